@@ -1,0 +1,61 @@
+// What was seen when a candidate ran: the rows of the database as C++ values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tmm/config.h"
+#include "tmm/problem.h"
+
+namespace tmm {
+
+// Values are stored in databases: append only.
+enum class Outcome : int {
+    ok = 0,
+    compile_failed = 1,
+    exceeds_limits = 2,
+    spills = 3,
+    launch_failed = 4,
+    crashed = 5,
+    timed_out = 6,
+    wrong_result = 7,
+    inaccurate = 8,
+};
+std::string_view name_of(Outcome outcome);
+
+// Part of what a time means. The default policy decides winners; others are kept beside it.
+struct MeasurementPolicy {
+    // Operands are rotated past the L2 between launches.
+    bool cold_l2 = true;
+    // Launches replayed from a graph rather than one by one.
+    bool graph = true;
+    // "normal": standard normal values. The only one so far.
+    std::string data = "normal";
+
+    friend bool operator==(const MeasurementPolicy&, const MeasurementPolicy&) = default;
+};
+
+struct Measurement {
+    Outcome outcome = Outcome::ok;
+    // Why, where the outcome is not ok: one line.
+    std::string detail;
+    // Microseconds of device time a call; 0 where it was not timed.
+    double median_us = 0;
+    double low_us = 0;   // 10th percentile
+    double high_us = 0;  // 90th percentile
+    int samples = 0;
+    // Worst componentwise error over the bound; at most 1 in an ok row. -1 where it was not checked.
+    double error_ratio = -1;
+    int registers = -1;
+    int spill_bytes = -1;
+    std::int64_t shared_bytes = 0;
+    std::int64_t workspace_bytes = 0;
+    int sm_clock_mhz = 0;
+    bool throttled = false;
+    // KernelSource's name and source_hash() of every step, joined by '+'.
+    std::string kernel_name;
+    std::string kernel_hash;
+};
+
+}  // namespace tmm

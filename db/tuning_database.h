@@ -1,0 +1,103 @@
+// The tuning database: every measurement of every candidate, and the decisions made from them. db/schema.sql draws the tables.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/measurement.h"
+#include "generator/device_info.h"
+
+namespace tmm {
+
+// Device, driver and compiler that measurements were taken with.
+struct Environment {
+    DeviceInfo device;
+    int nvrtc_version = 0;
+};
+
+struct MeasuredCandidate {
+    KernelConfig config;
+    Measurement measurement;
+    // Seconds since 1970.
+    std::int64_t measured_at = 0;
+};
+
+// One problem's winner on one device.
+struct WinnerRow {
+    GemmProblem problem;
+    std::string device;
+    int compute_capability = 0;
+    KernelConfig config;
+    double median_us = 0;
+    double error_ratio = -1;
+    std::string reason;
+    // "user" or "shipped".
+    std::string origin;
+};
+
+// A run that was announced and never reported: its process was killed, or took the machine down.
+struct UnfinishedRun {
+    GemmProblem problem;
+    KernelConfig config;
+    std::string kernel_name;
+    // How often it was announced without a result.
+    int attempts = 0;
+    // The machine restarted since.
+    bool machine_restarted = false;
+};
+
+// One connection. Not thread-safe; any number of connections and processes may use one file. Failures throw
+// Error (database) that says why and what to do: missing directory, locked, damaged, foreign file, newer version.
+class TuningDatabase {
+public:
+    static constexpr int kVersion = 1;
+    enum class Mode { read_write_create, read_write, read_only };
+
+    TuningDatabase(const std::filesystem::path& file, Mode mode);
+    ~TuningDatabase();
+    TuningDatabase(TuningDatabase&&) noexcept;
+
+    // The rows of this environment's device (name, compute capability, SM count) are what the calls below read and write.
+    void set_environment(const Environment& environment);
+
+    // Measurements of the problem on the device whose kernel_hash is current, under the policy. The problem's compute mode
+    // does not matter: it only filters which configs may win.
+    std::vector<MeasuredCandidate> measurements(const GemmProblem& problem, const MeasurementPolicy& policy = {});
+
+    // "About to run": committed before the candidate runs.
+    void announce(const GemmProblem& problem, const KernelConfig& config, const std::string& kernel_name);
+    // Stores the result and withdraws the announcement, in one transaction.
+    void record(const GemmProblem& problem, const KernelConfig& config, const MeasurementPolicy& policy, const Measurement& measurement);
+    // Withdraws an announcement whose candidate was not to blame (Ctrl-C).
+    void withdraw(const GemmProblem& problem, const KernelConfig& config);
+    std::vector<UnfinishedRun> unfinished_runs();
+
+    // The tuner's decision; the newest one counts. search_hash names the set of candidates it was made from, so that a later
+    // run knows whether anything is missing. runoff_us is the winner's median in the paired run-off.
+    struct Decision {
+        KernelConfig config;
+        double median_us = 0;
+        int candidates = 0;
+        std::string reason;
+        std::string search_hash;
+    };
+    void decide(const GemmProblem& problem, const MeasurementPolicy& policy, const Decision& decision);
+    std::optional<Decision> decision(const GemmProblem& problem, const MeasurementPolicy& policy = {});
+
+    // The view `winner`: default policy, every device, user rows before shipped ones; a user's row hides the shipped one.
+    std::vector<WinnerRow> winners();
+
+    // Merges another tmm database into this one; returns how many measurements were new.
+    int merge(const std::filesystem::path& other);
+    // Everything found wrong with the file: SQLite's integrity check, foreign keys, values out of range. Empty: sound.
+    std::vector<std::string> verify();
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tmm

@@ -1,0 +1,51 @@
+// KernelSource -> machine code, or the compiler's log.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "generator/device_info.h"
+#include "generator/kernel_source.h"
+
+namespace tmm {
+
+struct CompiledKernel {
+    // A cubin (PTX text where the GPU is newer than NVRTC knows); a shared object for the emulated device.
+    std::vector<std::byte> image;
+    // The largest of its entries'; -1 where the compiler does not say.
+    int registers = -1;
+    int spill_bytes = -1;
+    // Warnings and remarks of the compiler.
+    std::string log;
+};
+
+struct CompileFailure {
+    std::string log;
+};
+
+using CompileResult = std::variant<CompiledKernel, CompileFailure>;
+
+// Thread-safe: many threads may compile at once.
+class Compiler {
+public:
+    virtual ~Compiler() = default;
+    virtual CompileResult compile(const KernelSource& source) const = 0;
+    // All that the result depends on besides the source: compiler, version, options, architecture. Part of the cache's key.
+    virtual std::string identity() const = 0;
+};
+
+// NVRTC for the device's architecture. Throws Error (no_compiler) where libnvrtc is not found.
+std::unique_ptr<Compiler> make_nvrtc_compiler(int compute_capability);
+// The system's C++ compiler, for the emulated device. Throws Error (no_compiler) where there is none.
+std::unique_ptr<Compiler> make_host_compiler();
+std::unique_ptr<Compiler> make_compiler(const DeviceInfo& device);
+
+// NVRTC's version as major * 1000 + minor * 10; 0 where libnvrtc is not found. Never throws.
+int nvrtc_version();
+// PTX text of a kernel, for people to read. Throws Error with the log where it does not compile.
+std::string compile_to_ptx(const KernelSource& source, int compute_capability);
+
+}  // namespace tmm

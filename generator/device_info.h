@@ -1,0 +1,34 @@
+// What a device offers, as far as generating and choosing kernels depends on it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tmm {
+
+struct DeviceInfo {
+    // As the driver spells it ("NVIDIA H200"); "host" for the emulated device.
+    std::string name;
+    bool emulated = false;
+    int compute_capability_major = 0;
+    int compute_capability_minor = 0;
+    int sm_count = 0;
+    std::int64_t memory_bytes = 0;
+    std::int64_t l2_bytes = 0;
+    // Largest dynamic shared memory of one block, after opting in.
+    std::int64_t shared_bytes_per_block = 0;
+    std::int64_t shared_bytes_per_sm = 0;
+    int registers_per_sm = 0;
+    int max_threads_per_sm = 0;
+    // Watts; 0 where it can't be read.
+    int power_limit = 0;
+    // As cuDriverGetVersion gives it (13000 for 13.0); 0 for the emulated device.
+    int driver_version = 0;
+
+    int compute_capability() const { return compute_capability_major * 10 + compute_capability_minor; }
+};
+
+// The emulated device: an SM of compute capability 8.0 with Ampere's limits.
+DeviceInfo host_device_info();
+
+}  // namespace tmm

@@ -1,0 +1,31 @@
+// Compiled kernels on disk: per user, safe for many processes at once, bounded in size, rebuilt when damaged.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "generator/compiler.h"
+
+namespace tmm {
+
+class KernelCache {
+public:
+    static constexpr std::int64_t kDefaultLimit = 512LL << 20;
+
+    // Makes the directory (mode 0700) when something is first stored. A directory that others may write to, or that can't be
+    // made, is not used: every find() then misses, store() does nothing, and the log says so once.
+    explicit KernelCache(std::filesystem::path directory, std::int64_t limit_bytes = kDefaultLimit);
+
+    std::optional<CompiledKernel> find(const KernelSource& source, const Compiler& compiler) const;
+    // Published by rename; failure to store is not an error.
+    void store(const KernelSource& source, const Compiler& compiler, const CompiledKernel& kernel) const;
+    CompileResult find_or_compile(const KernelSource& source, const Compiler& compiler) const;
+
+private:
+    std::filesystem::path directory_;
+    std::int64_t limit_bytes_;
+};
+
+}  // namespace tmm

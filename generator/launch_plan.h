@@ -1,0 +1,54 @@
+// What a call does, step by step: computed from problem, config and device alone, so that what is measured is what ships.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "generator/device_info.h"
+#include "tmm/args.h"
+#include "tmm/config.h"
+#include "tmm/signature.h"
+
+namespace tmm {
+
+// The values of one call: device pointers, and scalars in double (exact for every compute type).
+struct GemmCall {
+    const void* a = nullptr;
+    const void* b = nullptr;
+    void* c = nullptr;
+    const void* bias = nullptr;
+    void* workspace = nullptr;
+    double alpha = 1;
+    double beta = 0;
+};
+
+struct LaunchStep {
+    KernelSignature signature;
+    KernelConfig config;
+    std::int64_t grid = 1;
+    int threads = 1;
+    int cluster = 1;
+    std::int64_t shared_bytes = 0;
+    // Writes the kernel's argument struct for one call; returns its size in bytes. Never more than kMaxArgumentBytes.
+    std::size_t (*bind)(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) = nullptr;
+};
+
+inline constexpr std::size_t kMaxArgumentBytes = 4096;
+
+struct LaunchPlan {
+    GemmProblem problem;
+    KernelConfig config;
+    // Empty where there is nothing to do (m or n or batch is 0).
+    std::vector<LaunchStep> steps;
+    // Workspace pointers must be multiples of 256 bytes.
+    std::int64_t workspace_bytes = 0;
+};
+
+// The config must be valid for the problem (search_space.h).
+LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
+
+// The longest chain of roundings that an element of C goes through: c of the design's bound |error| <= (c + 2) u (...).
+std::int64_t longest_rounding_chain(const GemmProblem& problem, const KernelConfig& config);
+
+}  // namespace tmm

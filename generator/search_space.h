@@ -1,0 +1,37 @@
+// Which configs may serve a problem on a device, which may not and why.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generator/device_info.h"
+#include "tmm/config.h"
+#include "tmm/problem.h"
+
+namespace tmm {
+
+enum class Effort : int { quick = 0, normal = 1, full = 2 };
+
+struct Rejection {
+    KernelConfig config;
+    std::string reason;
+};
+
+struct SearchSpace {
+    // Best guess first; default_config() leads.
+    std::vector<KernelConfig> candidates;
+    std::vector<Rejection> rejections;
+};
+
+// Why the config can't serve the problem on the device, in words; nothing where it can.
+std::optional<std::string> why_invalid(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
+
+SearchSpace search_space(const GemmProblem& problem, const DeviceInfo& device, Effort effort);
+
+// Always valid and always right, whatever the problem; not the fastest.
+KernelConfig fallback_config(const GemmProblem& problem);
+// What an untuned problem gets: valid, and a fair guess at fast.
+KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device);
+
+}  // namespace tmm

@@ -1,0 +1,33 @@
+// shapes.txt: one problem a line, "M N K [key=value …]"; also "1024x1024x1024"; ranges "128:1024:128" multiply out; # comments.
+// Keys: dtype, ctype, compute, ops, layout, batch, lda, ldb, ldc, align, alpha, beta.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tmm/problem.h"
+
+namespace tmm {
+
+struct Shape {
+    GemmProblem problem;
+    double alpha = 1;
+    double beta = 0;
+    // Line in the file, from 1.
+    int line = 0;
+};
+
+// "key=value" pairs that --set gives; they win over a line's own keys.
+using ShapeOverrides = std::vector<std::pair<std::string, std::string>>;
+
+// Equal problems are kept once, in order of first appearance. Throws Error (bad_input) with "name:line:column", the first
+// fault and, where there are more, their number.
+std::vector<Shape> parse_shapes(std::string_view text, const std::string& name, const ShapeOverrides& overrides = {});
+std::vector<Shape> read_shapes(const std::filesystem::path& file, const ShapeOverrides& overrides = {});
+// One line, as --shape and tmm-db show take it.
+Shape parse_shape(std::string_view text, const ShapeOverrides& overrides = {});
+
+}  // namespace tmm

@@ -1,0 +1,111 @@
+// A device that runs kernels: a GPU through the CUDA driver, or the emulation on the CPU.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "generator/compiler.h"
+#include "generator/device_info.h"
+
+namespace tmm {
+
+// A stream of the device; null is its default stream. The emulated device runs everything at once, in order.
+using Stream = void*;
+
+class LoadedKernel {
+public:
+    virtual ~LoadedKernel() = default;
+};
+
+// A sequence of launches, recorded once and replayed.
+class Replay {
+public:
+    virtual ~Replay() = default;
+    // Runs it and gives the device time in microseconds.
+    virtual double run_timed() = 0;
+};
+
+struct DeviceState {
+    // 0 where it can't be read.
+    int sm_clock_mhz = 0;
+    bool throttled = false;
+};
+
+// A sticky fault of the device (illegal address, misaligned access, launch failure): the process must be replaced.
+class DeviceFault : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+// A launch that the device refused (too many resources); it goes on working.
+class LaunchRefused : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+// Thread-safe, except that a stream's launches are ordered by the caller. Failures throw Error (no_device), DeviceFault or
+// LaunchRefused. On a GPU each call pushes the device's primary context and pops it.
+class Device {
+public:
+    virtual ~Device() = default;
+    virtual const DeviceInfo& info() const = 0;
+
+    // 256-byte aligned. Zero bytes give null. Throws std::bad_alloc where memory is short.
+    virtual void* allocate(std::size_t bytes) = 0;
+    virtual void release(void* memory) noexcept = 0;
+    // These three order themselves after the default stream's work and return when the copy is done.
+    virtual void copy_to_device(void* to, const void* from, std::size_t bytes) = 0;
+    virtual void copy_to_host(void* to, const void* from, std::size_t bytes) = 0;
+    virtual void fill_bytes(void* memory, unsigned char value, std::size_t bytes) = 0;
+
+    // Loads one entry and raises its shared-memory limit to shared_bytes.
+    virtual std::shared_ptr<const LoadedKernel> load(const CompiledKernel& kernel, const std::string& entry, std::int64_t shared_bytes) = 0;
+    // Only launches: no allocation, no lock, safe inside stream capture. arguments: the kernel's one struct, by value.
+    virtual void launch(const LoadedKernel& kernel, std::int64_t grid, int threads, int cluster, std::int64_t shared_bytes,
+                        const void* arguments, std::size_t argument_bytes, Stream stream) = 0;
+    virtual void synchronize(Stream stream = nullptr) = 0;
+
+    virtual std::unique_ptr<Replay> record(const std::function<void(Stream)>& launches) = 0;
+    virtual DeviceState state() = 0;
+    // Resident blocks an SM holds of this kernel; 0 where unknown.
+    virtual int blocks_per_sm(const LoadedKernel& kernel, int threads, std::int64_t shared_bytes) = 0;
+};
+
+inline constexpr int kHostDevice = -1;
+
+// kHostDevice is the emulation. Throws Error (no_device) that names what is missing: the driver, or the GPU of that number.
+std::shared_ptr<Device> open_device(int ordinal);
+// GPUs the driver shows; 0 without a driver. Creates no context. Never throws.
+int gpu_count() noexcept;
+
+// Device memory that frees itself.
+class DeviceBuffer {
+public:
+    DeviceBuffer() = default;
+    DeviceBuffer(std::shared_ptr<Device> device, std::size_t bytes)
+        : device_(std::move(device)), data_(device_->allocate(bytes)), bytes_(bytes) {}
+    DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
+    DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+    ~DeviceBuffer() {
+        if (data_) device_->release(data_);
+    }
+    void* data() const { return data_; }
+    std::size_t bytes() const { return bytes_; }
+
+private:
+    void swap(DeviceBuffer& other) noexcept {
+        std::swap(device_, other.device_);
+        std::swap(data_, other.data_);
+        std::swap(bytes_, other.bytes_);
+    }
+    std::shared_ptr<Device> device_;
+    void* data_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace tmm

@@ -1,0 +1,59 @@
+// A launch plan with its kernels loaded: making it may compile, load and allocate; running it only launches.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "generator/kernel_cache.h"
+#include "generator/launch_plan.h"
+#include "runtime/device.h"
+
+namespace tmm {
+
+// Compiled kernels that are loaded on one device, each once. Thread-safe.
+class KernelLoader {
+public:
+    KernelLoader(std::shared_ptr<Device> device, std::shared_ptr<const Compiler> compiler, KernelCache cache);
+    ~KernelLoader();
+
+    struct Loaded {
+        std::shared_ptr<const LoadedKernel> kernel;
+        int registers = -1;
+        int spill_bytes = -1;
+    };
+    std::variant<Loaded, CompileFailure> load(const KernelSource& source, const std::string& entry, std::int64_t shared_bytes);
+
+    const std::shared_ptr<Device>& device() const { return device_; }
+
+private:
+    struct State;
+    std::shared_ptr<Device> device_;
+    std::unique_ptr<State> state_;
+};
+
+class ExecutablePlan {
+public:
+    // The log where a kernel of the plan does not compile.
+    static std::variant<ExecutablePlan, CompileFailure> make(LaunchPlan plan, KernelLoader& loader);
+
+    // Launches the steps in order. call.workspace must hold plan().workspace_bytes. alpha = 0 or k = 0 reads neither A nor B.
+    void run(const GemmCall& call, Stream stream) const;
+
+    const LaunchPlan& plan() const { return plan_; }
+    // Of the first step's kernel.
+    int registers() const { return registers_; }
+    int spill_bytes() const { return spill_bytes_; }
+    int blocks_per_sm() const;
+
+private:
+    ExecutablePlan() = default;
+    LaunchPlan plan_;
+    std::shared_ptr<Device> device_;
+    std::vector<std::shared_ptr<const LoadedKernel>> kernels_;
+    int registers_ = -1;
+    int spill_bytes_ = -1;
+};
+
+}  // namespace tmm

@@ -1,0 +1,34 @@
+// What a kernel is told at launch: the head that every family shares. A family that needs more derives its own struct from it.
+#pragma once
+
+#include "tmm/problem.h"
+
+namespace tmm {
+
+struct GemmArgs {
+    const void* a = nullptr;
+    const void* b = nullptr;
+    void* c = nullptr;
+    const void* bias = nullptr;
+    // Partial results of split-K, [batch][split][m][n] without padding, in the accumulator's type.
+    void* workspace = nullptr;
+    i64 m = 0;
+    i64 n = 0;
+    i64 k = 0;
+    i64 batch = 1;
+    i64 lda = 0;
+    i64 ldb = 0;
+    i64 ldc = 0;
+    i64 stride_a = 0;
+    i64 stride_b = 0;
+    i64 stride_c = 0;
+    // Each of split_k parts covers k_per_split of K, a multiple of block_k; the last may be shorter or empty.
+    i64 k_per_split = 0;
+    int split_k = 1;
+    int raster = 0;
+    // Exact in double for every compute type.
+    double alpha = 1;
+    double beta = 0;
+};
+
+}  // namespace tmm

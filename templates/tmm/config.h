@@ -1,0 +1,85 @@
+// How a multiplication is done: one point of the search space. Every field is an int with a neutral value that stands where
+// a family does not use it, so that one kernel has one spelling and stored rows keep their meaning when a field is added.
+#pragma once
+
+namespace tmm {
+
+// Values are stored in databases: append only.
+namespace family {
+inline constexpr int naive = 0;   // one thread an element, straight from global memory
+inline constexpr int tiled = 1;   // square tiles in shared memory, one element a thread
+inline constexpr int simt = 2;    // block tile x register tile, multi-stage shared memory
+inline constexpr int gemv = 3;    // few rows or few columns, bound by memory
+inline constexpr int reduce = 4;  // the sum of split-K's partial results; a step of other families' plans
+inline constexpr int count = 5;
+}  // namespace family
+
+namespace boundary {
+inline constexpr int exact = 0;    // no check: sizes are multiples of the tile
+inline constexpr int guarded = 1;  // out-of-range loads give 0, stores are checked; M, N and K each by its own condition
+inline constexpr int peeled = 2;   // inner tiles unchecked, edge tiles guarded
+inline constexpr int count = 3;
+}  // namespace boundary
+
+struct KernelConfig {
+    int family = family::naive;
+    int block_m = 1;
+    int block_n = 1;
+    int block_k = 1;
+    int thread_m = 1;
+    int thread_n = 1;
+    int stages = 1;
+    int async_copy = 0;
+    int vector_width = 1;
+    int boundary = boundary::guarded;
+    int split_k = 1;
+    int raster = 0;
+    int min_blocks = 1;
+    int swap_ab = 0;
+
+    friend constexpr bool operator==(const KernelConfig&, const KernelConfig&) = default;
+};
+
+// One row of the table that command line, JSON, database and generated text are made from.
+struct Parameter {
+    const char* name;
+    int KernelConfig::*member;
+    int neutral;
+    // Names of the values 0, 1, … where the value is an enumerator; null where it is a number.
+    const char* const* value_names;
+    int value_count;
+    // Launch parameters do not change the kernel's text beyond what kernel_config() keeps of them.
+    bool launch_only;
+    const char* help;
+};
+
+inline constexpr const char* kFamilyNames[] = {"naive", "tiled", "simt", "gemv", "reduce"};
+inline constexpr const char* kBoundaryNames[] = {"exact", "guarded", "peeled"};
+
+inline constexpr Parameter kParameters[] = {
+    {"family", &KernelConfig::family, 0, kFamilyNames, family::count, false, "kernel template"},
+    {"block_m", &KernelConfig::block_m, 1, nullptr, 0, false, "rows of C a block computes"},
+    {"block_n", &KernelConfig::block_n, 1, nullptr, 0, false, "columns of C a block computes"},
+    {"block_k", &KernelConfig::block_k, 1, nullptr, 0, false, "depth of one phase's tile"},
+    {"thread_m", &KernelConfig::thread_m, 1, nullptr, 0, false, "rows of C a thread computes"},
+    {"thread_n", &KernelConfig::thread_n, 1, nullptr, 0, false, "columns of C a thread computes"},
+    {"stages", &KernelConfig::stages, 1, nullptr, 0, false, "tiles of A and B held in shared memory at once"},
+    {"async_copy", &KernelConfig::async_copy, 0, nullptr, 0, false, "1: tiles travel by cp.async, 0: through registers"},
+    {"vector_width", &KernelConfig::vector_width, 1, nullptr, 0, false, "most elements a thread moves in one access to global memory"},
+    {"boundary", &KernelConfig::boundary, boundary::guarded, kBoundaryNames, boundary::count, false, "how the kernel meets the matrix edge"},
+    {"split_k", &KernelConfig::split_k, 1, nullptr, 0, true, "parts that K is divided into, summed by a second kernel in fixed order"},
+    {"raster", &KernelConfig::raster, 0, nullptr, 0, true, "tile rows a band of blocks walks together; 0: row by row"},
+    {"min_blocks", &KernelConfig::min_blocks, 1, nullptr, 0, false, "blocks an SM should hold at once; bounds the registers"},
+    {"swap_ab", &KernelConfig::swap_ab, 0, nullptr, 0, false, "1: computes the transpose of C, so that columns play the part of rows"},
+};
+inline constexpr int kParameterCount = sizeof(kParameters) / sizeof(kParameters[0]);
+static_assert(kParameterCount * sizeof(int) == sizeof(KernelConfig), "every field of KernelConfig needs its row in kParameters");
+
+// The part of a config that the kernel's text depends on.
+constexpr KernelConfig kernel_config(KernelConfig c) {
+    c.raster = 0;
+    if (c.split_k > 1) c.split_k = 2;
+    return c;
+}
+
+}  // namespace tmm

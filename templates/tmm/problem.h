@@ -1,0 +1,61 @@
+// What is asked of tmm: the vocabulary of a matrix multiplication, C = epilogue(alpha * op(A) * op(B) + beta * C).
+// Read by g++, clang and NVRTC alike, so it includes nothing.
+#pragma once
+
+namespace tmm {
+
+using i64 = long long;
+
+// Values are stored in databases: append only.
+enum class ElementType : int { f32 = 0, f16 = 1, bf16 = 2, f64 = 3 };
+enum class ComputeMode : int { f32 = 0, f32_strict = 1, tf32 = 2, f64 = 3 };
+enum class Operation : int { none = 0, transpose = 1 };
+enum class Epilogue : int { none = 0, bias = 1, activation = 2, custom = 3 };
+
+constexpr int size_of(ElementType type) {
+    switch (type) {
+        case ElementType::f32: return 4;
+        case ElementType::f16:
+        case ElementType::bf16: return 2;
+        case ElementType::f64: return 8;
+    }
+    return 0;
+}
+
+// The look-up key of a multiplication, always row-major: op(A) is m x k, op(B) is k x n, C is m x n, and element (i, j)
+// of a stored matrix stands at i * ld + j. A stored as k x m is op_a = transpose, B stored as n x k is op_b = transpose.
+// Leading dimensions and strides count elements. It holds no tile and no value of alpha or beta.
+struct GemmProblem {
+    i64 m = 0;
+    i64 n = 0;
+    i64 k = 0;
+    i64 batch = 1;
+    ElementType type_a = ElementType::f32;
+    ElementType type_b = ElementType::f32;
+    ElementType type_c = ElementType::f32;
+    ComputeMode compute = ComputeMode::f32;
+    Operation op_a = Operation::none;
+    Operation op_b = Operation::none;
+    i64 lda = 0;
+    i64 ldb = 0;
+    i64 ldc = 0;
+    // Distance between the matrices of neighbouring batch members; 0 where batch is 1.
+    i64 stride_a = 0;
+    i64 stride_b = 0;
+    i64 stride_c = 0;
+    // The caller's promise about a, b and c: each pointer is a multiple of this many bytes.
+    int alignment = 16;
+    // C is read: beta may differ from 0.
+    bool reads_c = false;
+    Epilogue epilogue = Epilogue::none;
+
+    friend constexpr bool operator==(const GemmProblem&, const GemmProblem&) = default;
+};
+
+// Rows and columns of A and B as they are stored.
+constexpr i64 stored_rows_a(const GemmProblem& p) { return p.op_a == Operation::none ? p.m : p.k; }
+constexpr i64 stored_columns_a(const GemmProblem& p) { return p.op_a == Operation::none ? p.k : p.m; }
+constexpr i64 stored_rows_b(const GemmProblem& p) { return p.op_b == Operation::none ? p.k : p.n; }
+constexpr i64 stored_columns_b(const GemmProblem& p) { return p.op_b == Operation::none ? p.n : p.k; }
+
+}  // namespace tmm

@@ -53,9 +53,17 @@ struct GemmProblem {
 };
 
 // Rows and columns of A and B as they are stored.
-constexpr i64 stored_rows_a(const GemmProblem& p) { return p.op_a == Operation::none ? p.m : p.k; }
-constexpr i64 stored_columns_a(const GemmProblem& p) { return p.op_a == Operation::none ? p.k : p.m; }
-constexpr i64 stored_rows_b(const GemmProblem& p) { return p.op_b == Operation::none ? p.k : p.n; }
-constexpr i64 stored_columns_b(const GemmProblem& p) { return p.op_b == Operation::none ? p.n : p.k; }
+constexpr i64 stored_rows_a(const GemmProblem& p) {
+    return p.op_a == Operation::none ? p.m : p.k;
+}
+constexpr i64 stored_columns_a(const GemmProblem& p) {
+    return p.op_a == Operation::none ? p.k : p.m;
+}
+constexpr i64 stored_rows_b(const GemmProblem& p) {
+    return p.op_b == Operation::none ? p.k : p.n;
+}
+constexpr i64 stored_columns_b(const GemmProblem& p) {
+    return p.op_b == Operation::none ? p.n : p.k;
+}
 
 }  // namespace tmm

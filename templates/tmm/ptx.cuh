@@ -3,14 +3,18 @@
 
 namespace tmm::ptx {
 
-__device__ inline unsigned shared_address(const void* pointer) { return static_cast<unsigned>(__cvta_generic_to_shared(pointer)); }
+__device__ inline unsigned shared_address(const void* pointer) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
 
 // Copy from global to shared memory in the background: source_bytes are read, the rest of the width is filled with zeros.
 __device__ inline void cp_async_4(void* destination, const void* source, int source_bytes) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(destination)), "l"(source), "r"(source_bytes) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(destination)), "l"(source), "r"(source_bytes)
+                 : "memory");
 }
 __device__ inline void cp_async_8(void* destination, const void* source, int source_bytes) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(shared_address(destination)), "l"(source), "r"(source_bytes) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(shared_address(destination)), "l"(source), "r"(source_bytes)
+                 : "memory");
 }
 __device__ inline void cp_async_16(void* destination, const void* source, int source_bytes) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(destination)), "l"(source), "r"(source_bytes)
@@ -18,7 +22,9 @@ __device__ inline void cp_async_16(void* destination, const void* source, int so
 }
 
 // Closes the group of the copies issued since the last call.
-__device__ inline void cp_async_commit_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+__device__ inline void cp_async_commit_group() {
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
 
 // Waits until at most `pending` of this thread's groups are still under way.
 template <int pending>

@@ -2,6 +2,8 @@
 // between the tiles in which any access is an error.
 #pragma once
 
+#include "tmm/shared_layout.h"
+
 namespace tmm {
 
 // Equal tiles, one behind the other.
@@ -11,15 +13,6 @@ struct SharedTiles {
     int distance;
     __device__ T* operator[](int tile) const { return first + tile * distance; }
 };
-
-constexpr int kSharedAlignment = 16;
-
-// Bytes that one take<T, count, copies>() uses: what a family's shared_bytes() adds up.
-template <class T>
-constexpr long long shared_tile_bytes(int count, int copies = 1) {
-    return (static_cast<long long>(count) * static_cast<long long>(sizeof(T)) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment *
-           copies;
-}
 
 // Every thread of a block takes the same tiles in the same order.
 class SharedMemory {

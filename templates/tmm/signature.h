@@ -33,7 +33,9 @@ constexpr int row_alignment(int pointer_alignment, i64 ld, i64 stride, int eleme
 }
 
 // Compute modes that run the same FMAs share one kernel: the mode filters which rows may win, it does not change their text.
-constexpr ComputeMode kernel_compute(ComputeMode mode) { return mode == ComputeMode::f32_strict ? ComputeMode::f32 : mode; }
+constexpr ComputeMode kernel_compute(ComputeMode mode) {
+    return mode == ComputeMode::f32_strict ? ComputeMode::f32 : mode;
+}
 
 constexpr KernelSignature signature_of(const GemmProblem& p) {
     return KernelSignature{.type_a = p.type_a,

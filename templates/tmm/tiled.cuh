@@ -12,30 +12,11 @@
 #pragma once
 
 #include "tmm/args.h"
-#include "tmm/config.h"
 #include "tmm/epilogue.cuh"
 #include "tmm/shared_memory.cuh"
-#include "tmm/signature.h"
+#include "tmm/tiled.h"
 
 namespace tmm::tiled {
-
-constexpr int threads(const KernelConfig& c) { return c.block_m * c.block_n; }
-constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature&) { return 2 * shared_tile_bytes<float>(c.block_m * c.block_k); }
-
-constexpr const char* first_violation(const KernelConfig& c, const KernelSignature&) {
-    if (c.block_m != 4 && c.block_m != 8 && c.block_m != 16 && c.block_m != 32) return "tiled's width is 4, 8, 16 or 32";
-    if (c.block_n != c.block_m || c.block_k != c.block_m) return "tiled's tiles are square: block_m = block_n = block_k";
-    if (c.boundary != boundary::exact && c.boundary != boundary::guarded) return "tiled's boundary mode is exact or guarded";
-    if (c.split_k != 1) return "tiled does not split K";
-    if (KernelConfig used{.family = family::tiled, .block_m = c.block_m, .block_n = c.block_n, .block_k = c.block_k, .boundary = c.boundary};
-        !(used == c))
-        return "tiled uses block_m, block_n, block_k and boundary only";
-    return nullptr;
-}
-
-constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
-    return ((m + c.block_m - 1) / c.block_m) * ((n + c.block_n - 1) / c.block_n) * batch;
-}
 
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const GemmArgs& args) {

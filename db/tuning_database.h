@@ -30,6 +30,7 @@ struct WinnerRow {
     GemmProblem problem;
     std::string device;
     int compute_capability = 0;
+    int sm_count = 0;
     KernelConfig config;
     double median_us = 0;
     double error_ratio = -1;

@@ -1,9 +1,9 @@
 # cmake -DOUT=file.cpp -DROOT=dir -DFUNCTION=name -DFILES="a;b" -P EmbedFiles.cmake
 # Writes a C++ source that defines tmm::FUNCTION(): a map from each file's path below ROOT to its text.
-set(text "// Generated from the files it holds.\n#include <map>\n#include <string>\n\nnamespace tmm {\n"
+string(CONCAT text
+  "// Generated from the files it holds.\n#include <map>\n#include <string>\n\nnamespace tmm {\n"
   "const std::map<std::string, std::string>& ${FUNCTION}();\n"
   "const std::map<std::string, std::string>& ${FUNCTION}() {\n    static const std::map<std::string, std::string> files = {\n")
-string(CONCAT text ${text})
 foreach(file IN LISTS FILES)
   file(RELATIVE_PATH name ${ROOT} ${file})
   file(READ ${file} content HEX)

@@ -15,6 +15,8 @@ std::filesystem::path default_cache_directory();
 std::optional<std::filesystem::path> template_directory_override();
 // TMM_NVRTC: the path of libnvrtc to open instead of searching for it.
 std::optional<std::string> nvrtc_library_override();
+// CUDA_HOME, else CUDA_PATH: the toolkit's directory, one of the places where libnvrtc is searched for.
+std::optional<std::filesystem::path> cuda_home();
 // TMM_CXX, else c++: the compiler of kernels for the emulated device.
 std::string host_compiler_command();
 // TMM_HOST_ORDER: ascending (default), descending, or shuffled[:seed]: the order in which the emulated device runs a block's threads.

@@ -1,0 +1,75 @@
+// The one place where environment variables are read.
+#include "generator/environment.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <vector>
+
+namespace tmm {
+namespace {
+
+// A variable that is set to nothing counts as not set.
+std::optional<std::string> variable(const char* name) {
+    const char* value = std::getenv(name);
+    if (!value || !*value) return std::nullopt;
+    return value;
+}
+
+std::filesystem::path home_directory() {
+    if (const auto home = variable("HOME")) return *home;
+    std::vector<char> buffer(1 << 14);
+    passwd entry{};
+    passwd* found = nullptr;
+    if (getpwuid_r(getuid(), &entry, buffer.data(), buffer.size(), &found) == 0 && found && found->pw_dir && *found->pw_dir)
+        return found->pw_dir;
+    return "/tmp/tmm-" + std::to_string(getuid());
+}
+
+// The XDG specification has relative paths ignored.
+std::filesystem::path xdg_directory(const char* name, const char* below_home) {
+    if (const auto value = variable(name); value && std::filesystem::path(*value).is_absolute()) return *value;
+    return home_directory() / below_home;
+}
+
+}  // namespace
+
+std::filesystem::path default_database_path() {
+    if (const auto path = variable("TMM_DB")) return *path;
+    return xdg_directory("XDG_DATA_HOME", ".local/share") / "tmm" / "tmm.db";
+}
+
+std::filesystem::path default_cache_directory() {
+    if (const auto path = variable("TMM_CACHE_DIR")) return *path;
+    return xdg_directory("XDG_CACHE_HOME", ".cache") / "tmm";
+}
+
+std::optional<std::filesystem::path> template_directory_override() {
+    if (const auto path = variable("TMM_TEMPLATES")) return std::filesystem::path(*path);
+    return std::nullopt;
+}
+
+std::optional<std::string> nvrtc_library_override() {
+    return variable("TMM_NVRTC");
+}
+
+std::optional<std::filesystem::path> cuda_home() {
+    for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
+        if (const auto path = variable(name)) return std::filesystem::path(*path);
+    return std::nullopt;
+}
+
+std::string host_compiler_command() {
+    return variable("TMM_CXX").value_or("c++");
+}
+
+std::string host_thread_order() {
+    return variable("TMM_HOST_ORDER").value_or("ascending");
+}
+
+bool color_forbidden() {
+    return variable("NO_COLOR").has_value();
+}
+
+}  // namespace tmm

@@ -1,0 +1,37 @@
+// libnvrtc, opened at run time: tmm links nothing of the CUDA toolkit.
+#pragma once
+
+#include <nvrtc.h>
+
+#include <string>
+#include <vector>
+
+namespace tmm {
+
+struct NvrtcLibrary {
+    decltype(&::nvrtcGetErrorString) get_error_string = nullptr;
+    decltype(&::nvrtcVersion) version = nullptr;
+    decltype(&::nvrtcGetNumSupportedArchs) get_num_supported_archs = nullptr;
+    decltype(&::nvrtcGetSupportedArchs) get_supported_archs = nullptr;
+    decltype(&::nvrtcCreateProgram) create_program = nullptr;
+    decltype(&::nvrtcDestroyProgram) destroy_program = nullptr;
+    decltype(&::nvrtcCompileProgram) compile_program = nullptr;
+    decltype(&::nvrtcGetPTXSize) get_ptx_size = nullptr;
+    decltype(&::nvrtcGetPTX) get_ptx = nullptr;
+    decltype(&::nvrtcGetCUBINSize) get_cubin_size = nullptr;
+    decltype(&::nvrtcGetCUBIN) get_cubin = nullptr;
+    decltype(&::nvrtcGetProgramLogSize) get_program_log_size = nullptr;
+    decltype(&::nvrtcGetProgramLog) get_program_log = nullptr;
+
+    // What was opened, for messages.
+    std::string path;
+    int major = 0;
+    int minor = 0;
+    // Compute capabilities it compiles for, as major * 10 + minor, ascending.
+    std::vector<int> architectures;
+};
+
+// Opened once for the process and never closed. Throws Error (no_compiler) that says where it was searched for.
+const NvrtcLibrary& nvrtc_library();
+
+}  // namespace tmm

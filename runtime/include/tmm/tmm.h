@@ -1,0 +1,229 @@
+/* tmm multiplies matrices on a GPU with kernels that it writes, compiles, measures and picks by itself:
+ *
+ *     C = epilogue(alpha * op(A) * op(B) + beta * C)
+ *
+ * This is its C interface: C99, includes nothing of CUDA, no C++ exception crosses it.
+ *
+ * Matrices. op(A) has m rows and k columns, op(B) k rows and n columns, C m rows and n columns. Row-major: element (i, j) of a
+ * stored matrix stands at i * ld + j; column-major: at i + j * ld. A leading dimension counts elements and is at least the
+ * length of a stored row (row-major) or column (column-major), and at least 1. With TMM_TRANS the stored matrix is the transpose
+ * of the operand: A is then stored with k rows and m columns. Sizes have 64 bits; element counts past 2^31 work.
+ *
+ * Pointers. a, b, c, bias and workspace point to memory of the handle's device; for a handle on TMM_DEVICE_HOST that is the
+ * process's own memory. Any pointer that is a multiple of its element's size works; multiples of 16 bytes are fastest.
+ * alpha and beta stand in host memory, in the compute type: float for every mode but TMM_COMPUTE_F64.
+ * C must not overlap A or B: the result is then undefined. Nothing outside the m x n elements of C is written.
+ *
+ * Edges. beta = 0 assigns C without reading it, so NaN there does not spread. alpha = 0 or k = 0 gives beta * C; a and b are not
+ * read and may be null. m = 0, n = 0 or batch = 0 does nothing, and no pointer is needed. NaN and Inf in A and B come out where
+ * a loop of FMAs puts them. Same plan, same inputs, same device: same bits.
+ *
+ * Order. Work is queued on a stream and the call returns; on TMM_DEVICE_HOST it is done when the call returns. Making a handle
+ * or a plan, and the first call of a problem on a handle, may compile, load and allocate: do them outside stream capture.
+ * Everything after that only launches, and may be captured; a captured call keeps using the handle's or plan's workspace.
+ *
+ * Threads. A handle may be used by several threads at once; they share its stream. A plan may be run by one thread at a time and
+ * on one stream at a time, unless each run brings its own workspace or the plan needs none. Nothing else may use a handle or
+ * plan while it is destroyed. A plan outlives its handle: they may be destroyed in either order.
+ *
+ * Failure. Every function that can fail gives a status. A bad argument has a status of its own and launches nothing;
+ * tmmLastError() then holds a sentence. A missing, locked, damaged or newer tuning database is no failure: tmm logs one line
+ * and chooses kernels without it. */
+#ifndef TMM_TMM_H
+#define TMM_TMM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TMM_VERSION_MAJOR 0
+#define TMM_VERSION_MINOR 1
+#define TMM_VERSION_PATCH 0
+#define TMM_VERSION (TMM_VERSION_MAJOR * 10000 + TMM_VERSION_MINOR * 100 + TMM_VERSION_PATCH)
+
+#if defined(__GNUC__)
+#define TMM_API __attribute__((visibility("default")))
+#else
+#define TMM_API
+#endif
+
+/* Enumerations have int's size and range, so that a bad value is an error and not undefined behaviour. */
+#ifdef __cplusplus
+#define TMM_INT_ENUM : int
+extern "C" {
+#else
+#define TMM_INT_ENUM
+#endif
+
+/* A CUDA stream: the driver's CUstream, the runtime's cudaStream_t. Null is the default stream. */
+struct CUstream_st;
+
+typedef struct tmmHandle_s* tmmHandle_t;
+typedef struct tmmPlan_s* tmmPlan_t;
+
+/* In place of a CUDA ordinal: the emulation on the CPU. Right but slow; for tests and machines without a GPU. */
+#define TMM_DEVICE_HOST (-1)
+
+/* Values never change their meaning; new ones are appended. */
+typedef enum tmmStatus TMM_INT_ENUM {
+    TMM_STATUS_SUCCESS = 0,
+    TMM_STATUS_INVALID_HANDLE = 1,      /* the handle is null */
+    TMM_STATUS_INVALID_PLAN = 2,        /* the plan is null */
+    TMM_STATUS_INVALID_STRUCT_SIZE = 3, /* struct_size is none that this library knows */
+    TMM_STATUS_INVALID_LAYOUT = 4,
+    TMM_STATUS_INVALID_OPERATION = 5,
+    TMM_STATUS_INVALID_TYPE = 6,
+    TMM_STATUS_INVALID_COMPUTE = 7,
+    TMM_STATUS_INVALID_EPILOGUE = 8,
+    TMM_STATUS_INVALID_M = 9, /* negative; likewise n, k, batch */
+    TMM_STATUS_INVALID_N = 10,
+    TMM_STATUS_INVALID_K = 11,
+    TMM_STATUS_INVALID_BATCH = 12,
+    TMM_STATUS_INVALID_LDA = 13, /* shorter than the stored row (column-major: column), or than 1; likewise ldb, ldc */
+    TMM_STATUS_INVALID_LDB = 14,
+    TMM_STATUS_INVALID_LDC = 15,
+    TMM_STATUS_INVALID_STRIDE = 16,    /* negative, or stride_c so short that the matrices C overlap */
+    TMM_STATUS_INVALID_ALIGNMENT = 17, /* the promised alignment is no power of two */
+    TMM_STATUS_TOO_LARGE = 18,         /* a matrix's extent in bytes does not fit 63 bits */
+    TMM_STATUS_NULL_A = 19,            /* null where it is needed; likewise b, c, alpha, beta */
+    TMM_STATUS_NULL_B = 20,
+    TMM_STATUS_NULL_C = 21,
+    TMM_STATUS_NULL_ALPHA = 22,
+    TMM_STATUS_NULL_BETA = 23,
+    TMM_STATUS_NULL_POINTER = 24,         /* another pointer that is needed is null */
+    TMM_STATUS_MISALIGNED_POINTER = 25,   /* a, b or c is no multiple of its element's size */
+    TMM_STATUS_MISALIGNED_WORKSPACE = 26, /* no multiple of TMM_WORKSPACE_ALIGNMENT */
+    TMM_STATUS_WORKSPACE_TOO_SMALL = 27,
+    TMM_STATUS_BETA_NOT_DECLARED = 28, /* beta is not 0, but the problem says reads_c = 0 */
+    TMM_STATUS_UNSUPPORTED_TYPE = 29,  /* a valid type that this version has no kernels for; likewise compute mode, epilogue */
+    TMM_STATUS_UNSUPPORTED_COMPUTE = 30,
+    TMM_STATUS_UNSUPPORTED_EPILOGUE = 31,
+    TMM_STATUS_NO_DEVICE = 32,     /* no driver, or no GPU of that number */
+    TMM_STATUS_DEVICE = 33,        /* the device failed; after a fault the process must be replaced */
+    TMM_STATUS_OUT_OF_MEMORY = 34, /* of the device or of the host */
+    TMM_STATUS_COMPILER = 35,      /* no compiler for kernels, or it failed */
+    TMM_STATUS_INTERNAL = 36       /* a fault of tmm: please report it */
+} tmmStatus_t;
+
+/* CBLAS's values. */
+typedef enum tmmLayout TMM_INT_ENUM { TMM_ROW_MAJOR = 101, TMM_COL_MAJOR = 102 } tmmLayout_t;
+typedef enum tmmOperation TMM_INT_ENUM {
+    TMM_NO_TRANS = 111,
+    TMM_TRANS = 112,
+    TMM_CONJ_TRANS = 113 /* the same as TMM_TRANS: every type is real */
+} tmmOperation_t;
+
+/* Elements. This version has kernels for TMM_F32 alone; the others give TMM_STATUS_UNSUPPORTED_TYPE. */
+typedef enum tmmType TMM_INT_ENUM { TMM_F32 = 0, TMM_F16 = 1, TMM_BF16 = 2, TMM_F64 = 3 } tmmType_t;
+
+/* What the result promises. This version has kernels for the first two. */
+typedef enum tmmCompute TMM_INT_ENUM {
+    TMM_COMPUTE_F32 = 0,        /* as accurate as a loop of FP32 FMAs, by whatever unit */
+    TMM_COMPUTE_F32_STRICT = 1, /* FP32 FMAs only */
+    TMM_COMPUTE_TF32 = 2,       /* FP32 operands rounded to TF32 */
+    TMM_COMPUTE_F64 = 3
+} tmmCompute_t;
+
+/* What is done to an element before it is stored. This version has TMM_EPILOGUE_NONE alone. */
+typedef enum tmmEpilogue TMM_INT_ENUM {
+    TMM_EPILOGUE_NONE = 0,
+    TMM_EPILOGUE_BIAS = 1,
+    TMM_EPILOGUE_ACTIVATION = 2,
+    TMM_EPILOGUE_CUSTOM = 3
+} tmmEpilogue_t;
+
+/* What is asked: everything that a kernel is chosen by, and no values. */
+typedef struct tmmGemmProblem {
+    size_t struct_size; /* sizeof(tmmGemmProblem_t) */
+    tmmLayout_t layout;
+    tmmOperation_t op_a;
+    tmmOperation_t op_b;
+    int64_t m;
+    int64_t n;
+    int64_t k;
+    int64_t batch; /* how many multiplications of this shape; member i takes a + i * stride_a, and so on */
+    tmmType_t type_a;
+    tmmType_t type_b;
+    tmmType_t type_c;
+    tmmCompute_t compute;
+    int64_t lda; /* elements */
+    int64_t ldb;
+    int64_t ldc;
+    int64_t stride_a; /* elements; 0: every member shares A. Of no meaning where batch is 1 */
+    int64_t stride_b;
+    int64_t stride_c; /* at least a stored row (column-major: column) of C; overlapping C are otherwise the caller's fault */
+    int alignment;    /* a power of two: a, b and c will be multiples of this many bytes. Pointers that are not still work,
+                         by a slower kernel */
+    int reads_c;      /* 0: beta will be 0 */
+    tmmEpilogue_t epilogue;
+} tmmGemmProblem_t;
+
+/* The values of one call. */
+typedef struct tmmGemmArgs {
+    size_t struct_size; /* sizeof(tmmGemmArgs_t) */
+    const void* alpha;  /* host memory, in the compute type */
+    const void* beta;   /* likewise; may be null where the problem says reads_c = 0 */
+    const void* a;
+    const void* b;
+    void* c;
+    const void* bias;      /* null while the epilogue is TMM_EPILOGUE_NONE */
+    void* workspace;       /* null: the plan's, or the handle's */
+    size_t workspace_size; /* bytes */
+} tmmGemmArgs_t;
+
+/* A workspace that the caller brings is a multiple of this many bytes. */
+#define TMM_WORKSPACE_ALIGNMENT 256
+
+/* Opens a device and reads the winners of the tuning database for it. device: a CUDA ordinal, or TMM_DEVICE_HOST. database_path:
+ * a file, or null for the one that TMM_DB names, else ${XDG_DATA_HOME:-~/.local/share}/tmm/tmm.db. */
+TMM_API tmmStatus_t tmmCreate(tmmHandle_t* handle, int device, const char* database_path);
+/* Does not wait for work that is queued, but memory the handle owns is freed, which waits for the device. Null does nothing. */
+TMM_API tmmStatus_t tmmDestroy(tmmHandle_t handle);
+/* The stream of tmmSgemm and tmmGemm from now on; the default stream at first. It must belong to the device's primary context. */
+TMM_API tmmStatus_t tmmSetStream(tmmHandle_t handle, struct CUstream_st* stream);
+
+/* FP32, compute mode TMM_COMPUTE_F32, on the handle's stream. */
+TMM_API tmmStatus_t tmmSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, int64_t m, int64_t n,
+                             int64_t k, const float* alpha, const float* a, int64_t lda, const float* b, int64_t ldb, const float* beta,
+                             float* c, int64_t ldc);
+/* The same with matrices in host memory: allocates on the device, copies, multiplies, copies back, frees. C is complete when the
+ * call returns; the padding between its rows is left as it was. */
+TMM_API tmmStatus_t tmmHostSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, int64_t m, int64_t n,
+                                 int64_t k, const float* alpha, const float* a, int64_t lda, const float* b, int64_t ldb, const float* beta,
+                                 float* c, int64_t ldc);
+/* Any problem, on the handle's stream. The plan is made at the first call and kept for the next. */
+TMM_API tmmStatus_t tmmGemm(tmmHandle_t handle, const tmmGemmProblem_t* problem, const tmmGemmArgs_t* args);
+
+/* Fills in the defaults: row-major, no transposes, f32, one multiplication, alignment 16, C not read. Sizes and leading
+ * dimensions are 0 and for the caller to set. */
+TMM_API tmmStatus_t tmmGemmProblemInit(tmmGemmProblem_t* problem);
+
+/* Chooses, compiles and loads the kernels of a problem and allocates its workspace. */
+TMM_API tmmStatus_t tmmPlanCreate(tmmHandle_t handle, const tmmGemmProblem_t* problem, tmmPlan_t* plan);
+/* How large a workspace must be that a run brings along. */
+TMM_API tmmStatus_t tmmPlanWorkspaceSize(tmmPlan_t plan, size_t* bytes);
+TMM_API tmmStatus_t tmmPlanRun(tmmPlan_t plan, struct CUstream_st* stream, const tmmGemmArgs_t* args);
+/* Writes what was chosen, lines "config: …", "match: exact, near, predicted or fallback" and "why: …": at most size bytes with the
+ * terminating zero, cut off where they do not fit. */
+TMM_API tmmStatus_t tmmPlanDescribe(tmmPlan_t plan, char* text, size_t size);
+/* Null does nothing. */
+TMM_API tmmStatus_t tmmPlanDestroy(tmmPlan_t plan);
+
+/* The status in words; never null. */
+TMM_API const char* tmmStatusString(tmmStatus_t status);
+/* The sentence of the calling thread's last failed call, if that call was on this handle or one of its plans; else "".
+ * A null handle stands for calls that had none: a failed tmmCreate, a null handle or plan. Valid until the thread's next failed call. */
+TMM_API const char* tmmLastError(tmmHandle_t handle);
+
+/* Gets what tmm has to say that is no error, a line at a time, from any thread; it must not call tmm. Null: stderr, as at first.
+ * One callback for the process. */
+typedef void (*tmmLogCallback_t)(const char* line, void* user);
+TMM_API void tmmSetLogCallback(tmmLogCallback_t callback, void* user);
+
+/* TMM_VERSION of the library, which may differ from that of the header. */
+TMM_API int tmmGetVersion(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,354 @@
+#include "runtime/cuda_device.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "generator/error.h"
+#include "runtime/cuda_driver.h"
+#include "runtime/nvml.h"
+
+namespace tmm {
+
+namespace {
+
+// Errors after which every later call in the process fails as well. Codes are spelled as numbers where older headers lack the name.
+bool is_sticky(CUresult error) {
+    switch (static_cast<int>(error)) {
+        case CUDA_ERROR_DEINITIALIZED:
+        case CUDA_ERROR_ECC_UNCORRECTABLE:
+        case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+        case CUDA_ERROR_ILLEGAL_ADDRESS:
+        case CUDA_ERROR_LAUNCH_TIMEOUT:
+        case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+        case CUDA_ERROR_ASSERT:
+        case CUDA_ERROR_HARDWARE_STACK_ERROR:
+        case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+        case CUDA_ERROR_MISALIGNED_ADDRESS:
+        case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+        case CUDA_ERROR_INVALID_PC:
+        case CUDA_ERROR_LAUNCH_FAILED:
+        case 226:  // CUDA_ERROR_CONTAINED
+        case 721:  // CUDA_ERROR_TENSOR_MEMORY_LEAK
+        case CUDA_ERROR_UNKNOWN: return true;
+        default: return false;
+    }
+}
+
+void check(const CudaDriver& driver, CUresult result, const char* call) {
+    if (result == CUDA_SUCCESS) return;
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) throw std::bad_alloc();
+    const std::string text = fmt::format("{}: {}", call, describe(driver, result));
+    if (is_sticky(result)) throw DeviceFault(text);
+    throw LaunchRefused(text);
+}
+
+// The primary context, shared by the device and by all that must be freed in it.
+struct Context {
+    const CudaDriver& driver;
+    CUdevice device = 0;
+    CUcontext handle = nullptr;
+
+    Context(const CudaDriver& opened, CUdevice number) : driver(opened), device(number) {
+        const CUresult result = driver.primary_context_retain(&handle, device);
+        if (result != CUDA_SUCCESS) {
+            throw Error(ExitStatus::no_device, fmt::format("GPU {} can't be used: {}", device, describe(driver, result)), {},
+                        "see nvidia-smi for what holds it, or use --gpu host");
+        }
+    }
+    Context(const Context&) = delete;
+    Context& operator=(const Context&) = delete;
+    ~Context() { driver.primary_context_release(device); }
+};
+
+// The context made current for the length of a scope.
+class Current {
+public:
+    explicit Current(const Context& context) : driver_(context.driver) {
+        check(driver_, driver_.context_push(context.handle), "cuCtxPushCurrent");
+    }
+    Current(const Current&) = delete;
+    Current& operator=(const Current&) = delete;
+    ~Current() {
+        CUcontext popped = nullptr;
+        driver_.context_pop(&popped);
+    }
+
+private:
+    const CudaDriver& driver_;
+};
+
+// For destructors: runs the release in the context, whatever state the device is in.
+template <typename Release>
+void release_in(const Context& context, const Release& release) noexcept {
+    if (context.driver.context_push(context.handle) != CUDA_SUCCESS) return;
+    release();
+    CUcontext popped = nullptr;
+    context.driver.context_pop(&popped);
+}
+
+struct CudaKernel final : LoadedKernel {
+    explicit CudaKernel(std::shared_ptr<const Context> owner) : context(std::move(owner)) {}
+    ~CudaKernel() override {
+        if (module) release_in(*context, [&] { context->driver.module_unload(module); });
+    }
+    CudaKernel(const CudaKernel&) = delete;
+    CudaKernel& operator=(const CudaKernel&) = delete;
+
+    std::shared_ptr<const Context> context;
+    CUmodule module = nullptr;
+    CUfunction function = nullptr;
+};
+
+class CudaReplay final : public Replay {
+public:
+    CudaReplay(std::shared_ptr<const Context> context, const std::function<void(Stream)>& launches) : context_(std::move(context)) {
+        const CudaDriver& d = context_->driver;
+        const Current current(*context_);
+        try {
+            // Not ordered with the default stream, whose use by another thread would otherwise break the capture.
+            check(d, d.stream_create(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+            check(d, d.event_create(&start_, CU_EVENT_DEFAULT), "cuEventCreate");
+            check(d, d.event_create(&stop_, CU_EVENT_DEFAULT), "cuEventCreate");
+            capture(launches);
+            check(d, d.graph_instantiate(&executable_, graph_, 0), "cuGraphInstantiate");
+            check(d, d.graph_upload(executable_, stream_), "cuGraphUpload");
+            check(d, d.stream_synchronize(stream_), "cuStreamSynchronize");
+        } catch (...) {
+            destroy();
+            throw;
+        }
+    }
+    ~CudaReplay() override {
+        release_in(*context_, [&] { destroy(); });
+    }
+    CudaReplay(const CudaReplay&) = delete;
+    CudaReplay& operator=(const CudaReplay&) = delete;
+
+    double run_timed() override {
+        const CudaDriver& d = context_->driver;
+        const Current current(*context_);
+        check(d, d.stream_synchronize(nullptr), "cuStreamSynchronize");
+        check(d, d.event_record(start_, stream_), "cuEventRecord");
+        check(d, d.graph_launch(executable_, stream_), "cuGraphLaunch");
+        check(d, d.event_record(stop_, stream_), "cuEventRecord");
+        check(d, d.event_synchronize(stop_), "cuEventSynchronize");
+        float milliseconds = 0;
+        check(d, d.event_elapsed(&milliseconds, start_, stop_), "cuEventElapsedTime");
+        return static_cast<double>(milliseconds) * 1e3;
+    }
+
+private:
+    void capture(const std::function<void(Stream)>& launches) {
+        const CudaDriver& d = context_->driver;
+        check(d, d.capture_begin(stream_, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), "cuStreamBeginCapture");
+        try {
+            launches(stream_);
+        } catch (...) {
+            // A capture left open would break the stream's and the thread's later calls.
+            d.capture_end(stream_, &graph_);
+            throw;
+        }
+        check(d, d.capture_end(stream_, &graph_), "cuStreamEndCapture");
+    }
+    void destroy() noexcept {
+        const CudaDriver& d = context_->driver;
+        if (executable_) d.graph_executable_destroy(executable_);
+        if (graph_) d.graph_destroy(graph_);
+        if (start_) d.event_destroy(start_);
+        if (stop_) d.event_destroy(stop_);
+        if (stream_) d.stream_destroy(stream_);
+    }
+
+    std::shared_ptr<const Context> context_;
+    CUstream stream_ = nullptr;
+    CUevent start_ = nullptr;
+    CUevent stop_ = nullptr;
+    CUgraph graph_ = nullptr;
+    CUgraphExec executable_ = nullptr;
+};
+
+CUdeviceptr device_pointer(const void* memory) {
+    return reinterpret_cast<CUdeviceptr>(memory);
+}
+
+class CudaDevice final : public Device {
+public:
+    CudaDevice(const CudaDriver& driver, CUdevice number) : driver_(driver), context_(std::make_shared<Context>(driver, number)) {
+        char bus_id[32] = {};
+        if (driver_.device_pci_bus_id(bus_id, sizeof bus_id, number) == CUDA_SUCCESS) nvml_ = Nvml::open(bus_id);
+        read_info(number);
+    }
+
+    const DeviceInfo& info() const override { return info_; }
+
+    void* allocate(std::size_t bytes) override {
+        if (bytes == 0) return nullptr;
+        const Current current(*context_);
+        CUdeviceptr memory = 0;
+        check(driver_, driver_.memory_allocate(&memory, bytes), "cuMemAlloc");
+        return reinterpret_cast<void*>(memory);
+    }
+    void release(void* memory) noexcept override {
+        if (!memory) return;
+        release_in(*context_, [&] { driver_.memory_free(device_pointer(memory)); });
+    }
+
+    // The driver's synchronous copies may return before the last bytes are in place on the device, which streams that are not
+    // ordered with the default one would notice; hence the wait.
+    void copy_to_device(void* to, const void* from, std::size_t bytes) override {
+        if (bytes == 0) return;
+        const Current current(*context_);
+        check(driver_, driver_.copy_to_device(device_pointer(to), from, bytes), "cuMemcpyHtoD");
+        check(driver_, driver_.stream_synchronize(nullptr), "cuStreamSynchronize");
+    }
+    void copy_to_host(void* to, const void* from, std::size_t bytes) override {
+        if (bytes == 0) return;
+        const Current current(*context_);
+        check(driver_, driver_.copy_to_host(to, device_pointer(from), bytes), "cuMemcpyDtoH");
+    }
+    void fill_bytes(void* memory, unsigned char value, std::size_t bytes) override {
+        if (bytes == 0) return;
+        const Current current(*context_);
+        check(driver_, driver_.fill_bytes(device_pointer(memory), value, bytes), "cuMemsetD8");
+        check(driver_, driver_.stream_synchronize(nullptr), "cuStreamSynchronize");
+    }
+
+    std::shared_ptr<const LoadedKernel> load(const CompiledKernel& kernel, const std::string& entry, std::int64_t shared_bytes) override {
+        const Current current(*context_);
+        auto loaded = std::make_shared<CudaKernel>(context_);
+        // PTX is text, which the driver reads up to a zero byte.
+        std::vector<std::byte> image = kernel.image;
+        image.push_back(std::byte{0});
+        check(driver_, driver_.module_load(&loaded->module, image.data(), 0, nullptr, nullptr), "cuModuleLoadData");
+        check(driver_, driver_.module_function(&loaded->function, loaded->module, entry.c_str()), "cuModuleGetFunction");
+        if (shared_bytes > info_.shared_bytes_per_block) {
+            throw LaunchRefused(fmt::format("{} needs {} bytes of shared memory a block, the device has {}", entry, shared_bytes,
+                                            info_.shared_bytes_per_block));
+        }
+        if (shared_bytes > 0) {
+            check(driver_,
+                  driver_.function_set_attribute(loaded->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                                 static_cast<int>(shared_bytes)),
+                  "cuFuncSetAttribute");
+        }
+        // Loading may otherwise wait for the first launch, which may stand inside a stream capture.
+        if (driver_.function_load) check(driver_, driver_.function_load(loaded->function), "cuFuncLoad");
+        return loaded;
+    }
+
+    void launch(const LoadedKernel& kernel, std::int64_t grid, int threads, int cluster, std::int64_t shared_bytes, const void* arguments,
+                std::size_t /*argument_bytes: the kernel's own parameter says*/, Stream stream) override {
+        if (grid < 1 || grid > std::numeric_limits<int>::max())
+            throw LaunchRefused(fmt::format("a grid of {} blocks is outside of 1 to 2147483647", grid));
+        if (shared_bytes < 0 || shared_bytes > info_.shared_bytes_per_block)
+            throw LaunchRefused(
+                fmt::format("{} bytes of shared memory a block, the device has {}", shared_bytes, info_.shared_bytes_per_block));
+        const Current current(*context_);
+        CUlaunchAttribute attribute{};
+        attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+        attribute.value.clusterDim.x = static_cast<unsigned>(cluster);
+        attribute.value.clusterDim.y = 1;
+        attribute.value.clusterDim.z = 1;
+        CUlaunchConfig config{};
+        config.gridDimX = static_cast<unsigned>(grid);
+        config.gridDimY = 1;
+        config.gridDimZ = 1;
+        config.blockDimX = static_cast<unsigned>(threads);
+        config.blockDimY = 1;
+        config.blockDimZ = 1;
+        config.sharedMemBytes = static_cast<unsigned>(shared_bytes);
+        config.hStream = static_cast<CUstream>(stream);
+        config.attrs = &attribute;
+        config.numAttrs = cluster > 1 ? 1 : 0;
+        // Every kernel has exactly one parameter, a struct by value.
+        void* parameters[] = {const_cast<void*>(arguments)};
+        check(driver_, driver_.launch(&config, static_cast<const CudaKernel&>(kernel).function, parameters, nullptr), "cuLaunchKernelEx");
+    }
+
+    void synchronize(Stream stream) override {
+        const Current current(*context_);
+        check(driver_, driver_.stream_synchronize(static_cast<CUstream>(stream)), "cuStreamSynchronize");
+    }
+
+    std::unique_ptr<Replay> record(const std::function<void(Stream)>& launches) override {
+        return std::make_unique<CudaReplay>(context_, launches);
+    }
+
+    DeviceState state() override {
+        if (!nvml_) return {};
+        return {.sm_clock_mhz = nvml_->sm_clock_mhz(), .throttled = nvml_->throttled()};
+    }
+
+    int blocks_per_sm(const LoadedKernel& kernel, int threads, std::int64_t shared_bytes) override {
+        const Current current(*context_);
+        int blocks = 0;
+        const CUresult result = driver_.resident_blocks(&blocks, static_cast<const CudaKernel&>(kernel).function, threads,
+                                                        static_cast<std::size_t>(shared_bytes));
+        return result == CUDA_SUCCESS ? blocks : 0;
+    }
+
+private:
+    int attribute(CUdevice_attribute which, CUdevice number) const {
+        int value = 0;
+        check(driver_, driver_.device_attribute(&value, which, number), "cuDeviceGetAttribute");
+        return value;
+    }
+    void read_info(CUdevice number) {
+        char name[256] = {};
+        check(driver_, driver_.device_name(name, sizeof name, number), "cuDeviceGetName");
+        std::size_t memory = 0;
+        check(driver_, driver_.device_total_memory(&memory, number), "cuDeviceTotalMem");
+        info_.name = name;
+        info_.compute_capability_major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, number);
+        info_.compute_capability_minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, number);
+        info_.sm_count = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, number);
+        info_.memory_bytes = static_cast<std::int64_t>(memory);
+        info_.l2_bytes = attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, number);
+        info_.shared_bytes_per_block = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, number);
+        info_.shared_bytes_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, number);
+        info_.registers_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, number);
+        info_.max_threads_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, number);
+        info_.power_limit = nvml_ ? nvml_->power_limit_watts() : 0;
+        check(driver_, driver_.driver_version(&info_.driver_version), "cuDriverGetVersion");
+    }
+
+    const CudaDriver& driver_;
+    std::shared_ptr<const Context> context_;
+    std::unique_ptr<Nvml> nvml_;
+    DeviceInfo info_;
+};
+
+}  // namespace
+
+std::shared_ptr<Device> make_cuda_device(int ordinal) {
+    const CudaDriver& driver = cuda_driver();
+    int count = 0;
+    if (const CUresult result = driver.device_count(&count); result != CUDA_SUCCESS)
+        throw Error(ExitStatus::no_device, fmt::format("cuDeviceGetCount: {}", describe(driver, result)), {}, "use --gpu host");
+    if (ordinal < 0 || ordinal >= count) {
+        throw Error(ExitStatus::no_device,
+                    count == 0   ? fmt::format("no GPU {}: the driver shows no GPU", ordinal)
+                    : count == 1 ? fmt::format("no GPU {}: the driver shows one, GPU 0", ordinal)
+                                 : fmt::format("no GPU {}: the driver shows {}, GPU 0 to {}", ordinal, count, count - 1),
+                    {}, count == 0 ? "use --gpu host for the emulated device" : "choose one of them, or --gpu host");
+    }
+    CUdevice number = 0;
+    if (const CUresult result = driver.device_get(&number, ordinal); result != CUDA_SUCCESS)
+        throw Error(ExitStatus::no_device, fmt::format("GPU {}: {}", ordinal, describe(driver, result)), {}, "use --gpu host");
+    return std::make_shared<CudaDevice>(driver, number);
+}
+
+int gpu_count() noexcept {
+    try {
+        int count = 0;
+        return cuda_driver().device_count(&count) == CUDA_SUCCESS ? count : 0;
+    } catch (...) {
+        return 0;
+    }
+}
+
+}  // namespace tmm

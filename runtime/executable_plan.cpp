@@ -1,0 +1,116 @@
+#include "runtime/executable_plan.h"
+
+#include <future>
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <utility>
+
+namespace tmm {
+
+namespace {
+
+// Values that are made once a key, outside of the lock; whoever asks meanwhile waits for that one making. A making that
+// throws is forgotten, so that the next one to ask tries again.
+template <typename Key, typename Value>
+class OnceEach {
+public:
+    template <typename Make>
+    Value get(const Key& key, const Make& make) {
+        std::promise<Value> promise;
+        std::shared_future<Value> value;
+        bool ours = false;
+        {
+            const std::lock_guard lock(mutex_);
+            const auto [position, inserted] = values_.try_emplace(key);
+            if (inserted) position->second = promise.get_future().share();
+            value = position->second;
+            ours = inserted;
+        }
+        if (ours) {
+            try {
+                promise.set_value(make());
+            } catch (...) {
+                promise.set_exception(std::current_exception());
+                const std::lock_guard lock(mutex_);
+                values_.erase(key);
+            }
+        }
+        return value.get();
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<Key, std::shared_future<Value>> values_;
+};
+
+}  // namespace
+
+struct KernelLoader::State {
+    State(std::shared_ptr<const Compiler> its_compiler, KernelCache its_cache)
+        : compiler(std::move(its_compiler)), cache(std::move(its_cache)) {}
+
+    std::shared_ptr<const Compiler> compiler;
+    KernelCache cache;
+    OnceEach<std::string, std::shared_ptr<const CompileResult>> compiled;
+    OnceEach<std::tuple<std::string, std::string, std::int64_t>, std::variant<Loaded, CompileFailure>> loaded;
+};
+
+KernelLoader::KernelLoader(std::shared_ptr<Device> device, std::shared_ptr<const Compiler> compiler, KernelCache cache)
+    : device_(std::move(device)), state_(std::make_unique<State>(std::move(compiler), std::move(cache))) {}
+
+KernelLoader::~KernelLoader() = default;
+
+std::variant<KernelLoader::Loaded, CompileFailure> KernelLoader::load(const KernelSource& source, const std::string& entry,
+                                                                      std::int64_t shared_bytes) {
+    return state_->loaded.get({source.name, entry, shared_bytes}, [&]() -> std::variant<Loaded, CompileFailure> {
+        const auto result = state_->compiled.get(
+            source.name, [&] { return std::make_shared<const CompileResult>(state_->cache.find_or_compile(source, *state_->compiler)); });
+        if (const auto* failure = std::get_if<CompileFailure>(result.get())) return *failure;
+        const auto& kernel = std::get<CompiledKernel>(*result);
+        return Loaded{
+            .kernel = device_->load(kernel, entry, shared_bytes), .registers = kernel.registers, .spill_bytes = kernel.spill_bytes};
+    });
+}
+
+std::variant<ExecutablePlan, CompileFailure> ExecutablePlan::make(LaunchPlan plan, KernelLoader& loader) {
+    ExecutablePlan executable;
+    executable.device_ = loader.device();
+    for (const LaunchStep& step : plan.steps) {
+        const KernelSource source = make_kernel_source(step.signature, step.config);
+        auto result = loader.load(source, source.entries.front().name, step.shared_bytes);
+        if (auto* failure = std::get_if<CompileFailure>(&result)) return std::move(*failure);
+        auto& loaded = std::get<KernelLoader::Loaded>(result);
+        if (executable.kernels_.empty()) {
+            executable.registers_ = loaded.registers;
+            executable.spill_bytes_ = loaded.spill_bytes;
+        }
+        executable.kernels_.push_back(std::move(loaded.kernel));
+    }
+    executable.plan_ = std::move(plan);
+    return executable;
+}
+
+void ExecutablePlan::run(const GemmCall& call, Stream stream) const {
+    GemmProblem problem = plan_.problem;
+    GemmCall bound = call;
+    // Kernels with an empty K read neither operand, whatever stands there, NaN and null pointers included.
+    if (call.alpha == 0 || problem.k == 0) {
+        problem.k = 0;
+        bound.alpha = 0;
+    }
+    alignas(64) std::byte arguments[kMaxArgumentBytes];
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+        const LaunchStep& step = plan_.steps[i];
+        const std::size_t bytes = step.bind(step, problem, bound, arguments);
+        device_->launch(*kernels_[i], step.grid, step.threads, step.cluster, step.shared_bytes, arguments, bytes, stream);
+    }
+}
+
+int ExecutablePlan::blocks_per_sm() const {
+    if (kernels_.empty()) return 0;
+    const LaunchStep& step = plan_.steps.front();
+    return device_->blocks_per_sm(*kernels_.front(), step.threads, step.shared_bytes);
+}
+
+}  // namespace tmm

@@ -1,0 +1,28 @@
+// What only the management library tells: clocks, throttling, the power limit. It is opened at run time and may be absent.
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace tmm {
+
+class Nvml {
+public:
+    // The GPU at that PCI bus address; null where the library or the GPU is not to be had. Never throws.
+    static std::unique_ptr<Nvml> open(const std::string& pci_bus_id) noexcept;
+
+    // Each gives 0 where the GPU does not say.
+    int sm_clock_mhz() const noexcept;
+    int power_limit_watts() const noexcept;
+    // The clock is held down by power or heat.
+    bool throttled() const noexcept;
+
+private:
+    Nvml() = default;
+    void* device_ = nullptr;
+    int (*clock_)(void* device, int kind, unsigned* mhz) = nullptr;
+    int (*power_limit_)(void* device, unsigned* milliwatts) = nullptr;
+    int (*throttle_reasons_)(void* device, unsigned long long* reasons) = nullptr;
+};
+
+}  // namespace tmm

@@ -33,7 +33,8 @@ class Compiler {
 public:
     virtual ~Compiler() = default;
     virtual CompileResult compile(const KernelSource& source) const = 0;
-    // All that the result depends on besides the source: compiler, version, options, architecture. Part of the cache's key.
+    // All that the result depends on besides the source and the templates that it includes: compiler, version, options,
+    // architecture, and for the emulated device the text of templates/host. Part of the cache's key.
     virtual std::string identity() const = 0;
 };
 

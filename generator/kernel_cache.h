@@ -1,8 +1,10 @@
 // Compiled kernels on disk: per user, safe for many processes at once, bounded in size, rebuilt when damaged.
+// A kernel is found by a hash of its flattened source and of the compiler's identity: version, options, architecture.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -10,6 +12,7 @@
 
 namespace tmm {
 
+// Thread-safe.
 class KernelCache {
 public:
     static constexpr std::int64_t kDefaultLimit = 512LL << 20;
@@ -24,8 +27,12 @@ public:
     CompileResult find_or_compile(const KernelSource& source, const Compiler& compiler) const;
 
 private:
+    struct State;
+
     std::filesystem::path directory_;
     std::int64_t limit_bytes_;
+    // Copies of a cache share what they know of the directory.
+    std::shared_ptr<State> state_;
 };
 
 }  // namespace tmm

@@ -1,0 +1,104 @@
+// What the kernels of verify.cuh are told: shared with the host, which lays the operands out and reads the findings.
+#pragma once
+
+#include "tmm/problem.h"
+
+namespace tmm {
+
+using u64 = unsigned long long;
+
+// What the elements of a matrix hold.
+namespace contents {
+inline constexpr int integers = 0;   // -2 to 2: products and sums are exact
+inline constexpr int normal = 1;     // close to standard normal, 24 significant bits
+inline constexpr int unwritten = 2;  // kUnwritten everywhere
+}  // namespace contents
+
+// Quiet NaNs that no arithmetic gives: what lies between and around elements, and elements that a kernel has to write.
+inline constexpr unsigned kPoison = 0x7ff5a5a5u;
+inline constexpr unsigned kUnwritten = 0x7fc0deadu;
+
+// A buffer of 4-byte words that holds a batch of matrices with a guard zone at either end.
+struct MatrixRegion {
+    void* buffer = nullptr;
+    i64 words = 0;
+    // Word of the first element, and words from it to the last element, both included; span is 0 where there is none.
+    i64 first = 0;
+    i64 span = 0;
+    i64 rows = 0;
+    i64 columns = 0;
+    i64 ld = 1;
+    // 0: one matrix.
+    i64 stride = 0;
+    // 1: matrices of the batch lie within each other, so every word of the span counts as an element.
+    int interleaved = 0;
+};
+
+// What was found, summed up by atomic operations. A ratio's bits order like the ratio.
+struct Finding {
+    u64 count = 0;
+    // Index of the first.
+    u64 first = ~0ull;
+    u64 worst_ratio_bits = 0;
+};
+
+// Writes every word of the buffer: elements by content, all others kPoison.
+struct FillArgs {
+    MatrixRegion region;
+    int content = 0;
+    u64 seed = 0;
+};
+
+// zones: words outside of the elements that are not kPoison. elements: with unchanged, those that differ from content; else
+// those that are not finite. Indices are words of the buffer.
+struct CheckArgs {
+    MatrixRegion region;
+    int content = 0;
+    int unchanged = 0;
+    u64 seed = 0;
+    Finding* zones = nullptr;
+    Finding* elements = nullptr;
+};
+
+// sum = op(A) op(B) and magnitude = |op(A)| |op(B)| in double, [batch][row][n], of the rows listed (all where rows is null).
+struct ReferenceArgs {
+    const void* a = nullptr;
+    const void* b = nullptr;
+    const i64* rows = nullptr;
+    double* sum = nullptr;
+    // May be null.
+    double* magnitude = nullptr;
+    i64 row_count = 0;
+    i64 n = 0;
+    i64 k = 0;
+    i64 batch = 1;
+    // Distance between neighbours along m, k and n.
+    i64 a_step_m = 0;
+    i64 a_step_k = 0;
+    i64 b_step_k = 0;
+    i64 b_step_n = 0;
+    i64 stride_a = 0;
+    i64 stride_b = 0;
+};
+
+// C against alpha * sum + beta * C0, where C0 is what content and seed made C hold. bound_factor 0: equal once rounded to the
+// type of C; else |error| <= bound_factor * (|alpha| magnitude + |beta| |C0|). Indices count [batch][row][n].
+struct CompareArgs {
+    const void* c = nullptr;
+    const i64* rows = nullptr;
+    const double* sum = nullptr;
+    const double* magnitude = nullptr;
+    i64 row_count = 0;
+    i64 n = 0;
+    i64 batch = 1;
+    i64 ldc = 0;
+    i64 stride_c = 0;
+    double alpha = 1;
+    double beta = 0;
+    double bound_factor = 0;
+    int content = 0;
+    u64 seed = 0;
+    Finding* finding = nullptr;
+};
+
+}  // namespace tmm

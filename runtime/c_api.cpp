@@ -1,0 +1,317 @@
+// The C interface: arguments through the door of validate.h, exceptions into statuses. No logic of its own.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "generator/environment.h"
+#include "generator/error.h"
+#include "generator/log.h"
+#include "runtime/handle.h"
+#include "runtime/host_gemm.h"
+#include "runtime/validate.h"
+#include "tmm/tmm.h"
+
+#ifdef TMM_PROJECT_VERSION
+static_assert(TMM_PROJECT_VERSION == TMM_VERSION, "tmm.h and CMakeLists.txt name different versions");
+#endif
+
+struct tmmHandle_s {
+    std::shared_ptr<tmm::RuntimeHandle> runtime;
+    std::uint64_t id = 0;
+};
+
+// Shares what stands behind its handle, so that they may be destroyed in either order.
+struct tmmPlan_s {
+    std::shared_ptr<tmm::RuntimeHandle> runtime;
+    std::uint64_t handle_id = 0;
+    tmm::CheckedProblem problem;
+    tmm::OwnedPlan owned;
+};
+
+namespace {
+
+// Addresses are used again; an old message must not seem to be a new handle's.
+std::uint64_t next_handle_id() {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+}
+
+struct Failure {
+    // 0: the call had no handle.
+    std::uint64_t handle = 0;
+    std::string message;
+};
+
+Failure& last_failure() {
+    static thread_local Failure failure;
+    return failure;
+}
+
+tmmStatus_t fail(std::uint64_t handle, tmmStatus_t status, const char* message) noexcept {
+    try {
+        last_failure() = {.handle = handle, .message = message};
+    } catch (...) {
+        // Too little memory even for the sentence; the status tells.
+    }
+    return status;
+}
+
+tmmStatus_t status_of(const tmm::Error& error) {
+    switch (error.status()) {
+        case tmm::ExitStatus::no_device: return TMM_STATUS_NO_DEVICE;
+        case tmm::ExitStatus::no_compiler: return TMM_STATUS_COMPILER;
+        default: return TMM_STATUS_INTERNAL;
+    }
+}
+
+// Runs the body; what it throws becomes a status.
+template <typename Body>
+tmmStatus_t guarded(std::uint64_t handle, const Body& body) noexcept {
+    try {
+        body();
+        return TMM_STATUS_SUCCESS;
+    } catch (const tmm::StatusError& error) {
+        return fail(handle, error.status(), error.what());
+    } catch (const tmm::Error& error) {
+        return fail(handle, status_of(error), error.what());
+    } catch (const tmm::DeviceFault& error) {
+        return fail(handle, TMM_STATUS_DEVICE, error.what());
+    } catch (const tmm::LaunchRefused& error) {
+        return fail(handle, TMM_STATUS_DEVICE, error.what());
+    } catch (const std::bad_alloc&) {
+        return fail(handle, TMM_STATUS_OUT_OF_MEMORY, "there is too little memory, on the device or on the host");
+    } catch (const std::exception& error) {
+        return fail(handle, TMM_STATUS_INTERNAL, error.what());
+    } catch (...) {
+        return fail(handle, TMM_STATUS_INTERNAL, "an unknown exception");
+    }
+}
+
+tmmStatus_t null_argument(std::uint64_t handle, const char* message) noexcept {
+    return fail(handle, TMM_STATUS_NULL_POINTER, message);
+}
+tmmStatus_t no_handle() noexcept {
+    return fail(0, TMM_STATUS_INVALID_HANDLE, "handle is null; tmmCreate makes one");
+}
+tmmStatus_t no_plan() noexcept {
+    return fail(0, TMM_STATUS_INVALID_PLAN, "plan is null; tmmPlanCreate makes one");
+}
+
+void fill_defaults(tmmGemmProblem_t& problem) {
+    problem = {};
+    problem.struct_size = sizeof(tmmGemmProblem_t);
+    problem.layout = TMM_ROW_MAJOR;
+    problem.op_a = TMM_NO_TRANS;
+    problem.op_b = TMM_NO_TRANS;
+    problem.batch = 1;
+    problem.alignment = 16;
+}
+
+struct CheckedCall {
+    tmm::CheckedProblem problem;
+    tmm::CheckedArgs args;
+};
+
+CheckedCall check_sgemm(tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, int64_t m, int64_t n, int64_t k, const float* alpha,
+                        const float* a, int64_t lda, const float* b, int64_t ldb, const float* beta, float* c, int64_t ldc) {
+    tmmGemmProblem_t problem;
+    fill_defaults(problem);
+    problem.layout = layout;
+    problem.op_a = op_a;
+    problem.op_b = op_b;
+    problem.m = m;
+    problem.n = n;
+    problem.k = k;
+    problem.lda = lda;
+    problem.ldb = ldb;
+    problem.ldc = ldc;
+    problem.reads_c = !beta || *beta != 0 ? 1 : 0;
+    const tmmGemmArgs_t args = {.struct_size = sizeof(tmmGemmArgs_t),
+                                .alpha = alpha,
+                                .beta = beta,
+                                .a = a,
+                                .b = b,
+                                .c = c,
+                                .bias = nullptr,
+                                .workspace = nullptr,
+                                .workspace_size = 0};
+    const tmm::CheckedProblem checked = tmm::check_problem(&problem);
+    return {.problem = checked, .args = tmm::check_args(checked, &args)};
+}
+
+}  // namespace
+
+extern "C" {
+
+tmmStatus_t tmmCreate(tmmHandle_t* handle, int device, const char* database_path) {
+    if (!handle) return null_argument(0, "handle is null: there is no place for the new handle");
+    *handle = nullptr;
+    return guarded(0, [&] {
+        const std::filesystem::path database = database_path ? std::filesystem::path(database_path) : tmm::default_database_path();
+        auto made = std::make_unique<tmmHandle_s>();
+        made->runtime = std::make_shared<tmm::RuntimeHandle>(device, database);
+        made->id = next_handle_id();
+        *handle = made.release();
+    });
+}
+
+tmmStatus_t tmmDestroy(tmmHandle_t handle) {
+    return guarded(0, [&] { delete handle; });
+}
+
+tmmStatus_t tmmSetStream(tmmHandle_t handle, struct CUstream_st* stream) {
+    if (!handle) return no_handle();
+    handle->runtime->set_stream(stream);
+    return TMM_STATUS_SUCCESS;
+}
+
+tmmStatus_t tmmSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, int64_t m, int64_t n, int64_t k,
+                     const float* alpha, const float* a, int64_t lda, const float* b, int64_t ldb, const float* beta, float* c,
+                     int64_t ldc) {
+    if (!handle) return no_handle();
+    return guarded(handle->id, [&] {
+        const CheckedCall call = check_sgemm(layout, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+        handle->runtime->gemm(call.problem.problem, call.args.call, 0, handle->runtime->stream());
+    });
+}
+
+tmmStatus_t tmmHostSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, int64_t m, int64_t n, int64_t k,
+                         const float* alpha, const float* a, int64_t lda, const float* b, int64_t ldb, const float* beta, float* c,
+                         int64_t ldc) {
+    if (!handle) return no_handle();
+    return guarded(handle->id, [&] {
+        const CheckedCall call = check_sgemm(layout, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+        if (!tmm::is_empty(call.problem.problem)) tmm::host_gemm(*handle->runtime, call.problem.problem, call.args.call);
+    });
+}
+
+tmmStatus_t tmmGemm(tmmHandle_t handle, const tmmGemmProblem_t* problem, const tmmGemmArgs_t* args) {
+    if (!handle) return no_handle();
+    return guarded(handle->id, [&] {
+        const tmm::CheckedProblem checked = tmm::check_problem(problem);
+        const tmm::CheckedArgs values = tmm::check_args(checked, args);
+        handle->runtime->gemm(checked.problem, values.call, values.workspace_size, handle->runtime->stream());
+    });
+}
+
+tmmStatus_t tmmGemmProblemInit(tmmGemmProblem_t* problem) {
+    if (!problem) return null_argument(0, "problem is null");
+    fill_defaults(*problem);
+    return TMM_STATUS_SUCCESS;
+}
+
+tmmStatus_t tmmPlanCreate(tmmHandle_t handle, const tmmGemmProblem_t* problem, tmmPlan_t* plan) {
+    if (!handle) return no_handle();
+    if (!plan) return null_argument(handle->id, "plan is null: there is no place for the new plan");
+    *plan = nullptr;
+    return guarded(handle->id, [&] {
+        const tmm::CheckedProblem checked = tmm::check_problem(problem);
+        *plan = new tmmPlan_s{
+            .runtime = handle->runtime, .handle_id = handle->id, .problem = checked, .owned = handle->runtime->make_plan(checked.problem)};
+    });
+}
+
+tmmStatus_t tmmPlanWorkspaceSize(tmmPlan_t plan, size_t* bytes) {
+    if (!plan) return no_plan();
+    if (!bytes) return null_argument(plan->handle_id, "bytes is null");
+    *bytes = plan->owned.plan.workspace_bytes();
+    return TMM_STATUS_SUCCESS;
+}
+
+tmmStatus_t tmmPlanRun(tmmPlan_t plan, struct CUstream_st* stream, const tmmGemmArgs_t* args) {
+    if (!plan) return no_plan();
+    return guarded(plan->handle_id, [&] {
+        tmm::CheckedArgs values = tmm::check_args(plan->problem, args);
+        if (tmm::is_empty(plan->problem.problem)) return;
+        if (values.call.workspace) {
+            tmm::check_workspace_size(values.workspace_size, plan->owned.plan.workspace_bytes());
+        } else {
+            values.call.workspace = plan->owned.workspace.data();
+        }
+        plan->owned.plan.run(values.call, stream);
+    });
+}
+
+tmmStatus_t tmmPlanDescribe(tmmPlan_t plan, char* text, size_t size) {
+    if (!plan) return no_plan();
+    if (!text || size == 0) return null_argument(plan->handle_id, "text is null or has no room for its terminating zero");
+    return guarded(plan->handle_id, [&] {
+        const std::string description = plan->owned.plan.describe();
+        const std::size_t length = std::min(description.size(), size - 1);
+        std::memcpy(text, description.data(), length);
+        text[length] = '\0';
+    });
+}
+
+tmmStatus_t tmmPlanDestroy(tmmPlan_t plan) {
+    return guarded(0, [&] { delete plan; });
+}
+
+const char* tmmLastError(tmmHandle_t handle) {
+    const Failure& failure = last_failure();
+    return failure.handle == (handle ? handle->id : 0) ? failure.message.c_str() : "";
+}
+
+void tmmSetLogCallback(tmmLogCallback_t callback, void* user) {
+    (void)guarded(0, [&] {
+        if (callback) {
+            tmm::set_log_sink([callback, user](const std::string& line) { callback(line.c_str(), user); });
+        } else {
+            tmm::set_log_sink({});
+        }
+    });
+}
+
+int tmmGetVersion(void) {
+    return TMM_VERSION;
+}
+
+const char* tmmStatusString(tmmStatus_t status) {
+    switch (status) {
+        case TMM_STATUS_SUCCESS: return "success";
+        case TMM_STATUS_INVALID_HANDLE: return "invalid handle";
+        case TMM_STATUS_INVALID_PLAN: return "invalid plan";
+        case TMM_STATUS_INVALID_STRUCT_SIZE: return "unknown struct_size";
+        case TMM_STATUS_INVALID_LAYOUT: return "invalid layout";
+        case TMM_STATUS_INVALID_OPERATION: return "invalid operation";
+        case TMM_STATUS_INVALID_TYPE: return "invalid element type";
+        case TMM_STATUS_INVALID_COMPUTE: return "invalid compute mode";
+        case TMM_STATUS_INVALID_EPILOGUE: return "invalid epilogue";
+        case TMM_STATUS_INVALID_M: return "invalid m";
+        case TMM_STATUS_INVALID_N: return "invalid n";
+        case TMM_STATUS_INVALID_K: return "invalid k";
+        case TMM_STATUS_INVALID_BATCH: return "invalid batch";
+        case TMM_STATUS_INVALID_LDA: return "invalid lda";
+        case TMM_STATUS_INVALID_LDB: return "invalid ldb";
+        case TMM_STATUS_INVALID_LDC: return "invalid ldc";
+        case TMM_STATUS_INVALID_STRIDE: return "invalid stride";
+        case TMM_STATUS_INVALID_ALIGNMENT: return "alignment is no power of two";
+        case TMM_STATUS_TOO_LARGE: return "matrix too large";
+        case TMM_STATUS_NULL_A: return "a is null";
+        case TMM_STATUS_NULL_B: return "b is null";
+        case TMM_STATUS_NULL_C: return "c is null";
+        case TMM_STATUS_NULL_ALPHA: return "alpha is null";
+        case TMM_STATUS_NULL_BETA: return "beta is null";
+        case TMM_STATUS_NULL_POINTER: return "a pointer that is needed is null";
+        case TMM_STATUS_MISALIGNED_POINTER: return "misaligned pointer";
+        case TMM_STATUS_MISALIGNED_WORKSPACE: return "misaligned workspace";
+        case TMM_STATUS_WORKSPACE_TOO_SMALL: return "workspace too small";
+        case TMM_STATUS_BETA_NOT_DECLARED: return "beta is not 0 in a problem with reads_c = 0";
+        case TMM_STATUS_UNSUPPORTED_TYPE: return "unsupported element type";
+        case TMM_STATUS_UNSUPPORTED_COMPUTE: return "unsupported compute mode";
+        case TMM_STATUS_UNSUPPORTED_EPILOGUE: return "unsupported epilogue";
+        case TMM_STATUS_NO_DEVICE: return "no such device or driver";
+        case TMM_STATUS_DEVICE: return "device failure";
+        case TMM_STATUS_OUT_OF_MEMORY: return "out of memory";
+        case TMM_STATUS_COMPILER: return "kernel compiler missing or failed";
+        case TMM_STATUS_INTERNAL: return "internal error";
+    }
+    return "unknown status";
+}
+
+}  // extern "C"

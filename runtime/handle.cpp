@@ -1,0 +1,126 @@
+#include "runtime/handle.h"
+
+#include <fmt/core.h>
+
+#include <exception>
+#include <new>
+
+#include "generator/environment.h"
+#include "generator/log.h"
+#include "generator/text.h"
+#include "runtime/validate.h"
+
+namespace tmm {
+namespace {
+
+KernelLoader make_loader(std::shared_ptr<Device> device) {
+    std::shared_ptr<const Compiler> compiler = make_compiler(device->info());
+    return KernelLoader(std::move(device), std::move(compiler), KernelCache(default_cache_directory()));
+}
+
+std::string no_workspace(const RuntimePlan& plan) {
+    return fmt::format("there is no memory for the {} bytes of workspace that the {} config of {} ({}) takes", plan.workspace_bytes(),
+                       name_of(plan.selection().match), to_text(plan.problem()), to_text(plan.selection().config));
+}
+
+}  // namespace
+
+std::size_t GemmProblemHash::operator()(const GemmProblem& p) const noexcept {
+    std::uint64_t hash = 0;
+    const auto mix = [&hash](i64 value) {
+        hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9E3779B97F4A7C15U;
+        hash ^= hash >> 32;
+    };
+    for (const i64 value : {p.m, p.n, p.k, p.batch, p.lda, p.ldb, p.ldc, p.stride_a, p.stride_b, p.stride_c}) mix(value);
+    // Small enumerators and flags side by side.
+    const int small[] = {static_cast<int>(p.type_a), static_cast<int>(p.type_b), static_cast<int>(p.type_c), static_cast<int>(p.compute),
+                         static_cast<int>(p.op_a),   static_cast<int>(p.op_b),   p.reads_c ? 1 : 0,          static_cast<int>(p.epilogue)};
+    i64 packed = p.alignment;
+    for (const int value : small) packed = packed * 16 + value;
+    mix(packed);
+    return static_cast<std::size_t>(hash);
+}
+
+std::vector<WinnerRow> read_winners(const std::filesystem::path& database) {
+    try {
+        TuningDatabase opened(database, TuningDatabase::Mode::read_write);
+        return opened.winners();
+    } catch (const std::exception& error) {
+        log_line(fmt::format("kernels are chosen without a tuning database: {}", error.what()));
+        return {};
+    }
+}
+
+RuntimeHandle::RuntimeHandle(int device, const std::filesystem::path& database)
+    : loader_(make_loader(open_device(device))),
+      winners_(read_winners(database), loader_.device()->info()),
+      workspaces_(loader_.device()) {}
+
+std::shared_ptr<const RuntimePlan> RuntimeHandle::find(const GemmProblem& problem) {
+    const std::lock_guard lock(mutex_);
+    const auto found = index_.find(problem);
+    if (found == index_.end()) return nullptr;
+    plans_.splice(plans_.begin(), plans_, found->second);
+    return found->second->second;
+}
+
+std::shared_ptr<const RuntimePlan> RuntimeHandle::cached_plan(const GemmProblem& problem, Stream stream) {
+    if (std::shared_ptr<const RuntimePlan> plan = find(problem)) return plan;
+    // Made without the lock: other problems go on meanwhile. Two threads that miss at once both make it; the first one is kept.
+    auto plan =
+        std::make_shared<const RuntimePlan>(RuntimePlan::make(problem, winners_, loader_, RuntimePlan::Pointers::aligned_as_promised));
+    if (plan->workspace_bytes() > 0) {
+        try {
+            (void)workspaces_.lease(stream, plan->workspace_bytes());
+        } catch (const std::bad_alloc&) {
+            const std::string because = no_workspace(*plan);
+            log_line(because + "; using the fallback kernel");
+            plan = std::make_shared<const RuntimePlan>(
+                RuntimePlan::make_fallback(problem, loader_, RuntimePlan::Pointers::aligned_as_promised, because));
+        }
+    }
+    const std::lock_guard lock(mutex_);
+    const auto found = index_.find(problem);
+    if (found != index_.end()) return found->second->second;
+    plans_.emplace_front(problem, plan);
+    index_.emplace(problem, plans_.begin());
+    if (plans_.size() > kCachedPlans) {
+        index_.erase(plans_.back().first);
+        plans_.pop_back();
+    }
+    return plan;
+}
+
+void RuntimeHandle::gemm(const GemmProblem& problem, GemmCall call, std::size_t workspace_size, Stream stream) {
+    if (is_empty(problem)) return;
+    const int alignment = alignment_of(call);
+    const std::shared_ptr<const RuntimePlan> plan =
+        cached_plan(alignment < problem.alignment ? with_alignment(problem, alignment) : problem, stream);
+    const std::size_t needed = plan->workspace_bytes();
+    if (needed == 0) {
+        plan->run(call, stream);
+    } else if (call.workspace) {
+        check_workspace_size(workspace_size, needed);
+        plan->run(call, stream);
+    } else {
+        const WorkspacePool::Lease lease = workspaces_.lease(stream, needed);
+        call.workspace = lease.data();
+        plan->run(call, stream);
+    }
+}
+
+OwnedPlan RuntimeHandle::make_plan(const GemmProblem& problem) {
+    RuntimePlan plan = RuntimePlan::make(problem, winners_, loader_, RuntimePlan::Pointers::any);
+    try {
+        DeviceBuffer workspace(device(), plan.workspace_bytes());
+        return {.plan = std::move(plan), .workspace = std::move(workspace)};
+    } catch (const std::bad_alloc&) {
+        const std::string because = no_workspace(plan);
+        log_line(because + "; using the fallback kernel");
+        RuntimePlan fallback = RuntimePlan::make_fallback(problem, loader_, RuntimePlan::Pointers::any, because);
+        DeviceBuffer workspace(device(), fallback.workspace_bytes());
+        return {.plan = std::move(fallback), .workspace = std::move(workspace)};
+    }
+}
+
+}  // namespace tmm

@@ -1,0 +1,69 @@
+// What stands behind a tmmHandle_t: a device with its compiler and winners, and the plans of the problems seen so far.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "runtime/plan.h"
+#include "runtime/workspace_pool.h"
+
+namespace tmm {
+
+struct GemmProblemHash {
+    std::size_t operator()(const GemmProblem& problem) const noexcept;
+};
+
+// A plan that somebody holds, with the workspace it runs in.
+struct OwnedPlan {
+    RuntimePlan plan;
+    DeviceBuffer workspace;
+};
+
+// Thread-safe.
+class RuntimeHandle {
+public:
+    // Least recently used plans beyond this many are dropped.
+    static constexpr std::size_t kCachedPlans = 1024;
+
+    // A database that can't be read is logged and done without. Throws Error (no_device, no_compiler).
+    RuntimeHandle(int device, const std::filesystem::path& database);
+
+    void set_stream(Stream stream) { stream_ = stream; }
+    Stream stream() const { return stream_; }
+    const std::shared_ptr<Device>& device() const { return loader_.device(); }
+    const Winners& winners() const { return winners_; }
+
+    // Runs the cached plan of the problem and the pointers' actual alignment, making it at the first call. A null call.workspace
+    // stands for the handle's own.
+    void gemm(const GemmProblem& problem, GemmCall call, std::size_t workspace_size, Stream stream);
+
+    // For any element-aligned pointers. A chosen config whose workspace can't be had gives way to the fallback.
+    OwnedPlan make_plan(const GemmProblem& problem);
+
+private:
+    using Entry = std::pair<GemmProblem, std::shared_ptr<const RuntimePlan>>;
+
+    std::shared_ptr<const RuntimePlan> cached_plan(const GemmProblem& problem, Stream stream);
+    std::shared_ptr<const RuntimePlan> find(const GemmProblem& problem);
+
+    KernelLoader loader_;
+    Winners winners_;
+    WorkspacePool workspaces_;
+    std::atomic<Stream> stream_ = nullptr;
+    std::mutex mutex_;
+    // Most recently used first.
+    std::list<Entry> plans_;
+    std::unordered_map<GemmProblem, std::list<Entry>::iterator, GemmProblemHash> index_;
+};
+
+// The rows of the database; none, and one log line, where it can't be read.
+std::vector<WinnerRow> read_winners(const std::filesystem::path& database);
+
+}  // namespace tmm

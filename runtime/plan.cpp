@@ -1,0 +1,119 @@
+#include "runtime/plan.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <utility>
+#include <variant>
+
+#include "generator/log.h"
+#include "generator/search_space.h"
+#include "generator/text.h"
+#include "runtime/validate.h"
+#include "tmm/signature.h"
+
+namespace tmm {
+namespace {
+
+std::string first_line(const std::string& text) {
+    return text.substr(0, text.find('\n'));
+}
+
+// The reason, where the config can't be made to run here.
+std::variant<ExecutablePlan, std::string> try_config(const GemmProblem& problem, const KernelConfig& config, KernelLoader& loader) {
+    try {
+        std::variant<ExecutablePlan, CompileFailure> made =
+            ExecutablePlan::make(make_launch_plan(problem, config, loader.device()->info()), loader);
+        if (CompileFailure* failure = std::get_if<CompileFailure>(&made)) return "does not compile: " + first_line(failure->log);
+        return std::get<ExecutablePlan>(std::move(made));
+    } catch (const std::exception& error) {
+        return fmt::format("can't be loaded: {}", error.what());
+    }
+}
+
+// Throws where not even this one runs.
+ExecutablePlan make_or_throw(const GemmProblem& problem, const KernelConfig& config, KernelLoader& loader) {
+    std::variant<ExecutablePlan, CompileFailure> made =
+        ExecutablePlan::make(make_launch_plan(problem, config, loader.device()->info()), loader);
+    if (CompileFailure* failure = std::get_if<CompileFailure>(&made))
+        throw StatusError(TMM_STATUS_COMPILER, fmt::format("the fallback kernel ({}) does not compile: {}", to_text(config), failure->log));
+    return std::get<ExecutablePlan>(std::move(made));
+}
+
+// Every pointer that a matrix element may stand at is welcome.
+GemmProblem without_promise(const GemmProblem& problem) {
+    return with_alignment(problem, 1);
+}
+
+bool is_multiple(const void* pointer, int bytes) {
+    return reinterpret_cast<std::uintptr_t>(pointer) % static_cast<unsigned>(bytes) == 0;
+}
+
+}  // namespace
+
+RuntimePlan::RuntimePlan(Selection selection, ExecutablePlan tuned)
+    : selection_(std::move(selection)), tuned_(std::move(tuned)), promised_(signature_of(tuned_.plan().problem)) {}
+
+RuntimePlan RuntimePlan::make(const GemmProblem& problem, const Winners& winners, KernelLoader& loader, Pointers pointers) {
+    Selection selection = winners.select(problem);
+    std::variant<ExecutablePlan, std::string> tried = try_config(problem, selection.config, loader);
+    if (const std::string* reason = std::get_if<std::string>(&tried)) {
+        const std::string because =
+            fmt::format("the {} config of {} ({}) {}", name_of(selection.match), to_text(problem), to_text(selection.config), *reason);
+        log_line(because + "; using the fallback kernel");
+        return make_fallback(problem, loader, pointers, because);
+    }
+    RuntimePlan plan(std::move(selection), std::get<ExecutablePlan>(std::move(tried)));
+    if (pointers == Pointers::any) plan.add_any_pointer_plan(&winners, loader);
+    return plan;
+}
+
+RuntimePlan RuntimePlan::make_fallback(const GemmProblem& problem, KernelLoader& loader, Pointers pointers, const std::string& because) {
+    Selection selection = fallback_selection(problem, because);
+    ExecutablePlan executable = make_or_throw(problem, selection.config, loader);
+    RuntimePlan plan(std::move(selection), std::move(executable));
+    if (pointers == Pointers::any) plan.add_any_pointer_plan(nullptr, loader);
+    return plan;
+}
+
+void RuntimePlan::add_any_pointer_plan(const Winners* winners, KernelLoader& loader) {
+    const GemmProblem any = without_promise(problem());
+    if (signature_of(any) == signature_of(problem())) return;
+    if (!why_invalid(any, selection_.config, loader.device()->info())) {
+        std::variant<ExecutablePlan, std::string> tried = try_config(any, selection_.config, loader);
+        if (ExecutablePlan* executable = std::get_if<ExecutablePlan>(&tried)) {
+            any_ = std::move(*executable);
+            return;
+        }
+    }
+    if (winners) {
+        std::variant<ExecutablePlan, std::string> tried = try_config(any, winners->select(any).config, loader);
+        if (ExecutablePlan* executable = std::get_if<ExecutablePlan>(&tried)) {
+            any_ = std::move(*executable);
+            return;
+        }
+    }
+    any_ = make_or_throw(any, fallback_config(any), loader);
+}
+
+void RuntimePlan::run(const GemmCall& call, Stream stream) const {
+    const bool kept = !any_ || (is_multiple(call.a, promised_.align_a) && is_multiple(call.b, promised_.align_b) &&
+                                is_multiple(call.c, promised_.align_c));
+    (kept ? tuned_ : *any_).run(call, stream);
+}
+
+std::size_t RuntimePlan::workspace_bytes() const {
+    std::int64_t bytes = tuned_.plan().workspace_bytes;
+    if (any_) bytes = std::max(bytes, any_->plan().workspace_bytes);
+    return static_cast<std::size_t>(bytes);
+}
+
+std::string RuntimePlan::describe() const {
+    std::string text = fmt::format("config: {}\nmatch: {}\nwhy: {}", to_text(selection_.config), name_of(selection_.match), selection_.why);
+    if (any_) text += fmt::format("\nmisaligned pointers: {}", to_text(any_->plan().config));
+    return text;
+}
+
+}  // namespace tmm

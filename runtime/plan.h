@@ -1,0 +1,48 @@
+// A problem made ready to run: the chosen kernels, and where pointers may break the problem's promise of alignment, a second
+// plan that takes any element-aligned pointer. Which one runs is decided by the actual pointers.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "runtime/executable_plan.h"
+#include "runtime/selection.h"
+#include "tmm/signature.h"
+
+namespace tmm {
+
+class RuntimePlan {
+public:
+    enum class Pointers {
+        aligned_as_promised,  // the caller checked them
+        any,                  // holds the second plan too
+    };
+
+    // Compiles and loads. A chosen config that can't be compiled or loaded is logged and the fallback takes its place; throws only
+    // where that fails too.
+    static RuntimePlan make(const GemmProblem& problem, const Winners& winners, KernelLoader& loader, Pointers pointers);
+    // The plan of the fallback config alone, which needs no workspace.
+    static RuntimePlan make_fallback(const GemmProblem& problem, KernelLoader& loader, Pointers pointers, const std::string& because);
+
+    // call.workspace holds workspace_bytes(). Only launches.
+    void run(const GemmCall& call, Stream stream) const;
+
+    const GemmProblem& problem() const { return tuned_.plan().problem; }
+    const Selection& selection() const { return selection_; }
+    std::size_t workspace_bytes() const;
+    // Lines "config: …", "match: …", "why: …".
+    std::string describe() const;
+
+private:
+    RuntimePlan(Selection selection, ExecutablePlan tuned);
+    void add_any_pointer_plan(const Winners* winners, KernelLoader& loader);
+
+    Selection selection_;
+    ExecutablePlan tuned_;
+    // What tuned_ asks of pointers.
+    KernelSignature promised_;
+    std::optional<ExecutablePlan> any_;
+};
+
+}  // namespace tmm

@@ -1,0 +1,234 @@
+// Order of the checks: enumerators, sizes, leading dimensions, strides, support, pointers; the first fault is reported.
+#include "runtime/validate.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "tmm/signature.h"
+
+namespace tmm {
+namespace {
+
+template <typename... Arguments>
+[[noreturn]] void refuse(tmmStatus_t status, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    throw StatusError(status, fmt::format(format, std::forward<Arguments>(arguments)...));
+}
+
+Operation check_operation(tmmOperation_t op, const char* name) {
+    switch (op) {
+        case TMM_NO_TRANS: return Operation::none;
+        case TMM_TRANS:
+        case TMM_CONJ_TRANS: return Operation::transpose;
+    }
+    refuse(TMM_STATUS_INVALID_OPERATION, "{} is {}, none of TMM_NO_TRANS (111), TMM_TRANS (112), TMM_CONJ_TRANS (113)", name,
+           static_cast<int>(op));
+}
+
+ElementType check_type(tmmType_t type, const char* name) {
+    switch (type) {
+        case TMM_F32: return ElementType::f32;
+        case TMM_F16: return ElementType::f16;
+        case TMM_BF16: return ElementType::bf16;
+        case TMM_F64: return ElementType::f64;
+    }
+    refuse(TMM_STATUS_INVALID_TYPE, "{} is {}, no tmmType_t", name, static_cast<int>(type));
+}
+
+ComputeMode check_compute(tmmCompute_t compute) {
+    switch (compute) {
+        case TMM_COMPUTE_F32: return ComputeMode::f32;
+        case TMM_COMPUTE_F32_STRICT: return ComputeMode::f32_strict;
+        case TMM_COMPUTE_TF32: return ComputeMode::tf32;
+        case TMM_COMPUTE_F64: return ComputeMode::f64;
+    }
+    refuse(TMM_STATUS_INVALID_COMPUTE, "compute is {}, no tmmCompute_t", static_cast<int>(compute));
+}
+
+Epilogue check_epilogue(tmmEpilogue_t epilogue) {
+    switch (epilogue) {
+        case TMM_EPILOGUE_NONE: return Epilogue::none;
+        case TMM_EPILOGUE_BIAS: return Epilogue::bias;
+        case TMM_EPILOGUE_ACTIVATION: return Epilogue::activation;
+        case TMM_EPILOGUE_CUSTOM: return Epilogue::custom;
+    }
+    refuse(TMM_STATUS_INVALID_EPILOGUE, "epilogue is {}, no tmmEpilogue_t", static_cast<int>(epilogue));
+}
+
+void check_size(std::int64_t size, const char* name, tmmStatus_t status) {
+    if (size < 0) refuse(status, "{} is {}; a size is at least 0", name, size);
+}
+
+void check_leading_dimension(std::int64_t ld, std::int64_t stored_length, bool row_major, const char* name, tmmStatus_t status) {
+    const std::int64_t shortest = std::max<std::int64_t>(1, stored_length);
+    if (ld < shortest)
+        refuse(status, "{} is {}, but a stored {} of the matrix takes {} elements", name, ld, row_major ? "row" : "column", shortest);
+}
+
+// The bytes from the first element of the first matrix past the last of the last must be a number.
+void check_extent(i64 rows, i64 columns, i64 ld, i64 stride, i64 batch, int element_size, const char* name) {
+    if (rows == 0 || columns == 0 || batch == 0) return;
+    i64 extent = 0;
+    i64 last_matrix = 0;
+    const bool overflows = __builtin_mul_overflow(rows - 1, ld, &extent) || __builtin_add_overflow(extent, columns, &extent) ||
+                           __builtin_mul_overflow(batch - 1, stride, &last_matrix) ||
+                           __builtin_add_overflow(extent, last_matrix, &extent) ||
+                           __builtin_mul_overflow(extent, static_cast<i64>(element_size), &extent);
+    if (overflows) refuse(TMM_STATUS_TOO_LARGE, "the extent of {} in bytes does not fit 63 bits", name);
+}
+
+void check_support(const GemmProblem& p) {
+    if (p.type_a != ElementType::f32 || p.type_b != ElementType::f32 || p.type_c != ElementType::f32)
+        refuse(TMM_STATUS_UNSUPPORTED_TYPE, "this version of tmm has kernels for TMM_F32 only");
+    if (p.compute != ComputeMode::f32 && p.compute != ComputeMode::f32_strict)
+        refuse(TMM_STATUS_UNSUPPORTED_COMPUTE, "this version of tmm computes in TMM_COMPUTE_F32 and TMM_COMPUTE_F32_STRICT only");
+    if (p.epilogue != Epilogue::none) refuse(TMM_STATUS_UNSUPPORTED_EPILOGUE, "this version of tmm has no epilogue but TMM_EPILOGUE_NONE");
+}
+
+double scalar(const void* value, ComputeMode compute) {
+    return compute == ComputeMode::f64 ? *static_cast<const double*>(value) : static_cast<double>(*static_cast<const float*>(value));
+}
+
+void check_pointer(const void* pointer, int element_size, const char* name, tmmStatus_t null_status) {
+    if (!pointer) refuse(null_status, "{} is null", name);
+    if (reinterpret_cast<std::uintptr_t>(pointer) % static_cast<unsigned>(element_size) != 0)
+        refuse(TMM_STATUS_MISALIGNED_POINTER, "{} is {}, no multiple of its element's {} bytes", name, pointer, element_size);
+}
+
+}  // namespace
+
+CheckedProblem check_problem(const tmmGemmProblem_t* given) {
+    if (!given) refuse(TMM_STATUS_NULL_POINTER, "problem is null");
+    const tmmGemmProblem_t& p = *given;
+    if (p.struct_size != sizeof(tmmGemmProblem_t))
+        refuse(TMM_STATUS_INVALID_STRUCT_SIZE, "problem->struct_size is {}, but sizeof(tmmGemmProblem_t) is {}; tmmGemmProblemInit sets it",
+               p.struct_size, sizeof(tmmGemmProblem_t));
+    if (p.layout != TMM_ROW_MAJOR && p.layout != TMM_COL_MAJOR)
+        refuse(TMM_STATUS_INVALID_LAYOUT, "layout is {}, neither TMM_ROW_MAJOR (101) nor TMM_COL_MAJOR (102)", static_cast<int>(p.layout));
+    const bool row_major = p.layout == TMM_ROW_MAJOR;
+    const Operation op_a = check_operation(p.op_a, "op_a");
+    const Operation op_b = check_operation(p.op_b, "op_b");
+    const ElementType type_a = check_type(p.type_a, "type_a");
+    const ElementType type_b = check_type(p.type_b, "type_b");
+    const ElementType type_c = check_type(p.type_c, "type_c");
+    const ComputeMode compute = check_compute(p.compute);
+    const Epilogue epilogue = check_epilogue(p.epilogue);
+    check_size(p.m, "m", TMM_STATUS_INVALID_M);
+    check_size(p.n, "n", TMM_STATUS_INVALID_N);
+    check_size(p.k, "k", TMM_STATUS_INVALID_K);
+    check_size(p.batch, "batch", TMM_STATUS_INVALID_BATCH);
+    check_leading_dimension(p.lda, row_major == (op_a == Operation::none) ? p.k : p.m, row_major, "lda", TMM_STATUS_INVALID_LDA);
+    check_leading_dimension(p.ldb, row_major == (op_b == Operation::none) ? p.n : p.k, row_major, "ldb", TMM_STATUS_INVALID_LDB);
+    check_leading_dimension(p.ldc, row_major ? p.n : p.m, row_major, "ldc", TMM_STATUS_INVALID_LDC);
+    const bool batched = p.batch > 1;
+    if (batched) {
+        check_size(p.stride_a, "stride_a", TMM_STATUS_INVALID_STRIDE);
+        check_size(p.stride_b, "stride_b", TMM_STATUS_INVALID_STRIDE);
+        check_size(p.stride_c, "stride_c", TMM_STATUS_INVALID_STRIDE);
+        const std::int64_t shortest = row_major ? p.n : p.m;
+        if (p.m > 0 && p.stride_c < shortest)
+            refuse(TMM_STATUS_INVALID_STRIDE, "stride_c is {}, less than the {} elements of a stored {} of C: the matrices C overlap",
+                   p.stride_c, shortest, row_major ? "row" : "column");
+    }
+    if (p.alignment <= 0 || (p.alignment & (p.alignment - 1)) != 0)
+        refuse(TMM_STATUS_INVALID_ALIGNMENT, "alignment is {}, no power of two", p.alignment);
+
+    GemmProblem problem{.m = p.m,
+                        .n = p.n,
+                        .k = p.k,
+                        .batch = p.batch,
+                        .type_a = type_a,
+                        .type_b = type_b,
+                        .type_c = type_c,
+                        .compute = compute,
+                        .op_a = op_a,
+                        .op_b = op_b,
+                        .lda = p.lda,
+                        .ldb = p.ldb,
+                        .ldc = p.ldc,
+                        .stride_a = batched ? p.stride_a : 0,
+                        .stride_b = batched ? p.stride_b : 0,
+                        .stride_c = batched ? p.stride_c : 0,
+                        .reads_c = p.reads_c != 0,
+                        .epilogue = epilogue};
+    if (!row_major) {
+        std::swap(problem.m, problem.n);
+        std::swap(problem.type_a, problem.type_b);
+        std::swap(problem.op_a, problem.op_b);
+        std::swap(problem.lda, problem.ldb);
+        std::swap(problem.stride_a, problem.stride_b);
+    }
+    check_support(problem);
+    check_extent(stored_rows_a(problem), stored_columns_a(problem), problem.lda, problem.stride_a, problem.batch, size_of(problem.type_a),
+                 row_major ? "A" : "B");
+    check_extent(stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.stride_b, problem.batch, size_of(problem.type_b),
+                 row_major ? "B" : "A");
+    check_extent(problem.m, problem.n, problem.ldc, problem.stride_c, problem.batch, size_of(problem.type_c), "C");
+    return {.problem = with_alignment(problem, p.alignment), .swapped = !row_major};
+}
+
+CheckedArgs check_args(const CheckedProblem& checked, const tmmGemmArgs_t* given) {
+    if (!given) refuse(TMM_STATUS_NULL_POINTER, "args is null");
+    const tmmGemmArgs_t& args = *given;
+    const GemmProblem& p = checked.problem;
+    if (args.struct_size != sizeof(tmmGemmArgs_t))
+        refuse(TMM_STATUS_INVALID_STRUCT_SIZE, "args->struct_size is {}, but sizeof(tmmGemmArgs_t) is {}", args.struct_size,
+               sizeof(tmmGemmArgs_t));
+    if (is_empty(p)) return {};
+    if (!args.alpha) refuse(TMM_STATUS_NULL_ALPHA, "alpha is null");
+    if (!args.beta && p.reads_c) refuse(TMM_STATUS_NULL_BETA, "beta is null");
+    GemmCall call{.a = args.a,
+                  .b = args.b,
+                  .c = args.c,
+                  .workspace = args.workspace,
+                  .alpha = scalar(args.alpha, p.compute),
+                  .beta = args.beta ? scalar(args.beta, p.compute) : 0.0};
+    if (!p.reads_c && call.beta != 0)
+        refuse(TMM_STATUS_BETA_NOT_DECLARED, "beta is {}, but the problem was declared with reads_c = 0", call.beta);
+    if (call.alpha != 0 && p.k > 0) {
+        check_pointer(args.a, size_of(checked.swapped ? p.type_b : p.type_a), "a", TMM_STATUS_NULL_A);
+        check_pointer(args.b, size_of(checked.swapped ? p.type_a : p.type_b), "b", TMM_STATUS_NULL_B);
+    } else {
+        // Not read, so what they hold must not decide about kernels either.
+        call.a = nullptr;
+        call.b = nullptr;
+    }
+    check_pointer(args.c, size_of(p.type_c), "c", TMM_STATUS_NULL_C);
+    if (args.bias) refuse(TMM_STATUS_UNSUPPORTED_EPILOGUE, "bias is not null, but the problem's epilogue is TMM_EPILOGUE_NONE");
+    if (reinterpret_cast<std::uintptr_t>(args.workspace) % TMM_WORKSPACE_ALIGNMENT != 0)
+        refuse(TMM_STATUS_MISALIGNED_WORKSPACE, "workspace is {}, no multiple of {} bytes", args.workspace, TMM_WORKSPACE_ALIGNMENT);
+    if (checked.swapped) std::swap(call.a, call.b);
+    return {.call = call, .workspace_size = args.workspace_size};
+}
+
+void check_workspace_size(std::size_t size, std::size_t needed) {
+    if (size < needed)
+        refuse(TMM_STATUS_WORKSPACE_TOO_SMALL, "workspace_size is {}, but {} bytes are needed; tmmPlanWorkspaceSize tells", size, needed);
+}
+
+bool is_empty(const GemmProblem& problem) {
+    return problem.m == 0 || problem.n == 0 || problem.batch == 0;
+}
+
+int alignment_of(const GemmCall& call) {
+    const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(call.a) | reinterpret_cast<std::uintptr_t>(call.b) |
+                                reinterpret_cast<std::uintptr_t>(call.c) | 16U;
+    return static_cast<int>(bits & (~bits + 1));
+}
+
+GemmProblem with_alignment(GemmProblem problem, int alignment) {
+    const int element = std::max({size_of(problem.type_a), size_of(problem.type_b), size_of(problem.type_c)});
+    problem.alignment = std::clamp(alignment, element, 16);
+    while (problem.alignment < 16) {
+        GemmProblem wider = problem;
+        wider.alignment *= 2;
+        if (signature_of(wider) != signature_of(problem)) break;
+        problem = wider;
+    }
+    return problem;
+}
+
+}  // namespace tmm

@@ -1,0 +1,54 @@
+// The door of the C interface: checks every argument, gives each fault its own status, and turns what is left into the
+// row-major vocabulary.
+#pragma once
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+#include "generator/launch_plan.h"
+#include "tmm/problem.h"
+#include "tmm/tmm.h"
+
+namespace tmm {
+
+// A call that the C interface refuses. Never leaves it.
+class StatusError : public std::runtime_error {
+public:
+    StatusError(tmmStatus_t status, const std::string& what) : std::runtime_error(what), status_(status) {}
+    tmmStatus_t status() const noexcept { return status_; }
+
+private:
+    tmmStatus_t status_;
+};
+
+// A problem turned row-major. A column-major product is the row-major product of the transposes: B plays A's part.
+struct CheckedProblem {
+    GemmProblem problem;
+    bool swapped = false;
+};
+
+struct CheckedArgs {
+    // a, b and alpha, beta as the row-major problem takes them.
+    GemmCall call;
+    // Of call.workspace; of no meaning where that is null.
+    std::size_t workspace_size = 0;
+};
+
+// The alignment of the result is the promise, cut to what kernels use: from the element's size to 16. Throws StatusError.
+CheckedProblem check_problem(const tmmGemmProblem_t* problem);
+// Throws StatusError.
+CheckedArgs check_args(const CheckedProblem& checked, const tmmGemmArgs_t* args);
+
+// Throws StatusError (workspace too small).
+void check_workspace_size(std::size_t size, std::size_t needed);
+
+// Nothing is done: no element of C.
+bool is_empty(const GemmProblem& problem);
+// The largest power of two up to 16 that divides a, b and c; null divides by everything.
+int alignment_of(const GemmCall& call);
+// The problem with the largest alignment that asks no more of pointers than the given one does: rows whose leading dimension
+// is odd are unaligned whatever their first element is. Equal demands then have equal keys.
+GemmProblem with_alignment(GemmProblem problem, int alignment);
+
+}  // namespace tmm

@@ -243,7 +243,9 @@ struct KernelCache::State {
 };
 
 KernelCache::KernelCache(std::filesystem::path directory, std::int64_t limit_bytes)
-    : directory_(directory.has_filename() ? std::move(directory) : directory.parent_path()), limit_bytes_(limit_bytes), state_(std::make_shared<State>()) {}
+    : directory_(directory.has_filename() ? std::move(directory) : directory.parent_path()),
+      limit_bytes_(limit_bytes),
+      state_(std::make_shared<State>()) {}
 
 std::optional<CompiledKernel> KernelCache::find(const KernelSource& source, const Compiler& compiler) const {
     const auto directory = state_->open_directory(directory_, false);

@@ -41,6 +41,9 @@ struct VerifyEntry {
 
 constexpr VerifyEntry kVerifyEntries[] = {
     {"tmm_verify_fill", "tmm::FillArgs"},
+    {"tmm_verify_check", "tmm::CheckArgs"},
+    {"tmm_verify_reference", "tmm::ReferenceArgs"},
+    {"tmm_verify_compare", "tmm::CompareArgs"},
 };
 
 std::string joined(const std::vector<std::string>& items) {
@@ -103,7 +106,7 @@ std::string types_part(const KernelSignature& s) {
 
 std::string canonical_name(const KernelSignature& s, const KernelConfig& c) {
     std::string name = fmt::format("tmm_{}_{}_{}", kFamilyNames[c.family], types_part(s), ops_name(s.op_a, s.op_b));
-    if (s.compute != (s.type_a == ElementType::f64 ? ComputeMode::f64 : ComputeMode::f32)) name += fmt::format("_c{}", name_of(s.compute));
+    if (s.compute != default_compute(s.type_a)) name += fmt::format("_c{}", name_of(s.compute));
     if (s.align_a != size_of(s.type_a) || s.align_b != size_of(s.type_b) || s.align_c != size_of(s.type_c))
         name += fmt::format("_a{}b{}c{}", s.align_a, s.align_b, s.align_c);
     if (s.batched) name += "_batched";

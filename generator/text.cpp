@@ -128,17 +128,24 @@ KernelConfig parse_config(std::string_view text) {
 
 std::string to_text(const GemmProblem& p) {
     std::string text = fmt::format("{}x{}x{}", p.m, p.n, p.k);
-    if (p.type_a != ElementType::f32) text += fmt::format(" dtype={}", name_of(p.type_a));
-    if (p.type_c != p.type_a) text += fmt::format(" ctype={}", name_of(p.type_c));
-    if (p.compute != (p.type_a == ElementType::f64 ? ComputeMode::f64 : ComputeMode::f32))
-        text += fmt::format(" compute={}", name_of(p.compute));
-    if (p.op_a != Operation::none || p.op_b != Operation::none) text += " ops=" + ops_name(p.op_a, p.op_b);
-    if (p.batch != 1) text += fmt::format(" batch={}", p.batch);
-    if (p.lda != std::max(1LL, stored_columns_a(p))) text += fmt::format(" lda={}", p.lda);
-    if (p.ldb != std::max(1LL, stored_columns_b(p))) text += fmt::format(" ldb={}", p.ldb);
-    if (p.ldc != std::max(1LL, p.n)) text += fmt::format(" ldc={}", p.ldc);
-    if (p.alignment != 16) text += fmt::format(" align={}", p.alignment);
-    if (p.reads_c) text += " beta=1";
+    const auto add = [&](const char* key, auto value) { text += fmt::format(" {}={}", key, value); };
+    if (p.type_a != ElementType::f32) add("dtype", name_of(p.type_a));
+    if (p.type_b != p.type_a) add("btype", name_of(p.type_b));
+    if (p.type_c != p.type_a) add("ctype", name_of(p.type_c));
+    if (p.compute != default_compute(p.type_a)) add("compute", name_of(p.compute));
+    if (p.op_a != Operation::none || p.op_b != Operation::none) add("ops", ops_name(p.op_a, p.op_b));
+    if (p.batch != 1) add("batch", p.batch);
+    if (p.lda != stored_columns_a(p)) add("lda", p.lda);
+    if (p.ldb != stored_columns_b(p)) add("ldb", p.ldb);
+    if (p.ldc != p.n) add("ldc", p.ldc);
+    if (p.batch != 1) {
+        if (p.stride_a != stored_rows_a(p) * p.lda) add("stride_a", p.stride_a);
+        if (p.stride_b != stored_rows_b(p) * p.ldb) add("stride_b", p.stride_b);
+        if (p.stride_c != p.m * p.ldc) add("stride_c", p.stride_c);
+    }
+    if (p.alignment != 16) add("align", p.alignment);
+    if (p.reads_c) add("beta", 1);
+    if (p.epilogue != Epilogue::none) add("epilogue", name_of(p.epilogue));
     return text;
 }
 

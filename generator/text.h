@@ -22,6 +22,8 @@ Epilogue parse_epilogue(std::string_view text);
 // "1024x1024x1024", then what differs from an unpadded f32 nn problem: " ops=nt batch=4 lda=1032".
 // A row-major shapes-file line that parses back to the same problem.
 std::string to_text(const GemmProblem& problem);
+// What operands of the type are computed in unless something else is said.
+constexpr ComputeMode default_compute(ElementType type) { return type == ElementType::f64 ? ComputeMode::f64 : ComputeMode::f32; }
 
 // "family=simt,block_m=128,…": the fields that differ from their neutral values.
 std::string to_text(const KernelConfig& config);

@@ -13,25 +13,6 @@ __device__ inline i64 thread_count() {
     return static_cast<i64>(gridDim.x) * blockDim.x;
 }
 
-// SplitMix64: the counter-th value of the sequence that begins at seed.
-__device__ inline u64 random_bits(u64 seed, u64 counter) {
-    u64 x = seed + (counter + 1) * 0x9e3779b97f4a7c15ull;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return x ^ (x >> 31);
-}
-
-// The sum of twelve uniform values, which has variance 1. Integers up to the last step, so that every kernel, compiler and
-// device gets the same bits for the same place, and a filled matrix need not be kept to be compared with.
-__device__ inline float normal_value(u64 seed, u64 counter) {
-    i64 sum = 0;
-    for (u64 i = 0; i < 4; ++i) {
-        const u64 bits = random_bits(seed, counter * 4 + i);
-        sum += static_cast<i64>((bits & 0x1fffff) + ((bits >> 21) & 0x1fffff) + ((bits >> 42) & 0x1fffff));
-    }
-    return static_cast<float>(sum * 2 - 12 * 0x1fffffll) * (1.0f / 4194304.0f);
-}
-
 __device__ inline unsigned bits_of(float value) {
     return static_cast<unsigned>(__float_as_int(value));
 }
@@ -41,10 +22,7 @@ __device__ inline float value_of(unsigned bits) {
 
 // The element that stands that many elements behind the matrix's first.
 __device__ inline unsigned content_bits(int content, u64 seed, i64 offset) {
-    const u64 counter = static_cast<u64>(offset);
-    if (content == contents::integers) return bits_of(static_cast<float>(static_cast<int>(random_bits(seed, counter) % 5) - 2));
-    if (content == contents::normal) return bits_of(normal_value(seed, counter));
-    return kUnwritten;
+    return content == contents::unwritten ? kUnwritten : bits_of(content_value(content, seed, offset));
 }
 
 // How many elements behind the first a word stands; -1 in a guard zone or between rows or matrices.
@@ -152,7 +130,7 @@ __device__ inline void compare(const CompareArgs& args) {
         const i64 row = index / args.n % args.row_count;
         const i64 offset =
             index / (args.n * args.row_count) * args.stride_c + (args.rows ? args.rows[row] : row) * args.ldc + index % args.n;
-        const double before = args.beta == 0 ? 0.0 : static_cast<double>(value_of(content_bits(args.content, args.seed, offset)));
+        const double before = args.beta == 0 ? 0.0 : static_cast<double>(content_value(args.content, args.seed, offset));
         const double expected = args.alpha * args.sum[index] + args.beta * before;
         const double value = static_cast<double>(static_cast<const float*>(args.c)[offset]);
         bool good;

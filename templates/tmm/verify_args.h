@@ -1,4 +1,5 @@
-// What the kernels of verify.cuh are told: shared with the host, which lays the operands out and reads the findings.
+// What the kernels of verify.cuh are told, and what they fill matrices with: shared with the host, which lays the operands out
+// and reads the findings.
 #pragma once
 
 #include "tmm/problem.h"
@@ -17,6 +18,32 @@ inline constexpr int unwritten = 2;  // kUnwritten everywhere
 // Quiet NaNs that no arithmetic gives: what lies between and around elements, and elements that a kernel has to write.
 inline constexpr unsigned kPoison = 0x7ff5a5a5u;
 inline constexpr unsigned kUnwritten = 0x7fc0deadu;
+
+// SplitMix64: the counter-th value of the sequence that begins at seed.
+constexpr u64 random_bits(u64 seed, u64 counter) {
+    u64 x = seed + (counter + 1) * 0x9e3779b97f4a7c15ull;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+
+// The sum of twelve uniform values, which has variance 1. Integers up to the last step, so that every kernel, compiler and
+// device gets the same bits for the same place, and a filled matrix need not be kept to be compared with.
+constexpr float normal_value(u64 seed, u64 counter) {
+    i64 sum = 0;
+    for (u64 i = 0; i < 4; ++i) {
+        const u64 bits = random_bits(seed, counter * 4 + i);
+        sum += static_cast<i64>((bits & 0x1fffff) + ((bits >> 21) & 0x1fffff) + ((bits >> 42) & 0x1fffff));
+    }
+    return static_cast<float>(sum * 2 - 12 * 0x1fffffll) * (1.0f / 4194304.0f);
+}
+
+// The element that stands offset elements behind the matrix's first; content is integers or normal.
+constexpr float content_value(int content, u64 seed, i64 offset) {
+    const u64 counter = static_cast<u64>(offset);
+    if (content == contents::integers) return static_cast<float>(static_cast<int>(random_bits(seed, counter) % 5) - 2);
+    return normal_value(seed, counter);
+}
 
 // A buffer of 4-byte words that holds a batch of matrices with a guard zone at either end.
 struct MatrixRegion {

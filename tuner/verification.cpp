@@ -1,0 +1,484 @@
+#include "tuner/verification.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <set>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "generator/error.h"
+#include "generator/text.h"
+#include "tmm/verify_args.h"
+
+namespace tmm {
+
+namespace {
+
+constexpr i64 kWord = 4;
+constexpr i64 kGuardBytes = 4096;
+// Elements of C whose reference is kept; where C is larger, rows are sampled.
+constexpr i64 kReferenceLimit = i64{1} << 25;
+constexpr i64 kSampledRows = 128;
+constexpr double kUnitRoundoff = 0x1p-24;
+constexpr int kThreads = 128;
+constexpr int kReferenceThreads = 256;
+constexpr int kReferenceTile = 64;
+
+// Which elements a matrix holds: the seeds of A, B and C of every set differ.
+u64 seed_of(std::uint64_t seed, int set, int matrix, int content) {
+    return random_bits(random_bits(static_cast<u64>(seed), 0), static_cast<u64>((set * 4 + matrix) * 4 + content));
+}
+
+i64 ceil_div(i64 a, i64 b) {
+    return (a + b - 1) / b;
+}
+
+// A matrix (or a batch of them) in device memory with a guard zone at either end.
+struct Matrix {
+    DeviceBuffer buffer;
+    MatrixRegion region;
+    unsigned char* base = nullptr;
+};
+
+// The first element stands at an odd multiple of the alignment, so that a kernel which needs a wider one is seen to.
+Matrix make_matrix(const std::shared_ptr<Device>& device, i64 rows, i64 columns, i64 ld, i64 stride, i64 batch, int declared_alignment) {
+    const i64 alignment = std::max<i64>(kWord, declared_alignment & -declared_alignment);
+    const i64 matrix_span = rows > 0 && columns > 0 && batch > 0 ? (rows - 1) * ld + columns : 0;
+    const i64 span = matrix_span > 0 ? (batch - 1) * stride + matrix_span : 0;
+    // The guard before the first element is at least kGuardBytes and at most two alignments more.
+    const i64 bytes = span * kWord + 2 * kGuardBytes + 2 * alignment;
+    Matrix matrix{.buffer = DeviceBuffer(device, static_cast<std::size_t>(bytes)), .region = {}, .base = nullptr};
+    auto* const start = static_cast<unsigned char*>(matrix.buffer.data());
+    const auto earliest = reinterpret_cast<std::uintptr_t>(start) + static_cast<std::uintptr_t>(kGuardBytes);
+    const auto pair = static_cast<std::uintptr_t>(2 * alignment);
+    auto first = earliest / pair * pair + static_cast<std::uintptr_t>(alignment);
+    if (first < earliest) first += pair;
+    const auto before = static_cast<i64>(first - reinterpret_cast<std::uintptr_t>(start));
+    matrix.base = start + before;
+    matrix.region = {.buffer = start,
+                     .words = bytes / kWord,
+                     .first = before / kWord,
+                     .span = span,
+                     .rows = rows,
+                     .columns = columns,
+                     .ld = std::max<i64>(ld, 1),
+                     .stride = batch > 1 ? stride : 0,
+                     .interleaved = batch > 1 && stride > 0 && stride < matrix_span};
+    return matrix;
+}
+
+struct OperandSet {
+    Matrix a;
+    Matrix b;
+    Matrix c;
+    i64 bytes() const { return static_cast<i64>(a.buffer.bytes() + b.buffer.bytes() + c.buffer.bytes()); }
+};
+
+// Where the findings of one run are gathered.
+namespace slot {
+enum : std::size_t { compare, c_zones, c_elements, a_zones, a_elements, b_zones, b_elements, workspace_zones, workspace_elements, count };
+}
+using Findings = std::array<Finding, slot::count>;
+
+const char* content_name(int content) {
+    return content == contents::integers ? "integers" : "normal values";
+}
+
+// Scalars of the integer runs: small, so that nothing is rounded, and 0 only where the caller's is.
+double small_integer(double value) {
+    if (value == 0) return 0;
+    const double rounded = std::clamp(std::nearbyint(value), -4.0, 4.0);
+    return rounded != 0 ? rounded : std::copysign(1.0, value);
+}
+
+// Rows to check: the first and last, those about tile edges at either end, and random ones.
+std::vector<i64> sample_rows(i64 m, i64 count, std::uint64_t seed) {
+    std::set<i64> rows;
+    const auto add = [&](i64 row) {
+        if (row >= 0 && row < m && static_cast<i64>(rows.size()) < count) rows.insert(row);
+    };
+    add(0);
+    add(m - 1);
+    for (const i64 tile : {128, 64, 256, 32, 16, 8, 4}) {
+        const i64 last = (m - 1) / tile * tile;
+        for (const i64 row : {last, last - 1, tile, tile - 1, last + 1, tile + 1}) add(row);
+    }
+    std::mt19937_64 random(seed);
+    while (static_cast<i64>(rows.size()) < count) rows.insert(static_cast<i64>(random() % static_cast<std::uint64_t>(m)));
+    return {rows.begin(), rows.end()};
+}
+
+}  // namespace
+
+struct Verifier::State {
+    State(KernelLoader& loader, const GemmProblem& asked, const VerificationOptions& how);
+
+    Verdict check(const ExecutablePlan& plan, int content, double alpha, double beta);
+    void fill_set(int set, int content, int c_content) const;
+    void* workspace_of(std::int64_t bytes);
+
+    std::shared_ptr<Device> device;
+    GemmProblem problem;
+    VerificationOptions options;
+    // Scalars as the compute type has them.
+    double alpha = 1;
+    double beta = 0;
+    std::vector<OperandSet> sets;
+    // Rows of C that are checked against the reference; all of them where rows is empty.
+    DeviceBuffer rows;
+    std::vector<i64> row_list;
+    i64 row_count = 0;
+    DeviceBuffer integer_sum;
+    DeviceBuffer normal_sum;
+    DeviceBuffer normal_magnitude;
+    DeviceBuffer findings;
+    // The last one is in use; earlier ones stay, since recorded launches may point to them.
+    std::vector<DeviceBuffer> workspaces;
+
+private:
+    struct Kernels {
+        std::shared_ptr<const LoadedKernel> fill;
+        std::shared_ptr<const LoadedKernel> check;
+        std::shared_ptr<const LoadedKernel> reference;
+        std::shared_ptr<const LoadedKernel> compare;
+    };
+
+    template <typename Args>
+    void launch(const LoadedKernel& kernel, std::int64_t grid, int threads, const Args& args) const {
+        device->launch(kernel, std::max<std::int64_t>(grid, 1), threads, 1, 0, &args, sizeof args, nullptr);
+    }
+    // For kernels that go through their work thread by thread.
+    i64 grid_for(i64 work) const { return std::min<i64>(ceil_div(work, kThreads * 4), 8 * std::max(device->info().sm_count, 1)); }
+    void load_kernels(KernelLoader& loader);
+    OperandSet make_set() const;
+    void choose_rows();
+    void compute_reference(DeviceBuffer& sum, DeviceBuffer* magnitude) const;
+    void fill(const MatrixRegion& region, int content, u64 seed) const {
+        launch(*kernels.fill, grid_for(region.words), kThreads, FillArgs{.region = region, .content = content, .seed = seed});
+    }
+    void check_region(const MatrixRegion& region, int content, bool unchanged, u64 seed, std::size_t zones, std::size_t elements) const;
+    MatrixRegion workspace_region(std::int64_t bytes) const;
+    Verdict judge(const Findings& found, int content, double alpha, double beta) const;
+    std::string element_name(i64 batch, i64 row, i64 column) const;
+    std::string word_name(const char* name, const Matrix& matrix, i64 word) const;
+    unsigned read_word(const void* address) const {
+        unsigned bits = 0;
+        device->copy_to_host(&bits, address, sizeof bits);
+        return bits;
+    }
+
+    Kernels kernels;
+};
+
+Verifier::State::State(KernelLoader& loader, const GemmProblem& asked, const VerificationOptions& how)
+    : device(loader.device()), problem(asked), options(how) {
+    const bool f32 = problem.type_a == ElementType::f32 && problem.type_b == ElementType::f32 && problem.type_c == ElementType::f32 &&
+                     (problem.compute == ComputeMode::f32 || problem.compute == ComputeMode::f32_strict) &&
+                     problem.epilogue == Epilogue::none;
+    if (!f32) {
+        throw Error(ExitStatus::usage, fmt::format("results of {} can't be verified", to_text(problem)), {},
+                    "use dtype=f32, ctype=f32 and compute=f32 or f32_strict");
+    }
+    alpha = static_cast<double>(static_cast<float>(options.alpha));
+    beta = problem.reads_c ? static_cast<double>(static_cast<float>(options.beta)) : 0.0;
+    load_kernels(loader);
+    findings = DeviceBuffer(device, sizeof(Findings));
+
+    sets.push_back(make_set());
+    const i64 wanted = std::clamp<i64>(ceil_div(options.rotation_bytes, sets.front().bytes()), 1, 16);
+    while (static_cast<i64>(sets.size()) < wanted) sets.push_back(make_set());
+
+    choose_rows();
+    fill_set(0, contents::integers, contents::integers);
+    compute_reference(integer_sum, nullptr);
+    for (int set = 0; set < static_cast<int>(sets.size()); ++set) fill_set(set, contents::normal, contents::normal);
+    compute_reference(normal_sum, &normal_magnitude);
+    device->synchronize();
+}
+
+void Verifier::State::load_kernels(KernelLoader& loader) {
+    const KernelSource source = make_verify_source();
+    const auto load = [&](const char* entry) {
+        auto result = loader.load(source, entry, 0);
+        if (const auto* failure = std::get_if<CompileFailure>(&result))
+            throw Error(ExitStatus::no_compiler, fmt::format("{} does not compile: {}", entry, failure->log));
+        return std::get<KernelLoader::Loaded>(std::move(result)).kernel;
+    };
+    kernels = {.fill = load("tmm_verify_fill"),
+               .check = load("tmm_verify_check"),
+               .reference = load("tmm_verify_reference"),
+               .compare = load("tmm_verify_compare")};
+}
+
+OperandSet Verifier::State::make_set() const {
+    const GemmProblem& p = problem;
+    return {.a = make_matrix(device, stored_rows_a(p), stored_columns_a(p), p.lda, p.stride_a, p.batch, p.alignment),
+            .b = make_matrix(device, stored_rows_b(p), stored_columns_b(p), p.ldb, p.stride_b, p.batch, p.alignment),
+            .c = make_matrix(device, p.m, p.n, p.ldc, p.stride_c, p.batch, p.alignment)};
+}
+
+void Verifier::State::choose_rows() {
+    row_count = problem.m;
+    const i64 wide = problem.n * problem.batch;
+    if (problem.m == 0 || wide == 0) return;
+    const double work = static_cast<double>(problem.m) * static_cast<double>(wide) * static_cast<double>(problem.k);
+    const i64 rows_kept = std::max<i64>(kReferenceLimit / wide, 1);
+    if (work <= options.full_check_limit && problem.m <= rows_kept) return;
+    const i64 count = std::min({problem.m, kSampledRows, std::max<i64>(rows_kept, 8)});
+    if (count == problem.m) return;
+    row_list = sample_rows(problem.m, count, options.seed);
+    row_count = count;
+    rows = DeviceBuffer(device, row_list.size() * sizeof(i64));
+    device->copy_to_device(rows.data(), row_list.data(), rows.bytes());
+}
+
+void Verifier::State::compute_reference(DeviceBuffer& sum, DeviceBuffer* magnitude) const {
+    const GemmProblem& p = problem;
+    const i64 elements = row_count * p.n * p.batch;
+    if (elements == 0) return;
+    sum = DeviceBuffer(device, static_cast<std::size_t>(elements) * sizeof(double));
+    if (magnitude) *magnitude = DeviceBuffer(device, static_cast<std::size_t>(elements) * sizeof(double));
+    const bool a_plain = p.op_a == Operation::none;
+    const bool b_plain = p.op_b == Operation::none;
+    const i64 tiles = ceil_div(row_count, kReferenceTile) * ceil_div(p.n, kReferenceTile) * p.batch;
+    launch(*kernels.reference, std::min<i64>(tiles, i64{1} << 20), kReferenceThreads,
+           ReferenceArgs{.a = sets[0].a.base,
+                         .b = sets[0].b.base,
+                         .rows = static_cast<const i64*>(rows.data()),
+                         .sum = static_cast<double*>(sum.data()),
+                         .magnitude = magnitude ? static_cast<double*>(magnitude->data()) : nullptr,
+                         .row_count = row_count,
+                         .n = p.n,
+                         .k = p.k,
+                         .batch = p.batch,
+                         .a_step_m = a_plain ? p.lda : 1,
+                         .a_step_k = a_plain ? 1 : p.lda,
+                         .b_step_k = b_plain ? p.ldb : 1,
+                         .b_step_n = b_plain ? 1 : p.ldb,
+                         .stride_a = p.stride_a,
+                         .stride_b = p.stride_b});
+}
+
+void Verifier::State::fill_set(int set, int content, int c_content) const {
+    const OperandSet& operands = sets[static_cast<std::size_t>(set)];
+    fill(operands.a.region, content, seed_of(options.seed, set, 0, content));
+    fill(operands.b.region, content, seed_of(options.seed, set, 1, content));
+    fill(operands.c.region, c_content, seed_of(options.seed, set, 2, c_content));
+}
+
+void* Verifier::State::workspace_of(std::int64_t bytes) {
+    if (bytes <= 0) return nullptr;
+    const std::size_t needed = static_cast<std::size_t>(bytes + 2 * kGuardBytes);
+    if (workspaces.empty() || workspaces.back().bytes() < needed) {
+        const std::size_t doubled = workspaces.empty() ? 0 : workspaces.back().bytes() * 2;
+        workspaces.emplace_back(device, std::max(needed, doubled));
+    }
+    return static_cast<unsigned char*>(workspaces.back().data()) + kGuardBytes;
+}
+
+MatrixRegion Verifier::State::workspace_region(std::int64_t bytes) const {
+    const i64 words = ceil_div(bytes, kWord);
+    return {.buffer = workspaces.back().data(),
+            .words = words + 2 * kGuardBytes / kWord,
+            .first = kGuardBytes / kWord,
+            .span = words,
+            .rows = 1,
+            .columns = words,
+            .ld = words};
+}
+
+void Verifier::State::check_region(const MatrixRegion& region, int content, bool unchanged, u64 seed, std::size_t zones,
+                                   std::size_t elements) const {
+    auto* const slots = static_cast<Finding*>(findings.data());
+    launch(*kernels.check, grid_for(region.words), kThreads,
+           CheckArgs{.region = region,
+                     .content = content,
+                     .unchanged = unchanged ? 1 : 0,
+                     .seed = seed,
+                     .zones = slots + zones,
+                     .elements = slots + elements});
+}
+
+Verdict Verifier::State::check(const ExecutablePlan& plan, int content, double run_alpha, double run_beta) {
+    const OperandSet& set = sets.front();
+    const int c_content = run_beta == 0 ? contents::unwritten : content;
+    const std::int64_t workspace_bytes = plan.plan().workspace_bytes;
+    fill_set(0, content, c_content);
+    void* const workspace = workspace_of(workspace_bytes);
+    if (workspace) fill(workspace_region(workspace_bytes), contents::unwritten, 0);
+    Findings found{};
+    device->copy_to_device(findings.data(), found.data(), sizeof found);
+
+    // What must not be read is not even there.
+    const bool reads_operands = run_alpha != 0 && problem.k != 0;
+    plan.run(GemmCall{.a = reads_operands ? set.a.base : nullptr,
+                      .b = reads_operands ? set.b.base : nullptr,
+                      .c = set.c.base,
+                      .workspace = workspace,
+                      .alpha = run_alpha,
+                      .beta = run_beta},
+             nullptr);
+
+    const double bound_factor =
+        content == contents::normal ? (static_cast<double>(longest_rounding_chain(problem, plan.plan().config)) + 2) * kUnitRoundoff : 0.0;
+    const i64 elements = row_count * problem.n * problem.batch;
+    if (elements > 0) {
+        const DeviceBuffer& sum = content == contents::integers ? integer_sum : normal_sum;
+        launch(*kernels.compare, grid_for(elements), kThreads,
+               CompareArgs{.c = set.c.base,
+                           .rows = static_cast<const i64*>(rows.data()),
+                           .sum = static_cast<const double*>(sum.data()),
+                           .magnitude = static_cast<const double*>(normal_magnitude.data()),
+                           .row_count = row_count,
+                           .n = problem.n,
+                           .batch = problem.batch,
+                           .ldc = problem.ldc,
+                           .stride_c = problem.stride_c,
+                           .alpha = run_alpha,
+                           .beta = run_beta,
+                           .bound_factor = bound_factor,
+                           .content = content,
+                           .seed = seed_of(options.seed, 0, 2, content),
+                           .finding = static_cast<Finding*>(findings.data()) + slot::compare});
+    }
+    check_region(set.c.region, c_content, false, 0, slot::c_zones, slot::c_elements);
+    check_region(set.a.region, content, true, seed_of(options.seed, 0, 0, content), slot::a_zones, slot::a_elements);
+    check_region(set.b.region, content, true, seed_of(options.seed, 0, 1, content), slot::b_zones, slot::b_elements);
+    if (workspace)
+        check_region(workspace_region(workspace_bytes), contents::unwritten, false, 0, slot::workspace_zones, slot::workspace_elements);
+    device->copy_to_host(found.data(), findings.data(), sizeof found);
+    return judge(found, content, run_alpha, run_beta);
+}
+
+Verdict Verifier::State::judge(const Findings& found, int content, double run_alpha, double run_beta) const {
+    const Matrix& c = sets.front().c;
+    Verdict verdict;
+    if (content == contents::normal) verdict.error_ratio = std::bit_cast<double>(found[slot::compare].worst_ratio_bits);
+    const std::string run = fmt::format("({}, alpha {}, beta {})", content_name(content), run_alpha, run_beta);
+
+    if (const Finding& wrong = found[slot::compare]; wrong.count > 0) {
+        const auto index = static_cast<i64>(wrong.first);
+        const i64 batch = index / (row_count * problem.n);
+        const i64 place = index / problem.n % row_count;
+        const i64 row = row_list.empty() ? place : row_list[static_cast<std::size_t>(place)];
+        const i64 column = index % problem.n;
+        const i64 offset = batch * problem.stride_c + row * problem.ldc + column;
+        const unsigned bits = read_word(c.base + offset * kWord);
+        const double value = static_cast<double>(std::bit_cast<float>(bits));
+        double sum = 0;
+        const DeviceBuffer& sums = content == contents::integers ? integer_sum : normal_sum;
+        device->copy_to_host(&sum, static_cast<const double*>(sums.data()) + index, sizeof sum);
+        const double before =
+            run_beta == 0 ? 0.0 : static_cast<double>(content_value(content, seed_of(options.seed, 0, 2, content), offset));
+        const std::string element = element_name(batch, row, column);
+        const std::string share = fmt::format("{} of {} checked elements", wrong.count, row_count * problem.n * problem.batch);
+        verdict.outcome = content == contents::normal && std::isfinite(value) ? Outcome::inaccurate : Outcome::wrong_result;
+        if (bits == kUnwritten) {
+            verdict.detail = fmt::format("{} was not written; {} are wrong {}", element, share, run);
+        } else if (verdict.outcome == Outcome::inaccurate) {
+            verdict.detail = fmt::format("{} = {:.9g} breaks the error bound, worst {:.3g} times over; {} do {}", element, value,
+                                         verdict.error_ratio, share, run);
+        } else {
+            verdict.detail =
+                fmt::format("{} = {:.9g}, expected {:.9g}; {} differ {}", element, value, run_alpha * sum + run_beta * before, share, run);
+        }
+        return verdict;
+    }
+
+    const auto fail = [&](std::string what) {
+        verdict.outcome = Outcome::wrong_result;
+        verdict.detail = fmt::format("{} {}", what, run);
+    };
+    const auto zone = [&](const char* name, const Matrix& matrix, std::size_t zones) {
+        if (verdict.outcome == Outcome::ok && found[zones].count > 0)
+            fail(fmt::format("{} changed", word_name(name, matrix, static_cast<i64>(found[zones].first))));
+    };
+    const auto operand = [&](const char* name, const Matrix& matrix, std::size_t elements) {
+        if (verdict.outcome == Outcome::ok && found[elements].count > 0)
+            fail(fmt::format("{} changed, which is only read", word_name(name, matrix, static_cast<i64>(found[elements].first))));
+    };
+    zone("C", c, slot::c_zones);
+    if (verdict.outcome == Outcome::ok && found[slot::c_elements].count > 0) {
+        const auto word = static_cast<i64>(found[slot::c_elements].first);
+        const unsigned bits = read_word(static_cast<const unsigned*>(c.region.buffer) + word);
+        fail(fmt::format("{} {}", word_name("C", c, word), bits == kUnwritten ? "was not written" : "is not finite"));
+    }
+    zone("A", sets.front().a, slot::a_zones);
+    operand("A", sets.front().a, slot::a_elements);
+    zone("B", sets.front().b, slot::b_zones);
+    operand("B", sets.front().b, slot::b_elements);
+    if (verdict.outcome == Outcome::ok && found[slot::workspace_zones].count > 0)
+        fail(fmt::format("guard zone {} the workspace changed",
+                         static_cast<i64>(found[slot::workspace_zones].first) < kGuardBytes / kWord ? "before" : "behind"));
+    return verdict;
+}
+
+std::string Verifier::State::element_name(i64 batch, i64 row, i64 column) const {
+    return problem.batch > 1 ? fmt::format("C[batch {}][{}][{}]", batch, row, column) : fmt::format("C[{}][{}]", row, column);
+}
+
+// "guard zone before C", "padding of C behind row 3", "C[3][4]".
+std::string Verifier::State::word_name(const char* name, const Matrix& matrix, i64 word) const {
+    const MatrixRegion& region = matrix.region;
+    const i64 offset = word - region.first;
+    if (offset < 0) return fmt::format("guard zone before {} ({} elements before its first)", name, -offset);
+    if (offset >= region.span) return fmt::format("guard zone behind {} ({} elements behind its last)", name, offset - region.span + 1);
+    if (region.interleaved) return fmt::format("element {} of {}", offset, name);
+    const i64 batch = region.stride > 0 ? offset / region.stride : 0;
+    const i64 within = region.stride > 0 ? offset % region.stride : offset;
+    const i64 row = within / region.ld;
+    const i64 column = within % region.ld;
+    const std::string where = region.stride > 0 ? fmt::format("{}[batch {}]", name, batch) : name;
+    if (row >= region.rows) return fmt::format("space behind {}", where);
+    if (column >= region.columns) return fmt::format("padding of {} behind row {} (column {} of {})", where, row, column, region.columns);
+    return fmt::format("{}[{}][{}]", where, row, column);
+}
+
+Verifier::Verifier(KernelLoader& loader, const GemmProblem& problem, const VerificationOptions& options)
+    : state_(std::make_unique<State>(loader, problem, options)) {}
+
+Verifier::~Verifier() = default;
+
+Verdict Verifier::verify(const ExecutablePlan& plan) {
+    State& s = *state_;
+    const double alpha = small_integer(s.alpha);
+    const double beta = small_integer(s.beta);
+    Verdict verdict = s.check(plan, contents::integers, alpha, beta);
+    // The same kernel takes beta = 0, and then may not read C.
+    if (verdict.outcome == Outcome::ok && beta != 0) verdict = s.check(plan, contents::integers, alpha, 0);
+    if (verdict.outcome == Outcome::ok) return verify_again(plan);
+    // Set 0 serves the timing of others.
+    s.fill_set(0, contents::normal, contents::normal);
+    return verdict;
+}
+
+Verdict Verifier::verify_again(const ExecutablePlan& plan) {
+    State& s = *state_;
+    Verdict verdict = s.check(plan, contents::normal, s.alpha, s.beta);
+    s.fill_set(0, contents::normal, contents::normal);
+    return verdict;
+}
+
+int Verifier::rotation_sets() const {
+    return static_cast<int>(state_->sets.size());
+}
+
+GemmCall Verifier::timing_call(int set, std::int64_t workspace_bytes) {
+    State& s = *state_;
+    const OperandSet& operands = s.sets.at(static_cast<std::size_t>(set));
+    return {.a = operands.a.base,
+            .b = operands.b.base,
+            .c = operands.c.base,
+            .workspace = s.workspace_of(workspace_bytes),
+            .alpha = s.alpha,
+            .beta = s.beta};
+}
+
+}  // namespace tmm

@@ -5,12 +5,17 @@
 
 namespace tmm {
 
+// Elements from one row of partial results to the next: rows start at multiples of 16 bytes.
+constexpr i64 workspace_ld(i64 n) {
+    return (n + 3) / 4 * 4;
+}
+
 struct GemmArgs {
     const void* a = nullptr;
     const void* b = nullptr;
     void* c = nullptr;
     const void* bias = nullptr;
-    // Partial results of split-K, [batch][split][m][n] without padding, in the accumulator's type.
+    // Partial results of split-K in the accumulator's type: [batch][split][m][workspace_ld(n)].
     void* workspace = nullptr;
     i64 m = 0;
     i64 n = 0;

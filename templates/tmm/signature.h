@@ -52,4 +52,12 @@ constexpr KernelSignature signature_of(const GemmProblem& p) {
                            .epilogue = p.epilogue};
 }
 
+// What the epilogue sees where a kernel leaves partial results in the workspace instead of C.
+constexpr KernelSignature partial_result_of(KernelSignature s) {
+    s.align_c = 16;
+    s.reads_c = false;
+    s.epilogue = Epilogue::none;
+    return s;
+}
+
 }  // namespace tmm

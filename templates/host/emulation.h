@@ -1,0 +1,48 @@
+// What a kernel compiled for the CPU and the device that runs it (runtime/host_device.cpp) say to each other. The kernel's
+// shared object exports tmm_host_connect(const Services*) and, for each entry, NAME_host(const void* arguments), which runs one
+// thread to its end.
+#pragma once
+
+namespace tmm::host {
+
+// Part of the compiler's identity: an image made for another version is never loaded.
+inline constexpr int kEmulationVersion = 1;
+
+struct Index {
+    unsigned x;
+    unsigned y;
+    unsigned z;
+};
+
+struct Thread {
+    Index thread_index;
+    Index block_index;
+    Index block_dim;
+    Index grid_dim;
+};
+
+// A place in a template, for messages.
+struct Site {
+    const char* file;
+    int line;
+};
+
+enum class WarpOperation : int { sync, shuffle, ballot };
+
+// Called by the running thread; those that wait switch to other threads of the block.
+struct Services {
+    const Thread* (*current_thread)();
+    void (*sync_threads)(Site site);
+    // Waits for every lane of the mask. Gives the word of source_lane for shuffle, the lanes whose word is not 0 for ballot.
+    unsigned long long (*warp)(WarpOperation operation, unsigned mask, unsigned long long word, int source_lane, Site site);
+    // The index-th tile that this thread takes, of shared memory that every thread of the block sees.
+    void* (*take_shared)(int index, long long bytes, Site site);
+    // Lands when the thread waits for its group (in shuffled order perhaps sooner).
+    void (*copy_async)(void* destination, const void* source, int bytes, int source_bytes);
+    void (*commit_copies)();
+    void (*wait_for_copies)(int pending_groups);
+    // Ends the launch with a DeviceFault.
+    [[noreturn]] void (*fail)(const char* what, Site site);
+};
+
+}  // namespace tmm::host

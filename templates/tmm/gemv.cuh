@@ -1,0 +1,173 @@
+// The gemv family: few rows times a matrix of many columns, at the speed at which the matrix comes from memory. Nothing of it is
+// used twice, so it goes straight into registers; a block divides K among its threads and adds their sums up at the end.
+//
+//   many stored along N (a thread owns neighbouring       many stored along K (a thread owns neighbouring k
+//   columns; lanes run along N):                          of its columns; lanes run along K):
+//
+//             lane 0   lane 1   …                                   lane 0   lane 1   …
+//      k   |  0 1 2 3 | 4 5 6 7 | …                      column  |  k..k+3 | +4..+7 | …
+//      |   |  0 1 2 3 | 4 5 6 7 | …   4 k a thread         |     |  k..k+3 | +4..+7 | …   thread_n columns a thread
+//      v   |    …                                          v     |    …
+//
+// The few rows are read by all threads again and again: they stay in the first-level cache.
+#pragma once
+
+#include "tmm/args.h"
+#include "tmm/epilogue.cuh"
+#include "tmm/gemv.h"
+#include "tmm/shared_memory.cuh"
+#include "tmm/vector.cuh"
+
+namespace tmm::gemv {
+
+// Up to `width` neighbouring elements, of which the first `valid` exist; the others are 0.
+template <int alignment, int vector_width, bool guarded, int width>
+__device__ inline void load_neighbours(float (&values)[width], const float* source, int valid) {
+    constexpr int allowed = alignment / 4 < vector_width ? alignment / 4 : vector_width;
+    constexpr int access = allowed < width ? allowed : width;
+    if (!guarded || valid >= width) {
+#pragma unroll
+        for (int first = 0; first < width; first += access) {
+            const Vector<float, access> read = load_vector<access>(source + first);
+#pragma unroll
+            for (int i = 0; i < access; ++i) values[first + i] = read.element[i];
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < width; ++i) values[i] = i < valid ? source[i] : 0.0f;
+    }
+}
+
+constexpr int clamp_to_int(i64 value) {
+    return value > 1 << 30 ? 1 << 30 : value < 0 ? 0 : static_cast<int>(value);
+}
+
+template <KernelSignature signature, KernelConfig config>
+__device__ void kernel(const GemmArgs& args) {
+    static_assert(first_violation(config, signature) == nullptr);
+    constexpr int rows = config.block_m;
+    constexpr int columns = config.thread_n;
+    constexpr bool swapped = config.swap_ab != 0;
+    constexpr bool along_k = many_along_k(config, signature);
+    constexpr int align_few = swapped ? signature.align_b : signature.align_a;
+    constexpr int align_many = swapped ? signature.align_a : signature.align_b;
+
+    const i64 few_count = swapped ? args.n : args.m;
+    const i64 many_count = swapped ? args.m : args.n;
+    const i64 ld_few = swapped ? args.ldb : args.lda;
+    const i64 ld_many = swapped ? args.lda : args.ldb;
+
+    const i64 blocks_many = (many_count + config.block_n - 1) / config.block_n;
+    const i64 blocks_few = (few_count + rows - 1) / rows;
+    i64 rest = blockIdx.x;
+    const i64 column0 = rest % blocks_many * config.block_n;
+    rest /= blocks_many;
+    const i64 row0 = rest % blocks_few * rows;
+    rest /= blocks_few;
+    const i64 split = rest % args.split_k;
+    const i64 batch = rest / args.split_k;
+    const float* few = static_cast<const float*>(swapped ? args.b : args.a) + batch * (swapped ? args.stride_b : args.stride_a);
+    const float* many = static_cast<const float*>(swapped ? args.a : args.b) + batch * (swapped ? args.stride_a : args.stride_b);
+
+    const int thread = static_cast<int>(threadIdx.x);
+    const int thread_k = along_k ? thread % threads_k(config) : thread / threads_n(config);
+    const int thread_n = along_k ? thread / threads_k(config) : thread % threads_n(config);
+    const i64 column = column0 + thread_n * columns;
+    const i64 k_begin = split * args.k_per_split;
+    const i64 k_end = k_begin + args.k_per_split < args.k ? k_begin + args.k_per_split : args.k;
+
+    float sums[rows][columns] = {};
+    const auto add_phase = [&]<bool guarded>(i64 k) {
+        const int k_valid = guarded ? clamp_to_int(k_end - k) : kStep;
+        const int columns_valid = guarded ? clamp_to_int(many_count - column) : columns;
+        // many_values[j][step] or [step][j], as it lies in memory.
+        float many_values[along_k ? columns : kStep][along_k ? kStep : columns];
+        if constexpr (along_k) {
+#pragma unroll
+            for (int j = 0; j < columns; ++j)
+                load_neighbours<align_many, config.vector_width, guarded>(many_values[j], many + (column + j) * ld_many + k,
+                                                                          !guarded || j < columns_valid ? k_valid : 0);
+        } else {
+#pragma unroll
+            for (int step = 0; step < kStep; ++step)
+                load_neighbours<align_many, config.vector_width, guarded>(many_values[step], many + (k + step) * ld_many + column,
+                                                                          !guarded || step < k_valid ? columns_valid : 0);
+        }
+#pragma unroll
+        for (int i = 0; i < rows; ++i) {
+            // Rows past the last repeat it; their sums are not stored.
+            const i64 row = row0 + i < few_count ? row0 + i : few_count - 1;
+            float few_values[kStep];
+            if constexpr (few_along_k(config, signature)) {
+                load_neighbours<align_few, config.vector_width, guarded>(few_values, few + row * ld_few + k, k_valid);
+            } else {
+#pragma unroll
+                for (int step = 0; step < kStep; ++step)
+                    few_values[step] = !guarded || step < k_valid ? few[(k + step) * ld_few + row] : 0.0f;
+            }
+#pragma unroll
+            for (int step = 0; step < kStep; ++step) {
+#pragma unroll
+                for (int j = 0; j < columns; ++j)
+                    sums[i][j] = fmaf(few_values[step], along_k ? many_values[j][step] : many_values[step][j], sums[i][j]);
+            }
+        }
+    };
+    const bool columns_inside = column + columns <= many_count;
+    i64 k = k_begin + thread_k * kStep;
+    if (config.boundary == boundary::exact || (config.boundary == boundary::peeled && columns_inside)) {
+#pragma unroll config.stages
+        for (; k + kStep <= k_end; k += config.block_k) add_phase.template operator()<false>(k);
+    }
+    if constexpr (config.boundary != boundary::exact) {
+        for (; k < k_end; k += config.block_k) add_phase.template operator()<true>(k);
+    }
+
+    SharedMemory shared;
+    constexpr int partials = partial_sums(config, signature);
+    constexpr int partial_size = rows * config.block_n;
+    float* partial = shared.take<float, partials * partial_size>()[0];
+    if constexpr (along_k) {
+        // A warp runs along K: its lanes' sums are added pairwise, and all lanes hold the result.
+#pragma unroll
+        for (int distance = 16; distance > 0; distance /= 2) {
+#pragma unroll
+            for (int i = 0; i < rows; ++i) {
+#pragma unroll
+                for (int j = 0; j < columns; ++j) sums[i][j] += __shfl_xor_sync(0xffffffffu, sums[i][j], distance);
+            }
+        }
+    }
+    if (!along_k || thread % 32 == 0) {
+#pragma unroll
+        for (int i = 0; i < rows; ++i) {
+#pragma unroll
+            for (int j = 0; j < columns; ++j)
+                partial[(along_k ? thread_k / 32 : thread_k) * partial_size + i * config.block_n + thread_n * columns + j] = sums[i][j];
+        }
+    }
+    // Every thread's sums are there before they are added up.
+    __syncthreads();
+
+    constexpr bool to_workspace = config.split_k > 1;
+    constexpr KernelSignature target = to_workspace ? partial_result_of(signature) : signature;
+    const i64 ld = to_workspace ? workspace_ld(args.n) : args.ldc;
+    float* c = to_workspace ? static_cast<float*>(args.workspace) + (batch * args.split_k + split) * args.m * ld
+                            : static_cast<float*>(args.c) + batch * args.stride_c;
+    const float alpha = to_workspace ? 1.0f : static_cast<float>(args.alpha);
+    const float beta = to_workspace ? 0.0f : static_cast<float>(args.beta);
+    for (int element = thread; element < partial_size; element += threads(config)) {
+        // Neighbouring threads store neighbouring elements of C.
+        const int i = swapped ? element % rows : element / config.block_n;
+        const int j = swapped ? element / rows : element % config.block_n;
+        const i64 few_index = row0 + i;
+        const i64 many_index = column0 + j;
+        if (few_index < few_count && many_index < many_count) {
+            float sum = partial[i * config.block_n + j];
+            for (int p = 1; p < partials; ++p) sum += partial[p * partial_size + i * config.block_n + j];
+            store_result<target>(c + (swapped ? many_index * ld + few_index : few_index * ld + many_index), sum, alpha, beta);
+        }
+    }
+}
+
+}  // namespace tmm::gemv

@@ -1,0 +1,70 @@
+// What a gemv kernel needs and allows (gemv.cuh). It knows the operands by size: "few" has the few rows, "many" the many columns
+// of few * many. With swap_ab = 0 few is op(A) and many op(B); with swap_ab = 1 the kernel computes the transpose of C, few is
+// op(B) transposed and many op(A) transposed.
+#pragma once
+
+#include "tmm/config.h"
+#include "tmm/shared_layout.h"
+#include "tmm/signature.h"
+
+namespace tmm::gemv {
+
+// Neighbouring k that a thread takes at once.
+constexpr int kStep = 4;
+
+// Does each row of few run along K in memory? Does each column of many?
+constexpr bool few_along_k(const KernelConfig& c, const KernelSignature& s) {
+    return c.swap_ab ? s.op_b == Operation::transpose : s.op_a == Operation::none;
+}
+constexpr bool many_along_k(const KernelConfig& c, const KernelSignature& s) {
+    return c.swap_ab ? s.op_a == Operation::none : s.op_b == Operation::transpose;
+}
+
+constexpr int threads_n(const KernelConfig& c) {
+    return c.block_n / c.thread_n;
+}
+constexpr int threads_k(const KernelConfig& c) {
+    return c.block_k / kStep;
+}
+constexpr int threads(const KernelConfig& c) {
+    return threads_n(c) * threads_k(c);
+}
+
+// Partial sums of an element that meet in shared memory: where columns run along K a warp has added up its own before.
+constexpr int partial_sums(const KernelConfig& c, const KernelSignature& s) {
+    return many_along_k(c, s) ? threads_k(c) / 32 : threads_k(c);
+}
+constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
+    return shared_tile_bytes<float>(partial_sums(c, s) * c.block_m * c.block_n);
+}
+
+constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
+    if (c.block_m < 1 || c.block_m > 16) return "gemv's block_m, the rows it holds, is 1 to 16";
+    if (c.thread_n != 1 && c.thread_n != 2 && c.thread_n != 4) return "gemv's thread_n is 1, 2 or 4";
+    if (c.block_n < 1 || c.block_n % c.thread_n != 0) return "block_n must be a multiple of thread_n";
+    if (c.block_k < kStep || c.block_k % kStep != 0) return "gemv's block_k is a multiple of 4: a thread takes 4 k at once";
+    if (threads(c) % 32 != 0 || threads(c) > 1024)
+        return "block_n / thread_n * block_k / 4 is the block's threads: whole warps, up to 1024";
+    if (many_along_k(c, s) && threads_k(c) % 32 != 0) return "where columns run along K, warps do: block_k is a multiple of 128";
+    if (c.vector_width != 1 && c.vector_width != 2 && c.vector_width != 4) return "vector_width is 1, 2 or 4";
+    if (c.stages < 1 || c.stages > 8) return "stages, the phases whose loads are under way together, is 1 to 8";
+    if (c.boundary != boundary::exact && c.boundary != boundary::guarded && c.boundary != boundary::peeled)
+        return "gemv's boundary mode is exact, guarded or peeled";
+    if (c.split_k < 1 || c.split_k > 1024) return "split_k is 1 to 1024";
+    if (c.swap_ab != 0 && c.swap_ab != 1) return "swap_ab is 0 or 1";
+    if (c.thread_m != 1 || c.async_copy != 0 || c.raster != 0 || c.min_blocks != 1)
+        return "gemv does not use thread_m, async_copy, raster and min_blocks";
+    return nullptr;
+}
+
+constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
+    const i64 few = c.swap_ab ? n : m;
+    const i64 many = c.swap_ab ? m : n;
+    return ((few + c.block_m - 1) / c.block_m) * ((many + c.block_n - 1) / c.block_n) * batch * c.split_k;
+}
+
+constexpr i64 longest_chain(const KernelConfig& c, i64 k) {
+    return (k + c.block_k - 1) / c.block_k * kStep + 5 + threads_k(c);
+}
+
+}  // namespace tmm::gemv

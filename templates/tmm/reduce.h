@@ -1,0 +1,38 @@
+// What a reduce kernel needs and allows (reduce.cuh).
+#pragma once
+
+#include "tmm/config.h"
+#include "tmm/shared_layout.h"
+#include "tmm/signature.h"
+
+namespace tmm::reduce {
+
+// Neighbouring elements of a row that a thread adds up.
+constexpr int kVector = 4;
+
+// block_n columns of one row, in vectors; block_m threads share the parts of each vector.
+constexpr int threads(const KernelConfig& c) {
+    return c.block_n / kVector * c.block_m;
+}
+constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature&) {
+    return shared_tile_bytes<float>(c.block_m * c.block_n);
+}
+
+constexpr const char* first_violation(const KernelConfig& c, const KernelSignature&) {
+    if (c.block_n < kVector || c.block_n % kVector != 0) return "reduce's block_n is a multiple of 4";
+    if (c.block_m < 1 || threads(c) > 1024) return "block_m * block_n / 4 is the block's threads: 1 to 1024";
+    if (KernelConfig used{.family = family::reduce, .block_m = c.block_m, .block_n = c.block_n}; !(used == c))
+        return "reduce uses block_m and block_n only";
+    return nullptr;
+}
+
+constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
+    const i64 needed = m * ((n + c.block_n - 1) / c.block_n) * batch;
+    return needed < 2147483647 ? needed : 2147483647;
+}
+
+constexpr i64 longest_chain(const KernelConfig& c, int split_k) {
+    return (split_k + c.block_m - 1) / c.block_m + c.block_m;
+}
+
+}  // namespace tmm::reduce

@@ -1,0 +1,81 @@
+// The families' rules behind one name each, for the host: how many threads, how much shared memory, what is not allowed.
+#pragma once
+
+#include "tmm/gemv.h"
+#include "tmm/naive.h"
+#include "tmm/reduce.h"
+#include "tmm/simt.h"
+#include "tmm/tiled.h"
+
+namespace tmm {
+
+constexpr int threads(const KernelConfig& c) {
+    switch (c.family) {
+        case family::naive: return naive::threads(c);
+        case family::tiled: return tiled::threads(c);
+        case family::simt: return simt::threads(c);
+        case family::gemv: return gemv::threads(c);
+        case family::reduce: return reduce::threads(c);
+    }
+    return 0;
+}
+
+constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
+    switch (c.family) {
+        case family::naive: return naive::shared_bytes(c, s);
+        case family::tiled: return tiled::shared_bytes(c, s);
+        case family::simt: return simt::shared_bytes(c, s);
+        case family::gemv: return gemv::shared_bytes(c, s);
+        case family::reduce: return reduce::shared_bytes(c, s);
+    }
+    return 0;
+}
+
+// Why no kernel can be made of the config for the signature, whatever the sizes; null where one can.
+constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
+    if (s.type_a != ElementType::f32 || s.type_b != ElementType::f32 || s.type_c != ElementType::f32)
+        return "the CUDA-core families multiply f32 into f32";
+    if (s.compute != ComputeMode::f32) return "the CUDA-core families compute in f32";
+    if (s.epilogue != Epilogue::none) return "no family has this epilogue yet";
+    switch (c.family) {
+        case family::naive: return naive::first_violation(c, s);
+        case family::tiled: return tiled::first_violation(c, s);
+        case family::simt: return simt::first_violation(c, s);
+        case family::gemv: return gemv::first_violation(c, s);
+        case family::reduce: return reduce::first_violation(c, s);
+    }
+    return "no such family";
+}
+
+// Thread blocks of the main kernel, over the whole batch.
+constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
+    switch (c.family) {
+        case family::naive: return naive::blocks(c, m, n, batch);
+        case family::tiled: return tiled::blocks(c, m, n, batch);
+        case family::simt: return simt::blocks(c, m, n, batch);
+        case family::gemv: return gemv::blocks(c, m, n, batch);
+        case family::reduce: return reduce::blocks(c, m, n, batch);
+    }
+    return 0;
+}
+
+// Elements of A and B that a thread brings from global memory in one phase of block_k; in naive, for one k.
+constexpr double loads_per_phase(const KernelConfig& c) {
+    switch (c.family) {
+        case family::naive: return 2;
+        case family::tiled: return 2;
+        case family::simt: return static_cast<double>(c.block_k) * (c.block_m + c.block_n) / simt::threads(c);
+        case family::gemv: return static_cast<double>(gemv::kStep) * (c.thread_n + c.block_m);
+    }
+    return 0;
+}
+
+// Floating-point operations for every element that a block brings from global memory. A block of M x N multiplies
+// 2 M N K operations out of (M + N) K elements; for a square tile that is TILE_WIDTH (Kirk and Hwu, ch. 5).
+constexpr double flop_per_load(const KernelConfig& c) {
+    if (c.family == family::naive) return 1;
+    if (c.family == family::reduce) return 1;
+    return 2.0 * c.block_m * c.block_n / (c.block_m + c.block_n);
+}
+
+}  // namespace tmm

@@ -1,0 +1,96 @@
+// What a simt kernel needs and allows (simt.cuh).
+#pragma once
+
+#include "tmm/config.h"
+#include "tmm/shared_layout.h"
+#include "tmm/signature.h"
+
+namespace tmm::simt {
+
+constexpr int threads_m(const KernelConfig& c) {
+    return c.block_m / c.thread_m;
+}
+constexpr int threads_n(const KernelConfig& c) {
+    return c.block_n / c.thread_n;
+}
+constexpr int threads(const KernelConfig& c) {
+    return threads_m(c) * threads_n(c);
+}
+
+// One operand's tile: block_k lines of `outer` elements in shared memory, whichever way the matrix runs in global memory.
+struct TileLayout {
+    // Rows of the matrix run along K: the copy turns the tile.
+    bool turned;
+    int outer;
+    int depth;
+    // Elements from one line to the next. A turned tile's lines are padded, so that a copy's writes spread over the banks.
+    int line_distance;
+    // Elements of one access to global memory. An asynchronous copy that turns the tile moves single elements.
+    int vector;
+};
+
+constexpr TileLayout tile_layout(bool turned, int outer, const KernelConfig& c, int alignment) {
+    const int aligned = alignment / 4 < c.vector_width ? alignment / 4 : c.vector_width;
+    return TileLayout{turned, outer, c.block_k, turned ? outer + 4 : outer, turned && c.async_copy ? 1 : aligned};
+}
+constexpr TileLayout layout_a(const KernelConfig& c, const KernelSignature& s) {
+    return tile_layout(s.op_a == Operation::none, c.block_m, c, s.align_a);
+}
+constexpr TileLayout layout_b(const KernelConfig& c, const KernelSignature& s) {
+    return tile_layout(s.op_b == Operation::transpose, c.block_n, c, s.align_b);
+}
+constexpr int tile_elements(const TileLayout& l) {
+    return l.depth * l.line_distance;
+}
+
+constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
+    return shared_tile_bytes<float>(tile_elements(layout_a(c, s)), c.stages) +
+           shared_tile_bytes<float>(tile_elements(layout_b(c, s)), c.stages);
+}
+
+// Rows of the matrix within a tile, and their length.
+constexpr int matrix_rows(const TileLayout& l) {
+    return l.turned ? l.outer : l.depth;
+}
+constexpr int matrix_columns(const TileLayout& l) {
+    return l.turned ? l.depth : l.outer;
+}
+
+constexpr bool copies_evenly(const TileLayout& l, int threads) {
+    if (matrix_columns(l) % l.vector != 0) return false;
+    const int per_row = matrix_columns(l) / l.vector;
+    return threads % per_row == 0 && matrix_rows(l) % (threads / per_row) == 0;
+}
+
+constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
+    if (c.thread_m < 1 || c.thread_m > 16 || c.thread_n < 1 || c.thread_n > 16) return "thread_m and thread_n are 1 to 16";
+    if (c.block_m < 1 || c.block_n < 1 || c.block_m % c.thread_m != 0 || c.block_n % c.thread_n != 0)
+        return "block_m and block_n must be multiples of thread_m and thread_n";
+    if (threads(c) > 1024) return "a block has at most 1024 threads";
+    if (threads(c) % 32 != 0) return "a block's threads must be whole warps of 32";
+    if ((c.thread_m > 4 && c.thread_m % 4 != 0) || (c.thread_n > 4 && c.thread_n % 4 != 0) || c.thread_m == 3 || c.thread_n == 3)
+        return "thread_m and thread_n are 1, 2 or a multiple of 4, so that fragments are read as vectors";
+    if (threads_n(c) < 32 && 32 % threads_n(c) != 0) return "block_n / thread_n must divide a warp or be a multiple of 8";
+    if (threads_n(c) >= 8 ? threads_n(c) % 8 != 0 || threads_m(c) % 4 != 0 : threads_m(c) % (32 / threads_n(c)) != 0)
+        return "the block's threads must divide into warps of 4 x 8, or of 32 / (block_n / thread_n) rows where a row has under 8 threads";
+    if (c.block_k < 4 || c.block_k > 64 || c.block_k % 4 != 0) return "block_k is a multiple of 4 from 4 to 64";
+    if (c.vector_width != 1 && c.vector_width != 2 && c.vector_width != 4) return "vector_width is 1, 2 or 4";
+    if (c.async_copy != 0 && c.async_copy != 1) return "async_copy is 0 or 1";
+    if (c.async_copy == 1 ? c.stages < 2 || c.stages > 8 : c.stages < 1 || c.stages > 2)
+        return "stages is 1 or 2 through registers, 2 to 8 with asynchronous copies";
+    if (!copies_evenly(layout_a(c, s), threads(c)) || !copies_evenly(layout_b(c, s), threads(c)))
+        return "the block's threads must divide the tiles of A and B into equal numbers of vectors, row by row";
+    if (c.min_blocks < 1 || c.min_blocks > 8) return "min_blocks is 1 to 8";
+    if (c.boundary != boundary::exact && c.boundary != boundary::guarded && c.boundary != boundary::peeled)
+        return "simt's boundary mode is exact, guarded or peeled";
+    if (c.split_k < 1 || c.split_k > 1024) return "split_k is 1 to 1024";
+    if (c.raster < 0 || c.raster > 64) return "raster is 0 to 64";
+    if (c.swap_ab != 0) return "simt does not use swap_ab";
+    return nullptr;
+}
+
+constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
+    return ((m + c.block_m - 1) / c.block_m) * ((n + c.block_n - 1) / c.block_n) * batch * c.split_k;
+}
+
+}  // namespace tmm::simt

@@ -254,7 +254,7 @@ tmmStatus_t tmmPlanDestroy(tmmPlan_t plan) {
 
 const char* tmmLastError(tmmHandle_t handle) {
     const Failure& failure = last_failure();
-    return failure.handle == (handle ? handle->id : 0) ? failure.message.c_str() : "";
+    return !handle || failure.handle == handle->id ? failure.message.c_str() : "";
 }
 
 void tmmSetLogCallback(tmmLogCallback_t callback, void* user) {

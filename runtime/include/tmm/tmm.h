@@ -210,8 +210,8 @@ TMM_API tmmStatus_t tmmPlanDestroy(tmmPlan_t plan);
 
 /* The status in words; never null. */
 TMM_API const char* tmmStatusString(tmmStatus_t status);
-/* The sentence of the calling thread's last failed call, if that call was on this handle or one of its plans; else "".
- * A null handle stands for calls that had none: a failed tmmCreate, a null handle or plan. Valid until the thread's next failed call. */
+/* The sentence of the calling thread's last failed call, if that call was on this handle or one of its plans; else "". With a null
+ * handle, whatever the call was on: so after a failed tmmCreate. Valid until the thread's next failed call. */
 TMM_API const char* tmmLastError(tmmHandle_t handle);
 
 /* Gets what tmm has to say that is no error, a line at a time, from any thread; it must not call tmm. Null: stderr, as at first.

@@ -1,0 +1,145 @@
+// The C++ face of tmm.h: handles and plans that destroy themselves, statuses that throw. Header only; C++17.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "tmm/tmm.h"
+
+namespace tmm {
+
+// A call that failed. what() is tmmLastError's sentence.
+class Exception : public std::runtime_error {
+public:
+    Exception(tmmStatus_t status, const std::string& what) : std::runtime_error(what), status_(status) {}
+    tmmStatus_t status() const noexcept { return status_; }
+
+private:
+    tmmStatus_t status_;
+};
+
+// Throws Exception unless the status, of a call that this thread made last, is success.
+inline void check(tmmStatus_t status) {
+    if (status == TMM_STATUS_SUCCESS) return;
+    const char* sentence = tmmLastError(nullptr);
+    throw Exception(status, *sentence ? sentence : tmmStatusString(status));
+}
+
+// A tmmGemmProblem_t with its defaults: set sizes and leading dimensions.
+inline tmmGemmProblem_t problem() {
+    tmmGemmProblem_t result;
+    check(tmmGemmProblemInit(&result));
+    return result;
+}
+
+// A row-major f32 problem without padding: op(A) is m x k, op(B) is k x n.
+inline tmmGemmProblem_t problem(std::int64_t m, std::int64_t n, std::int64_t k, tmmOperation_t op_a = TMM_NO_TRANS,
+                                tmmOperation_t op_b = TMM_NO_TRANS) {
+    tmmGemmProblem_t result = problem();
+    result.op_a = op_a;
+    result.op_b = op_b;
+    result.m = m;
+    result.n = n;
+    result.k = k;
+    const auto length = [](std::int64_t columns) { return columns > 0 ? columns : std::int64_t{1}; };
+    result.lda = length(op_a == TMM_NO_TRANS ? k : m);
+    result.ldb = length(op_b == TMM_NO_TRANS ? n : k);
+    result.ldc = length(n);
+    return result;
+}
+
+// The values of a call; alpha and beta point to host memory in the compute type, and must live until the call returns.
+inline tmmGemmArgs_t args(const void* alpha, const void* a, const void* b, const void* beta, void* c) {
+    tmmGemmArgs_t result{};
+    result.struct_size = sizeof(tmmGemmArgs_t);
+    result.alpha = alpha;
+    result.beta = beta;
+    result.a = a;
+    result.b = b;
+    result.c = c;
+    return result;
+}
+
+class Plan;
+
+// A tmmHandle_t. Several threads may use one; moved-from ones may only be destroyed or assigned to.
+class Handle {
+public:
+    // device: a CUDA ordinal or TMM_DEVICE_HOST; database: empty for the default one.
+    explicit Handle(int device = 0, const std::string& database = {}) {
+        tmmHandle_t made = nullptr;
+        check(tmmCreate(&made, device, database.empty() ? nullptr : database.c_str()));
+        handle_.reset(made);
+    }
+
+    void set_stream(CUstream_st* stream) { check(tmmSetStream(get(), stream)); }
+
+    // C = alpha * op(A) * op(B) + beta * C on device memory. The letters are tmmSgemm's.
+    void sgemm(tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+               const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c, std::int64_t ldc) {
+        check(tmmSgemm(get(), layout, op_a, op_b, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc));
+    }
+    // The same on host memory; done on return.
+    void host_sgemm(tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, std::int64_t m, std::int64_t n, std::int64_t k,
+                    float alpha, const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c,
+                    std::int64_t ldc) {
+        check(tmmHostSgemm(get(), layout, op_a, op_b, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc));
+    }
+    void gemm(const tmmGemmProblem_t& problem, const tmmGemmArgs_t& args) { check(tmmGemm(get(), &problem, &args)); }
+
+    inline Plan plan(const tmmGemmProblem_t& problem);
+
+    tmmHandle_t get() const noexcept { return handle_.get(); }
+
+private:
+    struct Destroy {
+        void operator()(tmmHandle_t handle) const noexcept { tmmDestroy(handle); }
+    };
+    std::unique_ptr<std::remove_pointer_t<tmmHandle_t>, Destroy> handle_;
+};
+
+// A tmmPlan_t. One thread and one stream at a time, unless each run brings its own workspace. It may outlive its handle.
+class Plan {
+public:
+    Plan(const Handle& handle, const tmmGemmProblem_t& problem) {
+        tmmPlan_t made = nullptr;
+        check(tmmPlanCreate(handle.get(), &problem, &made));
+        plan_.reset(made);
+    }
+
+    void run(const tmmGemmArgs_t& args, CUstream_st* stream = nullptr) const { check(tmmPlanRun(get(), stream, &args)); }
+
+    std::size_t workspace_size() const {
+        std::size_t bytes = 0;
+        check(tmmPlanWorkspaceSize(get(), &bytes));
+        return bytes;
+    }
+
+    // What was chosen and why: tmmPlanDescribe's lines.
+    std::string describe() const {
+        std::string text(4096, '\0');
+        check(tmmPlanDescribe(get(), text.data(), text.size()));
+        text.resize(text.find('\0'));
+        return text;
+    }
+
+    tmmPlan_t get() const noexcept { return plan_.get(); }
+
+private:
+    struct Destroy {
+        void operator()(tmmPlan_t plan) const noexcept { tmmPlanDestroy(plan); }
+    };
+    std::unique_ptr<std::remove_pointer_t<tmmPlan_t>, Destroy> plan_;
+};
+
+inline Plan Handle::plan(const tmmGemmProblem_t& problem) {
+    return Plan(*this, problem);
+}
+
+}  // namespace tmm

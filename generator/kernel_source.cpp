@@ -19,13 +19,15 @@ namespace {
 struct FamilyEntry {
     int family;
     const char* args_type;
-    // The kernel moves single elements, so that no alignment beyond the element's matters to it.
-    bool single_elements;
+    // The kernel moves single elements of A and B, or of C, so that no alignment beyond the element's matters to it.
+    bool single_ab;
+    bool single_c;
 };
 
 constexpr FamilyEntry kFamilies[] = {
-    {family::naive, "tmm::GemmArgs", true}, {family::tiled, "tmm::GemmArgs", true},  {family::simt, "tmm::GemmArgs", false},
-    {family::gemv, "tmm::GemmArgs", false}, {family::reduce, "tmm::GemmArgs", true},
+    {family::naive, "tmm::GemmArgs", true, true},   {family::tiled, "tmm::GemmArgs", true, true},
+    {family::simt, "tmm::GemmArgs", false, false},  {family::gemv, "tmm::GemmArgs", false, false},
+    {family::reduce, "tmm::GemmArgs", true, false},
 };
 static_assert(std::size(kFamilies) == family::count, "every family needs its row, in the order of its number");
 
@@ -180,10 +182,11 @@ KernelSignature kernel_signature(const KernelSignature& signature, const KernelC
     KernelSignature s = signature;
     s.compute = kernel_compute(s.compute);
     const FamilyEntry& entry = entry_of(config.family);
-    const int width = entry.single_elements ? 1 : config.vector_width;
-    s.align_a = clamped(s.align_a, size_of(s.type_a), width);
-    s.align_b = clamped(s.align_b, size_of(s.type_b), width);
-    s.align_c = clamped(s.align_c, size_of(s.type_c), width);
+    // Reduce knows no vector_width: it reads and writes whole vectors wherever C allows.
+    const int width = config.family == family::reduce ? 16 : config.vector_width;
+    s.align_a = clamped(s.align_a, size_of(s.type_a), entry.single_ab ? 1 : width);
+    s.align_b = clamped(s.align_b, size_of(s.type_b), entry.single_ab ? 1 : width);
+    s.align_c = clamped(s.align_c, size_of(s.type_c), entry.single_c ? 1 : width);
     // The sum of partial results sees neither A nor B.
     if (config.family == family::reduce) s.op_a = s.op_b = Operation::none;
     return s;

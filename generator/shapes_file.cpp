@@ -27,6 +27,7 @@ namespace {
 constexpr std::size_t kMostProblems = 1'000'000;
 // A file that is no shapes file is not read to its end.
 constexpr std::size_t kMostFaults = 1000;
+constexpr std::size_t kLargestFile = 256 << 20;
 constexpr std::size_t kLongestQuote = 40;
 constexpr i64 kLargest = std::numeric_limits<i64>::max();
 
@@ -361,8 +362,9 @@ std::size_t hash_of(const GemmProblem& p) {
 
 class Parser {
 public:
-    Parser(std::string_view text, std::string name, const ShapeOverrides& overrides)
-        : text_(text), name_(std::move(name)), overrides_(overrides) {}
+    // single: the text is one line of a command line, not a file.
+    Parser(std::string_view text, std::string name, const ShapeOverrides& overrides, bool single)
+        : text_(text), name_(std::move(name)), overrides_(overrides), single_(single) {}
 
     std::vector<Shape> parse() {
         check_overrides();
@@ -383,9 +385,7 @@ public:
             if (faults_ == kMostFaults) break;
         }
         if (first_) throw fault_error();
-        if (shapes_.empty())
-            throw Error(ExitStatus::bad_input, "there is no shape in it",
-                        name_.empty() ? name_ : fmt::format("{}:{}:1", name_, std::max(line_, 1)), kLineHelp);
+        if (shapes_.empty()) throw Error(status(), "there is no shape in it", place(std::max(line_, 1), 0), kLineHelp);
         return std::move(shapes_);
     }
 
@@ -444,14 +444,18 @@ private:
         } else if (faults_ > 1) {
             remedy += fmt::format(" ({} lines have faults in all)", faults_);
         }
-        const std::string where =
-            name_.empty() ? fmt::format("{}", first_->offset + 1) : fmt::format("{}:{}:{}", name_, first_line_, first_->offset + 1);
-        return Error(ExitStatus::bad_input, first_->what, where, remedy);
+        return Error(status(), first_->what, place(first_line_, first_->offset), remedy);
+    }
+
+    ExitStatus status() const { return single_ ? ExitStatus::usage : ExitStatus::bad_input; }
+    std::string place(int line, std::size_t offset) const {
+        return single_ ? fmt::format("{}, column {}", name_, offset + 1) : fmt::format("{}:{}:{}", name_, line, offset + 1);
     }
 
     std::string_view text_;
     std::string name_;
     const ShapeOverrides& overrides_;
+    bool single_;
     std::vector<Shape> shapes_;
     // Indices into shapes_, compared by problem.
     struct Hash {
@@ -473,7 +477,7 @@ private:
 }  // namespace
 
 std::vector<Shape> parse_shapes(std::string_view text, const std::string& name, const ShapeOverrides& overrides) {
-    return Parser(text, name, overrides).parse();
+    return Parser(text, name, overrides, false).parse();
 }
 
 std::vector<Shape> read_shapes(const std::filesystem::path& file, const ShapeOverrides& overrides) {
@@ -485,18 +489,24 @@ std::vector<Shape> read_shapes(const std::filesystem::path& file, const ShapeOve
     if (!stream)
         throw Error(ExitStatus::bad_input, fmt::format("can't be opened: {}", std::strerror(errno)), name,
                     "check the path and its permissions");
-    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    std::string text;
+    for (std::vector<char> chunk(1 << 20); stream.read(chunk.data(), static_cast<std::streamsize>(chunk.size())), stream.gcount() > 0;) {
+        text.append(chunk.data(), static_cast<std::size_t>(stream.gcount()));
+        if (text.size() > kLargestFile)
+            throw Error(ExitStatus::bad_input, fmt::format("it is larger than {} MiB", kLargestFile >> 20), name,
+                        "is this a shapes file? If so, split it");
+    }
     if (stream.bad()) throw Error(ExitStatus::bad_input, fmt::format("can't be read: {}", std::strerror(errno)), name);
     return parse_shapes(text, name, overrides);
 }
 
 Shape parse_shape(std::string_view text, const ShapeOverrides& overrides) {
-    if (text.find('\n') != std::string_view::npos)
-        throw Error(ExitStatus::bad_input, "a shape is one line", fmt::format("shape {}", quoted(text)), kLineHelp);
-    const std::vector<Shape> shapes = parse_shapes(text, fmt::format("shape {}", quoted(text)), overrides);
+    const std::string name = "shape " + quoted(text);
+    if (text.find('\n') != std::string_view::npos) throw Error(ExitStatus::usage, "a shape is one line", name, kLineHelp);
+    const std::vector<Shape> shapes = Parser(text, name, overrides, true).parse();
     if (shapes.size() != 1)
-        throw Error(ExitStatus::bad_input, fmt::format("a range gives {} problems where one is wanted", shapes.size()),
-                    fmt::format("shape {}", quoted(text)), "name one size each");
+        throw Error(ExitStatus::usage, fmt::format("a range gives {} problems where one is wanted", shapes.size()), name,
+                    "name one size each");
     return shapes.front();
 }
 

@@ -31,7 +31,7 @@ using ShapeOverrides = std::vector<std::pair<std::string, std::string>>;
 // fault and, where there are more, their number.
 std::vector<Shape> parse_shapes(std::string_view text, const std::string& name, const ShapeOverrides& overrides = {});
 std::vector<Shape> read_shapes(const std::filesystem::path& file, const ShapeOverrides& overrides = {});
-// One line, as --shape and tmm-db show take it; a fault's place is its column.
+// One line, as --shape and tmm-db show take it. Throws Error (usage) with the column.
 Shape parse_shape(std::string_view text, const ShapeOverrides& overrides = {});
 
 }  // namespace tmm

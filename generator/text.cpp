@@ -60,7 +60,7 @@ int parse_value(const Parameter& parameter, std::string_view text) {
         }
         throw Error(ExitStatus::usage, fmt::format("{}: '{}' is not one of its values", parameter.name, text), {}, "one of " + valid);
     }
-    constexpr int kLargest = 1 << 20;  // no parameter means anything beyond it, and products of a few stay within 64 bits
+    constexpr int kLargest = 1 << 15;  // no parameter means anything beyond it, and the product of two fits an int
     const auto value = parse_int(text);
     if (!value || *value < 0 || *value > kLargest)
         throw Error(ExitStatus::usage, fmt::format("{}: '{}' is not a whole number from 0 to {}", parameter.name, text, kLargest), {},

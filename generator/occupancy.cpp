@@ -1,0 +1,52 @@
+// The rules of NVIDIA's occupancy calculator for compute capability 7.5 and newer.
+#include "generator/occupancy.h"
+
+#include <algorithm>
+
+namespace tmm {
+namespace {
+
+constexpr int kWarp = 32;
+constexpr int kRegistersPerAllocation = 256;
+constexpr int kSchedulers = 4;
+
+int most_blocks(int compute_capability) {
+    switch (compute_capability) {
+        case 75:
+        case 86:
+        case 87:
+        case 88: return 16;
+        case 89:
+        case 110:
+        case 120:
+        case 121: return 24;
+        default: return 32;
+    }
+}
+
+}  // namespace
+
+Occupancy blocks_per_sm(const DeviceInfo& device, int threads, int registers, std::int64_t shared_bytes) {
+    const int warps = (threads + kWarp - 1) / kWarp;
+    Occupancy occupancy{.blocks = most_blocks(device.compute_capability()), .limit = "blocks"};
+    const auto bound = [&](std::int64_t blocks, const char* limit) {
+        if (blocks < occupancy.blocks) occupancy = {static_cast<int>(blocks), limit};
+    };
+    if (warps == 0) return {};
+    bound(device.max_threads_per_sm / kWarp / warps, "threads");
+    if (registers > 0) {
+        const int per_warp = (registers * kWarp + kRegistersPerAllocation - 1) / kRegistersPerAllocation * kRegistersPerAllocation;
+        // Each of the four schedulers has a quarter of the registers for its own warps.
+        const int warps_held = device.registers_per_sm / kSchedulers / per_warp * kSchedulers;
+        bound(warps_held / warps, "registers");
+    }
+    // From Ampere on, the system keeps 1 KiB of every block's shared memory; it is given out in steps of 128 bytes (256 on Turing).
+    const bool ampere = device.compute_capability_major >= 8;
+    const std::int64_t step = ampere ? 128 : 256;
+    const std::int64_t taken = (shared_bytes + (ampere ? 1024 : 0) + step - 1) / step * step;
+    if (taken > 0) bound(device.shared_bytes_per_sm / taken, "shared memory");
+    if (shared_bytes > device.shared_bytes_per_block) occupancy = {0, "shared memory"};
+    return occupancy;
+}
+
+}  // namespace tmm

@@ -1,0 +1,19 @@
+// How many blocks of a kernel an SM holds at once, from the limits alone: what the driver would say, without a driver.
+#pragma once
+
+#include <cstdint>
+
+#include "generator/device_info.h"
+
+namespace tmm {
+
+struct Occupancy {
+    int blocks = 0;
+    // What bounds it: "threads", "registers", "shared memory" or "blocks".
+    const char* limit = "threads";
+};
+
+// registers: a thread's; -1 where they are not known, which leaves them out.
+Occupancy blocks_per_sm(const DeviceInfo& device, int threads, int registers, std::int64_t shared_bytes);
+
+}  // namespace tmm

@@ -42,6 +42,8 @@ public:
 std::unique_ptr<Compiler> make_nvrtc_compiler(int compute_capability);
 // The system's C++ compiler, for the emulated device. Throws Error (no_compiler) where there is none.
 std::unique_ptr<Compiler> make_host_compiler();
+// The same with other templates than the active ones; not for a KernelCache, whose keys know the active ones only.
+std::unique_ptr<Compiler> make_host_compiler(const TemplateFiles& files);
 std::unique_ptr<Compiler> make_compiler(const DeviceInfo& device);
 
 // NVRTC's version as major * 1000 + minor * 10; 0 where libnvrtc is not found. Never throws.

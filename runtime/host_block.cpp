@@ -1,0 +1,449 @@
+// The threads of an emulated block as fibers. A thread begins on a fiber that is free and stays on it; as long as threads end
+// without waiting, one fiber runs them all one after the other as plain calls.
+#include "runtime/host_block.h"
+
+#include <fmt/core.h>
+
+#include <boost/context/fiber.hpp>
+#include <boost/context/preallocated.hpp>
+#include <boost/context/protected_fixedsize_stack.hpp>
+#include <charconv>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "generator/error.h"
+#include "runtime/device.h"
+#include "runtime/host_shared_memory.h"
+#include "runtime/sanitizer.h"
+
+namespace tmm {
+namespace {
+
+using host::Site;
+using host::WarpOperation;
+
+constexpr int kWarpSize = 32;
+constexpr std::size_t kStackBytes = 64 << 10;
+
+// Unwinds a fiber whose launch has failed.
+struct Cancelled {};
+
+// A stack with a guard page. What a fiber left poisoned on it must not outlive it.
+class StackAllocator {
+public:
+    boost::context::stack_context allocate() { return boost::context::protected_fixedsize_stack(kStackBytes).allocate(); }
+    void deallocate(boost::context::stack_context& stack) {
+        sanitizer::unpoison(static_cast<char*>(stack.sp) - kStackBytes, kStackBytes);
+        boost::context::protected_fixedsize_stack(kStackBytes).deallocate(stack);
+    }
+};
+
+struct Fiber {
+    // Where it goes on, while others run; and where the scheduler goes on, while it runs.
+    boost::context::fiber inside;
+    boost::context::fiber scheduler;
+    const void* stack_bottom = nullptr;
+};
+
+struct AsyncCopy {
+    void* destination;
+    const void* source;
+    int bytes;
+    int source_bytes;
+    unsigned group;
+};
+
+struct EmulatedThread {
+    enum class State { not_started, ready, at_barrier, at_warp_operation, exited };
+
+    host::Thread view{};
+    State state = State::not_started;
+    Fiber* fiber = nullptr;
+    Site site{};
+    // What it brings to a warp-wide operation and takes from it.
+    WarpOperation operation{};
+    unsigned mask = 0;
+    unsigned long long word = 0;
+    int source_lane = 0;
+    // In the order issued; those before `landed` have landed.
+    std::vector<AsyncCopy> copies;
+    std::size_t landed = 0;
+    unsigned open_group = 0;
+};
+
+void land(const AsyncCopy& copy) {
+    const auto read = static_cast<std::size_t>(copy.source_bytes);
+    if (read) std::memcpy(copy.destination, copy.source, read);
+    std::memset(static_cast<char*>(copy.destination) + read, 0, static_cast<std::size_t>(copy.bytes) - read);
+}
+
+std::string describe(Site site) {
+    return fmt::format("{}:{}", site.file, site.line);
+}
+
+const char* name_of(WarpOperation operation) {
+    switch (operation) {
+        case WarpOperation::sync: return "__syncwarp";
+        case WarpOperation::shuffle: return "a shuffle";
+        case WarpOperation::ballot: return "a vote";
+    }
+    return "";
+}
+
+std::string describe(const EmulatedThread& thread) {
+    switch (thread.state) {
+        case EmulatedThread::State::at_barrier: return "__syncthreads at " + describe(thread.site);
+        case EmulatedThread::State::at_warp_operation:
+            return fmt::format("{} over lanes {:#x} at {}", name_of(thread.operation), thread.mask, describe(thread.site));
+        default: return "exited";
+    }
+}
+
+bool same_site(Site a, Site b) {
+    return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
+}
+
+class Block {
+public:
+    ~Block() {
+        stopping_ = true;
+        for (const auto& fiber : fibers_)
+            if (fiber->inside) resume(*fiber);
+    }
+
+    void run(const HostLaunch& launch) {
+        launch_ = &launch;
+        random_ = launch.order.seed * 0x9e3779b97f4a7c15ULL + 1;
+        const auto count = static_cast<std::size_t>(launch.threads);
+        if (threads_.size() < count) threads_.resize(count);
+        order_.resize(count);
+        std::iota(order_.begin(), order_.end(), 0);
+        if (launch.order.kind == HostThreadOrder::Kind::descending) std::iota(order_.rbegin(), order_.rend(), 0);
+        shared_.begin_launch(launch.shared_bytes);
+        for (std::int64_t block = 0; block < launch.grid; ++block) {
+            run_block(launch.order.kind == HostThreadOrder::Kind::descending ? launch.grid - 1 - block : block);
+            if (const auto damage = shared_.damage(); damage && fault_.empty()) fault_ = *damage;
+            if (!fault_.empty()) throw DeviceFault(std::exchange(fault_, {}));
+        }
+    }
+
+    // What the running thread calls.
+    const host::Thread* current() const { return &current_->view; }
+
+    void sync_threads(Site site) { wait(EmulatedThread::State::at_barrier, site); }
+
+    unsigned long long warp(WarpOperation operation, unsigned mask, unsigned long long word, int source_lane, Site site) {
+        EmulatedThread& self = *current_;
+        const std::size_t index = index_of(self);
+        const std::size_t first = index / kWarpSize * kWarpSize;
+        const std::size_t lanes = std::min<std::size_t>(kWarpSize, count() - first);
+        if (lanes < kWarpSize) mask &= (1U << lanes) - 1;
+        self.operation = operation;
+        self.mask = mask;
+        self.word = word;
+        self.source_lane = source_lane;
+        if (!(mask >> (index - first) & 1))
+            fail(fmt::format("a thread is not among the lanes {:#x} of its own {}", mask, tmm::name_of(operation)).c_str(), site);
+        self.site = site;
+        bool complete = true;
+        for (std::size_t lane = 0; lane < lanes && complete; ++lane) {
+            const EmulatedThread& other = threads_[first + lane];
+            if (!(mask >> lane & 1) || &other == &self) continue;
+            complete = other.state == EmulatedThread::State::at_warp_operation && other.mask == mask && other.operation == operation &&
+                       same_site(other.site, site);
+        }
+        if (!complete) {
+            wait(EmulatedThread::State::at_warp_operation, site);
+            return self.word;
+        }
+        exchange(first, lanes, mask, operation);
+        return self.word;
+    }
+
+    void* take_shared(int index, long long bytes, Site site) {
+        std::string error;
+        void* const tile = shared_.take(index, bytes, error);
+        if (!tile) fail(error.c_str(), site);
+        return tile;
+    }
+
+    void copy_async(const AsyncCopy& copy) {
+        EmulatedThread& self = *current_;
+        if (launch_->order.kind == HostThreadOrder::Kind::shuffled && (next_random() >> 32 & 1)) {
+            land(copy);
+            return;
+        }
+        self.copies.push_back(copy);
+        self.copies.back().group = self.open_group;
+    }
+    void commit_copies() { ++current_->open_group; }
+    void wait_for_copies(int pending_groups) {
+        EmulatedThread& self = *current_;
+        while (self.landed < self.copies.size() && self.copies[self.landed].group + static_cast<unsigned>(pending_groups) < self.open_group)
+            land(self.copies[self.landed++]);
+        if (self.landed < self.copies.size()) return;
+        self.copies.clear();
+        self.landed = 0;
+    }
+
+    [[noreturn]] void fail(const char* what, Site site) {
+        fault_ = fmt::format("{} ({}, block {}, thread {})", what, describe(site), block_, index_of(*current_));
+        for (;;) suspend(*current_->fiber);
+    }
+
+private:
+    using State = EmulatedThread::State;
+
+    std::size_t count() const { return order_.size(); }
+    std::size_t index_of(const EmulatedThread& thread) const { return static_cast<std::size_t>(&thread - threads_.data()); }
+
+    std::uint64_t next_random() {
+        random_ ^= random_ << 13;
+        random_ ^= random_ >> 7;
+        random_ ^= random_ << 17;
+        return random_;
+    }
+
+    void shuffle_order() {
+        if (launch_->order.kind != HostThreadOrder::Kind::shuffled) return;
+        for (std::size_t i = count(); i > 1; --i) std::swap(order_[i - 1], order_[(next_random() >> 11) % i]);
+    }
+
+    void run_block(std::int64_t block) {
+        block_ = block;
+        shared_.begin_block();
+        const auto threads = static_cast<unsigned>(launch_->threads);
+        const host::Index grid{static_cast<unsigned>(launch_->grid), 1, 1};
+        for (unsigned i = 0; i < threads; ++i) {
+            EmulatedThread& thread = threads_[i];
+            thread.view = {{i, 0, 0}, {static_cast<unsigned>(block), 0, 0}, {threads, 1, 1}, grid};
+            thread.state = State::not_started;
+            thread.fiber = nullptr;
+            thread.copies.clear();
+            thread.landed = 0;
+            thread.open_group = 0;
+        }
+        exited_ = 0;
+        started_ = 0;
+        shuffle_order();
+        while (started_ < count() && fault_.empty()) start_threads();
+        while (exited_ < count() && fault_.empty()) {
+            if (!release_barrier() && !run_ready_threads()) fault_ = divergence();
+        }
+        if (!fault_.empty()) cancel();
+    }
+
+    // Puts a free fiber to work: it begins threads, one after the other, until one of them waits.
+    void start_threads() {
+        if (free_.empty()) {
+            free_.push_back(fibers_.emplace_back(std::make_unique<Fiber>()).get());
+            make_context(*free_.back());
+        }
+        Fiber* const fiber = free_.back();
+        free_.pop_back();
+        resume(*fiber);
+    }
+
+    bool run_ready_threads() {
+        bool progress = false;
+        for (const std::size_t index : order_) {
+            EmulatedThread& thread = threads_[index];
+            if (thread.state != State::ready) continue;
+            progress = true;
+            current_ = &thread;
+            resume(*thread.fiber);
+            if (!fault_.empty()) break;
+        }
+        return progress;
+    }
+
+    // True where every thread waited at the same barrier, and may now go on.
+    bool release_barrier() {
+        const EmulatedThread& first = threads_[0];
+        for (std::size_t i = 0; i < count(); ++i)
+            if (threads_[i].state != State::at_barrier || !same_site(threads_[i].site, first.site)) return false;
+        for (std::size_t i = 0; i < count(); ++i) threads_[i].state = State::ready;
+        shuffle_order();
+        return true;
+    }
+
+    // All lanes of the mask have arrived: each gets its result, and those that waited may go on.
+    void exchange(std::size_t first, std::size_t lanes, unsigned mask, WarpOperation operation) {
+        unsigned long long words[kWarpSize];
+        unsigned votes = 0;
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+            // A lane that takes no part has no value to give.
+            words[lane] = ~0ULL;
+            if (!(mask >> lane & 1)) continue;
+            words[lane] = threads_[first + lane].word;
+            if (words[lane]) votes |= 1U << lane;
+        }
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+            if (!(mask >> lane & 1)) continue;
+            EmulatedThread& thread = threads_[first + lane];
+            if (operation == WarpOperation::ballot) thread.word = votes;
+            if (operation == WarpOperation::shuffle) {
+                const auto source = static_cast<std::size_t>(thread.source_lane);
+                thread.word = source < lanes ? words[source] : ~0ULL;
+            }
+            if (&thread != current_) thread.state = State::ready;
+        }
+    }
+
+    // Every thread waits for another, or for one that has ended.
+    std::string divergence() const {
+        std::vector<std::pair<std::string, std::vector<std::size_t>>> groups;
+        for (std::size_t i = 0; i < count(); ++i) {
+            const std::string where = describe(threads_[i]);
+            auto group = groups.begin();
+            while (group != groups.end() && group->first != where) ++group;
+            if (group == groups.end()) group = groups.insert(groups.end(), {where, {}});
+            group->second.push_back(i);
+        }
+        std::string text = fmt::format("barrier divergence in block {}:", block_);
+        for (const auto& [where, members] : groups)
+            text += fmt::format("{} {} thread{} (the first is {}) {}{}", &where == &groups.front().first ? "" : ";", members.size(),
+                                members.size() == 1 ? "" : "s", members.front(), where == "exited" ? "" : "at ", where);
+        return text;
+    }
+
+    void cancel() {
+        cancelling_ = true;
+        for (std::size_t i = 0; i < count(); ++i) {
+            EmulatedThread& thread = threads_[i];
+            if (!thread.fiber || thread.state == State::exited || thread.state == State::not_started) continue;
+            current_ = &thread;
+            resume(*thread.fiber);
+        }
+        cancelling_ = false;
+    }
+
+    void make_context(Fiber& fiber) {
+        boost::context::stack_context stack = StackAllocator().allocate();
+        fiber.stack_bottom = static_cast<char*>(stack.sp) - kStackBytes;
+        fiber.inside = boost::context::fiber(std::allocator_arg, boost::context::preallocated(stack.sp, stack.size, stack),
+                                             StackAllocator(), [this, &fiber](boost::context::fiber&& scheduler) {
+                                                 sanitizer::finish_switch(nullptr, &scheduler_stack_, &scheduler_stack_bytes_);
+                                                 fiber.scheduler = std::move(scheduler);
+                                                 work(fiber);
+                                                 sanitizer::start_switch(nullptr, scheduler_stack_, scheduler_stack_bytes_);
+                                                 return std::move(fiber.scheduler);
+                                             });
+    }
+
+    // A fiber's life.
+    void work(Fiber& fiber) {
+        while (!stopping_) {
+            while (started_ < count() && fault_.empty()) {
+                EmulatedThread& thread = threads_[order_[started_++]];
+                thread.fiber = &fiber;
+                thread.state = State::ready;
+                current_ = &thread;
+                run_thread();
+            }
+            free_.push_back(&fiber);
+            suspend(fiber);
+        }
+    }
+
+    // Not in line: what is thrown here must not be caught further out.
+    __attribute__((noinline)) void run_thread() {
+        EmulatedThread* const self = current_;
+        try {
+            launch_->kernel(launch_->arguments);
+        } catch (const Cancelled&) {
+        }
+        self->state = State::exited;
+        ++exited_;
+    }
+
+    // From the scheduler to a fiber, and back.
+    void resume(Fiber& fiber) {
+        void* fake_stack = nullptr;
+        sanitizer::start_switch(&fake_stack, fiber.stack_bottom, kStackBytes);
+        fiber.inside = std::move(fiber.inside).resume();
+        sanitizer::finish_switch(fake_stack, nullptr, nullptr);
+    }
+    void suspend(Fiber& fiber) {
+        void* fake_stack = nullptr;
+        sanitizer::start_switch(&fake_stack, scheduler_stack_, scheduler_stack_bytes_);
+        fiber.scheduler = std::move(fiber.scheduler).resume();
+        sanitizer::finish_switch(fake_stack, &scheduler_stack_, &scheduler_stack_bytes_);
+        if (cancelling_) throw Cancelled();
+    }
+
+    void wait(State state, Site site) {
+        EmulatedThread& self = *current_;
+        self.state = state;
+        self.site = site;
+        suspend(*self.fiber);
+    }
+
+    const HostLaunch* launch_ = nullptr;
+    std::int64_t block_ = 0;
+    std::vector<EmulatedThread> threads_;
+    std::vector<std::size_t> order_;
+    // Threads begun, of those in order_, and ended.
+    std::size_t started_ = 0;
+    std::size_t exited_ = 0;
+    EmulatedThread* current_ = nullptr;
+    std::vector<std::unique_ptr<Fiber>> fibers_;
+    std::vector<Fiber*> free_;
+    HostSharedMemory shared_;
+    std::uint64_t random_ = 1;
+    std::string fault_;
+    bool cancelling_ = false;
+    bool stopping_ = false;
+    const void* scheduler_stack_ = nullptr;
+    std::size_t scheduler_stack_bytes_ = 0;
+};
+
+// The block that runs on this OS thread.
+thread_local Block* running = nullptr;
+
+}  // namespace
+
+HostThreadOrder parse_host_thread_order(const std::string& text) {
+    if (text == "ascending") return {HostThreadOrder::Kind::ascending};
+    if (text == "descending") return {HostThreadOrder::Kind::descending};
+    constexpr std::string_view kShuffled = "shuffled";
+    if (text == kShuffled) return {HostThreadOrder::Kind::shuffled};
+    if (text.starts_with("shuffled:")) {
+        HostThreadOrder order{HostThreadOrder::Kind::shuffled};
+        const char* const end = text.data() + text.size();
+        const auto [stop, error] = std::from_chars(text.data() + kShuffled.size() + 1, end, order.seed);
+        if (error == std::errc() && stop == end) return order;
+    }
+    throw Error(ExitStatus::usage, fmt::format("'{}' is no thread order", text), "TMM_HOST_ORDER",
+                "use ascending, descending, shuffled or shuffled:SEED");
+}
+
+void run_on_host(const HostLaunch& launch) {
+    thread_local Block block;
+    running = &block;
+    block.run(launch);
+}
+
+const host::Services& host_services() {
+    static const host::Services services{
+        .current_thread = [] { return running->current(); },
+        .sync_threads = [](Site site) { running->sync_threads(site); },
+        .warp = [](WarpOperation operation, unsigned mask, unsigned long long word, int source_lane,
+                   Site site) { return running->warp(operation, mask, word, source_lane, site); },
+        .take_shared = [](int index, long long bytes, Site site) { return running->take_shared(index, bytes, site); },
+        .copy_async =
+            [](void* destination, const void* source, int bytes, int source_bytes) {
+                running->copy_async({destination, source, bytes, source_bytes, 0});
+            },
+        .commit_copies = [] { running->commit_copies(); },
+        .wait_for_copies = [](int pending_groups) { running->wait_for_copies(pending_groups); },
+        .fail = [](const char* what, Site site) { running->fail(what, site); },
+    };
+    return services;
+}
+
+}  // namespace tmm

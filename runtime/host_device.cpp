@@ -1,0 +1,203 @@
+// The emulated device: memory is the process's own, a launch runs to its end on the calling thread.
+#include "runtime/host_device.h"
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "generator/environment.h"
+#include "generator/error.h"
+#include "runtime/host_block.h"
+
+namespace tmm {
+namespace {
+
+constexpr std::size_t kAlignment = 256;
+// Larger allocations stay as the system gives them, which commits no memory.
+constexpr std::size_t kFillLimit = 64 << 20;
+
+// A kernel's shared object, unloaded with its last kernel.
+class Module {
+public:
+    explicit Module(const std::vector<std::byte>& image) {
+        // The loader takes files only, and takes files of one name for one: a name of its own, gone once it is loaded.
+        std::error_code no_directory;
+        std::string name = (std::filesystem::temp_directory_path(no_directory) / "tmm-kernel-XXXXXX").string();
+        const int file = mkstemp(name.data());
+        if (file < 0) throw Error(ExitStatus::no_device, fmt::format("can't write a kernel: {}", std::strerror(errno)), name, kRemedy);
+        bool written = true;
+        for (std::size_t done = 0; done < image.size() && written;) {
+            const ssize_t count = write(file, image.data() + done, image.size() - done);
+            written = count > 0 || (count < 0 && errno == EINTR);
+            if (count > 0) done += static_cast<std::size_t>(count);
+        }
+        close(file);
+        if (written) handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+        const char* const reason = written ? dlerror() : std::strerror(errno);
+        const std::string message = handle_ ? "" : fmt::format("can't load a kernel: {}", reason ? reason : "unknown error");
+        unlink(name.c_str());
+        if (!handle_) throw Error(ExitStatus::no_device, message, name, kRemedy);
+        const auto connect = reinterpret_cast<void (*)(const host::Services*)>(dlsym(handle_, "tmm_host_connect"));
+        if (!connect) {
+            dlclose(handle_);
+            throw Error(ExitStatus::no_device, "the image is no kernel of the emulated device");
+        }
+        connect(&host_services());
+    }
+    ~Module() { dlclose(handle_); }
+    Module(const Module&) = delete;
+    Module& operator=(const Module&) = delete;
+
+    void* symbol(const std::string& name) const { return dlsym(handle_, name.c_str()); }
+
+private:
+    static constexpr const char* kRemedy = "TMPDIR must name a directory that can be written to and whose files may be executed";
+    void* handle_ = nullptr;
+};
+
+struct HostKernel : LoadedKernel {
+    std::shared_ptr<const Module> module;
+    void (*run)(const void* arguments) = nullptr;
+};
+
+struct RecordedLaunch {
+    HostKernel kernel;
+    HostLaunch launch;
+    std::vector<std::byte> arguments;
+};
+
+using Recording = std::vector<RecordedLaunch>;
+
+class HostReplay : public Replay {
+public:
+    explicit HostReplay(Recording recording) : recording_(std::move(recording)) {}
+
+    double run_timed() override {
+        const auto start = std::chrono::steady_clock::now();
+        for (RecordedLaunch& recorded : recording_) {
+            recorded.launch.arguments = recorded.arguments.data();
+            run_on_host(recorded.launch);
+        }
+        return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+    }
+
+private:
+    Recording recording_;
+};
+
+class HostDevice : public Device {
+public:
+    explicit HostDevice(HostThreadOrder order) : order_(order), info_(host_device_info()) {}
+
+    const DeviceInfo& info() const override { return info_; }
+
+    void* allocate(std::size_t bytes) override {
+        if (bytes == 0) return nullptr;
+        void* memory = nullptr;
+        if (bytes > static_cast<std::size_t>(info_.memory_bytes) || posix_memalign(&memory, kAlignment, bytes) != 0) throw std::bad_alloc();
+        // NaN in each floating-point type, so that reading before writing shows.
+        if (bytes <= kFillLimit) std::memset(memory, 0xff, bytes);
+        return memory;
+    }
+    void release(void* memory) noexcept override { free(memory); }
+    void copy_to_device(void* to, const void* from, std::size_t bytes) override { copy(to, from, bytes); }
+    void copy_to_host(void* to, const void* from, std::size_t bytes) override { copy(to, from, bytes); }
+    void fill_bytes(void* memory, unsigned char value, std::size_t bytes) override {
+        if (bytes) std::memset(memory, value, bytes);
+    }
+
+    std::shared_ptr<const LoadedKernel> load(const CompiledKernel& compiled, const std::string& entry, std::int64_t shared_bytes) override {
+        check_shared_bytes(shared_bytes);
+        auto kernel = std::make_shared<HostKernel>();
+        kernel->module = std::make_shared<Module>(compiled.image);
+        kernel->run = reinterpret_cast<void (*)(const void*)>(kernel->module->symbol(entry + "_host"));
+        if (!kernel->run) throw Error(ExitStatus::no_device, fmt::format("the image has no kernel {}", entry));
+        return kernel;
+    }
+
+    void launch(const LoadedKernel& loaded, std::int64_t grid, int threads, int cluster, std::int64_t shared_bytes, const void* arguments,
+                std::size_t argument_bytes, Stream stream) override {
+        const auto& kernel = static_cast<const HostKernel&>(loaded);
+        if (grid < 1 || grid > kLargestGrid) throw LaunchRefused(fmt::format("a grid has 1 to {} blocks, not {}", kLargestGrid, grid));
+        if (threads < 1 || threads > 1024) throw LaunchRefused(fmt::format("a block has 1 to 1024 threads, not {}", threads));
+        if (cluster != 1) throw LaunchRefused("the emulated device has no clusters");
+        check_shared_bytes(shared_bytes);
+        const HostLaunch launch{kernel.run, arguments, grid, threads, shared_bytes, order_};
+        if (Recording* const recording = recording_of(stream)) {
+            const auto* const bytes = static_cast<const std::byte*>(arguments);
+            recording->push_back({kernel, launch, {bytes, bytes + argument_bytes}});
+            return;
+        }
+        run_on_host(launch);
+    }
+
+    void synchronize(Stream) override {}
+
+    std::unique_ptr<Replay> record(const std::function<void(Stream)>& launches) override {
+        Recording recording;
+        {
+            const std::lock_guard lock(mutex_);
+            recordings_.push_back(&recording);
+        }
+        const auto forget = [&] {
+            const std::lock_guard lock(mutex_);
+            recordings_.erase(std::find(recordings_.begin(), recordings_.end(), &recording));
+        };
+        try {
+            launches(&recording);
+        } catch (...) {
+            forget();
+            throw;
+        }
+        forget();
+        return std::make_unique<HostReplay>(std::move(recording));
+    }
+
+    DeviceState state() override { return {}; }
+    int blocks_per_sm(const LoadedKernel&, int, std::int64_t) override { return 0; }
+
+private:
+    static constexpr std::int64_t kLargestGrid = 2147483647;
+
+    static void copy(void* to, const void* from, std::size_t bytes) {
+        if (bytes) std::memcpy(to, from, bytes);
+    }
+    void check_shared_bytes(std::int64_t bytes) const {
+        if (bytes < 0 || bytes > info_.shared_bytes_per_block)
+            throw LaunchRefused(fmt::format("a block has up to {} bytes of shared memory, not {}", info_.shared_bytes_per_block, bytes));
+    }
+    // A stream is a recording while that is made; any other runs its launches at once.
+    Recording* recording_of(Stream stream) {
+        if (!stream) return nullptr;
+        const std::lock_guard lock(mutex_);
+        const auto found = std::find(recordings_.begin(), recordings_.end(), stream);
+        return found == recordings_.end() ? nullptr : *found;
+    }
+
+    HostThreadOrder order_;
+    DeviceInfo info_;
+    std::mutex mutex_;
+    std::vector<Recording*> recordings_;
+};
+
+}  // namespace
+
+std::shared_ptr<Device> make_host_device(const std::string& thread_order) {
+    return std::make_shared<HostDevice>(parse_host_thread_order(thread_order));
+}
+std::shared_ptr<Device> make_host_device() {
+    return make_host_device(host_thread_order());
+}
+
+}  // namespace tmm

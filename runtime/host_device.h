@@ -1,0 +1,17 @@
+// The emulated device: runs kernels that the system's C++ compiler made (generator/host_compiler.cpp) on the CPU. For tests and a
+// first look; its times say nothing about a GPU.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "runtime/device.h"
+
+namespace tmm {
+
+// thread_order: "ascending", "descending" or "shuffled[:seed]". Throws Error (usage) where it is none of them.
+std::shared_ptr<Device> make_host_device(const std::string& thread_order);
+// In the order that TMM_HOST_ORDER names.
+std::shared_ptr<Device> make_host_device();
+
+}  // namespace tmm

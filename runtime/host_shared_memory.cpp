@@ -1,0 +1,99 @@
+// Tiles of an emulated block's shared memory and the gaps between them.
+#include "runtime/host_shared_memory.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "runtime/sanitizer.h"
+
+namespace tmm {
+namespace {
+
+constexpr std::size_t kArenaBytes = 2 << 20;
+constexpr std::size_t kGapBytes = 4096;
+constexpr unsigned char kFill = 0xff;
+
+constexpr std::size_t rounded_up(std::size_t value, std::size_t unit) {
+    return (value + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+void HostSharedMemory::Free::operator()(unsigned char* memory) const {
+    std::free(memory);
+}
+
+HostSharedMemory::HostSharedMemory() : arena_(static_cast<unsigned char*>(std::aligned_alloc(4096, kArenaBytes))) {
+    if (!arena_) throw std::bad_alloc();
+    sanitizer::poison(arena_.get(), kArenaBytes);
+}
+
+HostSharedMemory::~HostSharedMemory() {
+    sanitizer::unpoison(arena_.get(), kArenaBytes);
+}
+
+void HostSharedMemory::begin_launch(std::int64_t limit) {
+    sanitizer::poison(arena_.get(), used_);
+    tiles_.clear();
+    used_ = 0;
+    packed_ = 0;
+    limit_ = limit;
+}
+
+void HostSharedMemory::begin_block() {
+    for (const Tile& tile : tiles_) std::memset(arena_.get() + tile.offset, kFill, tile.bytes);
+}
+
+void* HostSharedMemory::take(int index, std::int64_t bytes, std::string& error) {
+    const auto i = static_cast<std::size_t>(index);
+    if (i < tiles_.size()) {
+        if (static_cast<std::int64_t>(tiles_[i].bytes) == bytes) return arena_.get() + tiles_[i].offset;
+        error = fmt::format("threads of a block take different tiles of shared memory: {} and {} bytes", tiles_[i].bytes, bytes);
+        return nullptr;
+    }
+    packed_ += (bytes + 15) / 16 * 16;
+    if (packed_ > limit_) {
+        error = fmt::format("the kernel takes {} bytes of shared memory and was launched with {}", packed_, limit_);
+        return nullptr;
+    }
+    const auto size = static_cast<std::size_t>(bytes);
+    // A multiple of 16 and no more, as a tile on a GPU may be.
+    const std::size_t offset = (tiles_.empty() ? rounded_up(kGapBytes, 64) : used_) + 16;
+    const std::size_t end = rounded_up(offset + size + kGapBytes, 64);
+    if (end > kArenaBytes) {
+        error = fmt::format("the kernel takes more than {} tiles of shared memory", tiles_.size());
+        return nullptr;
+    }
+    if constexpr (!sanitizer::kActive) std::memset(arena_.get() + used_, kFill, end - used_);
+    sanitizer::unpoison(arena_.get() + offset, size);
+    std::memset(arena_.get() + offset, kFill, size);
+    tiles_.push_back({offset, size});
+    used_ = end;
+    return arena_.get() + offset;
+}
+
+std::optional<std::string> HostSharedMemory::damage() const {
+    if constexpr (sanitizer::kActive) return std::nullopt;
+    std::size_t gap = 0;
+    for (std::size_t i = 0; i <= tiles_.size() && used_ > 0; ++i) {
+        const std::size_t end = i < tiles_.size() ? tiles_[i].offset : used_;
+        const unsigned char* const first = arena_.get() + gap;
+        const unsigned char* const last = arena_.get() + end;
+        // Equal to itself one byte further on: all bytes are the same.
+        const bool whole = *first == kFill && std::memcmp(first, first + 1, static_cast<std::size_t>(last - first) - 1) == 0;
+        if (!whole) {
+            const unsigned char* const found = std::find_if(first, last, [](unsigned char byte) { return byte != kFill; });
+            if (i == 0) return fmt::format("shared memory was written {} bytes before its first tile", last - found);
+            return fmt::format("shared memory was written {} bytes past the end of its tile {}, of {} bytes", found - first, i - 1,
+                               tiles_[i - 1].bytes);
+        }
+        if (i < tiles_.size()) gap = tiles_[i].offset + tiles_[i].bytes;
+    }
+    return std::nullopt;
+}
+
+}  // namespace tmm

@@ -1,0 +1,45 @@
+// Shared memory of an emulated block: tiles with gaps between them. Built with AddressSanitizer, any access to a gap is
+// reported where it happens; else a gap that was written to is found when the block ends.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tmm {
+
+class HostSharedMemory {
+public:
+    HostSharedMemory();
+    ~HostSharedMemory();
+    HostSharedMemory(const HostSharedMemory&) = delete;
+    HostSharedMemory& operator=(const HostSharedMemory&) = delete;
+
+    // Forgets all tiles; the launch may take limit bytes.
+    void begin_launch(std::int64_t limit);
+    // Every byte becomes 0xff: NaN in each floating-point type.
+    void begin_block();
+    // The index-th tile, made by the first thread that takes it. Null, with the reason in error, where that can't be.
+    void* take(int index, std::int64_t bytes, std::string& error);
+    // What is wrong with the gaps, in words.
+    std::optional<std::string> damage() const;
+
+private:
+    struct Tile {
+        std::size_t offset;
+        std::size_t bytes;
+    };
+    struct Free {
+        void operator()(unsigned char* memory) const;
+    };
+    std::unique_ptr<unsigned char[], Free> arena_;
+    std::vector<Tile> tiles_;
+    std::size_t used_ = 0;
+    std::int64_t packed_ = 0;
+    std::int64_t limit_ = 0;
+};
+
+}  // namespace tmm

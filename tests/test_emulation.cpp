@@ -1,0 +1,503 @@
+// The emulated device: CUDA's built-ins, barriers, shuffles, asynchronous copies, shared memory and arithmetic as on a GPU, and
+// the errors that it is there to find.
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "generator/error.h"
+#include "runtime/host_device.h"
+#include "runtime/sanitizer.h"
+
+using namespace tmm;
+
+namespace {
+
+// What every kernel of this file takes.
+struct Args {
+    void* out;
+    const void* in;
+    const void* other;
+    int n;
+};
+constexpr const char* kHead = R"(
+#include "tmm/ptx.cuh"
+#include "tmm/shared_memory.cuh"
+struct Args { void* out; const void* in; const void* other; int n; };
+)";
+constexpr const char* kOrders[] = {"ascending", "descending", "shuffled:1", "shuffled:2"};
+
+CompiledKernel compiled(const std::string& body) {
+    const KernelSource source{
+        .name = "test_kernel",
+        .text = std::string(kHead) + "extern \"C\" __global__ void test_kernel(const __grid_constant__ Args args) {\n" + body + "\n}\n",
+        .entries = {{"test_kernel", "Args"}}};
+    CompileResult result = make_host_compiler()->compile(source);
+    if (const auto* failure = std::get_if<CompileFailure>(&result)) FAIL(failure->log);
+    return std::get<CompiledKernel>(std::move(result));
+}
+
+struct Shape {
+    int threads = 32;
+    std::int64_t grid = 1;
+    std::int64_t shared_bytes = 0;
+};
+
+void launch(const CompiledKernel& kernel, const std::string& order, const Shape& shape, const Args& args) {
+    const auto device = make_host_device(order);
+    const auto loaded = device->load(kernel, "test_kernel", shape.shared_bytes);
+    device->launch(*loaded, shape.grid, shape.threads, 1, shape.shared_bytes, &args, sizeof args, nullptr);
+}
+
+template <class T>
+std::vector<T> results(const CompiledKernel& kernel, const std::string& order, const Shape& shape, std::size_t count,
+                       const void* in = nullptr, const void* other = nullptr, int n = 0) {
+    std::vector<T> out(count);
+    launch(kernel, order, shape, {out.data(), in, other, n});
+    return out;
+}
+
+std::string fault(const CompiledKernel& kernel, const std::string& order, const Shape& shape, const Args& args = {}) {
+    try {
+        launch(kernel, order, shape, args);
+    } catch (const DeviceFault& error) {
+        return error.what();
+    }
+    return "";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+// Runs it in a process of its own: what that wrote to stderr, and whether it died.
+struct Death {
+    bool died = false;
+    std::string report;
+};
+template <class Function>
+Death in_child(Function&& function) {
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        dup2(ends[1], 2);
+        close(ends[0]);
+        function();
+        _exit(0);
+    }
+    close(ends[1]);
+    Death death;
+    char buffer[4096];
+    for (ssize_t count = 0; (count = read(ends[0], buffer, sizeof buffer)) > 0;)
+        death.report.append(buffer, static_cast<std::size_t>(count));
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    death.died = status != 0;
+    return death;
+}
+
+}  // namespace
+
+TEST_CASE("every thread of every block runs once, with its own indices") {
+    const auto kernel = compiled(R"(
+        int* out = static_cast<int*>(args.out) + (blockIdx.x * blockDim.x + threadIdx.x) * 2;
+        out[0] += 1;
+        out[1] = blockIdx.x * 1000000 + threadIdx.x * 1000 + gridDim.x;
+    )");
+    for (const char* order : kOrders) {
+        const auto out = results<int>(kernel, order, {.threads = 100, .grid = 7}, 1400);
+        for (int block = 0; block < 7; ++block)
+            for (int thread = 0; thread < 100; ++thread) {
+                const auto at = static_cast<std::size_t>(block * 100 + thread) * 2;
+                CHECK(out[at] == 1);
+                CHECK(out[at + 1] == block * 1000000 + thread * 1000 + 7);
+            }
+    }
+}
+
+TEST_CASE("barriers order a block's threads, over many phases and whatever the order") {
+    const auto kernel = compiled(R"(
+        tmm::SharedMemory shared;
+        int* values = shared.take<int, 256>()[0];
+        const int thread = threadIdx.x;
+        values[thread] = thread;
+        for (int phase = 0; phase < args.n; ++phase) {
+            __syncthreads();
+            const int next = values[(thread + 1) % 256];
+            __syncthreads();
+            values[thread] = next;
+        }
+        static_cast<int*>(args.out)[blockIdx.x * 256 + thread] = values[thread];
+    )");
+    for (const char* order : kOrders) {
+        const auto out = results<int>(kernel, order, {.threads = 256, .grid = 3, .shared_bytes = 1024}, 768, nullptr, nullptr, 37);
+        for (int i = 0; i < 768; ++i) CHECK(out[static_cast<std::size_t>(i)] == (i % 256 + 37) % 256);
+    }
+}
+
+TEST_CASE("a missing barrier shows under at least one thread order") {
+    // Each thread reads its neighbour's element: right only where that ran before.
+    for (const char* step : {"+ 255", "+ 1"}) {
+        const auto kernel = compiled(fmt::format(R"(
+            tmm::SharedMemory shared;
+            int* values = shared.take<int, 256>()[0];
+            values[threadIdx.x] = threadIdx.x;
+            static_cast<int*>(args.out)[threadIdx.x] = values[(threadIdx.x {}) % 256];
+        )",
+                                                 step));
+        const int distance = std::atoi(step + 2);
+        int wrong_orders = 0;
+        for (const char* order : {"ascending", "descending", "shuffled"}) {
+            const auto out = results<int>(kernel, order, {.threads = 256, .shared_bytes = 1024}, 256);
+            bool wrong = false;
+            for (int i = 0; i < 256; ++i) wrong |= out[static_cast<std::size_t>(i)] != (i + distance) % 256;
+            wrong_orders += wrong;
+        }
+        CHECK(wrong_orders > 0);
+    }
+}
+
+TEST_CASE("shuffles and votes exchange the values of a warp's lanes") {
+    const auto kernel = compiled(R"(
+        const int lane = threadIdx.x % 32;
+        const int value = threadIdx.x * 10;
+        int* out = static_cast<int*>(args.out) + threadIdx.x * 10;
+        out[0] = __shfl_sync(0xffffffffu, value, 5);
+        out[1] = __shfl_sync(0xffffffffu, value, 3, 8);
+        out[2] = __shfl_xor_sync(0xffffffffu, value, 16);
+        out[3] = __shfl_down_sync(0xffffffffu, value, 4);
+        out[4] = __shfl_up_sync(0xffffffffu, value, 4, 16);
+        out[5] = static_cast<int>(__ballot_sync(0xffffffffu, lane % 2));
+        out[6] = __any_sync(0xffffffffu, lane == 31);
+        out[7] = __all_sync(0xffffffffu, lane < 31);
+        float sum = value;
+        for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+        out[8] = static_cast<int>(sum);
+        const double half = __shfl_xor_sync(lane < 16 ? 0x0000ffffu : 0xffff0000u, value + 0.5, 8);
+        out[9] = static_cast<int>(2 * half);
+    )");
+    for (const char* order : kOrders) {
+        const auto out = results<int>(kernel, order, {.threads = 96}, 960);
+        for (int thread = 0; thread < 96; ++thread) {
+            const int lane = thread % 32;
+            const int first = thread - lane;
+            const int* const got = &out[static_cast<std::size_t>(thread) * 10];
+            CHECK(got[0] == (first + 5) * 10);
+            CHECK(got[1] == (first + lane / 8 * 8 + 3) * 10);
+            CHECK(got[2] == (first + (lane ^ 16)) * 10);
+            CHECK(got[3] == (first + (lane + 4 < 32 ? lane + 4 : lane)) * 10);
+            CHECK(got[4] == (first + (lane % 16 >= 4 ? lane - 4 : lane)) * 10);
+            CHECK(static_cast<unsigned>(got[5]) == 0xaaaaaaaau);
+            CHECK(got[6] == 1);
+            CHECK(got[7] == 0);
+            CHECK(got[8] == first * 320 + 4960);
+            CHECK(got[9] == (first + (lane ^ 8)) * 20 + 1);
+        }
+    }
+}
+
+TEST_CASE("lanes that a block does not have are left out of a warp's mask") {
+    const auto kernel = compiled("static_cast<int*>(args.out)[threadIdx.x] = __ballot_sync(0xffffffffu, 1);");
+    for (const char* order : kOrders)
+        for (const int value : results<int>(kernel, order, {.threads = 5}, 5)) CHECK(value == 31);
+}
+
+TEST_CASE("an asynchronous copy lands at its wait, not before") {
+    const auto kernel = compiled(R"(
+        tmm::SharedMemory shared;
+        const auto tiles = shared.take<float, 32 * 4, 2>();
+        float* first = tiles[0] + threadIdx.x * 4;
+        float* second = tiles[1] + threadIdx.x * 4;
+        const float* in = static_cast<const float*>(args.in);
+        float* out = static_cast<float*>(args.out) + threadIdx.x * 6;
+        tmm::ptx::cp_async_16(first, in + threadIdx.x * 4, 16);
+        tmm::ptx::cp_async_commit_group();
+        tmm::ptx::cp_async_16(second, in + threadIdx.x * 4, 8);
+        tmm::ptx::cp_async_commit_group();
+        out[0] = first[0];
+        tmm::ptx::cp_async_wait_group<1>();
+        out[1] = first[3];
+        out[2] = second[0];
+        tmm::ptx::cp_async_wait_group<0>();
+        out[3] = second[1];
+        out[4] = second[2];
+        tmm::ptx::cp_async_4(first, in, 0);
+        tmm::ptx::cp_async_wait_group<0>();
+        out[5] = first[0];
+    )");
+    std::vector<float> in(128);
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i + 1);
+    for (const char* order : {"ascending", "descending"}) {
+        const auto out = results<float>(kernel, order, {.shared_bytes = 1024}, 192, in.data());
+        for (std::size_t thread = 0; thread < 32; ++thread) {
+            const float* const got = &out[thread * 6];
+            const float value = static_cast<float>(thread * 4);
+            CHECK(std::isnan(got[0]));
+            CHECK(got[1] == value + 4);
+            CHECK(std::isnan(got[2]));
+            CHECK(got[3] == value + 2);
+            CHECK(got[4] == 0);          // past source_bytes
+            CHECK(got[5] == value + 1);  // its group was never closed
+        }
+    }
+    // In shuffled order a copy may land at any time up to its wait.
+    const auto out = results<float>(kernel, "shuffled:3", {.shared_bytes = 1024}, 192, in.data());
+    int early = 0;
+    for (std::size_t thread = 0; thread < 32; ++thread) {
+        early += !std::isnan(out[thread * 6]);
+        CHECK(out[thread * 6 + 1] == static_cast<float>(thread * 4 + 4));
+        CHECK(out[thread * 6 + 3] == static_cast<float>(thread * 4 + 2));
+    }
+    CHECK(early > 0);
+    CHECK(early < 32);
+}
+
+TEST_CASE("misaligned asynchronous copies are faults") {
+    const auto kernel = compiled(R"(
+        tmm::SharedMemory shared;
+        float* tile = shared.take<float, 8>()[0];
+        tmm::ptx::cp_async_16(tile, static_cast<const float*>(args.in) + 1, 16);
+    )");
+    alignas(16) const float in[8] = {};
+    const std::string text = fault(kernel, "ascending", {.threads = 1, .shared_bytes = 32}, {nullptr, in, nullptr, 0});
+    CHECK(contains(text, "cp.async from a misaligned address (test_kernel:"));
+}
+
+TEST_CASE("shared memory is NaN until it is written, in every block") {
+    const auto kernel = compiled(R"(
+        tmm::SharedMemory shared;
+        float* tile = shared.take<float, 17>()[0];
+        double* numbers = shared.take<double, 4>()[0];
+        float* out = static_cast<float*>(args.out) + blockIdx.x * 2;
+        out[0] = tile[16];
+        out[1] = static_cast<float>(numbers[3]);
+        tile[16] = 1;
+        numbers[3] = 1;
+    )");
+    for (const float value : results<float>(kernel, "ascending", {.threads = 1, .grid = 4, .shared_bytes = 112}, 8))
+        CHECK(std::isnan(value));
+}
+
+TEST_CASE("a kernel that takes more shared memory than it was given is told so") {
+    const auto kernel = compiled("tmm::SharedMemory shared; shared.take<float, 100>();");
+    CHECK(fault(kernel, "ascending", {.threads = 64, .shared_bytes = 400}) == "");
+    CHECK(contains(fault(kernel, "ascending", {.threads = 64, .shared_bytes = 384}),
+                   "the kernel takes 400 bytes of shared memory and was launched with 384"));
+}
+
+TEST_CASE("barrier divergence is a fault that names who waits where, never a hang") {
+    SUBCASE("some threads have ended") {
+        const auto kernel = compiled("if (threadIdx.x < 40) __syncthreads();");
+        for (const char* order : kOrders) {
+            const std::string text = fault(kernel, order, {.threads = 64, .grid = 2});
+            CHECK(contains(text, "barrier divergence in block"));
+            CHECK(contains(text, "40 threads (the first is 0) at __syncthreads at test_kernel:"));
+            CHECK(contains(text, "24 threads (the first is 40) exited"));
+        }
+    }
+    SUBCASE("threads wait at different barriers") {
+        const auto kernel = compiled("if (threadIdx.x % 2)\n__syncthreads();\nelse\n__syncthreads();");
+        for (const char* order : kOrders) CHECK(contains(fault(kernel, order, {.threads = 64}), "barrier divergence"));
+    }
+    SUBCASE("a lane of a shuffle's mask does not come") {
+        const auto kernel = compiled("if (threadIdx.x) static_cast<int*>(args.out)[0] = __shfl_sync(0xffffffffu, 1, 0);");
+        int out = 0;
+        for (const char* order : kOrders) CHECK(contains(fault(kernel, order, {}, {&out, nullptr, nullptr, 0}), "31 threads"));
+    }
+    SUBCASE("a warp waits at a shuffle and others at a barrier") {
+        const auto kernel = compiled("if (threadIdx.x < 16) __syncwarp(); else __syncthreads();");
+        for (const char* order : kOrders) {
+            const std::string text = fault(kernel, order, {});
+            CHECK(contains(text, "__syncwarp over lanes 0xffffffff"));
+            CHECK(contains(text, "16 threads (the first is 16) at __syncthreads"));
+        }
+    }
+    SUBCASE("the device goes on working after a fault") {
+        const auto bad = compiled("tmm::SharedMemory shared; shared.take<int, 4>()[0][1] = 1; if (threadIdx.x) __syncthreads();");
+        const auto good = compiled("__syncthreads(); static_cast<int*>(args.out)[threadIdx.x] = threadIdx.x;");
+        for (int i = 0; i < 3; ++i) {
+            CHECK(contains(fault(bad, "ascending", {.threads = 300, .shared_bytes = 16}), "barrier divergence"));
+            const auto out = results<int>(good, "ascending", {.threads = 300}, 300);
+            for (int thread = 0; thread < 300; ++thread) CHECK(out[static_cast<std::size_t>(thread)] == thread);
+        }
+    }
+}
+
+TEST_CASE("fused multiply-adds have one rounding, and nothing else is fused") {
+    const auto kernel = compiled(R"(
+        const float* x = static_cast<const float*>(args.in) + threadIdx.x * 3;
+        float* out = static_cast<float*>(args.out) + threadIdx.x * 3;
+        out[0] = fmaf(x[0], x[1], x[2]);
+        out[1] = __fmaf_rn(x[0], x[1], x[2]);
+        out[2] = x[0] * x[1] + x[2];
+    )");
+    std::mt19937 random(1);
+    std::normal_distribution<float> normal;
+    std::vector<float> in(3 * 1024);
+    for (float& value : in) value = normal(random);
+    in[0] = 1 + 0x1p-12f;
+    in[1] = 1 + 0x1p-12f;
+    in[2] = -1;
+    in[3] = 0x1p-100f;  // the product is below the smallest denormal
+    in[4] = 0x1p-60f;
+    in[5] = 1;
+    const auto out = results<float>(kernel, "ascending", {.threads = 1024}, 3 * 1024, in.data());
+    for (std::size_t i = 0; i < 1024; ++i) {
+        const float expected = std::fma(in[3 * i], in[3 * i + 1], in[3 * i + 2]);
+        CHECK(std::memcmp(&out[3 * i], &expected, 4) == 0);
+        CHECK(std::memcmp(&out[3 * i + 1], &expected, 4) == 0);
+        volatile float product = in[3 * i] * in[3 * i + 1];
+        const float separate = product + in[3 * i + 2];
+        CHECK(std::memcmp(&out[3 * i + 2], &separate, 4) == 0);
+    }
+    CHECK(out[0] == 0x1p-11f + 0x1p-24f);
+    CHECK(out[2] == 0x1p-11f);
+}
+
+TEST_CASE("launches that a GPU would refuse are refused") {
+    const auto device = make_host_device("ascending");
+    const auto kernel = device->load(compiled(""), "test_kernel", 0);
+    const Args args{};
+    CHECK_THROWS_AS(device->launch(*kernel, 0, 32, 1, 0, &args, sizeof args, nullptr), LaunchRefused);
+    CHECK_THROWS_AS(device->launch(*kernel, 1LL << 31, 32, 1, 0, &args, sizeof args, nullptr), LaunchRefused);
+    CHECK_THROWS_AS(device->launch(*kernel, 1, 1025, 1, 0, &args, sizeof args, nullptr), LaunchRefused);
+    CHECK_THROWS_AS(device->launch(*kernel, 1, 32, 2, 0, &args, sizeof args, nullptr), LaunchRefused);
+    CHECK_THROWS_AS(device->launch(*kernel, 1, 32, 1, 164 << 10, &args, sizeof args, nullptr), LaunchRefused);
+    CHECK_THROWS_AS(device->load(compiled(""), "another", 0), Error);
+    CHECK_THROWS_AS(device->load(CompiledKernel{}, "test_kernel", 0), Error);
+}
+
+TEST_CASE("recorded launches run at each replay with the arguments they were recorded with") {
+    const auto device = make_host_device("ascending");
+    const auto kernel = device->load(compiled("static_cast<int*>(args.out)[0] += args.n;"), "test_kernel", 0);
+    int sum = 0;
+    const auto replay = device->record([&](Stream stream) {
+        for (const int n : {1, 10}) {
+            const Args args{&sum, nullptr, nullptr, n};
+            device->launch(*kernel, 1, 1, 1, 0, &args, sizeof args, stream);
+        }
+    });
+    CHECK(sum == 0);
+    CHECK(replay->run_timed() >= 0);
+    CHECK(sum == 11);
+    replay->run_timed();
+    CHECK(sum == 22);
+    const Args args{&sum, nullptr, nullptr, 100};
+    device->launch(*kernel, 1, 1, 1, 0, &args, sizeof args, reinterpret_cast<Stream>(1));
+    CHECK(sum == 122);
+}
+
+TEST_CASE("several threads of a process launch at once") {
+    const auto kernel = compiled(R"(
+        tmm::SharedMemory shared;
+        int* values = shared.take<int, 128>()[0];
+        values[threadIdx.x] = args.n;
+        __syncthreads();
+        int sum = 0;
+        for (int i = 0; i < 128; ++i) sum += values[i];
+        static_cast<int*>(args.out)[blockIdx.x * 128 + threadIdx.x] = sum;
+    )");
+    const auto device = make_host_device("ascending");
+    const auto loaded = device->load(kernel, "test_kernel", 512);
+    std::vector<std::vector<int>> out(4, std::vector<int>(128 * 20));
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+        threads.emplace_back([&, i] {
+            const Args args{out[static_cast<std::size_t>(i)].data(), nullptr, nullptr, i + 1};
+            device->launch(*loaded, 20, 128, 1, 512, &args, sizeof args, nullptr);
+        });
+    for (std::thread& thread : threads) thread.join();
+    for (int i = 0; i < 4; ++i)
+        for (const int value : out[static_cast<std::size_t>(i)]) CHECK(value == 128 * (i + 1));
+}
+
+TEST_CASE("an unknown thread order is refused with the known ones") {
+    for (const char* order : {"", "up", "shuffled:", "shuffled:x", "shuffled:1x"}) {
+        CHECK_THROWS_AS(make_host_device(order), Error);
+        CHECK_THROWS_WITH_AS(make_host_device(order), doctest::Contains("descending"), Error);
+    }
+}
+
+TEST_CASE("a kernel that does not compile gives the compiler's log, with the place in the stub") {
+    const KernelSource source{
+        .name = "broken", .text = "\nextern \"C\" __global__ void broken(int n) { undeclared = n; }", .entries = {{"broken", "int"}}};
+    const CompileResult result = make_host_compiler()->compile(source);
+    REQUIRE(std::holds_alternative<CompileFailure>(result));
+    CHECK(contains(std::get<CompileFailure>(result).log, "broken:2:"));
+    CHECK(contains(std::get<CompileFailure>(result).log, "undeclared"));
+}
+
+TEST_CASE("without a compiler the error says what to install") {
+    const char* const before = std::getenv("TMM_CXX");
+    const std::string kept = before ? before : "";
+    setenv("TMM_CXX", "/nonexistent/c++", 1);
+    try {
+        make_host_compiler();
+        FAIL("no error");
+    } catch (const Error& error) {
+        CHECK(error.status() == ExitStatus::no_compiler);
+        CHECK(contains(error.what(), "/nonexistent/c++"));
+        CHECK(contains(error.what(), "TMM_CXX"));
+    }
+    if (before)
+        setenv("TMM_CXX", kept.c_str(), 1);
+    else
+        unsetenv("TMM_CXX");
+}
+
+TEST_CASE("out-of-range accesses to shared memory are found") {
+    const auto kernel = compiled(R"(
+        tmm::SharedMemory shared;
+        float* first = shared.take<float, 33>()[0];
+        float* second = shared.take<float, 32>()[0];
+        second[0] = 1;
+        first[args.n] = 1;
+    )");
+    const Shape shape{.threads = 1, .shared_bytes = 272};
+    CHECK(fault(kernel, "ascending", shape, {nullptr, nullptr, nullptr, 32}) == "");
+    for (const int n : {33, 36, -1}) {
+        const Args args{nullptr, nullptr, nullptr, n};
+        if constexpr (sanitizer::kActive) {
+            const Death death = in_child([&] { launch(kernel, "ascending", shape, args); });
+            CHECK(death.died);
+            CHECK(contains(death.report, "AddressSanitizer: use-after-poison"));
+        } else {
+            CHECK(contains(fault(kernel, "ascending", shape, args), "shared memory was written"));
+        }
+    }
+}
+
+TEST_CASE("out-of-range accesses to global memory abort with a report of AddressSanitizer") {
+    if constexpr (!sanitizer::kActive) {
+        fmt::print("skipped: built without AddressSanitizer (cmake --preset asan)\n");
+        return;
+    }
+    const auto read = compiled("static_cast<float*>(args.out)[0] = static_cast<const float*>(args.in)[args.n + threadIdx.x];");
+    const auto copy = compiled(R"(
+        tmm::SharedMemory shared;
+        float* tile = shared.take<float, 4>()[0];
+        tmm::ptx::cp_async_4(tile, static_cast<const float*>(args.in) + args.n, 4);
+    )");
+    const auto device = make_host_device("ascending");
+    const DeviceBuffer in(device, 100 * sizeof(float));
+    float out = 0;
+    for (const CompiledKernel* kernel : {&read, &copy}) {
+        const Shape shape{.threads = 1, .shared_bytes = 16};
+        CHECK_FALSE(in_child([&] { launch(*kernel, "ascending", shape, {&out, in.data(), nullptr, 99}); }).died);
+        const Death death = in_child([&] { launch(*kernel, "ascending", shape, {&out, in.data(), nullptr, 100}); });
+        CHECK(death.died);
+        CHECK(contains(death.report, "AddressSanitizer: heap-buffer-overflow"));
+        CHECK(contains(death.report, "test_kernel"));
+    }
+}

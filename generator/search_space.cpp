@@ -1,0 +1,338 @@
+#include "generator/search_space.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "generator/launch_plan.h"
+#include "tmm/rules.h"
+
+namespace tmm {
+namespace {
+
+constexpr std::int64_t kLargestGrid = 2147483647;
+// Partial results beyond this cost more to write and read than the split can win.
+constexpr std::int64_t kLargestWorkspace = std::int64_t{1} << 30;
+
+std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+
+// Guesses how long a config takes, to put likely candidates first and leave hopeless ones out. A rough model: FMAs at the
+// rate that the register tile sustains, bytes at memory speed, both stretched by the last wave's idle SMs.
+class CostModel {
+public:
+    CostModel(const GemmProblem& problem, const DeviceInfo& device) : problem_(problem), device_(device) {}
+
+    // Microseconds; good to a factor of two.
+    double estimate(const KernelConfig& c) const {
+        const double sms = std::max(1, device_.sm_count);
+        const double blocks_total = static_cast<double>(blocks(c, problem_.m, problem_.n, problem_.batch));
+        const double resident = resident_blocks(c);
+        const double warps_busy = std::min(resident, blocks_total / sms) * threads(c) / 32.0;
+        // Below 8 warps an SM's four schedulers do not find enough independent work.
+        const double latency_hiding = std::min(1.0, std::max(0.05, warps_busy / 8.0));
+        const double waves = std::ceil(blocks_total / (sms * resident));
+        const double wave_efficiency = blocks_total / (waves * sms * resident);
+        const double fill =
+            blocks_total >= sms * resident ? wave_efficiency : std::min(1.0, blocks_total / sms / std::ceil(blocks_total / sms));
+
+        const double fma_per_block = covered(c) * static_cast<double>(ceil_divide(problem_.k, c.split_k));
+        const double fma_rate = 128.0 * 1.7e3 * register_reuse(c);  // per SM and microsecond
+        const double blocks_per_sm = std::ceil(blocks_total / sms);
+        const double arithmetic = fma_per_block * blocks_per_sm / (fma_rate * latency_hiding);
+
+        const double bytes =
+            4.0 * static_cast<double>(problem_.batch) *
+            (static_cast<double>(problem_.m) * static_cast<double>(problem_.k) +
+             static_cast<double>(problem_.k) * static_cast<double>(problem_.n) +
+             static_cast<double>(problem_.m) * static_cast<double>(problem_.n) * (c.split_k > 1 ? 2.0 * c.split_k + 1 : 1));
+        const double memory = bytes / (4.0e6 * std::max(0.1, fill));
+        return std::max(arithmetic, memory) + (c.split_k > 1 ? 2.5 : 0.0) + 1.5;
+    }
+
+private:
+    // Elements of C that a block computes, those past the edge included.
+    static double covered(const KernelConfig& c) { return static_cast<double>(c.block_m) * c.block_n; }
+
+    // FMAs for every value read from shared memory (or, in naive and gemv, from the cache) against what the units need.
+    static double register_reuse(const KernelConfig& c) {
+        switch (c.family) {
+            case family::simt: {
+                const double per_read = static_cast<double>(c.thread_m) * c.thread_n / (c.thread_m + c.thread_n);
+                return std::min(0.85, per_read / 4.6);
+            }
+            case family::gemv: return 0.25;
+            case family::tiled: return c.block_m >= 16 ? 0.12 : 0.05;
+        }
+        return 0.04;
+    }
+
+    double resident_blocks(const KernelConfig& c) const {
+        const double by_threads = std::floor(static_cast<double>(device_.max_threads_per_sm) / threads(c));
+        const auto shared = static_cast<double>(shared_bytes(c, signature_of(problem_)) + 1024);
+        const double by_shared = std::floor(static_cast<double>(device_.shared_bytes_per_sm) / shared);
+        const int accumulators = c.family == family::simt ? c.thread_m * c.thread_n : c.family == family::gemv ? c.block_m * c.thread_n : 1;
+        const double by_registers = std::floor(device_.registers_per_sm / (threads(c) * (accumulators * 1.2 + 48.0)));
+        return std::max(1.0, std::min({by_threads, by_shared, std::max(by_registers, static_cast<double>(c.min_blocks)), 32.0}));
+    }
+
+    const GemmProblem& problem_;
+    const DeviceInfo& device_;
+};
+
+struct RegisterTile {
+    int block_m, block_n, thread_m, thread_n, min_blocks;
+};
+
+// Block and thread tiles worth trying, from large products to thin and small ones.
+constexpr RegisterTile kRegisterTiles[] = {
+    {256, 128, 16, 8, 1}, {128, 256, 8, 16, 1}, {128, 128, 8, 8, 2}, {128, 128, 16, 8, 2}, {128, 128, 8, 16, 2}, {128, 64, 8, 8, 4},
+    {64, 128, 8, 8, 4},   {64, 64, 8, 8, 4},    {64, 64, 8, 4, 4},   {64, 64, 4, 8, 4},    {64, 64, 4, 4, 2},    {128, 32, 8, 4, 4},
+    {32, 128, 4, 8, 4},   {64, 32, 8, 4, 4},    {32, 64, 4, 8, 4},   {32, 64, 4, 4, 4},    {32, 32, 4, 4, 8},    {32, 32, 4, 2, 4},
+    {16, 128, 4, 8, 4},   {128, 16, 8, 4, 4},   {16, 64, 4, 4, 8},   {256, 32, 8, 8, 4},   {32, 256, 8, 8, 4},   {256, 64, 8, 8, 2},
+    {64, 256, 8, 8, 2},   {96, 128, 8, 8, 2},   {128, 96, 8, 8, 2},  {192, 128, 12, 8, 1}, {16, 32, 4, 1, 4},
+};
+
+struct Pipeline {
+    int block_k, stages, async_copy;
+};
+constexpr Pipeline kPipelines[] = {{16, 3, 1}, {32, 2, 1}, {8, 4, 1}, {16, 2, 0}, {32, 3, 1}, {16, 4, 1}, {8, 2, 0}, {16, 1, 0}, {8, 3, 1}};
+
+class Collector {
+public:
+    Collector(const GemmProblem& problem, const DeviceInfo& device) : problem_(problem), device_(device), model_(problem, device) {}
+
+    void add(const KernelConfig& config) {
+        if (std::find_if(found_.begin(), found_.end(), [&](const Entry& e) { return e.config == config; }) != found_.end()) return;
+        if (auto reason = why_invalid(problem_, config, device_)) {
+            rejections_.push_back(Rejection{.config = config, .reason = std::move(*reason)});
+            return;
+        }
+        found_.push_back(Entry{.config = config, .estimate = model_.estimate(config)});
+    }
+
+    // The best by the model, at most `limit`, those far behind the best left out with that as the reason.
+    SearchSpace finish(const KernelConfig& leader, std::size_t limit, double slack) {
+        std::stable_sort(found_.begin(), found_.end(), [](const Entry& a, const Entry& b) { return a.estimate < b.estimate; });
+        SearchSpace space;
+        space.candidates.push_back(leader);
+        const double best = found_.empty() ? 0 : found_.front().estimate;
+        for (const Entry& entry : found_) {
+            if (entry.config == leader) continue;
+            if (entry.estimate > slack * best)
+                rejections_.push_back(Rejection{
+                    .config = entry.config, .reason = fmt::format("predicted {:.1f} times slower than the best", entry.estimate / best)});
+            else if (space.candidates.size() >= limit)
+                rejections_.push_back(Rejection{.config = entry.config, .reason = fmt::format("not among the {} best predictions", limit)});
+            else
+                space.candidates.push_back(entry.config);
+        }
+        space.rejections = std::move(rejections_);
+        return space;
+    }
+
+private:
+    struct Entry {
+        KernelConfig config;
+        double estimate;
+    };
+    const GemmProblem& problem_;
+    const DeviceInfo& device_;
+    CostModel model_;
+    std::vector<Entry> found_;
+    std::vector<Rejection> rejections_;
+};
+
+// Splits of K that fill the device: powers of two up to where every part still has work and the parts fill a few waves.
+std::vector<int> split_choices(const GemmProblem& problem, const DeviceInfo& device, std::int64_t tiles, int block_k) {
+    std::vector<int> splits{1};
+    const std::int64_t wanted = 8LL * device.sm_count;
+    for (int split = 2; split <= 512; split *= 2) {
+        if (problem.k / split < 4LL * block_k || tiles * split / 2 > wanted) break;
+        splits.push_back(split);
+    }
+    // The split that makes whole waves of two blocks an SM.
+    if (tiles > 0 && tiles < 2LL * device.sm_count) {
+        for (const int waves : {1, 2, 4}) {
+            const std::int64_t exact = static_cast<std::int64_t>(waves) * device.sm_count / tiles;
+            if (exact > 1 && exact <= 512 && problem.k / exact >= 4LL * block_k &&
+                std::find(splits.begin(), splits.end(), static_cast<int>(exact)) == splits.end())
+                splits.push_back(static_cast<int>(exact));
+        }
+    }
+    return splits;
+}
+
+bool divides(const GemmProblem& p, int block_m, int block_n, int block_k) {
+    return p.m % block_m == 0 && p.n % block_n == 0 && p.k % block_k == 0;
+}
+
+void add_simt(Collector& collector, const GemmProblem& p, const DeviceInfo& device) {
+    for (const RegisterTile& tile : kRegisterTiles) {
+        const std::int64_t tiles_m = ceil_divide(p.m, tile.block_m);
+        const std::int64_t tiles = tiles_m * ceil_divide(p.n, tile.block_n) * p.batch;
+        for (const Pipeline& pipeline : kPipelines) {
+            for (const int split : split_choices(p, device, tiles, pipeline.block_k)) {
+                KernelConfig config{
+                    .family = family::simt,
+                    .block_m = tile.block_m,
+                    .block_n = tile.block_n,
+                    .block_k = pipeline.block_k,
+                    .thread_m = tile.thread_m,
+                    .thread_n = tile.thread_n,
+                    .stages = pipeline.stages,
+                    .async_copy = pipeline.async_copy,
+                    .vector_width = 4,
+                    .boundary = divides(p, tile.block_m, tile.block_n, pipeline.block_k) ? boundary::exact : boundary::peeled,
+                    .split_k = split,
+                    .raster = tiles > 4LL * device.sm_count && tiles_m > 8 ? 8 : 0,
+                    .min_blocks = tile.min_blocks};
+                collector.add(config);
+            }
+        }
+    }
+}
+
+void add_gemv(Collector& collector, const GemmProblem& p, const DeviceInfo& device) {
+    for (const int swap : {0, 1}) {
+        const std::int64_t few = swap ? p.n : p.m;
+        const std::int64_t many = swap ? p.m : p.n;
+        if (few > 32) continue;
+        for (const int rows : {1, 2, 4, 8, 16}) {
+            // Rows beyond what there are cost registers; far fewer read the large operand again and again.
+            if ((rows > 1 && rows >= 2 * few) || few > 4LL * rows) continue;
+            for (const int thread_n : {1, 2, 4}) {
+                for (const int threads_n : {1, 4, 8, 16, 32, 64}) {
+                    for (const int block_k : {32, 64, 128, 256, 512, 1024, 2048}) {
+                        KernelConfig config{.family = family::gemv,
+                                            .block_m = rows,
+                                            .block_n = threads_n * thread_n,
+                                            .block_k = block_k,
+                                            .thread_n = thread_n,
+                                            .stages = 2,
+                                            .vector_width = 4,
+                                            .boundary = boundary::peeled,
+                                            .swap_ab = swap};
+                        const int block_threads = threads(config);
+                        if (block_threads < 128 || block_threads > 512) continue;
+                        const std::int64_t tiles = ceil_divide(few, rows) * ceil_divide(many, config.block_n) * p.batch;
+                        for (const int split : split_choices(p, device, tiles, block_k)) {
+                            config.split_k = split;
+                            collector.add(config);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+void add_teaching_families(Collector& collector, const GemmProblem& p) {
+    collector.add(KernelConfig{.family = family::naive, .block_m = 8, .block_n = 32});
+    for (const int width : {32, 16, 8, 4}) {
+        for (const int mode : {boundary::exact, boundary::guarded}) {
+            if (mode == boundary::guarded && divides(p, width, width, width)) continue;
+            collector.add(KernelConfig{.family = family::tiled, .block_m = width, .block_n = width, .block_k = width, .boundary = mode});
+        }
+    }
+}
+
+std::size_t candidate_limit(Effort effort) {
+    switch (effort) {
+        case Effort::quick: return 16;
+        case Effort::normal: return 96;
+        case Effort::full: return 512;
+    }
+    return 96;
+}
+
+}  // namespace
+
+std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+    const KernelSignature signature = signature_of(p);
+    if (c.family == family::reduce) return "reduce is a step of split-K's plans, not a way to multiply";
+    if (const char* violation = first_violation(c, signature)) return violation;
+    if (c.boundary == boundary::exact && !divides(p, c.block_m, c.block_n, c.block_k))
+        return fmt::format("exact needs m, n and k to be multiples of {}, {} and {}", c.block_m, c.block_n, c.block_k);
+    if (c.async_copy != 0 && device.compute_capability() < 80) return "cp.async needs compute capability 8.0";
+    const std::int64_t shared = shared_bytes(c, signature);
+    if (shared > device.shared_bytes_per_block)
+        return fmt::format("needs {} bytes of shared memory a block, the device has {}", shared, device.shared_bytes_per_block);
+    if (c.min_blocks > 1 && (shared + 1024) * c.min_blocks > device.shared_bytes_per_sm)
+        return fmt::format("min_blocks = {} blocks of {} bytes do not fit an SM's shared memory of {}", c.min_blocks, shared,
+                           device.shared_bytes_per_sm);
+    if (threads(c) * c.min_blocks > device.max_threads_per_sm)
+        return fmt::format("min_blocks = {} blocks of {} threads exceed an SM's {}", c.min_blocks, threads(c), device.max_threads_per_sm);
+    // The accumulators alone, before fragments and addresses; what ptxas needs beyond that shows as spills.
+    const int accumulators = c.family == family::simt ? c.thread_m * c.thread_n : 0;
+    const int register_limit = std::min(255, device.registers_per_sm / (threads(c) * c.min_blocks));
+    if (accumulators + 24 > register_limit)
+        return fmt::format("{} accumulators a thread do not fit its {} registers", accumulators, register_limit);
+    if (c.family != family::naive) {
+        if (p.m >= kLargestGrid || p.n >= kLargestGrid || p.k >= kLargestGrid) return "sizes of 2^31 and more are left to naive";
+        if (p.m > 0 && p.n > 0) {
+            const std::int64_t tiles_n = ceil_divide(c.swap_ab ? p.m : p.n, c.block_n);
+            const std::int64_t tiles = ceil_divide(c.swap_ab ? p.n : p.m, c.block_m) * tiles_n;
+            if (tiles > kLargestGrid / std::max<std::int64_t>(1, p.batch) / c.split_k) return "more blocks than a grid can hold (2^31 - 1)";
+            if (c.raster > 0 && tiles_n > kLargestGrid / c.raster) return "raster bands would hold more blocks than a grid";
+        }
+    }
+    if (c.split_k > 1) {
+        if (c.split_k > p.k) return "more parts than K has elements";
+        const double workspace = 4.0 * static_cast<double>(p.batch) * c.split_k * static_cast<double>(p.m) * static_cast<double>(p.n);
+        if (workspace > static_cast<double>(kLargestWorkspace))
+            return fmt::format("split_k = {} needs {:.0f} MiB of workspace, more than {}", c.split_k, workspace / (1 << 20),
+                               kLargestWorkspace >> 20);
+    }
+    return std::nullopt;
+}
+
+KernelConfig fallback_config(const GemmProblem&) {
+    return KernelConfig{.family = family::naive, .block_m = 8, .block_n = 32};
+}
+
+KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device) {
+    const CostModel model(problem, device);
+    const auto tile_at = [&](int block_m, int block_n, int thread_m, int thread_n, int stages, int async_copy) {
+        return KernelConfig{.family = family::simt,
+                            .block_m = block_m,
+                            .block_n = block_n,
+                            .block_k = 16,
+                            .thread_m = thread_m,
+                            .thread_n = thread_n,
+                            .stages = stages,
+                            .async_copy = async_copy,
+                            .vector_width = 4,
+                            .boundary = boundary::peeled,
+                            .min_blocks = 2};
+    };
+    const int async_copy = device.compute_capability() >= 80 ? 1 : 0;
+    const int stages = async_copy ? 3 : 2;
+    KernelConfig best = fallback_config(problem);
+    double best_estimate = why_invalid(problem, best, device) ? 1e300 : model.estimate(best);
+    for (KernelConfig config : {tile_at(128, 128, 8, 8, stages, async_copy), tile_at(64, 64, 8, 4, stages, async_copy),
+                                tile_at(32, 32, 4, 4, stages, async_copy)}) {
+        const std::int64_t tiles = ceil_divide(problem.m, config.block_m) * ceil_divide(problem.n, config.block_n) * problem.batch;
+        for (const int split : split_choices(problem, device, tiles, config.block_k)) {
+            config.split_k = split;
+            if (why_invalid(problem, config, device)) continue;
+            if (const double estimate = model.estimate(config); estimate < best_estimate) {
+                best = config;
+                best_estimate = estimate;
+            }
+        }
+    }
+    return best;
+}
+
+SearchSpace search_space(const GemmProblem& problem, const DeviceInfo& device, Effort effort) {
+    Collector collector(problem, device);
+    add_teaching_families(collector, problem);
+    add_simt(collector, problem, device);
+    add_gemv(collector, problem, device);
+    return collector.finish(default_config(problem, device), candidate_limit(effort), effort == Effort::full ? 6.0 : 2.5);
+}
+
+}  // namespace tmm

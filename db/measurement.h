@@ -39,7 +39,7 @@ struct MeasurementPolicy {
 struct Measurement {
     Outcome outcome = Outcome::ok;
     // Why, where the outcome is not ok: one line.
-    std::string detail;
+    std::string detail = {};
     // Microseconds of device time a call; 0 where it was not timed.
     double median_us = 0;
     double low_us = 0;   // 10th percentile
@@ -54,8 +54,8 @@ struct Measurement {
     int sm_clock_mhz = 0;
     bool throttled = false;
     // KernelSource's name and source_hash() of every step, joined by '+'.
-    std::string kernel_name;
-    std::string kernel_hash;
+    std::string kernel_name = {};
+    std::string kernel_hash = {};
 };
 
 }  // namespace tmm

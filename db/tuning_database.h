@@ -14,41 +14,43 @@ namespace tmm {
 
 // Device, driver and compiler that measurements were taken with.
 struct Environment {
-    DeviceInfo device;
+    DeviceInfo device = {};
     int nvrtc_version = 0;
 };
 
 struct MeasuredCandidate {
-    KernelConfig config;
-    Measurement measurement;
+    KernelConfig config = {};
+    Measurement measurement = {};
     // Seconds since 1970.
     std::int64_t measured_at = 0;
 };
 
 // One problem's winner on one device.
 struct WinnerRow {
-    GemmProblem problem;
-    std::string device;
+    GemmProblem problem = {};
+    std::string device = {};
     int compute_capability = 0;
     int sm_count = 0;
-    KernelConfig config;
+    KernelConfig config = {};
     double median_us = 0;
     double error_ratio = -1;
-    std::string reason;
+    std::string reason = {};
     // "user" or "shipped".
-    std::string origin;
+    std::string origin = {};
 };
 
 // A run that was announced and never reported: its process was killed, or took the machine down.
 struct UnfinishedRun {
-    GemmProblem problem;
-    KernelConfig config;
-    std::string kernel_name;
+    GemmProblem problem = {};
+    KernelConfig config = {};
+    std::string kernel_name = {};
     // How often it was announced without a result.
     int attempts = 0;
     // The machine restarted since.
     bool machine_restarted = false;
 };
+
+struct TuningRecord;  // db/records.h
 
 // One connection. Not thread-safe; any number of connections and processes may use one file. Failures throw
 // Error (database) that says why and what to do: missing directory, locked, damaged, foreign file, newer version.
@@ -64,26 +66,28 @@ public:
     // The rows of this environment's device (name, compute capability, SM count) are what the calls below read and write.
     void set_environment(const Environment& environment);
 
-    // Measurements of the problem on the device whose kernel_hash is current, under the policy. The problem's compute mode
-    // does not matter: it only filters which configs may win.
+    // Measurements of the problem on the device under the policy: the newest of each config and kernel_hash, newest first. Whether a
+    // row's kernel_hash is still that of the kernel is for the caller to compare. The problem's compute mode does not matter:
+    // it only filters which configs may win.
     std::vector<MeasuredCandidate> measurements(const GemmProblem& problem, const MeasurementPolicy& policy = {});
 
     // "About to run": committed before the candidate runs.
     void announce(const GemmProblem& problem, const KernelConfig& config, const std::string& kernel_name);
     // Stores the result and withdraws the announcement, in one transaction.
     void record(const GemmProblem& problem, const KernelConfig& config, const MeasurementPolicy& policy, const Measurement& measurement);
-    // Withdraws an announcement whose candidate was not to blame (Ctrl-C).
+    // Withdraws the last announcement, whose candidate was not to blame (Ctrl-C); earlier attempts stay on its record.
     void withdraw(const GemmProblem& problem, const KernelConfig& config);
+    // On this device. Runs that another living process of this machine has announced are left out: they are going on.
     std::vector<UnfinishedRun> unfinished_runs();
 
     // The tuner's decision; the newest one counts. search_hash names the set of candidates it was made from, so that a later
     // run knows whether anything is missing. runoff_us is the winner's median in the paired run-off.
     struct Decision {
-        KernelConfig config;
+        KernelConfig config = {};
         double median_us = 0;
         int candidates = 0;
-        std::string reason;
-        std::string search_hash;
+        std::string reason = {};
+        std::string search_hash = {};
     };
     void decide(const GemmProblem& problem, const MeasurementPolicy& policy, const Decision& decision);
     std::optional<Decision> decision(const GemmProblem& problem, const MeasurementPolicy& policy = {});
@@ -91,7 +95,17 @@ public:
     // The view `winner`: default policy, every device, user rows before shipped ones; a user's row hides the shipped one.
     std::vector<WinnerRow> winners();
 
-    // Merges another tmm database into this one; returns how many measurements were new.
+    // Every measurement and decision (of one problem, whatever its compute mode, where one is given), oldest first. Rows whose
+    // values are out of range are left out; verify() names them.
+    std::vector<TuningRecord> records(const std::optional<GemmProblem>& only = {});
+    // Stores the records that are not there yet, in one transaction; returns how many measurements and decisions were new.
+    struct Inserted {
+        int measurements = 0;
+        int selections = 0;
+    };
+    Inserted insert(const std::vector<TuningRecord>& records);
+
+    // Merges another tmm database into this one, its decisions too; returns how many measurements were new.
     int merge(const std::filesystem::path& other);
     // Everything found wrong with the file: SQLite's integrity check, foreign keys, values out of range. Empty: sound.
     std::vector<std::string> verify();

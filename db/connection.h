@@ -1,0 +1,30 @@
+// Opening a database file safely, and turning SQLite's errors into ours.
+#pragma once
+
+#include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Exception.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "db/tuning_database.h"
+
+namespace tmm {
+
+// Throws Error (database): what SQLite's error means for the file, and what to do about it.
+[[noreturn]] void raise(const SQLite::Exception& error, const std::filesystem::path& file);
+
+// Runs the action; SQLite's exceptions leave it as Error.
+template <typename Action>
+decltype(auto) guarded(const std::filesystem::path& file, Action&& action) {
+    try {
+        return std::forward<Action>(action)();
+    } catch (const SQLite::Exception& error) {
+        raise(error, file);
+    }
+}
+
+// A connection with tmm's settings to a file of today's version. A file that is not tmm's is never written to.
+SQLite::Database open_database(const std::filesystem::path& file, TuningDatabase::Mode mode);
+
+}  // namespace tmm

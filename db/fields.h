@@ -1,0 +1,52 @@
+// GemmProblem's fields as the database spells them, with the values each may have: the columns of the table `problem`, and of
+// exports, come from here as a config's come from kParameters.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tmm/config.h"
+#include "tmm/problem.h"
+
+namespace tmm {
+
+struct ProblemField {
+    const char* name;
+    std::int64_t (*get)(const GemmProblem&);
+    // The value must lie within lowest … highest.
+    void (*set)(GemmProblem&, std::int64_t);
+    std::int64_t lowest;
+    std::int64_t highest;
+    // Names of the values 0, 1, … of an enumeration; empty where it is a number.
+    std::vector<std::string> value_names;
+};
+
+// All fields but `compute`, in the order of the table's columns.
+const std::vector<ProblemField>& problem_fields();
+// `compute`, which selections have and measurements have not.
+const ProblemField& compute_field();
+
+// The mode of an unadorned problem of these types.
+ComputeMode default_compute(const GemmProblem& problem);
+
+// The largest value of a config's field: the last of its names, or the bound that parse_config() has.
+int highest_value(const Parameter& parameter);
+
+// Why the fields do not belong together (a leading dimension shorter than its row, …); empty where they do.
+std::string why_inconsistent(const GemmProblem& problem);
+
+// Names of the values 0, 1, … as name_of() gives them.
+template <typename Enum>
+std::vector<std::string> names_of_all() {
+    std::vector<std::string> names;
+    for (int value = 0; name_of(static_cast<Enum>(value)) != "?"; ++value) names.emplace_back(name_of(static_cast<Enum>(value)));
+    return names;
+}
+
+// One line of at most `limit` bytes without control characters, cut between UTF-8 characters: what may stand in a text column
+// and on a terminal.
+std::string one_line(std::string_view text, std::size_t limit);
+
+}  // namespace tmm

@@ -1,0 +1,15 @@
+// The names of outcomes.
+#include "db/measurement.h"
+
+#include <cstddef>
+
+namespace tmm {
+
+std::string_view name_of(Outcome outcome) {
+    static constexpr std::string_view kNames[] = {"ok",      "compile_failed", "exceeds_limits", "spills",    "launch_failed",
+                                                  "crashed", "timed_out",      "wrong_result",   "inaccurate"};
+    const auto index = static_cast<std::size_t>(outcome);
+    return index < std::size(kNames) ? kNames[index] : "?";
+}
+
+}  // namespace tmm

@@ -1,0 +1,35 @@
+// How the tables of a database come to be, and how those of an older version become today's: forward only, one transaction.
+#pragma once
+
+#include <SQLiteCpp/Database.h>
+
+#include <string>
+#include <vector>
+
+namespace tmm {
+
+// "tmmd", the first thing that tells a tuning database from any other SQLite file.
+inline constexpr int kApplicationId = 0x746d6d64;
+
+// SQL that brings version to - 1 to version `to`.
+struct Migration {
+    int to = 0;
+    std::string sql;
+};
+
+struct SchemaDefinition {
+    int version = 0;
+    std::string tables;
+    std::string views;
+    // Ascending, without gaps, the last one to `version`. Versions older than the first one's start can't be read.
+    std::vector<Migration> migrations;
+};
+
+// schema.sql, views.sql and every migrate_to_<version>.sql.
+SchemaDefinition embedded_schema(int version);
+
+// Makes an empty file a database of the schema's version, brings an older one to it, and fills in the enumerators' names
+// that are missing. All or nothing. Throws SQLite::Exception; Error (database) for a version that can't be brought up.
+void bring_up_to_date(SQLite::Database& database, const SchemaDefinition& schema);
+
+}  // namespace tmm

@@ -1,0 +1,34 @@
+// The columns of an export: how each field of a record is spelled and read back.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/records.h"
+
+namespace tmm {
+
+struct RecordField {
+    std::string name;
+    bool in_measurements = true;
+    bool in_selections = true;
+    // Without it a record says nothing.
+    bool required = false;
+    // JSON needs quotes around it.
+    bool is_text = false;
+    // Empty where nothing is known.
+    std::function<std::string(const TuningRecord&)> get;
+    // Throws Error (bad_input) that says which values are valid.
+    std::function<void(TuningRecord&, std::string_view)> set;
+
+    bool belongs_to(const TuningRecord& record) const {
+        return record.kind == TuningRecord::Kind::selection ? in_selections : in_measurements;
+    }
+};
+
+// In the order of the columns. The first one is "record": "measurement" or "selection".
+const std::vector<RecordField>& record_fields();
+
+}  // namespace tmm

@@ -1,0 +1,40 @@
+// The database's content as values that stand on their own: what is exported, imported, merged and shown.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/measurement.h"
+#include "db/tuning_database.h"
+
+namespace tmm {
+
+struct TuningRecord {
+    enum class Kind { measurement, selection };
+
+    Kind kind = Kind::measurement;
+    Environment environment = {};
+    // A measurement's compute mode is the default one of its types: measurements serve every mode.
+    GemmProblem problem = {};
+    KernelConfig config = {};
+    MeasurementPolicy policy = {};
+    // Measured, or decided: seconds since 1970.
+    std::int64_t time = 0;
+
+    // Of a selection, only the median.
+    Measurement measurement = {};
+
+    // The rest is a selection's.
+    int candidates = 0;
+    std::string reason = {};
+    std::string search_hash = {};
+    // "user" or "shipped".
+    std::string origin = "user";
+};
+
+// The winners that ship with tmm, newest decision of each problem and device, origin "shipped". Read once; thread-safe.
+const std::vector<WinnerRow>& shipped_winners();
+
+}  // namespace tmm

@@ -1,0 +1,147 @@
+-- The tuning database: every measurement of every candidate, and the decisions made from them. Version 1.
+-- It holds numbers, names and one-line reasons only: no source text, no compiled code, no paths, no options.
+-- A change here is a new version: raise TuningDatabase::kVersion and add migrate_to_<version>.sql, which brings an older file
+-- to the same tables. Views stand in views.sql; they are dropped and made anew by every migration.
+
+-- Names of the enumerators. The program fills them in, and adds what a newer program knows, so a new enumerator needs no new version.
+CREATE TABLE element_type (value INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE compute_mode (value INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE epilogue (value INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE family (value INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE boundary (value INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE outcome (value INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+
+CREATE TABLE device (
+  id                 INTEGER PRIMARY KEY,
+  name               TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 200), -- as the driver spells it; 'host' is the emulation
+  compute_capability INTEGER NOT NULL CHECK (compute_capability BETWEEN 0 AND 10000), -- major * 10 + minor
+  sm_count           INTEGER NOT NULL CHECK (sm_count BETWEEN 0 AND 1000000),
+  UNIQUE (name, compute_capability, sm_count)
+) STRICT;
+
+-- What a device ran with while it was measured. No part of a measurement's identity.
+CREATE TABLE environment (
+  id             INTEGER PRIMARY KEY,
+  device_id      INTEGER NOT NULL REFERENCES device (id),
+  memory_bytes   INTEGER NOT NULL CHECK (memory_bytes >= 0),
+  power_limit    INTEGER NOT NULL CHECK (power_limit BETWEEN 0 AND 1000000),  -- watts; 0: unknown
+  driver_version INTEGER NOT NULL CHECK (driver_version BETWEEN 0 AND 10000000), -- 13000 is 13.0; 0: emulation
+  nvrtc_version  INTEGER NOT NULL CHECK (nvrtc_version BETWEEN 0 AND 10000000),  -- 13000 is 13.0; 0: other compiler
+  UNIQUE (device_id, memory_bytes, power_limit, driver_version, nvrtc_version)
+) STRICT;
+
+-- What is asked, always row-major: op(A) is m x k, op(B) is k x n, C is m x n. The compute mode is not here: measurements
+-- serve every mode, and only a selection is made for one.
+CREATE TABLE problem (
+  id        INTEGER PRIMARY KEY,
+  m         INTEGER NOT NULL CHECK (m >= 0),
+  n         INTEGER NOT NULL CHECK (n >= 0),
+  k         INTEGER NOT NULL CHECK (k >= 0),
+  batch     INTEGER NOT NULL CHECK (batch >= 0),
+  type_a    INTEGER NOT NULL REFERENCES element_type (value),
+  type_b    INTEGER NOT NULL REFERENCES element_type (value),
+  type_c    INTEGER NOT NULL REFERENCES element_type (value),
+  op_a      INTEGER NOT NULL CHECK (op_a IN (0, 1)), -- 1: transposed
+  op_b      INTEGER NOT NULL CHECK (op_b IN (0, 1)),
+  lda       INTEGER NOT NULL CHECK (lda >= 0), -- leading dimensions and strides count elements
+  ldb       INTEGER NOT NULL CHECK (ldb >= 0),
+  ldc       INTEGER NOT NULL CHECK (ldc >= 0),
+  stride_a  INTEGER NOT NULL CHECK (stride_a >= 0), -- between matrices of a batch; 0 where batch is 1
+  stride_b  INTEGER NOT NULL CHECK (stride_b >= 0),
+  stride_c  INTEGER NOT NULL CHECK (stride_c >= 0),
+  alignment INTEGER NOT NULL CHECK (alignment BETWEEN 1 AND 1048576), -- bytes that every pointer is a multiple of
+  reads_c   INTEGER NOT NULL CHECK (reads_c IN (0, 1)), -- 1: beta may differ from 0
+  epilogue  INTEGER NOT NULL REFERENCES epilogue (value)
+) STRICT;
+CREATE UNIQUE INDEX problem_identity ON problem (
+  m, n, k, batch, type_a, type_b, type_c, op_a, op_b, lda, ldb, ldc, stride_a, stride_b, stride_c, alignment, reads_c, epilogue);
+
+-- How it is done. One column a row of kParameters, under its name; `tmm-db candidates` and the views spell a config in words.
+CREATE TABLE config (
+  id           INTEGER PRIMARY KEY,
+  family       INTEGER NOT NULL REFERENCES family (value),
+  block_m      INTEGER NOT NULL CHECK (block_m BETWEEN 0 AND 1048576),
+  block_n      INTEGER NOT NULL CHECK (block_n BETWEEN 0 AND 1048576),
+  block_k      INTEGER NOT NULL CHECK (block_k BETWEEN 0 AND 1048576),
+  thread_m     INTEGER NOT NULL CHECK (thread_m BETWEEN 0 AND 1048576),
+  thread_n     INTEGER NOT NULL CHECK (thread_n BETWEEN 0 AND 1048576),
+  stages       INTEGER NOT NULL CHECK (stages BETWEEN 0 AND 1048576),
+  async_copy   INTEGER NOT NULL CHECK (async_copy BETWEEN 0 AND 1048576),
+  vector_width INTEGER NOT NULL CHECK (vector_width BETWEEN 0 AND 1048576),
+  boundary     INTEGER NOT NULL REFERENCES boundary (value),
+  split_k      INTEGER NOT NULL CHECK (split_k BETWEEN 0 AND 1048576),
+  raster       INTEGER NOT NULL CHECK (raster BETWEEN 0 AND 1048576),
+  min_blocks   INTEGER NOT NULL CHECK (min_blocks BETWEEN 0 AND 1048576),
+  swap_ab      INTEGER NOT NULL CHECK (swap_ab BETWEEN 0 AND 1048576)
+) STRICT;
+CREATE UNIQUE INDEX config_identity ON config (
+  family, block_m, block_n, block_k, thread_m, thread_n, stages, async_copy, vector_width, boundary, split_k, raster,
+  min_blocks, swap_ab);
+
+-- How times were taken. Winners come from the default policy: cold_l2 = 1, graph = 1, data = 'normal'.
+CREATE TABLE policy (
+  id      INTEGER PRIMARY KEY,
+  cold_l2 INTEGER NOT NULL CHECK (cold_l2 IN (0, 1)), -- 1: operands rotate past the L2 cache between launches
+  graph   INTEGER NOT NULL CHECK (graph IN (0, 1)),   -- 1: launches replayed from a graph, 0: one by one
+  data    TEXT    NOT NULL CHECK (length(data) BETWEEN 1 AND 100), -- distribution of the operands' values
+  UNIQUE (cold_l2, graph, data)
+) STRICT;
+
+-- One run of one candidate. Its identity is kernel_hash x config x problem x device x policy; measuring again adds a row, and
+-- the newest counts.
+CREATE TABLE measurement (
+  id              INTEGER PRIMARY KEY,
+  environment_id  INTEGER NOT NULL REFERENCES environment (id),
+  problem_id      INTEGER NOT NULL REFERENCES problem (id),
+  config_id       INTEGER NOT NULL REFERENCES config (id),
+  policy_id       INTEGER NOT NULL REFERENCES policy (id),
+  kernel_name     TEXT    NOT NULL CHECK (length(kernel_name) <= 2000), -- of every step of the plan, joined by '+'
+  kernel_hash     TEXT    NOT NULL CHECK (length(kernel_hash) <= 500),  -- hash of every step's source, joined by '+'
+  outcome         INTEGER NOT NULL REFERENCES outcome (value),
+  detail          TEXT    NOT NULL CHECK (length(detail) <= 2000), -- why, where the outcome is not ok
+  median_us       REAL CHECK (median_us > 0), -- microseconds of device time a call; NULL where it was not timed
+  low_us          REAL CHECK (low_us > 0),    -- 10th percentile
+  high_us         REAL CHECK (high_us > 0),   -- 90th percentile
+  samples         INTEGER NOT NULL CHECK (samples BETWEEN 0 AND 1000000000),
+  error_ratio     REAL CHECK (error_ratio >= 0), -- worst error over the bound; NULL where it was not checked
+  registers       INTEGER CHECK (registers BETWEEN 0 AND 1000000),   -- a thread; NULL: unknown
+  spill_bytes     INTEGER CHECK (spill_bytes BETWEEN 0 AND 1000000000), -- a thread; NULL: unknown
+  shared_bytes    INTEGER NOT NULL CHECK (shared_bytes >= 0),        -- a block
+  workspace_bytes INTEGER NOT NULL CHECK (workspace_bytes >= 0),
+  sm_clock_mhz    INTEGER NOT NULL CHECK (sm_clock_mhz BETWEEN 0 AND 1000000), -- 0: unknown
+  throttled       INTEGER NOT NULL CHECK (throttled IN (0, 1)),
+  measured_at     INTEGER NOT NULL -- seconds since 1970
+) STRICT;
+CREATE INDEX measurement_by_problem ON measurement (problem_id, policy_id, config_id);
+
+-- Each decision of the tuner. The newest of a problem, compute mode, device and policy counts; a user's goes before a shipped one.
+CREATE TABLE selection (
+  id             INTEGER PRIMARY KEY,
+  environment_id INTEGER NOT NULL REFERENCES environment (id),
+  problem_id     INTEGER NOT NULL REFERENCES problem (id),
+  compute        INTEGER NOT NULL REFERENCES compute_mode (value),
+  policy_id      INTEGER NOT NULL REFERENCES policy (id),
+  config_id      INTEGER NOT NULL REFERENCES config (id), -- the winner
+  median_us      REAL CHECK (median_us > 0),              -- its median in the run-off
+  candidates     INTEGER NOT NULL CHECK (candidates BETWEEN 0 AND 1000000000), -- how many it was chosen from
+  reason         TEXT    NOT NULL CHECK (length(reason) <= 2000), -- the round and what decided it, in words
+  search_hash    TEXT    NOT NULL CHECK (length(search_hash) <= 500), -- names the set of candidates
+  origin         TEXT    NOT NULL CHECK (origin IN ('user', 'shipped')),
+  decided_at     INTEGER NOT NULL -- seconds since 1970
+) STRICT;
+CREATE INDEX selection_by_problem ON selection (problem_id, compute);
+
+-- Announced before it runs, removed with its result. What is left here was killed, or took the machine down.
+CREATE TABLE in_flight (
+  device_id    INTEGER NOT NULL REFERENCES device (id),
+  problem_id   INTEGER NOT NULL REFERENCES problem (id),
+  config_id    INTEGER NOT NULL REFERENCES config (id),
+  compute      INTEGER NOT NULL REFERENCES compute_mode (value),
+  kernel_name  TEXT    NOT NULL CHECK (length(kernel_name) <= 2000),
+  attempts     INTEGER NOT NULL CHECK (attempts BETWEEN 1 AND 1000000), -- announcements without a result
+  boot_id      TEXT    NOT NULL CHECK (length(boot_id) <= 100), -- which start of the machine; another one now: it went down since
+  process      INTEGER NOT NULL CHECK (process >= 0),           -- who announced it last: process number
+  started      INTEGER NOT NULL CHECK (started >= 0),           -- … and its start, in clock ticks since the machine's
+  announced_at INTEGER NOT NULL, -- seconds since 1970
+  PRIMARY KEY (device_id, problem_id, config_id)
+) STRICT;

@@ -1,0 +1,270 @@
+// The database's operations for tuner and runtime. Reading and storing whole records stands in record_store.cpp.
+#include "db/tuning_database.h"
+
+#include <SQLiteCpp/Transaction.h>
+#include <fmt/core.h>
+
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "db/fields.h"
+#include "db/process.h"
+#include "db/tuning_database_impl.h"
+#include "generator/error.h"
+#include "generator/log.h"
+#include "generator/text.h"
+
+namespace tmm {
+namespace {
+
+std::string winner_key(const WinnerRow& row) {
+    std::string key = fmt::format("{}\n{}", row.device, row.compute_capability);
+    for (const auto& field : problem_fields()) key += fmt::format(" {}", field.get(row.problem));
+    return key + fmt::format(" {}", compute_field().get(row.problem));
+}
+
+}  // namespace
+
+const Environment& TuningDatabase::Impl::known_environment() const {
+    if (!environment) throw std::logic_error("TuningDatabase: set_environment() comes first");
+    return *environment;
+}
+
+TuningDatabase::TuningDatabase(const std::filesystem::path& file, Mode mode)
+    : impl_(std::make_unique<Impl>(file, open_database(file, mode))) {}
+TuningDatabase::~TuningDatabase() = default;
+TuningDatabase::TuningDatabase(TuningDatabase&&) noexcept = default;
+
+void TuningDatabase::set_environment(const Environment& environment) {
+    impl_->environment = environment;
+}
+
+std::vector<MeasuredCandidate> TuningDatabase::measurements(const GemmProblem& problem, const MeasurementPolicy& policy) {
+    const auto& environment = impl_->known_environment();
+    return guarded(impl_->file, [&] {
+        std::vector<MeasuredCandidate> candidates;
+        const auto device_id = impl_->ids.find_device(environment.device);
+        const auto problem_id = impl_->ids.find("problem", cells_of(problem));
+        const auto policy_id = impl_->ids.find("policy", cells_of(policy));
+        if (!device_id || !problem_id || !policy_id) return candidates;
+        SQLite::Statement rows(
+            impl_->database,
+            fmt::format("SELECT {}, x.measured_at, {} FROM (SELECT measurement.*, row_number() OVER (PARTITION BY config_id, kernel_hash "
+                        "ORDER BY measured_at DESC, measurement.id DESC) AS place "
+                        "FROM measurement JOIN environment ON environment.id = environment_id "
+                        "WHERE problem_id = ? AND policy_id = ? AND device_id = ?) AS x "
+                        "JOIN config AS g ON g.id = x.config_id WHERE x.place = 1 ORDER BY x.measured_at DESC, x.id DESC",
+                        config_columns("g"), measurement_columns("x")));
+        rows.bind(1, *problem_id);
+        rows.bind(2, *policy_id);
+        rows.bind(3, *device_id);
+        while (rows.executeStep()) {
+            RowReader row(rows);
+            MeasuredCandidate candidate;
+            row.config(candidate.config);
+            candidate.measured_at = row.integer("measured_at", 0, kLatestTime);
+            read_measurement(row, candidate.measurement);
+            if (row.fault().empty()) candidates.push_back(std::move(candidate));
+        }
+        return candidates;
+    });
+}
+
+void TuningDatabase::announce(const GemmProblem& problem, const KernelConfig& config, const std::string& kernel_name) {
+    const auto& environment = impl_->known_environment();
+    guarded(impl_->file, [&] {
+        SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
+        SQLite::Statement insert(
+            impl_->database,
+            "INSERT INTO in_flight (device_id, problem_id, config_id, compute, kernel_name, attempts, boot_id, process, started, "
+            "announced_at) VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?) ON CONFLICT (device_id, problem_id, config_id) DO UPDATE SET "
+            "attempts = min(attempts + 1, 1000000), compute = excluded.compute, kernel_name = excluded.kernel_name, boot_id = "
+            "excluded.boot_id, "
+            "process = excluded.process, started = excluded.started, announced_at = excluded.announced_at");
+        const auto self = this_process();
+        insert.bind(1, impl_->ids.device(environment.device));
+        insert.bind(2, impl_->ids.find_or_insert("problem", cells_of(problem)));
+        insert.bind(3, impl_->ids.find_or_insert("config", cells_of(config)));
+        insert.bind(4, compute_field().get(problem));
+        insert.bind(5, one_line(kernel_name, kNameLimit));
+        insert.bind(6, one_line(self.boot_id, 100));
+        insert.bind(7, self.process);
+        insert.bind(8, self.started);
+        insert.bind(9, now());
+        insert.exec();
+        transaction.commit();
+    });
+}
+
+void TuningDatabase::record(const GemmProblem& problem, const KernelConfig& config, const MeasurementPolicy& policy,
+                            const Measurement& measurement) {
+    TuningRecord record{.kind = TuningRecord::Kind::measurement,
+                        .environment = impl_->known_environment(),
+                        .problem = problem,
+                        .config = config,
+                        .policy = policy,
+                        .time = now(),
+                        .measurement = measurement};
+    guarded(impl_->file, [&] {
+        SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
+        impl_->store(record);
+        SQLite::Statement withdraw(impl_->database, "DELETE FROM in_flight WHERE device_id = ? AND problem_id = ? AND config_id = ?");
+        withdraw.bind(1, impl_->ids.device(record.environment.device));
+        withdraw.bind(2, impl_->ids.find_or_insert("problem", cells_of(problem)));
+        withdraw.bind(3, impl_->ids.find_or_insert("config", cells_of(config)));
+        withdraw.exec();
+        transaction.commit();
+    });
+}
+
+void TuningDatabase::withdraw(const GemmProblem& problem, const KernelConfig& config) {
+    const auto& environment = impl_->known_environment();
+    guarded(impl_->file, [&] {
+        SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
+        const auto device_id = impl_->ids.find_device(environment.device);
+        const auto problem_id = impl_->ids.find("problem", cells_of(problem));
+        const auto config_id = impl_->ids.find("config", cells_of(config));
+        if (!device_id || !problem_id || !config_id) return;
+        // What stays of earlier attempts is nobody's running work any more: started = 0.
+        for (const char* sql : {"DELETE FROM in_flight WHERE device_id = ? AND problem_id = ? AND config_id = ? AND attempts = 1",
+                                "UPDATE in_flight SET attempts = attempts - 1, started = 0 "
+                                "WHERE device_id = ? AND problem_id = ? AND config_id = ?"}) {
+            SQLite::Statement change(impl_->database, sql);
+            change.bind(1, *device_id);
+            change.bind(2, *problem_id);
+            change.bind(3, *config_id);
+            if (change.exec() > 0) break;
+        }
+        transaction.commit();
+    });
+}
+
+std::vector<UnfinishedRun> TuningDatabase::unfinished_runs() {
+    const auto& environment = impl_->known_environment();
+    return guarded(impl_->file, [&] {
+        std::vector<UnfinishedRun> runs;
+        const auto device_id = impl_->ids.find_device(environment.device);
+        if (!device_id) return runs;
+        SQLite::Statement rows(
+            impl_->database,
+            fmt::format("SELECT {}, i.compute, {}, i.kernel_name, i.attempts, i.boot_id, i.process, i.started "
+                        "FROM in_flight AS i JOIN problem AS p ON p.id = i.problem_id JOIN config AS g ON g.id = i.config_id "
+                        "WHERE i.device_id = ? ORDER BY i.announced_at, i.rowid",
+                        problem_columns("p"), config_columns("g")));
+        rows.bind(1, *device_id);
+        const auto self = this_process();
+        while (rows.executeStep()) {
+            RowReader row(rows);
+            UnfinishedRun run;
+            row.problem(run.problem);
+            row.compute(run.problem);
+            row.config(run.config);
+            run.kernel_name = row.text("kernel_name", kNameLimit);
+            run.attempts = static_cast<int>(row.integer("attempts", 1, 1'000'000));
+            ProcessIdentity announcer;
+            announcer.boot_id = row.text("boot_id", 100);
+            announcer.process = row.integer("process", 0, kLatestTime);
+            announcer.started = row.integer("started", 0, kLatestTime);
+            run.machine_restarted = announcer.boot_id != self.boot_id;
+            if (!row.fault().empty() || (announcer != self && is_alive(announcer))) continue;
+            runs.push_back(std::move(run));
+        }
+        return runs;
+    });
+}
+
+void TuningDatabase::decide(const GemmProblem& problem, const MeasurementPolicy& policy, const Decision& decision) {
+    TuningRecord record{.kind = TuningRecord::Kind::selection,
+                        .environment = impl_->known_environment(),
+                        .problem = problem,
+                        .config = decision.config,
+                        .policy = policy,
+                        .time = now(),
+                        .measurement = {.median_us = decision.median_us},
+                        .candidates = decision.candidates,
+                        .reason = decision.reason,
+                        .search_hash = decision.search_hash};
+    guarded(impl_->file, [&] {
+        SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
+        impl_->store(record);
+        transaction.commit();
+    });
+}
+
+std::optional<TuningDatabase::Decision> TuningDatabase::decision(const GemmProblem& problem, const MeasurementPolicy& policy) {
+    const auto& environment = impl_->known_environment();
+    return guarded(impl_->file, [&]() -> std::optional<Decision> {
+        const auto device_id = impl_->ids.find_device(environment.device);
+        const auto problem_id = impl_->ids.find("problem", cells_of(problem));
+        const auto policy_id = impl_->ids.find("policy", cells_of(policy));
+        if (!device_id || !problem_id || !policy_id) return {};
+        SQLite::Statement rows(impl_->database,
+                               fmt::format("SELECT {}, s.median_us, s.candidates, s.reason, s.search_hash FROM current_selection AS s "
+                                           "JOIN config AS g ON g.id = s.config_id "
+                                           "WHERE s.device_id = ? AND s.problem_id = ? AND s.policy_id = ? AND s.compute = ?",
+                                           config_columns("g")));
+        rows.bind(1, *device_id);
+        rows.bind(2, *problem_id);
+        rows.bind(3, *policy_id);
+        rows.bind(4, compute_field().get(problem));
+        if (!rows.executeStep()) return {};
+        RowReader row(rows);
+        Decision decision;
+        row.config(decision.config);
+        decision.median_us = row.real_or("median_us", 0);
+        decision.candidates = static_cast<int>(row.integer("candidates", 0, kCountLimit));
+        decision.reason = row.text("reason", kTextLimit);
+        decision.search_hash = row.text("search_hash", kHashLimit);
+        if (!row.fault().empty()) return {};
+        return decision;
+    });
+}
+
+std::vector<WinnerRow> TuningDatabase::winners() {
+    return guarded(impl_->file, [&] {
+        SQLite::Statement rows(
+            impl_->database,
+            fmt::format("SELECT {}, s.compute, {}, d.name, d.compute_capability, d.sm_count, s.median_us, "
+                        "(SELECT x.error_ratio FROM measurement AS x JOIN environment AS ex ON ex.id = x.environment_id "
+                        "WHERE x.problem_id = s.problem_id AND x.policy_id = s.policy_id AND x.config_id = s.config_id "
+                        "AND ex.device_id = s.device_id ORDER BY x.measured_at DESC, x.id DESC LIMIT 1), s.reason, s.origin "
+                        "FROM current_selection AS s JOIN problem AS p ON p.id = s.problem_id JOIN config AS g ON g.id = s.config_id "
+                        "JOIN device AS d ON d.id = s.device_id JOIN policy AS l ON l.id = s.policy_id "
+                        "WHERE l.cold_l2 = 1 AND l.graph = 1 AND l.data = 'normal' "
+                        "ORDER BY s.origin = 'user' DESC, d.name, p.type_a, p.m * 1.0 * p.n * p.k * p.batch, p.m, p.n, p.k, s.id",
+                        problem_columns("p"), config_columns("g")));
+        std::vector<WinnerRow> winners;
+        std::set<std::string> keys;
+        int skipped = 0;
+        std::string fault;
+        while (rows.executeStep()) {
+            RowReader row(rows);
+            WinnerRow winner;
+            row.problem(winner.problem);
+            row.compute(winner.problem);
+            row.config(winner.config);
+            winner.device = row.text("device", kDeviceNameLimit);
+            winner.compute_capability = static_cast<int>(row.integer("compute_capability", 0, 10'000));
+            winner.sm_count = static_cast<int>(row.integer("sm_count", 0, 1'000'000));
+            winner.median_us = row.real_or("median_us", 0);
+            winner.error_ratio = row.real_or("error_ratio", -1);
+            winner.reason = row.text("reason", kTextLimit);
+            winner.origin = row.text("origin", 10);
+            if (row.fault().empty()) {
+                keys.insert(winner_key(winner));
+                winners.push_back(std::move(winner));
+            } else if (skipped++ == 0) {
+                fault = row.fault();
+            }
+        }
+        if (skipped)
+            log_line(fmt::format("{}: {} winner{} left out ({}); 'tmm-db verify' names {}", impl_->file.string(), skipped,
+                                 skipped == 1 ? "" : "s", fault, skipped == 1 ? "it" : "them"));
+        for (const auto& winner : shipped_winners())
+            if (!keys.contains(winner_key(winner))) winners.push_back(winner);
+        return winners;
+    });
+}
+
+}  // namespace tmm

@@ -1,0 +1,93 @@
+-- The database in words, for the sqlite3 shell: SELECT * FROM winner; SELECT * FROM candidate WHERE shape = '512x512x512' ORDER BY median_us;
+
+-- A problem as a shapes file spells it. The compute mode, which a problem here does not have, belongs between head and tail.
+CREATE VIEW problem_text AS
+SELECT p.id AS problem_id,
+       p.m || 'x' || p.n || 'x' || p.k
+         || CASE WHEN p.type_a <> 0 THEN ' dtype=' || a.name ELSE '' END
+         || CASE WHEN p.type_c <> p.type_a THEN ' ctype=' || c.name ELSE '' END AS head,
+       CASE WHEN p.op_a <> 0 OR p.op_b <> 0 THEN ' ops=' || substr('nt', 1 + p.op_a, 1) || substr('nt', 1 + p.op_b, 1) ELSE '' END
+         || CASE WHEN p.batch <> 1 THEN ' batch=' || p.batch ELSE '' END
+         || CASE WHEN p.lda <> max(1, iif(p.op_a, p.m, p.k)) THEN ' lda=' || p.lda ELSE '' END
+         || CASE WHEN p.ldb <> max(1, iif(p.op_b, p.k, p.n)) THEN ' ldb=' || p.ldb ELSE '' END
+         || CASE WHEN p.ldc <> max(1, p.n) THEN ' ldc=' || p.ldc ELSE '' END
+         || CASE WHEN p.alignment <> 16 THEN ' align=' || p.alignment ELSE '' END
+         || CASE WHEN p.reads_c THEN ' beta=1' ELSE '' END AS tail,
+       substr('nt', 1 + p.op_a, 1) || substr('nt', 1 + p.op_b, 1) AS ops,
+       a.name AS type_a, b.name AS type_b, c.name AS type_c, e.name AS epilogue,
+       iif(p.type_a = 3, 3, 0) AS default_compute,
+       2e-6 * p.m * p.n * p.k * p.batch AS mflop -- over microseconds: TFLOP/s
+FROM problem AS p
+JOIN element_type AS a ON a.value = p.type_a
+JOIN element_type AS b ON b.value = p.type_b
+JOIN element_type AS c ON c.value = p.type_c
+JOIN epilogue AS e ON e.value = p.epilogue;
+
+-- A config as the command line spells it: the fields that differ from their neutral values.
+CREATE VIEW config_text AS
+SELECT g.id AS config_id,
+       'family=' || f.name
+         || CASE WHEN g.block_m <> 1 THEN ',block_m=' || g.block_m ELSE '' END
+         || CASE WHEN g.block_n <> 1 THEN ',block_n=' || g.block_n ELSE '' END
+         || CASE WHEN g.block_k <> 1 THEN ',block_k=' || g.block_k ELSE '' END
+         || CASE WHEN g.thread_m <> 1 THEN ',thread_m=' || g.thread_m ELSE '' END
+         || CASE WHEN g.thread_n <> 1 THEN ',thread_n=' || g.thread_n ELSE '' END
+         || CASE WHEN g.stages <> 1 THEN ',stages=' || g.stages ELSE '' END
+         || CASE WHEN g.async_copy <> 0 THEN ',async_copy=' || g.async_copy ELSE '' END
+         || CASE WHEN g.vector_width <> 1 THEN ',vector_width=' || g.vector_width ELSE '' END
+         || CASE WHEN g.boundary <> 1 THEN ',boundary=' || b.name ELSE '' END
+         || CASE WHEN g.split_k <> 1 THEN ',split_k=' || g.split_k ELSE '' END
+         || CASE WHEN g.raster <> 0 THEN ',raster=' || g.raster ELSE '' END
+         || CASE WHEN g.min_blocks <> 1 THEN ',min_blocks=' || g.min_blocks ELSE '' END
+         || CASE WHEN g.swap_ab <> 0 THEN ',swap_ab=' || g.swap_ab ELSE '' END AS config
+FROM config AS g
+JOIN family AS f ON f.value = g.family
+JOIN boundary AS b ON b.value = g.boundary;
+
+-- Every measurement of every candidate.
+CREATE VIEW candidate AS
+SELECT p.head || p.tail AS shape, d.name AS device, g.config, o.name AS outcome,
+       x.median_us, round(p.mflop / x.median_us, 6) AS tflops, x.low_us, x.high_us, x.samples, x.error_ratio,
+       x.registers, x.spill_bytes, x.shared_bytes, x.workspace_bytes, x.sm_clock_mhz, x.throttled, x.detail,
+       iif(l.cold_l2, 'cold', 'warm') || ' L2, ' || iif(l.graph, 'graph', 'single launches') || ', ' || l.data || ' data' AS policy,
+       d.compute_capability, d.sm_count, e.driver_version, e.nvrtc_version, e.power_limit,
+       x.kernel_name, x.kernel_hash, datetime(x.measured_at, 'unixepoch') AS measured_at, x.id AS measurement_id
+FROM measurement AS x
+JOIN environment AS e ON e.id = x.environment_id
+JOIN device AS d ON d.id = e.device_id
+JOIN problem_text AS p ON p.problem_id = x.problem_id
+JOIN config_text AS g ON g.config_id = x.config_id
+JOIN policy AS l ON l.id = x.policy_id
+JOIN outcome AS o ON o.value = x.outcome;
+
+-- The decision that counts: one row a problem (with its compute mode), device and policy.
+CREATE VIEW current_selection AS
+SELECT id, environment_id, device_id, problem_id, compute, policy_id, config_id, median_us, candidates, reason, search_hash, origin, decided_at
+FROM (SELECT s.*, e.device_id,
+             row_number() OVER (PARTITION BY e.device_id, s.problem_id, s.compute, s.policy_id
+                                ORDER BY s.origin = 'user' DESC, s.decided_at DESC, s.id DESC) AS place
+      FROM selection AS s JOIN environment AS e ON e.id = s.environment_id)
+WHERE place = 1;
+
+-- The winner of each problem on each device, under the default policy.
+CREATE VIEW winner AS
+SELECT p.head || iif(s.compute <> p.default_compute, ' compute=' || c.name, '') || p.tail AS shape,
+       d.name AS device, g.config, s.median_us, round(p.mflop / s.median_us, 6) AS tflops,
+       (SELECT x.error_ratio FROM measurement AS x JOIN environment AS ex ON ex.id = x.environment_id
+        WHERE x.problem_id = s.problem_id AND x.policy_id = s.policy_id AND x.config_id = s.config_id AND ex.device_id = s.device_id
+        ORDER BY x.measured_at DESC, x.id DESC LIMIT 1) AS error_ratio,
+       s.reason, s.origin, s.candidates, datetime(s.decided_at, 'unixepoch') AS decided_at,
+       q.m, q.n, q.k, q.batch, p.ops, p.type_a, p.type_b, p.type_c, c.name AS compute, q.lda, q.ldb, q.ldc, q.alignment, q.reads_c,
+       p.epilogue, d.compute_capability, d.sm_count,
+       f.name AS family, h.block_m, h.block_n, h.block_k, h.thread_m, h.thread_n, h.stages, h.async_copy, h.vector_width,
+       b.name AS boundary, h.split_k, h.raster, h.min_blocks, h.swap_ab
+FROM current_selection AS s
+JOIN policy AS l ON l.id = s.policy_id AND l.cold_l2 = 1 AND l.graph = 1 AND l.data = 'normal'
+JOIN device AS d ON d.id = s.device_id
+JOIN problem AS q ON q.id = s.problem_id
+JOIN problem_text AS p ON p.problem_id = s.problem_id
+JOIN compute_mode AS c ON c.value = s.compute
+JOIN config AS h ON h.id = s.config_id
+JOIN config_text AS g ON g.config_id = s.config_id
+JOIN family AS f ON f.value = h.family
+JOIN boundary AS b ON b.value = h.boundary;

@@ -7,8 +7,10 @@
 #include <charconv>
 #include <iterator>
 #include <optional>
+#include <vector>
 
 #include "generator/error.h"
+#include "generator/nearest_name.h"
 
 namespace tmm {
 namespace {
@@ -115,8 +117,13 @@ KernelConfig parse_config(std::string_view text) {
         const std::string_view name = field.substr(0, equals);
         const auto* parameter =
             std::find_if(std::begin(kParameters), std::end(kParameters), [&](const Parameter& p) { return name == p.name; });
-        if (parameter == std::end(kParameters))
-            throw Error(ExitStatus::usage, fmt::format("a config has no field '{}'", name), {}, "its fields are " + parameter_names());
+        if (parameter == std::end(kParameters)) {
+            std::vector<std::string_view> names;
+            for (const Parameter& known : kParameters) names.emplace_back(known.name);
+            const auto nearest = nearest_name(name, names);
+            throw Error(ExitStatus::usage, fmt::format("a config has no field '{}'", name), {},
+                        nearest ? fmt::format("did you mean {}?", *nearest) : "its fields are " + parameter_names());
+        }
         bool& repeated = seen[parameter - kParameters];
         if (repeated) throw Error(ExitStatus::usage, fmt::format("{} is given twice in a config", name));
         repeated = true;

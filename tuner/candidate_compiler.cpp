@@ -1,0 +1,127 @@
+#include "tuner/candidate_compiler.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <sstream>
+
+namespace tmm {
+namespace {
+
+// More threads than this hold more compiler state in memory than they save time.
+constexpr int kMaxThreads = 16;
+
+int usable_cores() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(CPU_COUNT(&set), 1);
+    return std::max(static_cast<int>(std::thread::hardware_concurrency()), 1);
+}
+
+}  // namespace
+
+std::string first_error_line(const std::string& log) {
+    std::istringstream lines(log);
+    std::string first;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+        if (line.find("error") != std::string::npos) return line.substr(0, 400);
+        if (first.empty()) first = line;
+    }
+    return first.empty() ? "the compiler gave no reason" : first.substr(0, 400);
+}
+
+CandidateCompiler::CandidateCompiler(std::shared_ptr<const Compiler> compiler, KernelCache cache, int threads)
+    : compiler_(std::move(compiler)), cache_(std::move(cache)) {
+    const int count = threads > 0 ? threads : std::min(usable_cores(), kMaxThreads);
+    for (int i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+}
+
+CandidateCompiler::~CandidateCompiler() {
+    {
+        std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+}
+
+void CandidateCompiler::request(const KernelSource& source, int priority) {
+    {
+        std::lock_guard lock(mutex_);
+        const auto [found, is_new] = jobs_.try_emplace(source.name);
+        Job& job = found->second;
+        if (!is_new) {
+            if (job.begun || priority >= job.priority) return;
+            waiting_.erase({{job.priority, job.sequence}, source.name});
+        } else {
+            job.source = source;
+        }
+        job.priority = priority;
+        job.sequence = requests_++;
+        waiting_.insert({{job.priority, job.sequence}, source.name});
+    }
+    changed_.notify_all();
+}
+
+void CandidateCompiler::drop(int priority) {
+    std::lock_guard lock(mutex_);
+    for (auto i = waiting_.begin(); i != waiting_.end();) {
+        if (i->first.first == priority) {
+            jobs_.erase(i->second);
+            i = waiting_.erase(i);
+        } else {
+            ++i;
+        }
+    }
+}
+
+std::optional<CandidateCompiler::Result> CandidateCompiler::result(const std::string& name) const {
+    std::lock_guard lock(mutex_);
+    if (broken_) std::rethrow_exception(broken_);
+    const auto found = jobs_.find(name);
+    return found == jobs_.end() ? std::nullopt : found->second.result;
+}
+
+int CandidateCompiler::wait_for_more(int seen, double seconds) const {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return done_ > seen || broken_; });
+    return done_;
+}
+
+void CandidateCompiler::work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+        changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+        if (stopping_) return;
+        const std::string name = waiting_.begin()->second;
+        waiting_.erase(waiting_.begin());
+        Job& job = jobs_.at(name);
+        job.begun = true;
+        const KernelSource source = std::move(job.source);
+        lock.unlock();
+        Result result;
+        std::exception_ptr broken;
+        try {
+            // Of the image nothing is kept: the parent never loads it.
+            const CompileResult compiled = cache_.find_or_compile(source, *compiler_);
+            if (const auto* kernel = std::get_if<CompiledKernel>(&compiled)) {
+                result.registers = kernel->registers;
+                result.spill_bytes = kernel->spill_bytes;
+            } else {
+                result.failure = first_error_line(std::get<CompileFailure>(compiled).log);
+            }
+        } catch (...) {
+            broken = std::current_exception();
+        }
+        lock.lock();
+        // drop() keeps its hands off what has begun.
+        jobs_.at(name).result = std::move(result);
+        if (broken) broken_ = broken;
+        ++done_;
+        changed_.notify_all();
+    }
+}
+
+}  // namespace tmm

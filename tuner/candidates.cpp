@@ -1,0 +1,81 @@
+#include "tuner/candidates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "generator/error.h"
+#include "generator/text.h"
+
+namespace tmm {
+namespace {
+
+constexpr std::string_view kEffortNames[] = {"quick", "normal", "full"};
+
+// FNV-1a, 64 bits.
+void mix(std::uint64_t& hash, std::string_view text) {
+    for (const char c : text) {
+        hash ^= static_cast<unsigned char>(c);
+        hash *= 1099511628211ULL;
+    }
+}
+
+}  // namespace
+
+const PlannedKernel& KernelBook::kernel(const KernelSignature& signature, const KernelConfig& config) {
+    KernelSource source = make_kernel_source(signature, config);
+    const auto known = kernels_.find(source.name);
+    if (known != kernels_.end()) return known->second;
+    std::string name = source.name;
+    std::string hash = source_hash(source);
+    return kernels_.emplace(std::move(name), PlannedKernel{.source = std::move(source), .hash = std::move(hash)}).first->second;
+}
+
+Candidate make_candidate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, KernelBook& book) {
+    Candidate candidate;
+    candidate.config = config;
+    const LaunchPlan plan = make_launch_plan(problem, config, device);
+    candidate.workspace_bytes = plan.workspace_bytes;
+    for (const LaunchStep& step : plan.steps) {
+        const PlannedKernel& kernel = book.kernel(step.signature, step.config);
+        candidate.kernels.push_back(&kernel);
+        candidate.threads.push_back(step.threads);
+        candidate.shared_bytes = std::max(candidate.shared_bytes, step.shared_bytes);
+        const char* separator = candidate.kernel_name.empty() ? "" : "+";
+        candidate.kernel_name += separator + kernel.source.name;
+        candidate.kernel_hash += separator + kernel.hash;
+    }
+    return candidate;
+}
+
+std::string search_hash(Effort effort, const std::vector<Candidate>& candidates) {
+    std::uint64_t hash = 14695981039346656037ULL;
+    for (const Candidate& candidate : candidates) {
+        mix(hash, to_text(candidate.config));
+        mix(hash, " ");
+        mix(hash, candidate.kernel_hash);
+        mix(hash, "\n");
+    }
+    return fmt::format("{}:{:016x}", name_of(effort), hash);
+}
+
+std::optional<Effort> effort_of(const std::string& search_hash) {
+    const std::string_view name = std::string_view(search_hash).substr(0, search_hash.find(':'));
+    const auto found = std::find(std::begin(kEffortNames), std::end(kEffortNames), name);
+    if (found == std::end(kEffortNames)) return std::nullopt;
+    return static_cast<Effort>(found - std::begin(kEffortNames));
+}
+
+std::string_view name_of(Effort effort) {
+    return kEffortNames[static_cast<int>(effort)];
+}
+
+Effort parse_effort(std::string_view text) {
+    const auto found = std::find(std::begin(kEffortNames), std::end(kEffortNames), text);
+    if (found == std::end(kEffortNames))
+        throw Error(ExitStatus::usage, fmt::format("unknown effort '{}'", text), "--effort", "use quick, normal or full");
+    return static_cast<Effort>(found - std::begin(kEffortNames));
+}
+
+}  // namespace tmm

@@ -1,0 +1,55 @@
+// The candidates of a problem with all that the tuner must know of their kernels before they run: source, hash, launch needs.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/measurement.h"
+#include "generator/kernel_source.h"
+#include "generator/launch_plan.h"
+#include "generator/search_space.h"
+
+namespace tmm {
+
+struct PlannedKernel {
+    KernelSource source;
+    std::string hash;
+};
+
+// Kernels by name: candidates of many problems share them, and hashing flattens all their templates. Not thread-safe;
+// the entries stay where they are.
+class KernelBook {
+public:
+    const PlannedKernel& kernel(const KernelSignature& signature, const KernelConfig& config);
+
+private:
+    std::map<std::string, PlannedKernel> kernels_;
+};
+
+struct Candidate {
+    KernelConfig config;
+    // As Measurement has them: every step's, joined by '+'.
+    std::string kernel_name;
+    std::string kernel_hash;
+    // One per step.
+    std::vector<const PlannedKernel*> kernels;
+    std::vector<int> threads;
+    std::int64_t shared_bytes = 0;
+    std::int64_t workspace_bytes = 0;
+};
+
+Candidate make_candidate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, KernelBook& book);
+
+// Names the set of candidates and the effort it belongs to ("normal:0123456789abcdef").
+std::string search_hash(Effort effort, const std::vector<Candidate>& candidates);
+// The effort that a search hash was made for; nothing where it is not one.
+std::optional<Effort> effort_of(const std::string& search_hash);
+
+std::string_view name_of(Effort effort);
+// Throws Error (usage).
+Effort parse_effort(std::string_view text);
+
+}  // namespace tmm

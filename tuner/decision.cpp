@@ -1,0 +1,66 @@
+#include "tuner/decision.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "generator/text.h"
+#include "tuner/timing.h"
+
+namespace tmm {
+
+double paired_ratio(const std::vector<double>& a, const std::vector<double>& b) {
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+        if (b[i] > 0) ratios.push_back(a[i] / b[i]);
+    return ratios.empty() ? 1 : quantile(std::move(ratios), 0.5);
+}
+
+RunOffResult judge_run_off(const std::vector<Finalist>& finalists) {
+    std::vector<double> medians;
+    for (const Finalist& finalist : finalists) medians.push_back(quantile(finalist.samples_us, 0.5));
+    const auto index = [&](auto iterator) { return static_cast<std::size_t>(iterator - medians.begin()); };
+    const std::size_t fastest = index(std::min_element(medians.begin(), medians.end()));
+
+    std::size_t winner = fastest;
+    for (std::size_t i = 0; i < finalists.size(); ++i) {
+        const bool tied = paired_ratio(finalists[i].samples_us, finalists[fastest].samples_us) <= 1 + kTie;
+        if (tied && finalists[i].order < finalists[winner].order) winner = i;
+    }
+    RunOffResult result;
+    const auto default_finalist = std::find_if(finalists.begin(), finalists.end(), [](const Finalist& f) { return f.is_default; });
+    if (default_finalist != finalists.end()) {
+        result.speed_up_over_default = paired_ratio(default_finalist->samples_us, finalists[winner].samples_us);
+        if (result.speed_up_over_default < 1) {
+            winner = static_cast<std::size_t>(default_finalist - finalists.begin());
+            result.speed_up_over_default = 1;
+        }
+    }
+    result.winner = static_cast<int>(winner);
+    result.median_us = medians[winner];
+
+    if (finalists.size() == 1) {
+        result.verdict = "no other finalist";
+    } else if (winner != fastest) {
+        result.verdict = fmt::format("within 1% of {} and before it in the search order", to_text(finalists[fastest].config));
+    } else {
+        std::size_t second = winner == 0 ? 1 : 0;
+        for (std::size_t i = 0; i < finalists.size(); ++i)
+            if (i != winner && medians[i] < medians[second]) second = i;
+        result.verdict = fmt::format("beat {} by {:.1f}%", to_text(finalists[second].config),
+                                     100 * (paired_ratio(finalists[second].samples_us, finalists[winner].samples_us) - 1));
+    }
+    return result;
+}
+
+std::string tally(int measured, const std::map<Outcome, int>& rejected) {
+    int total = 0;
+    std::string list;
+    for (const auto& [outcome, count] : rejected) {
+        total += count;
+        list += fmt::format("{}{} {}", list.empty() ? ": " : ", ", count, name_of(outcome));
+    }
+    return fmt::format("{} candidates measured, {} rejected{}", measured, total, list);
+}
+
+}  // namespace tmm

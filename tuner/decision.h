@@ -1,0 +1,44 @@
+// Who wins a run-off, and the sentence that says why.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "db/measurement.h"
+
+namespace tmm {
+
+struct Finalist {
+    KernelConfig config;
+    // Place in the search order, which settles ties.
+    int order = 0;
+    bool is_default = false;
+    // One a round; the same number for every finalist.
+    std::vector<double> samples_us;
+};
+
+struct RunOffResult {
+    // Index among the finalists.
+    int winner = 0;
+    double median_us = 0;
+    // Median over the rounds of default / winner; 1 where the default won or did not race.
+    double speed_up_over_default = 1;
+    // "beat family=… by 3.1%".
+    std::string verdict;
+};
+
+// Finalists within this of the fastest count as equal to it.
+inline constexpr double kTie = 0.01;
+
+// Median over the rounds of a's time over b's.
+double paired_ratio(const std::vector<double>& a, const std::vector<double>& b);
+
+// Medians and paired ratios decide; of those within 1% of the fastest the first in the search order wins; a winner is never
+// slower than the default. At least one finalist, all with at least one sample.
+RunOffResult judge_run_off(const std::vector<Finalist>& finalists);
+
+// "212 candidates measured, 3 rejected: 2 spills, 1 wrong_result".
+std::string tally(int measured, const std::map<Outcome, int>& rejected);
+
+}  // namespace tmm

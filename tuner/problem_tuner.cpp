@@ -1,0 +1,459 @@
+#include "tuner/problem_tuner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "generator/error.h"
+#include "generator/text.h"
+#include "tuner/decision.h"
+#include "tuner/protocol.h"
+
+namespace tmm {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What a problem gets however small the budget.
+constexpr int kAtLeast = 5;
+// The run-off's part of a problem's share.
+constexpr double kRunOffShare = 0.15;
+// First samples slower than this many times the best are not refined.
+constexpr double kHopeless = 3;
+// Finalists must have come this near to the fastest.
+constexpr double kFinalistWithin = 1.5;
+constexpr int kRunOffAttempts = 5;
+// Retries of a candidate whose worker somebody else killed.
+constexpr int kOutsideKills = 2;
+constexpr double kPoll_s = 0.1;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+TimingOptions timing_options(bool emulated, Effort effort, double best_us) {
+    // The emulation's times say nothing: one that was seen is enough.
+    if (emulated)
+        return TimingOptions{.sample_us = 0, .samples = 3, .total_us = 5000, .min_samples = 1, .abandon_above_us = kHopeless * best_us};
+    constexpr int kSamples[] = {5, 7, 15};
+    return TimingOptions{.sample_us = 300,
+                         .samples = kSamples[static_cast<int>(effort)],
+                         .total_us = 30000,
+                         .min_samples = 3,
+                         .abandon_above_us = kHopeless * best_us};
+}
+
+RunOffRequest run_off_request(bool emulated, Effort effort) {
+    if (emulated) return RunOffRequest{.configs = {}, .rounds = 3, .min_rounds = 1, .sample_us = 0, .total_us = 200000};
+    constexpr int kRounds[] = {30, 40, 100};
+    return RunOffRequest{.configs = {}, .rounds = kRounds[static_cast<int>(effort)], .min_rounds = 30, .sample_us = 300, .total_us = 4e6};
+}
+
+std::size_t finalist_count(bool emulated, Effort effort) {
+    if (emulated) return 3;
+    constexpr std::size_t kCounts[] = {4, 6, 8};
+    return kCounts[static_cast<int>(effort)];
+}
+
+}  // namespace
+
+struct ProblemTuner::Session {
+    const OpenProblem& open;
+    ProblemReport report;
+    std::vector<std::optional<Measurement>> results;
+    std::vector<int> outside_kills;
+    int priority = 0;
+    double share_seconds = 0;
+    Clock::time_point start = Clock::now();
+    bool prepared = false;
+    bool interrupted = false;
+    bool cut = false;
+    // Why the problem can't be measured at all.
+    std::string failure = {};
+    // Of the candidates that passed: the best time, and the least time on the wall that one took from request to reply.
+    double best_us = 0;
+    double best_wall = 0;
+
+    const GemmProblem& problem() const { return open.shape.problem; }
+    bool passed(std::size_t i) const { return results[i] && results[i]->outcome == Outcome::ok && results[i]->median_us > 0; }
+    int outcomes() const {
+        return static_cast<int>(std::count_if(results.begin(), results.end(), [](const auto& result) { return result.has_value(); }));
+    }
+};
+
+std::vector<std::optional<Measurement>> known_measurements(TuningDatabase& database, const GemmProblem& problem,
+                                                           const std::vector<Candidate>& candidates) {
+    std::vector<std::optional<Measurement>> known(candidates.size());
+    const std::vector<MeasuredCandidate> rows = database.measurements(problem);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        for (const MeasuredCandidate& row : rows)
+            if (row.config == candidates[i].config && row.measurement.kernel_hash == candidates[i].kernel_hash) known[i] = row.measurement;
+    }
+    return known;
+}
+
+ProblemTuner::ProblemTuner(int worker_number, WorkerProcess& worker, CandidateCompiler& compiler, TuningDatabase& database,
+                           Progress& progress, const Interrupt& interrupt, const TuningOptions& options)
+    : number_(worker_number),
+      worker_(worker),
+      compiler_(compiler),
+      database_(database),
+      progress_(progress),
+      interrupt_(interrupt),
+      options_(options) {}
+
+ProblemReport ProblemTuner::tune(const OpenProblem& problem, int priority, double share_seconds) {
+    Session s{.open = problem,
+              .report = ProblemReport{.shape = problem.shape},
+              .results = known_measurements(database_, problem.shape.problem, problem.candidates),
+              .outside_kills = std::vector<int>(problem.candidates.size()),
+              .priority = priority,
+              .share_seconds = share_seconds};
+    for (std::size_t i = 0; i < s.results.size(); ++i)
+        if (s.passed(i) && (s.best_us == 0 || s.results[i]->median_us < s.best_us)) s.best_us = s.results[i]->median_us;
+    progress_.begin_problem(number_, to_text(s.problem()), static_cast<int>(problem.candidates.size()));
+    progress_.update(number_, s.outcomes(), s.best_us);
+
+    measure_missing(s);
+    if (!s.interrupted && s.failure.empty()) hold_run_off(s);
+    ProblemReport& report = s.report;
+    report.candidates = s.outcomes();
+    for (const auto& result : s.results)
+        if (result && result->outcome != Outcome::ok) ++report.rejected[result->outcome];
+    if (s.interrupted) {
+        report.state = ProblemState::not_reached;
+        report.reason = fmt::format("interrupted after {} of {} candidates", s.outcomes(), s.results.size());
+    } else if (!s.failure.empty()) {
+        report.state = ProblemState::no_winner;
+        report.reason = s.failure;
+    }
+    const std::string result =
+        report.has_winner()
+            ? fmt::format("{} {:.2f} µs{} ({} measured, {})", to_text(report.config), report.median_us,
+                          report.speed_up_over_default > 0 ? fmt::format(", {:.2f}x the default", report.speed_up_over_default) : "",
+                          report.measured_now, duration_text(seconds_since(s.start)))
+            : report.reason;
+    progress_.end_problem(number_, result);
+    return report;
+}
+
+double ProblemTuner::deadline(const Session& s) const {
+    const double floor = options_.deadline_floor > 0 ? options_.deadline_floor : worker_.device().emulated ? 60 : 10;
+    return s.best_wall > 0 ? floor + 10 * s.best_wall : 6 * floor;
+}
+
+bool ProblemTuner::compiled(const Candidate& candidate) const {
+    return std::all_of(candidate.kernels.begin(), candidate.kernels.end(),
+                       [this](const PlannedKernel* kernel) { return compiler_.result(kernel->source.name).has_value(); });
+}
+
+void ProblemTuner::request_kernels(const Candidate& candidate, int priority) const {
+    for (const PlannedKernel* kernel : candidate.kernels) compiler_.request(kernel->source, priority);
+}
+
+bool ProblemTuner::wait_for_kernels(const Candidate& candidate, int priority) const {
+    for (int seen = 0; !compiled(candidate); seen = compiler_.wait_for_more(seen, kPoll_s)) {
+        if (interrupt_.requested()) return false;
+        request_kernels(candidate, priority);
+    }
+    return true;
+}
+
+// The outcome of a candidate that need not run: its compiler's report is enough.
+std::optional<Measurement> ProblemTuner::judge_compiled(const Candidate& candidate) const {
+    const DeviceInfo& device = worker_.device();
+    Measurement m;
+    m.shared_bytes = candidate.shared_bytes;
+    m.workspace_bytes = candidate.workspace_bytes;
+    for (std::size_t i = 0; i < candidate.kernels.size(); ++i) {
+        const std::string& name = candidate.kernels[i]->source.name;
+        const CandidateCompiler::Result result = compiler_.result(name).value_or(CandidateCompiler::Result{});
+        if (i == 0) {
+            m.registers = result.registers;
+            m.spill_bytes = result.spill_bytes;
+        }
+        if (result.failure) {
+            m.outcome = Outcome::compile_failed;
+            m.detail = *result.failure;
+            return m;
+        }
+        if (result.spill_bytes > 0) {
+            m.outcome = Outcome::spills;
+            m.detail = fmt::format("spills {} bytes of registers", result.spill_bytes);
+            return m;
+        }
+        // Registers are given to a warp in units of 8 a thread.
+        const int warps = (candidate.threads[i] + 31) / 32;
+        const int registers = std::max(result.registers, 0);
+        if (device.registers_per_sm > 0 && warps * 32 * ((registers + 7) / 8 * 8) > device.registers_per_sm) {
+            m.outcome = Outcome::exceeds_limits;
+            m.detail = fmt::format("{} threads of {} registers are more than an SM's {}", candidate.threads[i], registers,
+                                   device.registers_per_sm);
+            return m;
+        }
+    }
+    if (device.shared_bytes_per_block > 0 && candidate.shared_bytes > device.shared_bytes_per_block) {
+        m.outcome = Outcome::exceeds_limits;
+        m.detail =
+            fmt::format("{} bytes of shared memory are more than a block's {}", candidate.shared_bytes, device.shared_bytes_per_block);
+        return m;
+    }
+    return std::nullopt;
+}
+
+// True once a living worker holds the problem's operands.
+bool ProblemTuner::prepare(Session& s) {
+    if (s.prepared && worker_.alive()) return true;
+    s.prepared = false;
+    const PrepareRequest request{.problem = s.problem(), .alpha = s.open.shape.alpha, .beta = s.open.shape.beta, .seed = 1};
+    std::string how;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+        if (interrupt_.requested()) {
+            s.interrupted = true;
+            return false;
+        }
+        if (!worker_.alive()) worker_.respawn();
+        const WorkerProcess::Answer answer = worker_.ask(request, 5 * deadline(s));
+        if (const auto* reply = std::get_if<Reply>(&answer)) {
+            if (const auto* memory = std::get_if<OutOfMemory>(reply)) {
+                s.failure = memory->detail;
+                return false;
+            }
+            s.prepared = std::holds_alternative<Prepared>(*reply);
+            return s.prepared;
+        }
+        if (std::holds_alternative<WorkerProcess::Interrupted>(answer)) {
+            s.interrupted = true;
+            return false;
+        }
+        const auto* died = std::get_if<WorkerProcess::Died>(&answer);
+        how = died ? "worker " + died->how : "passed the deadline";
+    }
+    s.failure = "operands and reference could not be made: " + how;
+    return false;
+}
+
+void ProblemTuner::record(Session& s, std::size_t index, Measurement m) {
+    const Candidate& candidate = s.open.candidates[index];
+    m.kernel_name = candidate.kernel_name;
+    m.kernel_hash = candidate.kernel_hash;
+    database_.record(s.problem(), candidate.config, {}, m);
+    if (m.outcome == Outcome::crashed || m.outcome == Outcome::timed_out || m.outcome == Outcome::wrong_result)
+        progress_.note(fmt::format("{}: {} {}: {}", to_text(s.problem()), to_text(candidate.config), name_of(m.outcome), m.detail));
+    s.results[index] = std::move(m);
+}
+
+void ProblemTuner::measure_missing(Session& s) {
+    std::vector<std::size_t> missing;
+    for (std::size_t i = 0; i < s.results.size(); ++i)
+        if (!s.results[i]) missing.push_back(i);
+    if (missing.empty()) return;
+    compiler_.request(make_verify_source(), s.priority);
+    int seen = 0;
+    while (!missing.empty()) {
+        if (interrupt_.requested()) {
+            s.interrupted = true;
+            break;
+        }
+        const double elapsed = seconds_since(s.start);
+        if (s.share_seconds > 0 && elapsed > (1 - kRunOffShare) * s.share_seconds) {
+            const bool enough = s.results.front() && s.outcomes() >= kAtLeast && (s.best_us > 0 || elapsed > 3 * s.share_seconds);
+            if (enough) {
+                s.cut = true;
+                break;
+            }
+        }
+        const auto ready = std::find_if(missing.begin(), missing.end(), [&](std::size_t i) { return compiled(s.open.candidates[i]); });
+        if (ready == missing.end()) {
+            // Asked for each time: a problem tuned beside this one may have dropped kernels that both need.
+            for (const std::size_t i : missing) request_kernels(s.open.candidates[i], s.priority);
+            seen = compiler_.wait_for_more(seen, kPoll_s);
+            continue;
+        }
+        const std::size_t index = *ready;
+        if (auto judged = judge_compiled(s.open.candidates[index])) {
+            record(s, index, *std::move(judged));
+        } else if (!measure(s, index)) {
+            break;
+        }
+        if (!s.results[index]) continue;
+        ++s.report.measured_now;
+        missing.erase(ready);
+        progress_.update(number_, s.outcomes(), s.best_us);
+    }
+    compiler_.drop(s.priority);
+}
+
+// False where the problem can't go on. Without an outcome the candidate is to be tried again.
+bool ProblemTuner::measure(Session& s, std::size_t index) {
+    if (!prepare(s)) return false;
+    const KernelConfig& config = s.open.candidates[index].config;
+    database_.announce(s.problem(), config, s.open.candidates[index].kernel_name);
+    const auto start = Clock::now();
+    const double limit = deadline(s);
+    const MeasureRequest request{.config = config, .timing = timing_options(worker_.device().emulated, options_.effort, s.best_us)};
+    const WorkerProcess::Answer answer = worker_.ask(request, limit);
+    Measurement m;
+    m.shared_bytes = s.open.candidates[index].shared_bytes;
+    m.workspace_bytes = s.open.candidates[index].workspace_bytes;
+    if (std::holds_alternative<WorkerProcess::Interrupted>(answer)) {
+        database_.withdraw(s.problem(), config);
+        s.interrupted = true;
+        return false;
+    }
+    if (std::holds_alternative<WorkerProcess::TimedOut>(answer)) {
+        m.outcome = Outcome::timed_out;
+        m.detail = fmt::format("no result within {:.1f} s", limit);
+    } else if (const auto* died = std::get_if<WorkerProcess::Died>(&answer)) {
+        if (died->killed_from_outside && ++s.outside_kills[index] <= kOutsideKills) {
+            progress_.note(fmt::format("{}: the worker was killed from outside; {} runs again", to_text(s.problem()), to_text(config)));
+            return true;
+        }
+        m.outcome = Outcome::crashed;
+        m.detail = "worker " + died->how;
+    } else {
+        const Reply& reply = std::get<Reply>(answer);
+        if (const auto* measured = std::get_if<Measured>(&reply)) {
+            m = measured->measurement;
+        } else {
+            m.outcome = Outcome::crashed;
+            m.detail = "the worker answered something else";
+        }
+    }
+    if (m.outcome == Outcome::ok) {
+        const double wall = seconds_since(start);
+        if (s.best_us == 0 || m.median_us < s.best_us) s.best_us = m.median_us;
+        if (s.best_wall == 0 || wall < s.best_wall) s.best_wall = wall;
+    }
+    record(s, index, std::move(m));
+    return true;
+}
+
+// The fastest, best first, and the default config (the first candidate), wherever it stands.
+std::vector<std::size_t> ProblemTuner::pick_finalists(const Session& s) const {
+    std::vector<std::size_t> finalists;
+    for (std::size_t i = 0; i < s.results.size(); ++i)
+        if (s.passed(i)) finalists.push_back(i);
+    std::stable_sort(finalists.begin(), finalists.end(),
+                     [&](std::size_t a, std::size_t b) { return s.results[a]->median_us < s.results[b]->median_us; });
+    if (finalists.empty()) return finalists;
+    const double within = kFinalistWithin * s.results[finalists.front()]->median_us;
+    std::size_t keep = 0;
+    while (keep < finalists.size() && keep < finalist_count(worker_.device().emulated, options_.effort) &&
+           s.results[finalists[keep]]->median_us <= within)
+        ++keep;
+    finalists.resize(keep);
+    if (s.passed(0) && std::find(finalists.begin(), finalists.end(), std::size_t{0}) == finalists.end()) finalists.push_back(0);
+    return finalists;
+}
+
+void ProblemTuner::decide(Session& s, std::size_t winner, double median_us, double speed_up, const std::string& why) {
+    std::map<Outcome, int> rejected;
+    for (const auto& result : s.results)
+        if (result && result->outcome != Outcome::ok) ++rejected[result->outcome];
+    ProblemReport& report = s.report;
+    report.config = s.open.candidates[winner].config;
+    report.median_us = median_us;
+    report.error_ratio = s.results[winner]->error_ratio;
+    report.speed_up_over_default = speed_up;
+    report.state = s.cut ? ProblemState::cut_short : ProblemState::decided;
+    report.reason = fmt::format("{}; {}", why, tally(s.outcomes(), rejected));
+    if (s.cut)
+        report.reason += fmt::format("; the budget ended before {} others", s.results.size() - static_cast<std::size_t>(s.outcomes()));
+    database_.decide(s.problem(), {},
+                     {.config = report.config,
+                      .median_us = median_us,
+                      .candidates = s.outcomes(),
+                      .reason = report.reason,
+                      .search_hash = s.open.search_hash + (s.cut ? std::string(kCutSuffix) : std::string())});
+}
+
+void ProblemTuner::hold_run_off(Session& s) {
+    for (int attempt = 0; attempt < kRunOffAttempts; ++attempt) {
+        const std::vector<std::size_t> entrants = pick_finalists(s);
+        if (entrants.empty()) {
+            std::map<Outcome, int> rejected;
+            for (const auto& result : s.results)
+                if (result) ++rejected[result->outcome];
+            s.failure = "no candidate passed: " + tally(s.outcomes(), rejected);
+            return;
+        }
+        if (entrants.size() == 1) {
+            const double speed_up = entrants.front() == 0 ? 1 : 0;
+            decide(s, entrants.front(), s.results[entrants.front()]->median_us, speed_up, "the only candidate that came near");
+            return;
+        }
+        RunOffRequest request = run_off_request(worker_.device().emulated, options_.effort);
+        double expected_us = 0;
+        for (const std::size_t i : entrants) {
+            request.configs.push_back(s.open.candidates[i].config);
+            expected_us += std::max(s.results[i]->median_us, request.sample_us) * request.rounds;
+            if (!wait_for_kernels(s.open.candidates[i], s.priority)) s.interrupted = true;
+        }
+        if (s.interrupted || !prepare(s)) return;
+        int running = -1;
+        const double limit = deadline(s) * static_cast<double>(entrants.size()) + 10 * expected_us * 1e-6;
+        const WorkerProcess::Answer answer = worker_.ask(request, limit, [&](int index) { running = index; });
+        if (std::holds_alternative<WorkerProcess::Interrupted>(answer)) {
+            s.interrupted = true;
+            return;
+        }
+        const auto* died = std::get_if<WorkerProcess::Died>(&answer);
+        if (died != nullptr || std::holds_alternative<WorkerProcess::TimedOut>(answer)) {
+            if (running < 0 || running >= static_cast<int>(entrants.size()) || (died && died->killed_from_outside)) continue;
+            Measurement m = *s.results[entrants[static_cast<std::size_t>(running)]];
+            m.outcome = died ? Outcome::crashed : Outcome::timed_out;
+            m.detail = "in the run-off: " + (died ? "worker " + died->how : fmt::format("no result within {:.1f} s", limit));
+            record(s, entrants[static_cast<std::size_t>(running)], std::move(m));
+            continue;
+        }
+        const auto* done = std::get_if<RunOffDone>(&std::get<Reply>(answer));
+        if (done == nullptr || done->finalists.size() != entrants.size()) continue;
+
+        std::vector<Finalist> finalists;
+        std::vector<std::size_t> places;
+        for (std::size_t i = 0; i < entrants.size(); ++i) {
+            const RunOffDone::Finalist& seen = done->finalists[i];
+            Measurement& known = *s.results[entrants[i]];
+            if (seen.outcome != Outcome::ok) {
+                Measurement m = known;
+                m.outcome = seen.outcome;
+                m.detail = "in the run-off: " + seen.detail;
+                m.error_ratio = std::max(m.error_ratio, seen.error_ratio);
+                record(s, entrants[i], std::move(m));
+                continue;
+            }
+            known.error_ratio = std::max(known.error_ratio, seen.error_ratio);
+            finalists.push_back({.config = s.open.candidates[entrants[i]].config,
+                                 .order = static_cast<int>(entrants[i]),
+                                 .is_default = entrants[i] == 0,
+                                 .samples_us = seen.samples_us});
+            places.push_back(entrants[i]);
+        }
+        if (finalists.empty()) continue;
+        const RunOffResult result = judge_run_off(finalists);
+        const std::size_t winner = places[static_cast<std::size_t>(result.winner)];
+        decide(s, winner, result.median_us, s.passed(0) ? result.speed_up_over_default : 0,
+               fmt::format("{} in a run-off of {} over {} rounds", result.verdict, finalists.size(), finalists.front().samples_us.size()));
+        return;
+    }
+    // The finalists passed every check when each ran by itself, so the best of them is still a sound choice.
+    const std::vector<std::size_t> entrants = pick_finalists(s);
+    if (entrants.empty()) {
+        s.failure = "no candidate survived the run-off";
+        return;
+    }
+    std::size_t winner = entrants.front();
+    const double best_us = s.results[winner]->median_us;
+    double speed_up = 0;
+    if (s.passed(0)) {
+        if (s.results[0]->median_us <= best_us * (1 + kTie)) winner = 0;
+        speed_up = s.results[0]->median_us / s.results[winner]->median_us;
+    }
+    decide(s, winner, s.results[winner]->median_us, speed_up,
+           fmt::format("fastest by itself; no run-off of {} tries came to its end", kRunOffAttempts));
+}
+
+}  // namespace tmm

@@ -1,0 +1,63 @@
+// How far a run has come, on stderr: a bar with an ETA on a terminal, plain lines elsewhere.
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace tmm {
+
+// Thread-safe.
+class Progress {
+public:
+    // A bar where the stream is a terminal, colour where NO_COLOR does not forbid it.
+    explicit Progress(std::FILE* stream);
+    ~Progress();
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    // How many problems the run has to tune, and the seconds it may take (0: as long as it needs).
+    void start(int problems, double budget_seconds);
+    // worker tells concurrent problems apart; it is any number that the caller keeps to.
+    void begin_problem(int worker, const std::string& name, int candidates);
+    // So many of its candidates have an outcome; best_us 0: none has passed yet.
+    void update(int worker, int done, double best_us);
+    // result: what to say of the problem that is done, one line.
+    void end_problem(int worker, const std::string& result);
+    // One line of its own.
+    void note(const std::string& line);
+    // Takes the bar away.
+    void finish();
+
+private:
+    struct Current {
+        std::string name;
+        int candidates = 0;
+        int done = 0;
+        double best_us = 0;
+    };
+    using Clock = std::chrono::steady_clock;
+
+    void draw(bool now);
+    void erase();
+    void line(const std::string& text);
+
+    std::FILE* stream_;
+    bool bar_ = false;
+    bool color_ = false;
+    bool drawn_ = false;
+    std::mutex mutex_;
+    std::map<int, Current> current_;
+    int problems_ = 0;
+    int problems_done_ = 0;
+    double budget_seconds_ = 0;
+    Clock::time_point start_ = Clock::now();
+    Clock::time_point last_draw_{};
+};
+
+// "850 ms", "12 s", "3 min 20 s", "1 h 5 min".
+std::string duration_text(double seconds);
+
+}  // namespace tmm

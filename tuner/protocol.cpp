@@ -1,0 +1,263 @@
+#include "tuner/protocol.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <type_traits>
+
+#include "generator/text.h"
+
+namespace tmm {
+namespace {
+
+using Json = nlohmann::json;
+
+Json to_json(const GemmProblem& p) {
+    return {{"m", p.m},
+            {"n", p.n},
+            {"k", p.k},
+            {"batch", p.batch},
+            {"type_a", static_cast<int>(p.type_a)},
+            {"type_b", static_cast<int>(p.type_b)},
+            {"type_c", static_cast<int>(p.type_c)},
+            {"compute", static_cast<int>(p.compute)},
+            {"op_a", static_cast<int>(p.op_a)},
+            {"op_b", static_cast<int>(p.op_b)},
+            {"lda", p.lda},
+            {"ldb", p.ldb},
+            {"ldc", p.ldc},
+            {"stride_a", p.stride_a},
+            {"stride_b", p.stride_b},
+            {"stride_c", p.stride_c},
+            {"alignment", p.alignment},
+            {"reads_c", p.reads_c},
+            {"epilogue", static_cast<int>(p.epilogue)}};
+}
+
+GemmProblem problem_from(const Json& j) {
+    GemmProblem p;
+    p.m = j.at("m");
+    p.n = j.at("n");
+    p.k = j.at("k");
+    p.batch = j.at("batch");
+    p.type_a = static_cast<ElementType>(j.at("type_a").get<int>());
+    p.type_b = static_cast<ElementType>(j.at("type_b").get<int>());
+    p.type_c = static_cast<ElementType>(j.at("type_c").get<int>());
+    p.compute = static_cast<ComputeMode>(j.at("compute").get<int>());
+    p.op_a = static_cast<Operation>(j.at("op_a").get<int>());
+    p.op_b = static_cast<Operation>(j.at("op_b").get<int>());
+    p.lda = j.at("lda");
+    p.ldb = j.at("ldb");
+    p.ldc = j.at("ldc");
+    p.stride_a = j.at("stride_a");
+    p.stride_b = j.at("stride_b");
+    p.stride_c = j.at("stride_c");
+    p.alignment = j.at("alignment");
+    p.reads_c = j.at("reads_c");
+    p.epilogue = static_cast<Epilogue>(j.at("epilogue").get<int>());
+    return p;
+}
+
+Json to_json(const DeviceInfo& d) {
+    return {{"name", d.name},
+            {"emulated", d.emulated},
+            {"compute_capability_major", d.compute_capability_major},
+            {"compute_capability_minor", d.compute_capability_minor},
+            {"sm_count", d.sm_count},
+            {"memory_bytes", d.memory_bytes},
+            {"l2_bytes", d.l2_bytes},
+            {"shared_bytes_per_block", d.shared_bytes_per_block},
+            {"shared_bytes_per_sm", d.shared_bytes_per_sm},
+            {"registers_per_sm", d.registers_per_sm},
+            {"max_threads_per_sm", d.max_threads_per_sm},
+            {"power_limit", d.power_limit},
+            {"driver_version", d.driver_version}};
+}
+
+DeviceInfo device_from(const Json& j) {
+    DeviceInfo d;
+    d.name = j.at("name");
+    d.emulated = j.at("emulated");
+    d.compute_capability_major = j.at("compute_capability_major");
+    d.compute_capability_minor = j.at("compute_capability_minor");
+    d.sm_count = j.at("sm_count");
+    d.memory_bytes = j.at("memory_bytes");
+    d.l2_bytes = j.at("l2_bytes");
+    d.shared_bytes_per_block = j.at("shared_bytes_per_block");
+    d.shared_bytes_per_sm = j.at("shared_bytes_per_sm");
+    d.registers_per_sm = j.at("registers_per_sm");
+    d.max_threads_per_sm = j.at("max_threads_per_sm");
+    d.power_limit = j.at("power_limit");
+    d.driver_version = j.at("driver_version");
+    return d;
+}
+
+Json to_json(const TimingOptions& t) {
+    return {{"sample_us", t.sample_us},     {"samples", t.samples},       {"total_us", t.total_us},
+            {"min_samples", t.min_samples}, {"warm_up_us", t.warm_up_us}, {"abandon_above_us", t.abandon_above_us}};
+}
+
+TimingOptions timing_from(const Json& j) {
+    return TimingOptions{.sample_us = j.at("sample_us"),
+                         .samples = j.at("samples"),
+                         .total_us = j.at("total_us"),
+                         .min_samples = j.at("min_samples"),
+                         .abandon_above_us = j.at("abandon_above_us"),
+                         .warm_up_us = j.at("warm_up_us")};
+}
+
+Outcome outcome_from(const Json& j) {
+    const int value = j.get<int>();
+    if (value < 0 || value > static_cast<int>(Outcome::inaccurate)) throw std::runtime_error(fmt::format("unknown outcome {}", value));
+    return static_cast<Outcome>(value);
+}
+
+Json to_json(const Measurement& m) {
+    return {{"outcome", static_cast<int>(m.outcome)},
+            {"detail", m.detail},
+            {"median_us", m.median_us},
+            {"low_us", m.low_us},
+            {"high_us", m.high_us},
+            {"samples", m.samples},
+            {"error_ratio", m.error_ratio},
+            {"registers", m.registers},
+            {"spill_bytes", m.spill_bytes},
+            {"shared_bytes", m.shared_bytes},
+            {"workspace_bytes", m.workspace_bytes},
+            {"sm_clock_mhz", m.sm_clock_mhz},
+            {"throttled", m.throttled}};
+}
+
+Measurement measurement_from(const Json& j) {
+    Measurement m;
+    m.outcome = outcome_from(j.at("outcome"));
+    m.detail = j.at("detail");
+    m.median_us = j.at("median_us");
+    m.low_us = j.at("low_us");
+    m.high_us = j.at("high_us");
+    m.samples = j.at("samples");
+    m.error_ratio = j.at("error_ratio");
+    m.registers = j.at("registers");
+    m.spill_bytes = j.at("spill_bytes");
+    m.shared_bytes = j.at("shared_bytes");
+    m.workspace_bytes = j.at("workspace_bytes");
+    m.sm_clock_mhz = j.at("sm_clock_mhz");
+    m.throttled = j.at("throttled");
+    return m;
+}
+
+// The member names the message; its value holds the fields.
+Json message(const PrepareRequest& r) {
+    return {{"prepare", {{"problem", to_json(r.problem)}, {"alpha", r.alpha}, {"beta", r.beta}, {"seed", r.seed}}}};
+}
+Json message(const MeasureRequest& r) {
+    return {{"measure", {{"config", to_text(r.config)}, {"timing", to_json(r.timing)}}}};
+}
+Json message(const RunOffRequest& r) {
+    Json configs = Json::array();
+    for (const KernelConfig& config : r.configs) configs.push_back(to_text(config));
+    return {
+        {"run_off",
+         {{"configs", configs}, {"rounds", r.rounds}, {"min_rounds", r.min_rounds}, {"sample_us", r.sample_us}, {"total_us", r.total_us}}}};
+}
+Json message(const Hello& r) {
+    return {{"hello", to_json(r.device)}};
+}
+Json message(const Prepared& r) {
+    return {{"prepared", {{"rotation_sets", r.rotation_sets}}}};
+}
+Json message(const Measured& r) {
+    return {{"measured", to_json(r.measurement)}};
+}
+Json message(const RunOffStep& r) {
+    return {{"run_off_step", {{"index", r.index}}}};
+}
+Json message(const RunOffDone& r) {
+    Json finalists = Json::array();
+    for (const auto& f : r.finalists)
+        finalists.push_back(
+            {{"outcome", static_cast<int>(f.outcome)}, {"detail", f.detail}, {"error_ratio", f.error_ratio}, {"samples_us", f.samples_us}});
+    return {{"run_off_done", {{"finalists", finalists}, {"sm_clock_mhz", r.sm_clock_mhz}, {"throttled", r.throttled}}}};
+}
+Json message(const OutOfMemory& r) {
+    return {{"out_of_memory", {{"detail", r.detail}}}};
+}
+Json message(const Faulted& r) {
+    return {{"faulted", {{"detail", r.detail}}}};
+}
+Json message(const Failed& r) {
+    return {{"failed", {{"status", static_cast<int>(r.status)}, {"message", r.message}}}};
+}
+
+template <typename Variant>
+std::string encode_any(const Variant& value) {
+    // A compiler's log need not be UTF-8.
+    return std::visit([](const auto& alternative) { return message(alternative); }, value)
+        .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// Calls read(name, fields) for the line's only member.
+template <typename Read>
+auto decode_any(std::string_view line, Read read) {
+    try {
+        const Json json = Json::parse(line);
+        if (!json.is_object() || json.size() != 1) throw std::runtime_error("a message is an object with one member");
+        return read(json.begin().key(), json.begin().value());
+    } catch (const std::exception& error) {
+        throw std::runtime_error(fmt::format("not a message of the tuner's protocol: {}: \"{}\"", error.what(), line.substr(0, 120)));
+    }
+}
+
+}  // namespace
+
+std::string encode(const Request& request) {
+    return encode_any(request);
+}
+std::string encode(const Reply& reply) {
+    return encode_any(reply);
+}
+
+Request decode_request(std::string_view line) {
+    return decode_any(line, [](const std::string& name, const Json& j) -> Request {
+        if (name == "prepare")
+            return PrepareRequest{
+                .problem = problem_from(j.at("problem")), .alpha = j.at("alpha"), .beta = j.at("beta"), .seed = j.at("seed")};
+        if (name == "measure")
+            return MeasureRequest{.config = parse_config(j.at("config").get<std::string>()), .timing = timing_from(j.at("timing"))};
+        if (name == "run_off") {
+            RunOffRequest r{.configs = {},
+                            .rounds = j.at("rounds"),
+                            .min_rounds = j.at("min_rounds"),
+                            .sample_us = j.at("sample_us"),
+                            .total_us = j.at("total_us")};
+            for (const Json& config : j.at("configs")) r.configs.push_back(parse_config(config.get<std::string>()));
+            return r;
+        }
+        throw std::runtime_error(fmt::format("unknown request '{}'", name));
+    });
+}
+
+Reply decode_reply(std::string_view line) {
+    return decode_any(line, [](const std::string& name, const Json& j) -> Reply {
+        if (name == "hello") return Hello{.device = device_from(j)};
+        if (name == "prepared") return Prepared{.rotation_sets = j.at("rotation_sets")};
+        if (name == "measured") return Measured{.measurement = measurement_from(j)};
+        if (name == "run_off_step") return RunOffStep{.index = j.at("index")};
+        if (name == "run_off_done") {
+            RunOffDone r{.finalists = {}, .sm_clock_mhz = j.at("sm_clock_mhz"), .throttled = j.at("throttled")};
+            for (const Json& f : j.at("finalists"))
+                r.finalists.push_back({.outcome = outcome_from(f.at("outcome")),
+                                       .detail = f.at("detail"),
+                                       .error_ratio = f.at("error_ratio"),
+                                       .samples_us = f.at("samples_us").get<std::vector<double>>()});
+            return r;
+        }
+        if (name == "out_of_memory") return OutOfMemory{.detail = j.at("detail")};
+        if (name == "faulted") return Faulted{.detail = j.at("detail")};
+        if (name == "failed") return Failed{.status = static_cast<ExitStatus>(j.at("status").get<int>()), .message = j.at("message")};
+        throw std::runtime_error(fmt::format("unknown reply '{}'", name));
+    });
+}
+
+}  // namespace tmm

@@ -1,0 +1,105 @@
+// What the tuner and its worker process say to each other: one JSON object a line, over a pipe in either direction.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "db/measurement.h"
+#include "generator/device_info.h"
+#include "generator/error.h"
+#include "tuner/timing.h"
+
+namespace tmm {
+
+// Makes operands and references of a problem; it is the one that later requests are about.
+struct PrepareRequest {
+    GemmProblem problem;
+    double alpha = 1;
+    double beta = 0;
+    std::uint64_t seed = 1;
+
+    friend bool operator==(const PrepareRequest&, const PrepareRequest&) = default;
+};
+
+// Verify, time, verify again.
+struct MeasureRequest {
+    KernelConfig config;
+    TimingOptions timing;
+
+    friend bool operator==(const MeasureRequest&, const MeasureRequest&) = default;
+};
+
+// Rounds in which every config is sampled once, side by side; they end early once total_us are used, but not before min_rounds.
+struct RunOffRequest {
+    std::vector<KernelConfig> configs;
+    int rounds = 40;
+    int min_rounds = 30;
+    double sample_us = 300;
+    double total_us = 4e6;
+
+    friend bool operator==(const RunOffRequest&, const RunOffRequest&) = default;
+};
+
+using Request = std::variant<PrepareRequest, MeasureRequest, RunOffRequest>;
+
+// The worker's first word.
+struct Hello {
+    DeviceInfo device;
+};
+
+struct Prepared {
+    int rotation_sets = 1;
+};
+
+// kernel_name and kernel_hash are left empty: the parent knows them.
+struct Measured {
+    Measurement measurement;
+};
+
+// Said before each config of a run-off first runs, so that a fault has a name.
+struct RunOffStep {
+    int index = 0;
+};
+
+struct RunOffDone {
+    struct Finalist {
+        Outcome outcome = Outcome::ok;
+        std::string detail;
+        double error_ratio = -1;
+        // Microseconds a launch, one a round; the same number for every finalist whose outcome is ok.
+        std::vector<double> samples_us;
+    };
+    std::vector<Finalist> finalists;
+    int sm_clock_mhz = 0;
+    bool throttled = false;
+};
+
+// The device can't hold the problem; the worker goes on.
+struct OutOfMemory {
+    std::string detail;
+};
+
+// A sticky fault of the device: the worker's last word.
+struct Faulted {
+    std::string detail;
+};
+
+// The environment's failure (tmm::Error): the worker's last word.
+struct Failed {
+    ExitStatus status = ExitStatus::no_device;
+    std::string message;
+};
+
+using Reply = std::variant<Hello, Prepared, Measured, RunOffStep, RunOffDone, OutOfMemory, Faulted, Failed>;
+
+// One line, without its newline.
+std::string encode(const Request& request);
+std::string encode(const Reply& reply);
+// Throw std::runtime_error with the reason and the line's beginning where it is not a message of this protocol.
+Request decode_request(std::string_view line);
+Reply decode_reply(std::string_view line);
+
+}  // namespace tmm

@@ -1,0 +1,31 @@
+// What a run found, on stdout: the table of winners, or JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "generator/search_space.h"
+#include "tuner/tuning_run.h"
+
+namespace tmm {
+
+// One row a shape and device; below it the problems without a winner and why, and one sentence on the run.
+std::string table_text(const RunReport& report);
+std::string json_text(const RunReport& report, const std::filesystem::path& database);
+
+// The last sentence: "nothing to measure: all 12 problems have verified winners", or what was done.
+std::string summary_text(const RunReport& report);
+
+// What a run would look at.
+struct DryRun {
+    DeviceInfo device;
+    struct Problem {
+        Shape shape;
+        SearchSpace space;
+    };
+    std::vector<Problem> problems;
+};
+std::string table_text(const DryRun& dry_run);
+std::string json_text(const DryRun& dry_run);
+
+}  // namespace tmm

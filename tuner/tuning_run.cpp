@@ -1,0 +1,238 @@
+#include "tuner/tuning_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "generator/environment.h"
+#include "generator/text.h"
+#include "tuner/problem_tuner.h"
+
+namespace tmm {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+bool same_model(const DeviceInfo& a, const DeviceInfo& b) {
+    return a.name == b.name && a.compute_capability() == b.compute_capability() && a.sm_count == b.sm_count;
+}
+
+// GPUs of one model: they share rows of the database, so they share the work.
+struct Group {
+    Environment environment;
+    std::vector<std::unique_ptr<WorkerProcess>> workers;
+    KernelBook book;
+    std::unique_ptr<CandidateCompiler> compiler;
+    std::vector<OpenProblem> open;
+    // Place of each open problem among the report's.
+    std::vector<std::size_t> places;
+    // The next open problem that nobody has taken.
+    std::size_t next = 0;
+    DeviceReport report;
+};
+
+// Takes what an earlier decision says into the report; false where the problem is still open.
+bool decided_before(TuningDatabase& database, const OpenProblem& problem, const TuningOptions& options, Group& group,
+                    ProblemReport& report) {
+    const auto decision = database.decision(problem.shape.problem);
+    if (!decision) return false;
+    std::string hash = decision->search_hash;
+    if (hash.ends_with(kCutSuffix)) {
+        hash.resize(hash.size() - kCutSuffix.size());
+        // Without a budget the run asks for what the earlier one left out.
+        if (options.budget_seconds <= 0) return false;
+    }
+    const auto effort = effort_of(hash);
+    if (!effort || *effort < options.effort) return false;
+    std::string today = problem.search_hash;
+    if (*effort != options.effort) {
+        std::vector<Candidate> candidates;
+        for (const KernelConfig& config : search_space(problem.shape.problem, group.environment.device, *effort).candidates)
+            candidates.push_back(make_candidate(problem.shape.problem, config, group.environment.device, group.book));
+        today = search_hash(*effort, candidates);
+    }
+    if (hash != today) return false;
+
+    report.state = ProblemState::decided_before;
+    report.config = decision->config;
+    report.median_us = decision->median_us;
+    report.candidates = decision->candidates;
+    report.reason = decision->reason;
+    const auto known = known_measurements(database, problem.shape.problem, problem.candidates);
+    for (std::size_t i = 0; i < known.size(); ++i) {
+        if (!known[i]) continue;
+        if (known[i]->outcome != Outcome::ok) ++report.rejected[known[i]->outcome];
+        if (problem.candidates[i].config == decision->config) report.error_ratio = known[i]->error_ratio;
+    }
+    if (!known.empty() && known.front() && known.front()->outcome == Outcome::ok && decision->median_us > 0)
+        report.speed_up_over_default =
+            problem.candidates.front().config == decision->config ? 1 : known.front()->median_us / decision->median_us;
+    return true;
+}
+
+// A candidate that was running when the machine went down, or twice when its tuner died, is not run again.
+void quarantine(TuningDatabase& database, Group& group, Progress& progress) {
+    for (const UnfinishedRun& run : database.unfinished_runs()) {
+        if (!run.machine_restarted && run.attempts < 2) continue;
+        const DeviceInfo& device = group.environment.device;
+        if (why_invalid(run.problem, run.config, device)) {
+            database.withdraw(run.problem, run.config);
+            continue;
+        }
+        const Candidate candidate = make_candidate(run.problem, run.config, device, group.book);
+        Measurement m;
+        m.outcome = Outcome::crashed;
+        m.detail = run.machine_restarted ? "quarantined: the machine went down while it ran"
+                                         : fmt::format("quarantined: announced {} times without a result", run.attempts);
+        m.kernel_name = candidate.kernel_name;
+        m.kernel_hash = candidate.kernel_hash;
+        database.record(run.problem, run.config, {}, m);
+        progress.note(fmt::format("{}: {} {}", to_text(run.problem), to_text(run.config), m.detail));
+    }
+}
+
+void survey(const std::vector<Shape>& shapes, const TuningOptions& options, TuningDatabase& database, Group& group) {
+    for (const Shape& shape : shapes) {
+        ProblemReport report{.shape = shape};
+        if (shape.problem.m == 0 || shape.problem.n == 0 || shape.problem.batch == 0) {
+            report.state = ProblemState::nothing_to_compute;
+            report.reason = "C has no elements";
+            group.report.problems.push_back(std::move(report));
+            continue;
+        }
+        OpenProblem problem{.shape = shape};
+        for (const KernelConfig& config : search_space(shape.problem, group.environment.device, options.effort).candidates)
+            problem.candidates.push_back(make_candidate(shape.problem, config, group.environment.device, group.book));
+        problem.search_hash = search_hash(options.effort, problem.candidates);
+        if (!decided_before(database, problem, options, group, report)) {
+            group.places.push_back(group.report.problems.size());
+            group.open.push_back(std::move(problem));
+        }
+        group.report.problems.push_back(std::move(report));
+    }
+}
+
+void request_kernels(CandidateCompiler& compiler, const OpenProblem& problem, TuningDatabase& database, int priority) {
+    const auto known = known_measurements(database, problem.shape.problem, problem.candidates);
+    for (std::size_t i = 0; i < known.size(); ++i) {
+        if (known[i]) continue;
+        for (const PlannedKernel* kernel : problem.candidates[i].kernels) compiler.request(kernel->source, priority);
+    }
+}
+
+}  // namespace
+
+double ProblemReport::tflops() const {
+    const GemmProblem& p = shape.problem;
+    if (!has_winner() || median_us <= 0) return 0;
+    return 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) * static_cast<double>(p.batch) / median_us *
+           1e-6;
+}
+
+int RunReport::measured_now() const {
+    int measured = 0;
+    for (const DeviceReport& device : devices)
+        for (const ProblemReport& problem : device.problems) measured += problem.measured_now;
+    return measured;
+}
+
+ExitStatus RunReport::status() const {
+    if (interrupted) return ExitStatus::interrupted;
+    for (const DeviceReport& device : devices)
+        for (const ProblemReport& problem : device.problems)
+            if (!problem.has_winner() && problem.state != ProblemState::nothing_to_compute) return ExitStatus::no_winner;
+    return ExitStatus::done;
+}
+
+RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& options, Progress& progress, const Interrupt& interrupt) {
+    const auto start = Clock::now();
+    std::vector<std::unique_ptr<Group>> groups;
+    for (const int ordinal : options.ordinals) {
+        auto worker = std::make_unique<WorkerProcess>(ordinal, interrupt);
+        const DeviceInfo& device = worker->device();
+        auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return same_model(g->environment.device, device); });
+        if (group == groups.end()) {
+            groups.push_back(std::make_unique<Group>());
+            group = groups.end() - 1;
+            (*group)->environment = {.device = device, .nvrtc_version = device.emulated ? 0 : nvrtc_version()};
+            (*group)->report.device = device;
+        }
+        (*group)->workers.push_back(std::move(worker));
+    }
+    std::size_t open = 0;
+    for (auto& group : groups) {
+        TuningDatabase database(options.database, TuningDatabase::Mode::read_write_create);
+        database.set_environment(group->environment);
+        quarantine(database, *group, progress);
+        survey(shapes, options, database, *group);
+        open += group->open.size();
+        if (!group->open.empty())
+            group->compiler =
+                std::make_unique<CandidateCompiler>(make_compiler(group->environment.device), KernelCache(default_cache_directory()));
+    }
+    progress.start(static_cast<int>(open), options.budget_seconds);
+
+    std::mutex mutex;
+    std::exception_ptr failure;
+    std::atomic<bool> stop = false;
+    const auto work = [&](Group& group, WorkerProcess& worker, int number) {
+        try {
+            TuningDatabase database(options.database, TuningDatabase::Mode::read_write);
+            database.set_environment(group.environment);
+            ProblemTuner tuner(number, worker, *group.compiler, database, progress, interrupt, options);
+            while (!stop && !interrupt.requested()) {
+                std::size_t mine = 0;
+                std::size_t left = 0;
+                {
+                    std::lock_guard lock(mutex);
+                    if (group.next == group.open.size()) return;
+                    mine = group.next++;
+                    left = group.open.size() - mine;
+                }
+                double share = 0;
+                if (options.budget_seconds > 0) {
+                    // The workers of a group go through what is left side by side.
+                    const double rounds = static_cast<double>(left) / static_cast<double>(group.workers.size());
+                    share = std::max((options.budget_seconds - seconds_since(start)) / std::max(rounds, 1.0), 0.01);
+                }
+                const std::size_t ahead = mine + group.workers.size();
+                for (const std::size_t i : {mine, ahead})
+                    if (i < group.open.size()) request_kernels(*group.compiler, group.open[i], database, static_cast<int>(i));
+                ProblemReport report = tuner.tune(group.open[mine], static_cast<int>(mine), share);
+                std::lock_guard lock(mutex);
+                group.report.problems[group.places[mine]] = std::move(report);
+            }
+        } catch (...) {
+            std::lock_guard lock(mutex);
+            if (!failure) failure = std::current_exception();
+            stop = true;
+        }
+    };
+    std::vector<std::thread> threads;
+    int number = 0;
+    for (auto& group : groups)
+        for (auto& worker : group->workers)
+            if (!group->open.empty())
+                threads.emplace_back([&work, &group = *group, &worker = *worker, number = number++] { work(group, worker, number); });
+    for (std::thread& thread : threads) thread.join();
+    progress.finish();
+    if (failure) std::rethrow_exception(failure);
+
+    RunReport report;
+    report.interrupted = interrupt.requested();
+    report.seconds = seconds_since(start);
+    for (auto& group : groups) report.devices.push_back(std::move(group->report));
+    return report;
+}
+
+}  // namespace tmm

@@ -1,0 +1,83 @@
+// The parent of a tuning run: shapes in, measurements and decisions into the database, and a report of what came out.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "db/tuning_database.h"
+#include "generator/error.h"
+#include "generator/search_space.h"
+#include "generator/shapes_file.h"
+#include "tuner/interrupt.h"
+#include "tuner/progress.h"
+
+namespace tmm {
+
+struct TuningOptions {
+    // One worker process each; kHostDevice is the emulation. GPUs of the same model share the shapes between them.
+    std::vector<int> ordinals;
+    std::filesystem::path database;
+    Effort effort = Effort::normal;
+    // Seconds of the whole run; 0: as long as it takes.
+    double budget_seconds = 0;
+    // Least deadline of a candidate in seconds; 0: the device's usual one.
+    double deadline_floor = 0;
+};
+
+enum class ProblemState {
+    // Decided by an earlier run that measured all there is to measure.
+    decided_before,
+    decided,
+    // Decided from some of the candidates: the budget was used up.
+    cut_short,
+    no_winner,
+    // Its C has no elements.
+    nothing_to_compute,
+    // The run was interrupted before or while it was measured.
+    not_reached,
+};
+
+struct ProblemReport {
+    Shape shape;
+    ProblemState state = ProblemState::not_reached;
+    // Valid where the state is decided_before, decided or cut_short.
+    KernelConfig config = {};
+    double median_us = 0;
+    double error_ratio = -1;
+    // The default config's time over the winner's; 0 where the default has no verified time.
+    double speed_up_over_default = 0;
+    // Candidates with an outcome, and how many of them this run measured.
+    int candidates = 0;
+    int measured_now = 0;
+    std::map<Outcome, int> rejected = {};
+    // Why this winner, or why there is none.
+    std::string reason = {};
+
+    bool has_winner() const {
+        return state == ProblemState::decided_before || state == ProblemState::decided || state == ProblemState::cut_short;
+    }
+    // 2 m n k batch over the median; 0 without a winner.
+    double tflops() const;
+};
+
+struct DeviceReport {
+    DeviceInfo device;
+    std::vector<ProblemReport> problems;
+};
+
+struct RunReport {
+    std::vector<DeviceReport> devices;
+    bool interrupted = false;
+    double seconds = 0;
+
+    int measured_now() const;
+    // done, no_winner or interrupted.
+    ExitStatus status() const;
+};
+
+// Throws Error: no device, no compiler, database. What was recorded until then stays.
+RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& options, Progress& progress, const Interrupt& interrupt);
+
+}  // namespace tmm

@@ -1,0 +1,250 @@
+#include "tuner/worker.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <functional>
+#include <new>
+#include <optional>
+
+#include "generator/environment.h"
+#include "generator/kernel_cache.h"
+#include "runtime/executable_plan.h"
+#include "tuner/line_channel.h"
+#include "tuner/verification.h"
+
+namespace tmm {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Operands are rotated over this many times the L2.
+constexpr std::int64_t kRotationOverL2 = 2;
+// A device idle for longer has lowered its clocks.
+constexpr double kIdleSeconds = 0.05;
+constexpr double kWarmUp_us = 20000;
+
+std::string first_line(const std::string& log) {
+    const auto begin = log.find_first_not_of(" \n\r\t");
+    if (begin == std::string::npos) return "no log";
+    return log.substr(begin, std::min(log.find('\n', begin) - begin, std::size_t{400}));
+}
+
+// JSON and the database hold finite numbers only.
+double finite(double ratio) {
+    return std::isfinite(ratio) ? std::min(ratio, 1e30) : 1e30;
+}
+
+}  // namespace
+
+struct Worker::State {
+    std::shared_ptr<Device> device;
+    std::unique_ptr<KernelLoader> loader;
+    PrepareRequest prepared;
+    std::unique_ptr<Verifier> verifier;
+    Clock::time_point last_busy = Clock::time_point::min();
+
+    Verifier& current_verifier() {
+        if (!verifier) {
+            const auto rotation = device->info().emulated ? 0 : kRotationOverL2 * device->info().l2_bytes;
+            verifier = std::make_unique<Verifier>(
+                *loader, prepared.problem,
+                VerificationOptions{.alpha = prepared.alpha, .beta = prepared.beta, .seed = prepared.seed, .rotation_bytes = rotation});
+        }
+        return *verifier;
+    }
+
+    double warm_up_us() const {
+        if (device->info().emulated) return 0;
+        const bool idle = last_busy == Clock::time_point::min() || Clock::now() - last_busy > std::chrono::duration<double>(kIdleSeconds);
+        return idle ? kWarmUp_us : 0;
+    }
+};
+
+Worker::Worker(int ordinal) : state_(std::make_unique<State>()) {
+    state_->device = open_device(ordinal);
+    state_->loader =
+        std::make_unique<KernelLoader>(state_->device, make_compiler(state_->device->info()), KernelCache(default_cache_directory()));
+}
+
+Worker::~Worker() = default;
+
+const DeviceInfo& Worker::device() const {
+    return state_->device->info();
+}
+
+Reply Worker::prepare(const PrepareRequest& request) {
+    state_->verifier.reset();
+    state_->prepared = request;
+    try {
+        return Prepared{.rotation_sets = state_->current_verifier().rotation_sets()};
+    } catch (const std::bad_alloc&) {
+        return OutOfMemory{.detail = "operands, references and guard zones do not fit in the device's memory"};
+    }
+}
+
+Measured Worker::measure(const MeasureRequest& request) {
+    State& s = *state_;
+    Measurement m;
+    const auto rejected = [&m](Outcome outcome, std::string detail) {
+        m.outcome = outcome;
+        m.detail = std::move(detail);
+        return Measured{m};
+    };
+    const auto judged = [&](const Verdict& verdict) {
+        m.error_ratio = std::max(m.error_ratio, finite(verdict.error_ratio));
+        if (verdict.outcome == Outcome::ok) return true;
+        // It may have written anywhere: the next candidate gets fresh operands and references.
+        if (verdict.outcome == Outcome::wrong_result) s.verifier.reset();
+        return false;
+    };
+    const LaunchPlan plan = make_launch_plan(s.prepared.problem, request.config, s.device->info());
+    for (const LaunchStep& step : plan.steps) m.shared_bytes = std::max(m.shared_bytes, step.shared_bytes);
+    m.workspace_bytes = plan.workspace_bytes;
+    try {
+        Verifier& verifier = s.current_verifier();
+        auto made = ExecutablePlan::make(plan, *s.loader);
+        if (const auto* failure = std::get_if<CompileFailure>(&made)) return rejected(Outcome::compile_failed, first_line(failure->log));
+        const auto& executable = std::get<ExecutablePlan>(made);
+        m.registers = executable.registers();
+        m.spill_bytes = executable.spill_bytes();
+        if (m.spill_bytes > 0) return rejected(Outcome::spills, fmt::format("spills {} bytes of registers", m.spill_bytes));
+
+        if (const Verdict verdict = verifier.verify(executable); !judged(verdict)) return rejected(verdict.outcome, verdict.detail);
+        TimingOptions timing = request.timing;
+        timing.warm_up_us = std::max(timing.warm_up_us, s.warm_up_us());
+        const Timing t = time_plan(*s.device, executable, verifier, timing);
+        s.last_busy = Clock::now();
+        m.median_us = t.median_us;
+        m.low_us = t.low_us;
+        m.high_us = t.high_us;
+        m.samples = t.samples;
+        m.sm_clock_mhz = t.sm_clock_mhz;
+        m.throttled = t.throttled;
+        if (const Verdict verdict = verifier.verify_again(executable); !judged(verdict))
+            return rejected(verdict.outcome, "after timing: " + verdict.detail);
+    } catch (const LaunchRefused& refused) {
+        return rejected(Outcome::launch_failed, first_line(refused.what()));
+    } catch (const std::bad_alloc&) {
+        return rejected(Outcome::exceeds_limits,
+                        fmt::format("its workspace of {} bytes does not fit in the device's memory", plan.workspace_bytes));
+    }
+    return Measured{m};
+}
+
+RunOffDone Worker::run_off(const RunOffRequest& request, const std::function<void(int)>& step) {
+    State& s = *state_;
+    struct Runner {
+        std::optional<ExecutablePlan> plan;
+        std::optional<PlanTimer> timer;
+    };
+    RunOffDone done;
+    std::vector<Runner> runners(request.configs.size());
+    std::vector<LaunchPlan> plans;
+    std::int64_t workspace_bytes = 0;
+    for (const KernelConfig& config : request.configs) {
+        plans.push_back(make_launch_plan(s.prepared.problem, config, s.device->info()));
+        workspace_bytes = std::max(workspace_bytes, plans.back().workspace_bytes);
+    }
+    done.finalists.resize(request.configs.size());
+    Verifier& verifier = s.current_verifier();
+    double round_us = 0;
+    for (std::size_t i = 0; i < runners.size(); ++i) {
+        step(static_cast<int>(i));
+        RunOffDone::Finalist& finalist = done.finalists[i];
+        try {
+            auto made = ExecutablePlan::make(plans[i], *s.loader);
+            if (const auto* failure = std::get_if<CompileFailure>(&made)) {
+                finalist.outcome = Outcome::compile_failed;
+                finalist.detail = first_line(failure->log);
+                continue;
+            }
+            runners[i].plan = std::get<ExecutablePlan>(std::move(made));
+            runners[i].timer.emplace(*s.device, *runners[i].plan, verifier, request.sample_us, workspace_bytes);
+            if (const double warm_up = s.warm_up_us(); warm_up > 0) {
+                for (double warmed = 0; warmed < warm_up;) warmed += runners[i].timer->sample() * runners[i].timer->launches();
+            }
+            s.last_busy = Clock::now();
+            round_us += runners[i].timer->estimate_us() * runners[i].timer->launches();
+        } catch (const LaunchRefused& refused) {
+            finalist.outcome = Outcome::launch_failed;
+            finalist.detail = first_line(refused.what());
+            runners[i].timer.reset();
+        } catch (const std::bad_alloc&) {
+            finalist.outcome = Outcome::exceeds_limits;
+            finalist.detail = "its workspace does not fit in the device's memory";
+            runners[i].timer.reset();
+        }
+    }
+    const double affordable = round_us > 0 ? request.total_us / round_us : request.rounds;
+    const int rounds =
+        std::clamp(static_cast<int>(std::min(affordable, 1e6)), std::min(request.min_rounds, request.rounds), request.rounds);
+    for (int round = 0; round < rounds; ++round) {
+        for (std::size_t turn = 0; turn < runners.size(); ++turn) {
+            // Every round begins with another finalist, and every other one runs backwards, so that no one always follows the same.
+            const std::size_t shifted = (turn + static_cast<std::size_t>(round) / 2) % runners.size();
+            const std::size_t i = round % 2 == 0 ? shifted : runners.size() - 1 - shifted;
+            if (runners[i].timer) done.finalists[i].samples_us.push_back(runners[i].timer->sample());
+        }
+    }
+    const DeviceState state = s.device->state();
+    done.sm_clock_mhz = state.sm_clock_mhz;
+    done.throttled = state.throttled;
+    for (std::size_t i = 0; i < runners.size(); ++i) {
+        if (!runners[i].timer) continue;
+        const Verdict verdict = verifier.verify_again(*runners[i].plan);
+        done.finalists[i].outcome = verdict.outcome;
+        done.finalists[i].error_ratio = finite(verdict.error_ratio);
+        done.finalists[i].detail = verdict.detail;
+    }
+    s.last_busy = Clock::now();
+    return done;
+}
+
+int serve_worker(int ordinal) {
+    // A kernel that hangs must not outlive a parent that was killed.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    std::signal(SIGPIPE, SIG_IGN);
+    // Whatever a library prints must not end up between two messages.
+    LineChannel channel(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+    if (const int null = open("/dev/null", O_RDONLY | O_CLOEXEC); null >= 0) {
+        dup2(null, STDIN_FILENO);
+        ::close(null);
+    }
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+
+    const auto say = [&channel](const Reply& reply) {
+        // Without a parent there is nothing left to do, and a device that faulted may hang in a destructor.
+        if (!channel.write_line(encode(reply))) _exit(0);
+    };
+    try {
+        Worker worker(ordinal);
+        say(Hello{.device = worker.device()});
+        std::string line;
+        while (channel.read_line(line, -1) == LineChannel::Read::line) {
+            const Request request = decode_request(line);
+            if (const auto* prepare = std::get_if<PrepareRequest>(&request)) say(worker.prepare(*prepare));
+            if (const auto* measure = std::get_if<MeasureRequest>(&request)) say(worker.measure(*measure));
+            if (const auto* run_off = std::get_if<RunOffRequest>(&request))
+                say(worker.run_off(*run_off, [&](int index) { say(RunOffStep{.index = index}); }));
+        }
+    } catch (const DeviceFault& fault) {
+        say(Faulted{.detail = first_line(fault.what())});
+        _exit(1);
+    } catch (const Error& error) {
+        say(Failed{.status = error.status(), .message = error.what()});
+        _exit(static_cast<int>(error.status()));
+    } catch (const std::exception& error) {
+        say(Faulted{.detail = first_line(error.what())});
+        _exit(1);
+    }
+    return 0;
+}
+
+}  // namespace tmm

@@ -1,0 +1,32 @@
+// The process that owns a device: it verifies and times candidates that its parent names over a pipe, until the pipe closes.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "tuner/protocol.h"
+
+namespace tmm {
+
+// The work itself, apart from the pipe. Not thread-safe. Throws DeviceFault after which the process must end, and Error.
+class Worker {
+public:
+    explicit Worker(int ordinal);
+    ~Worker();
+
+    const DeviceInfo& device() const;
+    // Prepared or OutOfMemory.
+    Reply prepare(const PrepareRequest& request);
+    Measured measure(const MeasureRequest& request);
+    // step(index) is called before each config runs for the first time.
+    RunOffDone run_off(const RunOffRequest& request, const std::function<void(int)>& step);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+// Main function of `tmm-tune --worker ORDINAL`: requests on standard input, replies on standard output. Returns the exit status.
+int serve_worker(int ordinal);
+
+}  // namespace tmm

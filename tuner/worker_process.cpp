@@ -1,0 +1,185 @@
+#include "tuner/worker_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+extern char** environ;
+
+namespace tmm {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Creating a context on a machine with many GPUs takes seconds.
+constexpr double kStartSeconds = 180;
+// What an interruption leaves to the candidate in flight.
+constexpr double kGraceSeconds = 2;
+
+void check(int error, const char* what) {
+    if (error != 0) throw Error(ExitStatus::no_device, fmt::format("cannot start the worker process: {}: {}", what, std::strerror(error)));
+}
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+}  // namespace
+
+WorkerProcess::WorkerProcess(int ordinal, const Interrupt& interrupt) : ordinal_(ordinal), interrupt_(interrupt) {
+    spawn();
+}
+
+WorkerProcess::~WorkerProcess() {
+    if (pid_ <= 0) return;
+    // It ends by itself once its pipe closes, unless a kernel hangs.
+    channel_.close();
+    for (int i = 0; i < 100; ++i) {
+        if (waitpid(pid_, nullptr, WNOHANG) != 0) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    kill_and_reap();
+}
+
+void WorkerProcess::spawn() {
+    int requests[2];
+    int replies[2];
+    // Close-on-exec, else a compiler started meanwhile would hold the pipe open and hide the worker's end.
+    check(pipe2(requests, O_CLOEXEC) == 0 ? 0 : errno, "pipe");
+    check(pipe2(replies, O_CLOEXEC) == 0 ? 0 : errno, "pipe");
+    channel_ = LineChannel(replies[0], requests[1]);
+    LineChannel theirs(requests[0], replies[1]);
+
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_adddup2(&actions, requests[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, replies[1], STDOUT_FILENO);
+    // Ctrl-C is the parent's to handle: it lets the worker finish.
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGINT);
+    sigaddset(&blocked, SIGTERM);
+    posix_spawnattr_setsigmask(&attributes, &blocked);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    std::string ordinal = std::to_string(ordinal_);
+    std::string program = "tmm-tune";
+    std::string option = "--worker";
+    char* arguments[] = {program.data(), option.data(), ordinal.data(), nullptr};
+    pid_t pid = -1;
+    const int error = posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    check(error, "posix_spawn");
+    pid_ = pid;
+    theirs.close();
+
+    std::string line;
+    switch (channel_.read_line(line, kStartSeconds)) {
+        case LineChannel::Read::line: break;
+        case LineChannel::Read::end: throw Error(ExitStatus::no_device, "the worker process did not start: it " + reap().how);
+        default:
+            kill_and_reap();
+            throw Error(ExitStatus::no_device, fmt::format("the worker process did not open its device within {} s", kStartSeconds));
+    }
+    const Reply reply = decode_reply(line);
+    if (const auto* failed = std::get_if<Failed>(&reply)) {
+        kill_and_reap();
+        throw Error(failed->status, failed->message);
+    }
+    if (const auto* faulted = std::get_if<Faulted>(&reply)) {
+        kill_and_reap();
+        throw Error(ExitStatus::no_device, "the device cannot be opened: " + faulted->detail);
+    }
+    device_ = std::get<Hello>(reply).device;
+}
+
+void WorkerProcess::respawn() {
+    if (pid_ > 0) kill_and_reap();
+    spawn();
+}
+
+void WorkerProcess::kill_and_reap() noexcept {
+    kill(pid_, SIGKILL);
+    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = -1;
+    channel_.close();
+}
+
+WorkerProcess::Died WorkerProcess::reap() {
+    channel_.close();
+    int status = 0;
+    // Its pipe has ended, so it is about to; a process that closed the pipe and lives on is ended here.
+    pid_t reaped = 0;
+    for (int i = 0; i < 500 && reaped == 0; ++i) {
+        reaped = waitpid(pid_, &status, WNOHANG);
+        if (reaped == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    if (reaped == 0) {
+        kill_and_reap();
+        return Died{.how = "closed its pipe and hung"};
+    }
+    pid_ = -1;
+    if (WIFSIGNALED(status)) {
+        const int signal = WTERMSIG(status);
+        return Died{.how = fmt::format("was ended by signal {} ({})", signal, strsignal(signal)), .killed_from_outside = signal == SIGKILL};
+    }
+    return Died{.how = fmt::format("exited with status {}", WEXITSTATUS(status))};
+}
+
+WorkerProcess::Answer WorkerProcess::ask(const Request& request, double deadline_seconds, const std::function<void(int)>& step) {
+    if (!channel_.write_line(encode(request))) return reap();
+    auto start = Clock::now();
+    bool interrupted = false;
+    std::string line;
+    while (true) {
+        const double left = std::max(deadline_seconds - seconds_since(start), 0.0);
+        switch (channel_.read_line(line, left, interrupted ? -1 : interrupt_.fd())) {
+            case LineChannel::Read::line: break;
+            case LineChannel::Read::end: return reap();
+            case LineChannel::Read::timed_out:
+                kill_and_reap();
+                if (interrupted) return Interrupted{};
+                return TimedOut{};
+            case LineChannel::Read::woken:
+                interrupted = true;
+                start = Clock::now();
+                deadline_seconds = kGraceSeconds;
+                continue;
+        }
+        Reply reply = Prepared{};
+        try {
+            reply = decode_reply(line);
+        } catch (const std::exception& error) {
+            kill_and_reap();
+            return Died{.how = fmt::format("said what makes no sense: {}", error.what())};
+        }
+        if (const auto* at = std::get_if<RunOffStep>(&reply)) {
+            if (step) step(at->index);
+            continue;
+        }
+        if (const auto* failed = std::get_if<Failed>(&reply)) {
+            kill_and_reap();
+            throw Error(failed->status, failed->message);
+        }
+        if (const auto* faulted = std::get_if<Faulted>(&reply)) {
+            kill_and_reap();
+            return Died{.how = faulted->detail};
+        }
+        return reply;
+    }
+}
+
+}  // namespace tmm

@@ -1,0 +1,57 @@
+// The parent's end of a worker: spawns it, asks, kills it when it passes a deadline, and replaces it when it has died.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+#include <variant>
+
+#include "tuner/interrupt.h"
+#include "tuner/line_channel.h"
+#include "tuner/protocol.h"
+
+namespace tmm {
+
+class WorkerProcess {
+public:
+    // The process ended, or said something that makes no sense.
+    struct Died {
+        std::string how;
+        // By a SIGKILL that was not ours: the candidate need not be to blame.
+        bool killed_from_outside = false;
+    };
+    struct TimedOut {};
+    struct Interrupted {};
+    using Answer = std::variant<Reply, Died, TimedOut, Interrupted>;
+
+    // Starts the worker of the device and waits for its greeting. Throws Error as the worker reports it (no such device, no
+    // driver, no compiler). The thread that makes it must live as long as the worker.
+    WorkerProcess(int ordinal, const Interrupt& interrupt);
+    ~WorkerProcess();
+    WorkerProcess(const WorkerProcess&) = delete;
+    WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+    const DeviceInfo& device() const { return device_; }
+    // Whether it runs; after Died, TimedOut and Interrupted it does not.
+    bool alive() const { return pid_ > 0; }
+    // Throws Error where no worker can be started any more.
+    void respawn();
+
+    // Sends the request and waits for its reply. step is called for each RunOffStep. An interruption leaves the worker a moment
+    // to finish; then it is killed. Failed replies throw Error.
+    Answer ask(const Request& request, double deadline_seconds, const std::function<void(int)>& step = {});
+
+private:
+    void spawn();
+    void kill_and_reap() noexcept;
+    Died reap();
+
+    int ordinal_;
+    const Interrupt& interrupt_;
+    DeviceInfo device_;
+    pid_t pid_ = -1;
+    LineChannel channel_;
+};
+
+}  // namespace tmm

@@ -1,0 +1,245 @@
+// NVRTC: every family compiles without a warning for every architecture, numbers come out of the log, faults give a log.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "generator/assumed_device.h"
+#include "generator/compiler.h"
+#include "generator/error.h"
+#include "generator/occupancy.h"
+#include "generator/text.h"
+#include "tmm/rules.h"
+
+using namespace tmm;
+
+namespace {
+
+bool nvrtc_is_missing() {
+    if (nvrtc_version() != 0) return false;
+    MESSAGE("skipped: libnvrtc was not found");
+    return true;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+std::string image_text(const CompiledKernel& kernel) {
+    return {reinterpret_cast<const char*>(kernel.image.data()), kernel.image.size()};
+}
+
+struct Sample {
+    const char* config;
+    KernelSignature signature;
+};
+
+const KernelSignature kPlain{.align_a = 16, .align_b = 16, .align_c = 16};
+
+std::vector<Sample> samples() {
+    KernelSignature beta = kPlain;
+    beta.reads_c = true;
+    beta.batched = true;
+    KernelSignature transposed = kPlain;
+    transposed.op_a = transposed.op_b = Operation::transpose;
+    KernelSignature nt;
+    nt.op_b = Operation::transpose;
+    return {
+        {"family=naive,block_m=16,block_n=16", beta},
+        {"family=tiled,block_m=16,block_n=16,block_k=16,boundary=exact", kPlain},
+        {"family=tiled,block_m=32,block_n=32,block_k=32", beta},
+        {"family=simt,block_m=64,block_n=64,block_k=16,thread_m=4,thread_n=4,vector_width=4,stages=2,boundary=exact", kPlain},
+        {"family=simt,block_m=128,block_n=128,block_k=8,thread_m=8,thread_n=8,vector_width=4,boundary=peeled", transposed},
+        {"family=simt,block_m=128,block_n=64,block_k=16,thread_m=8,thread_n=4,stages=3,async_copy=1,vector_width=4", beta},
+        {"family=simt,block_m=32,block_n=32,block_k=16,thread_m=2,thread_n=2,vector_width=1,split_k=2", nt},
+        {"family=gemv,block_m=1,block_n=64,block_k=16,thread_n=2,vector_width=4", kPlain},
+        {"family=gemv,block_m=4,block_n=8,block_k=128,thread_n=1,vector_width=4,boundary=peeled", nt},
+        {"family=reduce,block_m=1,block_n=256", beta},
+    };
+}
+
+}  // namespace
+
+TEST_CASE("every family compiles without a warning for every architecture") {
+    if (nvrtc_is_missing()) return;
+    std::vector<std::string> faults;
+    const std::vector<Sample> all = samples();
+    const int architectures[] = {75, 80, 86, 89, 90, 100, 120};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const KernelConfig config = parse_config(all[i].config);
+        const KernelSignature signature = kernel_signature(all[i].signature, config);
+        CAPTURE(all[i].config);
+        const char* violation = first_violation(config, signature);
+        CHECK_MESSAGE(violation == nullptr, violation);
+        if (violation) continue;
+        for (std::size_t j = 0; j < std::size(architectures); ++j) {
+            // Two architectures a config, in turn, and the oldest and Hopper for all: the whole product takes too long.
+            const int architecture = architectures[j];
+            if (architecture != 75 && architecture != 90 && j % all.size() != i % std::size(architectures)) continue;
+            if (architecture < 80 && config.async_copy) continue;
+            const CompileResult result = make_nvrtc_compiler(architecture)->compile(make_kernel_source(signature, config));
+            CAPTURE(architecture);
+            if (const auto* failure = std::get_if<CompileFailure>(&result)) {
+                FAIL_CHECK(failure->log);
+                continue;
+            }
+            const auto& kernel = std::get<CompiledKernel>(result);
+            CHECK(kernel.log == "");
+            CHECK(image_text(kernel).substr(1, 3) == "ELF");
+            CHECK(kernel.registers > 0);
+            CHECK(kernel.registers <= 255);
+            CHECK(kernel.spill_bytes == 0);
+        }
+    }
+}
+
+TEST_CASE("the verification kernels compile without a warning") {
+    if (nvrtc_is_missing()) return;
+    for (const int architecture : {75, 90, 120}) {
+        const CompileResult result = make_nvrtc_compiler(architecture)->compile(make_verify_source());
+        CAPTURE(architecture);
+        if (const auto* failure = std::get_if<CompileFailure>(&result)) FAIL(failure->log);
+        CHECK(std::get<CompiledKernel>(result).log == "");
+        for (const KernelEntry& entry : make_verify_source().entries)
+            CHECK_MESSAGE(contains(image_text(std::get<CompiledKernel>(result)), entry.name), entry.name);
+    }
+}
+
+TEST_CASE("registers and spills are read from the assembler's remarks") {
+    if (nvrtc_is_missing()) return;
+    const auto compiler = make_nvrtc_compiler(90);
+    // 64 values that live across a barrier do not fit into the 32 registers that 1024 threads in two blocks leave each.
+    const std::string body =
+        "(float* p) {\n"
+        "    float v[64];\n"
+        "#pragma unroll\n"
+        "    for (int i = 0; i < 64; ++i) v[i] = p[threadIdx.x + 1024 * i];\n"
+        "    __syncthreads();\n"
+        "#pragma unroll\n"
+        "    for (int i = 0; i < 64; ++i) p[threadIdx.x * 64 + i] = v[i] - 2 * v[63 - i];\n"
+        "}\n";
+    const auto compiled = [&](const std::string& bounds) {
+        KernelSource source{.name = "k", .text = "extern \"C\" __global__ void " + bounds + " k" + body, .entries = {{"k", "float*"}}};
+        CompileResult result = compiler->compile(source);
+        REQUIRE(std::holds_alternative<CompiledKernel>(result));
+        return std::get<CompiledKernel>(std::move(result));
+    };
+    const CompiledKernel roomy = compiled("__launch_bounds__(128)");
+    CHECK(roomy.registers > 64);
+    CHECK(roomy.spill_bytes == 0);
+    CHECK(roomy.log == "");
+    const CompiledKernel tight = compiled("__launch_bounds__(1024, 2)");
+    CHECK(tight.registers <= 32);
+    CHECK(tight.spill_bytes > 0);
+
+    // Of several entries, the largest counts.
+    const KernelSource both{.name = "both",
+                            .text = "extern \"C\" __global__ void __launch_bounds__(1024, 2) small" + body +
+                                    "extern \"C\" __global__ void __launch_bounds__(128) large" + body,
+                            .entries = {{"small", "float*"}, {"large", "float*"}}};
+    const CompileResult result = compiler->compile(both);
+    REQUIRE(std::holds_alternative<CompiledKernel>(result));
+    CHECK(std::get<CompiledKernel>(result).registers == roomy.registers);
+    CHECK(std::get<CompiledKernel>(result).spill_bytes == tight.spill_bytes);
+}
+
+TEST_CASE("a faulty source gives the compiler's log, a warning stays in the log") {
+    if (nvrtc_is_missing()) return;
+    const auto compiler = make_nvrtc_compiler(90);
+    const CompileResult failed =
+        compiler->compile({.name = "broken", .text = "extern \"C\" __global__ void broken() { undeclared(); }\n", .entries = {}});
+    REQUIRE(std::holds_alternative<CompileFailure>(failed));
+    CHECK(contains(std::get<CompileFailure>(failed).log, "broken.cu(1)"));
+    CHECK(contains(std::get<CompileFailure>(failed).log, "undeclared"));
+
+    const CompileResult missing = compiler->compile({.name = "lost", .text = "#include \"tmm/lost.cuh\"\n", .entries = {}});
+    REQUIRE(std::holds_alternative<CompileFailure>(missing));
+    CHECK(contains(std::get<CompileFailure>(missing).log, "tmm/lost.cuh"));
+
+    const CompileResult warned =
+        compiler->compile({.name = "warned", .text = "extern \"C\" __global__ void warned() { int unused; }\n", .entries = {}});
+    REQUIRE(std::holds_alternative<CompiledKernel>(warned));
+    CHECK(contains(std::get<CompiledKernel>(warned).log, "unused"));
+
+    // A config that breaks its family's rules is refused by the kernel itself.
+    const KernelSource invalid =
+        make_kernel_source(kPlain, KernelConfig{.family = family::tiled, .block_m = 16, .block_n = 8, .block_k = 16});
+    CHECK(std::holds_alternative<CompileFailure>(compiler->compile(invalid)));
+    CHECK_THROWS_AS(compile_to_ptx(invalid, 90), Error);
+}
+
+TEST_CASE("each architecture gets what its GPU can load") {
+    if (nvrtc_is_missing()) return;
+    const KernelSource source = make_kernel_source(kPlain, KernelConfig{.family = family::naive, .block_m = 16, .block_n = 16});
+    const auto identity = [](int architecture) { return make_nvrtc_compiler(architecture)->identity(); };
+    CHECK(contains(identity(80), "=sm_80 "));
+    CHECK(contains(identity(90), "=sm_90a "));
+    // Binary code of an older minor version runs on the newer one.
+    CHECK(contains(identity(85), "=sm_80 "));
+    CHECK(identity(80) != identity(90));
+
+    // A GPU newer than NVRTC gets PTX, which the driver compiles.
+    const auto future = make_nvrtc_compiler(990);
+    CHECK(contains(future->identity(), "=compute_"));
+    const CompileResult result = future->compile(source);
+    REQUIRE(std::holds_alternative<CompiledKernel>(result));
+    const std::string ptx = image_text(std::get<CompiledKernel>(result));
+    CHECK(contains(ptx, ".entry " + source.name));
+    CHECK(ptx.back() == '\0');
+    CHECK(std::get<CompiledKernel>(result).registers == -1);
+
+    try {
+        make_nvrtc_compiler(35);
+        FAIL("Kepler was accepted");
+    } catch (const Error& error) {
+        CHECK(error.status() == ExitStatus::no_compiler);
+        CHECK(contains(error.what(), "not for 3.5"));
+    }
+    const std::string text = compile_to_ptx(source, 90);
+    CHECK(contains(text, ".target sm_90a"));
+    CHECK(text.find('\0') == std::string::npos);
+}
+
+TEST_CASE("many threads compile at once and get the same") {
+    if (nvrtc_is_missing()) return;
+    const auto compiler = make_nvrtc_compiler(90);
+    const KernelSource source = make_kernel_source(kPlain, parse_config("family=tiled,block_m=16,block_n=16,block_k=16"));
+    std::vector<CompileResult> results(4);
+    std::vector<std::thread> threads;
+    for (CompileResult& result : results) threads.emplace_back([&] { result = compiler->compile(source); });
+    for (std::thread& thread : threads) thread.join();
+    for (const CompileResult& result : results) {
+        REQUIRE(std::holds_alternative<CompiledKernel>(result));
+        CHECK(std::get<CompiledKernel>(result).image == std::get<CompiledKernel>(results[0]).image);
+    }
+}
+
+TEST_CASE("blocks an SM, from the limits alone") {
+    const DeviceInfo hopper = assumed_device("sm_90a");
+    CHECK(hopper.name == "NVIDIA H200");
+    CHECK(assumed_device("9.0").sm_count == hopper.sm_count);
+    // NVIDIA's occupancy calculator gives these.
+    CHECK(blocks_per_sm(hopper, 256, 32, 0).blocks == 8);
+    CHECK(std::string(blocks_per_sm(hopper, 256, 32, 0).limit) == "threads");
+    CHECK(blocks_per_sm(hopper, 256, 128, 0).blocks == 2);
+    CHECK(std::string(blocks_per_sm(hopper, 256, 128, 0).limit) == "registers");
+    CHECK(blocks_per_sm(hopper, 128, 168, 0).blocks == 3);
+    CHECK(blocks_per_sm(hopper, 128, 32, 100 << 10).blocks == 2);
+    CHECK(std::string(blocks_per_sm(hopper, 128, 32, 100 << 10).limit) == "shared memory");
+    CHECK(blocks_per_sm(hopper, 32, 16, 0).blocks == 32);
+    CHECK(blocks_per_sm(hopper, 256, 255, 0).blocks == 1);
+    CHECK(blocks_per_sm(hopper, 256, 32, 300 << 10).blocks == 0);
+    CHECK(blocks_per_sm(assumed_device("75"), 256, 32, 0).blocks == 4);
+    CHECK(blocks_per_sm(assumed_device("86"), 32, 16, 0).blocks == 16);
+    try {
+        assumed_device("sm_42");
+        FAIL("sm_42 was accepted");
+    } catch (const Error& error) {
+        CHECK(error.status() == ExitStatus::usage);
+        CHECK(contains(error.what(), "75, 80"));
+    }
+}

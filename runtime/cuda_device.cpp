@@ -144,7 +144,8 @@ public:
 private:
     void capture(const std::function<void(Stream)>& launches) {
         const CudaDriver& d = context_->driver;
-        check(d, d.capture_begin(stream_, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), "cuStreamBeginCapture");
+        // Relaxed: whoever records may allocate meanwhile.
+        check(d, d.capture_begin(stream_, CU_STREAM_CAPTURE_MODE_RELAXED), "cuStreamBeginCapture");
         try {
             launches(stream_);
         } catch (...) {

@@ -1,0 +1,131 @@
+// Opens cuBLAS and cuBLASLt; see cublas_library.h.
+#include "bench/cublas_library.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+#include "generator/environment.h"
+#include "generator/error.h"
+
+namespace tmm::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> subdirectories(const fs::path& directory) {
+    std::error_code ignored;
+    std::vector<fs::path> found;
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored))
+        if (entry.is_directory(ignored)) found.push_back(entry.path());
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+// NVIDIA's Python wheels keep their libraries in <site>/nvidia/<package>/lib.
+std::vector<fs::path> wheel_directories() {
+    std::vector<fs::path> found;
+    for (const char* prefix : {"/usr/local/lib", "/usr/lib"})
+        for (const fs::path& python : subdirectories(prefix)) {
+            if (!python.filename().string().starts_with("python3")) continue;
+            for (const char* site : {"dist-packages", "site-packages"})
+                for (const fs::path& package : subdirectories(python / site / "nvidia"))
+                    if (fs::exists(package / "lib")) found.push_back(package / "lib");
+        }
+    return found;
+}
+
+std::vector<fs::path> search_directories(const fs::path& given) {
+    if (!given.empty()) return {given};
+    std::vector<fs::path> directories = {fs::path()};
+    if (const auto toolkit = cuda_home()) directories.push_back(*toolkit / "lib64");
+    directories.emplace_back("/usr/local/cuda/lib64");
+    for (fs::path& wheel : wheel_directories()) directories.push_back(std::move(wheel));
+    return directories;
+}
+
+struct Opened {
+    void* library;
+    std::string path;
+};
+
+Opened open_library(const std::string& stem, const fs::path& given) {
+    std::vector<std::string> tried;
+    for (const fs::path& directory : search_directories(given)) {
+        for (const char* version : {".so.13", ".so.12", ".so"}) {
+            const std::string path = (directory / (stem + version)).string();
+            if (void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) return {.library = library, .path = path};
+            tried.push_back(path);
+        }
+    }
+    throw Error(ExitStatus::no_device, fmt::format("{} was not found; tried {}", stem, fmt::join(tried, ", ")), {},
+                "name its folder with --cublas-dir, or leave it out of --vs");
+}
+
+template <class Function>
+void resolve(const Opened& opened, const char* symbol, Function& function) {
+    void* address = dlsym(opened.library, symbol);
+    if (!address) throw Error(ExitStatus::no_device, fmt::format("{} lacks {}", opened.path, symbol), {}, "use cuBLAS 12 or 13");
+    function = reinterpret_cast<Function>(address);
+}
+
+}  // namespace
+
+CublasLibrary open_cublas(const fs::path& directory) {
+    // cuBLAS needs cuBLASLt from the same folder; opened first, it is the one that the loader takes.
+    open_library("libcublasLt", directory);
+    const Opened opened = open_library("libcublas", directory);
+    CublasLibrary library;
+    library.file_name = fs::path(opened.path).filename().string();
+    resolve(opened, "cublasCreate_v2", library.create);
+    resolve(opened, "cublasDestroy_v2", library.destroy);
+    resolve(opened, "cublasGetVersion_v2", library.get_version);
+    resolve(opened, "cublasSetStream_v2", library.set_stream);
+    resolve(opened, "cublasSetWorkspace_v2", library.set_workspace);
+    resolve(opened, "cublasSetMathMode", library.set_math_mode);
+    resolve(opened, "cublasSgemm_v2", library.sgemm);
+    resolve(opened, "cublasSgemmStridedBatched", library.sgemm_strided_batched);
+    return library;
+}
+
+CublasLtLibrary open_cublaslt(const fs::path& directory) {
+    const Opened opened = open_library("libcublasLt", directory);
+    CublasLtLibrary library;
+    library.file_name = fs::path(opened.path).filename().string();
+    resolve(opened, "cublasLtCreate", library.create);
+    resolve(opened, "cublasLtDestroy", library.destroy);
+    resolve(opened, "cublasLtGetVersion", library.get_version);
+    resolve(opened, "cublasLtMatmulDescCreate", library.desc_create);
+    resolve(opened, "cublasLtMatmulDescDestroy", library.desc_destroy);
+    resolve(opened, "cublasLtMatmulDescSetAttribute", library.desc_set);
+    resolve(opened, "cublasLtMatrixLayoutCreate", library.layout_create);
+    resolve(opened, "cublasLtMatrixLayoutDestroy", library.layout_destroy);
+    resolve(opened, "cublasLtMatrixLayoutSetAttribute", library.layout_set);
+    resolve(opened, "cublasLtMatmulPreferenceCreate", library.preference_create);
+    resolve(opened, "cublasLtMatmulPreferenceDestroy", library.preference_destroy);
+    resolve(opened, "cublasLtMatmulPreferenceSetAttribute", library.preference_set);
+    resolve(opened, "cublasLtMatmulAlgoGetHeuristic", library.heuristics);
+    resolve(opened, "cublasLtMatmul", library.matmul);
+    return library;
+}
+
+void check_cublas(CublasStatus status, const char* call) {
+    if (status == kCublasSuccess) return;
+    const char* meaning = "";
+    switch (status) {
+        case 1: meaning = ", not initialised"; break;
+        case 3: meaning = ", out of memory"; break;
+        case 7: meaning = ", invalid value"; break;
+        case 8: meaning = ", this GPU is not supported"; break;
+        case 13: meaning = ", execution failed"; break;
+        case 15: meaning = ", not supported"; break;
+        default: break;
+    }
+    throw std::runtime_error(fmt::format("{} failed with status {}{}", call, status, meaning));
+}
+
+}  // namespace tmm::bench

@@ -1,0 +1,93 @@
+// cuBLAS and cuBLASLt, opened at run time: the few functions and values of theirs that a comparison needs. Neither their
+// headers nor their libraries are needed to build tmm.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace tmm::bench {
+
+// The values and layouts below are part of the libraries' binary interface, the same in CUDA 12 and 13.
+using CublasStatus = int;
+inline constexpr CublasStatus kCublasSuccess = 0;
+inline constexpr int kCublasOpN = 0;
+inline constexpr int kCublasOpT = 1;
+inline constexpr int kCublasDefaultMath = 0;
+inline constexpr int kCublasTf32Math = 3;
+inline constexpr int kCublasCompute32f = 68;
+inline constexpr int kCublasCompute32fTf32 = 77;
+inline constexpr int kCudaR32f = 0;
+
+inline constexpr int kLayoutBatchCount = 5;
+inline constexpr int kLayoutBatchStride = 6;
+inline constexpr int kDescTransA = 3;
+inline constexpr int kDescTransB = 4;
+inline constexpr int kPreferenceWorkspace = 1;
+inline constexpr int kPreferenceAlignment[] = {5, 6, 7, 8};
+
+struct CublasLtAlgo {
+    std::uint64_t data[8];
+};
+struct CublasLtHeuristic {
+    CublasLtAlgo algo;
+    std::size_t workspace_bytes;
+    CublasStatus state;
+    float waves;
+    int reserved[4];
+};
+static_assert(sizeof(CublasLtHeuristic) == 64 + 8 + 4 + 4 + 16);
+
+using CublasHandle = struct CublasContext*;
+using CublasLtHandle = struct CublasLtContext*;
+using CublasLtDesc = struct CublasLtDescOpaque*;
+using CublasLtLayout = struct CublasLtLayoutOpaque*;
+using CublasLtPreference = struct CublasLtPreferenceOpaque*;
+
+struct CublasLibrary {
+    CublasStatus (*create)(CublasHandle*) = nullptr;
+    CublasStatus (*destroy)(CublasHandle) = nullptr;
+    CublasStatus (*get_version)(CublasHandle, int*) = nullptr;
+    CublasStatus (*set_stream)(CublasHandle, void*) = nullptr;
+    CublasStatus (*set_workspace)(CublasHandle, void*, std::size_t) = nullptr;
+    CublasStatus (*set_math_mode)(CublasHandle, int) = nullptr;
+    CublasStatus (*sgemm)(CublasHandle, int op_a, int op_b, int m, int n, int k, const float* alpha, const float* a, int lda,
+                          const float* b, int ldb, const float* beta, float* c, int ldc) = nullptr;
+    CublasStatus (*sgemm_strided_batched)(CublasHandle, int op_a, int op_b, int m, int n, int k, const float* alpha, const float* a,
+                                          int lda, long long stride_a, const float* b, int ldb, long long stride_b, const float* beta,
+                                          float* c, int ldc, long long stride_c, int batch) = nullptr;
+    std::string file_name;
+};
+
+struct CublasLtLibrary {
+    CublasStatus (*create)(CublasLtHandle*) = nullptr;
+    CublasStatus (*destroy)(CublasLtHandle) = nullptr;
+    std::size_t (*get_version)() = nullptr;
+    CublasStatus (*desc_create)(CublasLtDesc*, int compute_type, int scale_type) = nullptr;
+    CublasStatus (*desc_destroy)(CublasLtDesc) = nullptr;
+    CublasStatus (*desc_set)(CublasLtDesc, int attribute, const void* value, std::size_t bytes) = nullptr;
+    CublasStatus (*layout_create)(CublasLtLayout*, int type, std::uint64_t rows, std::uint64_t columns, std::int64_t ld) = nullptr;
+    CublasStatus (*layout_destroy)(CublasLtLayout) = nullptr;
+    CublasStatus (*layout_set)(CublasLtLayout, int attribute, const void* value, std::size_t bytes) = nullptr;
+    CublasStatus (*preference_create)(CublasLtPreference*) = nullptr;
+    CublasStatus (*preference_destroy)(CublasLtPreference) = nullptr;
+    CublasStatus (*preference_set)(CublasLtPreference, int attribute, const void* value, std::size_t bytes) = nullptr;
+    CublasStatus (*heuristics)(CublasLtHandle, CublasLtDesc, CublasLtLayout a, CublasLtLayout b, CublasLtLayout c, CublasLtLayout d,
+                               CublasLtPreference, int requested, CublasLtHeuristic* results, int* returned) = nullptr;
+    CublasStatus (*matmul)(CublasLtHandle, CublasLtDesc, const void* alpha, const void* a, CublasLtLayout, const void* b, CublasLtLayout,
+                           const void* beta, const void* c, CublasLtLayout, void* d, CublasLtLayout, const CublasLtAlgo*, void* workspace,
+                           std::size_t workspace_bytes, void* stream) = nullptr;
+    std::string file_name;
+};
+
+// Searched: `directory` where one is given and nowhere else; otherwise the loader's own path, the toolkit's lib64 and where the
+// system's Python keeps NVIDIA's wheels. Throws Error (no_device) that lists where was looked. They stay open until the process ends.
+CublasLibrary open_cublas(const std::filesystem::path& directory);
+CublasLtLibrary open_cublaslt(const std::filesystem::path& directory);
+
+// Throws std::runtime_error that names the call and the status.
+void check_cublas(CublasStatus status, const char* call);
+
+}  // namespace tmm::bench

@@ -1,0 +1,199 @@
+// tmm-bench: the tuned library against cuBLAS, cuBLASLt, the CPU and the naive kernel, side by side.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <boost/program_options.hpp>
+#include <charconv>
+#include <ctime>
+#include <iostream>
+#include <sstream>
+
+#include "bench/commit_stamp.h"
+#include "bench/peers.h"
+#include "bench/report.h"
+#include "bench/shape_benchmark.h"
+#include "generator/environment.h"
+#include "generator/error.h"
+#include "generator/text.h"
+#include "generator/tool_main.h"
+#include "tuner/interrupt.h"
+
+namespace tmm::bench {
+namespace {
+
+namespace options = boost::program_options;
+
+struct Arguments {
+    std::string shapes;
+    std::vector<std::string> set;
+    std::string vs;
+    std::string gpu;
+    std::string database;
+    std::string csv;
+    std::string json;
+    std::string label;
+    std::string cublas_directory;
+    int pairs = 30;
+    double settle_seconds = 1;
+    std::int64_t workspace_mib = 64;
+};
+
+options::options_description described(Arguments& arguments) {
+    options::options_description all("options", 120, 80);
+    all.add_options()("help,h", "this text")                                                                                       //
+        ("shapes", options::value(&arguments.shapes)->value_name("FILE"), "the problems, one a line")                              //
+        ("set", options::value(&arguments.set)->value_name("KEY=VALUE"), "key of every line in the shapes file; may be repeated")  //
+        ("vs", options::value(&arguments.vs)->value_name("LIST"),
+         "peers from cublas,cublaslt,cpu,naive; default cublas,cublaslt on a GPU, cpu,naive on the emulated device")                 //
+        ("gpu", options::value(&arguments.gpu)->value_name("N|host|auto")->default_value("auto"), "the device")                      //
+        ("db", options::value(&arguments.database)->value_name("FILE"), "the tuning database; default TMM_DB, else the user's own")  //
+        ("pairs", options::value(&arguments.pairs)->value_name("N")->default_value(30), "pairs timed a shape; a claim needs 30")     //
+        ("settle", options::value(&arguments.settle_seconds)->value_name("SECONDS")->default_value(1, "1"),
+         "least time for the clock to settle before a shape's pairs")  //
+        ("workspace-limit", options::value(&arguments.workspace_mib)->value_name("MIB")->default_value(64),
+         "workspace that cuBLAS and cuBLASLt get")                                                                             //
+        ("cublas-dir", options::value(&arguments.cublas_directory)->value_name("DIR"), "where libcublas and libcublasLt are")  //
+        ("csv", options::value(&arguments.csv)->value_name("FILE"), "also write the table as CSV")                             //
+        ("json", options::value(&arguments.json)->value_name("FILE"), "also write everything, with all samples, as JSON")      //
+        ("label", options::value(&arguments.label)->value_name("TEXT"), "stands in the files for the commit that tmm was built from");
+    return all;
+}
+
+[[noreturn]] void usage_error(const std::string& what, const std::string& where, const std::string& remedy = "see tmm-bench --help") {
+    throw Error(ExitStatus::usage, what, where, remedy);
+}
+
+int parse_gpu(const std::string& text) {
+    if (text == "host") return kHostDevice;
+    if (text == "auto") {
+        if (gpu_count() > 0) return 0;
+        std::cerr << "tmm-bench: no GPU found, using the emulated device (--gpu host)\n";
+        return kHostDevice;
+    }
+    int ordinal = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ordinal);
+    if (error != std::errc() || end != text.data() + text.size() || ordinal < 0)
+        usage_error(fmt::format("\"{}\" is no GPU", text), "--gpu", "give its number, host or auto");
+    return ordinal;
+}
+
+std::vector<std::string> split(const std::string& text) {
+    std::vector<std::string> parts;
+    std::stringstream stream(text);
+    for (std::string part; std::getline(stream, part, ',');)
+        if (!part.empty()) parts.push_back(part);
+    return parts;
+}
+
+ShapeOverrides parse_overrides(const std::vector<std::string>& settings) {
+    ShapeOverrides overrides;
+    for (const std::string& setting : settings) {
+        const std::size_t equals = setting.find('=');
+        if (equals == std::string::npos || equals == 0) usage_error(fmt::format("\"{}\" is not KEY=VALUE", setting), "--set");
+        overrides.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
+    }
+    return overrides;
+}
+
+std::string now() {
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+ShapeResult run_shape(ShapeBenchmark& benchmark, const Shape& shape) {
+    try {
+        return benchmark.run(shape);
+    } catch (const DeviceFault& fault) {
+        throw Error(ExitStatus::no_device, fmt::format("the device is lost: {}", fault.what()), to_text(shape.problem),
+                    "run again without this shape, and verify it by tmm-tune");
+    }
+}
+
+ExitStatus run(const Arguments& arguments, const Interrupt& interrupt) {
+    if (arguments.shapes.empty()) usage_error("--shapes is missing", "");
+    if (arguments.pairs < 1) usage_error("at least one pair is needed", "--pairs");
+    if (arguments.workspace_mib < 0 || arguments.workspace_mib > 65536) usage_error("between 0 and 65536 MiB", "--workspace-limit");
+    const std::vector<Shape> shapes = read_shapes(arguments.shapes, parse_overrides(arguments.set));
+
+    const int ordinal = parse_gpu(arguments.gpu);
+    const std::shared_ptr<Device> device = open_device(ordinal);
+    const DriverContext context(ordinal);
+    const bool emulated = device->info().emulated;
+
+    RunInfo info{.label = arguments.label.empty() ? kCommit : arguments.label,
+                 .date = now(),
+                 .device = device->info(),
+                 .kernel_driver = kernel_driver_version(),
+                 .nvrtc_version = emulated ? 0 : nvrtc_version(),
+                 .pairs = arguments.pairs,
+                 .peers = arguments.vs.empty() ? default_peers(device->info()) : split(arguments.vs),
+                 .peer_versions = {}};
+    const PeerOptions peer_options{.cublas_directory = arguments.cublas_directory, .workspace_bytes = arguments.workspace_mib << 20};
+    std::vector<std::unique_ptr<Peer>> peers;
+    for (const std::string& name : info.peers) {
+        peers.push_back(make_peer(name, device, peer_options));
+        info.peer_versions.push_back(peers.back()->version());
+        std::cerr << fmt::format("tmm-bench: {}: {}\n", name, info.peer_versions.back());
+    }
+    const TunedLibrary tuned(ordinal, arguments.database.empty() ? default_database_path() : std::filesystem::path(arguments.database));
+
+    BenchmarkOptions benchmark_options;
+    benchmark_options.pairs = arguments.pairs;
+    benchmark_options.settle.least_seconds = emulated ? 0 : arguments.settle_seconds;
+    benchmark_options.settle.most_seconds = emulated ? 0 : std::max(4 * arguments.settle_seconds, 0.1);
+    ShapeBenchmark benchmark(device, context, tuned, peers, benchmark_options);
+
+    std::cerr << fmt::format("tmm-bench: {} shapes on {}, {} pairs each\n", shapes.size(), device->info().name, arguments.pairs);
+    if (!emulated && arguments.pairs < 30) std::cerr << "tmm-bench: fewer than 30 pairs: good for a look, not for a claim\n";
+    Table table(std::cout, shapes, info);
+    std::vector<ShapeResult> results;
+    bool all_good = true;
+    for (const Shape& shape : shapes) {
+        if (interrupt.requested()) break;
+        if (isatty(STDERR_FILENO))
+            std::cerr << fmt::format("\r\033[K{}/{} {}\r", results.size() + 1, shapes.size(), to_text(shape.problem));
+        results.push_back(run_shape(benchmark, shape));
+        if (isatty(STDERR_FILENO)) std::cerr << "\r\033[K";
+        const ShapeResult& result = results.back();
+        table.row(result);
+        for (const PeerResult& peer : result.peers)
+            if (!peer.skipped.empty())
+                std::cerr << fmt::format("tmm-bench: {}: {} skipped: {}\n", to_text(shape.problem), peer.name, peer.skipped);
+        all_good = all_good && result.failure.empty() && !result.wrong();
+        // After every shape, so that a run that is cut short leaves what it has.
+        if (!arguments.csv.empty()) write_file(arguments.csv, csv(info, results));
+        if (!arguments.json.empty()) write_file(arguments.json, json(info, results));
+    }
+    print_means(std::cout, results);
+    if (interrupt.requested()) return ExitStatus::interrupted;
+    return all_good ? ExitStatus::done : ExitStatus::no_winner;
+}
+
+ExitStatus run_tool(int argc, char** argv) {
+    Arguments arguments;
+    const options::options_description all = described(arguments);
+    try {
+        options::variables_map values;
+        options::store(options::command_line_parser(argc, argv).options(all).positional({}).run(), values);
+        options::notify(values);
+        if (values.count("help")) {
+            std::cout << "tmm-bench --shapes FILE [options]\n\nTimes the tuned kernels against other ways to multiply, side by side in one "
+                         "process, and compares results.\n"
+                         "Exit status: 0 done, 1 usage, 2 bad input file, 3 no such device, driver or peer library, 4 compiler missing,\n"
+                         "5 database, 6 a shape failed or results differ, 130 interrupted.\n\n"
+                      << all;
+            return ExitStatus::done;
+        }
+    } catch (const options::error& error) {
+        usage_error(error.what(), "");
+    }
+    const Interrupt interrupt;
+    return run(arguments, interrupt);
+}
+
+}  // namespace
+}  // namespace tmm::bench
+
+int main(int argc, char** argv) {
+    return tmm::tool_main("tmm-bench", [&] { return tmm::bench::run_tool(argc, argv); });
+}

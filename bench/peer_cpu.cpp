@@ -1,0 +1,159 @@
+// The peer without a GPU: OpenBLAS where it is installed, else a plain loop; timed by the host's clock on matrices in its memory.
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <limits>
+#include <stdexcept>
+
+#include "bench/peers.h"
+#include "bench/statistics.h"
+
+namespace tmm::bench {
+namespace {
+
+using CblasSgemm = void (*)(int layout, int op_a, int op_b, int m, int n, int k, float alpha, const float* a, int lda, const float* b,
+                            int ldb, float beta, float* c, int ldc);
+constexpr int kRowMajor = 101;
+constexpr int kNoTrans = 111;
+constexpr int kTrans = 112;
+
+// Larger problems would keep everybody waiting.
+constexpr double kMostFlopsOpenblas = 2.0 * 4096 * 4096 * 4096;
+constexpr double kMostFlopsLoop = 2.0 * 512 * 512 * 512;
+
+void multiply_loop(const GemmProblem& p, float alpha, const float* a, const float* b, float beta, float* c) {
+    for (i64 i = 0; i < p.m; ++i)
+        for (i64 j = 0; j < p.n; ++j) {
+            float sum = 0;
+            for (i64 l = 0; l < p.k; ++l) {
+                const float x = p.op_a == Operation::none ? a[i * p.lda + l] : a[l * p.lda + i];
+                const float y = p.op_b == Operation::none ? b[l * p.ldb + j] : b[j * p.ldb + l];
+                sum += x * y;
+            }
+            float& element = c[i * p.ldc + j];
+            element = beta == 0 ? alpha * sum : alpha * sum + beta * element;
+        }
+}
+
+int cblas_op(Operation op) {
+    return op == Operation::none ? kNoTrans : kTrans;
+}
+
+void multiply(CblasSgemm sgemm, const GemmProblem& p, const GemmCall& call) {
+    const auto* a = static_cast<const float*>(call.a);
+    const auto* b = static_cast<const float*>(call.b);
+    auto* c = static_cast<float*>(call.c);
+    const auto alpha = static_cast<float>(call.alpha);
+    const auto beta = static_cast<float>(call.beta);
+    for (i64 batch = 0; batch < p.batch; ++batch, a += p.stride_a, b += p.stride_b, c += p.stride_c) {
+        if (sgemm)
+            sgemm(kRowMajor, cblas_op(p.op_a), cblas_op(p.op_b), static_cast<int>(p.m), static_cast<int>(p.n), static_cast<int>(p.k), alpha,
+                  a, static_cast<int>(p.lda), b, static_cast<int>(p.ldb), beta, c, static_cast<int>(p.ldc));
+        else
+            multiply_loop(p, alpha, a, b, beta, c);
+    }
+}
+
+std::size_t span(i64 rows, i64 columns, i64 ld, i64 batch, i64 stride) {
+    if (rows == 0 || columns == 0 || batch == 0) return 0;
+    return static_cast<std::size_t>((batch - 1) * stride + (rows - 1) * ld + columns);
+}
+
+// Times whatever runs on the CPU.
+class HostReplay final : public Replay {
+public:
+    explicit HostReplay(std::function<void()> work) : work_(std::move(work)) {}
+    double run_timed() override {
+        const auto start = std::chrono::steady_clock::now();
+        work_();
+        return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+    }
+
+private:
+    std::function<void()> work_;
+};
+
+class CpuContestant final : public Contestant {
+public:
+    CpuContestant(std::shared_ptr<Device> device, CblasSgemm sgemm, const GemmProblem& problem)
+        : device_(std::move(device)),
+          sgemm_(sgemm),
+          problem_(problem),
+          a_(span(stored_rows_a(problem), stored_columns_a(problem), problem.lda, problem.batch, problem.stride_a)),
+          b_(span(stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.batch, problem.stride_b)),
+          c_(span(problem.m, problem.n, problem.ldc, problem.batch, problem.stride_c)) {}
+
+    void enqueue(const GemmCall& call, Stream stream) override {
+        device_->synchronize(stream);
+        device_->copy_to_host(a_.data(), call.a, a_.size() * sizeof(float));
+        device_->copy_to_host(b_.data(), call.b, b_.size() * sizeof(float));
+        device_->copy_to_host(c_.data(), call.c, c_.size() * sizeof(float));
+        multiply(sgemm_, problem_, on_host(call));
+        device_->copy_to_device(call.c, c_.data(), c_.size() * sizeof(float));
+    }
+
+    std::unique_ptr<Replay> record(Device&, const std::vector<GemmCall>& calls) override {
+        if (calls.empty()) throw std::runtime_error("nothing to record");
+        enqueue(calls.front(), nullptr);
+        return std::make_unique<HostReplay>([this, call = on_host(calls.front()), count = calls.size()] {
+            for (std::size_t i = 0; i < count; ++i) multiply(sgemm_, problem_, call);
+        });
+    }
+    bool has_host_cost() const override { return false; }
+
+private:
+    GemmCall on_host(const GemmCall& call) {
+        GemmCall copy = call;
+        copy.a = a_.data();
+        copy.b = b_.data();
+        copy.c = c_.data();
+        return copy;
+    }
+
+    std::shared_ptr<Device> device_;
+    CblasSgemm sgemm_;
+    GemmProblem problem_;
+    std::vector<float> a_;
+    std::vector<float> b_;
+    std::vector<float> c_;
+};
+
+class CpuPeer final : public Peer {
+public:
+    explicit CpuPeer(std::shared_ptr<Device> device) : device_(std::move(device)) {
+        if (void* library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL)) {
+            sgemm_ = reinterpret_cast<CblasSgemm>(dlsym(library, "cblas_sgemm"));
+            if (const auto config = reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_config")); config && sgemm_)
+                version_ = config();
+        }
+    }
+
+    std::string name() const override { return "cpu"; }
+    std::string version() const override { return version_; }
+
+    std::vector<std::unique_ptr<Contestant>> offers(const GemmProblem& problem) override {
+        const double most = sgemm_ ? kMostFlopsOpenblas : kMostFlopsLoop;
+        if (flops(problem) > most)
+            throw std::runtime_error(
+                fmt::format("the CPU is asked for at most {:.0f} GFLOP, this is {:.0f}", most / 1e9, flops(problem) / 1e9));
+        for (const i64 extent : {problem.m, problem.n, problem.k, problem.lda, problem.ldb, problem.ldc})
+            if (extent > std::numeric_limits<int>::max()) throw std::runtime_error("cblas_sgemm takes sizes below 2^31");
+        std::vector<std::unique_ptr<Contestant>> found;
+        found.push_back(std::make_unique<CpuContestant>(device_, sgemm_, problem));
+        return found;
+    }
+
+private:
+    std::shared_ptr<Device> device_;
+    CblasSgemm sgemm_ = nullptr;
+    std::string version_ = "a plain loop (libopenblas.so.0 was not found)";
+};
+
+}  // namespace
+
+std::unique_ptr<Peer> make_cpu_peer(std::shared_ptr<Device> device) {
+    return std::make_unique<CpuPeer>(std::move(device));
+}
+
+}  // namespace tmm::bench

@@ -1,0 +1,35 @@
+// The peers that --vs names.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/contestant.h"
+#include "runtime/executable_plan.h"
+
+namespace tmm::bench {
+
+struct PeerOptions {
+    // Where libcublas and libcublasLt are; empty: searched for.
+    std::filesystem::path cublas_directory;
+    // Device memory that cuBLAS and cuBLASLt may use.
+    std::int64_t workspace_bytes = 64LL << 20;
+    int heuristics = 48;
+};
+
+// "cublas", "cublaslt", "cpu" or "naive". Throws Error: usage for another name, no_device where its library or a GPU is missing.
+// The device's context must be current in the calling thread, and in the one that uses the peer.
+std::unique_ptr<Peer> make_peer(const std::string& name, std::shared_ptr<Device> device, const PeerOptions& options);
+
+// The default of --vs: cublas and cublaslt on a GPU, cpu and naive on the emulated device.
+std::vector<std::string> default_peers(const DeviceInfo& device);
+
+// One a file, behind make_peer().
+std::unique_ptr<Peer> make_cublas_peer(std::shared_ptr<Device> device, const PeerOptions& options);
+std::unique_ptr<Peer> make_cublaslt_peer(std::shared_ptr<Device> device, const PeerOptions& options);
+std::unique_ptr<Peer> make_naive_peer(std::shared_ptr<Device> device);
+std::unique_ptr<Peer> make_cpu_peer(std::shared_ptr<Device> device);
+
+}  // namespace tmm::bench

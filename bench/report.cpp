@@ -1,0 +1,265 @@
+// Table, CSV and JSON; see report.h.
+#include "bench/report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "generator/error.h"
+#include "generator/text.h"
+
+namespace tmm::bench {
+namespace {
+
+std::string time_text(double us) {
+    if (us < 100) return fmt::format("{:.2f}", us);
+    return fmt::format("{:.1f}", us);
+}
+
+std::string bytes_text(std::int64_t bytes) {
+    if (bytes == 0) return "0";
+    if (bytes < 1 << 20) return fmt::format("{:.0f}K", static_cast<double>(bytes) / 1024);
+    return fmt::format("{:.0f}M", static_cast<double>(bytes) / (1 << 20));
+}
+
+std::string host_text(double us) {
+    return us < 0 ? "-" : fmt::format("{:.1f}", us);
+}
+
+std::string interval_text(const Interval& interval) {
+    return fmt::format("{:.3f} [{:.3f}, {:.3f}]", interval.value, interval.low, interval.high);
+}
+
+std::string csv_field(const std::string& text) {
+    if (text.find_first_of(",\"\n") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text) {
+        if (c == '"') quoted += '"';
+        quoted += c == '\n' ? ' ' : c;
+    }
+    return quoted + '"';
+}
+
+// A number without a meaning (a failed shape's, an unmeasured host cost) is an empty field.
+std::string csv_number(double value, bool known = true) {
+    return known ? fmt::format("{:.6g}", value) : "";
+}
+
+const PeerResult* peer_named(const ShapeResult& result, const std::string& name) {
+    const auto found = std::find_if(result.peers.begin(), result.peers.end(), [&](const PeerResult& peer) { return peer.name == name; });
+    return found == result.peers.end() || !found->skipped.empty() ? nullptr : &*found;
+}
+
+double host_cost_of(const ShapeResult& result, const std::string& name) {
+    const PeerResult* peer = peer_named(result, name);
+    return peer ? peer->host_us : -1;
+}
+
+// Everything that a reader of the figures must know, in order.
+std::vector<std::pair<std::string, std::string>> circumstances(const RunInfo& info) {
+    const DeviceInfo& device = info.device;
+    std::vector<std::pair<std::string, std::string>> rows = {
+        {"commit", info.label}, {"date", info.date}, {"gpu", device.name}, {"pairs", std::to_string(info.pairs)}};
+    if (!device.emulated) {
+        rows.emplace_back("compute_capability", fmt::format("{}.{}", device.compute_capability_major, device.compute_capability_minor));
+        rows.emplace_back("sm_count", std::to_string(device.sm_count));
+        rows.emplace_back("power_limit_w", std::to_string(device.power_limit));
+        rows.emplace_back("driver", info.kernel_driver.empty() ? "unknown" : info.kernel_driver);
+        rows.emplace_back("cuda_driver_api", fmt::format("{}.{}", device.driver_version / 1000, device.driver_version % 1000 / 10));
+        rows.emplace_back("nvrtc", fmt::format("{}.{}", info.nvrtc_version / 1000, info.nvrtc_version % 1000 / 10));
+    }
+    for (std::size_t i = 0; i < info.peers.size(); ++i) rows.emplace_back(info.peers[i], info.peer_versions[i]);
+    return rows;
+}
+
+std::string note_of(const ShapeResult& result) {
+    if (!result.failure.empty()) return result.failure;
+    std::string note;
+    if (result.wrong()) note = "results differ: " + result.difference->where;
+    for (const PeerResult& peer : result.peers)
+        if (!peer.skipped.empty()) note += fmt::format("{}{} skipped: {}", note.empty() ? "" : "; ", peer.name, peer.skipped);
+    return note;
+}
+
+bool in_means(const ShapeResult& result) {
+    return result.failure.empty() && !result.ratios.empty();
+}
+
+}  // namespace
+
+Table::Table(std::ostream& out, const std::vector<Shape>& shapes, const RunInfo& info) : out_(out), shape_width_(5), info_(info) {
+    for (const Shape& shape : shapes) shape_width_ = std::max(shape_width_, static_cast<int>(to_text(shape.problem).size()));
+    if (info.device.emulated)
+        out_ << "# The emulated device: times are the CPU's and say nothing about a GPU.\n";
+    else
+        out_ << "# Times: device time of a replayed graph, operands rotated past the L2. ratio: fastest peer / tmm, with its 95% interval "
+                "over "
+             << info.pairs << " pairs; above 1 tmm is faster. host: a call's cost on the CPU, tmm/best peer.\n";
+    std::string line = fmt::format("{:{}}  {:>10}  {:>8}", "shape", shape_width_, "tmm us", "TFLOP/s");
+    for (const std::string& peer : info.peers) line += fmt::format("  {:>11}", peer + " us");
+    out_ << line << fmt::format("  {:22}  {:>11}  {:>6}  {:9}  config\n", "ratio [95%]", "host us", "wksp", "match") << std::flush;
+}
+
+void Table::row(const ShapeResult& result) {
+    const std::string shape = to_text(result.shape.problem);
+    if (!result.failure.empty()) {
+        out_ << fmt::format("{:{}}  failed: {}\n", shape, shape_width_, result.failure) << std::flush;
+        return;
+    }
+    std::string line = fmt::format("{:{}}  {:>10}  {:>8.2f}", shape, shape_width_, time_text(result.median_us), result.tflops);
+    for (const std::string& name : info_.peers) {
+        const PeerResult* peer = peer_named(result, name);
+        line += fmt::format("  {:>11}", peer ? time_text(peer->median_us) : "-");
+    }
+    const std::string host = fmt::format("{}/{}", host_text(result.host_us), host_text(host_cost_of(result, result.best_peer)));
+    line += fmt::format("  {:22}  {:>11}  {:>6}  {:9}  {}{}{}\n", result.best_peer.empty() ? "-" : interval_text(result.ratio), host,
+                        bytes_text(result.workspace_bytes), result.match, result.config, result.throttled ? "  (throttled)" : "",
+                        info_.device.emulated || result.cold_l2 ? "" : "  (L2 warm)");
+    if (result.wrong()) line += fmt::format("  WRONG: {} ({:.3g} times the bound)\n", result.difference->where, result.difference->ratio);
+    out_ << line << std::flush;
+}
+
+void print_means(std::ostream& out, const std::vector<ShapeResult>& results) {
+    std::map<ShapeClass, std::vector<std::vector<double>>> by_class;
+    std::vector<std::vector<double>> all;
+    const ShapeResult* slowest = nullptr;
+    int surely_slower = 0;
+    for (const ShapeResult& result : results) {
+        if (!in_means(result)) continue;
+        by_class[result.shape_class].push_back(result.ratios);
+        all.push_back(result.ratios);
+        if (result.ratio.high < 1) ++surely_slower;
+        if (!slowest || result.ratio.value < slowest->ratio.value) slowest = &result;
+    }
+    if (all.empty()) return;
+    out << "\ngeometric mean of peer / tmm, best peer of each shape:\n";
+    for (const ShapeClass shape_class : kShapeClasses)
+        if (const auto found = by_class.find(shape_class); found != by_class.end())
+            out << fmt::format("  {:13}  {:22}  {} shape{}\n", name_of(shape_class), interval_text(geometric_mean_interval(found->second)),
+                               found->second.size(), found->second.size() == 1 ? "" : "s");
+    out << fmt::format("  {:13}  {:22}  {} shape{}\n", "all", interval_text(geometric_mean_interval(all)), all.size(),
+                       all.size() == 1 ? "" : "s");
+    out << fmt::format("slowest: {} at {}; {} of {} shapes are slower than the best peer beyond their interval\n",
+                       to_text(slowest->shape.problem), interval_text(slowest->ratio), surely_slower, all.size())
+        << std::flush;
+}
+
+std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results) {
+    std::string text = "# tmm-bench";
+    for (const auto& [key, value] : circumstances(info)) text += fmt::format("\n# {}: {}", key, value);
+    text += "\nshape,class,tmm_us,tflops";
+    for (const std::string& peer : info.peers)
+        text += fmt::format(",{0}_us,{0}_ratio,{0}_ratio_low,{0}_ratio_high,{0}_host_us,{0}_workspace_bytes,{0}_detail", peer);
+    text +=
+        ",best_peer,ratio,ratio_low,ratio_high,tmm_host_us,tmm_workspace_bytes,match,config,launches,operand_sets,l2,difference,sm_clock_"
+        "mhz,"
+        "throttled,note\n";
+    for (const ShapeResult& result : results) {
+        const bool timed = result.failure.empty();
+        const bool compared = timed && !result.best_peer.empty();
+        std::vector<std::string> fields = {to_text(result.shape.problem), std::string(name_of(result.shape_class)),
+                                           csv_number(result.median_us, timed), csv_number(result.tflops, timed)};
+        for (const std::string& name : info.peers) {
+            const PeerResult* peer = timed ? peer_named(result, name) : nullptr;
+            if (!peer) {
+                fields.resize(fields.size() + 7);
+                continue;
+            }
+            fields.push_back(csv_number(peer->median_us));
+            fields.push_back(csv_number(peer->ratio.value));
+            fields.push_back(csv_number(peer->ratio.low, peer->in_pairs));
+            fields.push_back(csv_number(peer->ratio.high, peer->in_pairs));
+            fields.push_back(csv_number(peer->host_us, peer->host_us >= 0));
+            fields.push_back(std::to_string(peer->workspace_bytes));
+            fields.push_back(peer->detail);
+        }
+        fields.push_back(result.best_peer);
+        fields.push_back(csv_number(result.ratio.value, compared));
+        fields.push_back(csv_number(result.ratio.low, compared));
+        fields.push_back(csv_number(result.ratio.high, compared));
+        fields.push_back(csv_number(result.host_us, timed && result.host_us >= 0));
+        fields.push_back(timed ? std::to_string(result.workspace_bytes) : "");
+        fields.push_back(result.match);
+        fields.push_back(result.config);
+        fields.push_back(timed ? std::to_string(result.launches) : "");
+        fields.push_back(timed ? std::to_string(result.operand_sets) : "");
+        fields.push_back(!timed || info.device.emulated ? "" : result.cold_l2 ? "cold" : "warm");
+        fields.push_back(result.difference ? csv_number(result.difference->ratio) : "");
+        fields.push_back(timed && result.sm_clock_mhz > 0 ? std::to_string(result.sm_clock_mhz) : "");
+        fields.push_back(!timed || info.device.emulated ? "" : result.throttled ? "1" : "0");
+        fields.push_back(note_of(result));
+        for (std::string& field : fields) field = csv_field(field);
+        text += fmt::format("{}\n", fmt::join(fields, ","));
+    }
+    return text;
+}
+
+std::string json(const RunInfo& info, const std::vector<ShapeResult>& results) {
+    using Json = nlohmann::ordered_json;
+    const auto interval = [](const Interval& value) { return Json{{"value", value.value}, {"low", value.low}, {"high", value.high}}; };
+    Json document;
+    for (const auto& [key, value] : circumstances(info)) document["run"][key] = value;
+    document["shapes"] = Json::array();
+    std::vector<std::vector<double>> all;
+    for (const ShapeResult& result : results) {
+        Json row = {{"shape", to_text(result.shape.problem)}, {"class", name_of(result.shape_class)}};
+        if (!result.failure.empty()) {
+            row["failure"] = result.failure;
+            document["shapes"].push_back(row);
+            continue;
+        }
+        row["tmm"] = {{"median_us", result.median_us},  {"tflops", result.tflops}, {"workspace_bytes", result.workspace_bytes},
+                      {"match", result.match},          {"config", result.config}, {"why", result.why},
+                      {"samples_us", result.samples_us}};
+        if (result.host_us >= 0) row["tmm"]["host_us"] = result.host_us;
+        row["peers"] = Json::array();
+        for (const PeerResult& peer : result.peers) {
+            Json entry = {{"name", peer.name}};
+            if (!peer.skipped.empty()) {
+                entry["skipped"] = peer.skipped;
+            } else {
+                entry.update({{"median_us", peer.median_us},
+                              {"ratio", interval(peer.ratio)},
+                              {"in_pairs", peer.in_pairs},
+                              {"workspace_bytes", peer.workspace_bytes},
+                              {"offers", peer.offers},
+                              {"detail", peer.detail},
+                              {"samples_us", peer.samples_us}});
+                if (peer.host_us >= 0) entry["host_us"] = peer.host_us;
+            }
+            row["peers"].push_back(entry);
+        }
+        if (!result.best_peer.empty()) {
+            row["best_peer"] = result.best_peer;
+            row["ratio"] = interval(result.ratio);
+        }
+        row["launches"] = result.launches;
+        row["operand_sets"] = result.operand_sets;
+        row["cold_l2"] = result.cold_l2;
+        row["sm_clock_mhz"] = result.sm_clock_mhz;
+        row["throttled"] = result.throttled;
+        if (result.difference) row["difference"] = {{"of_bound", result.difference->ratio}, {"where", result.difference->where}};
+        if (in_means(result)) all.push_back(result.ratios);
+        document["shapes"].push_back(row);
+    }
+    if (!all.empty()) document["geometric_mean"] = interval(geometric_mean_interval(all));
+    return document.dump(1) + "\n";
+}
+
+void write_file(const std::string& file, const std::string& text) {
+    std::ofstream out(file, std::ios::binary | std::ios::trunc);
+    out << text;
+    out.close();
+    if (!out)
+        throw Error(ExitStatus::bad_input, fmt::format("can't write: {}", std::strerror(errno)), file,
+                    "name a file in a directory that exists");
+}
+
+}  // namespace tmm::bench

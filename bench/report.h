@@ -1,0 +1,47 @@
+// What tmm-bench says: the table on stdout, its means, and the same as CSV and JSON with all that a figure's meaning depends on.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "bench/shape_benchmark.h"
+
+namespace tmm::bench {
+
+// Under which circumstances the figures were taken.
+struct RunInfo {
+    // The commit, or what --label says.
+    std::string label;
+    std::string date;
+    DeviceInfo device;
+    std::string kernel_driver;
+    int nvrtc_version = 0;
+    int pairs = 0;
+    // As --vs names them, and what each one is.
+    std::vector<std::string> peers;
+    std::vector<std::string> peer_versions;
+};
+
+// Prints a line a shape as it comes, in columns whose widths are known from the start.
+class Table {
+public:
+    Table(std::ostream& out, const std::vector<Shape>& shapes, const RunInfo& info);
+    void row(const ShapeResult& result);
+
+private:
+    std::ostream& out_;
+    int shape_width_;
+    RunInfo info_;
+};
+
+// Geometric means over all shapes and over each class, and the slowest shape. Nothing without a peer.
+void print_means(std::ostream& out, const std::vector<ShapeResult>& results);
+
+std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results);
+std::string json(const RunInfo& info, const std::vector<ShapeResult>& results);
+
+// Throws Error (bad_input) where the file can't be written.
+void write_file(const std::string& file, const std::string& text);
+
+}  // namespace tmm::bench

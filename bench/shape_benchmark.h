@@ -1,0 +1,100 @@
+// One shape's comparison, from its operands to its ratio: results compared, offers screened, pairs timed, host cost measured.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/driver_context.h"
+#include "bench/operands.h"
+#include "bench/paired_timing.h"
+#include "bench/statistics.h"
+#include "bench/tuned.h"
+
+namespace tmm::bench {
+
+struct BenchmarkOptions {
+    int pairs = 30;
+    SettleOptions settle;
+    // A sample's graph holds launches for at least this long.
+    double sample_us = 2000;
+    // Offers of a peer that are at most this much slower than its best one stay in the contest.
+    double keep_within = 1.05;
+    std::size_t keep_most = 6;
+};
+
+struct PeerResult {
+    std::string name;
+    // Why it was left out; the rest is then of no meaning.
+    std::string skipped;
+    // Of the offer that was fastest in screening.
+    std::string detail;
+    int offers = 0;
+    // The median over the pairs of its fastest offer.
+    double median_us = 0;
+    // peer / tmm. Without an interval (low = high = value) where it was too slow to be timed in pairs.
+    Interval ratio;
+    bool in_pairs = false;
+    std::vector<double> samples_us;
+    std::int64_t workspace_bytes = 0;
+    // Negative: not measured.
+    double host_us = -1;
+};
+
+struct ShapeResult {
+    Shape shape;
+    ShapeClass shape_class = ShapeClass::mid;
+    // Why tmm could not be timed; the rest is then of no meaning.
+    std::string failure;
+    std::string config;
+    std::string match;
+    std::string why;
+    double median_us = 0;
+    double tflops = 0;
+    std::vector<double> samples_us;
+    std::int64_t workspace_bytes = 0;
+    double host_us = -1;
+    std::vector<PeerResult> peers;
+    // The peer with the smallest median among those timed in pairs (among all where none was); empty where there is none.
+    std::string best_peer;
+    // Fastest peer of each pair / tmm, and its median with the 95% interval.
+    std::vector<double> ratios;
+    Interval ratio;
+    int launches = 0;
+    int operand_sets = 0;
+    bool cold_l2 = false;
+    // Against the first peer; nothing where no peer could say.
+    std::optional<Difference> difference;
+    int sm_clock_mhz = 0;
+    bool throttled = false;
+
+    bool wrong() const { return difference && !(difference->ratio <= 1); }
+};
+
+class ShapeBenchmark {
+public:
+    // peers must outlive it.
+    ShapeBenchmark(std::shared_ptr<Device> device, const DriverContext& context, const TunedLibrary& tuned,
+                   const std::vector<std::unique_ptr<Peer>>& peers, BenchmarkOptions options);
+
+    // A shape that can't be run is a result with its failure. Throws DeviceFault where the device is lost.
+    ShapeResult run(const Shape& shape);
+
+private:
+    struct Side;
+    void compare_results(Operands& operands, Contestant& ours, const std::vector<Side>& sides, ShapeResult& result);
+    Side screen(Peer& peer, const Operands& operands, double ours_us);
+    double host_cost(Contestant& contestant, const Operands& operands, double launch_us);
+    void run_once(Contestant& contestant, const GemmCall& call);
+
+    std::shared_ptr<Device> device_;
+    const DriverContext& context_;
+    const TunedLibrary& tuned_;
+    const std::vector<std::unique_ptr<Peer>>& peers_;
+    BenchmarkOptions options_;
+    std::vector<float> pool_;
+};
+
+}  // namespace tmm::bench

@@ -1,0 +1,112 @@
+// Medians, means and their intervals; see statistics.h.
+#include "bench/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <stdexcept>
+
+namespace tmm::bench {
+namespace {
+
+// P(Binomial(n, 1/2) <= successes), by logarithms so that large n do not underflow.
+double binomial_half_cdf(std::size_t n, std::size_t successes) {
+    const double count = static_cast<double>(n);
+    double sum = 0;
+    for (std::size_t i = 0; i <= successes; ++i) {
+        const double k = static_cast<double>(i);
+        sum += std::exp(std::lgamma(count + 1) - std::lgamma(k + 1) - std::lgamma(count - k + 1) - count * std::log(2.0));
+    }
+    return sum;
+}
+
+double sorted_median(const std::vector<double>& sorted) {
+    const std::size_t middle = sorted.size() / 2;
+    return sorted.size() % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+double sorted_quantile(const std::vector<double>& sorted, double p) {
+    const double position = p * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<std::size_t>(position);
+    const std::size_t above = std::min(below + 1, sorted.size() - 1);
+    const double part = position - static_cast<double>(below);
+    return sorted[below] * (1 - part) + sorted[above] * part;
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+    if (values.empty()) throw std::invalid_argument("the median of no values");
+    std::sort(values.begin(), values.end());
+    return sorted_median(values);
+}
+
+Interval median_interval(std::vector<double> values, double confidence) {
+    if (values.empty()) throw std::invalid_argument("the median of no values");
+    std::sort(values.begin(), values.end());
+    const std::size_t n = values.size();
+    std::size_t rank = 1;
+    while (rank < (n + 1) / 2 && binomial_half_cdf(n, rank) <= (1 - confidence) / 2) ++rank;
+    return {.value = sorted_median(values), .low = values[rank - 1], .high = values[n - rank]};
+}
+
+Interval geometric_mean_interval(const std::vector<std::vector<double>>& ratios, double confidence, int resamples, std::uint64_t seed) {
+    if (ratios.empty()) throw std::invalid_argument("the mean of no shapes");
+    const double shapes = static_cast<double>(ratios.size());
+    double log_sum = 0;
+    for (const std::vector<double>& shape : ratios) {
+        if (std::any_of(shape.begin(), shape.end(), [](double ratio) { return !(ratio > 0); }))
+            throw std::invalid_argument("a ratio that is not above 0");
+        log_sum += std::log(median(shape));
+    }
+
+    std::mt19937_64 random(seed);
+    std::vector<double> means;
+    std::vector<double> drawn;
+    for (int resample = 0; resample < resamples; ++resample) {
+        double sum = 0;
+        for (const std::vector<double>& shape : ratios) {
+            drawn.resize(shape.size());
+            for (double& value : drawn) value = shape[random() % shape.size()];
+            sum += std::log(median(drawn));
+        }
+        means.push_back(std::exp(sum / shapes));
+    }
+    Interval result{.value = std::exp(log_sum / shapes), .low = 0, .high = 0};
+    result.low = result.high = result.value;
+    if (!means.empty()) {
+        std::sort(means.begin(), means.end());
+        result.low = sorted_quantile(means, (1 - confidence) / 2);
+        result.high = sorted_quantile(means, (1 + confidence) / 2);
+    }
+    return result;
+}
+
+std::string_view name_of(ShapeClass shape_class) {
+    switch (shape_class) {
+        case ShapeClass::batched: return "batched";
+        case ShapeClass::deep: return "deep";
+        case ShapeClass::small_or_skinny: return "small/skinny";
+        case ShapeClass::odd: return "odd";
+        case ShapeClass::mid: return "mid";
+        case ShapeClass::large: return "large";
+    }
+    return "?";
+}
+
+ShapeClass classify(const GemmProblem& problem) {
+    const i64 wider = std::max(problem.m, problem.n);
+    const double volume = flops(problem) / 2;
+    if (problem.batch > 1) return ShapeClass::batched;
+    if (problem.k / 16 >= wider) return ShapeClass::deep;
+    if (std::min(problem.m, problem.n) <= 64 || volume < 0.5e9) return ShapeClass::small_or_skinny;
+    if (problem.m % 16 || problem.n % 16 || problem.k % 16) return ShapeClass::odd;
+    return volume >= 4096.0 * 4096.0 * 4096.0 ? ShapeClass::large : ShapeClass::mid;
+}
+
+double flops(const GemmProblem& problem) {
+    return 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) * static_cast<double>(problem.k) *
+           static_cast<double>(problem.batch);
+}
+
+}  // namespace tmm::bench

@@ -1,0 +1,44 @@
+// Medians, means and their intervals: the arithmetic behind a claimed speed, and the classes that shapes are grouped by.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "tmm/problem.h"
+
+namespace tmm::bench {
+
+struct Interval {
+    double value = 0;
+    double low = 0;
+    double high = 0;
+};
+
+// Of an even number of values the mean of the middle two. Throws std::invalid_argument where there are none.
+double median(std::vector<double> values);
+
+// The median with its distribution-free interval between two order statistics: [x(l), x(n+1-l)] for the largest l with
+// P(Binomial(n, 1/2) < l) <= (1 - confidence) / 2 (David and Nagaraja, Order Statistics, 7.1). Where so few values have no
+// such l (fewer than 6 at 95%), the interval is the whole range.
+Interval median_interval(std::vector<double> values, double confidence = 0.95);
+
+// The geometric mean over shapes of each shape's median ratio. ratios[shape] holds the shape's pair ratios, all above 0. The
+// interval is the percentile bootstrap (Efron and Tibshirani, chapter 13): pairs are drawn again within each shape, the
+// shapes stay, so it speaks of these shapes and no others. The same ratios give the same interval.
+Interval geometric_mean_interval(const std::vector<std::vector<double>>& ratios, double confidence = 0.95, int resamples = 2000,
+                                 std::uint64_t seed = 1);
+
+enum class ShapeClass { batched, deep, small_or_skinny, odd, mid, large };
+inline constexpr ShapeClass kShapeClasses[] = {ShapeClass::large, ShapeClass::mid,     ShapeClass::small_or_skinny,
+                                               ShapeClass::deep,  ShapeClass::batched, ShapeClass::odd};
+std::string_view name_of(ShapeClass shape_class);
+
+// The first that fits: batched; deep (k at least 16 times m and n); small_or_skinny (m or n at most 64, or under 1 GFLOP);
+// odd (an extent that 16 does not divide); large (m n k of 4096 cubed or more); mid.
+ShapeClass classify(const GemmProblem& problem);
+
+// 2 m n k batch, by convention without the epilogue's.
+double flops(const GemmProblem& problem);
+
+}  // namespace tmm::bench

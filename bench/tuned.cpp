@@ -1,0 +1,141 @@
+// tmm through its C interface; see tuned.h.
+#include "bench/tuned.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "generator/error.h"
+#include "tmm/tmm.h"
+
+namespace tmm::bench {
+
+struct TunedLibrary::Handle {
+    tmmHandle_t value = nullptr;
+    ~Handle() { tmmDestroy(value); }
+
+    void check(tmmStatus_t status, const char* call) const {
+        if (status != TMM_STATUS_SUCCESS) throw std::runtime_error(message(status, call));
+    }
+    std::string message(tmmStatus_t status, const char* call) const {
+        const std::string sentence = tmmLastError(value);
+        return fmt::format("{}: {}", call, sentence.empty() ? tmmStatusString(status) : sentence);
+    }
+};
+
+namespace {
+
+tmmOperation_t operation(Operation op) {
+    return op == Operation::none ? TMM_NO_TRANS : TMM_TRANS;
+}
+
+tmmType_t type(ElementType element) {
+    switch (element) {
+        case ElementType::f32: return TMM_F32;
+        case ElementType::f16: return TMM_F16;
+        case ElementType::bf16: return TMM_BF16;
+        case ElementType::f64: return TMM_F64;
+    }
+    throw std::invalid_argument("an element type without a name");
+}
+
+tmmCompute_t compute(ComputeMode mode) {
+    switch (mode) {
+        case ComputeMode::f32: return TMM_COMPUTE_F32;
+        case ComputeMode::f32_strict: return TMM_COMPUTE_F32_STRICT;
+        case ComputeMode::tf32: return TMM_COMPUTE_TF32;
+        case ComputeMode::f64: return TMM_COMPUTE_F64;
+    }
+    throw std::invalid_argument("a compute mode without a name");
+}
+
+tmmGemmProblem_t in_c(const GemmProblem& p) {
+    tmmGemmProblem_t problem{};
+    tmmGemmProblemInit(&problem);
+    problem.op_a = operation(p.op_a);
+    problem.op_b = operation(p.op_b);
+    problem.m = p.m;
+    problem.n = p.n;
+    problem.k = p.k;
+    problem.batch = p.batch;
+    problem.type_a = type(p.type_a);
+    problem.type_b = type(p.type_b);
+    problem.type_c = type(p.type_c);
+    problem.compute = compute(p.compute);
+    problem.lda = p.lda;
+    problem.ldb = p.ldb;
+    problem.ldc = p.ldc;
+    problem.stride_a = p.stride_a;
+    problem.stride_b = p.stride_b;
+    problem.stride_c = p.stride_c;
+    problem.alignment = p.alignment;
+    problem.reads_c = p.reads_c ? 1 : 0;
+    return problem;
+}
+
+class TunedContestant final : public Contestant {
+public:
+    explicit TunedContestant(tmmPlan_t plan) : plan_(plan) {
+        if (tmmPlanWorkspaceSize(plan_, &workspace_) != TMM_STATUS_SUCCESS) workspace_ = 0;
+    }
+    ~TunedContestant() override { tmmPlanDestroy(plan_); }
+    TunedContestant(const TunedContestant&) = delete;
+    TunedContestant& operator=(const TunedContestant&) = delete;
+
+    void enqueue(const GemmCall& call, Stream stream) override {
+        const auto alpha = static_cast<float>(call.alpha);
+        const auto beta = static_cast<float>(call.beta);
+        const tmmGemmArgs_t args{.struct_size = sizeof(tmmGemmArgs_t),
+                                 .alpha = &alpha,
+                                 .beta = &beta,
+                                 .a = call.a,
+                                 .b = call.b,
+                                 .c = call.c,
+                                 .bias = nullptr,
+                                 .workspace = nullptr,
+                                 .workspace_size = 0};
+        const tmmStatus_t status = tmmPlanRun(plan_, static_cast<CUstream_st*>(stream), &args);
+        if (status != TMM_STATUS_SUCCESS) throw std::runtime_error(fmt::format("tmmPlanRun: {}", tmmStatusString(status)));
+    }
+    std::int64_t workspace_bytes() const override { return static_cast<std::int64_t>(workspace_); }
+
+private:
+    tmmPlan_t plan_;
+    std::size_t workspace_ = 0;
+};
+
+// The rest of the line that begins with "<key>: ".
+std::string described(const std::string& text, const std::string& key) {
+    const std::string start = key + ": ";
+    for (std::size_t line = 0; line < text.size();) {
+        const std::size_t end = std::min(text.find('\n', line), text.size());
+        if (text.compare(line, start.size(), start) == 0) return text.substr(line + start.size(), end - line - start.size());
+        line = end + 1;
+    }
+    return {};
+}
+
+}  // namespace
+
+TunedLibrary::TunedLibrary(int ordinal, const std::filesystem::path& database) : handle_(std::make_shared<Handle>()) {
+    const tmmStatus_t status = tmmCreate(&handle_->value, ordinal, database.c_str());
+    if (status == TMM_STATUS_SUCCESS) return;
+    const ExitStatus exit = status == TMM_STATUS_COMPILER ? ExitStatus::no_compiler : ExitStatus::no_device;
+    throw Error(exit, handle_->message(status, "tmmCreate"));
+}
+TunedLibrary::~TunedLibrary() = default;
+
+TunedPlan TunedLibrary::plan(const GemmProblem& problem) const {
+    const tmmGemmProblem_t wanted = in_c(problem);
+    tmmPlan_t plan = nullptr;
+    handle_->check(tmmPlanCreate(handle_->value, &wanted, &plan), "tmmPlanCreate");
+    TunedPlan result{.contestant = std::make_unique<TunedContestant>(plan), .config = {}, .match = {}, .why = {}};
+    char text[4096] = {};
+    handle_->check(tmmPlanDescribe(plan, text, sizeof text), "tmmPlanDescribe");
+    result.config = described(text, "config");
+    result.match = described(text, "match");
+    result.why = described(text, "why");
+    return result;
+}
+
+}  // namespace tmm::bench

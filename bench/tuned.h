@@ -1,0 +1,37 @@
+// tmm's side of a comparison: the library as a program uses it, through its C interface.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "bench/contestant.h"
+
+namespace tmm::bench {
+
+struct TunedPlan {
+    std::unique_ptr<Contestant> contestant;
+    // As tmmPlanDescribe() gives them.
+    std::string config;
+    std::string match;
+    std::string why;
+};
+
+// One handle: the winners of one database on one device.
+class TunedLibrary {
+public:
+    // Throws Error: no_device, or no_compiler.
+    TunedLibrary(int ordinal, const std::filesystem::path& database);
+    ~TunedLibrary();
+    TunedLibrary(const TunedLibrary&) = delete;
+    TunedLibrary& operator=(const TunedLibrary&) = delete;
+
+    // Throws std::runtime_error with the library's own sentence where it has no plan for the problem.
+    TunedPlan plan(const GemmProblem& problem) const;
+
+private:
+    struct Handle;
+    std::shared_ptr<Handle> handle_;
+};
+
+}  // namespace tmm::bench

@@ -1,0 +1,168 @@
+// tmm-bench on the emulated device: its table, its files, and what it says when something is wrong.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Outcome {
+    int status = -1;
+    std::string text;
+};
+
+class Folder {
+public:
+    Folder() {
+        std::string pattern = (fs::temp_directory_path() / "tmm-bench-XXXXXX").string();
+        if (mkdtemp(pattern.data())) path_ = pattern;
+    }
+    ~Folder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+
+    std::string file(const std::string& name) const { return (path_ / name).string(); }
+    std::string with(const std::string& name, const std::string& text) const {
+        std::ofstream(file(name)) << text;
+        return file(name);
+    }
+
+private:
+    fs::path path_;
+};
+
+std::string read(const std::string& file) {
+    std::ifstream in(file);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+// stdout and stderr together.
+Outcome bench(const Folder& folder, const std::string& arguments) {
+    const std::string command = "TMM_DB=" + folder.file("none.db") + " " TMM_BINARY_DIR "/bench/tmm-bench " + arguments + " 2>&1";
+    Outcome outcome;
+    FILE* pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe);
+    std::array<char, 4096> buffer;
+    for (std::size_t count; (count = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) outcome.text.append(buffer.data(), count);
+    const int status = pclose(pipe);
+    if (WIFEXITED(status)) outcome.status = WEXITSTATUS(status);
+    return outcome;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+// No field of these tests holds a quoted comma but the config, which stands behind those that are looked at.
+std::vector<std::string> split(const std::string& line) {
+    std::vector<std::string> fields;
+    std::stringstream stream(line);
+    for (std::string field; std::getline(stream, field, ',');) fields.push_back(field);
+    return fields;
+}
+
+}  // namespace
+
+TEST_CASE("the emulated device is compared with the CPU and the naive kernel, in a table, CSV and JSON") {
+    const Folder folder;
+    const std::string shapes = folder.with("shapes.txt", "24 20 16\n3 5 7 ops=tt beta=0.5 alpha=-2\n4 4 4 batch=3 align=4\n");
+    const Outcome run = bench(folder, "--gpu host --pairs 3 --shapes " + shapes + " --label here --csv " + folder.file("out.csv") +
+                                          " --json " + folder.file("out.json"));
+    INFO(run.text);
+    REQUIRE(run.status == 0);
+    CHECK(contains(run.text, "say nothing about a GPU"));
+    CHECK(contains(run.text, "24x20x16"));
+    CHECK(contains(run.text, "geometric mean"));
+
+    std::stringstream csv(read(folder.file("out.csv")));
+    std::vector<std::string> comments;
+    std::vector<std::string> rows;
+    for (std::string line; std::getline(csv, line);) (line.starts_with("#") ? comments : rows).push_back(line);
+    CHECK(contains(comments.at(1), "# commit: here"));
+    REQUIRE(rows.size() == 4);
+    const std::vector<std::string> header = split(rows[0]);
+    CHECK(header.at(0) == "shape");
+    CHECK(header.at(4) == "cpu_us");
+    const std::vector<std::string> first = split(rows[1]);
+    CHECK(first.at(0) == "24x20x16");
+    CHECK(std::stod(first.at(2)) > 0);
+    CHECK(std::stod(first.at(4)) > 0);
+
+    const nlohmann::json document = nlohmann::json::parse(read(folder.file("out.json")));
+    CHECK(document["run"]["gpu"] == "host");
+    REQUIRE(document["shapes"].size() == 3);
+    for (const nlohmann::json& shape : document["shapes"]) {
+        CHECK(shape["tmm"]["samples_us"].size() == 3);
+        CHECK(shape["tmm"]["median_us"].get<double>() > 0);
+        CHECK(shape["peers"].size() == 2);
+        CHECK(shape["difference"]["of_bound"].get<double>() <= 1);
+        CHECK(shape["ratio"]["low"].get<double>() <= shape["ratio"]["value"].get<double>());
+        CHECK(shape["ratio"]["value"].get<double>() <= shape["ratio"]["high"].get<double>());
+        // Without a database every choice is a guess or the fallback.
+        CHECK(shape["tmm"]["match"] != "exact");
+        CHECK(!shape["tmm"]["config"].get<std::string>().empty());
+    }
+    CHECK(document["shapes"][2]["class"] == "batched");
+}
+
+TEST_CASE("a peer that can't take part is left out with its reason") {
+    const Folder folder;
+    const std::string shapes = folder.with("shapes.txt", "0 4 4\n8 8 8\n");
+    const Outcome run = bench(folder, "--gpu host --pairs 1 --vs cpu --shapes " + shapes);
+    INFO(run.text);
+    CHECK(run.status == 0);
+
+    const Outcome gpu_only = bench(folder, "--gpu host --vs cublas --shapes " + shapes);
+    CHECK(gpu_only.status == 3);
+    CHECK(contains(gpu_only.text, "cublas needs a GPU"));
+}
+
+TEST_CASE("each kind of fault has its exit status and says what to do") {
+    const Folder folder;
+    const std::string shapes = folder.with("shapes.txt", "8 8 8\n");
+    CHECK(bench(folder, "--help").status == 0);
+    CHECK(bench(folder, "").status == 1);
+    CHECK(bench(folder, "--no-such-option --shapes " + shapes).status == 1);
+    CHECK(bench(folder, "--gpu host --pairs 0 --shapes " + shapes).status == 1);
+    CHECK(bench(folder, "--gpu 1x --shapes " + shapes).status == 1);
+    CHECK(bench(folder, "--gpu host --set k --shapes " + shapes).status == 1);
+
+    const Outcome unknown_peer = bench(folder, "--gpu host --vs mkl --shapes " + shapes);
+    CHECK(unknown_peer.status == 1);
+    CHECK(contains(unknown_peer.text, "cublas, cublaslt, cpu, naive"));
+
+    CHECK(bench(folder, "--gpu host --shapes " + folder.file("missing.txt")).status == 2);
+    const Outcome bad_line = bench(folder, "--gpu host --shapes " + folder.with("bad.txt", "8 8\n"));
+    CHECK(bad_line.status == 2);
+    CHECK(contains(bad_line.text, "bad.txt:1"));
+
+    const Outcome unwritable =
+        bench(folder, "--gpu host --pairs 1 --vs cpu --csv " + folder.file("no/such/folder.csv") + " --shapes " + shapes);
+    CHECK(unwritable.status == 2);
+    CHECK(contains(unwritable.text, "folder.csv"));
+}
+
+TEST_CASE("a shape that tmm has no kernels for fails alone") {
+    const Folder folder;
+    const std::string shapes = folder.with("shapes.txt", "8 8 8 dtype=bf16\n8 8 8\n");
+    const Outcome run = bench(folder, "--gpu host --pairs 1 --vs cpu --shapes " + shapes);
+    INFO(run.text);
+    CHECK(run.status == 6);
+    CHECK(contains(run.text, "failed: "));
+    CHECK(contains(run.text, "geometric mean"));
+}

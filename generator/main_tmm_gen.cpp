@@ -195,7 +195,10 @@ std::optional<Request> request_from(int argc, char** argv) {
 
     po::variables_map values;
     try {
-        po::store(po::command_line_parser(argc, argv).options(options).positional({}).run(), values);
+        namespace style = po::command_line_style;
+        po::store(
+            po::command_line_parser(argc, argv).options(options).positional({}).style(style::unix_style & ~style::allow_guessing).run(),
+            values);
         po::notify(values);
     } catch (const po::error& error) {
         throw Error(ExitStatus::usage, error.what(), {}, "tmm-gen --help lists the options");

@@ -381,7 +381,8 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
         const std::string share = fmt::format("{} of {} checked elements", wrong.count, row_count * problem.n * problem.batch);
         verdict.outcome = content == contents::normal && std::isfinite(value) ? Outcome::inaccurate : Outcome::wrong_result;
         if (bits == kUnwritten) {
-            verdict.detail = fmt::format("{} was not written; {} are wrong {}", element, share, run);
+            // Arithmetic on a CPU hands the NaN's bits on.
+            verdict.detail = fmt::format("{} was not written, or read before; {} are wrong {}", element, share, run);
         } else if (verdict.outcome == Outcome::inaccurate) {
             verdict.detail = fmt::format("{} = {:.9g} breaks the error bound, worst {:.3g} times over; {} do {}", element, value,
                                          verdict.error_ratio, share, run);

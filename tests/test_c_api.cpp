@@ -1,0 +1,274 @@
+// The C interface's manners: every bad argument has a status of its own and launches nothing, and everything can be asked about.
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "api_testing.h"
+
+using namespace api_testing;
+
+namespace {
+
+constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
+
+// A valid call, to be spoilt in one place.
+struct Call {
+    explicit Call(const Fixture& on)
+        : a(on, std::vector<float>(64, 1.0f)), b(on, std::vector<float>(64, 1.0f)), c(on, std::vector<float>(64, 7.0f)) {
+        tmmGemmProblemInit(&problem);
+        problem.m = 4;
+        problem.n = 5;
+        problem.k = 6;
+        problem.lda = 6;
+        problem.ldb = 5;
+        problem.ldc = 5;
+        args.struct_size = sizeof args;
+        args.alpha = &one;
+        args.beta = &zero;
+        args.a = a.data();
+        args.b = b.data();
+        args.c = c.data();
+    }
+    const float one = 1, zero = 0;
+    OnDevice a, b, c;
+    tmmGemmProblem_t problem;
+    tmmGemmArgs_t args = {};
+};
+
+template <typename T>
+T bad(int value) {
+    return static_cast<T>(value);
+}
+
+const void* moved(const void* pointer, int bytes) {
+    return static_cast<const char*>(pointer) + bytes;
+}
+
+}  // namespace
+
+TEST_CASE("every invalid argument gives its own status and launches nothing") {
+    for (const int ordinal : devices()) {
+        CAPTURE(ordinal);
+        const Fixture on(ordinal);
+        struct Fault {
+            const char* name;
+            tmmStatus_t expected;
+            void (*spoil)(Call&);
+            // Seen when the problem is given, before there are pointers.
+            bool in_problem;
+        };
+        static constexpr float kTwo = 2;
+        const Fault faults[] = {
+            {"problem size", TMM_STATUS_INVALID_STRUCT_SIZE, [](Call& x) { x.problem.struct_size = 3; }, true},
+            {"args size", TMM_STATUS_INVALID_STRUCT_SIZE, [](Call& x) { x.args.struct_size += 8; }, false},
+            {"layout", TMM_STATUS_INVALID_LAYOUT, [](Call& x) { x.problem.layout = bad<tmmLayout_t>(0); }, true},
+            {"op_a", TMM_STATUS_INVALID_OPERATION, [](Call& x) { x.problem.op_a = bad<tmmOperation_t>(0); }, true},
+            {"op_b", TMM_STATUS_INVALID_OPERATION, [](Call& x) { x.problem.op_b = bad<tmmOperation_t>(-5); }, true},
+            {"type_a", TMM_STATUS_INVALID_TYPE, [](Call& x) { x.problem.type_a = bad<tmmType_t>(99); }, true},
+            {"type_c", TMM_STATUS_INVALID_TYPE, [](Call& x) { x.problem.type_c = bad<tmmType_t>(-1); }, true},
+            {"compute", TMM_STATUS_INVALID_COMPUTE, [](Call& x) { x.problem.compute = bad<tmmCompute_t>(1000); }, true},
+            {"epilogue", TMM_STATUS_INVALID_EPILOGUE, [](Call& x) { x.problem.epilogue = bad<tmmEpilogue_t>(77); }, true},
+            {"m", TMM_STATUS_INVALID_M, [](Call& x) { x.problem.m = -1; }, true},
+            {"n", TMM_STATUS_INVALID_N, [](Call& x) { x.problem.n = -kHuge; }, true},
+            {"k", TMM_STATUS_INVALID_K, [](Call& x) { x.problem.k = -1; }, true},
+            {"batch", TMM_STATUS_INVALID_BATCH, [](Call& x) { x.problem.batch = -1; }, true},
+            {"lda", TMM_STATUS_INVALID_LDA, [](Call& x) { x.problem.lda = 5; }, true},
+            {"ldb", TMM_STATUS_INVALID_LDB, [](Call& x) { x.problem.ldb = 0; }, true},
+            {"ldc", TMM_STATUS_INVALID_LDC, [](Call& x) { x.problem.ldc = -5; }, true},
+            {"lda of a transposed A", TMM_STATUS_INVALID_LDA, [](Call& x) { x.problem.op_a = TMM_TRANS, x.problem.lda = 3; }, true},
+            {"column-major lda", TMM_STATUS_INVALID_LDA, [](Call& x) { x.problem.layout = TMM_COL_MAJOR, x.problem.lda = 3; }, true},
+            {"column-major ldb", TMM_STATUS_INVALID_LDB, [](Call& x) { x.problem.layout = TMM_COL_MAJOR, x.problem.ldb = 5; }, true},
+            {"column-major ldc", TMM_STATUS_INVALID_LDC,
+             [](Call& x) { x.problem.layout = TMM_COL_MAJOR, x.problem.ldb = 6, x.problem.ldc = 3; }, true},
+            {"stride_a", TMM_STATUS_INVALID_STRIDE, [](Call& x) { x.problem.batch = 2, x.problem.stride_a = -1; }, true},
+            {"stride_c", TMM_STATUS_INVALID_STRIDE, [](Call& x) { x.problem.batch = 2, x.problem.stride_c = 4; }, true},
+            {"alignment", TMM_STATUS_INVALID_ALIGNMENT, [](Call& x) { x.problem.alignment = 12; }, true},
+            {"alignment 0", TMM_STATUS_INVALID_ALIGNMENT, [](Call& x) { x.problem.alignment = 0; }, true},
+            {"too large", TMM_STATUS_TOO_LARGE, [](Call& x) { x.problem.lda = kHuge / 4; }, true},
+            {"f16", TMM_STATUS_UNSUPPORTED_TYPE, [](Call& x) { x.problem.type_a = x.problem.type_b = TMM_F16; }, true},
+            {"tf32", TMM_STATUS_UNSUPPORTED_COMPUTE, [](Call& x) { x.problem.compute = TMM_COMPUTE_TF32; }, true},
+            {"bias epilogue", TMM_STATUS_UNSUPPORTED_EPILOGUE, [](Call& x) { x.problem.epilogue = TMM_EPILOGUE_BIAS; }, true},
+            {"bias", TMM_STATUS_UNSUPPORTED_EPILOGUE, [](Call& x) { x.args.bias = x.b.data(); }, false},
+            {"a", TMM_STATUS_NULL_A, [](Call& x) { x.args.a = nullptr; }, false},
+            {"b", TMM_STATUS_NULL_B, [](Call& x) { x.args.b = nullptr; }, false},
+            {"c", TMM_STATUS_NULL_C, [](Call& x) { x.args.c = nullptr; }, false},
+            {"alpha", TMM_STATUS_NULL_ALPHA, [](Call& x) { x.args.alpha = nullptr; }, false},
+            {"beta", TMM_STATUS_NULL_BETA, [](Call& x) { x.problem.reads_c = 1, x.args.beta = nullptr; }, false},
+            {"beta not declared", TMM_STATUS_BETA_NOT_DECLARED, [](Call& x) { x.args.beta = &kTwo; }, false},
+            {"misaligned a", TMM_STATUS_MISALIGNED_POINTER, [](Call& x) { x.args.a = moved(x.args.a, 2); }, false},
+            {"misaligned b", TMM_STATUS_MISALIGNED_POINTER, [](Call& x) { x.args.b = moved(x.args.b, 1); }, false},
+            {"misaligned c", TMM_STATUS_MISALIGNED_POINTER, [](Call& x) { x.args.c = const_cast<void*>(moved(x.args.c, 3)); }, false},
+            {"misaligned workspace", TMM_STATUS_MISALIGNED_WORKSPACE,
+             [](Call& x) { x.args.workspace = const_cast<void*>(moved(x.b.data(), 64)); }, false},
+        };
+        for (const Fault& fault : faults) {
+            CAPTURE(fault.name);
+            Call call(on);
+            fault.spoil(call);
+            CHECK(tmmGemm(on.handle, &call.problem, &call.args) == fault.expected);
+            CHECK(std::string(tmmLastError(on.handle)) != "");
+            tmmPlan_t plan = reinterpret_cast<tmmPlan_t>(&call);
+            const tmmStatus_t created = tmmPlanCreate(on.handle, &call.problem, &plan);
+            if (fault.in_problem) {
+                CHECK(created == fault.expected);
+                CHECK(plan == nullptr);
+            } else {
+                REQUIRE(created == TMM_STATUS_SUCCESS);
+                CHECK(tmmPlanRun(plan, nullptr, &call.args) == fault.expected);
+                CHECK(tmmPlanDestroy(plan) == TMM_STATUS_SUCCESS);
+            }
+            on.device->synchronize();
+            CHECK(call.c.read() == std::vector<float>(64, 7.0f));
+        }
+    }
+}
+
+TEST_CASE("tmmSgemm and tmmHostSgemm refuse bad arguments too") {
+    const Fixture on(TMM_DEVICE_HOST);
+    std::vector<float> a(64, 1), b(64, 1), c(64, 7);
+    const float one = 1, zero = 0, two = 2;
+    for (const auto call : {tmmSgemm, tmmHostSgemm}) {
+        const auto run = [&](tmmHandle_t handle, int layout, int op_a, int op_b, std::int64_t m, std::int64_t n, std::int64_t k,
+                             const float* alpha, const float* pa, std::int64_t lda, const float* pb, std::int64_t ldb, const float* beta,
+                             float* pc, std::int64_t ldc) {
+            return call(handle, static_cast<tmmLayout_t>(layout), static_cast<tmmOperation_t>(op_a), static_cast<tmmOperation_t>(op_b), m,
+                        n, k, alpha, pa, lda, pb, ldb, beta, pc, ldc);
+        };
+        const float* pa = a.data();
+        const float* pb = b.data();
+        float* pc = c.data();
+        const tmmHandle_t h = on.handle;
+        CHECK(run(nullptr, 101, 111, 111, 4, 5, 6, &one, pa, 6, pb, 5, &zero, pc, 5) == TMM_STATUS_INVALID_HANDLE);
+        CHECK(run(h, 100, 111, 111, 4, 5, 6, &one, pa, 6, pb, 5, &zero, pc, 5) == TMM_STATUS_INVALID_LAYOUT);
+        CHECK(run(h, 101, 110, 111, 4, 5, 6, &one, pa, 6, pb, 5, &zero, pc, 5) == TMM_STATUS_INVALID_OPERATION);
+        CHECK(run(h, 101, 111, 114, 4, 5, 6, &one, pa, 6, pb, 5, &zero, pc, 5) == TMM_STATUS_INVALID_OPERATION);
+        CHECK(run(h, 101, 111, 111, -4, 5, 6, &one, pa, 6, pb, 5, &zero, pc, 5) == TMM_STATUS_INVALID_M);
+        CHECK(run(h, 101, 111, 111, 4, -5, 6, &one, pa, 6, pb, 5, &zero, pc, 5) == TMM_STATUS_INVALID_N);
+        CHECK(run(h, 101, 111, 111, 4, 5, -6, &one, pa, 6, pb, 5, &zero, pc, 5) == TMM_STATUS_INVALID_K);
+        CHECK(run(h, 101, 111, 111, 4, 5, 6, &one, pa, 5, pb, 5, &zero, pc, 5) == TMM_STATUS_INVALID_LDA);
+        CHECK(run(h, 101, 111, 111, 4, 5, 6, &one, pa, 6, pb, 4, &zero, pc, 5) == TMM_STATUS_INVALID_LDB);
+        CHECK(run(h, 101, 111, 111, 4, 5, 6, &one, pa, 6, pb, 5, &zero, pc, 4) == TMM_STATUS_INVALID_LDC);
+        CHECK(run(h, 101, 111, 111, 4, 5, 6, nullptr, pa, 6, pb, 5, &zero, pc, 5) == TMM_STATUS_NULL_ALPHA);
+        CHECK(run(h, 101, 111, 111, 4, 5, 6, &one, nullptr, 6, pb, 5, &zero, pc, 5) == TMM_STATUS_NULL_A);
+        CHECK(run(h, 101, 111, 111, 4, 5, 6, &one, pa, 6, nullptr, 5, &zero, pc, 5) == TMM_STATUS_NULL_B);
+        CHECK(run(h, 102, 111, 111, 4, 5, 6, &one, nullptr, 4, pb, 6, &zero, pc, 4) == TMM_STATUS_NULL_A);
+        CHECK(run(h, 101, 111, 111, 4, 5, 6, &one, pa, 6, pb, 5, nullptr, pc, 5) == TMM_STATUS_NULL_BETA);
+        CHECK(run(h, 101, 111, 111, 4, 5, 6, &one, pa, 6, pb, 5, &two, nullptr, 5) == TMM_STATUS_NULL_C);
+        CHECK(run(h, 101, 111, 111, 4, 5, 6, &one, reinterpret_cast<const float*>(moved(pa, 2)), 6, pb, 5, &zero, pc, 5) ==
+              TMM_STATUS_MISALIGNED_POINTER);
+    }
+    CHECK(c == std::vector<float>(64, 7));
+}
+
+TEST_CASE("null handles, plans and places for results") {
+    const Fixture on(TMM_DEVICE_HOST);
+    Call call(on);
+    tmmPlan_t plan = nullptr;
+    std::size_t bytes = 0;
+    char text[64];
+    CHECK(tmmCreate(nullptr, TMM_DEVICE_HOST, nullptr) == TMM_STATUS_NULL_POINTER);
+    CHECK(tmmSetStream(nullptr, nullptr) == TMM_STATUS_INVALID_HANDLE);
+    CHECK(tmmGemm(nullptr, &call.problem, &call.args) == TMM_STATUS_INVALID_HANDLE);
+    CHECK(tmmGemm(on.handle, nullptr, &call.args) == TMM_STATUS_NULL_POINTER);
+    CHECK(tmmGemm(on.handle, &call.problem, nullptr) == TMM_STATUS_NULL_POINTER);
+    CHECK(tmmGemmProblemInit(nullptr) == TMM_STATUS_NULL_POINTER);
+    CHECK(tmmPlanCreate(nullptr, &call.problem, &plan) == TMM_STATUS_INVALID_HANDLE);
+    CHECK(tmmPlanCreate(on.handle, nullptr, &plan) == TMM_STATUS_NULL_POINTER);
+    CHECK(tmmPlanCreate(on.handle, &call.problem, nullptr) == TMM_STATUS_NULL_POINTER);
+    CHECK(tmmPlanWorkspaceSize(nullptr, &bytes) == TMM_STATUS_INVALID_PLAN);
+    CHECK(tmmPlanRun(nullptr, nullptr, &call.args) == TMM_STATUS_INVALID_PLAN);
+    CHECK(tmmPlanDescribe(nullptr, text, sizeof text) == TMM_STATUS_INVALID_PLAN);
+    REQUIRE(tmmPlanCreate(on.handle, &call.problem, &plan) == TMM_STATUS_SUCCESS);
+    CHECK(tmmPlanWorkspaceSize(plan, nullptr) == TMM_STATUS_NULL_POINTER);
+    CHECK(tmmPlanRun(plan, nullptr, nullptr) == TMM_STATUS_NULL_POINTER);
+    CHECK(tmmPlanDescribe(plan, nullptr, 8) == TMM_STATUS_NULL_POINTER);
+    CHECK(tmmPlanDescribe(plan, text, 0) == TMM_STATUS_NULL_POINTER);
+    tmmPlanDestroy(plan);
+    CHECK(tmmPlanDestroy(nullptr) == TMM_STATUS_SUCCESS);
+    CHECK(tmmDestroy(nullptr) == TMM_STATUS_SUCCESS);
+}
+
+TEST_CASE("a device that does not exist is named") {
+    tmmHandle_t handle = nullptr;
+    CHECK(tmmCreate(&handle, 12345, nullptr) == TMM_STATUS_NO_DEVICE);
+    CHECK(handle == nullptr);
+    CHECK(std::string(tmmLastError(nullptr)) != "");
+    CHECK(tmmCreate(&handle, -7, nullptr) == TMM_STATUS_NO_DEVICE);
+}
+
+TEST_CASE("statuses have words of their own") {
+    std::set<std::string> words;
+    for (int status = TMM_STATUS_SUCCESS; status <= TMM_STATUS_INTERNAL; ++status)
+        words.insert(tmmStatusString(static_cast<tmmStatus_t>(status)));
+    CHECK(words.size() == TMM_STATUS_INTERNAL + 1);
+    CHECK(words.count("unknown status") == 0);
+    CHECK(std::string(tmmStatusString(static_cast<tmmStatus_t>(-3))) == "unknown status");
+    CHECK(tmmGetVersion() == TMM_VERSION);
+}
+
+TEST_CASE("an error's sentence names what was wrong, and belongs to its thread and handle") {
+    const Fixture on(TMM_DEVICE_HOST);
+    const Fixture other(TMM_DEVICE_HOST);
+    Call call(on);
+    call.problem.lda = 5;
+    REQUIRE(tmmGemm(on.handle, &call.problem, &call.args) == TMM_STATUS_INVALID_LDA);
+    CHECK(std::string(tmmLastError(on.handle)) == "lda is 5, but a stored row of the matrix takes 6 elements");
+    CHECK(std::string(tmmLastError(nullptr)) == tmmLastError(on.handle));
+    CHECK(std::string(tmmLastError(other.handle)) == "");
+    std::string elsewhere = "?";
+    std::thread([&] { elsewhere = tmmLastError(on.handle); }).join();
+    CHECK(elsewhere == "");
+}
+
+TEST_CASE("a plan describes itself, in as much room as there is, and outlives its handle") {
+    for (const int ordinal : devices()) {
+        CAPTURE(ordinal);
+        Fixture on(ordinal);
+        Call call(on);
+        tmmPlan_t plan = nullptr;
+        REQUIRE(tmmPlanCreate(on.handle, &call.problem, &plan) == TMM_STATUS_SUCCESS);
+        char text[2048];
+        REQUIRE(tmmPlanDescribe(plan, text, sizeof text) == TMM_STATUS_SUCCESS);
+        const std::string all = text;
+        CHECK(all.find("config: ") == 0);
+        CHECK(all.find("\nmatch: predicted\n") != std::string::npos);
+        CHECK(all.find("\nwhy: neither 4x5x6 nor") != std::string::npos);
+        char few[10];
+        REQUIRE(tmmPlanDescribe(plan, few, sizeof few) == TMM_STATUS_SUCCESS);
+        CHECK(std::string(few) == all.substr(0, 9));
+
+        tmmDestroy(on.handle);
+        on.handle = nullptr;
+        CHECK(tmmPlanRun(plan, nullptr, &call.args) == TMM_STATUS_SUCCESS);
+        on.device->synchronize();
+        CHECK(call.c.read()[0] == 6);
+        CHECK(tmmPlanDestroy(plan) == TMM_STATUS_SUCCESS);
+    }
+}
+
+TEST_CASE("threads may share a handle") {
+    const Fixture on(TMM_DEVICE_HOST);
+    std::vector<std::string> faults(4);
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < 4; ++t) {
+        threads.emplace_back([&, t] {
+            for (unsigned round = 0; round < 6 && faults[t].empty(); ++round) {
+                const Product p{.m = 9 + round % 3, .n = 10, .k = 11};
+                const std::vector<float> a = normal_values(p.size_a(), t);
+                const std::vector<float> b = normal_values(p.size_b(), t + 10);
+                const std::vector<float> before(p.size_c(), NAN);
+                std::vector<float> c = before;
+                if (sgemm(on.handle, p, a.data(), b.data(), c.data()) != TMM_STATUS_SUCCESS)
+                    faults[t] = tmmLastError(on.handle);
+                else
+                    faults[t] = difference(p, a, b, before, c);
+            }
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const std::string& fault : faults) CHECK(fault == "");
+}

@@ -33,11 +33,21 @@ void find_function(void* library, const char* name, Function& function, const st
     if (!function) throw Error(ExitStatus::no_compiler, fmt::format("{} has no function {}", path, name), {}, kRemedy);
 }
 
+// NVRTC opens libnvrtc-builtins by its bare name, which the loader does not find beside a libnvrtc that lies outside its search
+// path; once open, the name is known.
+void preload_builtins(const std::filesystem::path& nvrtc) {
+    if (!nvrtc.has_parent_path()) return;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(nvrtc.parent_path(), ignored))
+        if (entry.path().filename().string().starts_with("libnvrtc-builtins.so.")) dlopen(entry.path().c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
 NvrtcLibrary open_library() {
     void* library = nullptr;
     NvrtcLibrary nvrtc;
     std::string tried;
     for (const std::string& path : candidate_paths()) {
+        preload_builtins(path);
         library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
         nvrtc.path = path;
         if (library) break;

@@ -52,7 +52,7 @@ const RecordField* find_field(std::string_view name) {
     return nullptr;
 }
 
-// A record from cells of known names. Where leading dimensions are left out, rows follow each other without padding.
+// A record from cells of known names. Leading dimensions and strides that are left out are those of matrices without padding.
 TuningRecord make_record(const Source& source, Place start, const std::vector<Cell>& cells) {
     TuningRecord record;
     const auto cell_of = [&](std::string_view name) -> const Cell* {
@@ -77,6 +77,11 @@ TuningRecord make_record(const Source& source, Place start, const std::vector<Ce
     if (!cell_of("lda")) p.lda = std::max(i64{1}, stored_columns_a(p));
     if (!cell_of("ldb")) p.ldb = std::max(i64{1}, stored_columns_b(p));
     if (!cell_of("ldc")) p.ldc = std::max(i64{1}, p.n);
+    if (p.batch > 1) {
+        if (!cell_of("stride_a")) p.stride_a = stored_rows_a(p) * p.lda;
+        if (!cell_of("stride_b")) p.stride_b = stored_rows_b(p) * p.ldb;
+        if (!cell_of("stride_c")) p.stride_c = p.m * p.ldc;
+    }
     if (!cell_of("compute")) p.compute = default_compute(p);
     record.environment.device.emulated = record.environment.device.name == "host";
     if (const auto reason = why_inconsistent(p); !reason.empty()) source.fail(start, reason);

@@ -1,0 +1,102 @@
+// What the database's tests share: a directory that removes itself, and values to store.
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "db/tuning_database.h"
+#include "generator/shapes_file.h"
+
+namespace tmm::testing {
+
+class TemporaryDirectory {
+public:
+    TemporaryDirectory() {
+        std::string pattern = (std::filesystem::temp_directory_path() / "tmm-test-XXXXXX").string();
+        if (!mkdtemp(pattern.data())) std::abort();
+        path_ = pattern;
+    }
+    ~TemporaryDirectory() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    TemporaryDirectory(const TemporaryDirectory&) = delete;
+    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+    std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+private:
+    std::filesystem::path path_;
+};
+
+inline Environment environment_of(const std::string& name, int capability = 90, int sm_count = 132) {
+    Environment environment;
+    environment.device.name = name;
+    environment.device.compute_capability_major = capability / 10;
+    environment.device.compute_capability_minor = capability % 10;
+    environment.device.sm_count = sm_count;
+    environment.device.memory_bytes = 1LL << 37;
+    environment.device.power_limit = 700;
+    environment.device.driver_version = 13000;
+    environment.nvrtc_version = 12090;
+    return environment;
+}
+
+inline GemmProblem problem_of(const std::string& shape) {
+    return parse_shape(shape).problem;
+}
+
+inline KernelConfig tiled_config(int width) {
+    return {.family = family::tiled, .block_m = width, .block_n = width, .block_k = width, .boundary = boundary::guarded};
+}
+
+inline Measurement measured(double us, const std::string& hash = "00000000000000aa") {
+    return {.outcome = Outcome::ok,
+            .median_us = us,
+            .low_us = us * 0.99,
+            .high_us = us * 1.25,
+            .samples = 50,
+            .error_ratio = 0.125,
+            .registers = 40,
+            .spill_bytes = 0,
+            .shared_bytes = 2048,
+            .workspace_bytes = 0,
+            .sm_clock_mhz = 1980,
+            .throttled = false,
+            .kernel_name = "tmm_tiled_f32_nn",
+            .kernel_hash = hash};
+}
+
+inline std::string read_file(const std::filesystem::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    std::ostringstream text;
+    text << stream.rdbuf();
+    return text.str();
+}
+
+inline void write_file(const std::filesystem::path& file, const std::string& text) {
+    std::ofstream(file, std::ios::binary) << text;
+}
+
+struct CommandResult {
+    int status = -1;
+    std::string out;
+    std::string err;
+};
+
+// Runs a shell command line.
+inline CommandResult run_command(const std::string& command) {
+    const TemporaryDirectory scratch;
+    const auto err = scratch / "err", out = scratch / "out";
+    const int status = std::system(("{ " + command + "\n} >'" + out.string() + "' 2>'" + err.string() + "' </dev/null").c_str());
+    return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1, .out = read_file(out), .err = read_file(err)};
+}
+
+}  // namespace tmm::testing

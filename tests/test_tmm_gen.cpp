@@ -1,0 +1,223 @@
+// tmm-gen as a user runs it: what it prints, and how it fails.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+
+#include "generator/compiler.h"
+#include "generator/text.h"
+
+using namespace tmm;
+
+namespace {
+
+struct Run {
+    int status = -1;
+    std::string out;
+    std::string err;
+};
+
+Run tmm_gen(const std::string& arguments, const std::string& environment = "") {
+    const std::string err = (std::filesystem::temp_directory_path() / ("tmm-gen-" + std::to_string(getpid()) + ".err")).string();
+    const std::string command = environment + " '" TMM_BINARY_DIR "/generator/tmm-gen' " + arguments + " 2>'" + err + "'";
+    Run run;
+    FILE* pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    char buffer[4096];
+    while (const std::size_t count = fread(buffer, 1, sizeof buffer, pipe)) run.out.append(buffer, count);
+    const int status = pclose(pipe);
+    run.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    std::ifstream file(err);
+    run.err.assign(std::istreambuf_iterator<char>(file), {});
+    std::filesystem::remove(err);
+    return run;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+// What stands behind a label of --explain, where it comes first.
+std::string value_of(const std::string& text, const std::string& label) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        const auto first = line.find_first_not_of(' ');
+        if (first == std::string::npos || line.compare(first, label.size(), label) != 0) continue;
+        const auto value = line.find_first_not_of(' ', first + label.size());
+        return value == std::string::npos ? "" : line.substr(value);
+    }
+    return "(no such line)";
+}
+
+constexpr const char* kNoNvrtc = "TMM_NVRTC=/nonexistent/libnvrtc.so";
+constexpr const char* kTiled16 = "--shape 1000x1000x1000 --config family=tiled,block_m=16,block_n=16,block_k=16";
+
+}  // namespace
+
+TEST_CASE("the stub and the source need neither a driver nor NVRTC") {
+    const Run stub = tmm_gen(kTiled16, kNoNvrtc);
+    CHECK(stub.status == 0);
+    CHECK(stub.err == "");
+    CHECK(contains(stub.out, "#include \"tmm/tiled.cuh\""));
+    CHECK(contains(stub.out, "tmm_tiled_f32_nn_16x16x16_guarded(const __grid_constant__ tmm::GemmArgs args)"));
+    CHECK(tmm_gen(std::string(kTiled16) + " --stub").out == stub.out);
+
+    const Run source = tmm_gen(std::string(kTiled16) + " --source", kNoNvrtc);
+    CHECK(source.status == 0);
+    CHECK_FALSE(contains(source.out, "#include"));
+    CHECK(contains(source.out, "struct GemmArgs"));
+    CHECK(contains(source.out, "tmm_tiled_f32_nn_16x16x16_guarded"));
+}
+
+TEST_CASE("the whole source compiles by itself, to the PTX that --ptx prints") {
+    if (nvrtc_version() == 0) {
+        MESSAGE("skipped: libnvrtc was not found");
+        return;
+    }
+    const Run source = tmm_gen(std::string(kTiled16) + " --source");
+    const Run ptx = tmm_gen(std::string(kTiled16) + " --ptx --gpu-arch 80");
+    CHECK(ptx.status == 0);
+    CHECK(contains(ptx.out, ".target sm_80"));
+    CHECK(contains(ptx.out, ".entry tmm_tiled_f32_nn_16x16x16_guarded"));
+    CHECK(compile_to_ptx({.name = "whole", .text = source.out, .entries = {}}, 80).size() > 1000);
+}
+
+TEST_CASE("--explain tells the numbers of a tiled kernel") {
+    for (const int width : {4, 8, 16, 32}) {
+        const std::string w = std::to_string(width);
+        CAPTURE(width);
+        const Run run = tmm_gen("--explain --shape 1000x1000x1000 --config family=tiled,block_m=" + w + ",block_n=" + w + ",block_k=" + w);
+        CHECK(run.status == 0);
+        CHECK(value_of(run.out, "problem") == "1000x1000x1000");
+        CHECK(value_of(run.out, "threads a block") == std::to_string(width * width));
+        CHECK(value_of(run.out, "shared bytes a block") == std::to_string(2 * 4 * width * width));
+        CHECK(value_of(run.out, "loads a phase") == "2 a thread, " + std::to_string(2 * width * width) + " a block");
+        CHECK(value_of(run.out, "FLOP per load") == w);
+        const int tiles = (1000 + width - 1) / width;
+        CHECK(value_of(run.out, "grid") == std::to_string(tiles * tiles) + " blocks");
+        CHECK(value_of(run.out, "steps") == "1");
+        CHECK(value_of(run.out, "workspace") == "0 bytes");
+        if (nvrtc_version() != 0) {
+            CHECK(std::stoi(value_of(run.out, "registers a thread")) > 8);
+            CHECK(value_of(run.out, "spill bytes a thread") == "0");
+            CHECK(std::stoi(value_of(run.out, "blocks an SM")) > 0);
+        }
+    }
+}
+
+TEST_CASE("--explain without NVRTC tells what it can") {
+    const Run run = tmm_gen(std::string(kTiled16) + " --explain", kNoNvrtc);
+    CHECK(run.status == 0);
+    CHECK(contains(value_of(run.out, "registers a thread"), "unknown: libnvrtc"));
+    CHECK(contains(value_of(run.out, "blocks an SM"), "at most 8"));
+    CHECK(value_of(run.out, "FLOP per load") == "16");
+}
+
+TEST_CASE("without --config it is the config that an untuned problem gets, on the device that it says it assumes") {
+    const Run run = tmm_gen("--shape 1000x1000x1000 --explain", kNoNvrtc);
+    CHECK(run.status == 0);
+    CHECK(contains(run.out, "assumed: NVIDIA H200, compute capability 9.0"));
+    CHECK(contains(value_of(run.out, "config"), "what an untuned problem gets"));
+    CHECK(contains(tmm_gen("--shape 64x64x64 --gpu-arch 75 --explain", kNoNvrtc).out, "compute capability 7.5"));
+}
+
+TEST_CASE("a config that splits K shows both steps") {
+    const std::string arguments =
+        "--shape 64x64x8192 --config "
+        "family=simt,block_m=64,block_n=64,block_k=16,thread_m=4,thread_n=4,stages=2,vector_width=4,split_k=16";
+    const Run stub = tmm_gen(arguments);
+    CHECK(stub.status == 0);
+    CHECK(contains(stub.out, "// Step 1 of 2: tmm_simt_"));
+    CHECK(contains(stub.out, "// Step 2 of 2: tmm_reduce_"));
+    const Run explained = tmm_gen(arguments + " --explain", kNoNvrtc);
+    CHECK(value_of(explained.out, "steps") == "2");
+    CHECK(value_of(explained.out, "workspace") == std::to_string(16 * 64 * 64 * 4) + " bytes");
+
+    const Run reduce = tmm_gen("--shape 64x64x64 --config family=reduce,block_m=1,block_n=256");
+    CHECK(reduce.status == 0);
+    CHECK(contains(reduce.out, "tmm::reduce::kernel<signature, config>"));
+}
+
+TEST_CASE("a config that can't serve the problem says why") {
+    const std::string narrow = "--shape 1000x1000x1000 --config family=tiled,block_m=16,block_n=16";
+    const Run explained = tmm_gen(narrow + " --explain");
+    CHECK(explained.status == 1);
+    CHECK(contains(value_of(explained.out, "invalid"), "square"));
+    const Run stub = tmm_gen(narrow);
+    CHECK(stub.status == 1);
+    CHECK(stub.out == "");
+    CHECK(contains(stub.err, "square"));
+    CHECK(std::count(stub.err.begin(), stub.err.end(), '\n') == 1);
+
+    const Run exact = tmm_gen(std::string(kTiled16) + ",boundary=exact --explain");
+    CHECK(exact.status == 1);
+    CHECK(value_of(exact.out, "invalid") != "");
+    const Run old_gpu = tmm_gen(
+        "--gpu-arch 75 --explain --shape 64x64x64 --config "
+        "family=simt,block_m=64,block_n=64,block_k=16,thread_m=4,thread_n=4,stages=3,async_copy=1,vector_width=4");
+    CHECK(old_gpu.status == 1);
+    CHECK(value_of(old_gpu.out, "invalid") != "(no such line)");
+}
+
+TEST_CASE("--set wins over the shape's own keys") {
+    const Run run = tmm_gen("--shape '64x64x64 ops=nn' --set ops=tt --config family=naive,block_m=16,block_n=16");
+    CHECK(run.status == 0);
+    CHECK(contains(run.out, "tmm_naive_f32_tt"));
+}
+
+TEST_CASE("help and version") {
+    const Run help = tmm_gen("--help", kNoNvrtc);
+    CHECK(help.status == 0);
+    for (const char* word : {"--shape", "--config", "--source", "--stub", "--ptx", "--explain", "--gpu-arch", "--set", "--version"})
+        CHECK_MESSAGE(contains(help.out, word), word);
+    for (const Parameter& parameter : kParameters) CHECK_MESSAGE(contains(help.out, parameter.help), parameter.name);
+    const Run version = tmm_gen("--version");
+    CHECK(version.status == 0);
+    CHECK(contains(version.out, "tmm-gen "));
+}
+
+TEST_CASE("faults are one line on stderr, with a way out, and the exit status says what kind") {
+    struct Fault {
+        const char* arguments;
+        int status;
+        const char* message;
+    };
+    const Fault faults[] = {
+        {"", 1, "--shape is missing"},
+        {"--shape", 1, "--shape"},
+        {"--shape 8x8", 1, "column 4: K is missing"},
+        {"--shape 8x8x8 --colour", 1, "--colour"},
+        {"--shape 8x8x8 --expl", 1, "--expl"},
+        {"--shape 8x8x8 extra", 1, "tmm-gen --help"},
+        {"--shape 8x8x8 --stub --ptx", 1, "exclude each other"},
+        {"--shape 8x8x8 --shape 9x9x9", 1, "shape"},
+        {"--shape 8x8x8 --config block_m", 1, "not name=value"},
+        {"--shape 8x8x8 --config blok_m=8", 1, "did you mean block_m?"},
+        {"--shape 8x8x8 --config block_m=99999999", 1, "block_m"},
+        {"--shape 8x8x8 --set colour", 1, "key=value"},
+        {"--shape 8x8x8 --set colour=red", 1, "--set colour=red"},
+        {"--shape 8x8x8 --gpu-arch 42", 1, "75, 80"},
+    };
+    for (const Fault& fault : faults) {
+        CAPTURE(fault.arguments);
+        const Run run = tmm_gen(fault.arguments);
+        CHECK(run.status == fault.status);
+        CHECK(run.out == "");
+        CHECK_MESSAGE(contains(run.err, fault.message), run.err);
+        CHECK(run.err.substr(0, 9) == "tmm-gen: ");
+        CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
+    }
+    const Run no_compiler = tmm_gen(std::string(kTiled16) + " --ptx", kNoNvrtc);
+    CHECK(no_compiler.status == 4);
+    CHECK(contains(no_compiler.err, "/nonexistent/libnvrtc.so"));
+    CHECK(contains(no_compiler.err, "TMM_NVRTC"));
+    CHECK(tmm_gen(std::string(kTiled16) + " >/dev/full").status == 1);
+    CHECK(tmm_gen("--shape 8x8x8 --source", "TMM_TEMPLATES=/nonexistent").status != 0);
+}

@@ -1,0 +1,158 @@
+# shellcheck shell=bash
+# What the scripts share: numbered steps that say what failed and what to do, the packages, NVRTC, and the build.
+# Sourced by scripts/quickstart and scripts/test; the caller runs in the repository's root.
+set -euo pipefail
+
+step_number=0
+step_name="starting"
+step_remedy=""
+
+# step "what it does" "what to do when it fails"
+step() {
+    step_number=$((step_number + 1))
+    step_name=$1
+    step_remedy=${2:-}
+    printf '\n== %d. %s\n' "$step_number" "$step_name"
+}
+
+on_exit() {
+    local status=$?
+    [ "$status" -eq 0 ] && return
+    {
+        printf '\n%s: failed at step %d, "%s" (status %d).\n' "$0" "$step_number" "$step_name" "$status"
+        [ -z "$step_remedy" ] || printf 'What to do: %s\n' "$step_remedy"
+        printf 'Everything done so far stays; run the same command again to go on.\n'
+    } >&2
+}
+trap on_exit EXIT
+
+seconds_text() {
+    printf '%d min %02d s' $(($1 / 60)) $(($1 % 60))
+}
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+has_header() { printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$1" | c++ -std=c++20 -E -x c++ -o /dev/null - >/dev/null 2>&1; }
+
+# The compiler prints a path only for a library that it finds.
+has_library() {
+    local file
+    for file in "lib$1.so" "lib$1.a"; do
+        [ "$(c++ -print-file-name="$file")" != "$file" ] && return 0
+    done
+    return 1
+}
+
+missing_packages() {
+    have c++ || echo g++
+    have cmake || echo cmake
+    have ninja || echo ninja-build
+    have sqlite3 || echo sqlite3
+    if ! have c++; then
+        echo libboost-program-options-dev libboost-context-dev libsqlitecpp-dev libsqlite3-dev libfmt-dev nlohmann-json3-dev \
+            doctest-dev libxxhash-dev libopenblas-dev
+        return
+    fi
+    { has_library boost_program_options && has_header boost/program_options.hpp; } || echo libboost-program-options-dev
+    { has_library boost_context && has_header boost/context/fiber.hpp; } || echo libboost-context-dev
+    { has_library SQLiteCpp && has_header SQLiteCpp/SQLiteCpp.h; } || echo libsqlitecpp-dev
+    { has_library sqlite3 && has_header sqlite3.h; } || echo libsqlite3-dev
+    has_header fmt/format.h || echo libfmt-dev
+    has_header nlohmann/json.hpp || echo nlohmann-json3-dev
+    has_header doctest/doctest.h || echo doctest-dev
+    { has_library xxhash && has_header xxhash.h; } || echo libxxhash-dev
+    has_library openblas || echo libopenblas-dev
+}
+
+# install_packages NAME…
+install_packages() {
+    local sudo=()
+    if ! have apt-get; then
+        printf 'Missing: %s\nThis system has no apt-get: install these by its own package manager (Debian'"'"'s names).\n' "$*" >&2
+        return 1
+    fi
+    if [ "$(id -u)" -ne 0 ]; then
+        have sudo || { printf 'Missing: %s\nNeither root nor sudo is here: have them installed.\n' "$*" >&2; return 1; }
+        sudo=(sudo)
+    fi
+    printf 'Installing %s\n' "$*"
+    "${sudo[@]}" apt-get update -qq
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+ensure_packages() {
+    local missing
+    mapfile -t missing < <(missing_packages | tr ' ' '\n')
+    if [ "${#missing[@]}" -eq 0 ]; then
+        echo "All are installed."
+    else
+        install_packages "${missing[@]}"
+    fi
+}
+
+toolkit_directory() {
+    local directory
+    for directory in "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda; do
+        if ! [ -f "$directory/include/cuda.h" ] || ! [ -f "$directory/include/nvrtc.h" ]; then continue; fi
+        if compgen -G "$directory/lib64/libnvrtc.so*" >/dev/null || compgen -G "$directory/lib/libnvrtc.so*" >/dev/null; then
+            echo "$directory"
+            return 0
+        fi
+    done
+    return 1
+}
+
+# The toolkit's headers and NVRTC, else those of the pinned wheels, as .deps/cuda/{include,lib}.
+ensure_cuda() {
+    local toolkit
+    if toolkit=$(toolkit_directory); then
+        echo "The CUDA toolkit in $toolkit has them."
+        cuda_include=$toolkit/include
+        return
+    fi
+    cuda_include=$PWD/.deps/cuda/include
+    if [ -f .deps/cuda-wheels.txt ] && cmp -s scripts/cuda-wheels.txt .deps/cuda-wheels.txt && [ -f .deps/cuda/include/cuda.h ]; then
+        echo "NVIDIA's Python wheels are in .deps already."
+        return
+    fi
+    python3 -m pip --version >/dev/null 2>&1 || install_packages python3-pip
+    echo "No CUDA toolkit: taking its headers and NVRTC from NVIDIA's Python wheels, into .deps (about 100 MB)."
+    rm -rf .deps/python .deps/cuda
+    mkdir -p .deps
+    python3 -m pip install --quiet --no-deps --only-binary=:all: --require-hashes --no-cache-dir --disable-pip-version-check \
+        --root-user-action=ignore --target .deps/python -r scripts/cuda-wheels.txt
+    ln -sfn python/nvidia/cu13 .deps/cuda
+    [ -f .deps/cuda/include/cuda.h ] && [ -f .deps/cuda/include/nvrtc.h ] && [ -f .deps/cuda/lib/libnvrtc.so.13 ]
+    cp scripts/cuda-wheels.txt .deps/cuda-wheels.txt
+}
+
+# configure PRESET [cmake options]
+configure() {
+    local preset=$1 launcher=()
+    shift
+    # A folder that another generator or another place filled can't be used again.
+    if [ -f "build/$preset/CMakeCache.txt" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "build/$preset/CMakeCache.txt"; then
+        rm -rf "build/$preset"
+    fi
+    have ccache && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
+    mkdir -p build
+    cmake --preset "$preset" "${launcher[@]}" -DTMM_CUDA_INCLUDE_DIR="$cuda_include" \
+        -DTMM_WARNINGS_AS_ERRORS="${TMM_WARNINGS_AS_ERRORS:-OFF}" "$@" >"build/$preset-configure.log" 2>&1 ||
+        { cat "build/$preset-configure.log" >&2; return 1; }
+}
+
+# build PRESET [targets]: quiet unless it fails.
+build() {
+    local preset=$1 log="build/$1-build.log" start=$SECONDS
+    shift
+    cmake --build --preset "$preset" ${1:+--target "$@"} >"$log" 2>&1 || { grep -E -A 12 'error|FAILED' "$log" | head -60 >&2; return 1; }
+    echo "Built in $(seconds_text $((SECONDS - start)))."
+}
+
+# Steps 1 to 3 of both scripts.
+set_up() {
+    step "Packages" "read apt's message above; on other systems install the named packages by hand"
+    ensure_packages
+    step "CUDA headers and NVRTC" "install the CUDA toolkit (12 or newer), or make pypi.org reachable for pip"
+    ensure_cuda
+}

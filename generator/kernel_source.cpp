@@ -8,6 +8,7 @@
 #include <cctype>
 #include <initializer_list>
 #include <iterator>
+#include <stdexcept>
 #include <string_view>
 
 #include "generator/text.h"
@@ -195,8 +196,10 @@ KernelSignature kernel_signature(const KernelSignature& signature, const KernelC
 KernelSource make_kernel_source(const KernelSignature& signature, const KernelConfig& full_config) {
     const KernelConfig config = kernel_config(full_config);
     const KernelSignature s = kernel_signature(signature, config);
-    const std::string name = canonical_name(s, config);
     const FamilyEntry& entry = entry_of(config.family);
+    if (config.boundary < 0 || config.boundary >= boundary::count)
+        throw std::invalid_argument(fmt::format("there is no boundary mode {}", config.boundary));
+    const std::string name = canonical_name(s, config);
     const char* family = kFamilyNames[config.family];
     std::string text = fmt::format(
         "#include \"tmm/{0}.cuh\"\n\n"

@@ -1,7 +1,8 @@
 // NVRTC: every family compiles without a warning for every architecture, numbers come out of the log, faults give a log.
 #include <doctest/doctest.h>
 
-#include <cstring>
+#include <algorithm>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -66,34 +67,48 @@ std::vector<Sample> samples() {
 
 TEST_CASE("every family compiles without a warning for every architecture") {
     if (nvrtc_is_missing()) return;
-    std::vector<std::string> faults;
-    const std::vector<Sample> all = samples();
-    const int architectures[] = {75, 80, 86, 89, 90, 100, 120};
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        const KernelConfig config = parse_config(all[i].config);
-        const KernelSignature signature = kernel_signature(all[i].signature, config);
-        CAPTURE(all[i].config);
+    struct Job {
+        const char* text;
+        KernelConfig config;
+        KernelSignature signature;
+        int architecture;
+        CompileResult result;
+    };
+    std::vector<Job> jobs;
+    for (const Sample& sample : samples()) {
+        const KernelConfig config = parse_config(sample.config);
+        const KernelSignature signature = kernel_signature(sample.signature, config);
         const char* violation = first_violation(config, signature);
+        CAPTURE(sample.config);
         CHECK_MESSAGE(violation == nullptr, violation);
         if (violation) continue;
-        for (std::size_t j = 0; j < std::size(architectures); ++j) {
-            // Two architectures a config, in turn, and the oldest and Hopper for all: the whole product takes too long.
-            const int architecture = architectures[j];
-            if (architecture != 75 && architecture != 90 && j % all.size() != i % std::size(architectures)) continue;
-            if (architecture < 80 && config.async_copy) continue;
-            const CompileResult result = make_nvrtc_compiler(architecture)->compile(make_kernel_source(signature, config));
-            CAPTURE(architecture);
-            if (const auto* failure = std::get_if<CompileFailure>(&result)) {
-                FAIL_CHECK(failure->log);
-                continue;
+        for (const int architecture : {75, 80, 86, 89, 90, 100, 120})
+            if (architecture >= 80 || !config.async_copy) jobs.push_back({sample.config, config, signature, architecture, {}});
+    }
+    std::atomic<std::size_t> next = 0;
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
+        threads.emplace_back([&] {
+            for (std::size_t job; (job = next++) < jobs.size();) {
+                Job& j = jobs[job];
+                j.result = make_nvrtc_compiler(j.architecture)->compile(make_kernel_source(j.signature, j.config));
             }
-            const auto& kernel = std::get<CompiledKernel>(result);
-            CHECK(kernel.log == "");
-            CHECK(image_text(kernel).substr(1, 3) == "ELF");
-            CHECK(kernel.registers > 0);
-            CHECK(kernel.registers <= 255);
-            CHECK(kernel.spill_bytes == 0);
+        });
+    for (std::thread& thread : threads) thread.join();
+
+    for (const Job& job : jobs) {
+        CAPTURE(job.text);
+        CAPTURE(job.architecture);
+        if (const auto* failure = std::get_if<CompileFailure>(&job.result)) {
+            FAIL_CHECK(failure->log);
+            continue;
         }
+        const auto& kernel = std::get<CompiledKernel>(job.result);
+        CHECK(kernel.log == "");
+        CHECK(image_text(kernel).substr(1, 3) == "ELF");
+        CHECK(kernel.registers > 0);
+        CHECK(kernel.registers <= 255);
+        CHECK(kernel.spill_bytes == 0);
     }
 }
 

@@ -45,8 +45,8 @@ std::string count_text(int count) {
 }
 
 std::string device_text(const DeviceInfo& device) {
-    return fmt::format("{} (compute capability {}.{}, {} SMs)", device.name, device.compute_capability_major,
-                       device.compute_capability_minor, device.sm_count);
+    return fmt::format("{} (compute capability {}.{}, {} SM{})", device.name, device.compute_capability_major,
+                       device.compute_capability_minor, device.sm_count, device.sm_count == 1 ? "" : "s");
 }
 
 std::string version_text(int version) {
@@ -189,7 +189,8 @@ std::string described(const ProblemOnDevice& known, const GemmProblem& problem, 
     line("candidates", outcome_counts(known.candidates));
     line("runner-up", runner_up_text(known, decision, measured));
     const Environment& environment = decision.environment;
-    line("decided", fmt::format("{}, from {} candidates, {}; driver {}, NVRTC {}", utc(decision.time), decision.candidates,
+    line("decided", fmt::format("{}, from {} candidate{}, {}; driver {}, NVRTC {}", utc(decision.time), decision.candidates,
+                                decision.candidates == 1 ? "" : "s",
                                 decision.origin == "user" ? "on this database's own measurements" : "shipped with tmm",
                                 environment.device.driver_version ? version_text(environment.device.driver_version) : "none",
                                 environment.nvrtc_version ? version_text(environment.nvrtc_version) : "none"));

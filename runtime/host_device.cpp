@@ -19,6 +19,7 @@
 #include "generator/environment.h"
 #include "generator/error.h"
 #include "runtime/host_block.h"
+#include "runtime/sanitizer.h"
 
 namespace tmm {
 namespace {
@@ -46,16 +47,20 @@ public:
         if (written) handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
         const char* const reason = written ? dlerror() : std::strerror(errno);
         const std::string message = handle_ ? "" : fmt::format("can't load a kernel: {}", reason ? reason : "unknown error");
-        unlink(name.c_str());
+        // A report of AddressSanitizer names functions and lines from the file.
+        if (sanitizer::kActive && handle_)
+            kept_file_ = name;
+        else
+            unlink(name.c_str());
         if (!handle_) throw Error(ExitStatus::no_device, message, name, kRemedy);
         const auto connect = reinterpret_cast<void (*)(const host::Services*)>(dlsym(handle_, "tmm_host_connect"));
         if (!connect) {
-            dlclose(handle_);
+            unload();
             throw Error(ExitStatus::no_device, "the image is no kernel of the emulated device");
         }
         connect(&host_services());
     }
-    ~Module() { dlclose(handle_); }
+    ~Module() { unload(); }
     Module(const Module&) = delete;
     Module& operator=(const Module&) = delete;
 
@@ -63,7 +68,14 @@ public:
 
 private:
     static constexpr const char* kRemedy = "TMPDIR must name a directory that can be written to and whose files may be executed";
+
+    void unload() {
+        dlclose(handle_);
+        if (!kept_file_.empty()) unlink(kept_file_.c_str());
+    }
+
     void* handle_ = nullptr;
+    std::string kept_file_;
 };
 
 struct HostKernel : LoadedKernel {

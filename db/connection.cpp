@@ -15,7 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 using Mode = TuningDatabase::Mode;
 
-constexpr int kBusyTimeoutMs = 10'000;
 constexpr const char* kUseAnother = "name another file with --db or TMM_DB";
 
 [[noreturn]] void fail(const fs::path& file, std::string what, std::string remedy) {
@@ -86,8 +85,8 @@ void check_identity(SQLite::Database& database, const fs::path& file, Mode mode)
              "open it once with write permission: tmm-db verify --db FILE");
 }
 
-void configure(SQLite::Database& database, Mode mode) {
-    database.setBusyTimeout(kBusyTimeoutMs);
+void configure(SQLite::Database& database, Mode mode, int busy_timeout_ms) {
+    database.setBusyTimeout(busy_timeout_ms);
     sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     database.exec("PRAGMA trusted_schema = OFF");
     database.exec("PRAGMA foreign_keys = ON");
@@ -102,8 +101,8 @@ void configure(SQLite::Database& database, Mode mode) {
     switch (error.getErrorCode() & 0xff) {
         case SQLITE_BUSY:
         case SQLITE_LOCKED:
-            fail(file, fmt::format("the database is locked by another process for more than {} seconds", kBusyTimeoutMs / 1000),
-                 std::string("wait until it is done, or ") + kUseAnother);
+            fail(file, "the database is locked by another process, and stayed so while this one waited",
+                 std::string("let that one finish, or ") + kUseAnother);
         case SQLITE_CORRUPT:
             fail(file, fmt::format("the database is damaged ({})", reason), "restore a copy, or move it away and tune again");
         case SQLITE_NOTADB: fail_foreign(file);
@@ -121,7 +120,7 @@ void configure(SQLite::Database& database, Mode mode) {
     }
 }
 
-SQLite::Database open_database(const fs::path& file, Mode mode) {
+SQLite::Database open_database(const fs::path& file, Mode mode, int busy_timeout_ms) {
     prepare_path(file, mode);
     refuse_foreign(file);
     return guarded(file, [&] {
@@ -129,7 +128,7 @@ SQLite::Database open_database(const fs::path& file, Mode mode) {
                           : mode == Mode::read_write_create ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE
                                                             : SQLite::OPEN_READWRITE;
         SQLite::Database database(file, flags);
-        configure(database, mode);
+        configure(database, mode, busy_timeout_ms);
         check_identity(database, file, mode);
         if (mode == Mode::read_only || sqlite3_db_readonly(database.getHandle(), "main") == 1) return database;
         // WAL can corrupt under concurrent writers before SQLite 3.51.3, and fails on NFS.

@@ -25,6 +25,6 @@ decltype(auto) guarded(const std::filesystem::path& file, Action&& action) {
 }
 
 // A connection with tmm's settings to a file of today's version. A file that is not tmm's is never written to.
-SQLite::Database open_database(const std::filesystem::path& file, TuningDatabase::Mode mode);
+SQLite::Database open_database(const std::filesystem::path& file, TuningDatabase::Mode mode, int busy_timeout_ms);
 
 }  // namespace tmm

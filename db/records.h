@@ -34,7 +34,9 @@ struct TuningRecord {
     std::string origin = "user";
 };
 
-// The winners that ship with tmm, newest decision of each problem and device, origin "shipped". Read once; thread-safe.
+// The newest decision of each problem and device under the default policy, with origin "shipped".
+std::vector<WinnerRow> shipped_winners_among(const std::vector<TuningRecord>& records);
+// Those of db/winners.csv, which ships with tmm. Read once; thread-safe.
 const std::vector<WinnerRow>& shipped_winners();
 
 }  // namespace tmm

@@ -1,4 +1,5 @@
-// The winners that ship with tmm: db/winners.csv, embedded at build.
+// The winners that ship with tmm: db/winners.csv, an export of tmm-db, embedded at build.
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -12,35 +13,48 @@ const std::map<std::string, std::string>& embedded_sql();
 
 namespace {
 
-std::vector<WinnerRow> make_winners() {
-    const auto records = parse_records(embedded_sql().at("winners.csv"), "winners.csv");
-    std::vector<WinnerRow> winners;
+bool same_measurement_subject(const TuningRecord& measured, const TuningRecord& selected) {
+    GemmProblem problem = selected.problem;
+    problem.compute = measured.problem.compute;
+    return measured.kind == TuningRecord::Kind::measurement && measured.config == selected.config && measured.problem == problem &&
+           measured.policy == selected.policy && measured.environment.device.name == selected.environment.device.name;
+}
+
+}  // namespace
+
+std::vector<WinnerRow> shipped_winners_among(const std::vector<TuningRecord>& records) {
+    std::vector<const TuningRecord*> selections;
     for (const auto& record : records) {
         if (record.kind != TuningRecord::Kind::selection || record.policy != MeasurementPolicy{}) continue;
-        WinnerRow winner{.problem = record.problem,
-                         .device = record.environment.device.name,
-                         .compute_capability = record.environment.device.compute_capability(),
-                         .sm_count = record.environment.device.sm_count,
-                         .config = record.config,
-                         .median_us = record.measurement.median_us,
-                         .reason = record.reason,
+        const DeviceInfo& device = record.environment.device;
+        const auto same = std::find_if(selections.begin(), selections.end(), [&](const TuningRecord* other) {
+            return other->problem == record.problem && other->environment.device.name == device.name &&
+                   other->environment.device.compute_capability() == device.compute_capability();
+        });
+        if (same == selections.end())
+            selections.push_back(&record);
+        else if ((*same)->time <= record.time)
+            *same = &record;
+    }
+    std::vector<WinnerRow> winners;
+    for (const TuningRecord* selection : selections) {
+        WinnerRow winner{.problem = selection->problem,
+                         .device = selection->environment.device.name,
+                         .compute_capability = selection->environment.device.compute_capability(),
+                         .sm_count = selection->environment.device.sm_count,
+                         .config = selection->config,
+                         .median_us = selection->measurement.median_us,
+                         .reason = selection->reason,
                          .origin = "shipped"};
-        for (const auto& measured : records) {
-            GemmProblem problem = winner.problem;
-            problem.compute = measured.problem.compute;
-            if (measured.kind == TuningRecord::Kind::measurement && measured.config == winner.config && measured.problem == problem &&
-                measured.environment.device.name == winner.device)
-                winner.error_ratio = measured.measurement.error_ratio;
-        }
+        for (const auto& record : records)
+            if (same_measurement_subject(record, *selection)) winner.error_ratio = record.measurement.error_ratio;
         winners.push_back(std::move(winner));
     }
     return winners;
 }
 
-}  // namespace
-
 const std::vector<WinnerRow>& shipped_winners() {
-    static const auto winners = make_winners();
+    static const auto winners = shipped_winners_among(parse_records(embedded_sql().at("winners.csv"), "winners.csv"));
     return winners;
 }
 

@@ -31,8 +31,8 @@ const Environment& TuningDatabase::Impl::known_environment() const {
     return *environment;
 }
 
-TuningDatabase::TuningDatabase(const std::filesystem::path& file, Mode mode)
-    : impl_(std::make_unique<Impl>(file, open_database(file, mode))) {}
+TuningDatabase::TuningDatabase(const std::filesystem::path& file, Mode mode, int busy_timeout_ms)
+    : impl_(std::make_unique<Impl>(file, open_database(file, mode, busy_timeout_ms))) {}
 TuningDatabase::~TuningDatabase() = default;
 TuningDatabase::TuningDatabase(TuningDatabase&&) noexcept = default;
 

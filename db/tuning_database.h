@@ -59,7 +59,8 @@ public:
     static constexpr int kVersion = 1;
     enum class Mode { read_write_create, read_write, read_only };
 
-    TuningDatabase(const std::filesystem::path& file, Mode mode);
+    // Waits up to busy_timeout_ms for another process's lock, here and in every call below.
+    TuningDatabase(const std::filesystem::path& file, Mode mode, int busy_timeout_ms = 10'000);
     ~TuningDatabase();
     TuningDatabase(TuningDatabase&&) noexcept;
 

@@ -278,6 +278,33 @@ TEST_CASE("a user's decision goes before a shipped one, however old it is") {
     CHECK(database.decision(record.problem)->config == tiled_config(16));
 }
 
+TEST_CASE("shipped winners are the newest decisions of an export, with the error that was measured") {
+    TuningRecord measurement{.environment = environment_of("NVIDIA H200"),
+                             .problem = problem_of("64 64 64"),
+                             .config = tiled_config(32),
+                             .time = 1,
+                             .measurement = measured(7)};
+    TuningRecord old{.kind = TuningRecord::Kind::selection,
+                     .environment = measurement.environment,
+                     .problem = measurement.problem,
+                     .config = tiled_config(16),
+                     .time = 10};
+    TuningRecord current = old, warm = old, elsewhere = old;
+    current.config = tiled_config(32);
+    current.time = 20;
+    warm.policy.cold_l2 = false;
+    warm.time = 30;
+    elsewhere.environment = environment_of("NVIDIA L4", 89, 58);
+    const auto winners = shipped_winners_among({measurement, current, old, warm, elsewhere});
+    REQUIRE(winners.size() == 2);
+    CHECK(winners[0].config == tiled_config(32));
+    CHECK(winners[0].error_ratio == 0.125);
+    CHECK(winners[0].origin == "shipped");
+    CHECK(winners[1].device == "NVIDIA L4");
+    CHECK(winners[1].compute_capability == 89);
+    CHECK(winners[1].error_ratio == -1);
+}
+
 TEST_CASE("rows with values out of range are left out, and verify() names them") {
     const TemporaryDirectory directory;
     const auto file = directory / "tmm.db";

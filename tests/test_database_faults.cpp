@@ -87,6 +87,15 @@ TEST_CASE("a newer version is refused, and told what would read it") {
     check_refused(file, "version 99");
 }
 
+TEST_CASE("a file that bears our marks without our tables is damaged") {
+    const TemporaryDirectory directory;
+    const auto file = directory / "tmm.db";
+    SQLite::Database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+        .exec("PRAGMA application_id = 1953328484; PRAGMA user_version = 1; CREATE TABLE t (x)");
+    for (const Mode mode : kModes)
+        CHECK(failure([&] { TuningDatabase(file, mode).winners(); }).find("damaged (no such table") != std::string::npos);
+}
+
 TEST_CASE("a truncated file is damaged wherever it was cut") {
     const TemporaryDirectory directory;
     fill(directory / "whole.db", 50);
@@ -184,7 +193,14 @@ TEST_CASE("a locked database gives up with a reason, after it has waited") {
     fill(file);
     SQLite::Database holder(file, SQLite::OPEN_READWRITE);
     holder.exec("BEGIN EXCLUSIVE");
-    CHECK(failure([&] { TuningDatabase(file, Mode::read_write); }).find("locked") != std::string::npos);
+    for (const Mode mode : kModes) CHECK(failure([&] { TuningDatabase(file, mode, 200); }).find("locked") != std::string::npos);
     holder.exec("ROLLBACK");
+    TuningDatabase waiting(file, Mode::read_write, 200);
+    waiting.set_environment(environment_of("NVIDIA H200"));
+    holder.exec("BEGIN IMMEDIATE");
+    CHECK(waiting.winners().size() == 1);
+    CHECK(failure([&] { waiting.announce(problem_of("64 64 1"), tiled_config(16), "tmm_tiled"); }).find("locked") != std::string::npos);
+    holder.exec("ROLLBACK");
+    waiting.announce(problem_of("64 64 1"), tiled_config(16), "tmm_tiled");
     CHECK(TuningDatabase(file, Mode::read_write).winners().size() == 1);
 }

@@ -269,6 +269,26 @@ TEST_CASE("wrong usage exits 1, a database that can't be used 5, each with one l
               .status == 2);
 }
 
+TEST_CASE("a locked, newer or foreign database exits 5 and stays as it is") {
+    const TemporaryDirectory directory;
+    fill(directory / "tmm.db");
+    {
+        SQLite::Database holder(directory / "tmm.db", SQLite::OPEN_READWRITE);
+        holder.exec("BEGIN EXCLUSIVE");
+        const auto result = tool(directory, "ls");  // waits ten seconds first
+        CHECK(result.status == 5);
+        CHECK_CONTAINS(result.err, "locked by another process");
+    }
+    for (const char* sql : {"PRAGMA user_version = 50", "PRAGMA application_id = 7"}) {
+        SQLite::Database(directory / "tmm.db", SQLite::OPEN_READWRITE).exec(sql);
+        const std::string bytes = read_file(directory / "tmm.db");
+        const auto result = tool(directory, "ls");
+        CHECK(result.status == 5);
+        CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
+        CHECK(read_file(directory / "tmm.db") == bytes);
+    }
+}
+
 TEST_CASE("verify tells a sound database from one with bad rows or lost pages") {
     const TemporaryDirectory directory;
     fill(directory / "tmm.db");

@@ -2,10 +2,10 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <chrono>
 #include <limits>
 #include <stdexcept>
 
+#include "bench/host_replay.h"
 #include "bench/peers.h"
 #include "bench/statistics.h"
 
@@ -59,20 +59,6 @@ std::size_t span(i64 rows, i64 columns, i64 ld, i64 batch, i64 stride) {
     if (rows == 0 || columns == 0 || batch == 0) return 0;
     return static_cast<std::size_t>((batch - 1) * stride + (rows - 1) * ld + columns);
 }
-
-// Times whatever runs on the CPU.
-class HostReplay final : public Replay {
-public:
-    explicit HostReplay(std::function<void()> work) : work_(std::move(work)) {}
-    double run_timed() override {
-        const auto start = std::chrono::steady_clock::now();
-        work_();
-        return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
-    }
-
-private:
-    std::function<void()> work_;
-};
 
 class CpuContestant final : public Contestant {
 public:

@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 
+#include "bench/host_replay.h"
 #include "generator/error.h"
 #include "tmm/tmm.h"
 
@@ -12,6 +13,7 @@ namespace tmm::bench {
 
 struct TunedLibrary::Handle {
     tmmHandle_t value = nullptr;
+    bool emulated = false;
     ~Handle() { tmmDestroy(value); }
 
     void check(tmmStatus_t status, const char* call) const {
@@ -75,7 +77,7 @@ tmmGemmProblem_t in_c(const GemmProblem& p) {
 
 class TunedContestant final : public Contestant {
 public:
-    explicit TunedContestant(tmmPlan_t plan) : plan_(plan) {
+    TunedContestant(tmmPlan_t plan, bool emulated) : plan_(plan), emulated_(emulated) {
         if (tmmPlanWorkspaceSize(plan_, &workspace_) != TMM_STATUS_SUCCESS) workspace_ = 0;
     }
     ~TunedContestant() override { tmmPlanDestroy(plan_); }
@@ -99,8 +101,17 @@ public:
     }
     std::int64_t workspace_bytes() const override { return static_cast<std::int64_t>(workspace_); }
 
+    // A handle on the emulated device owns one of its own, whose launches no other device records; they end when the call does.
+    std::unique_ptr<Replay> record(Device& device, const std::vector<GemmCall>& calls) override {
+        if (!emulated_) return Contestant::record(device, calls);
+        return std::make_unique<HostReplay>([this, calls] {
+            for (const GemmCall& call : calls) enqueue(call, nullptr);
+        });
+    }
+
 private:
     tmmPlan_t plan_;
+    bool emulated_;
     std::size_t workspace_ = 0;
 };
 
@@ -118,6 +129,7 @@ std::string described(const std::string& text, const std::string& key) {
 }  // namespace
 
 TunedLibrary::TunedLibrary(int ordinal, const std::filesystem::path& database) : handle_(std::make_shared<Handle>()) {
+    handle_->emulated = ordinal == kHostDevice;
     const tmmStatus_t status = tmmCreate(&handle_->value, ordinal, database.c_str());
     if (status == TMM_STATUS_SUCCESS) return;
     const ExitStatus exit = status == TMM_STATUS_COMPILER ? ExitStatus::no_compiler : ExitStatus::no_device;
@@ -129,7 +141,7 @@ TunedPlan TunedLibrary::plan(const GemmProblem& problem) const {
     const tmmGemmProblem_t wanted = in_c(problem);
     tmmPlan_t plan = nullptr;
     handle_->check(tmmPlanCreate(handle_->value, &wanted, &plan), "tmmPlanCreate");
-    TunedPlan result{.contestant = std::make_unique<TunedContestant>(plan), .config = {}, .match = {}, .why = {}};
+    TunedPlan result{.contestant = std::make_unique<TunedContestant>(plan, handle_->emulated), .config = {}, .match = {}, .why = {}};
     char text[4096] = {};
     handle_->check(tmmPlanDescribe(plan, text, sizeof text), "tmmPlanDescribe");
     result.config = described(text, "config");

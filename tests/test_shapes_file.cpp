@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <random>
 #include <string>
 
 #include "generator/error.h"
@@ -262,6 +263,39 @@ TEST_CASE("ten megabytes of lines, good or bad") {
     const Error one_line = file_error(std::string(kBytes, 'x'));
     CHECK(one_line.where() == "shapes.txt:1:1");
     CHECK(std::string(one_line.what()).size() < 500);
+}
+
+TEST_CASE("mutilated files give problems or an error, and what parses is written as text that parses to the same") {
+    const std::string alphabet = "0123456789 xX:=-#.\n\t\rnt\\\"'abckdlrowyp_f3264";
+    const std::string start =
+        "128 256 64 ops=nt lda=72\n100x90x80 batch=3 beta=0.5 ldc=112 layout=col\n1:3 5:9:2 7 dtype=bf16 ctype=f32 align=4\n";
+    std::mt19937 random(20240607);
+    int parsed = 0;
+    int refused = 0;
+    for (int round = 0; round < 3000; ++round) {
+        std::string text = start;
+        for (unsigned edits = 1 + random() % 2; edits > 0; --edits) {
+            const std::size_t at = random() % text.size();
+            switch (random() % 4) {
+                case 0: text[at] = alphabet[random() % alphabet.size()]; break;
+                case 1: text.insert(at, 1, alphabet[random() % alphabet.size()]); break;
+                case 2: text.erase(at, 1 + random() % 5); break;
+                default: text[at] = static_cast<char>(random() & 0xff); break;
+            }
+        }
+        try {
+            for (const Shape& shape : parse_shapes(text, "shapes.txt"))
+                REQUIRE(parse_shape(to_text(shape.problem)).problem == shape.problem);
+            ++parsed;
+        } catch (const Error& error) {
+            REQUIRE(error.status() == ExitStatus::bad_input);
+            REQUIRE(error.where().starts_with("shapes.txt:"));
+            REQUIRE_FALSE(error.remedy().empty());
+            ++refused;
+        }
+    }
+    CHECK(parsed > 50);
+    CHECK(refused > 100);
 }
 
 TEST_CASE("the shapes that come with tmm parse") {

@@ -23,7 +23,9 @@ Epilogue parse_epilogue(std::string_view text);
 // A row-major shapes-file line that parses back to the same problem.
 std::string to_text(const GemmProblem& problem);
 // What operands of the type are computed in unless something else is said.
-constexpr ComputeMode default_compute(ElementType type) { return type == ElementType::f64 ? ComputeMode::f64 : ComputeMode::f32; }
+constexpr ComputeMode default_compute(ElementType type) {
+    return type == ElementType::f64 ? ComputeMode::f64 : ComputeMode::f32;
+}
 
 // "family=simt,block_m=128,…": the fields that differ from their neutral values.
 std::string to_text(const KernelConfig& config);

@@ -1,0 +1,204 @@
+// The faults, and how they are planted. Left out are changes that change nothing a user could notice: a condition that another
+// one implies, such as `exists` where reduce stores (store_results() stores nothing of a vector that does not exist).
+#include "support_mutations.h"
+
+namespace tmm::testing {
+namespace {
+
+constexpr const char* kNaive = "tmm/naive.cuh";
+constexpr const char* kTiled = "tmm/tiled.cuh";
+constexpr const char* kSimt = "tmm/simt.cuh";
+constexpr const char* kGemv = "tmm/gemv.cuh";
+constexpr const char* kReduce = "tmm/reduce.cuh";
+constexpr const char* kEpilogue = "tmm/epilogue.cuh";
+
+// clang-format off
+const std::vector<Mutation> kMutations = {
+    // naive: conditions, loads, store.
+    {kNaive, "no check of M", "row < args.m && column < args.n", "column < args.n", "naive nn"},
+    {kNaive, "no check of N", "row < args.m && column < args.n", "row < args.m", "naive nn"},
+    {kNaive, "A's first index", "signature.op_a == Operation::none ? row * args.lda : row", "signature.op_a == Operation::none ? row : row * args.lda", "naive nn"},
+    {kNaive, "B's first index", "signature.op_b == Operation::none ? column : column * args.ldb", "signature.op_b == Operation::none ? column * args.ldb : column", "naive nn"},
+    {kNaive, "A's step", "signature.op_a == Operation::none ? 1 : args.lda", "signature.op_a == Operation::none ? args.lda : 1", "naive nn"},
+    {kNaive, "B's step", "signature.op_b == Operation::none ? args.ldb : 1", "signature.op_b == Operation::none ? 1 : args.ldb", "naive nn"},
+    {kNaive, "A's and B's steps", "fmaf(a[k * step_a], b[k * step_b], sum)", "fmaf(a[k * step_b], b[k * step_a], sum)", "naive nn"},
+    {kNaive, "C's index", "row * args.ldc + column", "column * args.ldc + row", "naive nn"},
+    {kNaive, "A's stride", "batch * args.stride_a", "batch * args.stride_b", "naive nn"},
+    {kNaive, "B's stride", "batch * args.stride_b", "batch * args.stride_a", "naive nn"},
+    {kNaive, "C's stride", "batch * args.stride_c", "batch * args.stride_a", "naive nn"},
+
+    // tiled: barriers.
+    {kTiled, "no barrier before multiplying", "before anyone multiplies with them.\n        __syncthreads();", "before anyone multiplies with them.\n", "tiled nn"},
+    {kTiled, "no barrier after multiplying", "before the tiles are overwritten.\n        __syncthreads();", "before the tiles are overwritten.\n", "tiled nn"},
+    // tiled: conditions.
+    {kTiled, "A: no check of M", "(row < args.m && k_of_a < args.k)", "(k_of_a < args.k)", "tiled nn"},
+    {kTiled, "A: no check of K", "(row < args.m && k_of_a < args.k)", "(row < args.m)", "tiled nn"},
+    {kTiled, "B: no check of K", "(k_of_b < args.k && column < args.n)", "(column < args.n)", "tiled nn"},
+    {kTiled, "B: no check of N", "(k_of_b < args.k && column < args.n)", "(k_of_b < args.k)", "tiled nn"},
+    {kTiled, "C: no check of M", "(row < args.m && column < args.n)", "(column < args.n)", "tiled nn"},
+    {kTiled, "C: no check of N", "(row < args.m && column < args.n)", "(row < args.m)", "tiled nn"},
+    // tiled: indices.
+    {kTiled, "A's index", "? row * args.lda + k_of_a", "? k_of_a * args.lda + row", "tiled nn"},
+    {kTiled, "A's index, transposed", ": k_of_a * args.lda + row", ": row * args.lda + k_of_a", "tiled tt"},
+    {kTiled, "B's index", "? k_of_b * args.ldb + column", "? column * args.ldb + k_of_b", "tiled nn"},
+    {kTiled, "B's index, transposed", ": column * args.ldb + k_of_b", ": k_of_b * args.ldb + column", "tiled tt"},
+    {kTiled, "index of the tile of A, stored", "tile_a[thread_row * width + thread_column]", "tile_a[thread_column * width + thread_row]", "tiled nn"},
+    {kTiled, "index of the tile of B, stored", "tile_b[thread_row * width + thread_column]", "tile_b[thread_column * width + thread_row]", "tiled nn"},
+    {kTiled, "index of the tile of A, read", "tile_a[thread_row * width + k]", "tile_a[k * width + thread_row]", "tiled nn"},
+    {kTiled, "index of the tile of B, read", "tile_b[k * width + thread_column]", "tile_b[thread_column * width + k]", "tiled nn"},
+    {kTiled, "C's index", "row * args.ldc + column", "column * args.ldc + row", "tiled nn"},
+    {kTiled, "A's stride", "batch * args.stride_a", "batch * args.stride_b", "tiled nn"},
+    {kTiled, "B's stride", "batch * args.stride_b", "batch * args.stride_a", "tiled nn"},
+    {kTiled, "C's stride", "batch * args.stride_c", "batch * args.stride_a", "tiled nn"},
+
+    // simt: barriers and waits.
+    {kSimt, "no barrier after the wait", "the tile that the next copy overwrites.\n            __syncthreads();", "the tile that the next copy overwrites.\n", "simt async"},
+    {kSimt, "no barrier before multiplying", "before anyone multiplies with it.\n            __syncthreads();", "before anyone multiplies with it.\n", "simt registers"},
+    {kSimt, "no barrier after multiplying", "if constexpr (stages == 1) __syncthreads();", "", "simt registers"},
+    {kSimt, "no wait", "ptx::cp_async_wait_group<stages - 2>();", "", "simt async"},
+    {kSimt, "a wait for a group too few", "ptx::cp_async_wait_group<stages - 2>();", "ptx::cp_async_wait_group<stages - 1>();", "simt async"},
+    {kSimt, "no groups", "ptx::cp_async_commit_group();", "", "simt async"},
+    // simt: conditions.
+    {kSimt, "async: no check of the tile", "guarded ? valid_elements(i, k_left) : vector", "vector", "simt async", 2, 0},
+    {kSimt, "registers: no check of the tile", "guarded ? valid_elements(i, k_left) : vector", "vector", "simt registers", 2, 1},
+    {kSimt, "registers: edge vectors read whole", "if (valid == vector) {", "if (true) {", "simt registers"},
+    {kSimt, "registers: no check of the element", "j < valid ? source_of(i, k0)[j] : 0.0f", "source_of(i, k0)[j]", "simt registers"},
+    {kSimt, "no check of the matrix's rows", "rows_left <= 0 || columns_left <= 0", "columns_left <= 0", "simt async"},
+    {kSimt, "no check of the matrix's columns", "rows_left <= 0 || columns_left <= 0", "rows_left <= 0", "simt async"},
+    {kSimt, "no check within the vector", "return columns_left < vector ? columns_left : vector;", "return vector;", "simt registers"},
+    {kSimt, "peeled: every tile inside M and N", "return outer_left_ >= layout.outer;", "return true;", "simt peeled"},
+    {kSimt, "peeled: M and N not asked", "if (inside && k_left == config.block_k)", "if (k_left == config.block_k)", "simt peeled"},
+    {kSimt, "peeled: K not asked", "if (inside && k_left == config.block_k)", "if (inside)", "simt peeled"},
+    {kSimt, "peeled: A not asked", "copy_a.inside() && copy_b.inside()", "copy_b.inside()", "simt peeled"},
+    {kSimt, "peeled: B not asked", "copy_a.inside() && copy_b.inside()", "copy_a.inside()", "simt peeled"},
+    {kSimt, "no check of K", "k_end - k0 < config.block_k ? static_cast<int>(k_end - k0) : config.block_k", "config.block_k", "simt registers"},
+    {kSimt, "no end of K for the last split", "k_begin + args.k_per_split < args.k ? k_begin + args.k_per_split : args.k", "k_begin + args.k_per_split", "simt split"},
+    {kSimt, "copies past the last tile", "if (tile < tiles)\n", "", "simt async exact"},
+    {kSimt, "a first tile where there is none", "if (tiles > 0) load(0);", "load(0);", "simt exact"},
+    {kSimt, "a load past the last tile", "if (tile + 1 < tiles) load(tile + 1);", "load(tile + 1);", "simt exact"},
+    {kSimt, "C: no check of M", "if (guarded && row >= args.m) continue;", "", "simt registers"},
+    {kSimt, "C: no check of N", "!guarded || left >= group_n ? group_n : static_cast<int>(left)", "group_n", "simt registers"},
+    {kSimt, "C, peeled: M not asked", "row0 + config.block_m <= args.m && column0 + config.block_n <= args.n", "column0 + config.block_n <= args.n", "simt peeled"},
+    {kSimt, "C, peeled: N not asked", "row0 + config.block_m <= args.m && column0 + config.block_n <= args.n", "row0 + config.block_m <= args.m", "simt peeled"},
+    {kSimt, "raster: the last band as high as the others", "tiles_m - band * raster < raster ? tiles_m - band * raster : raster", "raster", "simt split"},
+    // simt: indices.
+    {kSimt, "first element, turned", "matrix + (outer0 + row_) * ld + column_", "matrix + (outer0 + column_) * ld + row_", "simt registers"},
+    {kSimt, "first element", "matrix + row_ * ld + outer0 + column_", "matrix + column_ * ld + outer0 + row_", "simt registers"},
+    {kSimt, "first row and column, turned", "matrix + (outer0 + row_) * ld + column_", "matrix + row_ * ld + outer0 + column_", "simt registers"},
+    {kSimt, "first row and column", "matrix + row_ * ld + outer0 + column_", "matrix + (outer0 + row_) * ld + column_", "simt registers"},
+    {kSimt, "place of a vector, turned", "k0 + i * rows_per_pass * ld_", "k0 * ld_ + i * rows_per_pass", "simt registers"},
+    {kSimt, "place of a vector", "(k0 + i * rows_per_pass) * ld_", "k0 + i * rows_per_pass", "simt registers"},
+    {kSimt, "place in the tile, turned", "column * layout.line_distance + row", "row * layout.line_distance + column", "simt registers"},
+    {kSimt, "place in the tile", ": row * layout.line_distance + column", ": column * layout.line_distance + row", "simt registers"},
+    {kSimt, "group of an element read", "values[i * group + j] = read.element[j]", "values[j * (per_thread / group) + i] = read.element[j]", "simt registers"},
+    {kSimt, "fragment's place", "group_start<per_thread, threads_across>(thread, i)", "group_start<per_thread, threads_across>(i, thread)", "simt registers"},
+    {kSimt, "line of A", "tile_a + k * layout_a(config, signature).line_distance, place.m", "tile_a + k * layout_b(config, signature).line_distance, place.m", "simt registers"},
+    {kSimt, "line of B", "tile_b + k * layout_b(config, signature).line_distance, place.n", "tile_b + k * layout_a(config, signature).line_distance, place.n", "simt registers"},
+    {kSimt, "place of A", "line_distance, place.m);", "line_distance, place.n);", "simt registers"},
+    {kSimt, "place of B", "line_distance, place.n);", "line_distance, place.m);", "simt registers"},
+    {kSimt, "element of A and B", "sums[i][j] = fmaf(a[i], b[j], sums[i][j])", "sums[i][j] = fmaf(a[j], b[i], sums[i][j])", "simt registers"},
+    {kSimt, "tile of C", "result.tile_m = tile / tiles_n;\n        result.tile_n = tile % tiles_n;", "result.tile_m = tile % tiles_n;\n        result.tile_n = tile / tiles_n;", "simt registers"},
+    {kSimt, "row of C", "(place.m, i / group_m) + i % group_m", "(place.m, i % group_m) + i / group_m", "simt registers"},
+    {kSimt, "row's thread", "(place.m, i / group_m)", "(place.n, i / group_m)", "simt registers"},
+    {kSimt, "column's thread", "(place.n, j / group_n)", "(place.m, j / group_n)", "simt registers"},
+    {kSimt, "C's index", "c + row * ld + column", "c + column * ld + row", "simt registers"},
+    {kSimt, "stored sum", "&sums[i][j]", "&sums[j][i]", "simt registers"},
+    {kSimt, "place of partial results", "(block.batch * args.split_k + block.split) * args.m * ld", "(block.split * args.batch + block.batch) * args.m * ld", "simt split"},
+    {kSimt, "A's stride", "block.batch * args.stride_a", "block.batch * args.stride_b", "simt split"},
+    {kSimt, "B's stride", "block.batch * args.stride_b", "block.batch * args.stride_a", "simt split"},
+    {kSimt, "C's stride", "block.batch * args.stride_c", "block.batch * args.stride_a", "simt turned batch"},
+    {kSimt, "stage of A", "multiply<signature, config>(tiles_a[tile % stages], tiles_b[tile % stages], place, sums);", "multiply<signature, config>(tiles_a[(tile + 1) % stages], tiles_b[tile % stages], place, sums);", "simt async", 2, 0},
+
+    // gemv: barrier.
+    {kGemv, "no barrier before adding up", "__syncthreads();", "", "gemv rows"},
+    // gemv: conditions.
+    {kGemv, "edge vectors read whole", "if (!guarded || valid >= width) {", "if (true) {", "gemv rows"},
+    {kGemv, "no check of the element", "values[i] = i < valid ? source[i] : 0.0f", "values[i] = source[i]", "gemv rows"},
+    {kGemv, "no check of K", "guarded ? clamp_to_int(k_end - k) : kStep", "kStep", "gemv rows"},
+    {kGemv, "no check of the columns", "guarded ? clamp_to_int(many_count - column) : columns", "columns", "gemv rows"},
+    {kGemv, "along K: no check of the column", "!guarded || j < columns_valid ? k_valid : 0", "k_valid", "gemv along k"},
+    {kGemv, "no check of k", "!guarded || step < k_valid ? columns_valid : 0", "columns_valid", "gemv rows"},
+    {kGemv, "no check of the row", "row0 + i < few_count ? row0 + i : few_count - 1", "row0 + i", "gemv rows"},
+    {kGemv, "few rows: no check of k", "!guarded || step < k_valid ? few[(k + step) * ld_few + row] : 0.0f", "few[(k + step) * ld_few + row]", "gemv transposed"},
+    {kGemv, "peeled: every column inside", "column + columns <= many_count", "true", "gemv peeled"},
+    {kGemv, "peeled: the last phase unchecked", "k + kStep <= k_end", "k < k_end", "gemv peeled"},
+    {kGemv, "no end of K for the last split", "k_begin + args.k_per_split < args.k ? k_begin + args.k_per_split : args.k", "k_begin + args.k_per_split", "gemv swapped"},
+    {kGemv, "C: no check of the row", "few_index < few_count && many_index < many_count", "many_index < many_count", "gemv rows"},
+    {kGemv, "C: no check of the column", "few_index < few_count && many_index < many_count", "few_index < few_count", "gemv rows"},
+    // gemv: indices.
+    {kGemv, "vector read", "load_vector<access>(source + first)", "load_vector<access>(source)", "gemv peeled"},
+    {kGemv, "element read", "values[first + i] = read.element[i]", "values[i] = read.element[i]", "gemv peeled"},
+    {kGemv, "index along K", "many + (column + j) * ld_many + k", "many + k * ld_many + column + j", "gemv along k"},
+    {kGemv, "index along N", "many + (k + step) * ld_many + column", "many + column * ld_many + k + step", "gemv rows"},
+    {kGemv, "index of the few rows", "few + row * ld_few + k", "few + k * ld_few + row", "gemv rows"},
+    {kGemv, "index of the few rows, transposed", "few[(k + step) * ld_few + row] : 0.0f", "few[row * ld_few + k + step] : 0.0f", "gemv transposed"},
+    {kGemv, "element of many", "along_k ? many_values[j][step] : many_values[step][j]", "along_k ? many_values[step][j] : many_values[j][step]", "gemv rows"},
+    {kGemv, "lane's place", "along_k ? thread % threads_k(config) : thread / threads_n(config)", "along_k ? thread / threads_k(config) : thread % threads_n(config)", "gemv rows"},
+    {kGemv, "column's place", "along_k ? thread / threads_k(config) : thread % threads_n(config)", "along_k ? thread % threads_k(config) : thread / threads_n(config)", "gemv rows"},
+    {kGemv, "place of a partial sum, stored", "partial_size + i * config.block_n + thread_n * columns + j]", "partial_size + (thread_n * columns + j) * rows + i]", "gemv rows"},
+    {kGemv, "share of a partial sum, stored", "(along_k ? thread_k / 32 : thread_k) * partial_size", "(along_k ? thread_k : thread_k / 32) * partial_size", "gemv rows"},
+    {kGemv, "place of the first partial sum, read", "float sum = partial[i * config.block_n + j];", "float sum = partial[j * rows + i];", "gemv rows"},
+    {kGemv, "place of a partial sum, read", "sum += partial[p * partial_size + i * config.block_n + j];", "sum += partial[p * partial_size + j * rows + i];", "gemv rows"},
+    {kGemv, "row of an element", "swapped ? element % rows : element / config.block_n", "swapped ? element / rows : element % config.block_n", "gemv rows"},
+    {kGemv, "column of an element", "swapped ? element / rows : element % config.block_n", "swapped ? element % rows : element / config.block_n", "gemv rows"},
+    {kGemv, "C's index", ": few_index * ld + many_index)", ": many_index * ld + few_index)", "gemv rows"},
+    {kGemv, "C's index, swapped", "swapped ? many_index * ld + few_index", "swapped ? few_index * ld + many_index", "gemv swapped"},
+    {kGemv, "place of partial results", "(batch * args.split_k + split) * args.m * ld", "(split * args.batch + batch) * args.m * ld", "gemv swapped"},
+
+    // reduce: barriers.
+    {kReduce, "no barrier before adding up", "before the first sharer adds them up.\n            __syncthreads();", "before the first sharer adds them up.\n", "reduce shared"},
+    {kReduce, "no barrier after adding up", "before the next block of columns overwrites them.\n            __syncthreads();", "before the next block of columns overwrites them.\n", "reduce shared"},
+    // reduce: conditions.
+    {kReduce, "parts of columns that do not exist", "if (exists) {", "{", "reduce shared"},
+    {kReduce, "every sharer stores", "if (exists && sharer == 0) {", "if (exists) {", "reduce shared"},
+    {kReduce, "no check of N", "left < kVector ? static_cast<int>(left) : kVector", "kVector", "reduce shared"},
+    // reduce: indices.
+    {kReduce, "first part", "(batch * args.split_k * args.m + row) * ld + column", "(row * args.split_k * args.batch + batch) * ld + column", "reduce shared"},
+    {kReduce, "next part", "part + split * args.m * ld", "part + split * ld", "reduce shared"},
+    {kReduce, "share, stored", "sums + sharer * config.block_n + vector * kVector", "sums + vector * config.block_n + sharer * kVector", "reduce shared"},
+    {kReduce, "share, read", "sums + other * config.block_n + vector * kVector", "sums + vector * config.block_n + other * kVector", "reduce shared"},
+    {kReduce, "lane's vector", "static_cast<int>(threadIdx.x) % vectors", "static_cast<int>(threadIdx.x) / vectors", "reduce shared"},
+    {kReduce, "lane's share", "static_cast<int>(threadIdx.x) / vectors", "static_cast<int>(threadIdx.x) % vectors", "reduce shared"},
+    {kReduce, "row and batch", "block / blocks_n % args.m", "block % args.m", "reduce wide"},
+    {kReduce, "C's index", "row * args.ldc + column", "column * args.ldc + row", "reduce shared"},
+    {kReduce, "C's stride", "batch * args.stride_c", "batch * args.stride_a", "reduce shared"},
+
+    // The epilogue that all of them share.
+    {kEpilogue, "beta = 0 reads C", "if (beta != 0.0f) result", "result", "tiled nn"},
+    {kEpilogue, "beta = 0 reads C's vector", "if (signature.reads_c && beta != 0.0f) {", "if (signature.reads_c) {", "simt registers"},
+    {kEpilogue, "vectors past the edge stored whole", "if (valid >= width) {", "if (true) {", "simt registers"},
+    {kEpilogue, "no check of the element", "if (i < valid) store_result", "store_result", "simt registers"},
+    {kEpilogue, "vector of C, read", "load_vector<access>(c + first)", "load_vector<access>(c)", "simt peeled"},
+    {kEpilogue, "vector of C, stored", "store_vector(c + first, results)", "store_vector(c, results)", "simt peeled"},
+    {kEpilogue, "sum with C", "alpha * sums[first + i])", "alpha * sums[i])", "simt peeled"},
+    {kEpilogue, "sum without C", "results.element[i] = alpha * sums[first + i];", "results.element[i] = alpha * sums[i];", "simt peeled"},
+    {kEpilogue, "element of C", "(c + i, sums[i], alpha, beta)", "(c, sums[i], alpha, beta)", "simt registers"},
+    {kEpilogue, "element's sum", "(c + i, sums[i], alpha, beta)", "(c + i, sums[0], alpha, beta)", "simt registers"},
+};
+// clang-format on
+
+}  // namespace
+
+const std::vector<Mutation>& mutations() {
+    return kMutations;
+}
+
+int count_of(const std::string& text, const std::string& fragment) {
+    int count = 0;
+    for (auto at = text.find(fragment); at != std::string::npos; at = text.find(fragment, at + fragment.size())) ++count;
+    return count;
+}
+
+TemplateFiles mutated(const TemplateFiles& files, const Mutation& mutation) {
+    const auto file = files.find(mutation.file);
+    const std::string anchor = mutation.anchor;
+    if (file == files.end() || count_of(file->second, anchor) != mutation.occurrences) return {};
+    TemplateFiles changed = files;
+    std::string& text = changed[mutation.file];
+    auto at = text.find(anchor);
+    for (int i = 0; i < mutation.which; ++i) at = text.find(anchor, at + anchor.size());
+    text.replace(at, anchor.size(), mutation.replacement);
+    return changed;
+}
+
+}  // namespace tmm::testing

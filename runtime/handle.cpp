@@ -5,6 +5,7 @@
 #include <exception>
 #include <new>
 
+#include "db/records.h"
 #include "generator/environment.h"
 #include "generator/log.h"
 #include "generator/text.h"
@@ -12,6 +13,9 @@
 
 namespace tmm {
 namespace {
+
+// A tuner holds the lock for one small transaction; who holds it longer does not hold up a program's start.
+constexpr int kLockPatienceMs = 2000;
 
 KernelLoader make_loader(std::shared_ptr<Device> device) {
     std::shared_ptr<const Compiler> compiler = make_compiler(device->info());
@@ -43,11 +47,11 @@ std::size_t GemmProblemHash::operator()(const GemmProblem& p) const noexcept {
 
 std::vector<WinnerRow> read_winners(const std::filesystem::path& database) {
     try {
-        TuningDatabase opened(database, TuningDatabase::Mode::read_write);
+        TuningDatabase opened(database, TuningDatabase::Mode::read_write, kLockPatienceMs);
         return opened.winners();
     } catch (const std::exception& error) {
         log_line(fmt::format("kernels are chosen without a tuning database: {}", error.what()));
-        return {};
+        return shipped_winners();
     }
 }
 

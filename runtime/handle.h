@@ -63,7 +63,7 @@ private:
     std::unordered_map<GemmProblem, std::list<Entry>::iterator, GemmProblemHash> index_;
 };
 
-// The rows of the database; none, and one log line, where it can't be read.
+// The rows of the database; those that ship with tmm, and one log line, where it can't be read.
 std::vector<WinnerRow> read_winners(const std::filesystem::path& database);
 
 }  // namespace tmm

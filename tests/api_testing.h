@@ -85,7 +85,7 @@ public:
         : device_(on.device), count_(values.size()), offset_(offset), buffer_(on.device, (values.size() + offset + 4) * sizeof(float)) {
         write(values);
     }
-    void write(const std::vector<float>& values) { device_->copy_to_device(data(), values.data(), values.size() * sizeof(float)); }
+    void write(const std::vector<float>& values) const { device_->copy_to_device(data(), values.data(), values.size() * sizeof(float)); }
     float* data() const { return static_cast<float*>(buffer_.data()) + offset_; }
     std::vector<float> read() const {
         std::vector<float> values(count_);

@@ -1,0 +1,312 @@
+// GEMM at its edges: beta = 0 over NaN, alpha = 0, empty sizes, NaN and Inf, padding, odd leading dimensions, pointers of every
+// alignment, both layouts, equal bits; on every kernel that selection may choose, and on configs of each family by name.
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "api_testing.h"
+#include "generator/compiler.h"
+#include "generator/environment.h"
+#include "generator/search_space.h"
+#include "generator/text.h"
+#include "runtime/executable_plan.h"
+#include "runtime/validate.h"
+
+using namespace api_testing;
+
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+// One per family and boundary mode.
+constexpr const char* kConfigs[] = {
+    "family=naive,block_m=4,block_n=32",
+    "family=tiled,block_m=8,block_n=8,block_k=8",
+    "family=simt,block_m=32,block_n=32,block_k=16,thread_m=4,thread_n=4,stages=2,boundary=guarded",
+    "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=2,stages=3,async_copy=1,boundary=peeled",
+    "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=2,boundary=peeled,split_k=3",
+    "family=gemv,block_m=4,block_n=32,block_k=128,boundary=guarded",
+};
+
+// Runs a config by name on the product's operands; a workspace full of NaN. The difference, in words.
+std::string run_config(const Fixture& on, tmm::KernelLoader& loader, const std::string& config_text, const Product& p,
+                       const std::vector<float>& a, const std::vector<float>& b, const std::vector<float>& before) {
+    const tmmGemmProblem_t given = problem_of(p);
+    const tmm::CheckedProblem checked = tmm::check_problem(&given);
+    const tmm::KernelConfig config = tmm::parse_config(config_text);
+    if (const auto reason = tmm::why_invalid(checked.problem, config, on.device->info())) return config_text + ": " + *reason;
+    auto made = tmm::ExecutablePlan::make(tmm::make_launch_plan(checked.problem, config, on.device->info()), loader);
+    if (const auto* failure = std::get_if<tmm::CompileFailure>(&made)) return config_text + ": " + failure->log;
+    const tmm::ExecutablePlan& plan = std::get<tmm::ExecutablePlan>(made);
+    const OnDevice da(on, a);
+    const OnDevice db(on, b);
+    const OnDevice dc(on, before);
+    const tmmGemmArgs_t args = args_of(p, da.data(), db.data(), dc.data());
+    tmm::GemmCall call = tmm::check_args(checked, &args).call;
+    const tmm::DeviceBuffer workspace(on.device, static_cast<std::size_t>(plan.plan().workspace_bytes));
+    if (workspace.data()) on.device->fill_bytes(workspace.data(), 0xff, workspace.bytes());
+    call.workspace = workspace.data();
+    plan.run(call, nullptr);
+    on.device->synchronize();
+    const std::string found = difference(p, a, b, before, dc.read());
+    return found.empty() ? "" : config_text + ": " + found;
+}
+
+tmm::KernelLoader loader_of(const Fixture& on) {
+    return tmm::KernelLoader(on.device, tmm::make_compiler(on.device->info()), tmm::KernelCache(tmm::default_cache_directory()));
+}
+
+}  // namespace
+
+TEST_CASE("each family at its edges: NaN under beta = 0, NaN and Inf in the operands, padding") {
+    for (const int ordinal : devices()) {
+        const Fixture on(ordinal);
+        tmm::KernelLoader loader = loader_of(on);
+        for (const char* config : kConfigs) {
+            // Inner and edge tiles in every direction, for tiles of up to 32.
+            for (const float beta : {0.0f, 0.5f}) {
+                const Product p{.m = 67, .n = 70, .k = 41, .alpha = 1.5f, .beta = beta, .pad_a = 3, .pad_b = 2, .pad_c = 5};
+                std::vector<float> a = normal_values(p.size_a(), 1);
+                std::vector<float> b = normal_values(p.size_b(), 2);
+                const std::vector<float> c = beta == 0 ? std::vector<float>(p.size_c(), kNan) : normal_values(p.size_c(), 3);
+                CHECK(run_config(on, loader, config, p, a, b, c) == "");
+
+                // Non-finite values spread along their row or column and nowhere else; zeros beside them are not skipped.
+                a[p.at_a(5, 7)] = kNan;
+                a[p.at_a(66, 40)] = kInf;
+                a[p.at_a(33, 0)] = -kInf;
+                b[p.at_b(11, 69)] = kNan;
+                b[p.at_b(40, 3)] = 0;
+                b[p.at_b(0, 8)] = 0;
+                b[p.at_b(20, 31)] = kInf;
+                a[p.at_a(12, 20)] = 0;
+                CHECK(run_config(on, loader, config, p, a, b, c) == "");
+            }
+            // What stands between the rows is never used.
+            const Product p{.m = 33, .n = 35, .k = 18, .pad_a = 2, .pad_b = 1, .pad_c = 1};
+            std::vector<float> a(p.size_a(), kNan);
+            std::vector<float> b(p.size_b(), kNan);
+            const std::vector<float> values = normal_values(33 * 18 + 18 * 35, 4);
+            std::size_t next = 0;
+            for (std::int64_t i = 0; i < p.m; ++i)
+                for (std::int64_t q = 0; q < p.k; ++q) a[p.at_a(i, q)] = values[next++];
+            for (std::int64_t q = 0; q < p.k; ++q)
+                for (std::int64_t j = 0; j < p.n; ++j) b[p.at_b(q, j)] = values[next++];
+            CHECK(run_config(on, loader, config, p, a, b, std::vector<float>(p.size_c(), kNan)) == "");
+            // alpha = 0 over NaN: beta * C, or zeros.
+            const Product scaled{.m = 33, .n = 35, .k = 18, .alpha = 0, .beta = 0.5f, .pad_c = 1};
+            const Product cleared{.m = 33, .n = 35, .k = 18, .alpha = 0, .beta = 0, .pad_c = 1};
+            const std::vector<float> nans(33 * 35, kNan);
+            CHECK(run_config(on, loader, config, scaled, nans, nans, normal_values(scaled.size_c(), 5)) == "");
+            CHECK(run_config(on, loader, config, cleared, nans, nans, std::vector<float>(cleared.size_c(), kNan)) == "");
+        }
+    }
+}
+
+TEST_CASE("every layout and operation, any leading dimension, pointers that are only element-aligned") {
+    for (const int ordinal : devices()) {
+        const Fixture on(ordinal);
+        for (const tmmLayout_t layout : {TMM_ROW_MAJOR, TMM_COL_MAJOR}) {
+            for (const tmmOperation_t op_a : {TMM_NO_TRANS, TMM_TRANS}) {
+                for (const tmmOperation_t op_b : {TMM_NO_TRANS, TMM_CONJ_TRANS}) {
+                    for (const std::int64_t pad : {0, 1, 4}) {
+                        const Product p{.layout = layout,
+                                        .op_a = op_a,
+                                        .op_b = op_b,
+                                        .m = 36,
+                                        .n = 44,
+                                        .k = 40,
+                                        .alpha = -2,
+                                        .beta = pad == 1 ? 3.0f : 0.0f,
+                                        .pad_a = pad,
+                                        .pad_b = pad,
+                                        .pad_c = pad};
+                        const std::vector<float> a = normal_values(p.size_a(), 6);
+                        const std::vector<float> b = normal_values(p.size_b(), 7);
+                        const std::vector<float> c = normal_values(p.size_c(), 8);
+                        for (const std::size_t offset : {0, 1, 2}) CHECK(run_and_compare(on, p, a, b, c, offset) == "");
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("alpha = 0 or k = 0 reads neither A nor B") {
+    for (const int ordinal : devices()) {
+        const Fixture on(ordinal);
+        for (const float beta : {0.0f, 1.0f, -0.5f}) {
+            for (const bool deep : {false, true}) {
+                // A null A or B would fault if it were read.
+                const Product p{.m = 20, .n = 30, .k = deep ? 50 : 0, .alpha = deep ? 0.0f : 2.0f, .beta = beta, .pad_c = 2};
+                const std::vector<float> before = beta == 0 ? std::vector<float>(p.size_c(), kNan) : normal_values(p.size_c(), 9);
+                const OnDevice c(on, before);
+                REQUIRE_MESSAGE(sgemm(on.handle, p, nullptr, nullptr, c.data()) == TMM_STATUS_SUCCESS, tmmLastError(on.handle));
+                on.device->synchronize();
+                Product plain = p;
+                plain.alpha = 0;
+                CHECK(difference(plain, {}, {}, before, c.read()) == "");
+            }
+        }
+        // beta = NaN is a factor like any other.
+        const Product p{.m = 3, .n = 3, .k = 0, .beta = kNan};
+        const OnDevice c(on, std::vector<float>(9, 1.0f));
+        REQUIRE(sgemm(on.handle, p, nullptr, nullptr, c.data()) == TMM_STATUS_SUCCESS);
+        on.device->synchronize();
+        for (const float value : c.read()) CHECK(std::isnan(value));
+    }
+}
+
+TEST_CASE("m = 0, n = 0 or batch = 0 does nothing and needs no pointer") {
+    for (const int ordinal : devices()) {
+        const Fixture on(ordinal);
+        for (const auto& [m, n] : {std::pair<int, int>{0, 5}, {5, 0}, {0, 0}}) {
+            CHECK(tmmSgemm(on.handle, TMM_ROW_MAJOR, TMM_NO_TRANS, TMM_NO_TRANS, m, n, 4, nullptr, nullptr, 4, nullptr, 5, nullptr, nullptr,
+                           5) == TMM_STATUS_SUCCESS);
+            CHECK(tmmHostSgemm(on.handle, TMM_COL_MAJOR, TMM_NO_TRANS, TMM_NO_TRANS, m, n, 4, nullptr, nullptr, 5, nullptr, 4, nullptr,
+                               nullptr, 5) == TMM_STATUS_SUCCESS);
+        }
+        tmmGemmProblem_t problem;
+        tmmGemmProblemInit(&problem);
+        problem.m = problem.n = problem.k = problem.lda = problem.ldb = problem.ldc = 4;
+        problem.batch = 0;
+        tmmGemmArgs_t args = {};
+        args.struct_size = sizeof args;
+        CHECK(tmmGemm(on.handle, &problem, &args) == TMM_STATUS_SUCCESS);
+        tmmPlan_t plan = nullptr;
+        REQUIRE_MESSAGE(tmmPlanCreate(on.handle, &problem, &plan) == TMM_STATUS_SUCCESS, tmmLastError(on.handle));
+        CHECK(tmmPlanRun(plan, nullptr, &args) == TMM_STATUS_SUCCESS);
+        tmmPlanDestroy(plan);
+    }
+}
+
+TEST_CASE("finite operands with no overflowing partial sum give finite results; zeros meet NaN and Inf") {
+    for (const int ordinal : devices()) {
+        const Fixture on(ordinal);
+        const Product p{.m = 8, .n = 8, .k = 8};
+        std::vector<float> a(64, 1e19f);
+        std::vector<float> b(64, 4e18f);
+        CHECK(run_and_compare(on, p, a, b, std::vector<float>(64, kNan)) == "");
+        std::fill(a.begin(), a.end(), 0.0f);
+        b[p.at_b(3, 2)] = kNan;
+        b[p.at_b(4, 5)] = kInf;
+        const OnDevice da(on, a), db(on, b), dc(on, std::vector<float>(64, 1.0f));
+        REQUIRE(sgemm(on.handle, p, da.data(), db.data(), dc.data()) == TMM_STATUS_SUCCESS);
+        on.device->synchronize();
+        const std::vector<float> c = dc.read();
+        for (std::int64_t i = 0; i < 8; ++i)
+            for (std::int64_t j = 0; j < 8; ++j) CHECK(std::isnan(c[p.at_c(i, j)]) == (j == 2 || j == 5));
+    }
+}
+
+TEST_CASE("column-major is row-major of the transposes, bit for bit") {
+    for (const int ordinal : devices()) {
+        const Fixture on(ordinal);
+        const Product column{.layout = TMM_COL_MAJOR, .op_b = TMM_TRANS, .m = 37, .n = 21, .k = 50, .alpha = 0.7f};
+        const Product row{.op_a = TMM_TRANS, .m = 21, .n = 37, .k = 50, .alpha = 0.7f};
+        const std::vector<float> a = normal_values(column.size_a(), 10);
+        const std::vector<float> b = normal_values(column.size_b(), 11);
+        const OnDevice da(on, a), db(on, b), dc(on, std::vector<float>(37 * 21)), dr(on, std::vector<float>(37 * 21));
+        REQUIRE(sgemm(on.handle, column, da.data(), db.data(), dc.data()) == TMM_STATUS_SUCCESS);
+        REQUIRE(sgemm(on.handle, row, db.data(), da.data(), dr.data()) == TMM_STATUS_SUCCESS);
+        on.device->synchronize();
+        CHECK(same_bits(dc.read(), dr.read()));
+    }
+}
+
+TEST_CASE("a plan takes aligned and misaligned pointers, and gives the same bits every time") {
+    for (const int ordinal : devices()) {
+        const Fixture on(ordinal);
+        const Product p{.m = 64, .n = 64, .k = 96};
+        const std::vector<float> a = normal_values(p.size_a(), 12);
+        const std::vector<float> b = normal_values(p.size_b(), 13);
+        const std::vector<float> before(p.size_c(), kNan);
+        const tmmGemmProblem_t problem = problem_of(p);
+        tmmPlan_t plan = nullptr;
+        REQUIRE_MESSAGE(tmmPlanCreate(on.handle, &problem, &plan) == TMM_STATUS_SUCCESS, tmmLastError(on.handle));
+        for (const std::size_t offset : {0, 1, 2, 3}) {
+            const OnDevice da(on, a, offset), db(on, b, offset), dc(on, before, offset), again(on, before, offset);
+            const tmmGemmArgs_t args = args_of(p, da.data(), db.data(), dc.data());
+            REQUIRE(tmmPlanRun(plan, nullptr, &args) == TMM_STATUS_SUCCESS);
+            const tmmGemmArgs_t same = args_of(p, da.data(), db.data(), again.data());
+            REQUIRE(tmmPlanRun(plan, nullptr, &same) == TMM_STATUS_SUCCESS);
+            on.device->synchronize();
+            CHECK(difference(p, a, b, before, dc.read()) == "");
+            CHECK(same_bits(dc.read(), again.read()));
+        }
+        // Only one of the three is misaligned.
+        const OnDevice da(on, a), db(on, b, 1), dc(on, before);
+        const tmmGemmArgs_t args = args_of(p, da.data(), db.data(), dc.data());
+        REQUIRE(tmmPlanRun(plan, nullptr, &args) == TMM_STATUS_SUCCESS);
+        on.device->synchronize();
+        CHECK(difference(p, a, b, before, dc.read()) == "");
+        tmmPlanDestroy(plan);
+    }
+}
+
+TEST_CASE("a strided batch, with A shared and C interleaved") {
+    for (const int ordinal : devices()) {
+        const Fixture on(ordinal);
+        const std::int64_t batch = 3;
+        Product p{.m = 10, .n = 8, .k = 12};
+        p.pad_c = (batch - 1) * p.n;
+        tmmGemmProblem_t problem = problem_of(p);
+        problem.batch = batch;
+        problem.stride_a = 0;
+        problem.stride_b = p.k * p.n + 5;
+        problem.stride_c = p.n;
+        const std::vector<float> a = normal_values(p.size_a(), 14);
+        const std::vector<float> b = normal_values(static_cast<std::size_t>(batch * problem.stride_b), 15);
+        const std::vector<float> before(p.size_c(), kNan);
+        const OnDevice da(on, a), db(on, b), dc(on, before);
+        const tmmGemmArgs_t args = args_of(p, da.data(), db.data(), dc.data());
+        REQUIRE_MESSAGE(tmmGemm(on.handle, &problem, &args) == TMM_STATUS_SUCCESS, tmmLastError(on.handle));
+        on.device->synchronize();
+        const std::vector<float> c = dc.read();
+        for (std::int64_t i = 0; i < batch; ++i) {
+            // The others' columns count as padding that nobody compares.
+            std::vector<float> mine = before;
+            std::vector<float> own(b.begin() + i * problem.stride_b, b.begin() + i * problem.stride_b + p.k * p.n);
+            for (std::int64_t r = 0; r < p.m; ++r)
+                for (std::int64_t j = 0; j < p.n; ++j) mine[p.at_c(r, j)] = c[p.at_c(r, j) + static_cast<std::size_t>(i * p.n)];
+            CHECK(difference(p, a, own, before, mine) == "");
+        }
+    }
+}
+
+TEST_CASE("a caller's workspace is used, and must be large enough") {
+    for (const int ordinal : devices()) {
+        const Fixture on(ordinal);
+        // Deep K and few elements: what selection splits, if it splits anything.
+        const Product p{.m = 8, .n = 8, .k = 4096};
+        const std::vector<float> a = normal_values(p.size_a(), 16);
+        const std::vector<float> b = normal_values(p.size_b(), 17);
+        const std::vector<float> before(p.size_c(), kNan);
+        const tmmGemmProblem_t problem = problem_of(p);
+        tmmPlan_t plan = nullptr;
+        REQUIRE_MESSAGE(tmmPlanCreate(on.handle, &problem, &plan) == TMM_STATUS_SUCCESS, tmmLastError(on.handle));
+        std::size_t bytes = 0;
+        REQUIRE(tmmPlanWorkspaceSize(plan, &bytes) == TMM_STATUS_SUCCESS);
+        const tmm::DeviceBuffer workspace(on.device, bytes + 256);
+        const OnDevice da(on, a), db(on, b), dc(on, before);
+        tmmGemmArgs_t args = args_of(p, da.data(), db.data(), dc.data());
+        args.workspace = workspace.data();
+        args.workspace_size = bytes;
+        CHECK(tmmPlanRun(plan, nullptr, &args) == TMM_STATUS_SUCCESS);
+        on.device->synchronize();
+        CHECK(difference(p, a, b, before, dc.read()) == "");
+        if (bytes > 0) {
+            dc.write(before);
+            args.workspace_size = bytes - 1;
+            CHECK(tmmPlanRun(plan, nullptr, &args) == TMM_STATUS_WORKSPACE_TOO_SMALL);
+            CHECK(tmmGemm(on.handle, &problem, &args) == TMM_STATUS_WORKSPACE_TOO_SMALL);
+            on.device->synchronize();
+            CHECK(same_bits(dc.read(), before));
+        }
+        tmmPlanDestroy(plan);
+    }
+}

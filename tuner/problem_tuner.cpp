@@ -217,8 +217,8 @@ bool ProblemTuner::prepare(Session& s) {
         if (!worker_.alive()) worker_.respawn();
         const WorkerProcess::Answer answer = worker_.ask(request, 5 * deadline(s));
         if (const auto* reply = std::get_if<Reply>(&answer)) {
-            if (const auto* memory = std::get_if<OutOfMemory>(reply)) {
-                s.failure = memory->detail;
+            if (const auto* refused = std::get_if<NotPrepared>(reply)) {
+                s.failure = refused->detail;
                 return false;
             }
             s.prepared = std::holds_alternative<Prepared>(*reply);

@@ -180,8 +180,8 @@ Json message(const RunOffDone& r) {
             {{"outcome", static_cast<int>(f.outcome)}, {"detail", f.detail}, {"error_ratio", f.error_ratio}, {"samples_us", f.samples_us}});
     return {{"run_off_done", {{"finalists", finalists}, {"sm_clock_mhz", r.sm_clock_mhz}, {"throttled", r.throttled}}}};
 }
-Json message(const OutOfMemory& r) {
-    return {{"out_of_memory", {{"detail", r.detail}}}};
+Json message(const NotPrepared& r) {
+    return {{"not_prepared", {{"detail", r.detail}}}};
 }
 Json message(const Faulted& r) {
     return {{"faulted", {{"detail", r.detail}}}};
@@ -253,7 +253,7 @@ Reply decode_reply(std::string_view line) {
                                        .samples_us = f.at("samples_us").get<std::vector<double>>()});
             return r;
         }
-        if (name == "out_of_memory") return OutOfMemory{.detail = j.at("detail")};
+        if (name == "not_prepared") return NotPrepared{.detail = j.at("detail")};
         if (name == "faulted") return Faulted{.detail = j.at("detail")};
         if (name == "failed") return Failed{.status = static_cast<ExitStatus>(j.at("status").get<int>()), .message = j.at("message")};
         throw std::runtime_error(fmt::format("unknown reply '{}'", name));

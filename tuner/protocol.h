@@ -67,18 +67,18 @@ struct RunOffStep {
 struct RunOffDone {
     struct Finalist {
         Outcome outcome = Outcome::ok;
-        std::string detail;
+        std::string detail = {};
         double error_ratio = -1;
         // Microseconds a launch, one a round; the same number for every finalist whose outcome is ok.
-        std::vector<double> samples_us;
+        std::vector<double> samples_us = {};
     };
     std::vector<Finalist> finalists;
     int sm_clock_mhz = 0;
     bool throttled = false;
 };
 
-// The device can't hold the problem; the worker goes on.
-struct OutOfMemory {
+// The device can't hold the problem, or its results can't be verified; the worker goes on.
+struct NotPrepared {
     std::string detail;
 };
 
@@ -93,7 +93,7 @@ struct Failed {
     std::string message;
 };
 
-using Reply = std::variant<Hello, Prepared, Measured, RunOffStep, RunOffDone, OutOfMemory, Faulted, Failed>;
+using Reply = std::variant<Hello, Prepared, Measured, RunOffStep, RunOffDone, NotPrepared, Faulted, Failed>;
 
 // One line, without its newline.
 std::string encode(const Request& request);

@@ -14,6 +14,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Rejections speak of sizes, so that there are many reasons; most say the same.
+constexpr std::size_t kReasonsShown = 8;
+
 std::string_view name_of(ProblemState state) {
     switch (state) {
         case ProblemState::decided_before: return "decided_before";
@@ -165,7 +168,11 @@ std::string table_text(const DryRun& dry_run) {
         candidates += problem.space.candidates.size();
         text += fmt::format("{}: {}, {} rejected\n", to_text(problem.shape.problem),
                             count_text(static_cast<int>(problem.space.candidates.size()), "candidate"), problem.space.rejections.size());
-        for (const auto& [reason, count] : reasons_of(problem.space.rejections)) text += fmt::format("  {:5} x {}\n", count, reason);
+        const auto reasons = reasons_of(problem.space.rejections);
+        for (std::size_t i = 0; i < std::min(reasons.size(), kReasonsShown); ++i)
+            text += fmt::format("  {:5} x {}\n", reasons[i].second, reasons[i].first);
+        if (reasons.size() > kReasonsShown)
+            text += fmt::format("  and {} rarer reasons (--json lists them)\n", reasons.size() - kReasonsShown);
     }
     return text + fmt::format("{} of {}; nothing was measured\n", count_text(static_cast<int>(candidates), "candidate"),
                               count_text(static_cast<int>(dry_run.problems.size()), "problem"));

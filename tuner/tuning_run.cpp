@@ -110,6 +110,14 @@ void survey(const std::vector<Shape>& shapes, const TuningOptions& options, Tuni
             group.report.problems.push_back(std::move(report));
             continue;
         }
+        // The default config is always offered, so where it can't serve, nothing can.
+        if (const auto reason =
+                why_invalid(shape.problem, default_config(shape.problem, group.environment.device), group.environment.device)) {
+            report.state = ProblemState::no_winner;
+            report.reason = "no kernel serves it: " + *reason;
+            group.report.problems.push_back(std::move(report));
+            continue;
+        }
         OpenProblem problem{.shape = shape};
         for (const KernelConfig& config : search_space(shape.problem, group.environment.device, options.effort).candidates)
             problem.candidates.push_back(make_candidate(shape.problem, config, group.environment.device, group.book));

@@ -192,7 +192,7 @@ Verifier::State::State(KernelLoader& loader, const GemmProblem& asked, const Ver
     findings = DeviceBuffer(device, sizeof(Findings));
 
     sets.push_back(make_set());
-    const i64 wanted = std::clamp<i64>(ceil_div(options.rotation_bytes, sets.front().bytes()), 1, 16);
+    const i64 wanted = std::clamp<i64>(ceil_div(options.rotation_bytes, sets.front().bytes()), 1, options.max_sets);
     while (static_cast<i64>(sets.size()) < wanted) sets.push_back(make_set());
 
     choose_rows();
@@ -231,7 +231,7 @@ void Verifier::State::choose_rows() {
     const double work = static_cast<double>(problem.m) * static_cast<double>(wide) * static_cast<double>(problem.k);
     const i64 rows_kept = std::max<i64>(kReferenceLimit / wide, 1);
     if (work <= options.full_check_limit && problem.m <= rows_kept) return;
-    const i64 count = std::min({problem.m, kSampledRows, std::max<i64>(rows_kept, 8)});
+    const i64 count = std::min({problem.m, kSampledRows, std::max<i64>(rows_kept, 2)});
     if (count == problem.m) return;
     row_list = sample_rows(problem.m, count, options.seed);
     row_count = count;

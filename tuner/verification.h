@@ -25,8 +25,9 @@ struct VerificationOptions {
     // Ignored where the problem does not read C.
     double beta = 1;
     std::uint64_t seed = 1;
-    // Operand sets are made until they span this many bytes (at least one, at most 16 sets).
+    // Operand sets are made until they span this many bytes (at least one, at most max_sets).
     std::int64_t rotation_bytes = 0;
+    int max_sets = 16;
     // Larger problems (m * n * k) are checked on sampled rows of C.
     double full_check_limit = 4096.0 * 4096.0 * 4096.0;
 };

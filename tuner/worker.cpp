@@ -26,6 +26,8 @@ using Clock = std::chrono::steady_clock;
 
 // Operands are rotated over this many times the L2.
 constexpr std::int64_t kRotationOverL2 = 2;
+// Enough for 128 x 128 x 128 on an L2 of 50 MiB; smaller problems wait for launches, not for memory.
+constexpr int kMaxRotationSets = 512;
 // A device idle for longer has lowered its clocks.
 constexpr double kIdleSeconds = 0.05;
 constexpr double kWarmUp_us = 20000;
@@ -53,9 +55,12 @@ struct Worker::State {
     Verifier& current_verifier() {
         if (!verifier) {
             const auto rotation = device->info().emulated ? 0 : kRotationOverL2 * device->info().l2_bytes;
-            verifier = std::make_unique<Verifier>(
-                *loader, prepared.problem,
-                VerificationOptions{.alpha = prepared.alpha, .beta = prepared.beta, .seed = prepared.seed, .rotation_bytes = rotation});
+            const VerificationOptions options{.alpha = prepared.alpha,
+                                              .beta = prepared.beta,
+                                              .seed = prepared.seed,
+                                              .rotation_bytes = rotation,
+                                              .max_sets = kMaxRotationSets};
+            verifier = std::make_unique<Verifier>(*loader, prepared.problem, options);
         }
         return *verifier;
     }
@@ -85,7 +90,10 @@ Reply Worker::prepare(const PrepareRequest& request) {
     try {
         return Prepared{.rotation_sets = state_->current_verifier().rotation_sets()};
     } catch (const std::bad_alloc&) {
-        return OutOfMemory{.detail = "operands, references and guard zones do not fit in the device's memory"};
+        return NotPrepared{.detail = "operands, references and guard zones do not fit in the device's memory"};
+    } catch (const Error& error) {
+        if (error.status() != ExitStatus::usage && error.status() != ExitStatus::bad_input) throw;
+        return NotPrepared{.detail = error.what()};
     }
 }
 

@@ -15,7 +15,7 @@ public:
     ~Worker();
 
     const DeviceInfo& device() const;
-    // Prepared or OutOfMemory.
+    // Prepared or NotPrepared.
     Reply prepare(const PrepareRequest& request);
     Measured measure(const MeasureRequest& request);
     // step(index) is called before each config runs for the first time.

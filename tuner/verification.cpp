@@ -78,7 +78,8 @@ struct OperandSet {
     Matrix a;
     Matrix b;
     Matrix c;
-    i64 bytes() const { return static_cast<i64>(a.buffer.bytes() + b.buffer.bytes() + c.buffer.bytes()); }
+    // What a kernel touches; at least one byte.
+    i64 bytes() const { return std::max<i64>((a.region.span + b.region.span + c.region.span) * kWord, 1); }
 };
 
 // Where the findings of one run are gathered.

@@ -1,0 +1,296 @@
+// Which kernel serves a problem and why: the exact winner, the nearest tuned problem, a guess, the fallback; and a tuning
+// database that is missing, damaged, foreign, newer or locked costs one log line and no multiplication.
+#include <doctest/doctest.h>
+#include <sqlite3.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "api_testing.h"
+#include "db/tuning_database.h"
+#include "generator/search_space.h"
+#include "generator/shapes_file.h"
+#include "generator/text.h"
+#include "runtime/selection.h"
+
+using namespace api_testing;
+using tmm::Match;
+
+namespace {
+
+constexpr const char* kTiled8 = "family=tiled,block_m=8,block_n=8,block_k=8";
+constexpr const char* kTiled16 = "family=tiled,block_m=16,block_n=16,block_k=16";
+constexpr const char* kTiled16Exact = "family=tiled,block_m=16,block_n=16,block_k=16,boundary=exact";
+
+tmm::GemmProblem shape(const std::string& text) {
+    return tmm::parse_shape(text).problem;
+}
+
+tmm::WinnerRow winner(const std::string& problem, const std::string& config, const std::string& origin = "user") {
+    const tmm::DeviceInfo device = tmm::host_device_info();
+    tmm::WinnerRow row;
+    row.problem = shape(problem);
+    row.device = device.name;
+    row.compute_capability = device.compute_capability();
+    row.sm_count = device.sm_count;
+    row.config = tmm::parse_config(config);
+    row.median_us = 12.5;
+    row.origin = origin;
+    return row;
+}
+
+tmm::Selection select(const std::vector<tmm::WinnerRow>& rows, const std::string& problem) {
+    return tmm::Winners(rows, tmm::host_device_info()).select(shape(problem));
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+void store_winner(const std::string& file, const std::string& problem, const std::string& config) {
+    tmm::TuningDatabase database(file, tmm::TuningDatabase::Mode::read_write_create);
+    database.set_environment(tmm::Environment{.device = tmm::host_device_info()});
+    tmm::Measurement measurement;
+    measurement.median_us = measurement.low_us = measurement.high_us = 12.5;
+    measurement.samples = 3;
+    measurement.error_ratio = 0.1;
+    measurement.kernel_name = "tmm_test";
+    measurement.kernel_hash = "0123456789abcdef";
+    database.announce(shape(problem), tmm::parse_config(config), measurement.kernel_name);
+    database.record(shape(problem), tmm::parse_config(config), {}, measurement);
+    database.decide(shape(problem), {}, {.config = tmm::parse_config(config), .median_us = 12.5, .candidates = 1, .reason = "only one"});
+}
+
+std::string describe(const Fixture& on, const Product& p) {
+    const tmmGemmProblem_t problem = problem_of(p);
+    tmmPlan_t plan = nullptr;
+    REQUIRE_MESSAGE(tmmPlanCreate(on.handle, &problem, &plan) == TMM_STATUS_SUCCESS, tmmLastError(on.handle));
+    char text[4096];
+    REQUIRE(tmmPlanDescribe(plan, text, sizeof text) == TMM_STATUS_SUCCESS);
+    tmmPlanDestroy(plan);
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("the problem's own winner is exact, whatever is near") {
+    const tmm::Selection chosen = select({winner("64 64 64", kTiled8), winner("64 64 32", kTiled16)}, "64 64 64");
+    CHECK(chosen.match == Match::exact);
+    CHECK(tmm::to_text(chosen.config) == kTiled8);
+    CHECK(chosen.why == "64x64x64 was tuned on host, and this config won (12.5 us when tuned)");
+}
+
+TEST_CASE("an untuned problem takes the winner of the nearest tuned one") {
+    const std::vector<tmm::WinnerRow> rows{winner("256 256 256", kTiled8), winner("64 64 96", kTiled16)};
+    const tmm::Selection chosen = select(rows, "64 64 64");
+    CHECK(chosen.match == Match::near);
+    CHECK(tmm::to_text(chosen.config) == kTiled16);
+    CHECK(contains(chosen.why, "64x64x64 was not tuned on host"));
+    CHECK(contains(chosen.why, "0.6 doublings away, is 64x64x96"));
+}
+
+TEST_CASE("near asks for the same operands and a config that is valid for the shape") {
+    // A transposed problem's winner says nothing about this one.
+    CHECK(select({winner("64 64 64 ops=nt", kTiled16)}, "64 64 64").match == Match::predicted);
+    // 60 is no multiple of 16, so the nearer config can't serve.
+    const tmm::Selection chosen = select({winner("64 64 64", kTiled16Exact), winner("64 64 96", kTiled8)}, "60 60 60");
+    CHECK(chosen.match == Match::near);
+    CHECK(tmm::to_text(chosen.config) == kTiled8);
+    // 128x128x128 is exactly three doublings away, 128x128x256 is four.
+    CHECK(select({winner("128 128 128", kTiled16)}, "64 64 64").match == Match::near);
+    CHECK(select({winner("128 128 256", kTiled16)}, "64 64 64").match == Match::predicted);
+}
+
+TEST_CASE("a difference in beta, batch or alignment is near, but less so than a little in the sizes") {
+    const std::vector<tmm::WinnerRow> rows{winner("64 64 64", kTiled8), winner("64 64 80 beta=1", kTiled16)};
+    CHECK(select({rows[0]}, "64 64 64 beta=1").match == Match::near);
+    const tmm::Selection chosen = select(rows, "64 64 64 beta=1");
+    CHECK(chosen.match == Match::near);
+    CHECK(tmm::to_text(chosen.config) == kTiled16);
+}
+
+TEST_CASE("another model of device is not asked") {
+    for (int difference = 0; difference < 3; ++difference) {
+        tmm::WinnerRow row = winner("64 64 64", kTiled16);
+        if (difference == 0) row.device = "NVIDIA H200";
+        if (difference == 1) row.compute_capability += 10;
+        if (difference == 2) row.sm_count += 1;
+        CHECK(select({row}, "64 64 64").match == Match::predicted);
+    }
+}
+
+TEST_CASE("compute modes: f32 and f32_strict serve each other on CUDA cores, their own winner first") {
+    const tmm::WinnerRow plain = winner("64 64 64", kTiled8);
+    const tmm::WinnerRow strict = winner("64 64 64 compute=f32_strict", kTiled16);
+    CHECK(tmm::to_text(select({plain, strict}, "64 64 64").config) == kTiled8);
+    CHECK(tmm::to_text(select({strict, plain}, "64 64 64 compute=f32_strict").config) == kTiled16);
+    const tmm::Selection served = select({strict}, "64 64 64");
+    CHECK(served.match == Match::exact);
+    CHECK(contains(served.why, "tuned as compute=f32_strict"));
+    CHECK(select({plain}, "64 64 64 compute=f32_strict").match == Match::exact);
+    CHECK_FALSE(tmm::keeps_promise(tmm::ComputeMode::f32, tmm::ComputeMode::tf32, plain.config));
+    CHECK_FALSE(tmm::keeps_promise(tmm::ComputeMode::f32_strict, tmm::ComputeMode::tf32, plain.config));
+}
+
+TEST_CASE("a user's row goes before a shipped one") {
+    const std::vector<tmm::WinnerRow> rows{winner("64 64 64", kTiled8, "shipped"), winner("64 64 64", kTiled16, "user")};
+    CHECK(tmm::to_text(select(rows, "64 64 64").config) == kTiled16);
+    CHECK(tmm::to_text(select({winner("64 64 96", kTiled8, "shipped"), winner("64 64 96", kTiled16)}, "64 64 64").config) == kTiled16);
+}
+
+TEST_CASE("an exact winner that can't serve its problem is passed over, and the sentence says so") {
+    const tmm::Selection chosen = select({winner("60 60 60", kTiled16Exact)}, "60 60 60");
+    CHECK(chosen.match == Match::predicted);
+    CHECK(contains(chosen.why, "its winner in the database is not valid"));
+}
+
+TEST_CASE("nothing to multiply takes the fallback") {
+    for (const auto member : {&tmm::GemmProblem::m, &tmm::GemmProblem::n, &tmm::GemmProblem::k, &tmm::GemmProblem::batch}) {
+        tmm::GemmProblem problem = shape("64 64 64");
+        problem.*member = 0;
+        const tmm::Selection chosen = tmm::Winners({winner("64 64 64", kTiled16)}, tmm::host_device_info()).select(problem);
+        CHECK(chosen.match == Match::fallback);
+        CHECK(chosen.why != "");
+    }
+}
+
+TEST_CASE("predicted and fallback configs are valid for every problem") {
+    const tmm::DeviceInfo device = tmm::host_device_info();
+    for (const char* text : {"1 1 1", "3 3 3", "1 4096 4096 ops=nt", "4096 1 333", "7 9 100000", "1000 1000 1000 align=4",
+                             "65 33 129 ops=tn lda=72 ldc=40", "64 64 64 batch=1000 beta=1"}) {
+        CAPTURE(text);
+        const tmm::Selection chosen = select({}, text);
+        CHECK(chosen.match == Match::predicted);
+        CHECK_FALSE(tmm::why_invalid(shape(text), chosen.config, device));
+        CHECK_FALSE(tmm::why_invalid(shape(text), tmm::fallback_config(shape(text)), device));
+        CHECK(contains(chosen.why, tmm::to_text(shape(text))));
+    }
+}
+
+TEST_CASE("the runtime launches the database's winner and says so") {
+    const Scratch scratch;
+    const std::string file = scratch.file("tmm.db");
+    store_winner(file, "48 48 48", kTiled16);
+    const Fixture on(TMM_DEVICE_HOST, file);
+    const Product exact{.m = 48, .n = 48, .k = 48};
+    CHECK(contains(describe(on, exact), std::string("config: ") + kTiled16 + "\nmatch: exact\nwhy: 48x48x48 was tuned on host"));
+    const Product near{.m = 48, .n = 48, .k = 40};
+    CHECK(contains(describe(on, near), "match: near"));
+    const std::vector<float> a = normal_values(exact.size_a(), 1), b = normal_values(exact.size_b(), 2);
+    CHECK(run_and_compare(on, exact, a, b, std::vector<float>(exact.size_c(), NAN)) == "");
+    // Column-major problems are looked up as the row-major ones they are.
+    const Product column{.layout = TMM_COL_MAJOR, .m = 48, .n = 48, .k = 48};
+    CHECK(contains(describe(on, column), "match: exact"));
+}
+
+TEST_CASE("a database that can't be used costs one log line and no multiplication") {
+    const Scratch scratch;
+    struct Bad {
+        std::string name;
+        std::string file;
+    };
+    const std::string damaged = scratch.file("damaged.db");
+    store_winner(damaged, "48 48 48", kTiled16);
+    {
+        std::fstream file(damaged, std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(100);
+        file << std::string(40000, 'x');
+    }
+    const std::string text = scratch.file("text.db");
+    std::ofstream(text) << "this is no database, but long enough to look at: " << std::string(2000, '.');
+    const std::string empty = scratch.file("empty.db");
+    std::ofstream(empty) << "";
+    const std::string foreign = scratch.file("foreign.db");
+    const std::string newer = scratch.file("newer.db");
+    store_winner(newer, "48 48 48", kTiled16);
+    const auto execute = [](const std::string& file, const char* sql) {
+        sqlite3* database = nullptr;
+        REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);
+        CHECK(sqlite3_exec(database, sql, nullptr, nullptr, nullptr) == SQLITE_OK);
+        sqlite3_close(database);
+    };
+    execute(foreign, "CREATE TABLE bookmarks(url TEXT)");
+    execute(newer, "PRAGMA user_version = 999");
+    std::filesystem::create_directory(scratch.file("directory.db"));
+    const Bad bads[] = {{"missing", scratch.file("none.db")},
+                        {"damaged", damaged},
+                        {"text", text},
+                        {"empty", empty},
+                        {"foreign", foreign},
+                        {"newer", newer},
+                        {"a directory", scratch.file("directory.db")}};
+    const Product p{.m = 48, .n = 48, .k = 48};
+    const std::vector<float> a = normal_values(p.size_a(), 1), b = normal_values(p.size_b(), 2);
+    for (const Bad& bad : bads) {
+        CAPTURE(bad.name);
+        LogCapture log;
+        setenv("TMM_CACHE_DIR", TMM_BINARY_DIR "/test_cache", 0);
+        tmmHandle_t handle = nullptr;
+        REQUIRE_MESSAGE(tmmCreate(&handle, TMM_DEVICE_HOST, bad.file.c_str()) == TMM_STATUS_SUCCESS, tmmLastError(nullptr));
+        std::vector<float> c(p.size_c(), NAN);
+        CHECK(sgemm(handle, p, a.data(), b.data(), c.data()) == TMM_STATUS_SUCCESS);
+        CHECK(difference(p, a, b, std::vector<float>(p.size_c(), NAN), c) == "");
+        CHECK(sgemm(handle, p, a.data(), b.data(), c.data()) == TMM_STATUS_SUCCESS);
+        CHECK(tmmDestroy(handle) == TMM_STATUS_SUCCESS);
+        REQUIRE(log.lines.size() == 1);
+        CHECK(contains(log.lines[0], bad.file));
+    }
+}
+
+TEST_CASE("a locked database costs one log line and no multiplication") {
+    const Scratch scratch;
+    const std::string file = scratch.file("tmm.db");
+    store_winner(file, "48 48 48", kTiled16);
+    sqlite3* holder = nullptr;
+    REQUIRE(sqlite3_open(file.c_str(), &holder) == SQLITE_OK);
+    REQUIRE(sqlite3_exec(holder, "BEGIN EXCLUSIVE", nullptr, nullptr, nullptr) == SQLITE_OK);
+    LogCapture log;
+    tmmHandle_t handle = nullptr;
+    REQUIRE(tmmCreate(&handle, TMM_DEVICE_HOST, file.c_str()) == TMM_STATUS_SUCCESS);
+    const Product p{.m = 5, .n = 5, .k = 5};
+    const std::vector<float> a(25, 1.0f), b(25, 2.0f);
+    std::vector<float> c(25, NAN);
+    CHECK(sgemm(handle, p, a.data(), b.data(), c.data()) == TMM_STATUS_SUCCESS);
+    CHECK(c == std::vector<float>(25, 10.0f));
+    tmmDestroy(handle);
+    sqlite3_close(holder);
+    REQUIRE(log.lines.size() == 1);
+    CHECK(contains(log.lines[0], "locked"));
+}
+
+TEST_CASE("a winner whose kernel does not compile is logged once, and the fallback multiplies") {
+    const Scratch scratch;
+    const std::string file = scratch.file("tmm.db");
+    store_winner(file, "48 48 48", kTiled16);
+    // The templates of tiled, broken; the others are the real ones.
+    const std::string templates = scratch.file("templates");
+    std::filesystem::copy(TMM_SOURCE_DIR "/templates", templates, std::filesystem::copy_options::recursive);
+    std::ofstream(templates + "/tmm/tiled.cuh", std::ios::app) << "\n#error broken on purpose\n";
+    // Templates are read once a process, so another one looks.
+    const std::string command = "TMM_TEMPLATES='" + templates + "' TMM_TEST_DATABASE='" + file + "' '" +
+                                std::filesystem::read_symlink("/proc/self/exe").string() +
+                                "' --no-skip --test-case='helper: multiplies with broken templates' >'" + scratch.file("out") + "' 2>&1";
+    const int status = std::system(command.c_str());
+    std::ifstream out(scratch.file("out"));
+    const std::string said{std::istreambuf_iterator<char>(out), {}};
+    CHECK_MESSAGE(status == 0, said);
+}
+
+TEST_CASE("helper: multiplies with broken templates" * doctest::skip()) {
+    const char* file = std::getenv("TMM_TEST_DATABASE");
+    REQUIRE(file);
+    const Fixture on(TMM_DEVICE_HOST, file);
+    LogCapture log;
+    const Product p{.m = 48, .n = 48, .k = 48};
+    const std::vector<float> a = normal_values(p.size_a(), 1), b = normal_values(p.size_b(), 2);
+    for (int call = 0; call < 3; ++call) CHECK(run_and_compare(on, p, a, b, std::vector<float>(p.size_c(), NAN)) == "");
+    REQUIRE(log.lines.size() == 1);
+    CHECK(contains(log.lines[0], "does not compile"));
+    CHECK(contains(log.lines[0], kTiled16));
+    const std::string said = describe(on, p);
+    CHECK(contains(said, "match: fallback"));
+    CHECK(contains(said, "does not compile"));
+}

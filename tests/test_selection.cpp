@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "api_testing.h"
@@ -184,6 +185,62 @@ TEST_CASE("the runtime launches the database's winner and says so") {
     // Column-major problems are looked up as the row-major ones they are.
     const Product column{.layout = TMM_COL_MAJOR, .m = 48, .n = 48, .k = 48};
     CHECK(contains(describe(on, column), "match: exact"));
+}
+
+TEST_CASE("a winner that splits K and moves vectors: own, shared and brought workspace, and misaligned pointers") {
+    const Scratch scratch;
+    const std::string file = scratch.file("tmm.db");
+    const char* const split =
+        "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=2,vector_width=4,boundary=peeled,split_k=3";
+    store_winner(file, "40 36 200", split);
+    const Fixture on(TMM_DEVICE_HOST, file);
+    const Product p{.m = 40, .n = 36, .k = 200};
+    const std::vector<float> a = normal_values(p.size_a(), 1), b = normal_values(p.size_b(), 2), before(p.size_c(), NAN);
+    const std::string said = describe(on, p);
+    CHECK(contains(said, std::string("config: ") + split + "\nmatch: exact"));
+    CHECK(contains(said, "\nmisaligned pointers: "));
+
+    tmmGemmProblem_t problem = problem_of(p);
+    tmmPlan_t plan = nullptr;
+    REQUIRE(tmmPlanCreate(on.handle, &problem, &plan) == TMM_STATUS_SUCCESS);
+    std::size_t bytes = 0;
+    REQUIRE(tmmPlanWorkspaceSize(plan, &bytes) == TMM_STATUS_SUCCESS);
+    REQUIRE(bytes >= 3 * 40 * 36 * sizeof(float));
+    const tmm::DeviceBuffer workspace(on.device, bytes);
+    std::vector<float> bits;
+    for (const bool brought : {false, true}) {
+        for (const std::size_t offset : {0, 1}) {
+            const OnDevice da(on, a, offset), db(on, b, offset), dc(on, before, offset);
+            tmmGemmArgs_t args = args_of(p, da.data(), db.data(), dc.data());
+            if (brought) {
+                args.workspace = workspace.data();
+                args.workspace_size = bytes;
+            }
+            REQUIRE_MESSAGE(tmmPlanRun(plan, nullptr, &args) == TMM_STATUS_SUCCESS, tmmLastError(on.handle));
+            CHECK(difference(p, a, b, before, dc.read()) == "");
+            if (offset == 0 && !brought) bits = dc.read();
+            if (offset == 0) CHECK(same_bits(dc.read(), bits));
+            args.workspace = workspace.data();
+            args.workspace_size = bytes - 1;
+            CHECK(tmmPlanRun(plan, nullptr, &args) == TMM_STATUS_WORKSPACE_TOO_SMALL);
+        }
+    }
+    tmmPlanDestroy(plan);
+
+    // Calls of several threads each have a workspace to themselves.
+    std::vector<std::string> faults(4);
+    std::vector<std::thread> threads;
+    for (std::string& fault : faults) {
+        threads.emplace_back([&] {
+            for (int round = 0; round < 5; ++round) {
+                std::vector<float> c = before;
+                if (sgemm(on.handle, p, a.data(), b.data(), c.data()) != TMM_STATUS_SUCCESS) fault = tmmLastError(on.handle);
+                if (!same_bits(c, bits)) fault = "other bits";
+            }
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const std::string& fault : faults) CHECK(fault == "");
 }
 
 TEST_CASE("a database that can't be used costs one log line and no multiplication") {

@@ -1,0 +1,192 @@
+#include "support_config_sampler.h"
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <set>
+#include <tuple>
+
+#include "generator/search_space.h"
+
+namespace tmm::testing {
+namespace {
+
+class Draw {
+public:
+    explicit Draw(std::uint64_t seed) : engine_(seed) {}
+    int below(int count) { return static_cast<int>(engine_() % static_cast<std::uint64_t>(count)); }
+    template <std::size_t count>
+    int of(const std::array<int, count>& values) {
+        return values[static_cast<std::size_t>(below(static_cast<int>(count)))];
+    }
+
+private:
+    std::mt19937_64 engine_;
+};
+
+// The levels of each factor; what they mean is in make_problem.
+enum Factor { m_kind, n_kind, k_kind, pad_a, pad_b, pad_c, alignment, batched, scalars, factor_count };
+const std::vector<int> kLevels = {6, 6, 6, 3, 3, 3, 3, 2, 3};
+
+std::int64_t size_of_kind(int kind, int tile, bool multiples_only) {
+    if (multiples_only) return static_cast<std::int64_t>(tile) * (1 + kind % 3);
+    switch (kind) {
+        case 0: return 1;
+        case 1: return tile > 13 ? 13 : 7;
+        case 2: return std::max(1, tile - 1);
+        case 3: return tile;
+        case 4: return tile + 1;
+        default: return 2LL * tile + 5;
+    }
+}
+
+std::int64_t leading_dimension(std::int64_t columns, int kind, int align_elements) {
+    const std::int64_t aligned = (columns + align_elements - 1) / align_elements * align_elements;
+    // Tight, padded by one vector, or padded by one element, which breaks the rows' alignment.
+    return kind == 0 ? aligned : kind == 1 ? aligned + align_elements : aligned + 1;
+}
+
+struct Family {
+    int family;
+    int boundary;
+};
+constexpr std::array<Family, 9> kFamilies = {{{family::naive, boundary::guarded},
+                                              {family::tiled, boundary::exact},
+                                              {family::tiled, boundary::guarded},
+                                              {family::simt, boundary::exact},
+                                              {family::simt, boundary::guarded},
+                                              {family::simt, boundary::peeled},
+                                              {family::gemv, boundary::exact},
+                                              {family::gemv, boundary::guarded},
+                                              {family::gemv, boundary::peeled}}};
+
+KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
+    KernelConfig c{.family = family.family, .boundary = family.boundary};
+    switch (family.family) {
+        case family::naive:
+            c.block_m = draw.of(std::array{1, 4, 8});
+            c.block_n = draw.of(std::array{8, 32, 7});
+            break;
+        case family::tiled: c.block_m = c.block_n = c.block_k = draw.of(std::array{4, 8, 16, 32}); break;
+        case family::simt:
+            c.thread_m = draw.of(std::array{1, 2, 4, 8, 12, 16});
+            c.thread_n = draw.of(std::array{1, 2, 4, 8, 16});
+            c.block_m = c.thread_m * draw.of(std::array{4, 8, 16, 32});
+            c.block_n = c.thread_n * draw.of(std::array{4, 8, 16});
+            c.block_k = draw.of(std::array{4, 8, 16, 32});
+            c.async_copy = draw.below(2);
+            c.stages = c.async_copy ? 2 + draw.below(4) : 1 + draw.below(2);
+            c.vector_width = draw.of(std::array{1, 2, 4});
+            c.split_k = draw.of(std::array{1, 1, 2, 3, 16, 70});
+            c.raster = draw.of(std::array{0, 0, 1, 2, 8});
+            c.min_blocks = 1;
+            if (c.block_m > largest_block || c.block_n > largest_block) c.thread_m = 99;  // not valid: drawn anew
+            break;
+        default:
+            c.block_m = draw.of(std::array{1, 2, 3, 4, 8, 16});
+            c.thread_n = draw.of(std::array{1, 2, 4});
+            c.block_n = c.thread_n * draw.of(std::array{1, 2, 4, 8, 16, 32});
+            c.block_k = draw.of(std::array{16, 32, 64, 128, 256});
+            c.vector_width = draw.of(std::array{1, 2, 4});
+            c.stages = 1 + draw.below(3);
+            c.split_k = draw.of(std::array{1, 1, 2, 5, 16});
+            c.swap_ab = draw.below(2);
+    }
+    return c;
+}
+
+GemmProblem make_problem(const KernelConfig& c, int ops, const std::vector<int>& shape, const std::vector<int>& layout) {
+    const bool multiples = c.boundary == boundary::exact;
+    GemmProblem p;
+    // A swapped gemv holds columns where the others hold rows.
+    p.m = size_of_kind(shape[m_kind], c.swap_ab ? c.block_n : c.block_m, multiples);
+    p.n = size_of_kind(shape[n_kind], c.swap_ab ? c.block_m : c.block_n, multiples);
+    p.k = size_of_kind(shape[k_kind], c.block_k * (c.split_k > 1 && c.split_k < 8 ? c.split_k : 1), multiples);
+    if (c.family == family::naive) p.k = size_of_kind(shape[k_kind], 32, false);
+    if (c.split_k > p.k) p.k = c.split_k;
+    if (multiples) p.k = (p.k + c.block_k - 1) / c.block_k * c.block_k;
+    p.op_a = ops & 2 ? Operation::transpose : Operation::none;
+    p.op_b = ops & 1 ? Operation::transpose : Operation::none;
+    p.alignment = 4 << layout[alignment];
+    const int elements = p.alignment / 4;
+    p.lda = leading_dimension(stored_columns_a(p), layout[pad_a], elements);
+    p.ldb = leading_dimension(stored_columns_b(p), layout[pad_b], elements);
+    p.ldc = leading_dimension(p.n, layout[pad_c], elements);
+    if (layout[batched]) {
+        p.batch = 3;
+        p.stride_a = stored_rows_a(p) * p.lda;
+        p.stride_b = stored_rows_b(p) * p.ldb;
+        p.stride_c = p.m * p.ldc;
+    }
+    p.reads_c = layout[scalars] != 0;
+    return p;
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> pairwise_cover(const std::vector<int>& levels, std::uint64_t seed) {
+    Draw draw(seed);
+    using Pair = std::tuple<std::size_t, int, std::size_t, int>;
+    std::set<Pair> open;
+    for (std::size_t f = 0; f < levels.size(); ++f)
+        for (std::size_t g = f + 1; g < levels.size(); ++g)
+            for (int a = 0; a < levels[f]; ++a)
+                for (int b = 0; b < levels[g]; ++b) open.emplace(f, a, g, b);
+    const auto pairs_of = [&](const std::vector<int>& row) {
+        std::vector<Pair> pairs;
+        for (std::size_t f = 0; f < row.size(); ++f)
+            for (std::size_t g = f + 1; g < row.size(); ++g) pairs.emplace_back(f, row[f], g, row[g]);
+        return pairs;
+    };
+    std::vector<std::vector<int>> rows;
+    while (!open.empty()) {
+        std::vector<int> best;
+        std::ptrdiff_t best_gain = -1;
+        for (int attempt = 0; attempt < 40; ++attempt) {
+            std::vector<int> row;
+            for (const int count : levels) row.push_back(draw.below(count));
+            // Each row settles one open pair at least.
+            const auto& [f, a, g, b] = *std::next(open.begin(), draw.below(static_cast<int>(open.size())));
+            row[f] = a;
+            row[g] = b;
+            const auto pairs = pairs_of(row);
+            const auto gain = std::count_if(pairs.begin(), pairs.end(), [&](const Pair& pair) { return open.count(pair) > 0; });
+            if (gain > best_gain) {
+                best_gain = gain;
+                best = row;
+            }
+        }
+        for (const Pair& pair : pairs_of(best)) open.erase(pair);
+        rows.push_back(best);
+    }
+    return rows;
+}
+
+std::vector<Sample> sample_configs(const SamplerOptions& options, const DeviceInfo& device) {
+    Draw draw(options.seed);
+    const auto rows = pairwise_cover(kLevels, options.seed);
+    std::size_t next_row = 0;
+    std::vector<Sample> samples;
+    for (int i = 0; i < options.count; ++i) {
+        const Family family = kFamilies[static_cast<std::size_t>(i) % kFamilies.size()];
+        const int ops = i / static_cast<int>(kFamilies.size()) % 4;
+        const std::vector<int>& layout = rows[next_row++ % rows.size()];
+        for (;;) {
+            Sample sample{.config = draw_config(family, draw, options.largest_block), .problems = {}};
+            sample.alpha = layout[scalars] == 2 ? -2 : 1;
+            sample.beta = layout[scalars] == 0 ? 0 : layout[scalars] == 1 ? 1 : 3;
+            std::vector<int> shape = layout;
+            for (int j = 0; j < options.problems_per_config; ++j) {
+                const GemmProblem problem = make_problem(sample.config, ops, shape, layout);
+                if (!why_invalid(problem, sample.config, device)) sample.problems.push_back(problem);
+                shape = {draw.below(6), draw.below(6), draw.below(6)};
+            }
+            if (sample.problems.empty()) continue;
+            samples.push_back(std::move(sample));
+            break;
+        }
+    }
+    return samples;
+}
+
+}  // namespace tmm::testing

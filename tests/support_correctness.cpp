@@ -1,0 +1,89 @@
+#include "support_correctness.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "generator/launch_plan.h"
+#include "generator/text.h"
+#include "support_temporary_directory.h"
+#include "tuner/verification.h"
+
+namespace tmm::testing {
+namespace {
+
+// Fills the cache with the samples' kernels, in order, a few threads ahead of whoever runs them.
+class CompileAhead {
+public:
+    CompileAhead(const std::vector<Sample>& samples, std::shared_ptr<const Compiler> compiler, const KernelCache& cache,
+                 const DeviceInfo& device) {
+        for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i)
+            threads_.emplace_back([this, &samples, compiler, &cache, &device] {
+                for (std::size_t s = next_++; s < samples.size() && !stop_; s = next_++) {
+                    for (const LaunchStep& step : make_launch_plan(samples[s].problems.front(), samples[s].config, device).steps)
+                        static_cast<void>(cache.find_or_compile(make_kernel_source(step.signature, step.config), *compiler));
+                }
+            });
+    }
+    ~CompileAhead() {
+        stop_ = true;
+        for (std::thread& thread : threads_) thread.join();
+    }
+
+private:
+    std::atomic<std::size_t> next_{0};
+    std::atomic<bool> stop_{false};
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+CorrectnessReport check_samples(const std::vector<Sample>& samples, const std::vector<std::shared_ptr<Device>>& devices, double seconds) {
+    const auto start = std::chrono::steady_clock::now();
+    const TemporaryDirectory directory;
+    const KernelCache cache(directory.path() / "kernels", std::int64_t{8} << 30);
+    const std::shared_ptr<const Compiler> compiler = make_compiler(devices.front()->info());
+    std::vector<std::unique_ptr<KernelLoader>> loaders;
+    for (const auto& device : devices) loaders.push_back(std::make_unique<KernelLoader>(device, compiler, cache));
+    const CompileAhead ahead(samples, compiler, cache, devices.front()->info());
+
+    CorrectnessReport report;
+    for (const Sample& sample : samples) {
+        if (seconds > 0 && std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds) break;
+        ++report.configs;
+        for (const GemmProblem& problem : sample.problems) {
+            ++report.problems;
+            for (std::size_t d = 0; d < devices.size(); ++d) {
+                const auto fail = [&](const std::string& what) {
+                    report.failures.push_back(
+                        fmt::format("{} with {} on device {}: {}", to_text(problem), to_text(sample.config), d, what));
+                };
+                try {
+                    auto plan = ExecutablePlan::make(make_launch_plan(problem, sample.config, devices[d]->info()), *loaders[d]);
+                    if (const auto* failure = std::get_if<CompileFailure>(&plan)) {
+                        fail("does not compile: " + failure->log);
+                        break;
+                    }
+                    Verifier verifier(*loaders[d], problem, VerificationOptions{.alpha = sample.alpha, .beta = sample.beta});
+                    const Verdict verdict = verifier.verify(std::get<ExecutablePlan>(plan));
+                    if (verdict.outcome != Outcome::ok) fail(verdict.detail);
+                    report.worst_error_ratio = std::max(report.worst_error_ratio, verdict.error_ratio);
+                } catch (const std::exception& error) {
+                    fail(error.what());
+                }
+            }
+        }
+    }
+    return report;
+}
+
+long long test_setting(const char* name, long long otherwise) {
+    const char* value = std::getenv(fmt::format("TMM_TEST_{}", name).c_str());
+    return value && *value ? std::atoll(value) : otherwise;
+}
+
+}  // namespace tmm::testing

@@ -1,0 +1,34 @@
+// Sampled configs on the emulated device under three orders of threads: equal to FP64 within the bound and to exact integers bit
+// for bit. TMM_TEST_SEED repeats a run, TMM_TEST_CONFIGS and TMM_TEST_SECONDS bound it.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "runtime/host_device.h"
+#include "support_correctness.h"
+
+using namespace tmm;
+using namespace tmm::testing;
+
+TEST_CASE("a pairwise cover lets every two choices meet") {
+    const std::vector<int> levels = {3, 2, 4};
+    const auto rows = pairwise_cover(levels, 7);
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 4; ++b)
+            CHECK(std::any_of(rows.begin(), rows.end(), [&](const std::vector<int>& row) { return row[0] == a && row[2] == b; }));
+    CHECK(rows.size() < 3 * 2 * 4);
+}
+
+TEST_CASE("sampled configs are right on the emulated device") {
+    const auto seed = static_cast<std::uint64_t>(test_setting("SEED", 20261120));
+    const SamplerOptions options{.seed = seed, .count = static_cast<int>(test_setting("CONFIGS", 72)), .largest_block = 64};
+    const std::vector<std::shared_ptr<Device>> devices = {make_host_device("ascending"), make_host_device("descending"),
+                                                          make_host_device("shuffled:" + std::to_string(seed))};
+    const auto report =
+        check_samples(sample_configs(options, devices.front()->info()), devices, static_cast<double>(test_setting("SECONDS", 0)));
+    fmt::print("{} configs, {} problems, three thread orders, seed {}: worst error {:.3f} of the bound\n", report.configs, report.problems,
+               seed, report.worst_error_ratio);
+    for (const std::string& failure : report.failures) MESSAGE(failure);
+    CHECK(report.failures.empty());
+    CHECK(report.configs > 0);
+    CHECK(report.worst_error_ratio > 0);
+}

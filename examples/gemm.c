@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
     const float alpha = 1, beta = 0;
     tmmHandle_t tmm;
     for (int i = 0; i < M * K; ++i) a[i] = (float)(i % 7);
-    for (int i = 0; i < K * N; ++i) b[i] = (float)(i % 5);
+    for (int i = 0; i < K * N; ++i) b[i] = (float)(i % 3);
 
     tmmStatus_t status = tmmCreate(&tmm, argc > 1 ? atoi(argv[1]) : TMM_DEVICE_HOST, NULL);
     if (status == TMM_STATUS_SUCCESS)

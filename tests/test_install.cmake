@@ -21,7 +21,7 @@ run(${CMAKE_COMMAND} -S ${SOURCE}/examples -B ${work}/examples -DCMAKE_PREFIX_PA
 run(${CMAKE_COMMAND} --build ${work}/examples)
 
 run(${work}/examples/gemm_c)
-if(NOT output MATCHES "C\\[3\\]\\[5\\] = ([0-9.]+), expected ([0-9.]+)" OR NOT CMAKE_MATCH_1 STREQUAL CMAKE_MATCH_2)
+if(NOT output MATCHES "C\\[3\\]\\[5\\] = ([1-9][0-9.]*), expected ([0-9.]+)" OR NOT CMAKE_MATCH_1 STREQUAL CMAKE_MATCH_2)
   message(FATAL_ERROR "gemm_c printed:\n${output}")
 endif()
 run(${work}/examples/gemm_cpp)

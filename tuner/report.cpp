@@ -23,7 +23,6 @@ std::string_view name_of(ProblemState state) {
         case ProblemState::decided: return "decided";
         case ProblemState::cut_short: return "cut_short";
         case ProblemState::no_winner: return "no_winner";
-        case ProblemState::nothing_to_compute: return "nothing_to_compute";
         case ProblemState::not_reached: return "not_reached";
     }
     return "?";
@@ -82,7 +81,6 @@ std::string summary_text(const RunReport& report) {
     int cut = 0;
     for (const DeviceReport& device : report.devices) {
         for (const ProblemReport& problem : device.problems) {
-            if (problem.state == ProblemState::nothing_to_compute) continue;
             ++problems;
             winners += problem.has_winner() ? 1 : 0;
             before += problem.state == ProblemState::decided_before ? 1 : 0;

@@ -104,12 +104,6 @@ void quarantine(TuningDatabase& database, Group& group, Progress& progress) {
 void survey(const std::vector<Shape>& shapes, const TuningOptions& options, TuningDatabase& database, Group& group) {
     for (const Shape& shape : shapes) {
         ProblemReport report{.shape = shape};
-        if (shape.problem.m == 0 || shape.problem.n == 0 || shape.problem.batch == 0) {
-            report.state = ProblemState::nothing_to_compute;
-            report.reason = "C has no elements";
-            group.report.problems.push_back(std::move(report));
-            continue;
-        }
         // The default config is always offered, so where it can't serve, nothing can.
         if (const auto reason =
                 why_invalid(shape.problem, default_config(shape.problem, group.environment.device), group.environment.device)) {
@@ -158,7 +152,7 @@ ExitStatus RunReport::status() const {
     if (interrupted) return ExitStatus::interrupted;
     for (const DeviceReport& device : devices)
         for (const ProblemReport& problem : device.problems)
-            if (!problem.has_winner() && problem.state != ProblemState::nothing_to_compute) return ExitStatus::no_winner;
+            if (!problem.has_winner()) return ExitStatus::no_winner;
     return ExitStatus::done;
 }
 

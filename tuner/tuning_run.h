@@ -33,8 +33,6 @@ enum class ProblemState {
     // Decided from some of the candidates: the budget was used up.
     cut_short,
     no_winner,
-    // Its C has no elements.
-    nothing_to_compute,
     // The run was interrupted before or while it was measured.
     not_reached,
 };

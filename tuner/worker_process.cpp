@@ -23,6 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 // Creating a context on a machine with many GPUs takes seconds.
 constexpr double kStartSeconds = 180;
+constexpr int kStartAttempts = 5;
 // What an interruption leaves to the candidate in flight.
 constexpr double kGraceSeconds = 2;
 
@@ -37,7 +38,7 @@ double seconds_since(Clock::time_point start) {
 }  // namespace
 
 WorkerProcess::WorkerProcess(int ordinal, const Interrupt& interrupt) : ordinal_(ordinal), interrupt_(interrupt) {
-    spawn();
+    start();
 }
 
 WorkerProcess::~WorkerProcess() {
@@ -51,7 +52,18 @@ WorkerProcess::~WorkerProcess() {
     kill_and_reap();
 }
 
-void WorkerProcess::spawn() {
+void WorkerProcess::start() {
+    std::string how;
+    for (int attempt = 0; attempt < kStartAttempts; ++attempt) {
+        if (spawn(how)) return;
+        // Whatever ended it may pass: the GPU of a worker that was just killed is busy for a moment.
+        std::this_thread::sleep_for(std::chrono::milliseconds(200 * attempt));
+    }
+    throw Error(ExitStatus::no_device, fmt::format("the worker process did not start in {} attempts: it {}", kStartAttempts, how));
+}
+
+// False where it ended before it said anything; how then tells.
+bool WorkerProcess::spawn(std::string& how) {
     int requests[2];
     int replies[2];
     // Close-on-exec, else a compiler started meanwhile would hold the pipe open and hide the worker's end.
@@ -88,7 +100,7 @@ void WorkerProcess::spawn() {
     std::string line;
     switch (channel_.read_line(line, kStartSeconds)) {
         case LineChannel::Read::line: break;
-        case LineChannel::Read::end: throw Error(ExitStatus::no_device, "the worker process did not start: it " + reap().how);
+        case LineChannel::Read::end: how = reap().how; return false;
         default:
             kill_and_reap();
             throw Error(ExitStatus::no_device, fmt::format("the worker process did not open its device within {} s", kStartSeconds));
@@ -103,11 +115,12 @@ void WorkerProcess::spawn() {
         throw Error(ExitStatus::no_device, "the device cannot be opened: " + faulted->detail);
     }
     device_ = std::get<Hello>(reply).device;
+    return true;
 }
 
 void WorkerProcess::respawn() {
     if (pid_ > 0) kill_and_reap();
-    spawn();
+    start();
 }
 
 void WorkerProcess::kill_and_reap() noexcept {

@@ -43,7 +43,8 @@ public:
     Answer ask(const Request& request, double deadline_seconds, const std::function<void(int)>& step = {});
 
 private:
-    void spawn();
+    void start();
+    bool spawn(std::string& how);
     void kill_and_reap() noexcept;
     Died reap();
 

@@ -1,0 +1,106 @@
+// What the tuner and its worker say to each other survives the pipe, and nonsense is told apart from it.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <string>
+#include <thread>
+
+#include "tuner/line_channel.h"
+#include "tuner/protocol.h"
+
+using namespace tmm;
+
+TEST_CASE("requests come back as they were sent") {
+    const GemmProblem problem{.m = 5'000'000'000,
+                              .n = 3,
+                              .k = 17,
+                              .batch = 4,
+                              .compute = ComputeMode::f32_strict,
+                              .op_a = Operation::transpose,
+                              .lda = 5'000'000'001,
+                              .ldb = 7,
+                              .ldc = 9,
+                              .stride_a = 11,
+                              .stride_b = 12,
+                              .stride_c = 13,
+                              .alignment = 8,
+                              .reads_c = true};
+    const KernelConfig config{.family = family::simt, .block_m = 128, .block_n = 64, .boundary = boundary::peeled, .split_k = 7};
+    const Request requests[] = {PrepareRequest{.problem = problem, .alpha = -0.1, .beta = 1e-300, .seed = ~std::uint64_t{0}},
+                                MeasureRequest{.config = config, .timing = {.samples = 11, .abandon_above_us = 12.5}},
+                                RunOffRequest{.configs = {config, KernelConfig{}}, .rounds = 33}};
+    for (const Request& request : requests) {
+        const std::string line = encode(request);
+        CHECK(line.find('\n') == std::string::npos);
+        CHECK(decode_request(line) == request);
+    }
+}
+
+TEST_CASE("replies come back as they were sent") {
+    const Reply hello = decode_reply(encode(Reply{Hello{.device = host_device_info()}}));
+    CHECK(std::get<Hello>(hello).device.name == "host");
+    CHECK(std::get<Hello>(hello).device.emulated);
+    CHECK(std::get<Hello>(hello).device.shared_bytes_per_block == host_device_info().shared_bytes_per_block);
+
+    Measurement m{.outcome = Outcome::wrong_result, .detail = "C[3][17] = 4, expected 5\n\"quoted\"", .median_us = 12.25, .samples = 7};
+    const Reply measured = decode_reply(encode(Reply{Measured{m}}));
+    CHECK(std::get<Measured>(measured).measurement.outcome == Outcome::wrong_result);
+    CHECK(std::get<Measured>(measured).measurement.detail == m.detail);
+    CHECK(std::get<Measured>(measured).measurement.median_us == 12.25);
+
+    RunOffDone done;
+    done.finalists.push_back({.error_ratio = 0.25, .samples_us = {1.5, 2.5}});
+    const Reply run_off = decode_reply(encode(Reply{done}));
+    CHECK(std::get<RunOffDone>(run_off).finalists.at(0).samples_us == std::vector<double>{1.5, 2.5});
+
+    CHECK(std::get<RunOffStep>(decode_reply(encode(Reply{RunOffStep{.index = 3}}))).index == 3);
+    CHECK(std::get<Faulted>(decode_reply(encode(Reply{Faulted{.detail = "illegal address"}}))).detail == "illegal address");
+    CHECK(std::get<Failed>(decode_reply(encode(Reply{Failed{.status = ExitStatus::no_compiler, .message = "x"}}))).status ==
+          ExitStatus::no_compiler);
+}
+
+TEST_CASE("a log that is no UTF-8 does not break the line") {
+    const std::string line = encode(Reply{Faulted{.detail = "\xff\xfe broken \xc3"}});
+    CHECK(std::get<Faulted>(decode_reply(line)).detail.find("broken") != std::string::npos);
+}
+
+TEST_CASE("what is no message is refused with its beginning") {
+    for (const char* line : {"", "hello", "[]", "{}", "{\"measure\":{}}", "{\"dance\":{}}", "{\"prepared\":{\"rotation_sets\":\"x\"}}",
+                             "{\"measured\":{\"outcome\":99}}", "{\"prepared\":{\"rotation_sets\":1},\"hello\":{}}"}) {
+        CAPTURE(line);
+        CHECK_THROWS_WITH_AS(decode_reply(line), doctest::Contains("not a message of the tuner's protocol"), std::runtime_error);
+        CHECK_THROWS_AS(decode_request(line), std::runtime_error);
+    }
+    CHECK_THROWS_WITH(decode_request("{\"measure\":{\"config\":\"block_q=4\",\"timing\":{}}}"), doctest::Contains("block_q"));
+}
+
+TEST_CASE("a channel gives whole lines, however they arrive") {
+    int there[2];
+    int back[2];
+    REQUIRE(pipe2(there, O_CLOEXEC) == 0);
+    REQUIRE(pipe2(back, O_CLOEXEC) == 0);
+    LineChannel reader(there[0], back[1]);
+    std::string line;
+    CHECK(reader.read_line(line, 0.01) == LineChannel::Read::timed_out);
+    REQUIRE(write(there[1], "one\ntw", 6) == 6);
+    CHECK(reader.read_line(line, 1) == LineChannel::Read::line);
+    CHECK(line == "one");
+    CHECK(reader.read_line(line, 0.01) == LineChannel::Read::timed_out);
+    CHECK(reader.read_line(line, 0.01, back[0]) == LineChannel::Read::timed_out);
+    REQUIRE(write(back[1], "!", 1) == 1);
+    CHECK(reader.read_line(line, 1, back[0]) == LineChannel::Read::woken);
+    const std::string longer(300000, 'x');
+    std::thread writer([&] {
+        const std::string text = "o\n" + longer + "\n";
+        for (std::size_t at = 0; at < text.size();) at += static_cast<std::size_t>(write(there[1], text.data() + at, text.size() - at));
+        close(there[1]);
+    });
+    CHECK(reader.read_line(line, 5) == LineChannel::Read::line);
+    CHECK(line == "two");
+    CHECK(reader.read_line(line, 5) == LineChannel::Read::line);
+    CHECK(line == longer);
+    CHECK(reader.read_line(line, 5) == LineChannel::Read::end);
+    writer.join();
+    close(back[0]);
+}

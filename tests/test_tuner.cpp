@@ -1,0 +1,175 @@
+// tmm-tune from end to end on the emulated device: winners, resuming, reports, and what it says to those who mistype.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tuner_testing.h"
+
+using tuner_testing::Finished;
+using tuner_testing::TunerFolder;
+
+namespace {
+
+constexpr const char* kAnnounced = "SELECT count(*) FROM in_flight";
+constexpr const char* kMeasured = "SELECT count(*) FROM measurement";
+constexpr const char* kPassed = "SELECT count(*) FROM measurement WHERE outcome = 0";
+constexpr const char* kDecided = "SELECT count(*) FROM selection";
+
+}  // namespace
+
+TEST_CASE("a run finds a winner for every shape, and the next run measures nothing") {
+    TunerFolder folder("# two shapes\n4 4 4\n3 5 7 beta=1\n");
+    const Finished first = folder.tune();
+    CAPTURE(first.err);
+    REQUIRE(first.status == 0);
+    CHECK(first.out.find("4x4x4") != std::string::npos);
+    CHECK(first.out.find("2 of 2 problems have a verified winner") != std::string::npos);
+    CHECK(first.out.find("family=") != std::string::npos);
+    CHECK(first.err.find("[2/2]") != std::string::npos);
+    CHECK(first.err.find('\x1b') == std::string::npos);
+    CHECK(folder.count(kDecided) == 2);
+    CHECK(folder.count(kAnnounced) == 0);
+    CHECK(folder.count(kMeasured) == folder.count(kPassed));
+    CHECK(folder.count("SELECT count(*) FROM winner") == 2);
+    CHECK(folder.count("SELECT count(*) FROM measurement WHERE error_ratio > 1 OR error_ratio IS NULL") == 0);
+    CHECK(folder.query("SELECT reason FROM selection").find("candidates measured") != std::string::npos);
+
+    const int measured = folder.count(kMeasured);
+    const Finished second = folder.tune();
+    CHECK(second.status == 0);
+    CHECK(second.out.find("nothing to measure: all 2 problems have verified winners") != std::string::npos);
+    CHECK(second.out.find("4x4x4") != std::string::npos);
+    CHECK(folder.count(kMeasured) == measured);
+    CHECK(folder.count(kDecided) == 2);
+
+    SUBCASE("a new shape is the only one that is measured") {
+        folder.set_shapes("4 4 4\n3 5 7 beta=1\n8 8 8\n");
+        const Finished third = folder.tune({"--json"});
+        REQUIRE(third.status == 0);
+        const auto json = nlohmann::json::parse(third.out);
+        const auto& problems = json.at("devices").at(0).at("problems");
+        REQUIRE(problems.size() == 3);
+        CHECK(problems[0].at("state") == "decided_before");
+        CHECK(problems[0].at("measured_now") == 0);
+        CHECK(problems[2].at("state") == "decided");
+        CHECK(problems[2].at("measured_now") > 0);
+        CHECK(problems[2].at("config").at("family").is_string());
+        CHECK(problems[2].at("median_us") > 0);
+        CHECK(problems[2].at("error_ratio") <= 1);
+        CHECK(problems[2].at("speed_up_over_default") >= 1);
+        CHECK(json.at("database") == folder.database().string());
+        CHECK(folder.count(kDecided) == 3);
+    }
+    SUBCASE("a stricter compute mode is decided from the same measurements") {
+        const Finished third = folder.tune({"--set", "compute=f32_strict"});
+        CAPTURE(third.err);
+        REQUIRE(third.status == 0);
+        CHECK(folder.count(kMeasured) == measured);
+        CHECK(folder.count(kDecided) == 4);
+    }
+    SUBCASE("a lost measurement is the only one that is taken again") {
+        folder.query("DELETE FROM measurement WHERE id = (SELECT max(id) FROM measurement)");
+        folder.query("DELETE FROM selection");
+        REQUIRE(folder.count(kMeasured) == measured - 1);
+        REQUIRE(folder.tune().status == 0);
+        CHECK(folder.count(kMeasured) == measured);
+    }
+}
+
+TEST_CASE("a budget ends early with a winner all the same; the same command again has nothing to do, no budget measures the rest") {
+    TunerFolder folder("16 16 16\n");
+    const Finished first = folder.tune({"--budget", "0.001"});
+    CAPTURE(first.err);
+    REQUIRE(first.status == 0);
+    CHECK(folder.count(kDecided) == 1);
+    const int measured = folder.count(kMeasured);
+    CHECK(measured >= 5);
+    const bool cut = first.out.find("cut short by the budget") != std::string::npos;
+    const Finished second = folder.tune({"--budget", "0.001"});
+    CHECK(second.out.find("nothing to measure") != std::string::npos);
+    CHECK(folder.count(kMeasured) == measured);
+    const Finished third = folder.tune();
+    CHECK(third.status == 0);
+    CHECK(folder.count(kMeasured) >= measured + (cut ? 1 : 0));
+    const Finished fourth = folder.tune();
+    CHECK(fourth.out.find("nothing to measure: the problem has a verified winner") != std::string::npos);
+}
+
+TEST_CASE("a dry run says what would be measured and why the rest would not, and leaves no trace") {
+    TunerFolder folder("64 64 64\n");
+    const Finished text = folder.tune({"--dry-run"});
+    CHECK(text.status == 0);
+    CHECK(text.out.find("64x64x64: ") != std::string::npos);
+    CHECK(text.out.find("candidates") != std::string::npos);
+    CHECK(text.out.find("nothing was measured") != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(folder.database()));
+    const auto json = nlohmann::json::parse(folder.tune({"--dry-run", "--json"}).out);
+    CHECK(json.at("problems").at(0).at("candidates").size() > 1);
+    CHECK(json.at("problems").at(0).at("rejections").is_array());
+}
+
+TEST_CASE("a problem that no kernel serves has no winner and a reason; the others have theirs") {
+    TunerFolder folder("4 4 4 dtype=bf16\n4 4 4\n");
+    const Finished finished = folder.tune();
+    CAPTURE(finished.err);
+    CHECK(finished.status == 6);
+    CHECK(finished.out.find("no kernel serves it") != std::string::npos);
+    CHECK(finished.out.find("1 of 2 problems have a verified winner") != std::string::npos);
+    CHECK(folder.count(kDecided) == 1);
+}
+
+TEST_CASE("each mistake has its exit status, a reason and a way out") {
+    TunerFolder folder;
+    const auto check = [&](const std::vector<std::string>& arguments, int status, const char* says) {
+        const Finished finished = folder.run(arguments);
+        CAPTURE(says);
+        CAPTURE(finished.err);
+        CHECK(finished.status == status);
+        CHECK(finished.err.find(says) != std::string::npos);
+        CHECK(finished.out.empty());
+    };
+    const std::string shapes = folder.shapes().string();
+    check({}, 1, "--gpu is missing");
+    check({"--gpu", "host"}, 1, "--shapes is missing");
+    check({"--gpu", "nine", "--shapes", shapes}, 1, "'nine' is no GPU");
+    check({"--gpu", "0,0", "--shapes", shapes}, 1, "named twice");
+    check({"--gpu", "host", "--shapes", shapes, "--effort", "much"}, 1, "quick, normal or full");
+    check({"--gpu", "host", "--shapes", shapes, "--budget", "-1"}, 1, "positive number of seconds");
+    check({"--gpu", "host", "--shapes", shapes, "--set", "compute"}, 1, "key=value");
+    check({"--gpu", "host", "--shapes", shapes, "--colour"}, 1, "--colour");
+    check({"--gpu", "host", "--shapes", "/no/such/file.txt"}, 2, "/no/such/file.txt");
+    tuner_testing::write_text(folder.shapes(), "4 4 4\n5 x 5\n");
+    check(folder.usual(), 2, "shapes.txt:2:3");
+    tuner_testing::write_text(folder.shapes(), "# nothing\n");
+    check(folder.usual(), 2, "shapes.txt");
+    tuner_testing::write_text(folder.shapes(), "4 4 4\n");
+    check({"--gpu", "host", "--shapes", shapes, "--db", folder.path.string()}, 5, folder.path.c_str());
+    tuner_testing::write_text(folder.database(), "this is no database, whatever its name says, and long enough to be read as a page");
+    check(folder.usual(), 5, "tmm.db");
+    const Finished help = folder.run({"--help"});
+    CHECK(help.status == 0);
+    CHECK(help.out.find("--budget") != std::string::npos);
+    CHECK(help.out.find("--worker") == std::string::npos);
+}
+
+TEST_CASE("Ctrl-C keeps what was measured, takes back what was announced, and the next run goes on") {
+    TunerFolder folder("4 4 4\n5 5 5\n6 6 6\n7 7 7\n8 8 8\n9 9 9\n10 10 10\n11 11 11\n");
+    const pid_t pid = folder.start(folder.usual());
+    for (int i = 0; i < 3000; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        if (tuner_testing::read_text(folder.path / "err").find("[1/8]") != std::string::npos) break;
+    }
+    kill(pid, SIGINT);
+    const Finished finished = folder.finish(pid);
+    CAPTURE(finished.err);
+    CHECK(finished.status == 130);
+    CHECK(finished.out.find("interrupted") != std::string::npos);
+    CHECK(folder.count(kAnnounced) == 0);
+    const int measured = folder.count(kMeasured);
+    CHECK(measured > 0);
+    CHECK(folder.query("PRAGMA integrity_check") == "ok");
+    const Finished next = folder.tune();
+    CHECK(next.status == 0);
+    CHECK(next.out.find("8 of 8 problems have a verified winner") != std::string::npos);
+    CHECK(folder.count("SELECT count(*) FROM (SELECT 1 FROM measurement GROUP BY problem_id, config_id HAVING count(*) > 1)") == 0);
+}

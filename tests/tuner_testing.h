@@ -1,0 +1,149 @@
+// Runs tmm-tune as a user would, on the emulated device, in a folder of its own.
+#pragma once
+
+#include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Statement.h>
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+extern char** environ;
+
+namespace tuner_testing {
+
+namespace fs = std::filesystem;
+
+inline std::string read_text(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+inline void write_text(const fs::path& file, const std::string& text) {
+    std::ofstream(file, std::ios::binary) << text;
+}
+
+struct Finished {
+    // The exit status; minus the signal's number where one ended it.
+    int status = 0;
+    std::string out;
+    std::string err;
+};
+
+// A folder with a shapes file, a database and what the tools print.
+class TunerFolder {
+public:
+    explicit TunerFolder(const std::string& shapes = "4 4 4\n") {
+        std::string name = (fs::temp_directory_path() / "tmm-test-tuner-XXXXXX").string();
+        REQUIRE(mkdtemp(name.data()) != nullptr);
+        path = name;
+        set_shapes(shapes);
+        // Kernels are compiled once for all tests of the tuner, and once for all runs of them.
+        environment["TMM_CACHE_DIR"] = std::string(TMM_BINARY_DIR) + "/tests/tuner_cache";
+        environment["XDG_DATA_HOME"] = (path / "data").string();
+    }
+    ~TunerFolder() {
+        std::error_code ignored;
+        fs::remove_all(path, ignored);
+    }
+    TunerFolder(const TunerFolder&) = delete;
+    TunerFolder& operator=(const TunerFolder&) = delete;
+
+    void set_shapes(const std::string& text) { write_text(shapes(), text); }
+    fs::path shapes() const { return path / "shapes.txt"; }
+    fs::path database() const { return path / "tmm.db"; }
+
+    // --gpu host, --shapes and --db of this folder, quick effort, and what else is said.
+    std::vector<std::string> usual(const std::vector<std::string>& more = {}) const {
+        std::vector<std::string> arguments{"--gpu",    "host", "--shapes", shapes().string(), "--db", database().string(),
+                                           "--effort", "quick"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return arguments;
+    }
+
+    pid_t start(const std::vector<std::string>& arguments) const {
+        std::map<std::string, std::string> variables = environment;
+        for (char** entry = environ; *entry != nullptr; ++entry) {
+            const std::string text = *entry;
+            variables.try_emplace(text.substr(0, text.find('=')), text.substr(text.find('=') + 1));
+        }
+        std::vector<std::string> lines;
+        for (const auto& [name, value] : variables) lines.push_back(name + "=" + value);
+        std::vector<char*> envp;
+        for (std::string& line : lines) envp.push_back(line.data());
+        envp.push_back(nullptr);
+        std::vector<std::string> words{program()};
+        words.insert(words.end(), arguments.begin(), arguments.end());
+        std::vector<char*> argv;
+        for (std::string& word : words) argv.push_back(word.data());
+        argv.push_back(nullptr);
+
+        posix_spawn_file_actions_t actions;
+        posix_spawn_file_actions_init(&actions);
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+        posix_spawn_file_actions_addopen(&actions, 1, (path / "out").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        posix_spawn_file_actions_addopen(&actions, 2, (path / "err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        pid_t pid = -1;
+        const int error = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), envp.data());
+        posix_spawn_file_actions_destroy(&actions);
+        REQUIRE(error == 0);
+        return pid;
+    }
+
+    Finished finish(pid_t pid) const {
+        int status = 0;
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+        }
+        return Finished{.status = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status),
+                        .out = read_text(path / "out"),
+                        .err = read_text(path / "err")};
+    }
+
+    Finished run(const std::vector<std::string>& arguments) const { return finish(start(arguments)); }
+    Finished tune(const std::vector<std::string>& more = {}) const { return run(usual(more)); }
+
+    // The first column of the first row, as text.
+    std::string query(const std::string& sql) const {
+        SQLite::Database db(database().string(), SQLite::OPEN_READWRITE);
+        db.setBusyTimeout(10000);
+        SQLite::Statement statement(db, sql);
+        return statement.executeStep() ? statement.getColumn(0).getString() : std::string();
+    }
+    int count(const std::string& sql) const { return std::stoi(query(sql)); }
+
+    static std::string program() { return std::string(TMM_BINARY_DIR) + "/tuner/tmm-tune"; }
+
+    fs::path path;
+    // Goes before what the test's own environment says.
+    std::map<std::string, std::string> environment;
+};
+
+// Worker processes of this parent, by /proc.
+inline std::vector<pid_t> children_of(pid_t parent) {
+    std::vector<pid_t> children;
+    std::error_code gone;
+    for (const auto& task : fs::directory_iterator("/proc/" + std::to_string(parent) + "/task", gone)) {
+        std::ifstream list(task.path() / "children");
+        for (pid_t child = 0; list >> child;) children.push_back(child);
+    }
+    return children;
+}
+
+// Whether the process is a worker, not a compiler.
+inline bool is_worker(pid_t pid) {
+    const std::string line = read_text("/proc/" + std::to_string(pid) + "/cmdline");
+    return line.find("--worker") != std::string::npos;
+}
+
+}  // namespace tuner_testing

@@ -2,10 +2,13 @@
 // what it did, none wins, and the run goes on to its end.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "generator/text.h"
 #include "tuner_testing.h"
 
+using namespace tmm;
 using tuner_testing::Finished;
 using tuner_testing::TunerFolder;
 
@@ -44,61 +47,96 @@ public:
     }
 };
 
-constexpr const char* kTiledAnchor = "constexpr int width = config.block_m;";
-constexpr const char* kNaiveAnchor = "static_assert(first_violation(config, signature) == nullptr);";
+constexpr const char* kAnchor = "static_assert(first_violation(config, signature) == nullptr);";
+
+std::string template_of(const KernelConfig& config) {
+    return std::string(kFamilyNames[config.family]) + ".cuh";
+}
+
+// The config's kernel and no other, in the words of a language.
+std::string condition(const KernelConfig& config, const char* equals, const char* conjunction, const char* prefix) {
+    std::string text;
+    for (const Parameter& parameter : kParameters) {
+        if (parameter.launch_only || parameter.member == &KernelConfig::family) continue;
+        if (!text.empty()) text += conjunction;
+        text += std::string(prefix) + parameter.name + equals + std::to_string(config.*parameter.member);
+    }
+    return text;
+}
+std::string in_kernel(const KernelConfig& config) {
+    return condition(config, " == ", " && ", "config.");
+}
+std::string in_sql(const KernelConfig& config) {
+    return condition(config, " = ", " AND ", "config.") + " AND config.family = " + std::to_string(config.family);
+}
+
+// Candidates of the folder's only shape whose kernels differ, and which do not split K; the default config leads.
+std::vector<KernelConfig> candidates(const TunerFolder& folder) {
+    std::vector<KernelConfig> found;
+    const auto json = nlohmann::json::parse(folder.tune({"--dry-run", "--json"}).out);
+    for (const auto& text : json.at("problems").at(0).at("candidates")) {
+        const KernelConfig config = parse_config(text.get<std::string>());
+        const auto same = [&](const KernelConfig& other) { return in_sql(other) == in_sql(config); };
+        if (config.split_k == 1 && std::none_of(found.begin(), found.end(), same)) found.push_back(config);
+    }
+    return found;
+}
 
 }  // namespace
 
 TEST_CASE("hanging, faulting, overrunning and wrong candidates are recorded by name and never win") {
-    PlantedFolder folder("32 32 32\n");
-    folder.plant("tiled.cuh", kTiledAnchor,
-                 "    if constexpr (width == 4) {\n"
-                 "        volatile bool on = true;\n"
-                 "        while (on) {\n"
-                 "        }\n"
-                 "    }\n"
-                 "    if constexpr (width == 8) *reinterpret_cast<volatile int*>(args.k) = 1;\n"
-                 "    if constexpr (width == 16) static_cast<volatile float*>(args.c)[-1] = 1.0f;\n");
-    folder.plant("naive.cuh", "float sum = 0.0f;", "            sum = 1.0f;");
-    const Finished finished = folder.run({"--gpu", "host", "--shapes", folder.shapes().string(), "--db", folder.database().string(),
-                                          "--effort", "full", "--deadline-floor", "1", "--budget", "20"});
+    PlantedFolder folder("16 16 16\n");
+    const std::vector<KernelConfig> configs = candidates(folder);
+    REQUIRE(configs.size() >= 6);
+    // The default config among them: it races, and loses.
+    const KernelConfig wrong = configs[0];
+    const KernelConfig hanging = configs[1];
+    const KernelConfig faulting = configs[2];
+    const KernelConfig overrunning = configs[3];
+    const auto plant = [&](const KernelConfig& config, const std::string& code) {
+        folder.plant(template_of(config), kAnchor, "    if constexpr (" + in_kernel(config) + ") {\n" + code + "\n    }");
+    };
+    plant(wrong, "        return;");
+    plant(hanging, "        volatile bool on = true;\n        while (on) {\n        }");
+    plant(faulting, "        *reinterpret_cast<volatile int*>(args.k) = 1;");
+    plant(overrunning, "        static_cast<volatile float*>(args.c)[-1] = 1.0f;");
+
+    const Finished finished = folder.tune({"--deadline-floor", "2"});
     CAPTURE(finished.err);
     CHECK(finished.status == 0);
-    CHECK(folder.outcome("family.name = 'tiled' AND block_m = 4").starts_with("timed_out: no result within"));
-    CHECK(folder.outcome("family.name = 'tiled' AND block_m = 8").starts_with("crashed: "));
-    const std::string overrun = folder.outcome("family.name = 'tiled' AND block_m = 16");
+    CHECK(folder.outcome(in_sql(wrong)).starts_with("wrong_result: "));
+    CHECK(folder.outcome(in_sql(hanging)).starts_with("timed_out: no result within"));
+    CHECK(folder.outcome(in_sql(faulting)).starts_with("crashed: "));
+    const std::string overrun = folder.outcome(in_sql(overrunning));
     // Under AddressSanitizer the worker ends at the write itself.
     CHECK((overrun.starts_with("wrong_result: ") || overrun.starts_with("crashed: ")));
-    CHECK(folder.outcome("family.name = 'naive'").starts_with("wrong_result: "));
-    CHECK(folder.outcome("family.name = 'tiled' AND block_m = 32").starts_with("ok: "));
-    CHECK(folder.wins("family.name = 'naive' OR (family.name = 'tiled' AND block_m < 32)") == 0);
+    for (const KernelConfig& planted : {wrong, hanging, faulting, overrunning}) CHECK(folder.wins(in_sql(planted)) == 0);
     CHECK(folder.wins("1") == 1);
     CHECK(folder.count("SELECT count(*) FROM in_flight") == 0);
     CHECK(finished.err.find("timed_out") != std::string::npos);
     CHECK(folder.query("SELECT reason FROM selection").find("rejected: ") != std::string::npos);
 
-    const Finished again = folder.run({"--gpu", "host", "--shapes", folder.shapes().string(), "--db", folder.database().string(),
-                                       "--effort", "full", "--deadline-floor", "1", "--budget", "20"});
+    const Finished again = folder.tune({"--deadline-floor", "2"});
     CHECK(again.status == 0);
     CHECK(again.out.find("nothing to measure") != std::string::npos);
 }
 
 TEST_CASE("a kernel that does not compile is data") {
-    PlantedFolder folder("32 32 32\n");
-    folder.plant("tiled.cuh", kTiledAnchor, "    static_assert(config.block_m != 16, \"planted\");");
-    const Finished finished = folder.tune({"--budget", "1"});
+    PlantedFolder folder("16 16 16\n");
+    const KernelConfig broken = candidates(folder).at(1);
+    folder.plant(template_of(broken), kAnchor, "    static_assert(!(" + in_kernel(broken) + "), \"planted\");");
+    const Finished finished = folder.tune();
     CAPTURE(finished.err);
     CHECK(finished.status == 0);
-    const std::string outcome = folder.outcome("family.name = 'tiled' AND block_m = 16");
-    if (!outcome.empty()) {
-        CHECK(outcome.starts_with("compile_failed: "));
-        CHECK(outcome.find("planted") != std::string::npos);
-    }
+    const std::string outcome = folder.outcome(in_sql(broken));
+    CHECK(outcome.starts_with("compile_failed: "));
+    CHECK(outcome.find("planted") != std::string::npos);
+    CHECK(folder.wins(in_sql(broken)) == 0);
 }
 
 TEST_CASE("where no candidate is right the problem has no winner, the exit status says so, and what was seen is kept") {
     PlantedFolder folder("4 4 4\n");
-    for (const char* family : {"naive.cuh", "tiled.cuh", "simt.cuh", "gemv.cuh"}) folder.plant(family, kNaiveAnchor, "    return;");
+    for (const char* family : {"naive.cuh", "tiled.cuh", "simt.cuh", "gemv.cuh"}) folder.plant(family, kAnchor, "    return;");
     const Finished finished = folder.tune();
     CAPTURE(finished.err);
     CHECK(finished.status == 6);

@@ -49,10 +49,21 @@ public:
              static_cast<double>(problem_.k) * static_cast<double>(problem_.n) +
              static_cast<double>(problem_.m) * static_cast<double>(problem_.n) * (c.split_k > 1 ? 2.0 * c.split_k + 1 : 1));
         const double memory = bytes / (4.0e6 * std::max(0.1, fill));
-        return std::max(arithmetic, memory) + (c.split_k > 1 ? 2.5 : 0.0) + 1.5;
+        return std::max({arithmetic, memory, latency(c)}) + (c.split_k > 1 ? 2.0 : 0.0) + 1.5;
     }
 
 private:
+    // A block walks K in phases, and none is shorter than the way to memory, shared by the loads that are under way together.
+    double latency(const KernelConfig& c) const {
+        const double k = static_cast<double>(ceil_divide(problem_.k, c.split_k));
+        switch (c.family) {
+            case family::simt: return std::ceil(k / c.block_k) * (0.1 + 0.6 / std::max(1, c.stages - c.async_copy));
+            case family::gemv: return std::ceil(k / c.block_k) * 0.6 / c.stages;
+            case family::tiled: return std::ceil(k / c.block_k) * 0.8;
+        }
+        return k * 0.04;
+    }
+
     // Elements of C that a block computes, those past the edge included.
     static double covered(const KernelConfig& c) { return static_cast<double>(c.block_m) * c.block_n; }
 
@@ -98,33 +109,60 @@ constexpr RegisterTile kRegisterTiles[] = {
 struct Pipeline {
     int block_k, stages, async_copy;
 };
-constexpr Pipeline kPipelines[] = {{16, 3, 1}, {32, 2, 1}, {8, 4, 1}, {16, 2, 0}, {32, 3, 1}, {16, 4, 1}, {8, 2, 0}, {16, 1, 0}, {8, 3, 1}};
+// The likelier first: between equal predictions the order decides.
+constexpr Pipeline kPipelines[] = {{16, 3, 1}, {8, 2, 0}, {32, 2, 1}, {16, 2, 0}, {16, 4, 1}, {32, 3, 1}, {8, 4, 1}, {8, 3, 1}, {16, 1, 0}};
+// A later pipeline counts as this much slower, so that many tiles are tried before many pipelines of one tile.
+constexpr double kPipelineDoubt = 0.04;
+
+// How many candidates an effort allows.
+struct Bounds {
+    std::size_t least;
+    std::size_t most;
+    // Of measuring time, by the model.
+    double microseconds;
+    // Predictions beyond this multiple of the best are not worth their time.
+    double slack;
+};
+
+Bounds bounds_of(Effort effort) {
+    switch (effort) {
+        case Effort::quick: return Bounds{.least = 12, .most = 16, .microseconds = 1e6, .slack = 2.0};
+        case Effort::normal: return Bounds{.least = 48, .most = 224, .microseconds = 6e6, .slack = 2.5};
+        case Effort::full: break;
+    }
+    return Bounds{.least = 128, .most = 1024, .microseconds = 60e6, .slack = 4.0};
+}
 
 class Collector {
 public:
     Collector(const GemmProblem& problem, const DeviceInfo& device) : problem_(problem), device_(device), model_(problem, device) {}
 
-    void add(const KernelConfig& config) {
+    // doubt: how much slower than predicted the config is taken to be when candidates are ranked.
+    void add(const KernelConfig& config, double doubt = 0) {
         if (std::find_if(found_.begin(), found_.end(), [&](const Entry& e) { return e.config == config; }) != found_.end()) return;
         if (auto reason = why_invalid(problem_, config, device_)) {
             rejections_.push_back(Rejection{.config = config, .reason = std::move(*reason)});
             return;
         }
-        found_.push_back(Entry{.config = config, .estimate = model_.estimate(config)});
+        found_.push_back(Entry{.config = config, .estimate = model_.estimate(config) * (1 + doubt)});
     }
 
-    // The best by the model, at most `limit`, those far behind the best left out with that as the reason.
-    SearchSpace finish(const KernelConfig& leader, std::size_t limit, double slack) {
+    // The best by the model, the leader first. Those far behind the best are left out, and those for which there is no time.
+    SearchSpace finish(const KernelConfig& leader, const Bounds& bounds) {
         std::stable_sort(found_.begin(), found_.end(), [](const Entry& a, const Entry& b) { return a.estimate < b.estimate; });
         SearchSpace space;
         space.candidates.push_back(leader);
         const double best = found_.empty() ? 0 : found_.front().estimate;
+        // What measuring one candidate takes: some twenty runs and the work around them.
+        const auto affordable = static_cast<std::size_t>(bounds.microseconds / (25e3 + 20 * best));
+        const std::size_t limit = std::clamp(affordable, bounds.least, bounds.most);
         for (const Entry& entry : found_) {
             if (entry.config == leader) continue;
-            if (entry.estimate > slack * best)
+            const std::size_t count = space.candidates.size();
+            if (count >= bounds.least && entry.estimate > bounds.slack * best)
                 rejections_.push_back(Rejection{
                     .config = entry.config, .reason = fmt::format("predicted {:.1f} times slower than the best", entry.estimate / best)});
-            else if (space.candidates.size() >= limit)
+            else if (count >= limit)
                 rejections_.push_back(Rejection{.config = entry.config, .reason = fmt::format("not among the {} best predictions", limit)});
             else
                 space.candidates.push_back(entry.config);
@@ -173,6 +211,7 @@ void add_simt(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
     for (const RegisterTile& tile : kRegisterTiles) {
         const std::int64_t tiles_m = ceil_divide(p.m, tile.block_m);
         const std::int64_t tiles = tiles_m * ceil_divide(p.n, tile.block_n) * p.batch;
+        double doubt = 0;
         for (const Pipeline& pipeline : kPipelines) {
             for (const int split : split_choices(p, device, tiles, pipeline.block_k)) {
                 KernelConfig config{
@@ -189,8 +228,9 @@ void add_simt(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
                     .split_k = split,
                     .raster = tiles > 4LL * device.sm_count && tiles_m > 8 ? 8 : 0,
                     .min_blocks = tile.min_blocks};
-                collector.add(config);
+                collector.add(config, doubt);
             }
+            doubt += kPipelineDoubt;
         }
     }
 }
@@ -237,15 +277,6 @@ void add_teaching_families(Collector& collector, const GemmProblem& p) {
             collector.add(KernelConfig{.family = family::tiled, .block_m = width, .block_n = width, .block_k = width, .boundary = mode});
         }
     }
-}
-
-std::size_t candidate_limit(Effort effort) {
-    switch (effort) {
-        case Effort::quick: return 16;
-        case Effort::normal: return 96;
-        case Effort::full: return 512;
-    }
-    return 96;
 }
 
 }  // namespace
@@ -332,7 +363,7 @@ SearchSpace search_space(const GemmProblem& problem, const DeviceInfo& device, E
     add_teaching_families(collector, problem);
     add_simt(collector, problem, device);
     add_gemv(collector, problem, device);
-    return collector.finish(default_config(problem, device), candidate_limit(effort), effort == Effort::full ? 6.0 : 2.5);
+    return collector.finish(default_config(problem, device), bounds_of(effort));
 }
 
 }  // namespace tmm

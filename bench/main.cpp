@@ -100,6 +100,16 @@ std::string now() {
     return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
+std::unique_ptr<Peer> open_peer(const std::string& name, const std::shared_ptr<Device>& device, const PeerOptions& peer_options) {
+    try {
+        return make_peer(name, device, peer_options);
+    } catch (const Error&) {
+        throw;
+    } catch (const std::exception& error) {
+        throw Error(ExitStatus::no_device, fmt::format("{} does not start: {}", name, error.what()), "--vs", "leave it out of --vs");
+    }
+}
+
 ShapeResult run_shape(ShapeBenchmark& benchmark, const Shape& shape) {
     try {
         return benchmark.run(shape);
@@ -131,7 +141,7 @@ ExitStatus run(const Arguments& arguments, const Interrupt& interrupt) {
     const PeerOptions peer_options{.cublas_directory = arguments.cublas_directory, .workspace_bytes = arguments.workspace_mib << 20};
     std::vector<std::unique_ptr<Peer>> peers;
     for (const std::string& name : info.peers) {
-        peers.push_back(make_peer(name, device, peer_options));
+        peers.push_back(open_peer(name, device, peer_options));
         info.peer_versions.push_back(peers.back()->version());
         std::cerr << fmt::format("tmm-bench: {}: {}\n", name, info.peer_versions.back());
     }

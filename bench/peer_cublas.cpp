@@ -77,6 +77,14 @@ public:
     }
     std::int64_t workspace_bytes() const override { return static_cast<std::int64_t>(session_->workspace.bytes()); }
 
+    // The stream of a recording dies with it, and a later one may have its address.
+    std::unique_ptr<Replay> record(Device& device, const std::vector<GemmCall>& calls) override {
+        session_->has_stream = false;
+        auto replay = Contestant::record(device, calls);
+        session_->has_stream = false;
+        return replay;
+    }
+
 private:
     std::shared_ptr<CublasSession> session_;
     GemmProblem p_;

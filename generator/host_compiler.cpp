@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -173,8 +174,11 @@ public:
         fs::create_directory(root / "source");
         write_file(root / "source" / "kernel.cpp", text);
 
-        std::vector<std::string> command = command_;
+        // Options that TMM_CXX brings come after tmm's own, so that they win.
+        const auto options = std::find_if(command_.begin(), command_.end(), [](const std::string& word) { return word.starts_with('-'); });
+        std::vector<std::string> command(command_.begin(), options);
         command.insert(command.end(), flags_.begin(), flags_.end());
+        command.insert(command.end(), options, command_.end());
         // The emulation's own versions of templates come first. Messages and reports show paths below templates/.
         command.insert(command.end(), {"-I" + (root / "host").string(), "-I" + root.string(), "-ffile-prefix-map=" + root.string() + "/=",
                                        "-o", (root / "kernel.so").string(), (root / "source" / "kernel.cpp").string()});

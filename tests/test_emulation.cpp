@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
@@ -16,6 +17,7 @@
 #include "generator/error.h"
 #include "runtime/host_device.h"
 #include "runtime/sanitizer.h"
+#include "support_temporary_directory.h"
 
 using namespace tmm;
 
@@ -87,9 +89,12 @@ template <class Function>
 Death in_child(Function&& function) {
     int ends[2];
     REQUIRE(pipe(ends) == 0);
+    // Where it may leave files behind.
+    const tmm::testing::TemporaryDirectory temporary;
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
+        setenv("TMPDIR", temporary.path().c_str(), 1);
         dup2(ends[1], 2);
         close(ends[0]);
         function();

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,16 +14,19 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "generator/environment.h"
 #include "generator/launch_plan.h"
 #include "generator/search_space.h"
 #include "runtime/host_device.h"
 #include "support_mutations.h"
+#include "support_temporary_directory.h"
 #include "tmm/rules.h"
 
 using namespace tmm;
@@ -334,7 +338,8 @@ struct Trial {
 
 enum ChildStatus { kSurvived = 10, kCaught = 11, kDoesNotCompile = 12, kBroken = 13 };
 
-Trial start(const Mutation& mutation) {
+// temporary: where it may leave files behind.
+Trial start(const Mutation& mutation, const std::filesystem::path& temporary) {
     int ends[2];
     REQUIRE(pipe(ends) == 0);
     const pid_t child = fork();
@@ -346,6 +351,11 @@ Trial start(const Mutation& mutation) {
     // A crash is what may well happen here: neither the test's handlers nor a sanitizer need to say more.
     for (const int signal_number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) signal(signal_number, SIG_DFL);
     if (!freopen("/dev/null", "w", stderr)) _exit(kBroken);
+    const rlimit no_core{0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    setenv("TMPDIR", temporary.c_str(), 1);
+    // An optimizer may remove an access that it should not have seen, where nothing uses what it reads.
+    setenv("TMM_CXX", (host_compiler_command() + " -O0").c_str(), 1);
     alarm(300);
     int status = kSurvived;
     std::string message;
@@ -417,6 +427,7 @@ TEST_CASE("the cases pass where no fault is planted") {
 }
 
 TEST_CASE("every planted fault is found") {
+    const tmm::testing::TemporaryDirectory temporary;
     const std::size_t at_once = std::max(1U, std::thread::hardware_concurrency());
     std::vector<Trial> running;
     const auto finish_one = [&] {
@@ -432,7 +443,7 @@ TEST_CASE("every planted fault is found") {
         if (only && std::string(mutation.file).find(only) == std::string::npos &&
             std::string(mutation.name).find(only) == std::string::npos)
             continue;
-        running.push_back(start(mutation));
+        running.push_back(start(mutation, temporary.path()));
         if (running.size() == at_once) finish_one();
     }
     while (!running.empty()) finish_one();

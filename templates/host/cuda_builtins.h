@@ -143,6 +143,7 @@ inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, 
 }
 [[noreturn]] inline void __trap(TMM_HOST_SITE) {
     tmm::host::services->fail("__trap()", {file, line});
+    __builtin_unreachable();
 }
 
 // One thread of a launch runs at a time and none is interrupted, which makes these atomic.

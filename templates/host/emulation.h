@@ -41,8 +41,8 @@ struct Services {
     void (*copy_async)(void* destination, const void* source, int bytes, int source_bytes);
     void (*commit_copies)();
     void (*wait_for_copies)(int pending_groups);
-    // Ends the launch with a DeviceFault.
-    [[noreturn]] void (*fail)(const char* what, Site site);
+    // Ends the launch with a DeviceFault; does not return.
+    void (*fail)(const char* what, Site site);
 };
 
 }  // namespace tmm::host

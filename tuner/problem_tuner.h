@@ -47,7 +47,7 @@ private:
     std::vector<std::size_t> pick_finalists(const Session& session) const;
     void record(Session& session, std::size_t index, Measurement measurement);
     void decide(Session& session, std::size_t winner, double median_us, double speed_up, const std::string& why);
-    std::optional<Measurement> judge_compiled(const Candidate& candidate) const;
+    std::optional<Measurement> judge_compiled(const Candidate& candidate, bool is_default) const;
     bool wait_for_kernels(const Candidate& candidate, int priority) const;
     void request_kernels(const Candidate& candidate, int priority) const;
     bool compiled(const Candidate& candidate) const;

@@ -23,9 +23,12 @@ double quantile(std::vector<double> values, double q) {
 }
 
 PlanTimer::PlanTimer(Device& device, const ExecutablePlan& plan, Verifier& verifier, double sample_us, std::int64_t workspace_bytes) {
+    // Before anything is recorded: the verifier may have to allocate the workspace, which no capture allows.
+    std::vector<GemmCall> calls;
+    for (int set = 0; set < verifier.rotation_sets(); ++set) calls.push_back(verifier.timing_call(set, workspace_bytes));
     const auto record = [&](int launches) {
         return device.record([&](Stream stream) {
-            for (int i = 0; i < launches; ++i) plan.run(verifier.timing_call(i % verifier.rotation_sets(), workspace_bytes), stream);
+            for (int i = 0; i < launches; ++i) plan.run(calls[static_cast<std::size_t>(i) % calls.size()], stream);
         });
     };
     auto single = record(1);

@@ -122,7 +122,6 @@ Measured Worker::measure(const MeasureRequest& request) {
         const auto& executable = std::get<ExecutablePlan>(made);
         m.registers = executable.registers();
         m.spill_bytes = executable.spill_bytes();
-        if (m.spill_bytes > 0) return rejected(Outcome::spills, fmt::format("spills {} bytes of registers", m.spill_bytes));
 
         if (const Verdict verdict = verifier.verify(executable); !judged(verdict)) return rejected(verdict.outcome, verdict.detail);
         TimingOptions timing = request.timing;

@@ -6,17 +6,15 @@
 namespace tmm {
 namespace {
 
-std::string joined(const std::string& what, const std::string& where, const std::string& remedy) {
-    std::string line;
-    if (!where.empty()) line = where + ": ";
-    line += what;
-    if (!remedy.empty()) line += "; " + remedy;
-    return line;
+std::string joined(std::string what, const std::string& where, const std::string& remedy) {
+    if (!where.empty()) what.insert(0, where + ": ");
+    if (!remedy.empty()) what += "; " + remedy;
+    return what;
 }
 
 }  // namespace
 
 Error::Error(ExitStatus status, std::string what, std::string where, std::string remedy)
-    : std::runtime_error(joined(what, where, remedy)), status_(status), where_(std::move(where)), remedy_(std::move(remedy)) {}
+    : std::runtime_error(joined(std::move(what), where, remedy)), status_(status), where_(std::move(where)), remedy_(std::move(remedy)) {}
 
 }  // namespace tmm

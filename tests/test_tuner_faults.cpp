@@ -134,6 +134,38 @@ TEST_CASE("a kernel that does not compile is data") {
     CHECK(folder.wins(in_sql(broken)) == 0);
 }
 
+TEST_CASE("Ctrl-C ends a run whose candidate hangs, and blames nobody; a second one ends it at once") {
+    PlantedFolder folder("16 16 16\n");
+    const KernelConfig hanging = candidates(folder).at(0);
+    folder.plant(template_of(hanging), kAnchor, "    volatile bool on = true;\n    while (on) {\n    }");
+    const pid_t pid = folder.start(folder.usual());
+    const auto announced = [&] {
+        try {
+            return folder.count("SELECT count(*) FROM in_flight") == 1;
+        } catch (const std::exception&) {
+            return false;  // The database is not there yet.
+        }
+    };
+    for (int i = 0; i < 3000 && !announced(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    REQUIRE(announced());
+    bool twice = false;
+    SUBCASE("once") {}
+    SUBCASE("twice") {
+        twice = true;
+    }
+    kill(pid, SIGINT);
+    if (twice) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        kill(pid, SIGINT);
+    }
+    const Finished finished = folder.finish(pid);
+    CAPTURE(finished.err);
+    CHECK(finished.status == 130);
+    CHECK(folder.count("SELECT count(*) FROM measurement") == 0);
+    CHECK(folder.count("SELECT count(*) FROM in_flight") == (twice ? 1 : 0));
+    if (!twice) CHECK(finished.out.find("interrupted after 0 of") != std::string::npos);
+}
+
 TEST_CASE("where no candidate is right the problem has no winner, the exit status says so, and what was seen is kept") {
     PlantedFolder folder("4 4 4\n");
     for (const char* family : {"naive.cuh", "tiled.cuh", "simt.cuh", "gemv.cuh"}) folder.plant(family, kAnchor, "    return;");

@@ -109,6 +109,8 @@ void Progress::draw(bool now) {
     const std::size_t room = terminal_width(fileno(stream_));
     // "µ" takes two bytes and one column; a byte too few does no harm.
     if (what.size() + kBarWidth + 3 > room) what.resize(room > kBarWidth + 3 ? room - kBarWidth - 3 : 0);
+    // No half of a character at the end.
+    while (!what.empty() && (what.back() & 0x80) != 0) what.pop_back();
     const auto filled = static_cast<std::size_t>(share * kBarWidth);
     const std::string bar = std::string(filled, '#') + std::string(kBarWidth - filled, '.');
     fmt::print(stream_, "\r\x1b[K{}[{}]{}{}", color_ ? "\x1b[32m" : "", bar, color_ ? "\x1b[0m" : "", what);

@@ -103,7 +103,10 @@ constexpr RegisterTile kRegisterTiles[] = {
     {64, 128, 8, 8, 4},   {64, 64, 8, 8, 4},    {64, 64, 8, 4, 4},   {64, 64, 4, 8, 4},    {64, 64, 4, 4, 2},    {128, 32, 8, 4, 4},
     {32, 128, 4, 8, 4},   {64, 32, 8, 4, 4},    {32, 64, 4, 8, 4},   {32, 64, 4, 4, 4},    {32, 32, 4, 4, 8},    {32, 32, 4, 2, 4},
     {16, 128, 4, 8, 4},   {128, 16, 8, 4, 4},   {16, 64, 4, 4, 8},   {256, 32, 8, 8, 4},   {32, 256, 8, 8, 4},   {256, 64, 8, 8, 2},
-    {64, 256, 8, 8, 2},   {96, 128, 8, 8, 2},   {128, 96, 8, 8, 2},  {192, 128, 12, 8, 1}, {16, 32, 4, 1, 4},
+    {64, 256, 8, 8, 2},   {96, 128, 8, 8, 2},   {128, 96, 8, 8, 2},  {192, 128, 12, 8, 1}, {16, 32, 4, 1, 4},    {256, 128, 8, 8, 1},
+    {128, 256, 8, 8, 1},  {256, 64, 16, 8, 2},  {64, 256, 8, 16, 2}, {96, 128, 12, 8, 2},  {128, 64, 8, 4, 2},   {64, 128, 4, 8, 2},
+    {64, 64, 4, 4, 4},    {128, 64, 16, 8, 3},  {64, 128, 8, 16, 3}, {96, 96, 12, 8, 3},   {32, 128, 8, 4, 4},   {128, 32, 8, 8, 4},
+    {32, 128, 8, 8, 4},   {256, 16, 8, 4, 4},
 };
 
 struct Pipeline {
@@ -127,10 +130,10 @@ struct Bounds {
 Bounds bounds_of(Effort effort) {
     switch (effort) {
         case Effort::quick: return Bounds{.least = 12, .most = 16, .microseconds = 1e6, .slack = 2.0};
-        case Effort::normal: return Bounds{.least = 48, .most = 224, .microseconds = 6e6, .slack = 2.5};
+        case Effort::normal: return Bounds{.least = 96, .most = 640, .microseconds = 8e6, .slack = 2.5};
         case Effort::full: break;
     }
-    return Bounds{.least = 128, .most = 1024, .microseconds = 60e6, .slack = 4.0};
+    return Bounds{.least = 192, .most = 2048, .microseconds = 60e6, .slack = 4.0};
 }
 
 class Collector {
@@ -154,7 +157,7 @@ public:
         space.candidates.push_back(leader);
         const double best = found_.empty() ? 0 : found_.front().estimate;
         // What measuring one candidate takes: some twenty runs and the work around them.
-        const auto affordable = static_cast<std::size_t>(bounds.microseconds / (25e3 + 20 * best));
+        const auto affordable = static_cast<std::size_t>(bounds.microseconds / (6e3 + 16 * best));
         const std::size_t limit = std::clamp(affordable, bounds.least, bounds.most);
         for (const Entry& entry : found_) {
             if (entry.config == leader) continue;
@@ -183,23 +186,18 @@ private:
     std::vector<Rejection> rejections_;
 };
 
-// Splits of K that fill the device: powers of two up to where every part still has work and the parts fill a few waves.
+// Splits of K worth trying: powers of two, and those that make whole waves of blocks, up to where the parts fill the device
+// eight times over or have too little work each.
 std::vector<int> split_choices(const GemmProblem& problem, const DeviceInfo& device, std::int64_t tiles, int block_k) {
+    const std::int64_t deepest = std::min<std::int64_t>(512, problem.k / (4LL * block_k));
+    const std::int64_t widest = std::max<std::int64_t>(1, 8LL * device.sm_count / std::max<std::int64_t>(1, tiles));
     std::vector<int> splits{1};
-    const std::int64_t wanted = 8LL * device.sm_count;
-    for (int split = 2; split <= 512; split *= 2) {
-        if (problem.k / split < 4LL * block_k || tiles * split / 2 > wanted) break;
-        splits.push_back(split);
-    }
-    // The split that makes whole waves of two blocks an SM.
-    if (tiles > 0 && tiles < 2LL * device.sm_count) {
-        for (const int waves : {1, 2, 4}) {
-            const std::int64_t exact = static_cast<std::int64_t>(waves) * device.sm_count / tiles;
-            if (exact > 1 && exact <= 512 && problem.k / exact >= 4LL * block_k &&
-                std::find(splits.begin(), splits.end(), static_cast<int>(exact)) == splits.end())
-                splits.push_back(static_cast<int>(exact));
-        }
-    }
+    const auto add = [&](std::int64_t split) {
+        if (split > 1 && split <= deepest && split <= 2 * widest && std::find(splits.begin(), splits.end(), split) == splits.end())
+            splits.push_back(static_cast<int>(split));
+    };
+    for (int split = 2; split <= 512; split *= 2) add(split);
+    for (const int waves : {1, 2, 3, 4, 6}) add(static_cast<std::int64_t>(waves) * device.sm_count / std::max<std::int64_t>(1, tiles));
     return splits;
 }
 

@@ -38,7 +38,7 @@ TimingOptions timing_options(bool emulated, Effort effort, double best_us) {
     if (emulated)
         return TimingOptions{.sample_us = 0, .samples = 3, .total_us = 5000, .min_samples = 1, .abandon_above_us = kHopeless * best_us};
     constexpr int kSamples[] = {5, 7, 15};
-    return TimingOptions{.sample_us = 300,
+    return TimingOptions{.sample_us = 1000,
                          .samples = kSamples[static_cast<int>(effort)],
                          .total_us = 30000,
                          .min_samples = 3,
@@ -48,7 +48,7 @@ TimingOptions timing_options(bool emulated, Effort effort, double best_us) {
 RunOffRequest run_off_request(bool emulated, Effort effort) {
     if (emulated) return RunOffRequest{.configs = {}, .rounds = 3, .min_rounds = 1, .sample_us = 0, .total_us = 200000};
     constexpr int kRounds[] = {30, 40, 100};
-    return RunOffRequest{.configs = {}, .rounds = kRounds[static_cast<int>(effort)], .min_rounds = 30, .sample_us = 300, .total_us = 4e6};
+    return RunOffRequest{.configs = {}, .rounds = kRounds[static_cast<int>(effort)], .min_rounds = 30, .sample_us = 1000, .total_us = 4e6};
 }
 
 std::size_t finalist_count(bool emulated, Effort effort) {

@@ -208,6 +208,14 @@ std::optional<Measurement> ProblemTuner::judge_compiled(const Candidate& candida
 bool ProblemTuner::prepare(Session& s) {
     if (s.prepared && worker_.alive()) return true;
     s.prepared = false;
+    // Compiled here, as all kernels are, so that the worker finds it.
+    const KernelSource verify = make_verify_source();
+    for (int seen = 0; !compiler_.result(verify.name); seen = compiler_.wait_for_more(seen, kPoll_s)) {
+        compiler_.request(verify, s.priority);
+        if (!interrupt_.requested()) continue;
+        s.interrupted = true;
+        return false;
+    }
     const PrepareRequest request{.problem = s.problem(), .alpha = s.open.shape.alpha, .beta = s.open.shape.beta, .seed = 1};
     std::string how;
     for (int attempt = 0; attempt < 3; ++attempt) {
@@ -251,7 +259,6 @@ void ProblemTuner::measure_missing(Session& s) {
     for (std::size_t i = 0; i < s.results.size(); ++i)
         if (!s.results[i]) missing.push_back(i);
     if (missing.empty()) return;
-    compiler_.request(make_verify_source(), s.priority);
     int seen = 0;
     while (!missing.empty()) {
         if (interrupt_.requested()) {

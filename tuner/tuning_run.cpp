@@ -178,9 +178,11 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
         quarantine(database, *group, progress);
         survey(shapes, options, database, *group);
         open += group->open.size();
-        if (!group->open.empty())
+        if (!group->open.empty()) {
             group->compiler =
                 std::make_unique<CandidateCompiler>(make_compiler(group->environment.device), KernelCache(default_cache_directory()));
+            group->compiler->request(make_verify_source(), -1);
+        }
     }
     progress.start(static_cast<int>(open), options.budget_seconds);
 

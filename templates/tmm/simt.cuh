@@ -53,7 +53,8 @@ __device__ constexpr int group_start(int thread, int i) {
     return (i * threads_across + thread) * group_of(per_thread);
 }
 
-// The way of one operand's tiles from global to shared memory. Each thread moves the same `copies` vectors of every tile.
+// The way of one operand's tiles from global to shared memory, one tile after the other along K. Each thread moves the same
+// `copies` vectors of every tile.
 template <TileLayout layout, KernelConfig config>
 class TileCopy {
 public:
@@ -64,46 +65,30 @@ public:
     using Registers = Vector<float, vector>[copies];
 
     // outer0: the tile's first row or column of C; outer_end: where the matrix ends.
-    __device__ TileCopy(const float* matrix, i64 ld, i64 outer0, i64 outer_end)
+    __device__ TileCopy(const float* matrix, i64 ld, i64 outer0, i64 outer_end, i64 k_begin, i64 k_end)
         : ld_(ld),
           row_(static_cast<int>(threadIdx.x) / vectors_per_row),
           column_(static_cast<int>(threadIdx.x) % vectors_per_row * vector),
           outer_left_(outer_end - outer0 < 1 << 30 ? static_cast<int>(outer_end - outer0) : 1 << 30),
-          source_(layout.turned ? matrix + (outer0 + row_) * ld + column_ : matrix + row_ * ld + outer0 + column_) {}
+          k_left_(static_cast<int>(k_end - k_begin)),
+          next_(layout.turned ? matrix + (outer0 + row_) * ld + k_begin + column_ : matrix + (k_begin + row_) * ld + outer0 + column_) {}
 
-    // True where the whole tile stands inside the matrix, K aside.
-    __device__ bool inside() const { return outer_left_ >= layout.outer; }
-
-    // Starts the background copy of the tile at depth k0, of which k_left exist.
-    template <bool guarded>
-    __device__ void start(float* tile, i64 k0, int k_left) const {
-#pragma unroll
-        for (int i = 0; i < copies; ++i) {
-            const int valid = guarded ? valid_elements(i, k_left) : vector;
-            // Where nothing is valid the address is not followed, but it must still be one.
-            const float* source = !guarded || valid > 0 ? source_of(i, k0) : source_;
-            if constexpr (vector == 4)
-                ptx::cp_async_16(destination(tile, i, 0), source, valid * 4);
-            else if constexpr (vector == 2)
-                ptx::cp_async_8(destination(tile, i, 0), source, valid * 4);
-            else
-                ptx::cp_async_4(destination(tile, i, 0), source, valid * 4);
-        }
+    // Starts the background copy of the next tile.
+    __device__ void start(float* tile) {
+        if (whole())
+            start_vectors<false>(tile);
+        else
+            start_vectors<true>(tile);
+        advance();
     }
 
     // The same through registers, in two halves.
-    template <bool guarded>
-    __device__ void load(Registers& registers, i64 k0, int k_left) const {
-#pragma unroll
-        for (int i = 0; i < copies; ++i) {
-            const int valid = guarded ? valid_elements(i, k_left) : vector;
-            if (valid == vector) {
-                registers[i] = load_vector<vector>(source_of(i, k0));
-            } else {
-#pragma unroll
-                for (int j = 0; j < vector; ++j) registers[i].element[j] = j < valid ? source_of(i, k0)[j] : 0.0f;
-            }
-        }
+    __device__ void load(Registers& registers) {
+        if (whole())
+            load_vectors<false>(registers);
+        else
+            load_vectors<true>(registers);
+        advance();
     }
     __device__ void store(float* tile, const Registers& registers) const {
 #pragma unroll
@@ -118,8 +103,47 @@ public:
     }
 
 private:
-    __device__ const float* source_of(int i, i64 k0) const {
-        return source_ + (layout.turned ? k0 + i * rows_per_pass * ld_ : (k0 + i * rows_per_pass) * ld_);
+    // Does the next tile stand inside the matrix, so that nothing need be checked?
+    __device__ bool whole() const {
+        if constexpr (config.boundary == boundary::exact) return true;
+        if constexpr (config.boundary == boundary::guarded) return false;
+        return outer_left_ >= layout.outer && k_left_ >= config.block_k;
+    }
+
+    __device__ void advance() {
+        next_ += layout.turned ? config.block_k : config.block_k * ld_;
+        k_left_ -= config.block_k;
+    }
+
+    template <bool guarded>
+    __device__ void start_vectors(float* tile) const {
+#pragma unroll
+        for (int i = 0; i < copies; ++i) {
+            const int valid = guarded ? valid_elements(i) : vector;
+            // Where nothing is valid the address is not followed, but it must still be one.
+            const float* source = !guarded || valid > 0 ? next_ + i * rows_per_pass * ld_ : next_;
+            if constexpr (vector == 4)
+                ptx::cp_async_16(destination(tile, i, 0), source, valid * 4);
+            else if constexpr (vector == 2)
+                ptx::cp_async_8(destination(tile, i, 0), source, valid * 4);
+            else
+                ptx::cp_async_4(destination(tile, i, 0), source, valid * 4);
+        }
+    }
+
+    template <bool guarded>
+    __device__ void load_vectors(Registers& registers) const {
+#pragma unroll
+        for (int i = 0; i < copies; ++i) {
+            const int valid = guarded ? valid_elements(i) : vector;
+            const float* source = next_ + i * rows_per_pass * ld_;
+            if (valid == vector) {
+                registers[i] = load_vector<vector>(source);
+            } else {
+#pragma unroll
+                for (int j = 0; j < vector; ++j) registers[i].element[j] = j < valid ? source[j] : 0.0f;
+            }
+        }
     }
 
     // Where element j of the i-th vector goes.
@@ -130,9 +154,9 @@ private:
     }
 
     // How many of the i-th vector's elements exist: none where its row does not.
-    __device__ int valid_elements(int i, int k_left) const {
-        const int rows_left = (layout.turned ? outer_left_ : k_left) - (row_ + i * rows_per_pass);
-        const int columns_left = (layout.turned ? k_left : outer_left_) - column_;
+    __device__ int valid_elements(int i) const {
+        const int rows_left = (layout.turned ? outer_left_ : k_left_) - (row_ + i * rows_per_pass);
+        const int columns_left = (layout.turned ? k_left_ : outer_left_) - column_;
         if (rows_left <= 0 || columns_left <= 0) return 0;
         return columns_left < vector ? columns_left : vector;
     }
@@ -141,7 +165,9 @@ private:
     int row_;
     int column_;
     int outer_left_;
-    const float* source_;
+    int k_left_;
+    // The thread's first element of the next tile.
+    const float* next_;
 };
 
 // A thread's rows of A, or columns of B, for one k.
@@ -268,62 +294,51 @@ __device__ void kernel(const GemmArgs& args) {
     const i64 k_end = k_begin + args.k_per_split < args.k ? k_begin + args.k_per_split : args.k;
     const int tiles = k_end > k_begin ? static_cast<int>((k_end - k_begin + config.block_k - 1) / config.block_k) : 0;
 
-    const TileCopy<shape_a, config> copy_a(static_cast<const float*>(args.a) + block.batch * args.stride_a, args.lda, row0, args.m);
-    const TileCopy<shape_b, config> copy_b(static_cast<const float*>(args.b) + block.batch * args.stride_b, args.ldb, column0, args.n);
-    const bool inside = copy_a.inside() && copy_b.inside();
-    // Calls copy(guarded, k0, k_left) for the tile, with guarded as a compile-time constant.
-    const auto with_guard = [&](int tile, auto&& copy) {
-        const i64 k0 = k_begin + static_cast<i64>(tile) * config.block_k;
-        const int k_left = k_end - k0 < config.block_k ? static_cast<int>(k_end - k0) : config.block_k;
-        if constexpr (config.boundary == boundary::exact) {
-            copy.template operator()<false>(k0, k_left);
-        } else if constexpr (config.boundary == boundary::guarded) {
-            copy.template operator()<true>(k0, k_left);
-        } else {
-            if (inside && k_left == config.block_k)
-                copy.template operator()<false>(k0, k_left);
-            else
-                copy.template operator()<true>(k0, k_left);
-        }
-    };
-
+    TileCopy<shape_a, config> copy_a(static_cast<const float*>(args.a) + block.batch * args.stride_a, args.lda, row0, args.m, k_begin,
+                                     k_end);
+    TileCopy<shape_b, config> copy_b(static_cast<const float*>(args.b) + block.batch * args.stride_b, args.ldb, column0, args.n, k_begin,
+                                     k_end);
     float sums[config.thread_m][config.thread_n] = {};
     if constexpr (config.async_copy) {
-        const auto start = [&](int tile) {
-            if (tile < tiles)
-                with_guard(tile, [&]<bool guarded>(i64 k0, int k_left) {
-                    copy_a.template start<guarded>(tiles_a[tile % stages], k0, k_left);
-                    copy_b.template start<guarded>(tiles_b[tile % stages], k0, k_left);
-                });
+        const auto start = [&](int tile, int stage) {
+            if (tile < tiles) {
+                copy_a.start(tiles_a[stage]);
+                copy_b.start(tiles_b[stage]);
+            }
             // A group a tile, empty past the last, so that the count of groups tells which tile has landed.
             ptx::cp_async_commit_group();
         };
 #pragma unroll
-        for (int tile = 0; tile < stages - 1; ++tile) start(tile);
+        for (int tile = 0; tile < stages - 1; ++tile) start(tile, tile);
+        int landed = 0;
+        int free = stages - 1;
         for (int tile = 0; tile < tiles; ++tile) {
             ptx::cp_async_wait_group<stages - 2>();
             // Everyone's part of this tile has landed, and everyone is done with the tile that the next copy overwrites.
             __syncthreads();
-            start(tile + stages - 1);
-            multiply<signature, config>(tiles_a[tile % stages], tiles_b[tile % stages], place, sums);
+            start(tile + stages - 1, free);
+            multiply<signature, config>(tiles_a[landed], tiles_b[landed], place, sums);
+            free = landed;
+            landed = landed + 1 == stages ? 0 : landed + 1;
         }
     } else {
         typename TileCopy<shape_a, config>::Registers registers_a;
         typename TileCopy<shape_b, config>::Registers registers_b;
-        const auto load = [&](int tile) {
-            with_guard(tile, [&]<bool guarded>(i64 k0, int k_left) {
-                copy_a.template load<guarded>(registers_a, k0, k_left);
-                copy_b.template load<guarded>(registers_b, k0, k_left);
-            });
-        };
-        if (tiles > 0) load(0);
+        if (tiles > 0) {
+            copy_a.load(registers_a);
+            copy_b.load(registers_b);
+        }
         for (int tile = 0; tile < tiles; ++tile) {
-            copy_a.store(tiles_a[tile % stages], registers_a);
-            copy_b.store(tiles_b[tile % stages], registers_b);
+            const int stage = tile % stages;
+            copy_a.store(tiles_a[stage], registers_a);
+            copy_b.store(tiles_b[stage], registers_b);
             // The tile is complete before anyone multiplies with it.
             __syncthreads();
-            if (tile + 1 < tiles) load(tile + 1);
-            multiply<signature, config>(tiles_a[tile % stages], tiles_b[tile % stages], place, sums);
+            if (tile + 1 < tiles) {
+                copy_a.load(registers_a);
+                copy_b.load(registers_b);
+            }
+            multiply<signature, config>(tiles_a[stage], tiles_b[stage], place, sums);
             // With one stage everyone must be done with it before it is overwritten; with two, the next barrier sees to that.
             if constexpr (stages == 1) __syncthreads();
         }

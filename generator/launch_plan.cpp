@@ -1,12 +1,16 @@
 #include "generator/launch_plan.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "tmm/rules.h"
 
 namespace tmm {
 namespace {
+
+// Of packed operands and partial results.
+constexpr std::int64_t kElementBytes = 4;
 
 std::int64_t k_per_split(const GemmProblem& problem, const KernelConfig& config) {
     const std::int64_t share = (problem.k + config.split_k - 1) / config.split_k;
@@ -38,10 +42,41 @@ GemmArgs make_args(const GemmProblem& problem, const KernelConfig& config, const
                     .beta = call.beta};
 }
 
-std::size_t bind_arguments(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
-    const GemmArgs args = make_args(problem, step.config, call);
+std::byte* at(void* workspace, std::int64_t offset) {
+    return static_cast<std::byte*>(workspace) + offset;
+}
+
+std::size_t write(const GemmArgs& args, std::byte* arguments) {
     std::memcpy(arguments, &args, sizeof args);
     return sizeof args;
+}
+
+std::size_t bind_pack(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+    return write(make_args(problem, step.config, call), arguments);
+}
+
+std::size_t bind_product(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+    GemmArgs args = make_args(problem, step.config, call);
+    std::int64_t packed = 0;
+    if (pack::packs_a(step.config)) {
+        args.a = at(call.workspace, 0);
+        args.lda = packed_ld(problem.m);
+        args.stride_a = args.lda * problem.k;
+        packed = pack::packed_elements(problem.m, problem.k, problem.batch) * kElementBytes;
+    }
+    if (pack::packs_b(step.config)) {
+        args.b = at(call.workspace, packed);
+        args.ldb = packed_ld(problem.n);
+        args.stride_b = args.ldb * problem.k;
+    }
+    if (step.config.split_k > 1) args.workspace = at(call.workspace, step.partials_offset);
+    return write(args, arguments);
+}
+
+std::size_t bind_reduce(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+    GemmArgs args = make_args(problem, step.config, call);
+    args.workspace = at(call.workspace, step.partials_offset);
+    return write(args, arguments);
 }
 
 // The kernel that adds up the parts. Where there are many, threads share an element's parts.
@@ -53,27 +88,61 @@ KernelConfig reduce_config(const GemmProblem& problem, int split_k) {
 
 }  // namespace
 
+KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& config) {
+    KernelSignature signature = signature_of(problem);
+    if (config.family == family::pack) return signature;
+    if (pack::packs_a(config)) {
+        signature.op_a = Operation::transpose;
+        signature.align_a = 16;
+    }
+    if (pack::packs_b(config)) {
+        signature.op_b = Operation::none;
+        signature.align_b = 16;
+    }
+    return signature;
+}
+
 LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo&) {
     LaunchPlan plan{.problem = problem, .config = config, .steps = {}, .workspace_bytes = 0};
-    if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return plan;
-    const KernelSignature signature = signature_of(problem);
+    const auto [m, n, k, batch] = std::array{problem.m, problem.n, problem.k, problem.batch};
+    if (m == 0 || n == 0 || batch == 0) return plan;
+
+    if (config.pack_ab != 0) {
+        const KernelConfig copy{.family = family::pack, .pack_ab = config.pack_ab};
+        const KernelSignature signature = signature_of(problem);
+        plan.steps.push_back(LaunchStep{.signature = signature,
+                                        .config = copy,
+                                        .grid = pack::blocks(copy, m, n, k, batch),
+                                        .threads = threads(copy),
+                                        .cluster = 1,
+                                        .shared_bytes = shared_bytes(copy, signature),
+                                        .partials_offset = 0,
+                                        .bind = bind_pack});
+        if (pack::packs_a(config)) plan.workspace_bytes += pack::packed_elements(m, k, batch) * kElementBytes;
+        if (pack::packs_b(config)) plan.workspace_bytes += pack::packed_elements(n, k, batch) * kElementBytes;
+    }
+    const std::int64_t partials_offset = plan.workspace_bytes;
+
+    const KernelSignature signature = main_signature(problem, config);
     plan.steps.push_back(LaunchStep{.signature = signature,
                                     .config = config,
-                                    .grid = blocks(config, problem.m, problem.n, problem.batch),
+                                    .grid = blocks(config, m, n, batch),
                                     .threads = threads(config),
                                     .cluster = 1,
                                     .shared_bytes = shared_bytes(config, signature),
-                                    .bind = bind_arguments});
+                                    .partials_offset = partials_offset,
+                                    .bind = bind_product});
     if (config.split_k > 1) {
         const KernelConfig sum = reduce_config(problem, config.split_k);
         plan.steps.push_back(LaunchStep{.signature = signature,
                                         .config = sum,
-                                        .grid = blocks(sum, problem.m, problem.n, problem.batch),
+                                        .grid = blocks(sum, m, n, batch),
                                         .threads = threads(sum),
                                         .cluster = 1,
                                         .shared_bytes = shared_bytes(sum, signature),
-                                        .bind = bind_arguments});
-        plan.workspace_bytes = problem.batch * config.split_k * problem.m * workspace_ld(problem.n) * 4;
+                                        .partials_offset = partials_offset,
+                                        .bind = bind_reduce});
+        plan.workspace_bytes += batch * config.split_k * m * workspace_ld(n) * kElementBytes;
     }
     return plan;
 }

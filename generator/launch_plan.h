@@ -30,6 +30,8 @@ struct LaunchStep {
     int threads = 1;
     int cluster = 1;
     std::int64_t shared_bytes = 0;
+    // Bytes from the workspace's start to split-K's partial results; packed operands stand before them.
+    std::int64_t partials_offset = 0;
     // Writes the kernel's argument struct for one call; returns its size in bytes. Never more than kMaxArgumentBytes.
     std::size_t (*bind)(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) = nullptr;
 };
@@ -44,6 +46,9 @@ struct LaunchPlan {
     // Workspace pointers must be multiples of 256 bytes.
     std::int64_t workspace_bytes = 0;
 };
+
+// What the plan's main kernel sees: where the config packs operands, they lie otherwise than the problem says.
+KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& config);
 
 // The config must be valid for the problem (search_space.h).
 LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);

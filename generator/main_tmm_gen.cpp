@@ -66,7 +66,8 @@ struct Steps {
 // shown by itself.
 std::optional<std::string> fault_of(const Request& request) {
     if (request.config.family != family::reduce) return why_invalid(request.shape.problem, request.config, request.device);
-    const char* reason = first_violation(request.config, kernel_signature(signature_of(request.shape.problem), request.config));
+    const char* reason =
+        first_violation(request.config, kernel_signature(main_signature(request.shape.problem, request.config), request.config));
     return reason ? std::optional<std::string>(reason) : std::nullopt;
 }
 
@@ -78,7 +79,7 @@ Steps steps_of(const Request& request) {
         result.steps.push_back({make_kernel_source(own, config), own, config, threads, shared, grid});
     };
     if (request.config.family == family::reduce) {
-        const KernelSignature signature = kernel_signature(signature_of(request.shape.problem), request.config);
+        const KernelSignature signature = kernel_signature(main_signature(request.shape.problem, request.config), request.config);
         add(signature, request.config, threads(request.config), shared_bytes(request.config, signature), 0);
         return result;
     }
@@ -156,9 +157,11 @@ ExitStatus print(const Request& request) {
         std::cout << explanation(request);
         return fault_of(request) ? ExitStatus::usage : ExitStatus::done;
     }
-    if (const auto reason = fault_of(request))
+    if (const auto reason = fault_of(request)) {
+        if (!request.chosen) throw Error(ExitStatus::usage, *reason, to_text(request.shape.problem), "no kernel serves this problem yet");
         throw Error(ExitStatus::usage, *reason, fmt::format("{} for {}", to_text(request.config), to_text(request.shape.problem)),
                     "--explain tells more; leave --config away for a config that is valid");
+    }
     const Steps steps = steps_of(request);
     for (std::size_t i = 0; i < steps.steps.size(); ++i) {
         if (steps.steps.size() > 1)

@@ -1,6 +1,7 @@
 #include "generator/search_space.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -17,6 +18,13 @@ constexpr std::int64_t kLargestWorkspace = std::int64_t{1} << 30;
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
+}
+
+// In floating point, which does not overflow where a plan would never be made.
+double workspace_estimate(const GemmProblem& p, const KernelConfig& c) {
+    const auto [m, n, k, batch] =
+        std::array{static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k), static_cast<double>(p.batch)};
+    return 4.0 * batch * ((c.split_k > 1 ? c.split_k * m * n : 0) + (pack::packs_a(c) ? m * k : 0) + (pack::packs_b(c) ? n * k : 0));
 }
 
 // Guesses how long a config takes, to put likely candidates first and leave hopeless ones out. A rough model: FMAs at the
@@ -48,8 +56,11 @@ public:
             (static_cast<double>(problem_.m) * static_cast<double>(problem_.k) +
              static_cast<double>(problem_.k) * static_cast<double>(problem_.n) +
              static_cast<double>(problem_.m) * static_cast<double>(problem_.n) * (c.split_k > 1 ? 2.0 * c.split_k + 1 : 1));
+        // Each packed operand is read and written once more.
+        const double packing =
+            c.pack_ab != 0 ? 2.0 + 2.0 * (workspace_estimate(problem_, c) - workspace_estimate(problem_, unpacked(c))) / 3e6 : 0.0;
         const double memory = bytes / (4.0e6 * std::max(0.1, fill));
-        return std::max({arithmetic, memory, latency(c)}) + (c.split_k > 1 ? 2.0 : 0.0) + 1.5;
+        return std::max({arithmetic * copy_penalty(c), memory, latency(c)}) + packing + (c.split_k > 1 ? 2.0 : 0.0) + 1.5;
     }
 
 private:
@@ -62,6 +73,19 @@ private:
             case family::tiled: return std::ceil(k / c.block_k) * 0.8;
         }
         return k * 0.04;
+    }
+
+    static KernelConfig unpacked(KernelConfig c) {
+        c.pack_ab = 0;
+        return c;
+    }
+
+    // Single-element copies, and those that turn a tile, take turns with the products.
+    double copy_penalty(const KernelConfig& c) const {
+        if (c.family != family::simt) return 1.0;
+        const KernelSignature s = main_signature(problem_, c);
+        return 1.0 + (s.align_a < 16 ? 0.07 : 0.0) + (s.align_b < 16 ? 0.07 : 0.0) + (s.op_a == Operation::none ? 0.02 : 0.0) +
+               (s.op_b == Operation::transpose ? 0.02 : 0.0);
     }
 
     // Elements of C that a block computes, those past the edge included.
@@ -82,7 +106,7 @@ private:
 
     double resident_blocks(const KernelConfig& c) const {
         const double by_threads = std::floor(static_cast<double>(device_.max_threads_per_sm) / threads(c));
-        const auto shared = static_cast<double>(shared_bytes(c, signature_of(problem_)) + 1024);
+        const auto shared = static_cast<double>(shared_bytes(c, main_signature(problem_, c)) + 1024);
         const double by_shared = std::floor(static_cast<double>(device_.shared_bytes_per_sm) / shared);
         const int accumulators = c.family == family::simt ? c.thread_m * c.thread_n : c.family == family::gemv ? c.block_m * c.thread_n : 1;
         const double by_registers = std::floor(device_.registers_per_sm / (threads(c) * (accumulators * 1.2 + 48.0)));
@@ -205,6 +229,14 @@ bool divides(const GemmProblem& p, int block_m, int block_n, int block_k) {
     return p.m % block_m == 0 && p.n % block_n == 0 && p.k % block_k == 0;
 }
 
+// The operands that lie badly for simt: rows along K, or not aligned to a whole vector.
+int worth_packing(const GemmProblem& p) {
+    const KernelSignature s = signature_of(p);
+    const bool a = s.op_a == Operation::none || s.align_a < 16;
+    const bool b = s.op_b == Operation::transpose || s.align_b < 16;
+    return (a ? 1 : 0) | (b ? 2 : 0);
+}
+
 void add_simt(Collector& collector, const GemmProblem& p, const DeviceInfo& device) {
     for (const RegisterTile& tile : kRegisterTiles) {
         const std::int64_t tiles_m = ceil_divide(p.m, tile.block_m);
@@ -227,6 +259,8 @@ void add_simt(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
                     .raster = tiles > 4LL * device.sm_count && tiles_m > 8 ? 8 : 0,
                     .min_blocks = tile.min_blocks};
                 collector.add(config, doubt);
+                config.pack_ab = worth_packing(p);
+                if (config.pack_ab != 0) collector.add(config, doubt);
             }
             doubt += kPipelineDoubt;
         }
@@ -280,8 +314,9 @@ void add_teaching_families(Collector& collector, const GemmProblem& p) {
 }  // namespace
 
 std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
-    const KernelSignature signature = signature_of(p);
-    if (c.family == family::reduce) return "reduce is a step of split-K's plans, not a way to multiply";
+    const KernelSignature signature = main_signature(p, c);
+    if (c.family == family::reduce || c.family == family::pack)
+        return fmt::format("{} is a step of simt's and gemv's plans, not a way to multiply", kFamilyNames[c.family]);
     if (const char* violation = first_violation(c, signature)) return violation;
     if (c.boundary == boundary::exact && !divides(p, c.block_m, c.block_n, c.block_k))
         return fmt::format("exact needs m, n and k to be multiples of {}, {} and {}", c.block_m, c.block_n, c.block_k);
@@ -308,13 +343,11 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
             if (c.raster > 0 && tiles_n > kLargestGrid / c.raster) return "raster bands would hold more blocks than a grid";
         }
     }
-    if (c.split_k > 1) {
-        if (c.split_k > p.k) return "more parts than K has elements";
-        const double workspace = 4.0 * static_cast<double>(p.batch) * c.split_k * static_cast<double>(p.m) * static_cast<double>(p.n);
-        if (workspace > static_cast<double>(kLargestWorkspace))
-            return fmt::format("split_k = {} needs {:.0f} MiB of workspace, more than {}", c.split_k, workspace / (1 << 20),
-                               kLargestWorkspace >> 20);
-    }
+    if (c.split_k > 1 && c.split_k > p.k) return "more parts than K has elements";
+    const double workspace = workspace_estimate(p, c);
+    if (workspace > static_cast<double>(kLargestWorkspace))
+        return fmt::format("split_k = {} and pack_ab = {} need {:.0f} MiB of workspace, more than {}", c.split_k, c.pack_ab,
+                           workspace / (1 << 20), kLargestWorkspace >> 20);
     return std::nullopt;
 }
 

@@ -80,6 +80,7 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.split_k = draw.of(std::array{1, 1, 2, 3, 16, 70});
             c.raster = draw.of(std::array{0, 0, 1, 2, 8});
             c.min_blocks = 1;
+            c.pack_ab = draw.of(std::array{0, 0, 1, 2, 3});
             if (c.block_m > largest_block || c.block_n > largest_block) c.thread_m = 99;  // not valid: drawn anew
             break;
         default:

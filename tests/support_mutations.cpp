@@ -10,6 +10,7 @@ constexpr const char* kTiled = "tmm/tiled.cuh";
 constexpr const char* kSimt = "tmm/simt.cuh";
 constexpr const char* kGemv = "tmm/gemv.cuh";
 constexpr const char* kReduce = "tmm/reduce.cuh";
+constexpr const char* kPack = "tmm/pack.cuh";
 constexpr const char* kEpilogue = "tmm/epilogue.cuh";
 
 // clang-format off
@@ -164,6 +165,25 @@ const std::vector<Mutation> kMutations = {
     {kReduce, "row and batch", "block / blocks_n % args.m", "block % args.m", "reduce wide"},
     {kReduce, "C's index", "row * args.ldc + column", "column * args.ldc + row", "reduce shared"},
     {kReduce, "C's stride", "batch * args.stride_c", "batch * args.stride_a", "reduce shared"},
+
+    // pack: barriers.
+    {kPack, "no barrier before writing the square", "before this one is written.\n        __syncthreads();", "before this one is written.\n", "pack both"},
+    {kPack, "no barrier before reading the square", "before its columns are read.\n        __syncthreads();", "before its columns are read.\n", "pack both"},
+    // pack: conditions.
+    {kPack, "no check of M or N, read", "o < outer && k0 + lane < k", "k0 + lane < k", "pack both"},
+    {kPack, "no check of K, read", "o < outer && k0 + lane < k", "o < outer", "pack both"},
+    {kPack, "no check of K, written", "line < k && o < outer", "o < outer", "pack both"},
+    {kPack, "no check of M or N, written", "line < k && o < outer", "line < k", "pack both"},
+    // pack: indices.
+    {kPack, "the square, written", "square[(row + i) * (kTile + 1) + lane]", "square[lane * (kTile + 1) + row + i]", "pack both"},
+    {kPack, "the square, read", "square[lane * (kTile + 1) + row + i]", "square[(row + i) * (kTile + 1) + lane]", "pack both"},
+    {kPack, "place in a turned matrix", "source[o * ld + k0 + lane]", "source[(k0 + lane) * ld + o]", "pack both"},
+    {kPack, "place in a matrix", "source[line * ld + o]", "source[o * ld + line]", "pack straight"},
+    {kPack, "place in the packed operand", "line * packed_ld(outer) + o", "o * packed_ld(k) + line", "pack both"},
+    {kPack, "member of the batch", "batch * k * packed_ld(outer)", "batch * packed_ld(outer)", "pack both"},
+    {kPack, "stride", "matrix + batch * stride", "matrix", "pack both"},
+    {kPack, "B behind A", "packs_a(config) ? packed_elements(args.m, args.k, args.batch) : 0", "0", "pack both"},
+    {kPack, "tile of B", "tile - tiles_a, packed_b", "tile, packed_b", "pack both"},
 
     // The epilogue that all of them share.
     {kEpilogue, "beta = 0 reads C", "if (beta != 0.0f) result", "result", "tiled nn"},

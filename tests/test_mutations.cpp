@@ -49,8 +49,8 @@ struct Case {
         i64 m, n, k;
     };
     std::vector<Size> sizes;
-    // Blocks of the reducing kernel, fewer than it would get, so that each takes several rows; 0: as many as it gets.
-    i64 reduce_grid = 0;
+    // Blocks of the steps around the product, fewer than they would get, so that each takes several turns; 0: as many as they get.
+    i64 side_grid = 0;
 };
 
 constexpr Operation kNone = Operation::none;
@@ -149,6 +149,9 @@ const std::map<std::string, std::vector<Case>>& cases() {
         {"tmm/reduce.cuh",
          {{"reduce shared", kNone, kNone, 2, 4, true, with(kGemvConfig, &C::split_k, 8), {{5, 45, 120}}, 2},
           {"reduce wide", kNone, kNone, 2, 16, false, with(kGemvConfig, &C::split_k, 2), {{4, 301, 40}}}}},
+        {"tmm/pack.cuh",
+         {{"pack both", kNone, kTranspose, 2, 4, true, with(kSimtSmall, &C::pack_ab, 3, &C::split_k, 2), {{37, 41, 43}, {7, 70, 5}}, 2},
+          {"pack straight", kTranspose, kNone, 2, 4, false, with(kSimtSmall, &C::pack_ab, 3), {{37, 41, 43}}}}},
     };
     return all;
 }
@@ -292,9 +295,9 @@ std::string run_size(const Case& one, const Case::Size& size, const Compiler& co
                 const auto kernel = device->load(compiled.at(name), name, step.shared_bytes);
                 alignas(64) std::byte arguments[kMaxArgumentBytes];
                 const std::size_t bytes = step.bind(step, problem, call, arguments);
-                const bool fewer = one.reduce_grid && step.config.family == family::reduce;
+                const bool fewer = one.side_grid && step.config.family != one.config.family;
                 try {
-                    device->launch(*kernel, fewer ? one.reduce_grid : step.grid, step.threads, step.cluster, step.shared_bytes, arguments,
+                    device->launch(*kernel, fewer ? one.side_grid : step.grid, step.threads, step.cluster, step.shared_bytes, arguments,
                                    bytes, nullptr);
                 } catch (const std::exception& error) {
                     return fmt::format("{}, {}: {}", one.name, order, error.what());

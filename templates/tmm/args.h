@@ -10,6 +10,11 @@ constexpr i64 workspace_ld(i64 n) {
     return (n + 3) / 4 * 4;
 }
 
+// Elements from one line of a packed operand to the next: lines start at multiples of 16 bytes.
+constexpr i64 packed_ld(i64 outer) {
+    return (outer + 3) / 4 * 4;
+}
+
 struct GemmArgs {
     const void* a = nullptr;
     const void* b = nullptr;

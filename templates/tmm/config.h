@@ -11,7 +11,8 @@ inline constexpr int tiled = 1;   // square tiles in shared memory, one element 
 inline constexpr int simt = 2;    // block tile x register tile, multi-stage shared memory
 inline constexpr int gemv = 3;    // few rows or few columns, bound by memory
 inline constexpr int reduce = 4;  // the sum of split-K's partial results; a step of other families' plans
-inline constexpr int count = 5;
+inline constexpr int pack = 5;    // operands copied to where simt reads them best; a step of its plans
+inline constexpr int count = 6;
 }  // namespace family
 
 namespace boundary {
@@ -36,6 +37,7 @@ struct KernelConfig {
     int raster = 0;
     int min_blocks = 1;
     int swap_ab = 0;
+    int pack_ab = 0;
 
     friend constexpr bool operator==(const KernelConfig&, const KernelConfig&) = default;
 };
@@ -53,7 +55,7 @@ struct Parameter {
     const char* help;
 };
 
-inline constexpr const char* kFamilyNames[] = {"naive", "tiled", "simt", "gemv", "reduce"};
+inline constexpr const char* kFamilyNames[] = {"naive", "tiled", "simt", "gemv", "reduce", "pack"};
 inline constexpr const char* kBoundaryNames[] = {"exact", "guarded", "peeled"};
 
 inline constexpr Parameter kParameters[] = {
@@ -72,6 +74,8 @@ inline constexpr Parameter kParameters[] = {
     {"raster", &KernelConfig::raster, 0, nullptr, 0, true, "tile rows a band of blocks walks together; 0: row by row"},
     {"min_blocks", &KernelConfig::min_blocks, 1, nullptr, 0, false, "blocks an SM should hold at once; bounds the registers"},
     {"swap_ab", &KernelConfig::swap_ab, 0, nullptr, 0, false, "1: computes the transpose of C, so that columns play the part of rows"},
+    {"pack_ab", &KernelConfig::pack_ab, 0, nullptr, 0, true,
+     "operands first copied into aligned lines along M or N: 1 is A, 2 is B, 3 both"},
 };
 inline constexpr int kParameterCount = sizeof(kParameters) / sizeof(kParameters[0]);
 static_assert(kParameterCount * sizeof(int) == sizeof(KernelConfig), "every field of KernelConfig needs its row in kParameters");
@@ -80,6 +84,7 @@ static_assert(kParameterCount * sizeof(int) == sizeof(KernelConfig), "every fiel
 constexpr KernelConfig kernel_config(KernelConfig c) {
     c.raster = 0;
     if (c.split_k > 1) c.split_k = 2;
+    if (c.family != family::pack) c.pack_ab = 0;
     return c;
 }
 

@@ -3,6 +3,7 @@
 
 #include "tmm/gemv.h"
 #include "tmm/naive.h"
+#include "tmm/pack.h"
 #include "tmm/reduce.h"
 #include "tmm/simt.h"
 #include "tmm/tiled.h"
@@ -16,6 +17,7 @@ constexpr int threads(const KernelConfig& c) {
         case family::simt: return simt::threads(c);
         case family::gemv: return gemv::threads(c);
         case family::reduce: return reduce::threads(c);
+        case family::pack: return pack::threads(c);
     }
     return 0;
 }
@@ -27,6 +29,7 @@ constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
         case family::simt: return simt::shared_bytes(c, s);
         case family::gemv: return gemv::shared_bytes(c, s);
         case family::reduce: return reduce::shared_bytes(c, s);
+        case family::pack: return pack::shared_bytes(c, s);
     }
     return 0;
 }
@@ -43,11 +46,12 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
         case family::simt: return simt::first_violation(c, s);
         case family::gemv: return gemv::first_violation(c, s);
         case family::reduce: return reduce::first_violation(c, s);
+        case family::pack: return pack::first_violation(c, s);
     }
     return "no such family";
 }
 
-// Thread blocks of the main kernel, over the whole batch.
+// Thread blocks of a kernel over the whole batch; pack, which depends on k too, has its own.
 constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
     switch (c.family) {
         case family::naive: return naive::blocks(c, m, n, batch);
@@ -74,7 +78,7 @@ constexpr double loads_per_phase(const KernelConfig& c) {
 // 2 M N K operations out of (M + N) K elements; for a square tile that is TILE_WIDTH (Kirk and Hwu, ch. 5).
 constexpr double flop_per_load(const KernelConfig& c) {
     if (c.family == family::naive) return 1;
-    if (c.family == family::reduce) return 1;
+    if (c.family == family::reduce || c.family == family::pack) return 1;
     return 2.0 * c.block_m * c.block_n / (c.block_m + c.block_n);
 }
 

@@ -86,6 +86,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.split_k < 1 || c.split_k > 1024) return "split_k is 1 to 1024";
     if (c.raster < 0 || c.raster > 64) return "raster is 0 to 64";
     if (c.swap_ab != 0) return "simt does not use swap_ab";
+    if (c.pack_ab < 0 || c.pack_ab > 3) return "pack_ab is 0 to 3";
     return nullptr;
 }
 

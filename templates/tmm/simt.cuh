@@ -75,19 +75,13 @@ public:
 
     // Starts the background copy of the next tile.
     __device__ void start(float* tile) {
-        if (whole())
-            start_vectors<false>(tile);
-        else
-            start_vectors<true>(tile);
+        with_guards([&]<bool guard_outer, bool guard_k> { start_vectors<guard_outer, guard_k>(tile); });
         advance();
     }
 
     // The same through registers, in two halves.
     __device__ void load(Registers& registers) {
-        if (whole())
-            load_vectors<false>(registers);
-        else
-            load_vectors<true>(registers);
+        with_guards([&]<bool guard_outer, bool guard_k> { load_vectors<guard_outer, guard_k>(registers); });
         advance();
     }
     __device__ void store(float* tile, const Registers& registers) const {
@@ -103,11 +97,21 @@ public:
     }
 
 private:
-    // Does the next tile stand inside the matrix, so that nothing need be checked?
-    __device__ bool whole() const {
-        if constexpr (config.boundary == boundary::exact) return true;
-        if constexpr (config.boundary == boundary::guarded) return false;
-        return outer_left_ >= layout.outer && k_left_ >= config.block_k;
+    // Calls copy with what must be checked of the next tile: nothing, M or N alone, or K too, which only the last tile needs.
+    template <class Copy>
+    __device__ void with_guards(Copy&& copy) const {
+        if constexpr (config.boundary == boundary::exact) {
+            copy.template operator()<false, false>();
+        } else if constexpr (config.boundary == boundary::guarded) {
+            copy.template operator()<true, true>();
+        } else {
+            if (k_left_ < config.block_k)
+                copy.template operator()<true, true>();
+            else if (outer_left_ < layout.outer)
+                copy.template operator()<true, false>();
+            else
+                copy.template operator()<false, false>();
+        }
     }
 
     __device__ void advance() {
@@ -115,13 +119,13 @@ private:
         k_left_ -= config.block_k;
     }
 
-    template <bool guarded>
+    template <bool guard_outer, bool guard_k>
     __device__ void start_vectors(float* tile) const {
 #pragma unroll
         for (int i = 0; i < copies; ++i) {
-            const int valid = guarded ? valid_elements(i) : vector;
+            const int valid = valid_elements<guard_outer, guard_k>(i);
             // Where nothing is valid the address is not followed, but it must still be one.
-            const float* source = !guarded || valid > 0 ? next_ + i * rows_per_pass * ld_ : next_;
+            const float* source = valid > 0 ? next_ + i * rows_per_pass * ld_ : next_;
             if constexpr (vector == 4)
                 ptx::cp_async_16(destination(tile, i, 0), source, valid * 4);
             else if constexpr (vector == 2)
@@ -131,11 +135,11 @@ private:
         }
     }
 
-    template <bool guarded>
+    template <bool guard_outer, bool guard_k>
     __device__ void load_vectors(Registers& registers) const {
 #pragma unroll
         for (int i = 0; i < copies; ++i) {
-            const int valid = guarded ? valid_elements(i) : vector;
+            const int valid = valid_elements<guard_outer, guard_k>(i);
             const float* source = next_ + i * rows_per_pass * ld_;
             if (valid == vector) {
                 registers[i] = load_vector<vector>(source);
@@ -154,11 +158,14 @@ private:
     }
 
     // How many of the i-th vector's elements exist: none where its row does not.
+    template <bool guard_outer, bool guard_k>
     __device__ int valid_elements(int i) const {
+        constexpr bool guard_rows = layout.turned ? guard_outer : guard_k;
+        constexpr bool guard_columns = layout.turned ? guard_k : guard_outer;
         const int rows_left = (layout.turned ? outer_left_ : k_left_) - (row_ + i * rows_per_pass);
         const int columns_left = (layout.turned ? k_left_ : outer_left_) - column_;
-        if (rows_left <= 0 || columns_left <= 0) return 0;
-        return columns_left < vector ? columns_left : vector;
+        if ((guard_rows && rows_left <= 0) || (guard_columns && columns_left <= 0)) return 0;
+        return guard_columns && columns_left < vector ? columns_left : vector;
     }
 
     i64 ld_;

@@ -67,10 +67,6 @@ const ProblemField& compute_field() {
     return field;
 }
 
-ComputeMode default_compute(const GemmProblem& problem) {
-    return problem.type_a == ElementType::f64 ? ComputeMode::f64 : ComputeMode::f32;
-}
-
 int highest_value(const Parameter& parameter) {
     return parameter.value_names ? parameter.value_count - 1 : 1 << 20;
 }

@@ -28,9 +28,6 @@ const std::vector<ProblemField>& problem_fields();
 // `compute`, which selections have and measurements have not.
 const ProblemField& compute_field();
 
-// The mode of an unadorned problem of these types.
-ComputeMode default_compute(const GemmProblem& problem);
-
 // The largest value of a config's field: the last of its names, or the bound that parse_config() has.
 int highest_value(const Parameter& parameter);
 

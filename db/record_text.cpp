@@ -13,6 +13,7 @@
 #include "db/fields.h"
 #include "db/record_fields.h"
 #include "generator/error.h"
+#include "generator/text.h"
 
 namespace tmm {
 namespace {
@@ -82,7 +83,7 @@ TuningRecord make_record(const Source& source, Place start, const std::vector<Ce
         if (!cell_of("stride_b")) p.stride_b = stored_rows_b(p) * p.ldb;
         if (!cell_of("stride_c")) p.stride_c = p.m * p.ldc;
     }
-    if (!cell_of("compute")) p.compute = default_compute(p);
+    if (!cell_of("compute")) p.compute = default_compute(p.type_a);
     record.environment.device.emulated = record.environment.device.name == "host";
     if (const auto reason = why_inconsistent(p); !reason.empty()) source.fail(start, reason);
     return record;
@@ -265,11 +266,18 @@ public:
 private:
     static constexpr const char* kShape = "it looks like {\"tmm_export\": 1, \"records\": [{…}, …]}, as 'tmm-db export --json' writes it";
 
-    Place before(std::size_t bytes) const {
+    // Counts on from the last place asked for: counting from the beginning each time would take for ever on a large export.
+    Place before(std::size_t bytes) {
         const auto read = static_cast<std::size_t>(furthest_ - source_.text.data());
-        return source_.place_of(read - std::min(read, bytes));
+        const std::size_t offset = read - std::min(read, bytes);
+        if (offset < counted_) return source_.place_of(offset);
+        for (; counted_ < offset; ++counted_) {
+            ++counted_place_.column;
+            if (source_.text[counted_] == '\n') counted_place_ = {.line = counted_place_.line + 1, .column = 1};
+        }
+        return counted_place_;
     }
-    [[noreturn]] void unexpected(const char* what) const { source_.fail(before(1), fmt::format("{} has no place here", what), kShape); }
+    [[noreturn]] void unexpected(const char* what) { source_.fail(before(1), fmt::format("{} has no place here", what), kShape); }
 
     bool value(const std::string& text) {
         if (depth_ == 3) {
@@ -287,6 +295,8 @@ private:
 
     const Source& source_;
     const char* furthest_;
+    std::size_t counted_ = 0;
+    Place counted_place_;
     // 1: in the outer object, 2: in the array of records, 3: in a record.
     int depth_ = 0;
     bool version_seen_ = false;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "db/fields.h"
+#include "generator/text.h"
 
 namespace tmm {
 namespace {
@@ -80,7 +81,7 @@ std::string RowReader::text(const char* name, std::size_t limit) {
 
 void RowReader::problem(GemmProblem& problem) {
     for (const auto& field : problem_fields()) field.set(problem, integer(field.name, field.lowest, field.highest));
-    problem.compute = default_compute(problem);
+    problem.compute = default_compute(problem.type_a);
     const std::string reason = why_inconsistent(problem);
     if (fault_.empty()) fault_ = reason;
 }

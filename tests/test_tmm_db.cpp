@@ -191,6 +191,20 @@ TEST_CASE("a bad export is refused at its place, and nothing of it is stored") {
     CHECK(tool(directory, fmt::format("import '{}'", (directory / "missing").string())).status == 2);
 }
 
+TEST_CASE("a large JSON export is read in one go, and a fault far down has its place") {
+    std::string text = "{\"tmm_export\": 1, \"records\": [\n";
+    constexpr std::size_t kRecords = 30000;
+    for (std::size_t i = 0; i < kRecords; ++i)
+        text += fmt::format(
+            "{{\"record\": \"selection\", \"device\": \"host\", \"m\": {}, \"n\": 4, \"k\": 4, \"family\": \"naive\", \"reason\": "
+            "\"µ\"}},\n",
+            i + 1);
+    const std::string last = "{\"record\": \"selection\", \"device\": \"host\", \"m\": 4, \"n\": 4, \"k\": 4, \"family\": \"naive\"";
+    CHECK(parse_records(text + last + "}]}", "x").size() == kRecords + 1);
+    CHECK_THROWS_WITH_AS(parse_records(text + last + ", \"speed\": 4}]}", "x"),
+                         doctest::Contains(fmt::format("x:{}:{}: ", kRecords + 2, last.size() + 3).c_str()), Error);
+}
+
 TEST_CASE("an export written by hand needs few columns") {
     const auto records = parse_records("record,device,m,n,k,op_b,family,batch\r\nselection,host,3,5,7,t,naive,2\r\n\r\n", "x");
     REQUIRE(records.size() == 1);

@@ -81,11 +81,28 @@ private:
     const CudaDriver& driver_;
 };
 
+// While a stream is being captured, by this thread or another, the driver refuses to allocate, free, load and copy, and voids
+// the capture. None of it touches the captured stream, so in this scope it is allowed.
+class DuringCapture {
+public:
+    explicit DuringCapture(const CudaDriver& driver) : driver_(driver) { driver_.capture_mode_exchange(&mode_); }
+    DuringCapture(const DuringCapture&) = delete;
+    DuringCapture& operator=(const DuringCapture&) = delete;
+    ~DuringCapture() { driver_.capture_mode_exchange(&mode_); }
+
+private:
+    const CudaDriver& driver_;
+    CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+};
+
 // For destructors: runs the release in the context, whatever state the device is in.
 template <typename Release>
 void release_in(const Context& context, const Release& release) noexcept {
     if (context.driver.context_push(context.handle) != CUDA_SUCCESS) return;
-    release();
+    {
+        const DuringCapture during_capture(context.driver);
+        release();
+    }
     CUcontext popped = nullptr;
     context.driver.context_pop(&popped);
 }
@@ -189,6 +206,7 @@ public:
     void* allocate(std::size_t bytes) override {
         if (bytes == 0) return nullptr;
         const Current current(*context_);
+        const DuringCapture during_capture(driver_);
         CUdeviceptr memory = 0;
         check(driver_, driver_.memory_allocate(&memory, bytes), "cuMemAlloc");
         return reinterpret_cast<void*>(memory);
@@ -203,23 +221,27 @@ public:
     void copy_to_device(void* to, const void* from, std::size_t bytes) override {
         if (bytes == 0) return;
         const Current current(*context_);
+        const DuringCapture during_capture(driver_);
         check(driver_, driver_.copy_to_device(device_pointer(to), from, bytes), "cuMemcpyHtoD");
         check(driver_, driver_.stream_synchronize(nullptr), "cuStreamSynchronize");
     }
     void copy_to_host(void* to, const void* from, std::size_t bytes) override {
         if (bytes == 0) return;
         const Current current(*context_);
+        const DuringCapture during_capture(driver_);
         check(driver_, driver_.copy_to_host(to, device_pointer(from), bytes), "cuMemcpyDtoH");
     }
     void fill_bytes(void* memory, unsigned char value, std::size_t bytes) override {
         if (bytes == 0) return;
         const Current current(*context_);
+        const DuringCapture during_capture(driver_);
         check(driver_, driver_.fill_bytes(device_pointer(memory), value, bytes), "cuMemsetD8");
         check(driver_, driver_.stream_synchronize(nullptr), "cuStreamSynchronize");
     }
 
     std::shared_ptr<const LoadedKernel> load(const CompiledKernel& kernel, const std::string& entry, std::int64_t shared_bytes) override {
         const Current current(*context_);
+        const DuringCapture during_capture(driver_);
         auto loaded = std::make_shared<CudaKernel>(context_);
         // PTX is text, which the driver reads up to a zero byte.
         std::vector<std::byte> image = kernel.image;

@@ -63,6 +63,7 @@ CudaDriver open_driver() {
     look_up(library, "cuStreamSynchronize", d.stream_synchronize);
     look_up(library, "cuStreamBeginCapture_v2", d.capture_begin);
     look_up(library, "cuStreamEndCapture", d.capture_end);
+    look_up(library, "cuThreadExchangeStreamCaptureMode", d.capture_mode_exchange);
     look_up(library, "cuEventCreate", d.event_create);
     look_up(library, "cuEventDestroy_v2", d.event_destroy);
     look_up(library, "cuEventRecord", d.event_record);

@@ -49,6 +49,8 @@ struct CudaDriver {
     CUresult (*stream_synchronize)(CUstream stream);
     CUresult (*capture_begin)(CUstream stream, CUstreamCaptureMode mode);
     CUresult (*capture_end)(CUstream stream, CUgraph* graph);
+    // Sets the calling thread's mode and gives the one before.
+    CUresult (*capture_mode_exchange)(CUstreamCaptureMode* mode);
     CUresult (*event_create)(CUevent* event, unsigned flags);
     CUresult (*event_destroy)(CUevent event);
     CUresult (*event_record)(CUevent event, CUstream stream);

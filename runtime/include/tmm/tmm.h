@@ -19,12 +19,15 @@
  * a loop of FMAs puts them. Same plan, same inputs, same device: same bits.
  *
  * Order. Work is queued on a stream and the call returns; on TMM_DEVICE_HOST it is done when the call returns. Making a handle
- * or a plan, and the first call of a problem on a handle, may compile, load and allocate: do them outside stream capture.
- * Everything after that only launches, and may be captured; a captured call keeps using the handle's or plan's workspace.
+ * or a plan may compile, load and allocate, and so may a handle's first call of a problem, with less aligned pointers or on
+ * another stream; they take their time, so let them go before a stream capture. All later calls only launch.
+ * A captured call keeps using the workspace of the handle or plan: replay it in the order of the stream that it was captured on,
+ * or bring a workspace of its own.
  *
- * Threads. A handle may be used by several threads at once; they share its stream. A plan may be run by one thread at a time and
- * on one stream at a time, unless each run brings its own workspace or the plan needs none. Nothing else may use a handle or
- * plan while it is destroyed. A plan outlives its handle: they may be destroyed in either order.
+ * Threads. A handle may be used by several threads at once; they share its stream, which must then be the same for all of them
+ * (the per-thread default stream is not). A plan may be run by one thread at a time and on one stream at a time, unless each
+ * run brings its own workspace or the plan needs none. Nothing else may use a handle or plan while it is destroyed. A plan
+ * outlives its handle: they may be destroyed in either order.
  *
  * Failure. Every function that can fail gives a status. A bad argument has a status of its own and launches nothing;
  * tmmLastError() then holds a sentence. A missing, locked, damaged or newer tuning database is no failure: tmm logs one line
@@ -83,7 +86,7 @@ typedef enum tmmStatus TMM_INT_ENUM {
     TMM_STATUS_INVALID_LDC = 15,
     TMM_STATUS_INVALID_STRIDE = 16,    /* negative, or stride_c so short that the matrices C overlap */
     TMM_STATUS_INVALID_ALIGNMENT = 17, /* the promised alignment is no power of two */
-    TMM_STATUS_TOO_LARGE = 18,         /* a matrix's extent in bytes does not fit 63 bits */
+    TMM_STATUS_TOO_LARGE = 18,         /* a matrix's extent in bytes, or the number of C's elements, does not fit 63 bits */
     TMM_STATUS_NULL_A = 19,            /* null where it is needed; likewise b, c, alpha, beta */
     TMM_STATUS_NULL_B = 20,
     TMM_STATUS_NULL_C = 21,

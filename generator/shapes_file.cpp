@@ -18,6 +18,7 @@
 
 #include "generator/error.h"
 #include "generator/nearest_name.h"
+#include "generator/row_major.h"
 #include "generator/text.h"
 
 namespace tmm {
@@ -309,16 +310,6 @@ void lay_out(const Line& line, const StoredMatrix& matrix, i64& ld, i64& stride)
     if (name == 'c' && line.batch > 1 && stride < used)
         throw Fault{stride_where, fmt::format("stride_c = {} makes the results of the batch overlap", stride),
                     fmt::format("use at least {}", used)};
-}
-
-// Column-major C = op(A) op(B) is row-major C^T = op(B)^T op(A)^T over the same memory: A and B change places, m and n too.
-GemmProblem as_row_major(GemmProblem p) {
-    std::swap(p.m, p.n);
-    std::swap(p.type_a, p.type_b);
-    std::swap(p.op_a, p.op_b);
-    std::swap(p.lda, p.ldb);
-    std::swap(p.stride_a, p.stride_b);
-    return p;
 }
 
 GemmProblem make_problem(const Line& line, i64 m, i64 n, i64 k) {

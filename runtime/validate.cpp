@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "generator/row_major.h"
 #include "tmm/signature.h"
 
 namespace tmm {
@@ -129,7 +130,7 @@ CheckedProblem check_problem(const tmmGemmProblem_t* given) {
         check_size(p.stride_b, "stride_b", TMM_STATUS_INVALID_STRIDE);
         check_size(p.stride_c, "stride_c", TMM_STATUS_INVALID_STRIDE);
         const std::int64_t shortest = row_major ? p.n : p.m;
-        if (p.m > 0 && p.stride_c < shortest)
+        if (p.m > 0 && p.n > 0 && p.stride_c < shortest)
             refuse(TMM_STATUS_INVALID_STRIDE, "stride_c is {}, less than the {} elements of a stored {} of C: the matrices C overlap",
                    p.stride_c, shortest, row_major ? "row" : "column");
     }
@@ -154,19 +155,18 @@ CheckedProblem check_problem(const tmmGemmProblem_t* given) {
                         .stride_c = batched ? p.stride_c : 0,
                         .reads_c = p.reads_c != 0,
                         .epilogue = epilogue};
-    if (!row_major) {
-        std::swap(problem.m, problem.n);
-        std::swap(problem.type_a, problem.type_b);
-        std::swap(problem.op_a, problem.op_b);
-        std::swap(problem.lda, problem.ldb);
-        std::swap(problem.stride_a, problem.stride_b);
-    }
+    if (!row_major) problem = as_row_major(problem);
     check_support(problem);
     check_extent(stored_rows_a(problem), stored_columns_a(problem), problem.lda, problem.stride_a, problem.batch, size_of(problem.type_a),
                  row_major ? "A" : "B");
     check_extent(stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.stride_b, problem.batch, size_of(problem.type_b),
                  row_major ? "B" : "A");
     check_extent(problem.m, problem.n, problem.ldc, problem.stride_c, problem.batch, size_of(problem.type_c), "C");
+    // Matrices C that overlap have more elements than their extent holds.
+    i64 elements = 0;
+    if (!is_empty(problem) &&
+        (__builtin_mul_overflow(problem.m, problem.n, &elements) || __builtin_mul_overflow(elements, problem.batch, &elements)))
+        refuse(TMM_STATUS_TOO_LARGE, "the number of C's elements does not fit 63 bits");
     return {.problem = with_alignment(problem, p.alignment), .swapped = !row_major};
 }
 

@@ -89,6 +89,8 @@ TEST_CASE("every invalid argument gives its own status and launches nothing") {
             {"alignment", TMM_STATUS_INVALID_ALIGNMENT, [](Call& x) { x.problem.alignment = 12; }, true},
             {"alignment 0", TMM_STATUS_INVALID_ALIGNMENT, [](Call& x) { x.problem.alignment = 0; }, true},
             {"too large", TMM_STATUS_TOO_LARGE, [](Call& x) { x.problem.lda = kHuge / 4; }, true},
+            {"too many elements", TMM_STATUS_TOO_LARGE,
+             [](Call& x) { x.problem.m = x.problem.batch = std::int64_t{1} << 31, x.problem.stride_c = 5; }, true},
             {"f16", TMM_STATUS_UNSUPPORTED_TYPE, [](Call& x) { x.problem.type_a = x.problem.type_b = TMM_F16; }, true},
             {"tf32", TMM_STATUS_UNSUPPORTED_COMPUTE, [](Call& x) { x.problem.compute = TMM_COMPUTE_TF32; }, true},
             {"bias epilogue", TMM_STATUS_UNSUPPORTED_EPILOGUE, [](Call& x) { x.problem.epilogue = TMM_EPILOGUE_BIAS; }, true},

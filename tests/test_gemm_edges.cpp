@@ -181,6 +181,30 @@ TEST_CASE("m = 0, n = 0 or batch = 0 does nothing and needs no pointer") {
         REQUIRE_MESSAGE(tmmPlanCreate(on.handle, &problem, &plan) == TMM_STATUS_SUCCESS, tmmLastError(on.handle));
         CHECK(tmmPlanRun(plan, nullptr, &args) == TMM_STATUS_SUCCESS);
         tmmPlanDestroy(plan);
+        // A column of C is 4 elements long, but there is none.
+        problem.layout = TMM_COL_MAJOR;
+        problem.n = 0;
+        problem.batch = 2;
+        CHECK(tmmGemm(on.handle, &problem, &args) == TMM_STATUS_SUCCESS);
+    }
+}
+
+TEST_CASE("a problem that declares reads_c takes beta = 0 too, and does not read C then") {
+    for (const int ordinal : devices()) {
+        const Fixture on(ordinal);
+        // Deep K and few elements: what selection splits, if it splits anything.
+        for (const Product& p : {Product{.m = 37, .n = 41, .k = 50, .pad_c = 3}, Product{.m = 8, .n = 8, .k = 4096}}) {
+            const std::vector<float> a = normal_values(p.size_a(), 18);
+            const std::vector<float> b = normal_values(p.size_b(), 19);
+            const std::vector<float> before(p.size_c(), kNan);
+            const OnDevice da(on, a), db(on, b), dc(on, before);
+            tmmGemmProblem_t problem = problem_of(p);
+            problem.reads_c = 1;
+            const tmmGemmArgs_t args = args_of(p, da.data(), db.data(), dc.data());
+            REQUIRE_MESSAGE(tmmGemm(on.handle, &problem, &args) == TMM_STATUS_SUCCESS, tmmLastError(on.handle));
+            on.device->synchronize();
+            CHECK(difference(p, a, b, before, dc.read()) == "");
+        }
     }
 }
 

@@ -164,6 +164,13 @@ TEST_CASE("a config that can't serve the problem says why") {
         "family=simt,block_m=64,block_n=64,block_k=16,thread_m=4,thread_n=4,stages=3,async_copy=1,vector_width=4");
     CHECK(old_gpu.status == 1);
     CHECK(value_of(old_gpu.out, "invalid") != "(no such line)");
+
+    // Nobody named a config here, so none is to be blamed.
+    const Run unserved = tmm_gen("--shape '64x64x64 dtype=f64'");
+    CHECK(unserved.status == 1);
+    CHECK(contains(unserved.err, "64x64x64 dtype=f64"));
+    CHECK(contains(unserved.err, "no kernel serves this problem"));
+    CHECK(!contains(unserved.err, "config"));
 }
 
 TEST_CASE("--set wins over the shape's own keys") {

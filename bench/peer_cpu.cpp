@@ -7,7 +7,7 @@
 
 #include "bench/host_replay.h"
 #include "bench/peers.h"
-#include "bench/statistics.h"
+#include "db/measurement.h"
 
 namespace tmm::bench {
 namespace {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <new>
 
+#include "db/measurement.h"
 #include "generator/error.h"
 
 namespace tmm::bench {

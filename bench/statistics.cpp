@@ -6,6 +6,8 @@
 #include <random>
 #include <stdexcept>
 
+#include "db/measurement.h"
+
 namespace tmm::bench {
 namespace {
 
@@ -102,11 +104,6 @@ ShapeClass classify(const GemmProblem& problem) {
     if (std::min(problem.m, problem.n) <= 64 || volume < 0.5e9) return ShapeClass::small_or_skinny;
     if (problem.m % 16 || problem.n % 16 || problem.k % 16) return ShapeClass::odd;
     return volume >= 4096.0 * 4096.0 * 4096.0 ? ShapeClass::large : ShapeClass::mid;
-}
-
-double flops(const GemmProblem& problem) {
-    return 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) * static_cast<double>(problem.k) *
-           static_cast<double>(problem.batch);
 }
 
 }  // namespace tmm::bench

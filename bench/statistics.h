@@ -38,7 +38,4 @@ std::string_view name_of(ShapeClass shape_class);
 // odd (an extent that 16 does not divide); large (m n k of 4096 cubed or more); mid.
 ShapeClass classify(const GemmProblem& problem);
 
-// 2 m n k batch, by convention without the epilogue's.
-double flops(const GemmProblem& problem);
-
 }  // namespace tmm::bench

@@ -1,4 +1,4 @@
-// The names of outcomes.
+// The names of outcomes, and the work that times are held against.
 #include "db/measurement.h"
 
 #include <cstddef>
@@ -10,6 +10,11 @@ std::string_view name_of(Outcome outcome) {
                                                   "crashed", "timed_out",      "wrong_result",   "inaccurate"};
     const auto index = static_cast<std::size_t>(outcome);
     return index < std::size(kNames) ? kNames[index] : "?";
+}
+
+double flops(const GemmProblem& problem) {
+    return 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) * static_cast<double>(problem.k) *
+           static_cast<double>(problem.batch);
 }
 
 }  // namespace tmm

@@ -24,6 +24,9 @@ enum class Outcome : int {
 };
 std::string_view name_of(Outcome outcome);
 
+// 2 m n k batch, by convention without the epilogue's.
+double flops(const GemmProblem& problem);
+
 // Part of what a time means. The default policy decides winners; others are kept beside it.
 struct MeasurementPolicy {
     // Operands are rotated past the L2 between launches.

@@ -25,17 +25,11 @@ std::string lower(std::string text) {
     return text;
 }
 
-double tflops(const GemmProblem& p, double us) {
-    return us > 0
-               ? 2e-6 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) * static_cast<double>(p.batch) / us
-               : 0;
-}
-
 std::string time_text(double us) {
     return us > 0 ? short_number(us) : "-";
 }
 std::string tflops_text(const GemmProblem& problem, double us) {
-    return us > 0 ? short_number(tflops(problem, us)) : "-";
+    return us > 0 ? short_number(flops(problem) / us * 1e-6) : "-";
 }
 std::string ratio_text(double ratio) {
     return ratio >= 0 ? short_number(ratio) : "-";

@@ -7,6 +7,7 @@
 #include "bench/operands.h"
 #include "bench/paired_timing.h"
 #include "bench/statistics.h"
+#include "db/measurement.h"
 
 using namespace tmm;
 using namespace tmm::bench;

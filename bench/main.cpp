@@ -153,10 +153,18 @@ ExitStatus run(const Arguments& arguments, const Interrupt& interrupt) {
     benchmark_options.settle.most_seconds = emulated ? 0 : std::max(4 * arguments.settle_seconds, 0.1);
     ShapeBenchmark benchmark(device, context, tuned, peers, benchmark_options);
 
-    std::cerr << fmt::format("tmm-bench: {} shapes on {}, {} pairs each\n", shapes.size(), device->info().name, arguments.pairs);
+    std::vector<ShapeResult> results;
+    const auto write_files = [&] {
+        if (!arguments.csv.empty()) write_file(arguments.csv, csv(info, results));
+        if (!arguments.json.empty()) write_file(arguments.json, json(info, results));
+    };
+    // A file that can't be written is better known before the first shape is timed.
+    write_files();
+
+    std::cerr << fmt::format("tmm-bench: {} shape{} on {}, {} pairs each\n", shapes.size(), shapes.size() == 1 ? "" : "s",
+                             device->info().name, arguments.pairs);
     if (!emulated && arguments.pairs < 30) std::cerr << "tmm-bench: fewer than 30 pairs: good for a look, not for a claim\n";
     Table table(std::cout, shapes, info);
-    std::vector<ShapeResult> results;
     bool all_good = true;
     for (const Shape& shape : shapes) {
         if (interrupt.requested()) break;
@@ -171,8 +179,7 @@ ExitStatus run(const Arguments& arguments, const Interrupt& interrupt) {
                 std::cerr << fmt::format("tmm-bench: {}: {} skipped: {}\n", to_text(shape.problem), peer.name, peer.skipped);
         all_good = all_good && result.failure.empty() && !result.wrong();
         // After every shape, so that a run that is cut short leaves what it has.
-        if (!arguments.csv.empty()) write_file(arguments.csv, csv(info, results));
-        if (!arguments.json.empty()) write_file(arguments.json, json(info, results));
+        write_files();
     }
     print_means(std::cout, results);
     if (interrupt.requested()) return ExitStatus::interrupted;
@@ -184,7 +191,10 @@ ExitStatus run_tool(int argc, char** argv) {
     const options::options_description all = described(arguments);
     try {
         options::variables_map values;
-        options::store(options::command_line_parser(argc, argv).options(all).positional({}).run(), values);
+        using options::command_line_style::allow_guessing;
+        using options::command_line_style::unix_style;
+        options::store(options::command_line_parser(argc, argv).options(all).positional({}).style(unix_style & ~allow_guessing).run(),
+                       values);
         options::notify(values);
         if (values.count("help")) {
             std::cout << "tmm-bench --shapes FILE [options]\n\nTimes the tuned kernels against other ways to multiply, side by side in one "

@@ -139,6 +139,8 @@ TEST_CASE("each kind of fault has its exit status and says what to do") {
     CHECK(bench(folder, "").status == 1);
     CHECK(bench(folder, "--no-such-option --shapes " + shapes).status == 1);
     CHECK(bench(folder, "--gpu host --pairs 0 --shapes " + shapes).status == 1);
+    // Options are not abbreviated: tomorrow's would change what they mean.
+    CHECK(bench(folder, "--gpu host --shap " + shapes).status == 1);
     CHECK(bench(folder, "--gpu 1x --shapes " + shapes).status == 1);
     CHECK(bench(folder, "--gpu host --set k --shapes " + shapes).status == 1);
 
@@ -155,6 +157,8 @@ TEST_CASE("each kind of fault has its exit status and says what to do") {
         bench(folder, "--gpu host --pairs 1 --vs cpu --csv " + folder.file("no/such/folder.csv") + " --shapes " + shapes);
     CHECK(unwritable.status == 2);
     CHECK(contains(unwritable.text, "folder.csv"));
+    // Before anything was timed.
+    CHECK_FALSE(contains(unwritable.text, "8x8x8"));
 }
 
 TEST_CASE("a shape that tmm has no kernels for fails alone") {

@@ -183,7 +183,10 @@ public:
         command.insert(command.end(), {"-I" + (root / "host").string(), "-I" + root.string(), "-ffile-prefix-map=" + root.string() + "/=",
                                        "-o", (root / "kernel.so").string(), (root / "source" / "kernel.cpp").string()});
         const int status = run(command, root / "log");
+        // Where the templates lay for a moment is nobody's business, least of all a database's.
         std::string log = read_file(root / "log");
+        const std::string prefix = root.string() + "/";
+        for (std::size_t at = 0; (at = log.find(prefix, at)) != std::string::npos;) log.erase(at, prefix.size());
         if (status != 0) {
             if (log.empty()) log = fmt::format("the compiler exited with {}", status);
             return CompileFailure{std::move(log)};

@@ -72,6 +72,10 @@ std::vector<MeasuredCandidate> TuningDatabase::measurements(const GemmProblem& p
 }
 
 void TuningDatabase::announce(const GemmProblem& problem, const KernelConfig& config, const std::string& kernel_name) {
+    announce(problem, {{.config = config, .kernel_name = kernel_name}});
+}
+
+void TuningDatabase::announce(const GemmProblem& problem, const std::vector<Announcement>& announcements) {
     const auto& environment = impl_->known_environment();
     guarded(impl_->file, [&] {
         SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
@@ -83,16 +87,19 @@ void TuningDatabase::announce(const GemmProblem& problem, const KernelConfig& co
             "excluded.boot_id, "
             "process = excluded.process, started = excluded.started, announced_at = excluded.announced_at");
         const auto self = this_process();
-        insert.bind(1, impl_->ids.device(environment.device));
-        insert.bind(2, impl_->ids.find_or_insert("problem", cells_of(problem)));
-        insert.bind(3, impl_->ids.find_or_insert("config", cells_of(config)));
-        insert.bind(4, compute_field().get(problem));
-        insert.bind(5, one_line(kernel_name, kNameLimit));
-        insert.bind(6, one_line(self.boot_id, 100));
-        insert.bind(7, self.process);
-        insert.bind(8, self.started);
-        insert.bind(9, now());
-        insert.exec();
+        for (const Announcement& announcement : announcements) {
+            insert.bind(1, impl_->ids.device(environment.device));
+            insert.bind(2, impl_->ids.find_or_insert("problem", cells_of(problem)));
+            insert.bind(3, impl_->ids.find_or_insert("config", cells_of(announcement.config)));
+            insert.bind(4, compute_field().get(problem));
+            insert.bind(5, one_line(announcement.kernel_name, kNameLimit));
+            insert.bind(6, one_line(self.boot_id, 100));
+            insert.bind(7, self.process);
+            insert.bind(8, self.started);
+            insert.bind(9, now());
+            insert.exec();
+            insert.reset();
+        }
         transaction.commit();
     });
 }
@@ -119,22 +126,28 @@ void TuningDatabase::record(const GemmProblem& problem, const KernelConfig& conf
 }
 
 void TuningDatabase::withdraw(const GemmProblem& problem, const KernelConfig& config) {
+    withdraw(problem, {{.config = config, .kernel_name = {}}});
+}
+
+void TuningDatabase::withdraw(const GemmProblem& problem, const std::vector<Announcement>& announcements) {
     const auto& environment = impl_->known_environment();
     guarded(impl_->file, [&] {
         SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
         const auto device_id = impl_->ids.find_device(environment.device);
         const auto problem_id = impl_->ids.find("problem", cells_of(problem));
-        const auto config_id = impl_->ids.find("config", cells_of(config));
-        if (!device_id || !problem_id || !config_id) return;
-        // What stays of earlier attempts is nobody's running work any more: started = 0.
-        for (const char* sql : {"DELETE FROM in_flight WHERE device_id = ? AND problem_id = ? AND config_id = ? AND attempts = 1",
-                                "UPDATE in_flight SET attempts = attempts - 1, started = 0 "
-                                "WHERE device_id = ? AND problem_id = ? AND config_id = ?"}) {
-            SQLite::Statement change(impl_->database, sql);
-            change.bind(1, *device_id);
-            change.bind(2, *problem_id);
-            change.bind(3, *config_id);
-            if (change.exec() > 0) break;
+        for (const Announcement& announcement : announcements) {
+            const auto config_id = impl_->ids.find("config", cells_of(announcement.config));
+            if (!device_id || !problem_id || !config_id) continue;
+            // What stays of earlier attempts is nobody's running work any more: started = 0.
+            for (const char* sql : {"DELETE FROM in_flight WHERE device_id = ? AND problem_id = ? AND config_id = ? AND attempts = 1",
+                                    "UPDATE in_flight SET attempts = attempts - 1, started = 0 "
+                                    "WHERE device_id = ? AND problem_id = ? AND config_id = ?"}) {
+                SQLite::Statement change(impl_->database, sql);
+                change.bind(1, *device_id);
+                change.bind(2, *problem_id);
+                change.bind(3, *config_id);
+                if (change.exec() > 0) break;
+            }
         }
         transaction.commit();
     });

@@ -50,6 +50,12 @@ struct UnfinishedRun {
     bool machine_restarted = false;
 };
 
+// A candidate that is about to run.
+struct Announcement {
+    KernelConfig config = {};
+    std::string kernel_name = {};
+};
+
 struct TuningRecord;  // db/records.h
 
 // One connection. Not thread-safe; any number of connections and processes may use one file. Failures throw
@@ -72,17 +78,19 @@ public:
     // it only filters which configs may win.
     std::vector<MeasuredCandidate> measurements(const GemmProblem& problem, const MeasurementPolicy& policy = {});
 
-    // "About to run": committed before the candidate runs.
+    // "About to run": committed before the candidate runs. Several run side by side.
     void announce(const GemmProblem& problem, const KernelConfig& config, const std::string& kernel_name);
+    void announce(const GemmProblem& problem, const std::vector<Announcement>& announcements);
     // Stores the result and withdraws the announcement, in one transaction.
     void record(const GemmProblem& problem, const KernelConfig& config, const MeasurementPolicy& policy, const Measurement& measurement);
     // Withdraws the last announcement, whose candidate was not to blame (Ctrl-C); earlier attempts stay on its record.
     void withdraw(const GemmProblem& problem, const KernelConfig& config);
+    void withdraw(const GemmProblem& problem, const std::vector<Announcement>& announcements);
     // On this device. Runs that another living process of this machine has announced are left out: they are going on.
     std::vector<UnfinishedRun> unfinished_runs();
 
     // The tuner's decision; the newest one counts. search_hash names the set of candidates it was made from, so that a later
-    // run knows whether anything is missing. runoff_us is the winner's median in the paired run-off.
+    // run knows whether anything is missing. median_us is the winner's in the paired run-off.
     struct Decision {
         KernelConfig config = {};
         double median_us = 0;

@@ -87,6 +87,7 @@ TEST_CASE("a budget ends early with a winner all the same; the same command agai
     const bool cut = first.out.find("cut short by the budget") != std::string::npos;
     const Finished second = folder.tune({"--budget", "0.001"});
     CHECK(second.out.find("nothing to measure") != std::string::npos);
+    CHECK((second.out.find("cut short by an earlier budget: run without --budget") != std::string::npos) == cut);
     CHECK(folder.count(kMeasured) == measured);
     const Finished third = folder.tune();
     CHECK(third.status == 0);
@@ -103,13 +104,17 @@ TEST_CASE("a dry run says what would be measured and why the rest would not, and
     CHECK(text.out.find("candidates") != std::string::npos);
     CHECK(text.out.find("nothing was measured") != std::string::npos);
     CHECK_FALSE(std::filesystem::exists(folder.database()));
-    const auto json = nlohmann::json::parse(folder.tune({"--dry-run", "--json"}).out);
+    const auto json = nlohmann::json::parse(folder.tune({"--dry-run", "--json"}).out).at("devices").at(0);
+    CHECK(json.at("device") == "host");
     CHECK(json.at("problems").at(0).at("candidates").size() > 1);
     CHECK(json.at("problems").at(0).at("rejections").is_array());
 }
 
 TEST_CASE("a problem that no kernel serves has no winner and a reason; the others have theirs") {
     TunerFolder folder("4 4 4 dtype=bf16\n4 4 4\n");
+    const Finished dry = folder.tune({"--dry-run"});
+    CHECK(dry.status == 0);
+    CHECK(dry.out.find("4x4x4 dtype=bf16: no kernel serves it: ") != std::string::npos);
     const Finished finished = folder.tune();
     CAPTURE(finished.err);
     CHECK(finished.status == 6);
@@ -137,6 +142,8 @@ TEST_CASE("each mistake has its exit status, a reason and a way out") {
     check({"--gpu", "host", "--shapes", shapes, "--budget", "-1"}, 1, "positive number of seconds");
     check({"--gpu", "host", "--shapes", shapes, "--set", "compute"}, 1, "key=value");
     check({"--gpu", "host", "--shapes", shapes, "--colour"}, 1, "--colour");
+    check({"--gpu", "host", "--shapes", shapes, "--db", ""}, 1, "--db");
+    check({"--gpu", "host", "--shapes", ""}, 1, "--shapes");
     check({"--gpu", "host", "--shapes", "/no/such/file.txt"}, 2, "/no/such/file.txt");
     tuner_testing::write_text(folder.shapes(), "4 4 4\n5 x 5\n");
     check(folder.usual(), 2, "shapes.txt:2:3");

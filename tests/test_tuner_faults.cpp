@@ -49,6 +49,8 @@ public:
 
 constexpr const char* kAnchor = "static_assert(first_violation(config, signature) == nullptr);";
 
+constexpr const char* kFamilyFiles[] = {"naive.cuh", "tiled.cuh", "simt.cuh", "gemv.cuh"};
+
 std::string template_of(const KernelConfig& config) {
     return std::string(kFamilyNames[config.family]) + ".cuh";
 }
@@ -74,7 +76,7 @@ std::string in_sql(const KernelConfig& config) {
 std::vector<KernelConfig> candidates(const TunerFolder& folder) {
     std::vector<KernelConfig> found;
     const auto json = nlohmann::json::parse(folder.tune({"--dry-run", "--json"}).out);
-    for (const auto& text : json.at("problems").at(0).at("candidates")) {
+    for (const auto& text : json.at("devices").at(0).at("problems").at(0).at("candidates")) {
         const KernelConfig config = parse_config(text.get<std::string>());
         const auto same = [&](const KernelConfig& other) { return in_sql(other) == in_sql(config); };
         if (config.split_k == 1 && std::none_of(found.begin(), found.end(), same)) found.push_back(config);
@@ -129,15 +131,16 @@ TEST_CASE("a kernel that does not compile is data") {
     CAPTURE(finished.err);
     CHECK(finished.status == 0);
     const std::string outcome = folder.outcome(in_sql(broken));
-    CHECK(outcome.starts_with("compile_failed: "));
+    // Where in the templates, and no path of this machine.
+    CHECK(outcome.starts_with("compile_failed: tmm/" + template_of(broken) + ":"));
     CHECK(outcome.find("planted") != std::string::npos);
     CHECK(folder.wins(in_sql(broken)) == 0);
 }
 
 TEST_CASE("Ctrl-C ends a run whose candidate hangs, and blames nobody; a second one ends it at once") {
     PlantedFolder folder("16 16 16\n");
-    const KernelConfig hanging = candidates(folder).at(0);
-    folder.plant(template_of(hanging), kAnchor, "    volatile bool on = true;\n    while (on) {\n    }");
+    // All of them: whichever is compiled first is measured first.
+    for (const char* file : kFamilyFiles) folder.plant(file, kAnchor, "    volatile bool on = true;\n    while (on) {\n    }");
     const pid_t pid = folder.start(folder.usual());
     const auto announced = [&] {
         try {
@@ -168,7 +171,7 @@ TEST_CASE("Ctrl-C ends a run whose candidate hangs, and blames nobody; a second 
 
 TEST_CASE("where no candidate is right the problem has no winner, the exit status says so, and what was seen is kept") {
     PlantedFolder folder("4 4 4\n");
-    for (const char* family : {"naive.cuh", "tiled.cuh", "simt.cuh", "gemv.cuh"}) folder.plant(family, kAnchor, "    return;");
+    for (const char* file : kFamilyFiles) folder.plant(file, kAnchor, "    return;");
     const Finished finished = folder.tune();
     CAPTURE(finished.err);
     CHECK(finished.status == 6);
@@ -195,4 +198,58 @@ TEST_CASE("a candidate that was running when two runs died is quarantined by nam
     CHECK(folder.query("SELECT kernel_name FROM measurement WHERE outcome = 5") == name);
     CHECK(folder.count("SELECT count(*) FROM in_flight") == 0);
     CHECK(folder.count("SELECT count(*) FROM selection WHERE config_id = (SELECT config_id FROM measurement WHERE outcome = 5)") == 0);
+}
+
+TEST_CASE("finalists are announced; a machine that goes down in a run-off puts them in quarantine, a killed tuner does not") {
+    TunerFolder folder("192 192 192\n");
+    const Finished complete = folder.tune();
+    CAPTURE(complete.err);
+    REQUIRE(complete.status == 0);
+    const int measured = folder.count("SELECT count(*) FROM measurement");
+    int announced = 0;
+    // A run-off may be over before it is looked at, or before the kill.
+    for (int attempt = 0; attempt < 20 && announced == 0; ++attempt) {
+        // Nothing else is left to do.
+        folder.query("DELETE FROM selection");
+        const pid_t pid = folder.start(folder.usual());
+        bool ended = false;
+        while (!ended && folder.count("SELECT count(*) FROM in_flight") == 0) ended = waitpid(pid, nullptr, WNOHANG) == pid;
+        if (!ended) {
+            kill(pid, SIGKILL);
+            waitpid(pid, nullptr, 0);
+        }
+        if (folder.count("SELECT count(*) FROM selection") == 0) announced = folder.count("SELECT count(*) FROM in_flight");
+    }
+    REQUIRE(announced > 0);
+    const std::string finalist = folder.query("SELECT config_id FROM in_flight");
+
+    SUBCASE("the tuner was killed, even twice") {
+        folder.query("UPDATE in_flight SET attempts = 2");
+        const Finished next = folder.tune();
+        CAPTURE(next.err);
+        CHECK(next.status == 0);
+        CHECK(next.err.find("quarantined") == std::string::npos);
+        CHECK(folder.count("SELECT count(*) FROM measurement") == measured);
+    }
+    SUBCASE("the machine went down") {
+        folder.query("UPDATE in_flight SET boot_id = 'another'");
+        const Finished next = folder.tune();
+        CAPTURE(next.err);
+        CHECK(next.status == 0);
+        CHECK(next.err.find("quarantined: the machine went down") != std::string::npos);
+        CHECK(folder.count("SELECT count(*) FROM in_flight") == 0);
+        CHECK(folder.count("SELECT count(*) FROM measurement WHERE outcome = 5") == announced);
+        CHECK(folder.count("SELECT count(*) FROM selection WHERE config_id = " + finalist) == 0);
+    }
+    CHECK(folder.count("SELECT count(*) FROM selection") == 1);
+}
+
+TEST_CASE("what did not compile is tried again while its problem has no decision") {
+    PlantedFolder folder("4 4 4\n");
+    for (const char* file : kFamilyFiles) folder.plant(file, kAnchor, "    static_assert(sizeof(config) == 0, \"planted\");");
+    REQUIRE(folder.tune().status == 6);
+    const int failed = folder.count("SELECT count(*) FROM measurement WHERE outcome = 1");
+    CHECK(failed > 0);
+    CHECK(folder.tune().status == 6);
+    CHECK(folder.count("SELECT count(*) FROM measurement WHERE outcome = 1") > failed);
 }

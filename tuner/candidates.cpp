@@ -32,6 +32,12 @@ const PlannedKernel& KernelBook::kernel(const KernelSignature& signature, const 
     return kernels_.emplace(std::move(name), PlannedKernel{.source = std::move(source), .hash = std::move(hash)}).first->second;
 }
 
+std::string why_unserved(const GemmProblem& problem, const DeviceInfo& device) {
+    // The default config is always offered, so where it can't serve, nothing can.
+    const auto reason = why_invalid(problem, default_config(problem, device), device);
+    return reason ? "no kernel serves it: " + *reason : std::string();
+}
+
 Candidate make_candidate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, KernelBook& book) {
     Candidate candidate;
     candidate.config = config;

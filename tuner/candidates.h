@@ -41,6 +41,9 @@ struct Candidate {
     std::int64_t workspace_bytes = 0;
 };
 
+// "no kernel serves it: …"; empty where one does.
+std::string why_unserved(const GemmProblem& problem, const DeviceInfo& device);
+
 Candidate make_candidate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, KernelBook& book);
 
 // Names the set of candidates and the effort it belongs to ("normal:0123456789abcdef").

@@ -28,7 +28,9 @@ constexpr const char* kUsage =
     "Usage: tmm-tune --gpu 0|0,1|all|host|auto --shapes shapes.txt [options]\n"
     "\n"
     "Measures the kernels that may serve each shape, proves their results, and keeps every measurement and each shape's\n"
-    "winner in the database. A run that was interrupted goes on where it stopped; a run after a complete one measures nothing.\n";
+    "winner in the database. A run that was interrupted goes on where it stopped; a run after a complete one measures nothing.\n"
+    "Exit status: 0 done, 1 usage, 2 bad shapes file, 3 no such device or driver, 4 compiler missing, 5 database,\n"
+    "6 a problem has no verified winner, 130 interrupted.\n";
 
 // --gpu. Says on stderr what "auto" became.
 std::vector<int> parse_gpus(const std::string& text) {
@@ -79,6 +81,7 @@ double parse_seconds(const po::variables_map& values, const char* name) {
 }
 
 ExitStatus dry_run(const std::vector<Shape>& shapes, const TuningOptions& options, bool json, const Interrupt& interrupt) {
+    std::vector<DryRun> results;
     // Only the worker may open a GPU; without one the emulated device stands in.
     for (const int ordinal : options.ordinals) {
         DryRun result;
@@ -91,9 +94,12 @@ ExitStatus dry_run(const std::vector<Shape>& shapes, const TuningOptions& option
             result.device = WorkerProcess(ordinal, interrupt).device();
         }
         for (const Shape& shape : shapes)
-            result.problems.push_back({.shape = shape, .space = search_space(shape.problem, result.device, options.effort)});
-        fmt::print("{}", json ? json_text(result) : table_text(result));
+            result.problems.push_back({.shape = shape,
+                                       .space = search_space(shape.problem, result.device, options.effort),
+                                       .unserved = why_unserved(shape.problem, result.device)});
+        results.push_back(std::move(result));
     }
+    fmt::print("{}", json ? json_text(results) : table_text(results));
     return ExitStatus::done;
 }
 
@@ -140,6 +146,10 @@ ExitStatus run(int argc, char** argv) {
     }
     if (values.count("worker") != 0) return static_cast<ExitStatus>(serve_worker(values["worker"].as<int>()));
 
+    // SQLite would take a nameless file for one that it drops at the end.
+    for (const char* name : {"shapes", "db"})
+        if (values.count(name) != 0 && values[name].as<std::string>().empty())
+            throw Error(ExitStatus::usage, "the file's name is empty", fmt::format("--{}", name), "name a file, or leave the option out");
     if (values.count("gpu") == 0) throw Error(ExitStatus::usage, "--gpu is missing", {}, "name a GPU (--gpu 0), or --gpu host or auto");
     if (values.count("shapes") == 0) throw Error(ExitStatus::usage, "--shapes is missing", {}, "name a file of shapes, one M N K a line");
     TuningOptions options;

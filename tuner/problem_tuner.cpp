@@ -3,18 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 
 #include "generator/error.h"
 #include "generator/text.h"
 #include "tuner/decision.h"
+#include "tuner/elapsed.h"
 #include "tuner/protocol.h"
 
 namespace tmm {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // What a problem gets however small the budget.
 constexpr int kAtLeast = 5;
@@ -28,10 +26,6 @@ constexpr int kRunOffAttempts = 5;
 // Retries of a candidate whose worker somebody else killed.
 constexpr int kOutsideKills = 2;
 constexpr double kPoll_s = 0.1;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 TimingOptions timing_options(bool emulated, Effort effort, double best_us) {
     // The emulation's times say nothing: one that was seen is enough.
@@ -66,7 +60,7 @@ struct ProblemTuner::Session {
     std::vector<int> outside_kills;
     int priority = 0;
     double share_seconds = 0;
-    Clock::time_point start = Clock::now();
+    SteadyClock::time_point start = SteadyClock::now();
     bool prepared = false;
     bool interrupted = false;
     bool cut = false;
@@ -111,6 +105,10 @@ ProblemReport ProblemTuner::tune(const OpenProblem& problem, int priority, doubl
               .outside_kills = std::vector<int>(problem.candidates.size()),
               .priority = priority,
               .share_seconds = share_seconds};
+    for (auto& result : s.results) {
+        // A full disk or memory fails compilations too, and trying again is cheap.
+        if (result && result->outcome == Outcome::compile_failed) result.reset();
+    }
     for (std::size_t i = 0; i < s.results.size(); ++i)
         if (s.passed(i) && (s.best_us == 0 || s.results[i]->median_us < s.best_us)) s.best_us = s.results[i]->median_us;
     progress_.begin_problem(number_, to_text(s.problem()), static_cast<int>(problem.candidates.size()));
@@ -299,7 +297,7 @@ bool ProblemTuner::measure(Session& s, std::size_t index) {
     if (!prepare(s)) return false;
     const KernelConfig& config = s.open.candidates[index].config;
     database_.announce(s.problem(), config, s.open.candidates[index].kernel_name);
-    const auto start = Clock::now();
+    const auto start = SteadyClock::now();
     const double limit = deadline(s);
     const MeasureRequest request{.config = config, .timing = timing_options(worker_.device().emulated, options_.effort, s.best_us)};
     const WorkerProcess::Answer answer = worker_.ask(request, limit);
@@ -357,6 +355,12 @@ std::vector<std::size_t> ProblemTuner::pick_finalists(const Session& s) const {
     return finalists;
 }
 
+// What a reason adds where the budget ended the search.
+std::string ProblemTuner::left_out(const Session& s) const {
+    if (!s.cut) return {};
+    return fmt::format("; the budget ended before {} others", s.results.size() - static_cast<std::size_t>(s.outcomes()));
+}
+
 void ProblemTuner::decide(Session& s, std::size_t winner, double median_us, double speed_up, const std::string& why) {
     std::map<Outcome, int> rejected;
     for (const auto& result : s.results)
@@ -367,9 +371,7 @@ void ProblemTuner::decide(Session& s, std::size_t winner, double median_us, doub
     report.error_ratio = s.results[winner]->error_ratio;
     report.speed_up_over_default = speed_up;
     report.state = s.cut ? ProblemState::cut_short : ProblemState::decided;
-    report.reason = fmt::format("{}; {}", why, tally(s.outcomes(), rejected));
-    if (s.cut)
-        report.reason += fmt::format("; the budget ended before {} others", s.results.size() - static_cast<std::size_t>(s.outcomes()));
+    report.reason = fmt::format("{}; {}{}", why, tally(s.outcomes(), rejected), left_out(s));
     database_.decide(s.problem(), {},
                      {.config = report.config,
                       .median_us = median_us,
@@ -385,7 +387,7 @@ void ProblemTuner::hold_run_off(Session& s) {
             std::map<Outcome, int> rejected;
             for (const auto& result : s.results)
                 if (result) ++rejected[result->outcome];
-            s.failure = "no candidate passed: " + tally(s.outcomes(), rejected);
+            s.failure = "no candidate passed: " + tally(s.outcomes(), rejected) + left_out(s);
             return;
         }
         if (entrants.size() == 1) {
@@ -395,15 +397,20 @@ void ProblemTuner::hold_run_off(Session& s) {
         }
         RunOffRequest request = run_off_request(worker_.device().emulated, options_.effort);
         double expected_us = 0;
+        // Not the default config: untuned calls run it all the same, so nothing is won by shutting it out.
+        std::vector<Announcement> announced;
         for (const std::size_t i : entrants) {
             request.configs.push_back(s.open.candidates[i].config);
+            if (i != 0) announced.push_back({.config = request.configs.back(), .kernel_name = s.open.candidates[i].kernel_name});
             expected_us += std::max(s.results[i]->median_us, request.sample_us) * request.rounds;
             if (!wait_for_kernels(s.open.candidates[i], s.priority)) s.interrupted = true;
         }
         if (s.interrupted || !prepare(s)) return;
         int running = -1;
         const double limit = deadline(s) * static_cast<double>(entrants.size()) + 10 * expected_us * 1e-6;
+        database_.announce(s.problem(), announced);
         const WorkerProcess::Answer answer = worker_.ask(request, limit, [&](int index) { running = index; });
+        database_.withdraw(s.problem(), announced);
         if (std::holds_alternative<WorkerProcess::Interrupted>(answer)) {
             s.interrupted = true;
             return;

@@ -46,6 +46,7 @@ private:
     void hold_run_off(Session& session);
     std::vector<std::size_t> pick_finalists(const Session& session) const;
     void record(Session& session, std::size_t index, Measurement measurement);
+    std::string left_out(const Session& session) const;
     void decide(Session& session, std::size_t winner, double median_us, double speed_up, const std::string& why);
     std::optional<Measurement> judge_compiled(const Candidate& candidate, bool is_default) const;
     bool wait_for_kernels(const Candidate& candidate, int priority) const;

@@ -178,7 +178,7 @@ Json message(const RunOffDone& r) {
     for (const auto& f : r.finalists)
         finalists.push_back(
             {{"outcome", static_cast<int>(f.outcome)}, {"detail", f.detail}, {"error_ratio", f.error_ratio}, {"samples_us", f.samples_us}});
-    return {{"run_off_done", {{"finalists", finalists}, {"sm_clock_mhz", r.sm_clock_mhz}, {"throttled", r.throttled}}}};
+    return {{"run_off_done", {{"finalists", finalists}}}};
 }
 Json message(const NotPrepared& r) {
     return {{"not_prepared", {{"detail", r.detail}}}};
@@ -245,7 +245,7 @@ Reply decode_reply(std::string_view line) {
         if (name == "measured") return Measured{.measurement = measurement_from(j)};
         if (name == "run_off_step") return RunOffStep{.index = j.at("index")};
         if (name == "run_off_done") {
-            RunOffDone r{.finalists = {}, .sm_clock_mhz = j.at("sm_clock_mhz"), .throttled = j.at("throttled")};
+            RunOffDone r;
             for (const Json& f : j.at("finalists"))
                 r.finalists.push_back({.outcome = outcome_from(f.at("outcome")),
                                        .detail = f.at("detail"),

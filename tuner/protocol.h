@@ -59,7 +59,7 @@ struct Measured {
     Measurement measurement;
 };
 
-// Said before each config of a run-off first runs, so that a fault has a name.
+// Said each time before a config of a run-off runs, so that a fault has a name.
 struct RunOffStep {
     int index = 0;
 };
@@ -73,8 +73,6 @@ struct RunOffDone {
         std::vector<double> samples_us = {};
     };
     std::vector<Finalist> finalists;
-    int sm_clock_mhz = 0;
-    bool throttled = false;
 };
 
 // The device can't hold the problem, or its results can't be verified; the worker goes on.

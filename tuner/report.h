@@ -16,16 +16,18 @@ std::string json_text(const RunReport& report, const std::filesystem::path& data
 // The last sentence: "nothing to measure: all 12 problems have verified winners", or what was done.
 std::string summary_text(const RunReport& report);
 
-// What a run would look at.
+// What a run would look at on one device.
 struct DryRun {
     DeviceInfo device;
     struct Problem {
         Shape shape;
         SearchSpace space;
+        // Why no kernel serves it; empty where one does.
+        std::string unserved;
     };
     std::vector<Problem> problems;
 };
-std::string table_text(const DryRun& dry_run);
-std::string json_text(const DryRun& dry_run);
+std::string table_text(const std::vector<DryRun>& dry_runs);
+std::string json_text(const std::vector<DryRun>& dry_runs);
 
 }  // namespace tmm

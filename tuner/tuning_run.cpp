@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -12,16 +11,11 @@
 
 #include "generator/environment.h"
 #include "generator/text.h"
+#include "tuner/elapsed.h"
 #include "tuner/problem_tuner.h"
 
 namespace tmm {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 bool same_model(const DeviceInfo& a, const DeviceInfo& b) {
     return a.name == b.name && a.compute_capability() == b.compute_capability() && a.sm_count == b.sm_count;
@@ -47,7 +41,8 @@ bool decided_before(TuningDatabase& database, const OpenProblem& problem, const 
     const auto decision = database.decision(problem.shape.problem);
     if (!decision) return false;
     std::string hash = decision->search_hash;
-    if (hash.ends_with(kCutSuffix)) {
+    report.cut_before = hash.ends_with(kCutSuffix);
+    if (report.cut_before) {
         hash.resize(hash.size() - kCutSuffix.size());
         // Without a budget the run asks for what the earlier one left out.
         if (options.budget_seconds <= 0) return false;
@@ -74,22 +69,28 @@ bool decided_before(TuningDatabase& database, const OpenProblem& problem, const 
         if (known[i]->outcome != Outcome::ok) ++report.rejected[known[i]->outcome];
         if (problem.candidates[i].config == decision->config) report.error_ratio = known[i]->error_ratio;
     }
+    // The run-off, in pairs, found the winner no slower than the default; each by itself may look otherwise.
     if (!known.empty() && known.front() && known.front()->outcome == Outcome::ok && decision->median_us > 0)
         report.speed_up_over_default =
-            problem.candidates.front().config == decision->config ? 1 : known.front()->median_us / decision->median_us;
+            problem.candidates.front().config == decision->config ? 1 : std::max(known.front()->median_us / decision->median_us, 1.0);
     return true;
 }
 
-// A candidate that was running when the machine went down, or twice when its tuner died, is not run again.
+// A candidate that was running when the machine went down, or twice when its tuner died, is not run again. One that has a result
+// was in a run-off beside others: only the machine's fall is held against it.
 void quarantine(TuningDatabase& database, Group& group, Progress& progress) {
     for (const UnfinishedRun& run : database.unfinished_runs()) {
-        if (!run.machine_restarted && run.attempts < 2) continue;
         const DeviceInfo& device = group.environment.device;
         if (why_invalid(run.problem, run.config, device)) {
             database.withdraw(run.problem, run.config);
             continue;
         }
         const Candidate candidate = make_candidate(run.problem, run.config, device, group.book);
+        if (!run.machine_restarted && known_measurements(database, run.problem, {candidate}).front()) {
+            database.withdraw(run.problem, run.config);
+            continue;
+        }
+        if (!run.machine_restarted && run.attempts < 2) continue;
         Measurement m;
         m.outcome = Outcome::crashed;
         m.detail = run.machine_restarted ? "quarantined: the machine went down while it ran"
@@ -101,14 +102,17 @@ void quarantine(TuningDatabase& database, Group& group, Progress& progress) {
     }
 }
 
-void survey(const std::vector<Shape>& shapes, const TuningOptions& options, TuningDatabase& database, Group& group) {
+void survey(const std::vector<Shape>& shapes, const TuningOptions& options, TuningDatabase& database, const Interrupt& interrupt,
+            Group& group) {
     for (const Shape& shape : shapes) {
         ProblemReport report{.shape = shape};
-        // The default config is always offered, so where it can't serve, nothing can.
-        if (const auto reason =
-                why_invalid(shape.problem, default_config(shape.problem, group.environment.device), group.environment.device)) {
+        if (interrupt.requested()) {
+            group.report.problems.push_back(std::move(report));
+            continue;
+        }
+        report.reason = why_unserved(shape.problem, group.environment.device);
+        if (!report.reason.empty()) {
             report.state = ProblemState::no_winner;
-            report.reason = "no kernel serves it: " + *reason;
             group.report.problems.push_back(std::move(report));
             continue;
         }
@@ -135,10 +139,7 @@ void request_kernels(CandidateCompiler& compiler, const OpenProblem& problem, Tu
 }  // namespace
 
 double ProblemReport::tflops() const {
-    const GemmProblem& p = shape.problem;
-    if (!has_winner() || median_us <= 0) return 0;
-    return 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) * static_cast<double>(p.batch) / median_us *
-           1e-6;
+    return has_winner() && median_us > 0 ? flops(shape.problem) / median_us * 1e-6 : 0;
 }
 
 int RunReport::measured_now() const {
@@ -157,7 +158,7 @@ ExitStatus RunReport::status() const {
 }
 
 RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& options, Progress& progress, const Interrupt& interrupt) {
-    const auto start = Clock::now();
+    const auto start = SteadyClock::now();
     std::vector<std::unique_ptr<Group>> groups;
     for (const int ordinal : options.ordinals) {
         auto worker = std::make_unique<WorkerProcess>(ordinal, interrupt);
@@ -176,7 +177,7 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
         TuningDatabase database(options.database, TuningDatabase::Mode::read_write_create);
         database.set_environment(group->environment);
         quarantine(database, *group, progress);
-        survey(shapes, options, database, *group);
+        survey(shapes, options, database, interrupt, *group);
         open += group->open.size();
         if (!group->open.empty()) {
             group->compiler =

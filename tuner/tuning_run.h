@@ -40,6 +40,8 @@ enum class ProblemState {
 struct ProblemReport {
     Shape shape;
     ProblemState state = ProblemState::not_reached;
+    // An earlier run's budget ended before all candidates were measured.
+    bool cut_before = false;
     // Valid where the state is decided_before, decided or cut_short.
     KernelConfig config = {};
     double median_us = 0;

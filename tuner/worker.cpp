@@ -197,15 +197,17 @@ RunOffDone Worker::run_off(const RunOffRequest& request, const std::function<voi
             // Every round begins with another finalist, and every other one runs backwards, so that no one always follows the same.
             const std::size_t shifted = (turn + static_cast<std::size_t>(round) / 2) % runners.size();
             const std::size_t i = round % 2 == 0 ? shifted : runners.size() - 1 - shifted;
-            if (runners[i].timer) done.finalists[i].samples_us.push_back(runners[i].timer->sample());
+            if (!runners[i].timer) continue;
+            step(static_cast<int>(i));
+            done.finalists[i].samples_us.push_back(runners[i].timer->sample());
         }
     }
-    const DeviceState state = s.device->state();
-    done.sm_clock_mhz = state.sm_clock_mhz;
-    done.throttled = state.throttled;
     for (std::size_t i = 0; i < runners.size(); ++i) {
         if (!runners[i].timer) continue;
-        const Verdict verdict = verifier.verify_again(*runners[i].plan);
+        step(static_cast<int>(i));
+        const Verdict verdict = s.current_verifier().verify_again(*runners[i].plan);
+        // It may have written anywhere: the others are judged by fresh operands and references.
+        if (verdict.outcome == Outcome::wrong_result) s.verifier.reset();
         done.finalists[i].outcome = verdict.outcome;
         done.finalists[i].error_ratio = finite(verdict.error_ratio);
         done.finalists[i].detail = verdict.detail;

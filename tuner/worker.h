@@ -18,7 +18,7 @@ public:
     // Prepared or NotPrepared.
     Reply prepare(const PrepareRequest& request);
     Measured measure(const MeasureRequest& request);
-    // step(index) is called before each config runs for the first time.
+    // step(index) is called each time before a config runs.
     RunOffDone run_off(const RunOffRequest& request, const std::function<void(int)>& step);
 
 private:

@@ -14,12 +14,12 @@
 #include <thread>
 #include <utility>
 
+#include "tuner/elapsed.h"
+
 extern char** environ;
 
 namespace tmm {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // Creating a context on a machine with many GPUs takes seconds.
 constexpr double kStartSeconds = 180;
@@ -29,10 +29,6 @@ constexpr double kGraceSeconds = 2;
 
 void check(int error, const char* what) {
     if (error != 0) throw Error(ExitStatus::no_device, fmt::format("cannot start the worker process: {}: {}", what, std::strerror(error)));
-}
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 }  // namespace
@@ -124,6 +120,8 @@ void WorkerProcess::respawn() {
 }
 
 void WorkerProcess::kill_and_reap() noexcept {
+    // kill(-1) would reach every process of the user.
+    if (pid_ <= 0) return;
     kill(pid_, SIGKILL);
     while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
@@ -153,8 +151,9 @@ WorkerProcess::Died WorkerProcess::reap() {
 }
 
 WorkerProcess::Answer WorkerProcess::ask(const Request& request, double deadline_seconds, const std::function<void(int)>& step) {
+    if (!alive()) return Died{.how = "was not running"};
     if (!channel_.write_line(encode(request))) return reap();
-    auto start = Clock::now();
+    auto start = SteadyClock::now();
     bool interrupted = false;
     std::string line;
     while (true) {
@@ -168,7 +167,7 @@ WorkerProcess::Answer WorkerProcess::ask(const Request& request, double deadline
                 return TimedOut{};
             case LineChannel::Read::woken:
                 interrupted = true;
-                start = Clock::now();
+                start = SteadyClock::now();
                 deadline_seconds = kGraceSeconds;
                 continue;
         }

@@ -1,5 +1,6 @@
 #include "tuner/candidate_compiler.h"
 
+#include <malloc.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -11,6 +12,8 @@ namespace {
 
 // More threads than this hold more compiler state in memory than they save time.
 constexpr int kMaxThreads = 16;
+// Compilations leave holes all over the heap: after so many, whole pages of them go back to the system.
+constexpr int kCompilationsPerTrim = 32;
 
 int usable_cores() {
     cpu_set_t set;
@@ -121,6 +124,11 @@ void CandidateCompiler::work() {
         if (broken) broken_ = broken;
         ++done_;
         changed_.notify_all();
+        if (done_ % kCompilationsPerTrim == 0) {
+            lock.unlock();
+            malloc_trim(0);
+            lock.lock();
+        }
     }
 }
 

@@ -45,6 +45,10 @@ std::filesystem::path default_cache_directory() {
     return xdg_directory("XDG_CACHE_HOME", ".cache") / "tmm";
 }
 
+std::filesystem::path temporary_directory() {
+    return std::filesystem::absolute(variable("TMPDIR").value_or("/tmp"));
+}
+
 std::optional<std::filesystem::path> template_directory_override() {
     if (const auto path = variable("TMM_TEMPLATES")) return std::filesystem::path(*path);
     return std::nullopt;

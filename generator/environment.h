@@ -11,6 +11,8 @@ namespace tmm {
 std::filesystem::path default_database_path();
 // TMM_CACHE_DIR, else ${XDG_CACHE_HOME:-~/.cache}/tmm.
 std::filesystem::path default_cache_directory();
+// TMPDIR, else /tmp: where kernels are compiled, and loaded from, for the emulated device. Absolute; it may not be there.
+std::filesystem::path temporary_directory();
 // TMM_TEMPLATES: a directory that replaces the templates embedded in the library, for whoever works on them.
 std::optional<std::filesystem::path> template_directory_override();
 // TMM_NVRTC: the path of libnvrtc to open instead of searching for it.

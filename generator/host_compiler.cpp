@@ -69,8 +69,7 @@ std::vector<std::string> compile_flags() {
 class PrivateDirectory {
 public:
     PrivateDirectory() {
-        std::error_code none;
-        std::string name = (fs::temp_directory_path(none) / "tmm-compile-XXXXXX").string();
+        std::string name = (temporary_directory() / "tmm-compile-XXXXXX").string();
         if (!mkdtemp(name.data()))
             throw Error(ExitStatus::no_compiler, fmt::format("can't make a directory to compile in: {}", std::strerror(errno)), name,
                         "TMPDIR must name a directory that can be written to");

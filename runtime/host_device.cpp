@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <filesystem>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -33,8 +32,7 @@ class Module {
 public:
     explicit Module(const std::vector<std::byte>& image) {
         // The loader takes files only, and takes files of one name for one: a name of its own, gone once it is loaded.
-        std::error_code no_directory;
-        std::string name = (std::filesystem::temp_directory_path(no_directory) / "tmm-kernel-XXXXXX").string();
+        std::string name = (temporary_directory() / "tmm-kernel-XXXXXX").string();
         const int file = mkstemp(name.data());
         if (file < 0) throw Error(ExitStatus::no_device, fmt::format("can't write a kernel: {}", std::strerror(errno)), name, kRemedy);
         bool written = true;

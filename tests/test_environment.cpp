@@ -56,6 +56,15 @@ TEST_CASE("the cache: TMM_CACHE_DIR, else XDG_CACHE_HOME, else ~/.cache") {
     CHECK(default_cache_directory() == "/fast/tmm");
 }
 
+TEST_CASE("temporary files: TMPDIR, else /tmp; never the working directory unless it is named") {
+    const Variable none("TMPDIR", nullptr);
+    CHECK(temporary_directory() == "/tmp");
+    const Variable missing("TMPDIR", "/there/is/none");
+    CHECK(temporary_directory() == "/there/is/none");
+    const Variable relative("TMPDIR", "below");
+    CHECK(temporary_directory() == std::filesystem::current_path() / "below");
+}
+
 TEST_CASE("without HOME the account's own home counts") {
     const Variable no_home("HOME", nullptr);
     const Variable none("TMM_DB", nullptr);

@@ -1,17 +1,14 @@
-// CUDA's built-ins for the CPU: the host's compiler reads this before a kernel's source. Only what templates use is here.
+// CUDA's built-ins for the CPU: the host's compiler reads this before a kernel's source. Only what templates use is here, and the
+// other shuffles and votes.
 #pragma once
 
 #include "host/emulation.h"
 
 #define __global__
 #define __device__
-#define __host__
-#define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
 #define __grid_constant__
 #define __align__(bytes) alignas(bytes)
-
-using size_t = decltype(sizeof(0));
 
 namespace tmm::host {
 
@@ -65,38 +62,6 @@ extern "C" __attribute__((visibility("default"))) inline __attribute__((used)) v
 #define blockIdx (tmm::host::thread().block_index)
 #define blockDim (tmm::host::thread().block_dim)
 #define gridDim (tmm::host::thread().grid_dim)
-inline constexpr int warpSize = 32;
-
-struct alignas(8) float2 {
-    float x, y;
-};
-struct alignas(16) float4 {
-    float x, y, z, w;
-};
-struct alignas(8) int2 {
-    int x, y;
-};
-struct alignas(16) int4 {
-    int x, y, z, w;
-};
-struct alignas(16) double2 {
-    double x, y;
-};
-inline float2 make_float2(float x, float y) {
-    return {x, y};
-}
-inline float4 make_float4(float x, float y, float z, float w) {
-    return {x, y, z, w};
-}
-inline int2 make_int2(int x, int y) {
-    return {x, y};
-}
-inline int4 make_int4(int x, int y, int z, int w) {
-    return {x, y, z, w};
-}
-inline double2 make_double2(double x, double y) {
-    return {x, y};
-}
 
 // The caller's place comes along as a default argument, for messages.
 #define TMM_HOST_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
@@ -141,10 +106,6 @@ inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, 
     const int source = lane ^ lane_mask;
     return tmm::host::shuffle(mask, value, source <= (lane | (width - 1)) ? source : lane, {file, line});
 }
-[[noreturn]] inline void __trap(TMM_HOST_SITE) {
-    tmm::host::services->fail("__trap()", {file, line});
-    __builtin_unreachable();
-}
 
 // One thread of a launch runs at a time and none is interrupted, which makes these atomic.
 template <class T>
@@ -165,140 +126,20 @@ inline T atomicMin(T* address, decltype(T{} + T{}) value) {
     if (value < old) *address = static_cast<T>(value);
     return old;
 }
-template <class T>
-inline T atomicOr(T* address, decltype(T{} + T{}) value) {
-    const T old = *address;
-    *address = static_cast<T>(old | value);
-    return old;
-}
-template <class T>
-inline T atomicExch(T* address, decltype(T{} + T{}) value) {
-    const T old = *address;
-    *address = static_cast<T>(value);
-    return old;
-}
-template <class T>
-inline T atomicCAS(T* address, decltype(T{} + T{}) expected, decltype(T{} + T{}) value) {
-    const T old = *address;
-    if (old == static_cast<T>(expected)) *address = static_cast<T>(value);
-    return old;
-}
-inline void __threadfence() {}
-inline void __threadfence_block() {}
 
-// CUDA overloads the C names by type; declaring these few spares every kernel the standard headers.
-#define TMM_HOST_FLOAT_DOUBLE(name)    \
-    inline double name(double x) {     \
-        return __builtin_##name(x);    \
-    }                                  \
-    inline float name(float x) {       \
-        return __builtin_##name##f(x); \
-    }                                  \
-    inline float name##f(float x) {    \
-        return __builtin_##name##f(x); \
-    }
-TMM_HOST_FLOAT_DOUBLE(sqrt)
-TMM_HOST_FLOAT_DOUBLE(exp)
-TMM_HOST_FLOAT_DOUBLE(log)
-TMM_HOST_FLOAT_DOUBLE(log1p)
-TMM_HOST_FLOAT_DOUBLE(sin)
-TMM_HOST_FLOAT_DOUBLE(cos)
-TMM_HOST_FLOAT_DOUBLE(tanh)
-TMM_HOST_FLOAT_DOUBLE(erf)
-TMM_HOST_FLOAT_DOUBLE(fabs)
-TMM_HOST_FLOAT_DOUBLE(floor)
-TMM_HOST_FLOAT_DOUBLE(ceil)
-TMM_HOST_FLOAT_DOUBLE(rint)
-#undef TMM_HOST_FLOAT_DOUBLE
+// CUDA's math functions; declaring these few spares every kernel the standard headers.
+inline double fabs(double x) {
+    return __builtin_fabs(x);
+}
 inline float fmaf(float x, float y, float z) {
     return __builtin_fmaf(x, y, z);
-}
-inline float fma(float x, float y, float z) {
-    return __builtin_fmaf(x, y, z);
-}
-inline double fma(double x, double y, double z) {
-    return __builtin_fma(x, y, z);
 }
 inline float __fmaf_rn(float x, float y, float z) {
     return __builtin_fmaf(x, y, z);
 }
-inline double __fma_rn(double x, double y, double z) {
-    return __builtin_fma(x, y, z);
-}
-inline float __fadd_rn(float x, float y) {
-    return x + y;
-}
-inline float __fmul_rn(float x, float y) {
-    return x * y;
-}
-inline double __dadd_rn(double x, double y) {
-    return x + y;
-}
-inline double __dmul_rn(double x, double y) {
-    return x * y;
-}
-inline float fmaxf(float x, float y) {
-    return __builtin_fmaxf(x, y);
-}
-inline float fminf(float x, float y) {
-    return __builtin_fminf(x, y);
-}
-inline double fmax(double x, double y) {
-    return __builtin_fmax(x, y);
-}
-inline double fmin(double x, double y) {
-    return __builtin_fmin(x, y);
-}
-inline bool isnan(float x) {
-    return __builtin_isnan(x);
-}
-inline bool isnan(double x) {
-    return __builtin_isnan(x);
-}
-inline bool isinf(float x) {
-    return __builtin_isinf(x);
-}
-inline bool isinf(double x) {
-    return __builtin_isinf(x);
-}
-inline bool isfinite(float x) {
-    return __builtin_isfinite(x);
-}
-inline bool isfinite(double x) {
-    return __builtin_isfinite(x);
-}
-template <class T>
-inline T min(T x, T y) {
-    return y < x ? y : x;
-}
-template <class T>
-inline T max(T x, T y) {
-    return x < y ? y : x;
-}
-inline float min(float x, float y) {
-    return __builtin_fminf(x, y);
-}
-inline float max(float x, float y) {
-    return __builtin_fmaxf(x, y);
-}
-inline double min(double x, double y) {
-    return __builtin_fmin(x, y);
-}
-inline double max(double x, double y) {
-    return __builtin_fmax(x, y);
-}
-inline int abs(int x) {
-    return x < 0 ? -x : x;
-}
 
-inline unsigned __float_as_uint(float x) {
-    return tmm::host::same_bits<unsigned>(x);
-}
 inline int __float_as_int(float x) {
     return tmm::host::same_bits<int>(x);
-}
-inline float __uint_as_float(unsigned x) {
-    return tmm::host::same_bits<float>(x);
 }
 inline float __int_as_float(int x) {
     return tmm::host::same_bits<float>(x);
@@ -308,17 +149,4 @@ inline long long __double_as_longlong(double x) {
 }
 inline double __longlong_as_double(long long x) {
     return tmm::host::same_bits<double>(x);
-}
-inline int __popc(unsigned x) {
-    return __builtin_popcount(x);
-}
-inline int __clz(unsigned x) {
-    return x ? __builtin_clz(x) : 32;
-}
-inline int __ffs(unsigned x) {
-    return x ? __builtin_ctz(x) + 1 : 0;
-}
-template <class T>
-inline T __ldg(const T* address) {
-    return *address;
 }

@@ -62,10 +62,14 @@ struct Steps {
     std::int64_t workspace_bytes = 0;
 };
 
-// Why the config can't serve the problem. The reduce family serves none: it is the second step of others' plans, and is
-// shown by itself.
+// Families that only prepare or finish others' products serve no problem; their kernels are shown by themselves.
+bool is_step_of_others(const KernelConfig& config) {
+    return config.family == family::reduce || config.family == family::pack;
+}
+
+// Why the config can't serve the problem.
 std::optional<std::string> fault_of(const Request& request) {
-    if (request.config.family != family::reduce) return why_invalid(request.shape.problem, request.config, request.device);
+    if (!is_step_of_others(request.config)) return why_invalid(request.shape.problem, request.config, request.device);
     const char* reason =
         first_violation(request.config, kernel_signature(main_signature(request.shape.problem, request.config), request.config));
     return reason ? std::optional<std::string>(reason) : std::nullopt;
@@ -78,7 +82,7 @@ Steps steps_of(const Request& request) {
         const KernelSignature own = kernel_signature(signature, config);
         result.steps.push_back({make_kernel_source(own, config), own, config, threads, shared, grid});
     };
-    if (request.config.family == family::reduce) {
+    if (is_step_of_others(request.config)) {
         const KernelSignature signature = kernel_signature(main_signature(request.shape.problem, request.config), request.config);
         add(signature, request.config, threads(request.config), shared_bytes(request.config, signature), 0);
         return result;
@@ -132,7 +136,7 @@ std::string explanation(const Request& request) {
         text += fmt::format("\nstep {}     {}\n", i + 1, step.source.name);
         text += fmt::format("  threads a block       {}\n", step.threads);
         text += fmt::format("  shared bytes a block  {}\n", step.shared_bytes);
-        if (step.config.family != family::reduce) {
+        if (!is_step_of_others(step.config)) {
             text += fmt::format("  loads a phase         {:g} a thread, {:g} a block\n", loads_per_phase(step.config),
                                 loads_per_phase(step.config) * step.threads);
             text += fmt::format("  FLOP per load         {:g}\n", flop_per_load(step.config));

@@ -140,6 +140,12 @@ TEST_CASE("a config that splits K shows both steps") {
     CHECK(value_of(explained.out, "steps") == "2");
     CHECK(value_of(explained.out, "workspace") == std::to_string(16 * 64 * 64 * 4) + " bytes");
 
+    const Run three = tmm_gen(arguments + ",pack_ab=3 --explain", kNoNvrtc);
+    CHECK(value_of(three.out, "steps") == "3");
+    // What is told of products does not fit copies and sums.
+    CHECK(three.out.find("FLOP per load") == three.out.rfind("FLOP per load"));
+    CHECK(contains(tmm_gen("--shape 64x64x64 --config family=pack,pack_ab=1").out, "tmm::pack::kernel<signature, config>"));
+
     const Run reduce = tmm_gen("--shape 64x64x64 --config family=reduce,block_m=1,block_n=256");
     CHECK(reduce.status == 0);
     CHECK(contains(reduce.out, "tmm::reduce::kernel<signature, config>"));

@@ -167,7 +167,9 @@ ExitStatus merge(const CommandLine& line) {
         // Looked at first, so that a mistyped name makes no database.
         TuningDatabase(file, Mode::read_write);
         TuningDatabase database(line.database, Mode::read_write_create);
-        print(fmt::format("{}: {} new measurements went into {}\n", file, database.merge(file), line.database.string()));
+        const auto inserted = database.merge(file);
+        print(fmt::format("{}: {} new measurements and {} new decisions went into {}\n", file, inserted.measurements, inserted.selections,
+                          line.database.string()));
     }
     return ExitStatus::done;
 }

@@ -190,7 +190,7 @@ TuningDatabase::Inserted TuningDatabase::insert(const std::vector<TuningRecord>&
     });
 }
 
-int TuningDatabase::merge(const std::filesystem::path& other) {
+TuningDatabase::Inserted TuningDatabase::merge(const std::filesystem::path& other) {
     const auto load = [&](Mode mode) { return TuningDatabase(other, mode).records(); };
     std::vector<TuningRecord> records;
     try {
@@ -199,7 +199,7 @@ int TuningDatabase::merge(const std::filesystem::path& other) {
         // A killed writer's journal and an older version need a connection that may write.
         records = load(Mode::read_write);
     }
-    return insert(records).measurements;
+    return insert(records);
 }
 
 std::vector<std::string> TuningDatabase::verify() {

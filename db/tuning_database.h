@@ -114,8 +114,8 @@ public:
     };
     Inserted insert(const std::vector<TuningRecord>& records);
 
-    // Merges another tmm database into this one, its decisions too; returns how many measurements were new.
-    int merge(const std::filesystem::path& other);
+    // Merges another tmm database into this one.
+    Inserted merge(const std::filesystem::path& other);
     // Everything found wrong with the file: SQLite's integrity check, foreign keys, values out of range. Empty: sound.
     std::vector<std::string> verify();
 

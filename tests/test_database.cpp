@@ -362,9 +362,9 @@ TEST_CASE("merging takes over what is new, and nothing twice") {
         b.decide(problem, {}, {.config = tiled_config(16), .median_us = 30});
         b.announce(problem, tiled_config(8), "tmm_tiled");
     }
-    CHECK(a.merge(directory / "b.db") == 2);
-    CHECK(a.merge(directory / "b.db") == 0);
-    CHECK(a.merge(directory / "a.db") == 0);
+    CHECK(a.merge(directory / "b.db").measurements == 2);
+    CHECK(a.merge(directory / "b.db").measurements == 0);
+    CHECK(a.merge(directory / "a.db").measurements == 0);
     CHECK(a.winners().size() == 2);
     CHECK(a.records().size() == 5);
     CHECK(open(directory / "a.db", "NVIDIA L4").unfinished_runs().empty());

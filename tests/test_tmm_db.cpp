@@ -226,10 +226,10 @@ TEST_CASE("merge takes over other databases once") {
     const std::string bytes = read_file(directory / "other.db");
     auto result = tool(directory, command);
     CHECK(result.status == 0);
-    CHECK_CONTAINS(result.out, "1 new measurement");
+    CHECK_CONTAINS(result.out, "1 new measurements and 1 new decisions");
     CHECK_CONTAINS(tool(directory, "ls").out, "NVIDIA L4");
     const auto exported = tool(directory, "export --csv").out;
-    CHECK_CONTAINS(tool(directory, command).out, "0 new measurements");
+    CHECK_CONTAINS(tool(directory, command).out, "0 new measurements and 0 new decisions");
     CHECK(tool(directory, "export --csv").out == exported);
     CHECK(read_file(directory / "other.db") == bytes);
     result = tool(directory, fmt::format("merge '{}'", (directory / "missing.db").string()));

@@ -18,7 +18,8 @@ std::int64_t k_per_split(const GemmProblem& problem, const KernelConfig& config)
 }
 
 GemmArgs make_args(const GemmProblem& problem, const KernelConfig& config, const GemmCall& call) {
-    // alpha = 0 promises that A and B are not read; k = 0 does that, and leaves beta * C.
+    // alpha = 0 promises that A and B are not read, whatever stands there, NaN and null pointers included; k = 0 does that, and
+    // leaves beta * C.
     const bool product = call.alpha != 0 && problem.k > 0;
     return GemmArgs{.a = call.a,
                     .b = call.b,

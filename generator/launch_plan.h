@@ -32,7 +32,8 @@ struct LaunchStep {
     std::int64_t shared_bytes = 0;
     // Bytes from the workspace's start to split-K's partial results; packed operands stand before them.
     std::int64_t partials_offset = 0;
-    // Writes the kernel's argument struct for one call; returns its size in bytes. Never more than kMaxArgumentBytes.
+    // Writes the kernel's argument struct for one call; returns its size in bytes. Never more than kMaxArgumentBytes. Where alpha
+    // or k is 0 it tells the kernel k = 0 and alpha = 0.
     std::size_t (*bind)(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) = nullptr;
 };
 

@@ -92,17 +92,10 @@ std::variant<ExecutablePlan, CompileFailure> ExecutablePlan::make(LaunchPlan pla
 }
 
 void ExecutablePlan::run(const GemmCall& call, Stream stream) const {
-    GemmProblem problem = plan_.problem;
-    GemmCall bound = call;
-    // Kernels with an empty K read neither operand, whatever stands there, NaN and null pointers included.
-    if (call.alpha == 0 || problem.k == 0) {
-        problem.k = 0;
-        bound.alpha = 0;
-    }
     alignas(64) std::byte arguments[kMaxArgumentBytes];
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
         const LaunchStep& step = plan_.steps[i];
-        const std::size_t bytes = step.bind(step, problem, bound, arguments);
+        const std::size_t bytes = step.bind(step, plan_.problem, call, arguments);
         device_->launch(*kernels_[i], step.grid, step.threads, step.cluster, step.shared_bytes, arguments, bytes, stream);
     }
 }

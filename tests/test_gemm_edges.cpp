@@ -29,6 +29,7 @@ constexpr const char* kConfigs[] = {
     "family=simt,block_m=32,block_n=32,block_k=16,thread_m=4,thread_n=4,stages=2,boundary=guarded",
     "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=2,stages=3,async_copy=1,boundary=peeled",
     "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=2,boundary=peeled,split_k=3",
+    "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=2,vector_width=4,boundary=peeled,split_k=2,pack_ab=3",
     "family=gemv,block_m=4,block_n=32,block_k=128,boundary=guarded",
 };
 

@@ -245,11 +245,22 @@ TEST_CASE("finalists are announced; a machine that goes down in a run-off puts t
 }
 
 TEST_CASE("what did not compile is tried again while its problem has no decision") {
-    PlantedFolder folder("4 4 4\n");
-    for (const char* file : kFamilyFiles) folder.plant(file, kAnchor, "    static_assert(sizeof(config) == 0, \"planted\");");
-    REQUIRE(folder.tune().status == 6);
-    const int failed = folder.count("SELECT count(*) FROM measurement WHERE outcome = 1");
-    CHECK(failed > 0);
-    CHECK(folder.tune().status == 6);
-    CHECK(folder.count("SELECT count(*) FROM measurement WHERE outcome = 1") > failed);
+    TunerFolder folder("4 4 4\n");
+    // As a compiler does on a full disk.
+    const fs::path compiler = folder.path / "compiler";
+    tuner_testing::write_text(compiler,
+                              "#!/bin/sh\ncase \"$*\" in --version) exec c++ --version ;; esac\n"
+                              "echo 'error: No space left on device' >&2\nexit 1\n");
+    fs::permissions(compiler, fs::perms::owner_all);
+    folder.environment["TMM_CXX"] = compiler.string();
+    const Finished full = folder.tune();
+    CAPTURE(full.err);
+    CHECK(full.status != 0);
+    REQUIRE(folder.count("SELECT count(*) FROM measurement WHERE outcome = 1") > 0);
+    REQUIRE(folder.count("SELECT count(*) FROM selection") == 0);
+    folder.environment.erase("TMM_CXX");
+    const Finished next = folder.tune();
+    CAPTURE(next.err);
+    CHECK(next.status == 0);
+    CHECK(folder.count("SELECT count(*) FROM selection") == 1);
 }

@@ -14,7 +14,7 @@
 
 namespace tmm {
 
-// A problem that a run has to look at, with its candidates.
+// A problem that a run has to look at, with its candidates once its turn is near.
 struct OpenProblem {
     Shape shape;
     std::vector<Candidate> candidates = {};

@@ -35,6 +35,13 @@ struct Group {
     DeviceReport report;
 };
 
+std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort, Group& group) {
+    std::vector<Candidate> candidates;
+    for (const KernelConfig& config : search_space(problem, group.environment.device, effort).candidates)
+        candidates.push_back(make_candidate(problem, config, group.environment.device, group.book));
+    return candidates;
+}
+
 // Takes what an earlier decision says into the report; false where the problem is still open.
 bool decided_before(TuningDatabase& database, const OpenProblem& problem, const TuningOptions& options, Group& group,
                     ProblemReport& report) {
@@ -50,12 +57,7 @@ bool decided_before(TuningDatabase& database, const OpenProblem& problem, const 
     const auto effort = effort_of(hash);
     if (!effort || *effort < options.effort) return false;
     std::string today = problem.search_hash;
-    if (*effort != options.effort) {
-        std::vector<Candidate> candidates;
-        for (const KernelConfig& config : search_space(problem.shape.problem, group.environment.device, *effort).candidates)
-            candidates.push_back(make_candidate(problem.shape.problem, config, group.environment.device, group.book));
-        today = search_hash(*effort, candidates);
-    }
+    if (*effort != options.effort) today = search_hash(*effort, make_candidates(problem.shape.problem, *effort, group));
     if (hash != today) return false;
 
     report.state = ProblemState::decided_before;
@@ -102,6 +104,7 @@ void quarantine(TuningDatabase& database, Group& group, Progress& progress) {
     }
 }
 
+// Which problems are open. Their candidates are made again when their turn comes: those of thousands would fill the memory.
 void survey(const std::vector<Shape>& shapes, const TuningOptions& options, TuningDatabase& database, const Interrupt& interrupt,
             Group& group) {
     for (const Shape& shape : shapes) {
@@ -116,12 +119,11 @@ void survey(const std::vector<Shape>& shapes, const TuningOptions& options, Tuni
             group.report.problems.push_back(std::move(report));
             continue;
         }
-        OpenProblem problem{.shape = shape};
-        for (const KernelConfig& config : search_space(shape.problem, group.environment.device, options.effort).candidates)
-            problem.candidates.push_back(make_candidate(shape.problem, config, group.environment.device, group.book));
+        OpenProblem problem{.shape = shape, .candidates = make_candidates(shape.problem, options.effort, group)};
         problem.search_hash = search_hash(options.effort, problem.candidates);
         if (!decided_before(database, problem, options, group, report)) {
             group.places.push_back(group.report.problems.size());
+            problem.candidates = {};
             group.open.push_back(std::move(problem));
         }
         group.report.problems.push_back(std::move(report));
@@ -203,6 +205,12 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
                     if (group.next == group.open.size()) return;
                     mine = group.next++;
                     left = group.open.size() - mine;
+                    for (const std::size_t i : {mine, mine + group.workers.size()}) {
+                        if (i >= group.open.size()) continue;
+                        OpenProblem& problem = group.open[i];
+                        if (problem.candidates.empty()) problem.candidates = make_candidates(problem.shape.problem, options.effort, group);
+                        request_kernels(*group.compiler, problem, database, static_cast<int>(i));
+                    }
                 }
                 double share = 0;
                 if (options.budget_seconds > 0) {
@@ -210,12 +218,10 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
                     const double rounds = static_cast<double>(left) / static_cast<double>(group.workers.size());
                     share = std::max((options.budget_seconds - seconds_since(start)) / std::max(rounds, 1.0), 0.01);
                 }
-                const std::size_t ahead = mine + group.workers.size();
-                for (const std::size_t i : {mine, ahead})
-                    if (i < group.open.size()) request_kernels(*group.compiler, group.open[i], database, static_cast<int>(i));
                 ProblemReport report = tuner.tune(group.open[mine], static_cast<int>(mine), share);
                 std::lock_guard lock(mutex);
                 group.report.problems[group.places[mine]] = std::move(report);
+                group.open[mine].candidates = {};
             }
         } catch (...) {
             std::lock_guard lock(mutex);

@@ -11,7 +11,7 @@ namespace tmm {
 namespace {
 
 // More threads than this hold more compiler state in memory than they save time.
-constexpr int kMaxThreads = 16;
+constexpr int kMaxThreads = 12;
 // Compilations leave holes all over the heap: after so many, whole pages of them go back to the system.
 constexpr int kCompilationsPerTrim = 32;
 

@@ -22,9 +22,11 @@ std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
 
 // In floating point, which does not overflow where a plan would never be made.
 double workspace_estimate(const GemmProblem& p, const KernelConfig& c) {
-    const auto [m, n, k, batch] =
-        std::array{static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k), static_cast<double>(p.batch)};
-    return 4.0 * batch * ((c.split_k > 1 ? c.split_k * m * n : 0) + (pack::packs_a(c) ? m * k : 0) + (pack::packs_b(c) ? n * k : 0));
+    const auto [m, k, batch] = std::array{static_cast<double>(p.m), static_cast<double>(p.k), static_cast<double>(p.batch)};
+    return 4.0 * batch *
+           ((c.split_k > 1 ? c.split_k * m * static_cast<double>(workspace_ld(p.n)) : 0) +
+            (pack::packs_a(c) ? static_cast<double>(packed_ld(p.m)) * k : 0) +
+            (pack::packs_b(c) ? static_cast<double>(packed_ld(p.n)) * k : 0));
 }
 
 // Guesses how long a config takes, to put likely candidates first and leave hopeless ones out. A rough model: FMAs at the

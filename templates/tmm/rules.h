@@ -78,7 +78,6 @@ constexpr double loads_per_phase(const KernelConfig& c) {
 // 2 M N K operations out of (M + N) K elements; for a square tile that is TILE_WIDTH (Kirk and Hwu, ch. 5).
 constexpr double flop_per_load(const KernelConfig& c) {
     if (c.family == family::naive) return 1;
-    if (c.family == family::reduce || c.family == family::pack) return 1;
     return 2.0 * c.block_m * c.block_n / (c.block_m + c.block_n);
 }
 

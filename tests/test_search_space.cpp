@@ -1,0 +1,98 @@
+// Which configs a problem is offered, and what their plans need.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "generator/assumed_device.h"
+#include "generator/launch_plan.h"
+#include "generator/search_space.h"
+#include "generator/shapes_file.h"
+#include "generator/text.h"
+
+using namespace tmm;
+
+namespace {
+
+const char* const kShapes[] = {"1x1x1",
+                               "3x3x3",
+                               "128x128x128",
+                               "1023x1025x1027",
+                               "1x4096x4096",
+                               "4096x1x4096 ops=tt",
+                               "64x64x65536",
+                               "65536x64x64",
+                               "64x64x64 batch=1024",
+                               "2047x2049x2051 ops=nt beta=1",
+                               "100x90x80 align=4 lda=83",
+                               "1000000x1x65536"};
+
+}  // namespace
+
+TEST_CASE("every candidate is valid, offered once, and the default leads") {
+    for (const char* architecture : {"75", "80", "90"}) {
+        const DeviceInfo device = assumed_device(architecture);
+        for (const char* text : kShapes) {
+            CAPTURE(text);
+            CAPTURE(architecture);
+            const GemmProblem problem = parse_shape(text).problem;
+            const SearchSpace space = search_space(problem, device, Effort::normal);
+            REQUIRE(!space.candidates.empty());
+            CHECK(space.candidates.front() == default_config(problem, device));
+            std::vector<std::string> names;
+            for (const KernelConfig& config : space.candidates) {
+                names.push_back(to_text(config));
+                CAPTURE(names.back());
+                CHECK(!why_invalid(problem, config, device));
+                CHECK((device.compute_capability() >= 80 || config.async_copy == 0));
+            }
+            std::sort(names.begin(), names.end());
+            CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
+            for (const Rejection& rejection : space.rejections) CHECK(!rejection.reason.empty());
+        }
+    }
+}
+
+TEST_CASE("no plan of a candidate needs more than a gibibyte of workspace, padding included") {
+    const DeviceInfo device = assumed_device("90");
+    for (const char* text : kShapes) {
+        CAPTURE(text);
+        const GemmProblem problem = parse_shape(text).problem;
+        for (const KernelConfig& config : search_space(problem, device, Effort::full).candidates) {
+            CAPTURE(to_text(config));
+            CHECK(make_launch_plan(problem, config, device).workspace_bytes <= (std::int64_t{1} << 30));
+        }
+    }
+}
+
+TEST_CASE("more effort offers more") {
+    const DeviceInfo device = assumed_device("90");
+    const GemmProblem problem = parse_shape("512x512x512").problem;
+    const auto count = [&](Effort effort) { return search_space(problem, device, effort).candidates.size(); };
+    CHECK(count(Effort::quick) < count(Effort::normal));
+    CHECK(count(Effort::normal) < count(Effort::full));
+}
+
+TEST_CASE("the fallback serves every problem, also beyond 2^31") {
+    const DeviceInfo device = assumed_device("90");
+    for (const char* text : {"3000000000x1x1", "1x3000000000x2", "1x1x3000000000", "70000x70000x1", "1x1x1 batch=100000"}) {
+        CAPTURE(text);
+        const GemmProblem problem = parse_shape(text).problem;
+        CHECK(!why_invalid(problem, fallback_config(problem), device));
+        CHECK(!why_invalid(problem, default_config(problem, device), device));
+    }
+}
+
+TEST_CASE("a config that can't serve says why") {
+    const DeviceInfo device = assumed_device("90");
+    const auto reason = [&](const char* shape, const char* config) {
+        return why_invalid(parse_shape(shape).problem, parse_config(config), device).value_or("");
+    };
+    CHECK(reason("100x100x100", "family=tiled,block_m=16,block_n=16,block_k=16,boundary=exact").find("multiples of 16") !=
+          std::string::npos);
+    CHECK(reason("100x100x100", "family=tiled,block_m=5,block_n=5,block_k=5").find("4, 8, 16 or 32") != std::string::npos);
+    CHECK(reason("100x100x100", "family=reduce,block_n=4").find("not a way to multiply") != std::string::npos);
+    CHECK(reason("16x16x16 dtype=bf16", "family=naive,block_m=8,block_n=32").find("f32") != std::string::npos);
+    CHECK(reason("64x64x2", "family=gemv,block_n=128,block_k=32,thread_n=4,split_k=4").find("more parts than K") != std::string::npos);
+}

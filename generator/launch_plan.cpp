@@ -108,41 +108,30 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     const auto [m, n, k, batch] = std::array{problem.m, problem.n, problem.k, problem.batch};
     if (m == 0 || n == 0 || batch == 0) return plan;
 
+    const auto add = [&](const KernelSignature& signature, const KernelConfig& kernel, std::int64_t grid, std::int64_t partials_offset,
+                         auto bind) {
+        plan.steps.push_back(LaunchStep{.signature = signature,
+                                        .config = kernel,
+                                        .grid = grid,
+                                        .threads = threads(kernel),
+                                        .cluster = 1,
+                                        .shared_bytes = shared_bytes(kernel, signature),
+                                        .partials_offset = partials_offset,
+                                        .bind = bind});
+    };
+
     if (config.pack_ab != 0) {
         const KernelConfig copy{.family = family::pack, .pack_ab = config.pack_ab};
-        const KernelSignature signature = signature_of(problem);
-        plan.steps.push_back(LaunchStep{.signature = signature,
-                                        .config = copy,
-                                        .grid = pack::blocks(copy, m, n, k, batch),
-                                        .threads = threads(copy),
-                                        .cluster = 1,
-                                        .shared_bytes = shared_bytes(copy, signature),
-                                        .partials_offset = 0,
-                                        .bind = bind_pack});
+        add(signature_of(problem), copy, pack::blocks(copy, m, n, k, batch), 0, bind_pack);
         if (pack::packs_a(config)) plan.workspace_bytes += pack::packed_elements(m, k, batch) * kElementBytes;
         if (pack::packs_b(config)) plan.workspace_bytes += pack::packed_elements(n, k, batch) * kElementBytes;
     }
     const std::int64_t partials_offset = plan.workspace_bytes;
-
     const KernelSignature signature = main_signature(problem, config);
-    plan.steps.push_back(LaunchStep{.signature = signature,
-                                    .config = config,
-                                    .grid = blocks(config, m, n, batch),
-                                    .threads = threads(config),
-                                    .cluster = 1,
-                                    .shared_bytes = shared_bytes(config, signature),
-                                    .partials_offset = partials_offset,
-                                    .bind = bind_product});
+    add(signature, config, blocks(config, m, n, batch), partials_offset, bind_product);
     if (config.split_k > 1) {
         const KernelConfig sum = reduce_config(problem, config.split_k);
-        plan.steps.push_back(LaunchStep{.signature = signature,
-                                        .config = sum,
-                                        .grid = blocks(sum, m, n, batch),
-                                        .threads = threads(sum),
-                                        .cluster = 1,
-                                        .shared_bytes = shared_bytes(sum, signature),
-                                        .partials_offset = partials_offset,
-                                        .bind = bind_reduce});
+        add(signature, sum, blocks(sum, m, n, batch), partials_offset, bind_reduce);
         plan.workspace_bytes += batch * config.split_k * m * workspace_ld(n) * kElementBytes;
     }
     return plan;

@@ -34,12 +34,12 @@ struct ThreadPlace {
 
 template <KernelConfig config>
 __device__ inline ThreadPlace thread_place() {
-    constexpr int warp_n = threads_n(config) < 8 ? threads_n(config) : 8;
-    constexpr int warp_m = 32 / warp_n;
-    constexpr int warps_n = threads_n(config) / warp_n;
+    constexpr int rows = warp_m(config);
+    constexpr int columns = warp_n(config);
+    constexpr int warps_n = threads_n(config) / columns;
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    return ThreadPlace{warp / warps_n * warp_m + lane / warp_n, warp % warps_n * warp_n + lane % warp_n};
+    return ThreadPlace{warp / warps_n * rows + lane / columns, warp % warps_n * columns + lane % columns};
 }
 
 // Neighbouring rows or columns of C that a thread owns.
@@ -177,32 +177,132 @@ private:
     const float* next_;
 };
 
-// A thread's rows of A, or columns of B, for one k.
+// The ring of tiles in shared memory, `stages` of A and as many of B: one is multiplied while the others are under way.
+template <TileLayout layout_a, TileLayout layout_b, KernelConfig config>
+class TilePipeline {
+public:
+    __device__ TilePipeline(const TileCopy<layout_a, config>& copy_a, const TileCopy<layout_b, config>& copy_b, SharedTiles<float> tiles_a,
+                            SharedTiles<float> tiles_b, int tiles)
+        : copy_a_(copy_a), copy_b_(copy_b), tiles_a_(tiles_a), tiles_b_(tiles_b), uncopied_(tiles) {}
+
+    // On return the first tile is there.
+    __device__ void begin() {
+        if constexpr (config.async_copy) {
+#pragma unroll
+            for (int stage = 0; stage < config.stages - 1; ++stage) start_copy();
+        } else {
+            start_copy();
+        }
+        next_tile();
+    }
+
+    // Starts the copy of one more tile, where there is one, into the stage that was multiplied last.
+    __device__ void start_copy() {
+        if constexpr (config.async_copy) {
+            if (uncopied_ > 0) {
+                copy_a_.start(tiles_a_[stage_]);
+                copy_b_.start(tiles_b_[stage_]);
+                stage_ = stage_ + 1 == config.stages ? 0 : stage_ + 1;
+            }
+            // A group a tile, empty past the last, so that the count of groups tells which tile has landed.
+            ptx::cp_async_commit_group();
+        } else if (uncopied_ > 0) {
+            copy_a_.load(registers_a_);
+            copy_b_.load(registers_b_);
+        }
+        --uncopied_;
+    }
+
+    // Once everyone has read the last of the tile before: on return the next tile is there, everyone's part of it.
+    __device__ void next_tile() {
+        if constexpr (config.async_copy) {
+            ptx::cp_async_wait_group<config.stages - 2>();
+        } else {
+            // With one stage the tile before stands where the next one goes.
+            if constexpr (config.stages == 1) __syncthreads();
+            copy_a_.store(tiles_a_[stage_], registers_a_);
+            copy_b_.store(tiles_b_[stage_], registers_b_);
+            stage_ = stage_ + 1 == config.stages ? 0 : stage_ + 1;
+        }
+        __syncthreads();
+    }
+
+private:
+    TileCopy<layout_a, config> copy_a_;
+    TileCopy<layout_b, config> copy_b_;
+    SharedTiles<float> tiles_a_;
+    SharedTiles<float> tiles_b_;
+    typename TileCopy<layout_a, config>::Registers registers_a_;
+    typename TileCopy<layout_b, config>::Registers registers_b_;
+    int uncopied_;
+    // Where the next copy goes.
+    int stage_ = 0;
+};
+
+// A thread's rows of A and columns of B for one k.
+template <KernelConfig config>
+struct Fragments {
+    float a[config.thread_m];
+    float b[config.thread_n];
+};
+
+// Elements from the thread's first group on, to its groups in registers.
 template <int per_thread, int threads_across>
-__device__ inline void read_fragment(float (&values)[per_thread], const float* line, int thread) {
+__device__ inline void read_groups(float (&values)[per_thread], const float* from) {
     constexpr int group = group_of(per_thread);
 #pragma unroll
     for (int i = 0; i < per_thread / group; ++i) {
-        const Vector<float, group> read = load_vector<group>(line + group_start<per_thread, threads_across>(thread, i));
+        const Vector<float, group> read = load_vector<group>(from + group_start<per_thread, threads_across>(0, i));
 #pragma unroll
         for (int j = 0; j < group; ++j) values[i * group + j] = read.element[j];
     }
 }
 
-// sums += tile of A * tile of B, k in ascending order.
+// Reads fragments from the tiles of A and B, one stage after the other.
 template <KernelSignature signature, KernelConfig config>
-__device__ inline void multiply(const float* tile_a, const float* tile_b, ThreadPlace place,
-                                float (&sums)[config.thread_m][config.thread_n]) {
+class FragmentReader {
+public:
+    __device__ FragmentReader(SharedTiles<float> tiles_a, SharedTiles<float> tiles_b, ThreadPlace place)
+        : distance_a_(tiles_a.distance),
+          distance_b_(tiles_b.distance),
+          a_(tiles_a[0] + group_start<config.thread_m, threads_m(config)>(place.m, 0)),
+          b_(tiles_b[0] + group_start<config.thread_n, threads_n(config)>(place.n, 0)) {}
+
+    __device__ void read(Fragments<config>& fragments, int k) const {
+        read_groups<config.thread_m, threads_m(config)>(fragments.a, a_ + k * layout_a(config, signature).line_distance);
+        read_groups<config.thread_n, threads_n(config)>(fragments.b, b_ + k * layout_b(config, signature).line_distance);
+    }
+    __device__ void next_stage() {
+        ++stage_;
+        const int step = stage_ == config.stages ? 1 - config.stages : 1;
+        if (stage_ == config.stages) stage_ = 0;
+        a_ += step * distance_a_;
+        b_ += step * distance_b_;
+    }
+
+private:
+    int distance_a_;
+    int distance_b_;
+    const float* a_;
+    const float* b_;
+    int stage_ = 0;
+};
+
+// sums += fragment of A * fragment of B. Of a product's three operands the register file delivers two a cycle; the third must be
+// the same as in the product before. So the way goes along the shorter side, there and back: each turn keeps its B (or A), too.
+template <KernelConfig config>
+__device__ inline void multiply(const Fragments<config>& fragments, float (&sums)[config.thread_m][config.thread_n]) {
+    constexpr bool rows_outside = config.thread_m >= config.thread_n;
+    constexpr int outside = rows_outside ? config.thread_m : config.thread_n;
+    constexpr int inside = rows_outside ? config.thread_n : config.thread_m;
 #pragma unroll
-    for (int k = 0; k < config.block_k; ++k) {
-        float a[config.thread_m];
-        float b[config.thread_n];
-        read_fragment<config.thread_m, threads_m(config)>(a, tile_a + k * layout_a(config, signature).line_distance, place.m);
-        read_fragment<config.thread_n, threads_n(config)>(b, tile_b + k * layout_b(config, signature).line_distance, place.n);
+    for (int o = 0; o < outside; ++o) {
 #pragma unroll
-        for (int i = 0; i < config.thread_m; ++i) {
-#pragma unroll
-            for (int j = 0; j < config.thread_n; ++j) sums[i][j] = fmaf(a[i], b[j], sums[i][j]);
+        for (int step = 0; step < inside; ++step) {
+            const int p = o % 2 == 0 ? step : inside - 1 - step;
+            const int i = rows_outside ? o : p;
+            const int j = rows_outside ? p : o;
+            sums[i][j] = fmaf(fragments.a[i], fragments.b[j], sums[i][j]);
         }
     }
 }
@@ -305,52 +405,25 @@ __device__ void kernel(const GemmArgs& args) {
                                      k_end);
     TileCopy<shape_b, config> copy_b(static_cast<const float*>(args.b) + block.batch * args.stride_b, args.ldb, column0, args.n, k_begin,
                                      k_end);
+    TilePipeline<shape_a, shape_b, config> pipeline(copy_a, copy_b, tiles_a, tiles_b, tiles);
+    FragmentReader<signature, config> reader(tiles_a, tiles_b, place);
+    // Those of the k that is multiplied, and of the next, which are on their way.
+    Fragments<config> fragments[2];
     float sums[config.thread_m][config.thread_n] = {};
-    if constexpr (config.async_copy) {
-        const auto start = [&](int tile, int stage) {
-            if (tile < tiles) {
-                copy_a.start(tiles_a[stage]);
-                copy_b.start(tiles_b[stage]);
-            }
-            // A group a tile, empty past the last, so that the count of groups tells which tile has landed.
-            ptx::cp_async_commit_group();
-        };
+    pipeline.begin();
+    reader.read(fragments[0], 0);
+    for (int tile = 0; tile < tiles; ++tile) {
 #pragma unroll
-        for (int tile = 0; tile < stages - 1; ++tile) start(tile, tile);
-        int landed = 0;
-        int free = stages - 1;
-        for (int tile = 0; tile < tiles; ++tile) {
-            ptx::cp_async_wait_group<stages - 2>();
-            // Everyone's part of this tile has landed, and everyone is done with the tile that the next copy overwrites.
-            __syncthreads();
-            start(tile + stages - 1, free);
-            multiply<signature, config>(tiles_a[landed], tiles_b[landed], place, sums);
-            free = landed;
-            landed = landed + 1 == stages ? 0 : landed + 1;
-        }
-    } else {
-        typename TileCopy<shape_a, config>::Registers registers_a;
-        typename TileCopy<shape_b, config>::Registers registers_b;
-        if (tiles > 0) {
-            copy_a.load(registers_a);
-            copy_b.load(registers_b);
-        }
-        for (int tile = 0; tile < tiles; ++tile) {
-            const int stage = tile % stages;
-            copy_a.store(tiles_a[stage], registers_a);
-            copy_b.store(tiles_b[stage], registers_b);
-            // The tile is complete before anyone multiplies with it.
-            __syncthreads();
-            if (tile + 1 < tiles) {
-                copy_a.load(registers_a);
-                copy_b.load(registers_b);
+        for (int k = 0; k < config.block_k; ++k) {
+            if (k == 0) pipeline.start_copy();
+            if (k + 1 == config.block_k) {
+                pipeline.next_tile();
+                reader.next_stage();
             }
-            multiply<signature, config>(tiles_a[stage], tiles_b[stage], place, sums);
-            // With one stage everyone must be done with it before it is overwritten; with two, the next barrier sees to that.
-            if constexpr (stages == 1) __syncthreads();
+            reader.read(fragments[(k + 1) % 2], (k + 1) % config.block_k);
+            multiply<config>(fragments[k % 2], sums);
         }
     }
-
     store_tile<signature, config>(args, block, place, sums);
 }
 

@@ -17,6 +17,15 @@ constexpr int threads(const KernelConfig& c) {
     return threads_m(c) * threads_n(c);
 }
 
+// A warp is 4 x 8 threads, where the block is large enough both ways.
+constexpr int warp_n(const KernelConfig& c) {
+    if (threads_n(c) < 8) return threads_n(c);
+    return threads_m(c) < 4 ? 32 / threads_m(c) : 8;
+}
+constexpr int warp_m(const KernelConfig& c) {
+    return 32 / warp_n(c);
+}
+
 // One operand's tile: block_k lines of `outer` elements in shared memory, whichever way the matrix runs in global memory.
 struct TileLayout {
     // Rows of the matrix run along K: the copy turns the tile.
@@ -70,9 +79,8 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (threads(c) % 32 != 0) return "a block's threads must be whole warps of 32";
     if ((c.thread_m > 4 && c.thread_m % 4 != 0) || (c.thread_n > 4 && c.thread_n % 4 != 0) || c.thread_m == 3 || c.thread_n == 3)
         return "thread_m and thread_n are 1, 2 or a multiple of 4, so that fragments are read as vectors";
-    if (threads_n(c) < 32 && 32 % threads_n(c) != 0) return "block_n / thread_n must divide a warp or be a multiple of 8";
-    if (threads_n(c) >= 8 ? threads_n(c) % 8 != 0 || threads_m(c) % 4 != 0 : threads_m(c) % (32 / threads_n(c)) != 0)
-        return "the block's threads must divide into warps of 4 x 8, or of 32 / (block_n / thread_n) rows where a row has under 8 threads";
+    if (threads_m(c) == 3 || 32 % warp_n(c) != 0 || threads_n(c) % warp_n(c) != 0 || threads_m(c) % warp_m(c) != 0)
+        return "the block's threads must divide into warps of 4 x 8, or of all its rows or columns where it has fewer";
     if (c.block_k < 4 || c.block_k > 64 || c.block_k % 4 != 0) return "block_k is a multiple of 4 from 4 to 64";
     if (c.vector_width != 1 && c.vector_width != 2 && c.vector_width != 4) return "vector_width is 1, 2 or 4";
     if (c.async_copy != 0 && c.async_copy != 1) return "async_copy is 0 or 1";

@@ -26,6 +26,8 @@ struct DeviceInfo {
     int driver_version = 0;
 
     int compute_capability() const { return compute_capability_major * 10 + compute_capability_minor; }
+    // Blocks that every device with clusters takes (CUDA Programming Guide, "Thread Block Clusters").
+    int largest_cluster() const { return emulated || compute_capability() >= 90 ? 8 : 1; }
 };
 
 // The emulated device: an SM of compute capability 8.0 with Ampere's limits.

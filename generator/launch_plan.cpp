@@ -70,7 +70,7 @@ std::size_t bind_product(const LaunchStep& step, const GemmProblem& problem, con
         args.ldb = packed_ld(problem.n);
         args.stride_b = args.ldb * problem.k;
     }
-    if (step.config.split_k > 1) args.workspace = at(call.workspace, step.partials_offset);
+    if (partial_results(step.config) > 1) args.workspace = at(call.workspace, step.partials_offset);
     return write(args, arguments);
 }
 
@@ -80,11 +80,11 @@ std::size_t bind_reduce(const LaunchStep& step, const GemmProblem& problem, cons
     return write(args, arguments);
 }
 
-// The kernel that adds up the parts. Where there are many, threads share an element's parts.
-KernelConfig reduce_config(const GemmProblem& problem, int split_k) {
-    const int sharers = split_k >= 64 ? 16 : split_k >= 16 ? 8 : split_k >= 8 ? 4 : 1;
+// The kernel that adds up the partial results. Where there are many, threads share an element's parts.
+KernelConfig reduce_config(const GemmProblem& problem, int parts) {
+    const int sharers = parts >= 64 ? 16 : parts >= 16 ? 8 : parts >= 8 ? 4 : 1;
     const int columns = problem.n <= 64 ? 64 : sharers == 16 ? 128 : 256;
-    return KernelConfig{.family = family::reduce, .block_m = sharers, .block_n = columns, .split_k = split_k};
+    return KernelConfig{.family = family::reduce, .block_m = sharers, .block_n = columns, .split_k = parts};
 }
 
 }  // namespace
@@ -114,7 +114,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
                                         .config = kernel,
                                         .grid = grid,
                                         .threads = threads(kernel),
-                                        .cluster = 1,
+                                        .cluster = kernel.cluster,
                                         .shared_bytes = shared_bytes(kernel, signature),
                                         .partials_offset = partials_offset,
                                         .bind = bind});
@@ -129,10 +129,10 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     const std::int64_t partials_offset = plan.workspace_bytes;
     const KernelSignature signature = main_signature(problem, config);
     add(signature, config, blocks(config, m, n, batch), partials_offset, bind_product);
-    if (config.split_k > 1) {
-        const KernelConfig sum = reduce_config(problem, config.split_k);
+    if (const int parts = partial_results(config); parts > 1) {
+        const KernelConfig sum = reduce_config(problem, parts);
         add(signature, sum, blocks(sum, m, n, batch), partials_offset, bind_reduce);
-        plan.workspace_bytes += batch * config.split_k * m * workspace_ld(n) * kElementBytes;
+        plan.workspace_bytes += batch * parts * m * workspace_ld(n) * kElementBytes;
     }
     return plan;
 }
@@ -140,7 +140,8 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
 std::int64_t longest_rounding_chain(const GemmProblem& problem, const KernelConfig& config) {
     std::int64_t chain = config.split_k > 1 ? std::min<std::int64_t>(k_per_split(problem, config), problem.k) : problem.k;
     if (config.family == family::gemv) chain = gemv::longest_chain(config, chain);
-    if (config.split_k > 1) chain += reduce::longest_chain(reduce_config(problem, config.split_k), config.split_k);
+    if (config.cluster > 1) chain += config.cluster;
+    if (const int parts = partial_results(config); parts > 1) chain += reduce::longest_chain(reduce_config(problem, parts), parts);
     return chain;
 }
 

@@ -24,7 +24,7 @@ std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
 double workspace_estimate(const GemmProblem& p, const KernelConfig& c) {
     const auto [m, k, batch] = std::array{static_cast<double>(p.m), static_cast<double>(p.k), static_cast<double>(p.batch)};
     return 4.0 * batch *
-           ((c.split_k > 1 ? c.split_k * m * static_cast<double>(workspace_ld(p.n)) : 0) +
+           ((partial_results(c) > 1 ? partial_results(c) * m * static_cast<double>(workspace_ld(p.n)) : 0) +
             (pack::packs_a(c) ? static_cast<double>(packed_ld(p.m)) * k : 0) +
             (pack::packs_b(c) ? static_cast<double>(packed_ld(p.n)) * k : 0));
 }
@@ -53,16 +53,18 @@ public:
         const double blocks_per_sm = std::ceil(blocks_total / sms);
         const double arithmetic = fma_per_block * blocks_per_sm / (fma_rate * latency_hiding);
 
-        const double bytes =
-            4.0 * static_cast<double>(problem_.batch) *
-            (static_cast<double>(problem_.m) * static_cast<double>(problem_.k) +
-             static_cast<double>(problem_.k) * static_cast<double>(problem_.n) +
-             static_cast<double>(problem_.m) * static_cast<double>(problem_.n) * (c.split_k > 1 ? 2.0 * c.split_k + 1 : 1));
+        const double bytes = 4.0 * static_cast<double>(problem_.batch) *
+                             (static_cast<double>(problem_.m) * static_cast<double>(problem_.k) +
+                              static_cast<double>(problem_.k) * static_cast<double>(problem_.n) +
+                              static_cast<double>(problem_.m) * static_cast<double>(problem_.n) *
+                                  (partial_results(c) > 1 ? 2.0 * partial_results(c) + 1 : 1));
         // Each packed operand is read and written once more.
         const double packing =
             c.pack_ab != 0 ? 2.0 + 2.0 * (workspace_estimate(problem_, c) - workspace_estimate(problem_, unpacked(c))) / 3e6 : 0.0;
         const double memory = bytes / (4.0e6 * std::max(0.1, fill));
-        return std::max({arithmetic * copy_penalty(c), memory, latency(c)}) + packing + (c.split_k > 1 ? 2.0 : 0.0) + 1.5;
+        // A second kernel, and a cluster's two barriers with the sums between them.
+        const double summing = (partial_results(c) > 1 ? 2.0 : 0.0) + (c.cluster > 1 ? 0.8 : 0.0);
+        return std::max({arithmetic * copy_penalty(c), memory, latency(c)}) + packing + summing + 1.5;
     }
 
 private:
@@ -132,7 +134,9 @@ constexpr RegisterTile kRegisterTiles[] = {
     {64, 256, 8, 8, 2},   {96, 128, 8, 8, 2},   {128, 96, 8, 8, 2},  {192, 128, 12, 8, 1}, {16, 32, 4, 1, 4},    {256, 128, 8, 8, 1},
     {128, 256, 8, 8, 1},  {256, 64, 16, 8, 2},  {64, 256, 8, 16, 2}, {96, 128, 12, 8, 2},  {128, 64, 8, 4, 2},   {64, 128, 4, 8, 2},
     {64, 64, 4, 4, 4},    {128, 64, 16, 8, 3},  {64, 128, 8, 16, 3}, {96, 96, 12, 8, 3},   {32, 128, 8, 4, 4},   {128, 32, 8, 8, 4},
-    {32, 128, 8, 8, 4},   {256, 16, 8, 4, 4},
+    {32, 128, 8, 8, 4},   {256, 16, 8, 4, 4},   {16, 128, 8, 4, 4},  {16, 128, 8, 8, 4},   {16, 64, 4, 4, 4},    {16, 256, 8, 4, 2},
+    {16, 256, 16, 4, 2},  {32, 64, 8, 4, 4},    {32, 64, 8, 8, 8},   {64, 32, 8, 8, 8},    {64, 16, 4, 2, 8},    {64, 16, 8, 2, 8},
+    {128, 16, 8, 8, 4},
 };
 
 struct Pipeline {
@@ -212,6 +216,16 @@ private:
     std::vector<Rejection> rejections_;
 };
 
+// How many of a split's parts a cluster may sum: all, or 8 of many; and none.
+std::vector<int> cluster_choices(int split, const DeviceInfo& device) {
+    std::vector<int> clusters{1};
+    if (const int largest = device.largest_cluster(); split > 1 && split <= largest && (split & (split - 1)) == 0)
+        clusters.push_back(split);
+    else if (largest > 1 && split % largest == 0)
+        clusters.push_back(largest);
+    return clusters;
+}
+
 // Splits of K worth trying: powers of two, and those that make whole waves of blocks, up to where the parts fill the device
 // eight times over or have too little work each.
 std::vector<int> split_choices(const GemmProblem& problem, const DeviceInfo& device, std::int64_t tiles, int block_k) {
@@ -260,9 +274,13 @@ void add_simt(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
                     .split_k = split,
                     .raster = tiles > 4LL * device.sm_count && tiles_m > 8 ? 8 : 0,
                     .min_blocks = tile.min_blocks};
-                collector.add(config, doubt);
-                config.pack_ab = worth_packing(p);
-                if (config.pack_ab != 0) collector.add(config, doubt);
+                for (const int cluster : cluster_choices(split, device)) {
+                    config.cluster = cluster;
+                    config.pack_ab = 0;
+                    collector.add(config, doubt);
+                    config.pack_ab = worth_packing(p);
+                    if (config.pack_ab != 0) collector.add(config, doubt);
+                }
             }
             doubt += kPipelineDoubt;
         }
@@ -323,6 +341,9 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
     if (c.boundary == boundary::exact && !divides(p, c.block_m, c.block_n, c.block_k))
         return fmt::format("exact needs m, n and k to be multiples of {}, {} and {}", c.block_m, c.block_n, c.block_k);
     if (c.async_copy != 0 && device.compute_capability() < 80) return "cp.async needs compute capability 8.0";
+    if (c.cluster > device.largest_cluster())
+        return device.largest_cluster() == 1 ? "clusters need compute capability 9.0"
+                                             : fmt::format("the device takes clusters of up to {} blocks", device.largest_cluster());
     const std::int64_t shared = shared_bytes(c, signature);
     if (shared > device.shared_bytes_per_block)
         return fmt::format("needs {} bytes of shared memory a block, the device has {}", shared, device.shared_bytes_per_block);

@@ -271,11 +271,14 @@ public:
             throw LaunchRefused(
                 fmt::format("{} bytes of shared memory a block, the device has {}", shared_bytes, info_.shared_bytes_per_block));
         const Current current(*context_);
-        CUlaunchAttribute attribute{};
-        attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-        attribute.value.clusterDim.x = static_cast<unsigned>(cluster);
-        attribute.value.clusterDim.y = 1;
-        attribute.value.clusterDim.z = 1;
+        // Spread, the default, leaves some SMs of a GPC with many blocks and others with few.
+        CUlaunchAttribute attributes[2] = {};
+        attributes[0].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+        attributes[0].value.clusterDim.x = static_cast<unsigned>(cluster);
+        attributes[0].value.clusterDim.y = 1;
+        attributes[0].value.clusterDim.z = 1;
+        attributes[1].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE;
+        attributes[1].value.clusterSchedulingPolicyPreference = CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING;
         CUlaunchConfig config{};
         config.gridDimX = static_cast<unsigned>(grid);
         config.gridDimY = 1;
@@ -285,8 +288,8 @@ public:
         config.blockDimZ = 1;
         config.sharedMemBytes = static_cast<unsigned>(shared_bytes);
         config.hStream = static_cast<CUstream>(stream);
-        config.attrs = &attribute;
-        config.numAttrs = cluster > 1 ? 1 : 0;
+        config.attrs = attributes;
+        config.numAttrs = cluster > 1 ? 2 : 0;
         // Every kernel has exactly one parameter, a struct by value.
         void* parameters[] = {const_cast<void*>(arguments)};
         check(driver_, driver_.launch(&config, static_cast<const CudaKernel&>(kernel).function, parameters, nullptr), "cuLaunchKernelEx");

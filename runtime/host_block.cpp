@@ -1,5 +1,5 @@
-// The threads of an emulated block as fibers. A thread begins on a fiber that is free and stays on it; as long as threads end
-// without waiting, one fiber runs them all one after the other as plain calls.
+// The threads of an emulated cluster, most often of a single block, as fibers. A thread begins on a fiber that is free and stays on it; as
+// long as threads end without waiting, one fiber runs them all one after the other as plain calls.
 #include "runtime/host_block.h"
 
 #include <fmt/core.h>
@@ -58,7 +58,7 @@ struct AsyncCopy {
 };
 
 struct EmulatedThread {
-    enum class State { not_started, ready, at_barrier, at_warp_operation, exited };
+    enum class State { not_started, ready, at_barrier, at_cluster_barrier, at_warp_operation, exited };
 
     host::Thread view{};
     State state = State::not_started;
@@ -97,6 +97,7 @@ const char* name_of(WarpOperation operation) {
 std::string describe(const EmulatedThread& thread) {
     switch (thread.state) {
         case EmulatedThread::State::at_barrier: return "__syncthreads at " + describe(thread.site);
+        case EmulatedThread::State::at_cluster_barrier: return "cluster_sync at " + describe(thread.site);
         case EmulatedThread::State::at_warp_operation:
             return fmt::format("{} over lanes {:#x} at {}", name_of(thread.operation), thread.mask, describe(thread.site));
         default: return "exited";
@@ -107,9 +108,9 @@ bool same_site(Site a, Site b) {
     return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
 }
 
-class Block {
+class Cluster {
 public:
-    ~Block() {
+    ~Cluster() {
         stopping_ = true;
         for (const auto& fiber : fibers_)
             if (fiber->inside) resume(*fiber);
@@ -118,15 +119,20 @@ public:
     void run(const HostLaunch& launch) {
         launch_ = &launch;
         random_ = launch.order.seed * 0x9e3779b97f4a7c15ULL + 1;
-        const auto count = static_cast<std::size_t>(launch.threads);
+        const auto blocks = static_cast<std::size_t>(launch.cluster);
+        block_threads_ = static_cast<std::size_t>(launch.threads);
+        const std::size_t count = blocks * block_threads_;
         if (threads_.size() < count) threads_.resize(count);
         order_.resize(count);
         std::iota(order_.begin(), order_.end(), 0);
         if (launch.order.kind == HostThreadOrder::Kind::descending) std::iota(order_.rbegin(), order_.rend(), 0);
-        shared_.begin_launch(launch.shared_bytes);
-        for (std::int64_t block = 0; block < launch.grid; ++block) {
-            run_block(launch.order.kind == HostThreadOrder::Kind::descending ? launch.grid - 1 - block : block);
-            if (const auto damage = shared_.damage(); damage && fault_.empty()) fault_ = *damage;
+        while (shared_.size() < blocks) shared_.push_back(std::make_unique<HostSharedMemory>());
+        for (const auto& shared : shared_) shared->begin_launch(launch.shared_bytes);
+        const std::int64_t clusters = launch.grid / launch.cluster;
+        for (std::int64_t cluster = 0; cluster < clusters; ++cluster) {
+            run_cluster((launch.order.kind == HostThreadOrder::Kind::descending ? clusters - 1 - cluster : cluster) * launch.cluster);
+            for (std::size_t block = 0; block < blocks; ++block)
+                if (const auto damage = shared_[block]->damage(); damage && fault_.empty()) fault_ = *damage;
             if (!fault_.empty()) throw DeviceFault(std::exchange(fault_, {}));
         }
     }
@@ -135,12 +141,26 @@ public:
     const host::Thread* current() const { return &current_->view; }
 
     void sync_threads(Site site) { wait(EmulatedThread::State::at_barrier, site); }
+    void sync_cluster(Site site) { wait(EmulatedThread::State::at_cluster_barrier, site); }
+    int cluster_rank() const { return static_cast<int>(block_of(index_of(*current_))); }
+
+    const void* map_shared(const void* address, int rank, Site site) {
+        if (rank < 0 || rank >= launch_->cluster)
+            fail(fmt::format("a cluster of {} blocks has no block {}", launch_->cluster, rank).c_str(), site);
+        const auto other = static_cast<std::size_t>(rank);
+        for (std::size_t i = other * block_threads_; i < (other + 1) * block_threads_; ++i)
+            if (threads_[i].state == State::exited) fail("the shared memory of a block that has ended is read", site);
+        const void* const place = shared_[static_cast<std::size_t>(cluster_rank())]->counterpart(address, *shared_[other]);
+        if (!place) fail("the address is in no tile of shared memory that both blocks have", site);
+        return place;
+    }
 
     unsigned long long warp(WarpOperation operation, unsigned mask, unsigned long long word, int source_lane, Site site) {
         EmulatedThread& self = *current_;
         const std::size_t index = index_of(self);
-        const std::size_t first = index / kWarpSize * kWarpSize;
-        const std::size_t lanes = std::min<std::size_t>(kWarpSize, count() - first);
+        const std::size_t block_begin = block_of(index) * block_threads_;
+        const std::size_t first = block_begin + (index - block_begin) / kWarpSize * kWarpSize;
+        const std::size_t lanes = std::min<std::size_t>(kWarpSize, block_begin + block_threads_ - first);
         if (lanes < kWarpSize) mask &= (1U << lanes) - 1;
         self.operation = operation;
         self.mask = mask;
@@ -166,7 +186,7 @@ public:
 
     void* take_shared(int index, long long bytes, Site site) {
         std::string error;
-        void* const tile = shared_.take(index, bytes, error);
+        void* const tile = shared_[static_cast<std::size_t>(cluster_rank())]->take(index, bytes, error);
         if (!tile) fail(error.c_str(), site);
         return tile;
     }
@@ -191,7 +211,8 @@ public:
     }
 
     [[noreturn]] void fail(const char* what, Site site) {
-        fault_ = fmt::format("{} ({}, block {}, thread {})", what, describe(site), block_, index_of(*current_));
+        const std::size_t index = index_of(*current_);
+        fault_ = fmt::format("{} ({}, block {}, thread {})", what, describe(site), block_number(index), index % block_threads_);
         for (;;) suspend(*current_->fiber);
     }
 
@@ -200,6 +221,9 @@ private:
 
     std::size_t count() const { return order_.size(); }
     std::size_t index_of(const EmulatedThread& thread) const { return static_cast<std::size_t>(&thread - threads_.data()); }
+
+    std::size_t block_of(std::size_t index) const { return index / block_threads_; }
+    std::int64_t block_number(std::size_t index) const { return first_block_ + static_cast<std::int64_t>(block_of(index)); }
 
     std::uint64_t next_random() {
         random_ ^= random_ << 13;
@@ -213,14 +237,15 @@ private:
         for (std::size_t i = count(); i > 1; --i) std::swap(order_[i - 1], order_[(next_random() >> 11) % i]);
     }
 
-    void run_block(std::int64_t block) {
-        block_ = block;
-        shared_.begin_block();
+    void run_cluster(std::int64_t first_block) {
+        first_block_ = first_block;
+        for (const auto& shared : shared_) shared->begin_block();
         const auto threads = static_cast<unsigned>(launch_->threads);
         const host::Index grid{static_cast<unsigned>(launch_->grid), 1, 1};
-        for (unsigned i = 0; i < threads; ++i) {
+        for (std::size_t i = 0; i < count(); ++i) {
             EmulatedThread& thread = threads_[i];
-            thread.view = {{i, 0, 0}, {static_cast<unsigned>(block), 0, 0}, {threads, 1, 1}, grid};
+            thread.view = {
+                {static_cast<unsigned>(i % block_threads_), 0, 0}, {static_cast<unsigned>(block_number(i)), 0, 0}, {threads, 1, 1}, grid};
             thread.state = State::not_started;
             thread.fiber = nullptr;
             thread.copies.clear();
@@ -232,7 +257,7 @@ private:
         shuffle_order();
         while (started_ < count() && fault_.empty()) start_threads();
         while (exited_ < count() && fault_.empty()) {
-            if (!release_barrier() && !run_ready_threads()) fault_ = divergence();
+            if (!release_barriers() && !run_ready_threads()) fault_ = divergence();
         }
         if (!fault_.empty()) cancel();
     }
@@ -261,13 +286,18 @@ private:
         return progress;
     }
 
-    // True where every thread waited at the same barrier, and may now go on.
-    bool release_barrier() {
-        const EmulatedThread& first = threads_[0];
-        for (std::size_t i = 0; i < count(); ++i)
-            if (threads_[i].state != State::at_barrier || !same_site(threads_[i].site, first.site)) return false;
-        for (std::size_t i = 0; i < count(); ++i) threads_[i].state = State::ready;
-        shuffle_order();
+    // True where all threads of the cluster, or of one of its blocks, waited at the same barrier, and may now go on.
+    bool release_barriers() {
+        bool released = release(State::at_cluster_barrier, 0, count());
+        for (std::size_t first = 0; first < count(); first += block_threads_)
+            released |= release(State::at_barrier, first, first + block_threads_);
+        if (released) shuffle_order();
+        return released;
+    }
+    bool release(State barrier, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            if (threads_[i].state != barrier || !same_site(threads_[i].site, threads_[begin].site)) return false;
+        for (std::size_t i = begin; i < end; ++i) threads_[i].state = State::ready;
         return true;
     }
 
@@ -304,7 +334,10 @@ private:
             if (group == groups.end()) group = groups.insert(groups.end(), {where, {}});
             group->second.push_back(i);
         }
-        std::string text = fmt::format("barrier divergence in block {}:", block_);
+        const std::string where_in_grid = launch_->cluster == 1
+                                              ? fmt::format("block {}", first_block_)
+                                              : fmt::format("the cluster of blocks {} to {}", first_block_, block_number(count() - 1));
+        std::string text = fmt::format("barrier divergence in {}:", where_in_grid);
         for (const auto& [where, members] : groups)
             text += fmt::format("{} {} thread{} (the first is {}) {}{}", &where == &groups.front().first ? "" : ";", members.size(),
                                 members.size() == 1 ? "" : "s", members.front(), where == "exited" ? "" : "at ", where);
@@ -384,7 +417,9 @@ private:
     }
 
     const HostLaunch* launch_ = nullptr;
-    std::int64_t block_ = 0;
+    std::int64_t first_block_ = 0;
+    std::size_t block_threads_ = 1;
+    // Of all blocks of the cluster, one block after the other.
     std::vector<EmulatedThread> threads_;
     std::vector<std::size_t> order_;
     // Threads begun, of those in order_, and ended.
@@ -393,7 +428,8 @@ private:
     EmulatedThread* current_ = nullptr;
     std::vector<std::unique_ptr<Fiber>> fibers_;
     std::vector<Fiber*> free_;
-    HostSharedMemory shared_;
+    // A block's each.
+    std::vector<std::unique_ptr<HostSharedMemory>> shared_;
     std::uint64_t random_ = 1;
     std::string fault_;
     bool cancelling_ = false;
@@ -402,8 +438,8 @@ private:
     std::size_t scheduler_stack_bytes_ = 0;
 };
 
-// The block that runs on this OS thread.
-thread_local Block* running = nullptr;
+// The cluster that runs on this OS thread.
+thread_local Cluster* running = nullptr;
 
 }  // namespace
 
@@ -423,9 +459,9 @@ HostThreadOrder parse_host_thread_order(const std::string& text) {
 }
 
 void run_on_host(const HostLaunch& launch) {
-    thread_local Block block;
-    running = &block;
-    block.run(launch);
+    thread_local Cluster cluster;
+    running = &cluster;
+    cluster.run(launch);
 }
 
 const host::Services& host_services() {
@@ -441,6 +477,9 @@ const host::Services& host_services() {
             },
         .commit_copies = [] { running->commit_copies(); },
         .wait_for_copies = [](int pending_groups) { running->wait_for_copies(pending_groups); },
+        .cluster_rank = [] { return running->cluster_rank(); },
+        .sync_cluster = [](Site site) { running->sync_cluster(site); },
+        .map_shared = [](const void* address, int rank, Site site) { return running->map_shared(address, rank, site); },
         .fail = [](const char* what, Site site) { running->fail(what, site); },
     };
     return services;

@@ -1,5 +1,6 @@
-// Runs the blocks of an emulated launch: a block's threads are fibers of one OS thread, which switch at barriers, warp-wide
-// operations and nowhere else. The order in which they run is chosen, so that a missing barrier shows under one of the orders.
+// Runs the blocks of an emulated launch: the threads of a block, and of all blocks of a cluster, are fibers of one OS thread, which
+// switch at barriers, warp-wide operations and nowhere else. The order in which they run is chosen, so that a missing barrier shows under
+// one of the orders.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,8 @@ struct HostLaunch {
     const void* arguments = nullptr;
     std::int64_t grid = 1;
     int threads = 1;
+    // Blocks that run together; the grid is a multiple of it.
+    int cluster = 1;
     std::int64_t shared_bytes = 0;
     HostThreadOrder order;
 };

@@ -141,9 +141,11 @@ public:
         const auto& kernel = static_cast<const HostKernel&>(loaded);
         if (grid < 1 || grid > kLargestGrid) throw LaunchRefused(fmt::format("a grid has 1 to {} blocks, not {}", kLargestGrid, grid));
         if (threads < 1 || threads > 1024) throw LaunchRefused(fmt::format("a block has 1 to 1024 threads, not {}", threads));
-        if (cluster != 1) throw LaunchRefused("the emulated device has no clusters");
+        if (cluster < 1 || cluster > info_.largest_cluster())
+            throw LaunchRefused(fmt::format("a cluster has 1 to {} blocks, not {}", info_.largest_cluster(), cluster));
+        if (grid % cluster != 0) throw LaunchRefused(fmt::format("{} blocks are not divided into clusters of {}", grid, cluster));
         check_shared_bytes(shared_bytes);
-        const HostLaunch launch{kernel.run, arguments, grid, threads, shared_bytes, order_};
+        const HostLaunch launch{kernel.run, arguments, grid, threads, cluster, shared_bytes, order_};
         if (Recording* const recording = recording_of(stream)) {
             const auto* const bytes = static_cast<const std::byte*>(arguments);
             recording->push_back({kernel, launch, {bytes, bytes + argument_bytes}});

@@ -76,6 +76,16 @@ void* HostSharedMemory::take(int index, std::int64_t bytes, std::string& error) 
     return arena_.get() + offset;
 }
 
+void* HostSharedMemory::counterpart(const void* address, const HostSharedMemory& other) const {
+    const auto* const byte = static_cast<const unsigned char*>(address);
+    for (std::size_t i = 0; i < std::min(tiles_.size(), other.tiles_.size()); ++i) {
+        const unsigned char* const first = arena_.get() + tiles_[i].offset;
+        const std::size_t bytes = std::min(tiles_[i].bytes, other.tiles_[i].bytes);
+        if (byte >= first && byte < first + bytes) return other.arena_.get() + other.tiles_[i].offset + (byte - first);
+    }
+    return nullptr;
+}
+
 std::optional<std::string> HostSharedMemory::damage() const {
     if constexpr (sanitizer::kActive) return std::nullopt;
     std::size_t gap = 0;

@@ -24,6 +24,8 @@ public:
     void begin_block();
     // The index-th tile, made by the first thread that takes it. Null, with the reason in error, where that can't be.
     void* take(int index, std::int64_t bytes, std::string& error);
+    // The same place in another block's memory; null where the address is in no tile that both have.
+    void* counterpart(const void* address, const HostSharedMemory& other) const;
     // What is wrong with the gaps, in words.
     std::optional<std::string> damage() const;
 

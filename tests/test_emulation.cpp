@@ -51,12 +51,13 @@ struct Shape {
     int threads = 32;
     std::int64_t grid = 1;
     std::int64_t shared_bytes = 0;
+    int cluster = 1;
 };
 
 void launch(const CompiledKernel& kernel, const std::string& order, const Shape& shape, const Args& args) {
     const auto device = make_host_device(order);
     const auto loaded = device->load(kernel, "test_kernel", shape.shared_bytes);
-    device->launch(*loaded, shape.grid, shape.threads, 1, shape.shared_bytes, &args, sizeof args, nullptr);
+    device->launch(*loaded, shape.grid, shape.threads, shape.cluster, shape.shared_bytes, &args, sizeof args, nullptr);
 }
 
 template <class T>
@@ -505,4 +506,67 @@ TEST_CASE("out-of-range accesses to global memory abort with a report of Address
         CHECK(contains(death.report, "AddressSanitizer: heap-buffer-overflow"));
         CHECK(contains(death.report, "test_kernel"));
     }
+}
+
+TEST_CASE("blocks of a cluster read each other's shared memory") {
+    const auto body = [](const std::string& before, const std::string& after) {
+        return R"(
+            tmm::SharedMemory shared;
+            int* mine = shared.take<int, 40>()[0];
+            mine[threadIdx.x] = static_cast<int>(100 * blockIdx.x + threadIdx.x);
+            )" +
+               before + R"(
+            int sum = 0;
+            for (int rank = 0; rank < 4; ++rank) sum += *tmm::ptx::mapa(mine + (threadIdx.x + 1) % 40, rank);
+            static_cast<int*>(args.out)[blockIdx.x * 40 + threadIdx.x] = sum + static_cast<int>(tmm::ptx::cluster_ctarank());
+            )" +
+               after;
+    };
+    const std::string sync = "tmm::ptx::cluster_sync();";
+    const Shape shape{.threads = 40, .grid = 8, .shared_bytes = 160, .cluster = 4};
+    std::vector<int> expected;
+    for (int block = 0; block < 8; ++block)
+        for (int thread = 0; thread < 40; ++thread) expected.push_back(100 * (16 * (block / 4) + 6) + 4 * ((thread + 1) % 40) + block % 4);
+
+    const auto right = compiled(body(sync, sync));
+    const auto unready = compiled(body("", sync));
+    const auto ended = compiled(body(sync, ""));
+    bool unready_seen = false;
+    bool ended_seen = false;
+    for (const char* order : kOrders) {
+        INFO(order);
+        CHECK(results<int>(right, order, shape, 320) == expected);
+        std::vector<int> out(320);
+        const std::string first = fault(unready, order, shape, {out.data(), nullptr, nullptr, 0});
+        unready_seen |= !first.empty() || out != expected;
+        ended_seen |= contains(fault(ended, order, shape, {out.data(), nullptr, nullptr, 0}), "block that has ended");
+    }
+    CHECK(unready_seen);
+    CHECK(ended_seen);
+}
+
+TEST_CASE("misuse of clusters is found") {
+    const auto kernel = compiled(R"(
+        tmm::SharedMemory shared;
+        const int* mine = shared.take<int, 1>()[0];
+        tmm::ptx::cluster_sync();
+        const int* theirs = tmm::ptx::mapa(args.n == 9 ? static_cast<const int*>(args.in) : mine, args.n % 8);
+        tmm::ptx::cluster_sync();
+        static_cast<const int**>(args.out)[blockIdx.x] = theirs;
+    )");
+    const int* out[4];
+    const int elsewhere = 0;
+    const auto with = [&](int n, const Shape& shape) { return fault(kernel, "ascending", shape, {out, &elsewhere, nullptr, n}); };
+    const Shape pairs{.threads = 1, .grid = 4, .shared_bytes = 16, .cluster = 2};
+    CHECK(with(1, pairs) == "");
+    CHECK(out[0] == out[1]);
+    CHECK(contains(with(2, pairs), "a cluster of 2 blocks has no block 2"));
+    CHECK(contains(with(9, pairs), "no tile of shared memory"));
+    CHECK_THROWS_WITH_AS(with(0, {.threads = 1, .grid = 3, .shared_bytes = 16, .cluster = 2}),
+                         doctest::Contains("3 blocks are not divided into clusters of 2"), LaunchRefused);
+    CHECK_THROWS_AS(with(0, {.threads = 1, .grid = 32, .shared_bytes = 16, .cluster = 16}), LaunchRefused);
+
+    const auto divergent = compiled("if (blockIdx.x % 2 == 0) tmm::ptx::cluster_sync();");
+    CHECK(contains(fault(divergent, "ascending", {.threads = 2, .grid = 4, .cluster = 2}), "in the cluster of blocks 0 to 1"));
+    CHECK(contains(fault(divergent, "ascending", {.threads = 2, .grid = 4, .cluster = 2}), "cluster_sync"));
 }

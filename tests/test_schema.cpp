@@ -39,13 +39,13 @@ std::string replaced(std::string text, const std::string& from, const std::strin
     return text.replace(place, from.size(), to);
 }
 
-// Version 2 as it might be: configs get a field `cluster`.
+// Version 2 as it might be: configs get a field `warps`.
 SchemaDefinition next_schema() {
     auto schema = embedded_schema(TuningDatabase::kVersion);
     ++schema.version;
-    const std::string column = "cluster INTEGER NOT NULL DEFAULT 1 CHECK (cluster BETWEEN 0 AND 1048576)";
+    const std::string column = "warps INTEGER NOT NULL DEFAULT 1 CHECK (warps BETWEEN 0 AND 1048576)";
     schema.tables = replaced(schema.tables, "CREATE TABLE config (", "CREATE TABLE config (" + column + ", ");
-    schema.views = replaced(schema.views, "CREATE VIEW winner AS\nSELECT ", "CREATE VIEW winner AS\nSELECT h.cluster, ");
+    schema.views = replaced(schema.views, "CREATE VIEW winner AS\nSELECT ", "CREATE VIEW winner AS\nSELECT h.warps, ");
     schema.migrations.push_back({.to = schema.version, .sql = "ALTER TABLE config ADD COLUMN " + column + ";"});
     return schema;
 }
@@ -156,7 +156,7 @@ TEST_CASE("an older version becomes today's: nothing is lost, new fields have th
     bring_up_to_date(raw, next_schema());
     CHECK(number(raw, "PRAGMA user_version") == TuningDatabase::kVersion + 1);
     CHECK(content(raw) == before);
-    CHECK(strings(raw, "SELECT cluster FROM winner") == std::vector<std::string>{"1"});
+    CHECK(strings(raw, "SELECT warps FROM winner") == std::vector<std::string>{"1"});
     CHECK(strings(raw, "PRAGMA integrity_check") == std::vector<std::string>{"ok"});
     bring_up_to_date(raw, next_schema());  // once is enough
 
@@ -183,7 +183,7 @@ TEST_CASE("a migration that fails, or that would break references, leaves the ol
     fill(file);
     const std::string bytes = read_file(file);
     for (const char* sql :
-         {"ALTER TABLE config ADD COLUMN cluster INTEGER; THIS IS NO SQL;", "PRAGMA defer_foreign_keys = ON; DELETE FROM config;"}) {
+         {"ALTER TABLE config ADD COLUMN warps INTEGER; THIS IS NO SQL;", "PRAGMA defer_foreign_keys = ON; DELETE FROM config;"}) {
         CAPTURE(sql);
         SQLite::Database raw(file, SQLite::OPEN_READWRITE);
         raw.exec("PRAGMA foreign_keys = ON");

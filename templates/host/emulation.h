@@ -6,7 +6,7 @@
 namespace tmm::host {
 
 // Part of the compiler's identity: an image made for another version is never loaded.
-inline constexpr int kEmulationVersion = 1;
+inline constexpr int kEmulationVersion = 2;
 
 struct Index {
     unsigned x;
@@ -29,7 +29,7 @@ struct Site {
 
 enum class WarpOperation : int { sync, shuffle, ballot };
 
-// Called by the running thread; those that wait switch to other threads of the block.
+// Called by the running thread; those that wait switch to other threads of the block, or of its cluster.
 struct Services {
     const Thread* (*current_thread)();
     void (*sync_threads)(Site site);
@@ -41,6 +41,10 @@ struct Services {
     void (*copy_async)(void* destination, const void* source, int bytes, int source_bytes);
     void (*commit_copies)();
     void (*wait_for_copies)(int pending_groups);
+    int (*cluster_rank)();
+    void (*sync_cluster)(Site site);
+    // The place of an address in this block's shared memory in that of the cluster's block of that rank.
+    const void* (*map_shared)(const void* address, int rank, Site site);
     // Ends the launch with a DeviceFault; does not return.
     void (*fail)(const char* what, Site site);
 };

@@ -38,6 +38,7 @@ struct KernelConfig {
     int min_blocks = 1;
     int swap_ab = 0;
     int pack_ab = 0;
+    int cluster = 1;
 
     friend constexpr bool operator==(const KernelConfig&, const KernelConfig&) = default;
 };
@@ -70,20 +71,29 @@ inline constexpr Parameter kParameters[] = {
     {"vector_width", &KernelConfig::vector_width, 1, nullptr, 0, false, "most elements a thread moves in one access to global memory"},
     {"boundary", &KernelConfig::boundary, boundary::guarded, kBoundaryNames, boundary::count, false,
      "how the kernel meets the matrix edge"},
-    {"split_k", &KernelConfig::split_k, 1, nullptr, 0, true, "parts that K is divided into, summed by a second kernel in fixed order"},
+    {"split_k", &KernelConfig::split_k, 1, nullptr, 0, true,
+     "parts that K is divided into, summed in fixed order: within a cluster, and by a second kernel"},
     {"raster", &KernelConfig::raster, 0, nullptr, 0, true, "tile rows a band of blocks walks together; 0: row by row"},
     {"min_blocks", &KernelConfig::min_blocks, 1, nullptr, 0, false, "blocks an SM should hold at once; bounds the registers"},
     {"swap_ab", &KernelConfig::swap_ab, 0, nullptr, 0, false, "1: computes the transpose of C, so that columns play the part of rows"},
     {"pack_ab", &KernelConfig::pack_ab, 0, nullptr, 0, true,
      "operands first copied into aligned lines along M or N: 1 is A, 2 is B, 3 both"},
+    {"cluster", &KernelConfig::cluster, 1, nullptr, 0, false,
+     "blocks that run together and sum as many parts of K through each other's shared memory"},
 };
 inline constexpr int kParameterCount = sizeof(kParameters) / sizeof(kParameters[0]);
 static_assert(kParameterCount * sizeof(int) == sizeof(KernelConfig), "every field of KernelConfig needs its row in kParameters");
 
+// Sums that are left for a second kernel, of each element; 1: none are.
+constexpr int partial_results(const KernelConfig& c) {
+    return c.split_k / c.cluster;
+}
+
 // The part of a config that the kernel's text depends on.
 constexpr KernelConfig kernel_config(KernelConfig c) {
     c.raster = 0;
-    if (c.split_k > 1) c.split_k = 2;
+    // Whether a sum goes to C or is partial; not how many parts there are.
+    c.split_k = c.split_k > c.cluster ? 2 * c.cluster : c.cluster;
     if (c.family != family::pack) c.pack_ab = 0;
     return c;
 }

@@ -32,4 +32,24 @@ __device__ inline void cp_async_wait_group() {
     asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
 
+// The block's place in its cluster.
+__device__ inline unsigned cluster_ctarank() {
+    unsigned rank;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+// Waits for all threads of the cluster; what they wrote to shared memory is then seen by all.
+__device__ inline void cluster_sync() {
+    asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+// The same place in the shared memory of the cluster's block of that rank.
+template <class T>
+__device__ inline const T* mapa(const T* shared, int rank) {
+    unsigned long long address;
+    asm("mapa.u64 %0, %1, %2;" : "=l"(address) : "l"(shared), "r"(rank));
+    return reinterpret_cast<const T*>(address);
+}
+
 }  // namespace tmm::ptx

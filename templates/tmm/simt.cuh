@@ -53,6 +53,51 @@ __device__ constexpr int group_start(int thread, int i) {
     return (i * threads_across + thread) * group_of(per_thread);
 }
 
+// What a block works on: a tile of C, a part of K, a member of the batch.
+struct WorkItem {
+    // The tile's first row and column of C.
+    i64 row0;
+    i64 column0;
+    i64 batch;
+    int split;
+    // The part of K, and how many tiles of block_k it makes.
+    i64 k_begin;
+    i64 k_end;
+    int tiles;
+};
+
+template <KernelConfig config>
+__device__ inline WorkItem work_item(const GemmArgs& args) {
+    const unsigned tiles_m = static_cast<unsigned>((args.m + config.block_m - 1) / config.block_m);
+    const unsigned tiles_n = static_cast<unsigned>((args.n + config.block_n - 1) / config.block_n);
+    // The blocks of a cluster, which follow each other, take parts of one tile.
+    constexpr unsigned cluster = config.cluster;
+    const unsigned rank = blockIdx.x % cluster;
+    const unsigned tile = blockIdx.x / cluster % (tiles_m * tiles_n);
+    const unsigned rest = blockIdx.x / cluster / (tiles_m * tiles_n);
+    const unsigned clusters_k = static_cast<unsigned>(args.split_k) / cluster;
+    unsigned tile_m = tile / tiles_n;
+    unsigned tile_n = tile % tiles_n;
+    if (args.raster != 0) {
+        // Bands of `raster` tile rows, walked column by column, so that blocks that run together share rows and columns in L2.
+        const unsigned raster = static_cast<unsigned>(args.raster);
+        const unsigned band = tile / (raster * tiles_n);
+        const unsigned in_band = tile % (raster * tiles_n);
+        const unsigned rows = tiles_m - band * raster < raster ? tiles_m - band * raster : raster;
+        tile_m = band * raster + in_band % rows;
+        tile_n = in_band / rows;
+    }
+    WorkItem item;
+    item.row0 = static_cast<i64>(tile_m) * config.block_m;
+    item.column0 = static_cast<i64>(tile_n) * config.block_n;
+    item.batch = rest / clusters_k;
+    item.split = static_cast<int>(rest % clusters_k * cluster + rank);
+    item.k_begin = item.split * args.k_per_split;
+    item.k_end = item.k_begin + args.k_per_split < args.k ? item.k_begin + args.k_per_split : args.k;
+    item.tiles = item.k_end > item.k_begin ? static_cast<int>((item.k_end - item.k_begin + config.block_k - 1) / config.block_k) : 0;
+    return item;
+}
+
 // The way of one operand's tiles from global to shared memory, one tile after the other along K. Each thread moves the same
 // `copies` vectors of every tile.
 template <TileLayout layout, KernelConfig config>
@@ -178,12 +223,15 @@ private:
 };
 
 // The ring of tiles in shared memory, `stages` of A and as many of B: one is multiplied while the others are under way.
-template <TileLayout layout_a, TileLayout layout_b, KernelConfig config>
+template <KernelSignature signature, KernelConfig config>
 class TilePipeline {
 public:
-    __device__ TilePipeline(const TileCopy<layout_a, config>& copy_a, const TileCopy<layout_b, config>& copy_b, SharedTiles<float> tiles_a,
-                            SharedTiles<float> tiles_b, int tiles)
-        : copy_a_(copy_a), copy_b_(copy_b), tiles_a_(tiles_a), tiles_b_(tiles_b), uncopied_(tiles) {}
+    __device__ TilePipeline(const GemmArgs& args, const WorkItem& item, SharedTiles<float> tiles_a, SharedTiles<float> tiles_b)
+        : copy_a_(static_cast<const float*>(args.a) + item.batch * args.stride_a, args.lda, item.row0, args.m, item.k_begin, item.k_end),
+          copy_b_(static_cast<const float*>(args.b) + item.batch * args.stride_b, args.ldb, item.column0, args.n, item.k_begin, item.k_end),
+          tiles_a_(tiles_a),
+          tiles_b_(tiles_b),
+          uncopied_(item.tiles) {}
 
     // On return the first tile is there.
     __device__ void begin() {
@@ -198,19 +246,19 @@ public:
 
     // Starts the copy of one more tile, where there is one, into the stage that was multiplied last.
     __device__ void start_copy() {
-        if constexpr (config.async_copy) {
-            if (uncopied_ > 0) {
+        if (uncopied_ > 0) {
+            --uncopied_;
+            if constexpr (config.async_copy) {
                 copy_a_.start(tiles_a_[stage_]);
                 copy_b_.start(tiles_b_[stage_]);
                 stage_ = stage_ + 1 == config.stages ? 0 : stage_ + 1;
+            } else {
+                copy_a_.load(registers_a_);
+                copy_b_.load(registers_b_);
             }
-            // A group a tile, empty past the last, so that the count of groups tells which tile has landed.
-            ptx::cp_async_commit_group();
-        } else if (uncopied_ > 0) {
-            copy_a_.load(registers_a_);
-            copy_b_.load(registers_b_);
         }
-        --uncopied_;
+        // A group a tile, empty past the last, so that the count of groups tells which tile has landed.
+        if constexpr (config.async_copy) ptx::cp_async_commit_group();
     }
 
     // Once everyone has read the last of the tile before: on return the next tile is there, everyone's part of it.
@@ -228,12 +276,15 @@ public:
     }
 
 private:
-    TileCopy<layout_a, config> copy_a_;
-    TileCopy<layout_b, config> copy_b_;
+    using CopyA = TileCopy<layout_a(config, signature), config>;
+    using CopyB = TileCopy<layout_b(config, signature), config>;
+
+    CopyA copy_a_;
+    CopyB copy_b_;
     SharedTiles<float> tiles_a_;
     SharedTiles<float> tiles_b_;
-    typename TileCopy<layout_a, config>::Registers registers_a_;
-    typename TileCopy<layout_b, config>::Registers registers_b_;
+    typename CopyA::Registers registers_a_;
+    typename CopyB::Registers registers_b_;
     int uncopied_;
     // Where the next copy goes.
     int stage_ = 0;
@@ -307,70 +358,110 @@ __device__ inline void multiply(const Fragments<config>& fragments, float (&sums
     }
 }
 
-// Which tile of C, which part of K and which member of the batch a block works on.
-struct Assignment {
-    i64 tile_m;
-    i64 tile_n;
-    int split;
-    i64 batch;
-};
+// Sums go to C through the epilogue, or as they are to the workspace where another kernel adds up the parts of K.
+template <KernelConfig config>
+constexpr bool is_partial = config.split_k > config.cluster;
 
 template <KernelConfig config>
-__device__ inline Assignment assignment(const GemmArgs& args) {
-    const unsigned tiles_m = static_cast<unsigned>((args.m + config.block_m - 1) / config.block_m);
-    const unsigned tiles_n = static_cast<unsigned>((args.n + config.block_n - 1) / config.block_n);
-    const unsigned tiles = tiles_m * tiles_n;
-    const unsigned tile = blockIdx.x % tiles;
-    const unsigned rest = blockIdx.x / tiles;
-    Assignment result;
-    result.split = static_cast<int>(rest % static_cast<unsigned>(args.split_k));
-    result.batch = rest / static_cast<unsigned>(args.split_k);
-    if (args.raster == 0) {
-        result.tile_m = tile / tiles_n;
-        result.tile_n = tile % tiles_n;
-    } else {
-        // Bands of `raster` tile rows, walked column by column, so that blocks that run together share rows and columns in L2.
-        const unsigned raster = static_cast<unsigned>(args.raster);
-        const unsigned band = tile / (raster * tiles_n);
-        const unsigned in_band = tile % (raster * tiles_n);
-        const unsigned rows = tiles_m - band * raster < raster ? tiles_m - band * raster : raster;
-        result.tile_m = band * raster + in_band % rows;
-        result.tile_n = in_band / rows;
-    }
-    return result;
-}
+struct Destination {
+    float* first;
+    i64 ld;
+    float alpha;
+    float beta;
+    // Of the whole matrix.
+    i64 rows;
+    i64 columns;
 
-// Sums go to C through the epilogue, or as they are to the workspace where another kernel adds up the parts of K.
-template <KernelSignature signature, KernelConfig config>
-__device__ inline void store_tile(const GemmArgs& args, const Assignment& block, ThreadPlace place,
-                                  const float (&sums)[config.thread_m][config.thread_n]) {
-    constexpr bool partial = config.split_k > 1;
-    constexpr KernelSignature target = partial ? partial_result_of(signature) : signature;
+    __device__ Destination(const GemmArgs& args, const WorkItem& item)
+        : ld(is_partial<config> ? workspace_ld(args.n) : args.ldc),
+          alpha(is_partial<config> ? 1.0f : static_cast<float>(args.alpha)),
+          beta(is_partial<config> ? 0.0f : static_cast<float>(args.beta)),
+          rows(args.m),
+          columns(args.n) {
+        const i64 part = (item.batch * args.split_k + item.split) / config.cluster;
+        first = is_partial<config> ? static_cast<float*>(args.workspace) + part * rows * ld
+                                   : static_cast<float*>(args.c) + item.batch * args.stride_c;
+    }
+
+    // `width` neighbouring results of a row.
+    template <KernelSignature signature, int width, bool guarded>
+    __device__ void store(i64 row, i64 column, const float* results) const {
+        constexpr KernelSignature target = is_partial<config> ? partial_result_of(signature) : signature;
+        if (guarded && row >= rows) return;
+        const i64 left = columns - column;
+        const int valid = !guarded || left >= width ? width : static_cast<int>(left);
+        store_results<target, width>(first + row * ld + column, results, alpha, beta, valid);
+    }
+};
+
+// Calls store with each of the thread's groups of neighbouring sums: its row and column within the tile, and the sums.
+template <KernelConfig config, class Store>
+__device__ inline void for_each_group(ThreadPlace place, const float (&sums)[config.thread_m][config.thread_n], Store&& store) {
     constexpr int group_m = group_of(config.thread_m);
     constexpr int group_n = group_of(config.thread_n);
+#pragma unroll
+    for (int i = 0; i < config.thread_m; ++i) {
+        const int row = group_start<config.thread_m, threads_m(config)>(place.m, i / group_m) + i % group_m;
+#pragma unroll
+        for (int j = 0; j < config.thread_n; j += group_n)
+            store(row, group_start<config.thread_n, threads_n(config)>(place.n, j / group_n), &sums[i][j]);
+    }
+}
 
-    const i64 ld = partial ? workspace_ld(args.n) : args.ldc;
-    float* c = partial ? static_cast<float*>(args.workspace) + (block.batch * args.split_k + block.split) * args.m * ld
-                       : static_cast<float*>(args.c) + block.batch * args.stride_c;
-    const float alpha = partial ? 1.0f : static_cast<float>(args.alpha);
-    const float beta = partial ? 0.0f : static_cast<float>(args.beta);
-    const i64 row0 = block.tile_m * config.block_m;
-    const i64 column0 = block.tile_n * config.block_n;
-    const auto store = [&]<bool guarded>() {
+template <KernelSignature signature, KernelConfig config, bool guarded>
+__device__ inline void store_tile(const Destination<config>& destination, i64 row0, i64 column0, ThreadPlace place,
+                                  const float (&sums)[config.thread_m][config.thread_n]) {
+    for_each_group<config>(place, sums, [&](int row, int column, const float* group) {
+        destination.template store<signature, group_of(config.thread_n), guarded>(row0 + row, column0 + column, group);
+    });
+}
+
+// The blocks of a cluster hold parts of one tile's sums. Each adds up its share of the tile, in the order of the ranks, out of all
+// the blocks' shared memory, and stores it. `part`: block_m rows of block_n elements in shared memory.
+template <KernelSignature signature, KernelConfig config, bool guarded>
+__device__ inline void store_cluster_tile(const Destination<config>& destination, i64 row0, i64 column0, ThreadPlace place,
+                                          const float (&sums)[config.thread_m][config.thread_n], float* part) {
+    for_each_group<config>(place, sums, [&](int row, int column, const float* group) {
+        constexpr int width = group_of(config.thread_n);
+        Vector<float, width> values;
 #pragma unroll
-        for (int i = 0; i < config.thread_m; ++i) {
-            const i64 row = row0 + group_start<config.thread_m, threads_m(config)>(place.m, i / group_m) + i % group_m;
-            if (guarded && row >= args.m) continue;
+        for (int i = 0; i < width; ++i) values.element[i] = group[i];
+        store_vector(part + row * config.block_n + column, values);
+    });
+    // Every block's part is there.
+    ptx::cluster_sync();
+    constexpr int vectors_per_row = config.block_n / kSumVector;
+    const int rank = static_cast<int>(ptx::cluster_ctarank());
+    for (int vector = rank * threads(config) + static_cast<int>(threadIdx.x); vector < config.block_m * vectors_per_row;
+         vector += config.cluster * threads(config)) {
+        Vector<float, kSumVector> parts[config.cluster];
 #pragma unroll
-            for (int j = 0; j < config.thread_n; j += group_n) {
-                const i64 column = column0 + group_start<config.thread_n, threads_n(config)>(place.n, j / group_n);
-                const i64 left = args.n - column;
-                const int valid = !guarded || left >= group_n ? group_n : static_cast<int>(left);
-                store_results<target, group_n>(c + row * ld + column, &sums[i][j], alpha, beta, valid);
-            }
+        for (int r = 0; r < config.cluster; ++r) parts[r] = load_vector<kSumVector>(ptx::mapa(part, r) + vector * kSumVector);
+#pragma unroll
+        for (int r = 1; r < config.cluster; ++r) {
+#pragma unroll
+            for (int i = 0; i < kSumVector; ++i) parts[0].element[i] += parts[r].element[i];
         }
+        const int row = vector / vectors_per_row;
+        const int column = vector % vectors_per_row * kSumVector;
+        destination.template store<signature, kSumVector, guarded>(row0 + row, column0 + column, parts[0].element);
+    }
+    // No block ends, and its shared memory with it, before the others have read it.
+    ptx::cluster_sync();
+}
+
+// `part`: where a cluster's blocks show each other their sums.
+template <KernelSignature signature, KernelConfig config>
+__device__ inline void store_results_of(const GemmArgs& args, const WorkItem& item, ThreadPlace place,
+                                        const float (&sums)[config.thread_m][config.thread_n], float* part) {
+    const Destination<config> destination(args, item);
+    const auto store = [&]<bool guarded>() {
+        if constexpr (config.cluster > 1)
+            store_cluster_tile<signature, config, guarded>(destination, item.row0, item.column0, place, sums, part);
+        else
+            store_tile<signature, config, guarded>(destination, item.row0, item.column0, place, sums);
     };
-    const bool inside = row0 + config.block_m <= args.m && column0 + config.block_n <= args.n;
+    const bool inside = item.row0 + config.block_m <= args.m && item.column0 + config.block_n <= args.n;
     if constexpr (config.boundary == boundary::exact) {
         store.template operator()<false>();
     } else if constexpr (config.boundary == boundary::guarded) {
@@ -386,33 +477,22 @@ __device__ inline void store_tile(const GemmArgs& args, const Assignment& block,
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
-    constexpr TileLayout shape_a = layout_a(config, signature);
-    constexpr TileLayout shape_b = layout_b(config, signature);
-    constexpr int stages = config.stages;
     SharedMemory shared;
-    const SharedTiles<float> tiles_a = shared.take<float, tile_elements(shape_a), stages>();
-    const SharedTiles<float> tiles_b = shared.take<float, tile_elements(shape_b), stages>();
+    const SharedTiles<float> tiles_a = shared.take<float, tile_elements(layout_a(config, signature)), config.stages>();
+    const SharedTiles<float> tiles_b = shared.take<float, tile_elements(layout_b(config, signature)), config.stages>();
+    SharedTiles<float> part{};
+    if constexpr (config.cluster > 1) part = shared.take<float, config.block_m * config.block_n>();
 
-    const Assignment block = assignment<config>(args);
+    const WorkItem item = work_item<config>(args);
     const ThreadPlace place = thread_place<config>();
-    const i64 row0 = block.tile_m * config.block_m;
-    const i64 column0 = block.tile_n * config.block_n;
-    const i64 k_begin = block.split * args.k_per_split;
-    const i64 k_end = k_begin + args.k_per_split < args.k ? k_begin + args.k_per_split : args.k;
-    const int tiles = k_end > k_begin ? static_cast<int>((k_end - k_begin + config.block_k - 1) / config.block_k) : 0;
-
-    TileCopy<shape_a, config> copy_a(static_cast<const float*>(args.a) + block.batch * args.stride_a, args.lda, row0, args.m, k_begin,
-                                     k_end);
-    TileCopy<shape_b, config> copy_b(static_cast<const float*>(args.b) + block.batch * args.stride_b, args.ldb, column0, args.n, k_begin,
-                                     k_end);
-    TilePipeline<shape_a, shape_b, config> pipeline(copy_a, copy_b, tiles_a, tiles_b, tiles);
+    TilePipeline<signature, config> pipeline(args, item, tiles_a, tiles_b);
     FragmentReader<signature, config> reader(tiles_a, tiles_b, place);
     // Those of the k that is multiplied, and of the next, which are on their way.
     Fragments<config> fragments[2];
     float sums[config.thread_m][config.thread_n] = {};
     pipeline.begin();
     reader.read(fragments[0], 0);
-    for (int tile = 0; tile < tiles; ++tile) {
+    for (int tile = 0; tile < item.tiles; ++tile) {
 #pragma unroll
         for (int k = 0; k < config.block_k; ++k) {
             if (k == 0) pipeline.start_copy();
@@ -424,7 +504,7 @@ __device__ void kernel(const GemmArgs& args) {
             multiply<config>(fragments[k % 2], sums);
         }
     }
-    store_tile<signature, config>(args, block, place, sums);
+    store_results_of<signature, config>(args, item, place, sums, part.first);
 }
 
 }  // namespace tmm::simt

@@ -52,9 +52,13 @@ constexpr int tile_elements(const TileLayout& l) {
     return l.depth * l.line_distance;
 }
 
+// Columns that a thread sums at once where a cluster adds up its blocks' parts.
+constexpr int kSumVector = 4;
+
 constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
     return shared_tile_bytes<float>(tile_elements(layout_a(c, s)), c.stages) +
-           shared_tile_bytes<float>(tile_elements(layout_b(c, s)), c.stages);
+           shared_tile_bytes<float>(tile_elements(layout_b(c, s)), c.stages) +
+           (c.cluster > 1 ? shared_tile_bytes<float>(c.block_m * c.block_n) : 0);
 }
 
 // Rows of the matrix within a tile, and their length.
@@ -92,6 +96,9 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.boundary != boundary::exact && c.boundary != boundary::guarded && c.boundary != boundary::peeled)
         return "simt's boundary mode is exact, guarded or peeled";
     if (c.split_k < 1 || c.split_k > 1024) return "split_k is 1 to 1024";
+    if (c.cluster != 1 && c.cluster != 2 && c.cluster != 4 && c.cluster != 8) return "cluster is 1, 2, 4 or 8";
+    if (c.split_k % c.cluster != 0) return "cluster must divide split_k";
+    if (c.cluster > 1 && c.block_n % kSumVector != 0) return "a cluster sums vectors of 4 columns: block_n must be a multiple of 4";
     if (c.raster < 0 || c.raster > 64) return "raster is 0 to 64";
     if (c.swap_ab != 0) return "simt does not use swap_ab";
     if (c.pack_ab < 0 || c.pack_ab > 3) return "pack_ab is 0 to 3";

@@ -42,4 +42,17 @@ inline void cp_async_wait_group() {
     host::services->wait_for_copies(pending);
 }
 
+inline unsigned cluster_ctarank() {
+    return static_cast<unsigned>(host::services->cluster_rank());
+}
+
+inline void cluster_sync(TMM_HOST_SITE) {
+    host::services->sync_cluster({file, line});
+}
+
+template <class T>
+inline const T* mapa(const T* shared, int rank, TMM_HOST_SITE) {
+    return static_cast<const T*>(host::services->map_shared(shared, rank, {file, line}));
+}
+
 }  // namespace tmm::ptx

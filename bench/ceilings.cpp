@@ -37,9 +37,18 @@ void launch(Device& device, const LoadedKernel& kernel, i64 blocks, int threads,
     device.launch(kernel, blocks, threads, 1, 0, &args, sizeof args, stream);
 }
 
-// What begins and ends within a vector is read with it: the allocations that ranges lie in begin and end at multiples of 16.
+std::int64_t round_up(std::int64_t bytes) {
+    return ceil_div(bytes, 256) * 256;
+}
+
+// How far behind a vector's first byte.
+std::int64_t misalignment(const std::byte* start) {
+    return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(start) % kReadVectorBytes);
+}
+
+// A vector of which a part is in the range is read whole: the allocations that ranges lie in begin and end with a vector.
 ReadRange in_vectors(const ByteRange& range) {
-    const auto before = static_cast<i64>(reinterpret_cast<std::uintptr_t>(range.start) % kReadVectorBytes);
+    const std::int64_t before = misalignment(range.start);
     return {.start = range.start - before, .vectors = ceil_div(before + range.bytes, kReadVectorBytes)};
 }
 
@@ -61,19 +70,29 @@ struct Swept {
     double us = 0;
 };
 
-// Screens all, times the fastest again in turn, and gives the one with the least median.
-Swept best_of(std::vector<Swept> swept, int screening_launches, int launches, const SettleOptions& settling, int samples) {
-    for (Swept& one : swept) one.us = screening_time(one.record(screening_launches)) / one.work;
+// A round is the launches that a replay may hold a multiple of.
+struct Sweep {
+    int round = 1;
+    // Least time of a sample after the screening.
+    double sample_us = 0;
+    SettleOptions settle;
+    int samples = kSamples;
+};
+
+// Screens all by a round each, times the fastest again in turn, and gives the one with the least median.
+Swept best_of(std::vector<Swept> swept, const Sweep& sweep) {
+    for (Swept& one : swept) one.us = screening_time(one.record(sweep.round)) / one.work;
     std::stable_sort(swept.begin(), swept.end(), [](const Swept& x, const Swept& y) { return x.us < y.us; });
     const auto slow = std::find_if(swept.begin(), swept.end(), [&](const Swept& one) { return one.us > kKeepWithin * swept.front().us; });
     swept.erase(slow, swept.end());
     if (swept.size() > kMostKept) swept.resize(kMostKept);
 
+    const int launches = launches_for(sweep.sample_us, swept.front().us * swept.front().work, sweep.round);
     std::vector<Sampler> samplers;
     for (const Swept& one : swept) samplers.push_back(sampler_of(std::make_shared<Recorded>(one.record(launches))));
-    settle(samplers, settling);
+    settle(samplers, sweep.settle);
     std::vector<std::vector<double>> times(swept.size());
-    for (int sample = 0; sample < samples; ++sample)
+    for (int sample = 0; sample < sweep.samples; ++sample)
         for (std::size_t i = 0; i < swept.size(); ++i) times[i].push_back(samplers[i]());
     for (std::size_t i = 0; i < swept.size(); ++i) swept[i].us = median(times[i]) / swept[i].work;
     return *std::min_element(swept.begin(), swept.end(), [](const Swept& x, const Swept& y) { return x.us < y.us; });
@@ -99,7 +118,7 @@ std::string to_text(const CeilingLaunch& launch, const std::string& what) {
 }
 
 CeilingBench::CeilingBench(std::shared_ptr<Device> device, SettleOptions settle, double sample_us)
-    : device_(std::move(device)), settle_(settle), sample_us_(sample_us), kernels_(std::make_unique<Kernels>()) {
+    : device_(std::move(device)), settle_(settle), sample_us_(sample_us), pool_(normal_pool()), kernels_(std::make_unique<Kernels>()) {
     KernelLoader loader(device_, make_compiler(device_->info()), KernelCache(default_cache_directory()));
     const KernelSource source = make_ceilings_source();
     const auto load = [&](const std::string& entry) {
@@ -117,7 +136,7 @@ CeilingBench::CeilingBench(std::shared_ptr<Device> device, SettleOptions settle,
 }
 CeilingBench::~CeilingBench() = default;
 
-ReadFloor CeilingBench::sweep_reads(const std::vector<std::vector<ByteRange>>& sets, int launches, const SettleOptions& settling) const {
+ReadFloor CeilingBench::sweep_reads(const std::vector<std::vector<ByteRange>>& sets, const SettleOptions& settling) const {
     const DeviceInfo& info = device_->info();
     std::vector<ReadArgs> args;
     for (const std::vector<ByteRange>& set : sets) args.push_back(read_args(set, kernels_->sink.data()));
@@ -150,48 +169,76 @@ ReadFloor CeilingBench::sweep_reads(const std::vector<std::vector<ByteRange>>& s
             add(entry, threads, 0);
         }
     }
-    const int screening_launches = info.emulated ? 1 : static_cast<int>(sets.size());
-    const Swept best = best_of(std::move(swept), screening_launches, launches, settling, info.emulated ? 1 : kSamples);
+    const Swept best = best_of(std::move(swept), {.round = static_cast<int>(sets.size()),
+                                                  .sample_us = info.emulated ? 0 : sample_us_,
+                                                  .settle = settling,
+                                                  .samples = info.emulated ? 1 : kSamples});
     return {.us = best.us, .launch = to_text(best.launch, "load")};
 }
 
-ReadFloor CeilingBench::read_floor(const Operands& operands, int launches) const {
+ReadFloor CeilingBench::read_floor(const Operands& operands, std::int64_t rotation_bytes) const {
     std::vector<std::vector<ByteRange>> sets;
     for (int set = 0; set < operands.sets(); ++set) sets.push_back(operands.read_ranges(set));
+    std::int64_t read = 0;
+    std::int64_t held = 0;
+    for (const ByteRange& range : sets.front()) {
+        read += range.bytes;
+        held += round_up(range.bytes + kReadVectorBytes);
+    }
+    DeviceBuffer own;
+    if (operands.past_cache() && read > 0 && read * operands.sets() < rotation_bytes) {
+        const std::int64_t count = std::min<std::int64_t>(ceil_div(rotation_bytes, read), Operands::kMostSets);
+        own = filled(held * count);
+        const std::vector<ByteRange> first = sets.front();
+        sets.assign(static_cast<std::size_t>(count), first);
+        const auto* next = static_cast<const std::byte*>(own.data());
+        for (std::vector<ByteRange>& set : sets)
+            for (ByteRange& range : set) {
+                // As far from a vector's start as it was.
+                range.start = next + misalignment(range.start);
+                next += round_up(range.bytes + kReadVectorBytes);
+            }
+    }
     // Pairs were timed just before, so the clock has not far to go.
-    return sweep_reads(sets, launches, {.least_seconds = settle_.least_seconds / 4, .most_seconds = settle_.most_seconds / 4});
+    return sweep_reads(sets, {.least_seconds = settle_.least_seconds / 4, .most_seconds = settle_.most_seconds / 4});
 }
 
-Ceilings CeilingBench::measure(const std::vector<float>& pool) const {
+DeviceBuffer CeilingBench::filled(std::int64_t bytes) const {
+    DeviceBuffer memory(device_, static_cast<std::size_t>(bytes));
+    auto* const start = static_cast<std::byte*>(memory.data());
+    for (std::int64_t done = 0; done < bytes;) {
+        const std::int64_t part = std::min(bytes - done, static_cast<std::int64_t>(pool_.size() * sizeof(float)));
+        device_->copy_to_device(start + done, pool_.data(), static_cast<std::size_t>(part));
+        done += part;
+    }
+    return memory;
+}
+
+Ceilings CeilingBench::measure() const {
     Ceilings ceilings;
-    measure_reading(pool, ceilings);
+    measure_reading(ceilings);
     measure_multiplying(ceilings);
     measure_launching(ceilings);
     return ceilings;
 }
 
 // Two halves in turn, each far larger than the L2, so that neither is there when its turn comes.
-void CeilingBench::measure_reading(const std::vector<float>& pool, Ceilings& ceilings) const {
+void CeilingBench::measure_reading(Ceilings& ceilings) const {
     const DeviceInfo& info = device_->info();
     std::int64_t bytes = info.emulated ? kReadBytesEmulated : std::min(kReadBytes, info.memory_bytes / 8 / 256 * 256);
     DeviceBuffer memory;
     while (true) {
         try {
-            memory = DeviceBuffer(device_, static_cast<std::size_t>(2 * bytes));
+            memory = filled(2 * bytes);
             break;
         } catch (const std::bad_alloc&) {
             if (bytes <= 4 * info.l2_bytes) throw Error(ExitStatus::no_device, "too little memory is free to measure how fast it is read");
             bytes /= 2;
         }
     }
-    auto* const start = static_cast<std::byte*>(memory.data());
-    for (std::int64_t done = 0; done < 2 * bytes;) {
-        const std::int64_t part = std::min(2 * bytes - done, static_cast<std::int64_t>(pool.size() * sizeof(float)));
-        device_->copy_to_device(start + done, pool.data(), static_cast<std::size_t>(part));
-        done += part;
-    }
+    const auto* const start = static_cast<const std::byte*>(memory.data());
     const std::vector<std::vector<ByteRange>> halves = {{{.start = start, .bytes = bytes}}, {{.start = start + bytes, .bytes = bytes}}};
-    const ReadFloor floor = sweep_reads(halves, info.emulated ? 2 : 8, settle_);
+    const ReadFloor floor = sweep_reads(halves, settle_);
     ceilings.read_bytes = bytes;
     ceilings.read_bytes_per_us = static_cast<double>(bytes) / floor.us;
     ceilings.read_launch = floor.launch;
@@ -230,7 +277,9 @@ void CeilingBench::measure_multiplying(Ceilings& ceilings) const {
                 swept.push_back(swept_by(entry, threads, blocks_per_sm, static_cast<int>(std::min(rounds, 1e6))));
             }
     }
-    const Swept best = best_of(std::move(swept), 1, 1, settle_, info.emulated ? 1 : kSamples);
+    const Swept best =
+        best_of(std::move(swept),
+                {.round = 1, .sample_us = info.emulated ? 0 : sample_us_, .settle = settle_, .samples = info.emulated ? 1 : kSamples});
     ceilings.flop_per_us = 1 / best.us;
     ceilings.fma_launch = to_text(best.launch, "chain");
     ceilings.fma_clock_mhz = device_->state().sm_clock_mhz;
@@ -244,8 +293,10 @@ void CeilingBench::measure_launching(Ceilings& ceilings) const {
         };
         return Recorded{.replay = device_->record(all), .launches = count};
     };
-    const int launches = emulated ? kGapLaunchesEmulated : kGapLaunches;
-    ceilings.launch_gap_us = best_of({{.launch = {}, .record = record}}, launches, launches, settle_, emulated ? 1 : kSamples).us;
+    const Swept gap = best_of(
+        {{.launch = {}, .record = record}},
+        {.round = emulated ? kGapLaunchesEmulated : kGapLaunches, .sample_us = 0, .settle = settle_, .samples = emulated ? 1 : kSamples});
+    ceilings.launch_gap_us = gap.us;
 }
 
 }  // namespace tmm::bench

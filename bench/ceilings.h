@@ -41,22 +41,25 @@ public:
 
     // Read rate over 1 GiB (an eighth of the memory where that is less), FFMA rate after the clock settled, launch gap. Takes
     // seconds, and twice the bytes that it reads.
-    Ceilings measure(const std::vector<float>& pool) const;
+    Ceilings measure() const;
 
-    // The swept read kernel over what the operands' sets hold, `launches` of them in one replay, set after set, as a
-    // multiplication of them is timed. The least of the fastest launch shapes' medians.
-    ReadFloor read_floor(const Operands& operands, int launches) const;
+    // The swept read kernel over what the operands' sets hold, set after set in one replay, as a multiplication of them is timed.
+    // Where C is so large that without it the sets would fit into the L2, over as many bytes in memory of its own, in enough sets
+    // to span rotation_bytes (at most Operands::kMostSets). The least of the fastest launch shapes' medians.
+    ReadFloor read_floor(const Operands& operands, std::int64_t rotation_bytes) const;
 
 private:
     struct Kernels;
-    void measure_reading(const std::vector<float>& pool, Ceilings& ceilings) const;
+    void measure_reading(Ceilings& ceilings) const;
     void measure_multiplying(Ceilings& ceilings) const;
     void measure_launching(Ceilings& ceilings) const;
-    ReadFloor sweep_reads(const std::vector<std::vector<ByteRange>>& sets, int launches, const SettleOptions& settle) const;
+    DeviceBuffer filled(std::int64_t bytes) const;
+    ReadFloor sweep_reads(const std::vector<std::vector<ByteRange>>& sets, const SettleOptions& settle) const;
 
     std::shared_ptr<Device> device_;
     SettleOptions settle_;
     double sample_us_;
+    std::vector<float> pool_;
     std::unique_ptr<Kernels> kernels_;
 };
 

@@ -80,7 +80,7 @@ ShapeResult ShapeBenchmark::run(const Shape& shape) {
         result.sm_clock_mhz = state.sm_clock_mhz;
         result.throttled = state.throttled;
 
-        if (ceiling_bench_) measure_floor(operands, result);
+        if (ceiling_bench_) measure_floor(operands, rotation, result);
 
         result.samples_us = samples.ours;
         result.median_us = median(samples.ours);
@@ -124,13 +124,13 @@ ShapeResult ShapeBenchmark::run(const Shape& shape) {
 
 const Ceilings& ShapeBenchmark::measure_ceilings(const CeilingBench& bench) {
     ceiling_bench_ = &bench;
-    ceilings_ = bench.measure(pool_);
+    ceilings_ = bench.measure();
     return ceilings_;
 }
 
-void ShapeBenchmark::measure_floor(const Operands& operands, ShapeResult& result) const {
+void ShapeBenchmark::measure_floor(const Operands& operands, std::int64_t rotation_bytes, ShapeResult& result) const {
     const Shape& shape = operands.shape();
-    const ReadFloor read = ceiling_bench_->read_floor(operands, result.launches);
+    const ReadFloor read = ceiling_bench_->read_floor(operands, rotation_bytes);
     double read_bytes = 0;
     for (const ByteRange& range : operands.read_ranges(0)) read_bytes += static_cast<double>(range.bytes);
     result.read_launch = read.launch;

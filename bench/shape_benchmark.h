@@ -96,7 +96,7 @@ private:
     Side screen(Peer& peer, const Operands& operands, double ours_us);
     double host_cost(Contestant& contestant, const Operands& operands, double launch_us);
     void run_once(Contestant& contestant, const GemmCall& call);
-    void measure_floor(const Operands& operands, ShapeResult& result) const;
+    void measure_floor(const Operands& operands, std::int64_t rotation_bytes, ShapeResult& result) const;
 
     std::shared_ptr<Device> device_;
     const DriverContext& context_;

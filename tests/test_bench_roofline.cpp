@@ -165,7 +165,7 @@ TEST_CASE("the read kernel reads every vector of every range, and nothing else")
 
 TEST_CASE("ceilings are measured on the emulated device too, for what that is worth") {
     const CeilingBench bench(open_device(kHostDevice), {.least_seconds = 0, .most_seconds = 0}, 100);
-    const Ceilings ceilings = bench.measure(normal_pool());
+    const Ceilings ceilings = bench.measure();
     CHECK(ceilings.read_bytes_per_us > 0);
     CHECK(ceilings.flop_per_us > 0);
     CHECK(ceilings.launch_gap_us >= 0);
@@ -173,6 +173,20 @@ TEST_CASE("ceilings are measured on the emulated device too, for what that is wo
     CHECK(ceilings.read_launch.find("32 threads") != std::string::npos);
     CHECK(to_text(CeilingLaunch{.at_once = 1, .threads = 256, .blocks_per_sm = 1}, "load") ==
           "1 load a thread, 256 threads, 1 block an SM");
+}
+
+TEST_CASE("a read floor is found in the operands' sets, and in sets of its own where C alone passes the cache") {
+    const std::shared_ptr<Device> device = open_device(kHostDevice);
+    const CeilingBench bench(device, {.least_seconds = 0, .most_seconds = 0}, 100);
+    const std::vector<float> pool = normal_pool();
+    const GemmProblem deep{.m = 2, .n = 2, .k = 100, .lda = 100, .ldb = 2, .ldc = 2, .alignment = 4};
+    const GemmProblem wide{.m = 40, .n = 40, .k = 1, .lda = 1, .ldb = 40, .ldc = 40, .alignment = 4};
+    const GemmProblem nothing{.m = 3, .n = 3, .k = 0, .lda = 1, .ldb = 3, .ldc = 3};
+    for (const GemmProblem& p : {deep, wide, nothing}) {
+        const Operands operands(device, shape(p), 8192, pool);
+        CHECK(bench.read_floor(operands, 8192).us > 0);
+        CHECK(bench.read_floor(operands, 8192).launch.find("a thread") != std::string::npos);
+    }
 }
 
 TEST_CASE("the report's line holds each side's distance") {

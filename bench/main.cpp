@@ -7,8 +7,10 @@
 #include <charconv>
 #include <ctime>
 #include <iostream>
+#include <optional>
 #include <sstream>
 
+#include "bench/ceilings.h"
 #include "bench/commit_stamp.h"
 #include "bench/peers.h"
 #include "bench/report.h"
@@ -37,6 +39,7 @@ struct Arguments {
     int pairs = 30;
     double settle_seconds = 1;
     std::int64_t workspace_mib = 64;
+    bool roofline = false;
 };
 
 options::options_description described(Arguments& arguments) {
@@ -54,8 +57,10 @@ options::options_description described(Arguments& arguments) {
         ("workspace-limit", options::value(&arguments.workspace_mib)->value_name("MIB")->default_value(64),
          "workspace that cuBLAS and cuBLASLt get")                                                                             //
         ("cublas-dir", options::value(&arguments.cublas_directory)->value_name("DIR"), "where libcublas and libcublasLt are")  //
-        ("csv", options::value(&arguments.csv)->value_name("FILE"), "also write the table as CSV")                             //
-        ("json", options::value(&arguments.json)->value_name("FILE"), "also write everything, with all samples, as JSON")      //
+        ("roofline", options::bool_switch(&arguments.roofline),
+         "measure how fast the device reads, multiplies and launches, and say how far above its floor each shape's times are")  //
+        ("csv", options::value(&arguments.csv)->value_name("FILE"), "also write the table as CSV")                              //
+        ("json", options::value(&arguments.json)->value_name("FILE"), "also write everything, with all samples, as JSON")       //
         ("label", options::value(&arguments.label)->value_name("TEXT"), "stands in the files for the commit that tmm was built from");
     return all;
 }
@@ -137,7 +142,8 @@ ExitStatus run(const Arguments& arguments, const Interrupt& interrupt) {
                  .nvrtc_version = emulated ? 0 : nvrtc_version(),
                  .pairs = arguments.pairs,
                  .peers = arguments.vs.empty() ? default_peers(device->info()) : split(arguments.vs),
-                 .peer_versions = {}};
+                 .peer_versions = {},
+                 .ceilings = {}};
     const PeerOptions peer_options{.cublas_directory = arguments.cublas_directory, .workspace_bytes = arguments.workspace_mib << 20};
     std::vector<std::unique_ptr<Peer>> peers;
     for (const std::string& name : info.peers) {
@@ -152,6 +158,13 @@ ExitStatus run(const Arguments& arguments, const Interrupt& interrupt) {
     benchmark_options.settle.least_seconds = emulated ? 0 : arguments.settle_seconds;
     benchmark_options.settle.most_seconds = emulated ? 0 : std::max(4 * arguments.settle_seconds, 0.1);
     ShapeBenchmark benchmark(device, context, tuned, peers, benchmark_options);
+
+    std::optional<CeilingBench> ceiling_bench;
+    if (arguments.roofline) {
+        std::cerr << "tmm-bench: measuring the device's ceilings\n";
+        ceiling_bench.emplace(device, benchmark_options.settle, benchmark_options.sample_us);
+        info.ceilings = benchmark.measure_ceilings(*ceiling_bench);
+    }
 
     std::vector<ShapeResult> results;
     const auto write_files = [&] {
@@ -182,6 +195,7 @@ ExitStatus run(const Arguments& arguments, const Interrupt& interrupt) {
         write_files();
     }
     print_means(std::cout, results);
+    print_roofline(std::cout, info, results);
     if (interrupt.requested()) return ExitStatus::interrupted;
     return all_good ? ExitStatus::done : ExitStatus::no_winner;
 }

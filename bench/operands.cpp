@@ -92,6 +92,27 @@ std::vector<GemmCall> Operands::calls(int count) const {
     return result;
 }
 
+std::vector<ByteRange> Operands::read_ranges(int set) const {
+    const GemmProblem& p = shape_.problem;
+    const GemmCall at = call(set);
+    std::vector<ByteRange> ranges;
+    const auto add = [&](const void* start, std::int64_t elements, std::int64_t spanned) {
+        if (const std::int64_t read = std::min(elements, spanned); read > 0)
+            ranges.push_back({.start = static_cast<const std::byte*>(start), .bytes = read * kElement});
+    };
+    if (shape_.alpha != 0) {
+        add(at.a, p.batch * p.m * p.k, elements_a_);
+        add(at.b, p.batch * p.k * p.n, elements_b_);
+    }
+    if (p.reads_c) add(at.c, p.batch * p.m * p.n, elements_c_);
+    return ranges;
+}
+
+std::int64_t Operands::written_bytes() const {
+    const GemmProblem& p = shape_.problem;
+    return std::min<std::int64_t>(p.batch * p.m * p.n, elements_c_) * kElement;
+}
+
 void Operands::fill(int set) {
     const std::int64_t start = set_bytes_ * set;
     fill_region(start + offset_a_, elements_a_, false);

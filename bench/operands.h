@@ -1,6 +1,7 @@
 // Operand sets for timing: enough of them that a launch finds none of its data in the L2, filled with normal values.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,6 +15,11 @@ namespace tmm::bench {
 
 // Standard normal values in a prime number, so that repeating them lines up with no row.
 std::vector<float> normal_pool();
+
+struct ByteRange {
+    const std::byte* start = nullptr;
+    std::int64_t bytes = 0;
+};
 
 class Operands {
 public:
@@ -32,6 +38,13 @@ public:
     // The same with |alpha| and |beta|: with make_absolute() it computes what rounding errors are measured by.
     GemmCall absolute_call(int set) const;
     std::vector<GemmCall> calls(int count) const;
+
+    // What a multiplication must read of a set: as many bytes as A and B have elements for (C too where it is read; neither A
+    // nor B where alpha is 0), each from its matrix's start on. Rows' padding is not counted, an element that the batch shares
+    // counts once.
+    std::vector<ByteRange> read_ranges(int set) const;
+    // Of C.
+    std::int64_t written_bytes() const;
 
     // Puts the set's first values back, or their absolute values. C becomes NaN where the problem does not read it.
     void fill(int set);

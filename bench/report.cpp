@@ -76,6 +76,16 @@ std::vector<std::pair<std::string, std::string>> circumstances(const RunInfo& in
         rows.emplace_back("nvrtc", fmt::format("{}.{}", info.nvrtc_version / 1000, info.nvrtc_version % 1000 / 10));
     }
     for (std::size_t i = 0; i < info.peers.size(); ++i) rows.emplace_back(info.peers[i], info.peer_versions[i]);
+    if (info.ceilings) {
+        const Ceilings& ceilings = *info.ceilings;
+        rows.emplace_back("read_gb_s", fmt::format("{:.6g}", ceilings.read_bytes_per_us * 1e-3));
+        rows.emplace_back("read_bytes", std::to_string(ceilings.read_bytes));
+        rows.emplace_back("read_launch", ceilings.read_launch);
+        rows.emplace_back("ffma_tflops", fmt::format("{:.6g}", ceilings.flop_per_us * 1e-6));
+        rows.emplace_back("ffma_launch", ceilings.fma_launch);
+        if (ceilings.fma_clock_mhz > 0) rows.emplace_back("ffma_clock_mhz", std::to_string(ceilings.fma_clock_mhz));
+        rows.emplace_back("launch_gap_us", fmt::format("{:.6g}", ceilings.launch_gap_us));
+    }
     return rows;
 }
 
@@ -90,6 +100,62 @@ std::string note_of(const ShapeResult& result) {
 
 bool in_means(const ShapeResult& result) {
     return result.failure.empty() && !result.ratios.empty();
+}
+
+bool has_distance(const ShapeResult& result) {
+    return result.failure.empty() && result.floor && result.floor->us > 0 && result.median_us > 0;
+}
+
+std::vector<double> tmm_distances(const ShapeResult& result) {
+    std::vector<double> distances;
+    for (const double us : result.samples_us) distances.push_back(us / result.floor->us);
+    return distances;
+}
+
+// The fastest peer's time of each pair; where no peer was timed in pairs, its median.
+std::vector<double> peer_distances(const ShapeResult& result) {
+    if (result.ratios.size() != result.samples_us.size()) return {result.ratios.front() * result.median_us / result.floor->us};
+    std::vector<double> distances = tmm_distances(result);
+    for (std::size_t i = 0; i < distances.size(); ++i) distances[i] *= result.ratios[i];
+    return distances;
+}
+
+ClassDistance mean_distance(std::optional<ShapeClass> shape_class, const std::vector<const ShapeResult*>& results) {
+    ClassDistance mean{.shape_class = shape_class, .shapes = static_cast<int>(results.size()), .tmm = {}, .peer = {}};
+    std::vector<std::vector<double>> tmm;
+    std::vector<std::vector<double>> peer;
+    for (const ShapeResult* result : results) {
+        tmm.push_back(tmm_distances(*result));
+        if (in_means(*result)) peer.push_back(peer_distances(*result));
+    }
+    mean.tmm = geometric_mean_interval(tmm);
+    if (peer.size() == tmm.size()) mean.peer = geometric_mean_interval(peer);
+    return mean;
+}
+
+void add_roofline_fields(const RunInfo& info, const ShapeResult& result, std::vector<std::string>& fields) {
+    if (!has_distance(result)) {
+        fields.resize(fields.size() + 9 + info.peers.size());
+        return;
+    }
+    const Floor& floor = *result.floor;
+    fields.push_back(csv_number(floor.read_us));
+    fields.push_back(csv_number(floor.traffic_us, floor.traffic_us > 0));
+    fields.push_back(csv_number(floor.fma_us));
+    fields.push_back(csv_number(floor.launch_us));
+    fields.push_back(csv_number(floor.us));
+    fields.emplace_back(name_of(floor.bound));
+    fields.push_back(csv_number(result.median_us / floor.us));
+    for (const std::string& name : info.peers) {
+        const PeerResult* peer = peer_named(result, name);
+        fields.push_back(peer ? csv_number(peer->median_us / floor.us) : "");
+    }
+    fields.push_back(csv_number(floor.read_us / result.median_us));
+    fields.push_back(result.read_launch);
+}
+
+std::string name_of(const ClassDistance& mean) {
+    return mean.shape_class ? std::string(name_of(*mean.shape_class)) : "all";
 }
 
 }  // namespace
@@ -151,6 +217,62 @@ void print_means(std::ostream& out, const std::vector<ShapeResult>& results) {
         << std::flush;
 }
 
+std::vector<ClassDistance> mean_distances(const std::vector<ShapeResult>& results) {
+    std::map<ShapeClass, std::vector<const ShapeResult*>> by_class;
+    std::vector<const ShapeResult*> all;
+    for (const ShapeResult& result : results) {
+        if (!has_distance(result)) continue;
+        by_class[result.shape_class].push_back(&result);
+        all.push_back(&result);
+    }
+    std::vector<ClassDistance> means;
+    if (all.empty()) return means;
+    for (const ShapeClass shape_class : kShapeClasses)
+        if (const auto found = by_class.find(shape_class); found != by_class.end())
+            means.push_back(mean_distance(shape_class, found->second));
+    means.push_back(mean_distance(std::nullopt, all));
+    return means;
+}
+
+void print_roofline(std::ostream& out, const RunInfo& info, const std::vector<ShapeResult>& results) {
+    if (!info.ceilings) return;
+    const Ceilings& ceilings = *info.ceilings;
+    out << fmt::format("\nceilings: read {:.0f} GB/s on {} ({}); FFMA {:.2f} TFLOP/s ({}{}); launch gap {:.2f} us\n",
+                       ceilings.read_bytes_per_us * 1e-3, bytes_text(ceilings.read_bytes), ceilings.read_launch,
+                       ceilings.flop_per_us * 1e-6, ceilings.fma_launch,
+                       ceilings.fma_clock_mhz > 0 ? fmt::format(", {} MHz", ceilings.fma_clock_mhz) : "", ceilings.launch_gap_us);
+    out << "# floor: the largest of read (the same bytes, read only, in the same rotation), traffic (with C written, at the read rate), "
+           "fma and launch.\n# x: time / floor. of read: the read floor's part of tmm's time.\n";
+    std::size_t width = 5;
+    for (const ShapeResult& result : results) width = std::max(width, to_text(result.shape.problem).size());
+    std::string line = fmt::format("{:{}}  {:12}  {:>8}  {:>8}  {:>8}  {:>6}  {:>8}  {:7}  {:>8}  {:>7}", "shape", width, "class",
+                                   "read us", "traffic", "fma us", "gap us", "floor us", "bound", "tmm us", "tmm x");
+    for (const std::string& peer : info.peers) line += fmt::format("  {:>10}", peer + " x");
+    out << line << fmt::format("  {:>7}\n", "of read");
+    for (const ShapeResult& result : results) {
+        if (!has_distance(result)) continue;
+        const Floor& floor = *result.floor;
+        line = fmt::format("{:{}}  {:12}  {:>8}  {:>8}  {:>8}  {:>6.2f}  {:>8}  {:7}  {:>8}  {:>7.2f}", to_text(result.shape.problem),
+                           width, name_of(result.shape_class), time_text(floor.read_us),
+                           floor.traffic_us > 0 ? time_text(floor.traffic_us) : "-", time_text(floor.fma_us), floor.launch_us,
+                           time_text(floor.us), name_of(floor.bound), time_text(result.median_us), result.median_us / floor.us);
+        for (const std::string& name : info.peers) {
+            const PeerResult* peer = peer_named(result, name);
+            line += fmt::format("  {:>10}", peer ? fmt::format("{:.2f}", peer->median_us / floor.us) : "-");
+        }
+        out << line << fmt::format("  {:>6.1f}%\n", 100 * floor.read_us / result.median_us);
+    }
+    const std::vector<ClassDistance> means = mean_distances(results);
+    if (!means.empty()) {
+        out << "geometric mean of time / floor, with the 95% interval of the times:\n";
+        out << fmt::format("  {:13}  {:24}  {:24}\n", "", "tmm", "best peer");
+    }
+    for (const ClassDistance& mean : means)
+        out << fmt::format("  {:13}  {:24}  {:24}  {} shape{}\n", name_of(mean), interval_text(mean.tmm),
+                           mean.peer ? interval_text(*mean.peer) : "-", mean.shapes, mean.shapes == 1 ? "" : "s");
+    out << std::flush;
+}
+
 std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results) {
     std::string text = "# tmm-bench";
     for (const auto& [key, value] : circumstances(info)) text += fmt::format("\n# {}: {}", key, value);
@@ -160,7 +282,13 @@ std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results) {
     text +=
         ",best_peer,ratio,ratio_low,ratio_high,tmm_host_us,tmm_workspace_bytes,match,config,launches,operand_sets,l2,difference,sm_clock_"
         "mhz,"
-        "throttled,note\n";
+        "throttled,note";
+    if (info.ceilings) {
+        text += ",read_floor_us,traffic_floor_us,fma_floor_us,launch_gap_us,floor_us,bound,tmm_distance";
+        for (const std::string& peer : info.peers) text += fmt::format(",{}_distance", peer);
+        text += ",tmm_of_read_floor,read_launch";
+    }
+    text += '\n';
     for (const ShapeResult& result : results) {
         const bool timed = result.failure.empty();
         const bool compared = timed && !result.best_peer.empty();
@@ -195,6 +323,7 @@ std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results) {
         fields.push_back(timed && result.sm_clock_mhz > 0 ? std::to_string(result.sm_clock_mhz) : "");
         fields.push_back(!timed || info.device.emulated ? "" : result.throttled ? "1" : "0");
         fields.push_back(note_of(result));
+        if (info.ceilings) add_roofline_fields(info, result, fields);
         for (std::string& field : fields) field = csv_field(field);
         text += fmt::format("{}\n", fmt::join(fields, ","));
     }
@@ -246,10 +375,30 @@ std::string json(const RunInfo& info, const std::vector<ShapeResult>& results) {
         row["sm_clock_mhz"] = result.sm_clock_mhz;
         row["throttled"] = result.throttled;
         if (result.difference) row["difference"] = {{"of_bound", result.difference->ratio}, {"where", result.difference->where}};
+        if (has_distance(result)) {
+            const Floor& floor = *result.floor;
+            Json& entry = row["roofline"];
+            entry["read_floor_us"] = floor.read_us;
+            if (floor.traffic_us > 0) entry["traffic_floor_us"] = floor.traffic_us;
+            entry["fma_floor_us"] = floor.fma_us;
+            entry["launch_gap_us"] = floor.launch_us;
+            entry["floor_us"] = floor.us;
+            entry["bound"] = name_of(floor.bound);
+            entry["tmm_distance"] = result.median_us / floor.us;
+            for (const PeerResult& peer : result.peers)
+                if (peer.skipped.empty()) entry[peer.name + "_distance"] = peer.median_us / floor.us;
+            entry["tmm_of_read_floor"] = floor.read_us / result.median_us;
+            entry["read_launch"] = result.read_launch;
+        }
         if (in_means(result)) all.push_back(result.ratios);
         document["shapes"].push_back(row);
     }
     if (!all.empty()) document["geometric_mean"] = interval(geometric_mean_interval(all));
+    for (const ClassDistance& mean : mean_distances(results)) {
+        Json entry = {{"class", name_of(mean)}, {"shapes", mean.shapes}, {"tmm", interval(mean.tmm)}};
+        if (mean.peer) entry["best_peer"] = interval(*mean.peer);
+        document["mean_distance"].push_back(entry);
+    }
     return document.dump(1) + "\n";
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct RunInfo {
     // As --vs names them, and what each one is.
     std::vector<std::string> peers;
     std::vector<std::string> peer_versions;
+    // With --roofline.
+    std::optional<Ceilings> ceilings;
 };
 
 // Prints a line a shape as it comes, in columns whose widths are known from the start.
@@ -37,6 +40,21 @@ private:
 
 // Geometric means over all shapes and over each class, and the slowest shape. Nothing without a peer.
 void print_means(std::ostream& out, const std::vector<ShapeResult>& results);
+
+// Geometric means of time / floor over the shapes of one class that have a floor and a time.
+struct ClassDistance {
+    // Nothing: over all shapes.
+    std::optional<ShapeClass> shape_class;
+    int shapes = 0;
+    Interval tmm;
+    // Best peer of each shape; nothing where some shape has none.
+    std::optional<Interval> peer;
+};
+// The classes in their order, then all; empty where no shape has a floor.
+std::vector<ClassDistance> mean_distances(const std::vector<ShapeResult>& results);
+
+// With --roofline: the ceilings, each shape's floor and how far tmm and its peers are above it, and the means.
+void print_roofline(std::ostream& out, const RunInfo& info, const std::vector<ShapeResult>& results);
 
 std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results);
 std::string json(const RunInfo& info, const std::vector<ShapeResult>& results);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <new>
 
 #include "db/measurement.h"
@@ -14,38 +13,13 @@
 namespace tmm::bench {
 namespace {
 
-constexpr int kMostLaunches = 4096;
 // A peer this many times slower than tmm is timed apart where pairs with it would take longer than this.
 constexpr double kSlowPeer = 4;
 constexpr double kSlowPeerBudgetUs = 500e3;
 constexpr int kSlowPeerSamples = 3;
 
-struct Recorded {
-    std::unique_ptr<Replay> replay;
-    int launches = 1;
-    double sample() const { return replay->run_timed() / launches; }
-};
-
 Recorded record(Contestant& contestant, Device& device, const Operands& operands, int launches) {
     return {.replay = contestant.record(device, operands.calls(launches)), .launches = launches};
-}
-
-// The first replay finds cold instruction caches and clocks.
-double screening_time(const Recorded& recorded) {
-    double fastest = recorded.sample();
-    const int more = fastest * recorded.launches < 5000 ? 3 : 1;
-    for (int i = 0; i < more; ++i) fastest = std::min(fastest, recorded.sample());
-    return fastest;
-}
-
-int launches_for(double sample_us, double launch_us, int sets) {
-    const double rounds = std::ceil(sample_us / std::max(launch_us * sets, 1e-3));
-    const double most = std::max(1.0, std::floor(static_cast<double>(kMostLaunches) / sets));
-    return sets * static_cast<int>(std::clamp(rounds, 1.0, most));
-}
-
-Sampler sampler_of(const std::shared_ptr<Recorded>& recorded) {
-    return [recorded] { return recorded->sample(); };
 }
 
 }  // namespace
@@ -106,6 +80,8 @@ ShapeResult ShapeBenchmark::run(const Shape& shape) {
         result.sm_clock_mhz = state.sm_clock_mhz;
         result.throttled = state.throttled;
 
+        if (ceiling_bench_) measure_floor(operands, rotation, result);
+
         result.samples_us = samples.ours;
         result.median_us = median(samples.ours);
         result.tflops = flops(shape.problem) / result.median_us * 1e-6;
@@ -144,6 +120,25 @@ ShapeResult ShapeBenchmark::run(const Shape& shape) {
         result.failure = error.what();
     }
     return result;
+}
+
+const Ceilings& ShapeBenchmark::measure_ceilings(const CeilingBench& bench) {
+    ceiling_bench_ = &bench;
+    ceilings_ = bench.measure();
+    return ceilings_;
+}
+
+void ShapeBenchmark::measure_floor(const Operands& operands, std::int64_t rotation_bytes, ShapeResult& result) const {
+    const Shape& shape = operands.shape();
+    const ReadFloor read = ceiling_bench_->read_floor(operands, rotation_bytes);
+    double read_bytes = 0;
+    for (const ByteRange& range : operands.read_ranges(0)) read_bytes += static_cast<double>(range.bytes);
+    result.read_launch = read.launch;
+    result.floor = floor_of({.read_us = read.us,
+                             .read_bytes = read_bytes,
+                             .written_bytes = result.cold_l2 ? static_cast<double>(operands.written_bytes()) : 0,
+                             .flop = shape.alpha == 0 ? 0 : flops(shape.problem)},
+                            ceilings_);
 }
 
 ShapeBenchmark::Side ShapeBenchmark::screen(Peer& peer, const Operands& operands, double ours_us) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/ceilings.h"
 #include "bench/driver_context.h"
 #include "bench/operands.h"
 #include "bench/paired_timing.h"
@@ -69,6 +70,10 @@ struct ShapeResult {
     std::optional<Difference> difference;
     int sm_clock_mhz = 0;
     bool throttled = false;
+    // Only where ceilings were measured.
+    std::optional<Floor> floor;
+    // How the read kernel was launched that read fastest.
+    std::string read_launch;
 
     bool wrong() const { return difference && !(difference->ratio <= 1); }
 };
@@ -82,12 +87,16 @@ public:
     // A shape that can't be run is a result with its failure. Throws DeviceFault where the device is lost.
     ShapeResult run(const Shape& shape);
 
+    // From now on each shape's floor is measured too. bench must outlive it. Gives the device's ceilings.
+    const Ceilings& measure_ceilings(const CeilingBench& bench);
+
 private:
     struct Side;
     void compare_results(Operands& operands, Contestant& ours, const std::vector<Side>& sides, ShapeResult& result);
     Side screen(Peer& peer, const Operands& operands, double ours_us);
     double host_cost(Contestant& contestant, const Operands& operands, double launch_us);
     void run_once(Contestant& contestant, const GemmCall& call);
+    void measure_floor(const Operands& operands, std::int64_t rotation_bytes, ShapeResult& result) const;
 
     std::shared_ptr<Device> device_;
     const DriverContext& context_;
@@ -95,6 +104,8 @@ private:
     const std::vector<std::unique_ptr<Peer>>& peers_;
     BenchmarkOptions options_;
     std::vector<float> pool_;
+    const CeilingBench* ceiling_bench_ = nullptr;
+    Ceilings ceilings_;
 };
 
 }  // namespace tmm::bench

@@ -36,17 +36,23 @@ const FamilyEntry& entry_of(int family) {
     return kFamilies[static_cast<std::size_t>(family)];
 }
 
-// The kernels of templates/tmm/verify.cuh, each with the struct that it takes by value.
-struct VerifyEntry {
+// A kernel that stands ready in its template, with the struct that it takes by value.
+struct FixedEntry {
     const char* name;
     const char* args_type;
 };
 
-constexpr VerifyEntry kVerifyEntries[] = {
+constexpr FixedEntry kVerifyEntries[] = {
     {"tmm_verify_fill", "tmm::FillArgs"},
     {"tmm_verify_check", "tmm::CheckArgs"},
     {"tmm_verify_reference", "tmm::ReferenceArgs"},
     {"tmm_verify_compare", "tmm::CompareArgs"},
+};
+
+constexpr FixedEntry kCeilingEntries[] = {
+    {"tmm_ceiling_read_1", "tmm::ReadArgs"}, {"tmm_ceiling_read_2", "tmm::ReadArgs"}, {"tmm_ceiling_read_4", "tmm::ReadArgs"},
+    {"tmm_ceiling_read_8", "tmm::ReadArgs"}, {"tmm_ceiling_fma_8", "tmm::FmaArgs"},   {"tmm_ceiling_fma_16", "tmm::FmaArgs"},
+    {"tmm_ceiling_empty", "tmm::EmptyArgs"},
 };
 
 std::string joined(const std::vector<std::string>& items) {
@@ -219,7 +225,13 @@ KernelSource make_kernel_source(const KernelSignature& signature, const KernelCo
 
 KernelSource make_verify_source() {
     KernelSource source{.name = "tmm_verify", .text = "#include \"tmm/verify.cuh\"\n", .entries = {}};
-    for (const VerifyEntry& entry : kVerifyEntries) source.entries.push_back({entry.name, entry.args_type});
+    for (const FixedEntry& entry : kVerifyEntries) source.entries.push_back({entry.name, entry.args_type});
+    return source;
+}
+
+KernelSource make_ceilings_source() {
+    KernelSource source{.name = "tmm_ceilings", .text = "#include \"tmm/ceilings.cuh\"\n", .entries = {}};
+    for (const FixedEntry& entry : kCeilingEntries) source.entries.push_back({entry.name, entry.args_type});
     return source;
 }
 

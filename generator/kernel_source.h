@@ -34,6 +34,9 @@ KernelSource make_kernel_source(const KernelSignature& signature, const KernelCo
 // The kernels that make operands, compute references and compare results (templates/tmm/verify.cuh).
 KernelSource make_verify_source();
 
+// The kernels that measure what the device can do at most (templates/tmm/ceilings.cuh).
+KernelSource make_ceilings_source();
+
 // A kernel's identity in the database: a 64-bit hash, as 16 hex digits, of stub and templates with comments and white space
 // folded away. The vocabulary (problem.h, signature.h, config.h) does not count: its names stand in the stub.
 std::string source_hash(const KernelSource& source, const TemplateFiles& files = active_templates());

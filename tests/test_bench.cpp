@@ -120,6 +120,58 @@ TEST_CASE("the emulated device is compared with the CPU and the naive kernel, in
     CHECK(document["shapes"][2]["class"] == "batched");
 }
 
+TEST_CASE("with --roofline each shape's floor and the distances from it stand in the table, CSV and JSON") {
+    const Folder folder;
+    // An operand that no load of 16 bytes is aligned to, C read, a shared B, and a product that reads only C.
+    const std::string shapes =
+        folder.with("shapes.txt", "24 20 16 align=4\n3 5 7 ops=tt beta=0.5\n4 4 4 batch=3 stride_b=0\n5 6 7 alpha=0\n");
+    const Outcome run = bench(folder, "--gpu host --roofline --pairs 3 --shapes " + shapes + " --csv " + folder.file("out.csv") +
+                                          " --json " + folder.file("out.json"));
+    INFO(run.text);
+    REQUIRE(run.status == 0);
+    CHECK(contains(run.text, "ceilings: read "));
+    CHECK(contains(run.text, "of read"));
+    CHECK(contains(run.text, "geometric mean of time / floor"));
+
+    std::stringstream csv(read(folder.file("out.csv")));
+    std::vector<std::string> rows;
+    std::string comments;
+    for (std::string line; std::getline(csv, line);) {
+        if (line.starts_with("#"))
+            comments += line + "\n";
+        else
+            rows.push_back(line);
+    }
+    for (const char* ceiling : {"# read_gb_s: ", "# ffma_tflops: ", "# launch_gap_us: "}) CHECK(contains(comments, ceiling));
+    REQUIRE(rows.size() == 5);
+    CHECK(
+        contains(rows[0],
+                 ",note,read_floor_us,traffic_floor_us,fma_floor_us,launch_gap_us,floor_us,bound,tmm_distance,cpu_distance,naive_distance,"
+                 "tmm_of_read_floor,read_launch"));
+
+    const nlohmann::json document = nlohmann::json::parse(read(folder.file("out.json")));
+    CHECK(std::stod(document["run"]["read_gb_s"].get<std::string>()) > 0);
+    CHECK(std::stod(document["run"]["ffma_tflops"].get<std::string>()) > 0);
+    REQUIRE(document["shapes"].size() == 4);
+    for (const nlohmann::json& shape : document["shapes"]) {
+        const nlohmann::json& roofline = shape["roofline"];
+        const double floor = roofline["floor_us"].get<double>();
+        CHECK(floor > 0);
+        for (const char* part : {"read_floor_us", "fma_floor_us", "launch_gap_us"}) CHECK(roofline[part].get<double>() <= floor);
+        CHECK(roofline["tmm_distance"].get<double>() == doctest::Approx(shape["tmm"]["median_us"].get<double>() / floor));
+        CHECK(roofline["cpu_distance"].get<double>() == doctest::Approx(shape["peers"][0]["median_us"].get<double>() / floor));
+    }
+    CHECK(document["shapes"][3]["roofline"]["fma_floor_us"] == 0);
+    CHECK(document["mean_distance"].back()["class"] == "all");
+    CHECK(document["mean_distance"].back()["shapes"] == 4);
+
+    // Without it nothing of this is there.
+    const Outcome plain = bench(folder, "--gpu host --pairs 1 --vs cpu --shapes " + shapes + " --csv " + folder.file("plain.csv"));
+    CHECK(plain.status == 0);
+    CHECK_FALSE(contains(plain.text, "floor"));
+    CHECK_FALSE(contains(read(folder.file("plain.csv")), "floor"));
+}
+
 TEST_CASE("a peer that can't take part is left out with its reason") {
     const Folder folder;
     const std::string shapes = folder.with("shapes.txt", "8 8 8\n");

@@ -221,7 +221,12 @@ TEST_CASE("every family's whole source flattens, without toolkit headers") {
         CHECK(contains(text, "struct GemmArgs"));
         CHECK_FALSE(contains(text, "#include"));
     }
-    CHECK_FALSE(contains(flatten(make_verify_source().text, embedded_templates()), "#include"));
+    for (const KernelSource& source : {make_verify_source(), make_ceilings_source()}) {
+        const std::string text = flatten(source.text, embedded_templates());
+        CAPTURE(source.name);
+        CHECK_FALSE(contains(text, "#include"));
+        for (const KernelEntry& entry : source.entries) CHECK(contains(text, entry.name + "(const " + entry.args_type));
+    }
 }
 
 TEST_CASE("templates can be read from a directory") {

@@ -112,16 +112,30 @@ TEST_CASE("every family compiles without a warning for every architecture") {
     }
 }
 
-TEST_CASE("the verification kernels compile without a warning") {
+TEST_CASE("the kernels that verify and that measure ceilings compile without a warning") {
     if (nvrtc_is_missing()) return;
-    for (const int architecture : {75, 90, 120}) {
-        const CompileResult result = make_nvrtc_compiler(architecture)->compile(make_verify_source());
-        CAPTURE(architecture);
-        if (const auto* failure = std::get_if<CompileFailure>(&result)) FAIL(failure->log);
-        CHECK(std::get<CompiledKernel>(result).log == "");
-        for (const KernelEntry& entry : make_verify_source().entries)
-            CHECK_MESSAGE(contains(image_text(std::get<CompiledKernel>(result)), entry.name), entry.name);
+    for (const KernelSource& source : {make_verify_source(), make_ceilings_source()}) {
+        for (const int architecture : {75, 90, 120}) {
+            const CompileResult result = make_nvrtc_compiler(architecture)->compile(source);
+            CAPTURE(source.name);
+            CAPTURE(architecture);
+            if (const auto* failure = std::get_if<CompileFailure>(&result)) FAIL(failure->log);
+            const auto& kernel = std::get<CompiledKernel>(result);
+            CHECK(kernel.log == "");
+            CHECK(kernel.spill_bytes == 0);
+            for (const KernelEntry& entry : source.entries) CHECK_MESSAGE(contains(image_text(kernel), entry.name), entry.name);
+        }
     }
+}
+
+TEST_CASE("the ceilings' loads are 16 bytes wide and its multiplications are fused") {
+    if (nvrtc_is_missing()) return;
+    const std::string ptx = compile_to_ptx(make_ceilings_source(), 90);
+    CHECK(contains(ptx, "ld.global.v4"));
+    CHECK(contains(ptx, "fma.rn.f32"));
+    // Nothing of the work is optimised away, and nothing is moved element by element.
+    CHECK_FALSE(contains(ptx, "ld.global.u32"));
+    CHECK_FALSE(contains(ptx, "mul.f32"));
 }
 
 TEST_CASE("registers and spills are read from the assembler's remarks") {

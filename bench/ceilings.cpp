@@ -1,0 +1,302 @@
+// Sweeps of the kernels that reach the ceilings; see ceilings.h.
+#include "bench/ceilings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+#include <set>
+#include <stdexcept>
+#include <tuple>
+
+#include "bench/statistics.h"
+#include "generator/environment.h"
+#include "generator/error.h"
+#include "tmm/ceilings_args.h"
+
+namespace tmm::bench {
+namespace {
+
+constexpr std::int64_t kReadBytes = 1 << 30;
+constexpr std::int64_t kReadBytesEmulated = 1 << 16;
+constexpr int kGapLaunches = 1000;
+constexpr int kGapLaunchesEmulated = 4;
+// Of a sweep's launch shapes, this many within this much of the fastest meet again; a floor is the least of their medians.
+constexpr std::size_t kMostKept = 4;
+constexpr double kKeepWithin = 1.03;
+constexpr int kSamples = 15;
+// Rounds of the first look at the multiplying kernel.
+constexpr int kFirstRounds = 64;
+
+i64 ceil_div(i64 a, i64 b) {
+    return (a + b - 1) / b;
+}
+
+template <class Args>
+void launch(Device& device, const LoadedKernel& kernel, i64 blocks, int threads, const Args& args, Stream stream) {
+    device.launch(kernel, blocks, threads, 1, 0, &args, sizeof args, stream);
+}
+
+std::int64_t round_up(std::int64_t bytes) {
+    return ceil_div(bytes, 256) * 256;
+}
+
+// How far behind a vector's first byte.
+std::int64_t misalignment(const std::byte* start) {
+    return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(start) % kReadVectorBytes);
+}
+
+// A vector of which a part is in the range is read whole: the allocations that ranges lie in begin and end with a vector.
+ReadRange in_vectors(const ByteRange& range) {
+    const std::int64_t before = misalignment(range.start);
+    return {.start = range.start - before, .vectors = ceil_div(before + range.bytes, kReadVectorBytes)};
+}
+
+ReadArgs read_args(const std::vector<ByteRange>& ranges, void* sink) {
+    if (ranges.size() > static_cast<std::size_t>(kReadRanges)) throw std::invalid_argument("more ranges than the read kernel takes");
+    ReadArgs args;
+    for (std::size_t i = 0; i < ranges.size(); ++i) args.ranges[i] = in_vectors(ranges[i]);
+    args.sink = static_cast<unsigned*>(sink);
+    return args;
+}
+
+// One launch shape of a sweep.
+struct Swept {
+    CeilingLaunch launch;
+    std::function<Recorded(int launches)> record;
+    // Of one launch, so that times of different launch shapes compare.
+    double work = 1;
+    // Microseconds for a unit of work.
+    double us = 0;
+};
+
+// A round is the launches that a replay may hold a multiple of.
+struct Sweep {
+    int round = 1;
+    // Least time of a sample after the screening.
+    double sample_us = 0;
+    SettleOptions settle;
+    int samples = kSamples;
+};
+
+// Screens all by a round each, times the fastest again in turn, and gives the one with the least median.
+Swept best_of(std::vector<Swept> swept, const Sweep& sweep) {
+    for (Swept& one : swept) one.us = screening_time(one.record(sweep.round)) / one.work;
+    std::stable_sort(swept.begin(), swept.end(), [](const Swept& x, const Swept& y) { return x.us < y.us; });
+    const auto slow = std::find_if(swept.begin(), swept.end(), [&](const Swept& one) { return one.us > kKeepWithin * swept.front().us; });
+    swept.erase(slow, swept.end());
+    if (swept.size() > kMostKept) swept.resize(kMostKept);
+
+    const int launches = launches_for(sweep.sample_us, swept.front().us * swept.front().work, sweep.round);
+    std::vector<Sampler> samplers;
+    for (const Swept& one : swept) samplers.push_back(sampler_of(std::make_shared<Recorded>(one.record(launches))));
+    settle(samplers, sweep.settle);
+    std::vector<std::vector<double>> times(swept.size());
+    for (int sample = 0; sample < sweep.samples; ++sample)
+        for (std::size_t i = 0; i < swept.size(); ++i) times[i].push_back(samplers[i]());
+    for (std::size_t i = 0; i < swept.size(); ++i) swept[i].us = median(times[i]) / swept[i].work;
+    return *std::min_element(swept.begin(), swept.end(), [](const Swept& x, const Swept& y) { return x.us < y.us; });
+}
+
+}  // namespace
+
+struct CeilingBench::Kernels {
+    struct Entry {
+        int at_once;
+        std::shared_ptr<const LoadedKernel> kernel;
+    };
+    std::vector<Entry> read;
+    std::vector<Entry> fma;
+    std::shared_ptr<const LoadedKernel> empty;
+    DeviceBuffer sink;
+};
+
+std::string to_text(const CeilingLaunch& launch, const std::string& what) {
+    const auto counted = [](int count, const std::string& thing) { return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s"); };
+    return fmt::format("{} a thread, {} threads, {}", counted(launch.at_once, what), launch.threads,
+                       launch.blocks_per_sm == 0 ? "no block reads twice" : counted(launch.blocks_per_sm, "block") + " an SM");
+}
+
+CeilingBench::CeilingBench(std::shared_ptr<Device> device, SettleOptions settle, double sample_us)
+    : device_(std::move(device)), settle_(settle), sample_us_(sample_us), pool_(normal_pool()), kernels_(std::make_unique<Kernels>()) {
+    KernelLoader loader(device_, make_compiler(device_->info()), KernelCache(default_cache_directory()));
+    const KernelSource source = make_ceilings_source();
+    const auto load = [&](const std::string& entry) {
+        auto result = loader.load(source, entry, 0);
+        if (const auto* failure = std::get_if<CompileFailure>(&result))
+            throw Error(ExitStatus::no_compiler, fmt::format("{} does not compile: {}", entry, failure->log));
+        return std::get<KernelLoader::Loaded>(std::move(result)).kernel;
+    };
+    for (const int loads : {1, 2, 4, 8})
+        kernels_->read.push_back({.at_once = loads, .kernel = load(fmt::format("tmm_ceiling_read_{}", loads))});
+    for (const int chains : {8, 16})
+        kernels_->fma.push_back({.at_once = chains, .kernel = load(fmt::format("tmm_ceiling_fma_{}", chains))});
+    kernels_->empty = load("tmm_ceiling_empty");
+    kernels_->sink = DeviceBuffer(device_, 256);
+}
+CeilingBench::~CeilingBench() = default;
+
+ReadFloor CeilingBench::sweep_reads(const std::vector<std::vector<ByteRange>>& sets, const SettleOptions& settling) const {
+    const DeviceInfo& info = device_->info();
+    std::vector<ReadArgs> args;
+    for (const std::vector<ByteRange>& set : sets) args.push_back(read_args(set, kernels_->sink.data()));
+    i64 vectors = 0;
+    for (const ReadRange& range : args.front().ranges) vectors += range.vectors;
+
+    std::vector<Swept> swept;
+    std::set<std::tuple<int, int, i64>> seen;
+    const auto add = [&](const Kernels::Entry& entry, int threads, int blocks_per_sm) {
+        const i64 chunks = std::max<i64>(ceil_div(vectors, static_cast<i64>(entry.at_once) * threads), 1);
+        const i64 blocks = blocks_per_sm == 0 ? chunks : std::min<i64>(chunks, static_cast<i64>(blocks_per_sm) * info.sm_count);
+        if (!seen.emplace(entry.at_once, threads, blocks).second) return;
+        swept.push_back({.launch = {.at_once = entry.at_once, .threads = threads, .blocks_per_sm = blocks == chunks ? 0 : blocks_per_sm},
+                         .record = [this, &args, kernel = entry.kernel, blocks, threads](int count) {
+                             const auto all = [&](Stream stream) {
+                                 for (int i = 0; i < count; ++i)
+                                     launch(*device_, *kernel, blocks, threads, args[static_cast<std::size_t>(i) % args.size()], stream);
+                             };
+                             return Recorded{.replay = device_->record(all), .launches = count};
+                         }});
+    };
+    for (const Kernels::Entry& entry : kernels_->read) {
+        if (info.emulated) {
+            add(entry, 32, 1);
+            continue;
+        }
+        for (const int threads : {128, 256, 512, 1024}) {
+            for (const int blocks_per_sm : {1, 2, 4, 8, 16})
+                if (threads * blocks_per_sm <= info.max_threads_per_sm) add(entry, threads, blocks_per_sm);
+            add(entry, threads, 0);
+        }
+    }
+    const Swept best = best_of(std::move(swept), {.round = static_cast<int>(sets.size()),
+                                                  .sample_us = info.emulated ? 0 : sample_us_,
+                                                  .settle = settling,
+                                                  .samples = info.emulated ? 1 : kSamples});
+    return {.us = best.us, .launch = to_text(best.launch, "load")};
+}
+
+ReadFloor CeilingBench::read_floor(const Operands& operands, std::int64_t rotation_bytes) const {
+    std::vector<std::vector<ByteRange>> sets;
+    for (int set = 0; set < operands.sets(); ++set) sets.push_back(operands.read_ranges(set));
+    std::int64_t read = 0;
+    std::int64_t held = 0;
+    for (const ByteRange& range : sets.front()) {
+        read += range.bytes;
+        held += round_up(range.bytes + kReadVectorBytes);
+    }
+    DeviceBuffer own;
+    if (operands.past_cache() && read > 0 && read * operands.sets() < rotation_bytes) {
+        const std::int64_t count = std::min<std::int64_t>(ceil_div(rotation_bytes, read), Operands::kMostSets);
+        own = filled(held * count);
+        const std::vector<ByteRange> first = sets.front();
+        sets.assign(static_cast<std::size_t>(count), first);
+        const auto* next = static_cast<const std::byte*>(own.data());
+        for (std::vector<ByteRange>& set : sets)
+            for (ByteRange& range : set) {
+                // As far from a vector's start as it was.
+                range.start = next + misalignment(range.start);
+                next += round_up(range.bytes + kReadVectorBytes);
+            }
+    }
+    // Pairs were timed just before, so the clock has not far to go.
+    return sweep_reads(sets, {.least_seconds = settle_.least_seconds / 4, .most_seconds = settle_.most_seconds / 4});
+}
+
+DeviceBuffer CeilingBench::filled(std::int64_t bytes) const {
+    DeviceBuffer memory(device_, static_cast<std::size_t>(bytes));
+    auto* const start = static_cast<std::byte*>(memory.data());
+    for (std::int64_t done = 0; done < bytes;) {
+        const std::int64_t part = std::min(bytes - done, static_cast<std::int64_t>(pool_.size() * sizeof(float)));
+        device_->copy_to_device(start + done, pool_.data(), static_cast<std::size_t>(part));
+        done += part;
+    }
+    return memory;
+}
+
+Ceilings CeilingBench::measure() const {
+    Ceilings ceilings;
+    measure_reading(ceilings);
+    measure_multiplying(ceilings);
+    measure_launching(ceilings);
+    return ceilings;
+}
+
+// Two halves in turn, each far larger than the L2, so that neither is there when its turn comes.
+void CeilingBench::measure_reading(Ceilings& ceilings) const {
+    const DeviceInfo& info = device_->info();
+    std::int64_t bytes = info.emulated ? kReadBytesEmulated : std::min(kReadBytes, info.memory_bytes / 8 / 256 * 256);
+    DeviceBuffer memory;
+    while (true) {
+        try {
+            memory = filled(2 * bytes);
+            break;
+        } catch (const std::bad_alloc&) {
+            if (bytes <= 4 * info.l2_bytes) throw Error(ExitStatus::no_device, "too little memory is free to measure how fast it is read");
+            bytes /= 2;
+        }
+    }
+    const auto* const start = static_cast<const std::byte*>(memory.data());
+    const std::vector<std::vector<ByteRange>> halves = {{{.start = start, .bytes = bytes}}, {{.start = start + bytes, .bytes = bytes}}};
+    const ReadFloor floor = sweep_reads(halves, settle_);
+    ceilings.read_bytes = bytes;
+    ceilings.read_bytes_per_us = static_cast<double>(bytes) / floor.us;
+    ceilings.read_launch = floor.launch;
+}
+
+void CeilingBench::measure_multiplying(Ceilings& ceilings) const {
+    const DeviceInfo& info = device_->info();
+    const auto swept_by = [&](const Kernels::Entry& entry, int threads, int blocks_per_sm, int rounds) {
+        const i64 blocks = static_cast<i64>(blocks_per_sm) * info.sm_count;
+        const auto record = [this, kernel = entry.kernel, threads, blocks, rounds](int count) {
+            FmaArgs args;
+            args.rounds = rounds;
+            args.sink = static_cast<float*>(kernels_->sink.data());
+            const auto all = [&](Stream stream) {
+                for (int i = 0; i < count; ++i) launch(*device_, *kernel, blocks, threads, args, stream);
+            };
+            return Recorded{.replay = device_->record(all), .launches = count};
+        };
+        return Swept{.launch = {.at_once = entry.at_once, .threads = threads, .blocks_per_sm = blocks_per_sm},
+                     .record = record,
+                     .work = 2.0 * static_cast<double>(blocks * threads) * entry.at_once * kFmaSteps * rounds};
+    };
+
+    std::vector<Swept> swept;
+    for (const Kernels::Entry& entry : kernels_->fma) {
+        if (info.emulated) {
+            swept.push_back(swept_by(entry, 32, 1, 1));
+            continue;
+        }
+        for (const int threads : {256, 512})
+            for (const int blocks_per_sm : {2, 4}) {
+                if (threads * blocks_per_sm > info.max_threads_per_sm) continue;
+                // As many rounds as make a launch long beside what it costs to begin and end it.
+                const double first_us = screening_time(swept_by(entry, threads, blocks_per_sm, kFirstRounds).record(1));
+                const double rounds = kFirstRounds * std::max(sample_us_ / first_us, 1.0);
+                swept.push_back(swept_by(entry, threads, blocks_per_sm, static_cast<int>(std::min(rounds, 1e6))));
+            }
+    }
+    const Swept best =
+        best_of(std::move(swept),
+                {.round = 1, .sample_us = info.emulated ? 0 : sample_us_, .settle = settle_, .samples = info.emulated ? 1 : kSamples});
+    ceilings.flop_per_us = 1 / best.us;
+    ceilings.fma_launch = to_text(best.launch, "chain");
+    ceilings.fma_clock_mhz = device_->state().sm_clock_mhz;
+}
+
+void CeilingBench::measure_launching(Ceilings& ceilings) const {
+    const bool emulated = device_->info().emulated;
+    const auto record = [this](int count) {
+        const auto all = [&](Stream stream) {
+            for (int i = 0; i < count; ++i) launch(*device_, *kernels_->empty, 1, 32, EmptyArgs{}, stream);
+        };
+        return Recorded{.replay = device_->record(all), .launches = count};
+    };
+    const Swept gap = best_of(
+        {{.launch = {}, .record = record}},
+        {.round = emulated ? kGapLaunchesEmulated : kGapLaunches, .sample_us = 0, .settle = settle_, .samples = emulated ? 1 : kSamples});
+    ceilings.launch_gap_us = gap.us;
+}
+
+}  // namespace tmm::bench

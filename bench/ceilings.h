@@ -1,0 +1,66 @@
+// Measures what the device can do at most, by kernels that do one thing only (templates/tmm/ceilings.cuh).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/operands.h"
+#include "bench/paired_timing.h"
+#include "bench/recorded.h"
+#include "bench/roofline.h"
+#include "runtime/executable_plan.h"
+
+namespace tmm::bench {
+
+// How a swept kernel is launched.
+struct CeilingLaunch {
+    // Loads, or chains, that a thread has under way.
+    int at_once = 1;
+    int threads = 256;
+    // 0: as many blocks as it takes for each to read one chunk.
+    int blocks_per_sm = 1;
+};
+// "4 loads a thread, 512 threads, 2 blocks an SM", where what is "load".
+std::string to_text(const CeilingLaunch& launch, const std::string& what);
+
+struct ReadFloor {
+    double us = 0;
+    std::string launch;
+};
+
+// On the emulated device everything runs on tiny sizes, and the figures mean nothing.
+class CeilingBench {
+public:
+    // Compiles and loads the kernels. Throws Error where they do not compile.
+    CeilingBench(std::shared_ptr<Device> device, SettleOptions settle, double sample_us);
+    ~CeilingBench();
+    CeilingBench(const CeilingBench&) = delete;
+    CeilingBench& operator=(const CeilingBench&) = delete;
+
+    // Read rate over 1 GiB (an eighth of the memory where that is less), FFMA rate after the clock settled, launch gap. Takes
+    // seconds, and twice the bytes that it reads.
+    Ceilings measure() const;
+
+    // The swept read kernel over what the operands' sets hold, set after set in one replay, as a multiplication of them is timed.
+    // Where C is so large that without it the sets would fit into the L2, over as many bytes in memory of its own, in enough sets
+    // to span rotation_bytes (at most Operands::kMostSets). The least of the fastest launch shapes' medians.
+    ReadFloor read_floor(const Operands& operands, std::int64_t rotation_bytes) const;
+
+private:
+    struct Kernels;
+    void measure_reading(Ceilings& ceilings) const;
+    void measure_multiplying(Ceilings& ceilings) const;
+    void measure_launching(Ceilings& ceilings) const;
+    DeviceBuffer filled(std::int64_t bytes) const;
+    ReadFloor sweep_reads(const std::vector<std::vector<ByteRange>>& sets, const SettleOptions& settle) const;
+
+    std::shared_ptr<Device> device_;
+    SettleOptions settle_;
+    double sample_us_;
+    std::vector<float> pool_;
+    std::unique_ptr<Kernels> kernels_;
+};
+
+}  // namespace tmm::bench

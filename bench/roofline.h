@@ -1,0 +1,56 @@
+// What no multiplication can be faster than: a device's ceilings, and a shape's floor under them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tmm::bench {
+
+// What the device does at most, measured in the same run as the shapes.
+struct Ceilings {
+    // Of the swept read kernel over read_bytes, which the L2 does not hold.
+    double read_bytes_per_us = 0;
+    std::int64_t read_bytes = 0;
+    // FP32 multiply-adds in registers, two operations each.
+    double flop_per_us = 0;
+    // From one empty kernel of a replayed graph to the next.
+    double launch_gap_us = 0;
+    // The launch that reached it: "4 loads a thread, 512 threads, 4 blocks an SM".
+    std::string read_launch;
+    std::string fma_launch;
+    // While multiplying; 0 where it can't be read.
+    int fma_clock_mhz = 0;
+};
+
+// What a shape asks of the device.
+struct Demand {
+    // Time of the swept read kernel over the bytes that A and B hold (and C, where it is read), in the shape's own rotation.
+    double read_us = 0;
+    double read_bytes = 0;
+    // C's; 0 where the operands stay in the L2, which then takes what is written.
+    double written_bytes = 0;
+    // 2 m n k for each matrix of the batch; 0 where alpha is.
+    double flop = 0;
+};
+
+enum class Bound { read, traffic, fma, launch };
+std::string_view name_of(Bound bound);
+
+struct Floor {
+    double read_us = 0;
+    double traffic_us = 0;
+    double fma_us = 0;
+    double launch_us = 0;
+    // The largest of the four, and which that is.
+    double us = 0;
+    Bound bound = Bound::launch;
+};
+
+// max(read_us, traffic_us, flop / FFMA rate, launch gap), where traffic_us = (read_bytes + written_bytes) / the faster of the
+// device's read rate and this shape's own. Writing C is not simply added to read_us: a small C drains while the next launch waits
+// for its first loads, and a floor must not be too high. But all bytes cross the memory's wires, none faster than the fastest
+// read; nothing written, no such bound. A product that tensor cores may compute needs another flop_per_us, and nothing else here.
+Floor floor_of(const Demand& demand, const Ceilings& ceilings);
+
+}  // namespace tmm::bench

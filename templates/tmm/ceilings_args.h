@@ -1,0 +1,45 @@
+// What the kernels of ceilings.cuh are told: shared with the host, which measures a device's ceilings with them.
+#pragma once
+
+#include "tmm/problem.h"
+
+namespace tmm {
+
+// The unit of reading: 16 bytes, the widest load of one thread.
+inline constexpr int kReadVectorBytes = 16;
+// A, B and C.
+inline constexpr int kReadRanges = 3;
+
+// Consecutive vectors; start is a multiple of 16.
+struct ReadRange {
+    const void* start = nullptr;
+    i64 vectors = 0;
+};
+
+// Reads every vector of every range once. What they fold to is written only where it equals `improbable`, which the compiler
+// can't know that it does not.
+struct ReadArgs {
+    ReadRange ranges[kReadRanges];
+    unsigned improbable = 0x9e3779b9u;
+    unsigned* sink = nullptr;
+};
+
+// Steps of each chain in a round: enough that counting rounds costs nothing beside them.
+inline constexpr int kFmaSteps = 16;
+
+// Each chain steps x = x * factor + summand, kFmaSteps times a round. Nothing is written unless the chains add up to
+// `impossible`.
+struct FmaArgs {
+    float factor = 0.75f;
+    float summand = 0.25f;
+    float impossible = -1.0f;
+    int rounds = 1;
+    float* sink = nullptr;
+};
+
+// A kernel takes exactly one struct.
+struct EmptyArgs {
+    int nothing = 0;
+};
+
+}  // namespace tmm

@@ -99,7 +99,8 @@ __device__ inline WorkItem work_item(const GemmArgs& args) {
 }
 
 // The way of one operand's tiles from global to shared memory, one tile after the other along K. Each thread moves the same
-// `copies` vectors of every tile.
+// `copies` vectors of every tile. Past the end of K zeros take the matrix's place. Past its last row or column of C anything will
+// do, since it is not stored: what there is is copied once more.
 template <TileLayout layout, KernelConfig config>
 class TileCopy {
 public:
@@ -107,6 +108,7 @@ public:
     static constexpr int vectors_per_row = matrix_columns(layout) / vector;
     static constexpr int rows_per_pass = threads(config) / vectors_per_row;
     static constexpr int copies = matrix_rows(layout) / rows_per_pass;
+    static constexpr bool has_edges = config.boundary != boundary::exact;
     using Registers = Vector<float, vector>[copies];
 
     // outer0: the tile's first row or column of C; outer_end: where the matrix ends.
@@ -114,19 +116,54 @@ public:
         : ld_(ld),
           row_(static_cast<int>(threadIdx.x) / vectors_per_row),
           column_(static_cast<int>(threadIdx.x) % vectors_per_row * vector),
-          outer_left_(outer_end - outer0 < 1 << 30 ? static_cast<int>(outer_end - outer0) : 1 << 30),
-          k_left_(static_cast<int>(k_end - k_begin)),
-          next_(layout.turned ? matrix + (outer0 + row_) * ld + k_begin + column_ : matrix + (k_begin + row_) * ld + outer0 + column_) {}
+          outer_left_(outer_end - outer0 < layout.outer ? static_cast<int>(outer_end - outer0) : layout.outer),
+          k_left_(static_cast<int>(k_end - k_begin)) {
+        if constexpr (layout.turned) {
+            const int row = has_edges && row_ >= outer_left_ ? outer_left_ - 1 : row_;
+            next_ = matrix + (outer0 + row) * ld + k_begin + column_;
+        } else {
+            const int column = has_edges && column_ >= outer_left_ ? 0 : column_;
+            next_ = matrix + (k_begin + row_) * ld + outer0 + column;
+            outer_valid_ = outer_left_ - column < vector ? outer_left_ - column : vector;
+        }
+    }
 
     // Starts the background copy of the next tile.
     __device__ void start(float* tile) {
-        with_guards([&]<bool guard_outer, bool guard_k> { start_vectors<guard_outer, guard_k>(tile); });
+        with_checks([&]<bool k_ends, bool outer_ends> {
+            const float* source = next_;
+#pragma unroll
+            for (int i = 0; i < copies; ++i) {
+                // Where nothing is valid the address is not followed.
+                const int valid = valid_elements<k_ends, outer_ends>(i);
+                if constexpr (vector == 4)
+                    ptx::cp_async_16(destination(tile, i, 0), source, valid * 4);
+                else if constexpr (vector == 2)
+                    ptx::cp_async_8(destination(tile, i, 0), source, valid * 4);
+                else
+                    ptx::cp_async_4(destination(tile, i, 0), source, valid * 4);
+                source = following(source, i);
+            }
+        });
         advance();
     }
 
     // The same through registers, in two halves.
     __device__ void load(Registers& registers) {
-        with_guards([&]<bool guard_outer, bool guard_k> { load_vectors<guard_outer, guard_k>(registers); });
+        with_checks([&]<bool k_ends, bool outer_ends> {
+            const float* source = next_;
+#pragma unroll
+            for (int i = 0; i < copies; ++i) {
+                const int valid = valid_elements<k_ends, outer_ends>(i);
+                if (valid == vector) {
+                    registers[i] = load_vector<vector>(source);
+                } else {
+#pragma unroll
+                    for (int j = 0; j < vector; ++j) registers[i].element[j] = j < valid ? source[j] : 0.0f;
+                }
+                source = following(source, i);
+            }
+        });
         advance();
     }
     __device__ void store(float* tile, const Registers& registers) const {
@@ -142,18 +179,18 @@ public:
     }
 
 private:
-    // Calls copy with what must be checked of the next tile: nothing, M or N alone, or K too, which only the last tile needs.
+    // Calls copy with what ends within the next tile: K, which only the last tile sees, or a vector along M or N.
     template <class Copy>
-    __device__ void with_guards(Copy&& copy) const {
-        if constexpr (config.boundary == boundary::exact) {
+    __device__ void with_checks(Copy&& copy) const {
+        if constexpr (!has_edges) {
             copy.template operator()<false, false>();
         } else if constexpr (config.boundary == boundary::guarded) {
             copy.template operator()<true, true>();
         } else {
             if (k_left_ < config.block_k)
                 copy.template operator()<true, true>();
-            else if (outer_left_ < layout.outer)
-                copy.template operator()<true, false>();
+            else if (!layout.turned && outer_left_ % vector != 0)
+                copy.template operator()<false, true>();
             else
                 copy.template operator()<false, false>();
         }
@@ -164,35 +201,10 @@ private:
         k_left_ -= config.block_k;
     }
 
-    template <bool guard_outer, bool guard_k>
-    __device__ void start_vectors(float* tile) const {
-#pragma unroll
-        for (int i = 0; i < copies; ++i) {
-            const int valid = valid_elements<guard_outer, guard_k>(i);
-            // Where nothing is valid the address is not followed, but it must still be one.
-            const float* source = valid > 0 ? next_ + i * rows_per_pass * ld_ : next_;
-            if constexpr (vector == 4)
-                ptx::cp_async_16(destination(tile, i, 0), source, valid * 4);
-            else if constexpr (vector == 2)
-                ptx::cp_async_8(destination(tile, i, 0), source, valid * 4);
-            else
-                ptx::cp_async_4(destination(tile, i, 0), source, valid * 4);
-        }
-    }
-
-    template <bool guard_outer, bool guard_k>
-    __device__ void load_vectors(Registers& registers) const {
-#pragma unroll
-        for (int i = 0; i < copies; ++i) {
-            const int valid = valid_elements<guard_outer, guard_k>(i);
-            const float* source = next_ + i * rows_per_pass * ld_;
-            if (valid == vector) {
-                registers[i] = load_vector<vector>(source);
-            } else {
-#pragma unroll
-                for (int j = 0; j < vector; ++j) registers[i].element[j] = j < valid ? source[j] : 0.0f;
-            }
-        }
+    // Where the vector after the i-th comes from.
+    __device__ const float* following(const float* source, int i) const {
+        if (has_edges && layout.turned && row_ + (i + 1) * rows_per_pass >= outer_left_) return source;
+        return source + rows_per_pass * ld_;
     }
 
     // Where element j of the i-th vector goes.
@@ -202,21 +214,24 @@ private:
         return tile + (layout.turned ? column * layout.line_distance + row : row * layout.line_distance + column);
     }
 
-    // How many of the i-th vector's elements exist: none where its row does not.
-    template <bool guard_outer, bool guard_k>
+    // How many of the i-th vector's elements exist.
+    template <bool k_ends, bool outer_ends>
     __device__ int valid_elements(int i) const {
-        constexpr bool guard_rows = layout.turned ? guard_outer : guard_k;
-        constexpr bool guard_columns = layout.turned ? guard_k : guard_outer;
-        const int rows_left = (layout.turned ? outer_left_ : k_left_) - (row_ + i * rows_per_pass);
-        const int columns_left = (layout.turned ? k_left_ : outer_left_) - column_;
-        if ((guard_rows && rows_left <= 0) || (guard_columns && columns_left <= 0)) return 0;
-        return guard_columns && columns_left < vector ? columns_left : vector;
+        if constexpr (layout.turned) {
+            if (!k_ends || k_left_ - column_ >= vector) return vector;
+            return k_left_ > column_ ? k_left_ - column_ : 0;
+        } else {
+            if (k_ends && row_ + i * rows_per_pass >= k_left_) return 0;
+            return outer_ends ? outer_valid_ : vector;
+        }
     }
 
     i64 ld_;
     int row_;
     int column_;
+    // Rows or columns of C in this tile, and how many of them the thread's vectors hold where they run along them.
     int outer_left_;
+    int outer_valid_ = vector;
     int k_left_;
     // The thread's first element of the next tile.
     const float* next_;

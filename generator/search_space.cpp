@@ -49,7 +49,7 @@ public:
             blocks_total >= sms * resident ? wave_efficiency : std::min(1.0, blocks_total / sms / std::ceil(blocks_total / sms));
 
         const double fma_per_block = covered(c) * static_cast<double>(ceil_divide(problem_.k, c.split_k));
-        const double fma_rate = 128.0 * 1.7e3 * register_reuse(c);  // per SM and microsecond
+        const double fma_rate = 128.0 * 1.7e3 * fma_share(c);  // per SM and microsecond
         const double blocks_per_sm = std::ceil(blocks_total / sms);
         const double arithmetic = fma_per_block * blocks_per_sm / (fma_rate * latency_hiding);
 
@@ -64,7 +64,7 @@ public:
         const double memory = bytes / (4.0e6 * std::max(0.1, fill));
         // A second kernel, and a cluster's two barriers with the sums between them.
         const double summing = (partial_results(c) > 1 ? 2.0 : 0.0) + (c.cluster > 1 ? 0.8 : 0.0);
-        return std::max({arithmetic * copy_penalty(c), memory, latency(c)}) + packing + summing + 1.5;
+        return std::max({arithmetic, memory, latency(c)}) + packing + summing + 1.5;
     }
 
 private:
@@ -84,28 +84,31 @@ private:
         return c;
     }
 
-    // Single-element copies, and those that turn a tile, take turns with the products.
-    double copy_penalty(const KernelConfig& c) const {
-        if (c.family != family::simt) return 1.0;
-        const KernelSignature s = main_signature(problem_, c);
-        return 1.0 + (s.align_a < 16 ? 0.07 : 0.0) + (s.align_b < 16 ? 0.07 : 0.0) + (s.op_a == Operation::none ? 0.02 : 0.0) +
-               (s.op_b == Operation::transpose ? 0.02 : 0.0);
-    }
-
     // Elements of C that a block computes, those past the edge included.
     static double covered(const KernelConfig& c) { return static_cast<double>(c.block_m) * c.block_n; }
 
-    // FMAs for every value read from shared memory (or, in naive and gemv, from the cache) against what the units need.
-    static double register_reuse(const KernelConfig& c) {
+    // The part of the SM's FMA rate that the kernel can use.
+    double fma_share(const KernelConfig& c) const {
         switch (c.family) {
-            case family::simt: {
-                const double per_read = static_cast<double>(c.thread_m) * c.thread_n / (c.thread_m + c.thread_n);
-                return std::min(0.85, per_read / 4.6);
-            }
+            case family::simt: return simt_share(c);
             case family::gemv: return 0.25;
             case family::tiled: return c.block_m >= 16 ? 0.12 : 0.05;
         }
         return 0.04;
+    }
+
+    // What a block does for one k: FMAs, 4 warps' at a cycle, against reads and writes of shared memory, which take some 3 cycles
+    // of a warp's vectors of 4, and copies, some 4 of any width. On top of both come addresses, barriers and conflicts.
+    double simt_share(const KernelConfig& c) const {
+        const KernelSignature s = main_signature(problem_, c);
+        const double warps = threads(c) / 32.0;
+        const double fma = warps * c.thread_m * c.thread_n / 4.0;
+        const double reads = warps * 3.0 * (std::ceil(c.thread_m / 4.0) + std::ceil(c.thread_n / 4.0));
+        const auto copies = [&](const simt::TileLayout& tile) {
+            const bool turns = tile.rows_along_k && !tile.lines_along_k;
+            return tile.outer / 32.0 * (4.0 / tile.vector + (turns && c.async_copy == 0 ? 2.0 : 0.0));
+        };
+        return fma / std::max(fma / 0.85, reads + copies(simt::layout_a(c, s)) + copies(simt::layout_b(c, s)));
     }
 
     double resident_blocks(const KernelConfig& c) const {
@@ -253,6 +256,19 @@ int worth_packing(const GemmProblem& p) {
     return (a ? 1 : 0) | (b ? 2 : 0);
 }
 
+bool rows_run_along_k(const GemmProblem& p) {
+    return p.op_a == Operation::none || p.op_b == Operation::transpose;
+}
+
+KernelConfig along_k(KernelConfig config) {
+    config.along_k = 1;
+    return config;
+}
+KernelConfig packed(KernelConfig config, int pack_ab) {
+    config.pack_ab = pack_ab;
+    return config;
+}
+
 void add_simt(Collector& collector, const GemmProblem& p, const DeviceInfo& device) {
     for (const RegisterTile& tile : kRegisterTiles) {
         const std::int64_t tiles_m = ceil_divide(p.m, tile.block_m);
@@ -276,10 +292,9 @@ void add_simt(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
                     .min_blocks = tile.min_blocks};
                 for (const int cluster : cluster_choices(split, device)) {
                     config.cluster = cluster;
-                    config.pack_ab = 0;
                     collector.add(config, doubt);
-                    config.pack_ab = worth_packing(p);
-                    if (config.pack_ab != 0) collector.add(config, doubt);
+                    if (pipeline.async_copy == 1 && rows_run_along_k(p)) collector.add(along_k(config), doubt);
+                    if (worth_packing(p) != 0) collector.add(packed(config, worth_packing(p)), doubt);
                 }
             }
             doubt += kPipelineDoubt;

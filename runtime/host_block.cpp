@@ -286,11 +286,16 @@ private:
         return progress;
     }
 
-    // True where all threads of the cluster, or of one of its blocks, waited at the same barrier, and may now go on.
+    // True where all threads of the cluster, or of one of its blocks, waited at the same barrier, and may now go on. One block runs as
+    // far as it gets before the next: blocks in step would hide that they do not wait for each other.
     bool release_barriers() {
+        const std::size_t blocks = count() / block_threads_;
         bool released = release(State::at_cluster_barrier, 0, count());
-        for (std::size_t first = 0; first < count(); first += block_threads_)
-            released |= release(State::at_barrier, first, first + block_threads_);
+        const std::size_t start = launch_->order.kind == HostThreadOrder::Kind::shuffled ? (next_random() >> 11) % blocks : 0;
+        for (std::size_t i = 0; i < blocks && !released; ++i) {
+            const std::size_t block = launch_->order.kind == HostThreadOrder::Kind::descending ? blocks - 1 - i : (start + i) % blocks;
+            released = release(State::at_barrier, block * block_threads_, (block + 1) * block_threads_);
+        }
         if (released) shuffle_order();
         return released;
     }

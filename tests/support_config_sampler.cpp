@@ -78,6 +78,7 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.stages = c.async_copy ? 2 + draw.below(4) : 1 + draw.below(2);
             c.vector_width = draw.of(std::array{1, 2, 4});
             c.split_k = draw.of(std::array{1, 1, 2, 3, 16, 70});
+            c.along_k = draw.below(2);
             c.cluster = c.split_k % 2 == 0 ? draw.of(std::array{1, 1, 2, 4, 8}) : 1;
             c.raster = draw.of(std::array{0, 0, 1, 2, 8});
             c.min_blocks = 1;

@@ -514,6 +514,7 @@ TEST_CASE("blocks of a cluster read each other's shared memory") {
             tmm::SharedMemory shared;
             int* mine = shared.take<int, 40>()[0];
             mine[threadIdx.x] = static_cast<int>(100 * blockIdx.x + threadIdx.x);
+            __syncthreads();
             )" +
                before + R"(
             int sum = 0;

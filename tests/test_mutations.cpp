@@ -111,6 +111,8 @@ const std::map<std::string, std::vector<Case>>& cases() {
           {"simt split", kNone, kNone, 2, 16, true, with(kSimtSmall, &C::split_k, 3, &C::raster, 2), {{45, 70, 50}}},
           {"simt cluster", kNone, kNone, 2, 16, true, with(kSimtSmall, &C::split_k, 4, &C::cluster, 4), {{45, 70, 50}, {16, 7, 9}}},
           {"simt clusters", kTranspose, kNone, 1, 16, false, with(kSimtSmall, &C::split_k, 4, &C::cluster, 2), {{37, 41, 43}}},
+          {"simt along k of A", kNone, kNone, 1, 16, false, with(kSimtSmall, &C::along_k, 1), {{37, 41, 43}}},
+          {"simt along k", kNone, kTranspose, 1, 16, false, with(kSimtSmall, &C::along_k, 1, &C::stages, 2), {{37, 41, 43}, {7, 70, 5}}},
           {"simt exact", kNone, kNone, 1, 16, false, with(kSimtSmall, &C::boundary, exact), {{32, 64, 16}, {16, 32, 0}}},
           {"simt async exact",
            kNone,
@@ -404,17 +406,20 @@ void finish(const Trial& trial, int status) {
 }  // namespace
 
 TEST_CASE("every fault's anchor stands in its template, and every barrier has a fault") {
+    constexpr const char* kBarriers[] = {"__syncthreads()", "ptx::cluster_sync()"};
     std::map<std::string, int> barriers;
     for (const Mutation& mutation : tmm::testing::mutations()) {
         INFO(fmt::format("{}: {}: '{}'", mutation.file, mutation.name, mutation.anchor));
         CHECK_FALSE(tmm::testing::mutated(active_templates(), mutation).empty());
         CHECK(std::string(mutation.anchor) != mutation.replacement);
-        barriers[mutation.file] += tmm::testing::count_of(mutation.anchor, "__syncthreads()");
+        for (const char* barrier : kBarriers) barriers[mutation.file] += tmm::testing::count_of(mutation.anchor, barrier);
     }
     for (const auto& [name, text] : active_templates()) {
         if (name.starts_with("host/") || name == "tmm/verify.cuh") continue;
         INFO(name);
-        CHECK(barriers[name] == tmm::testing::count_of(text, "__syncthreads()"));
+        int count = 0;
+        for (const char* barrier : kBarriers) count += tmm::testing::count_of(text, barrier);
+        CHECK(barriers[name] == count);
     }
 }
 

@@ -39,6 +39,7 @@ struct KernelConfig {
     int swap_ab = 0;
     int pack_ab = 0;
     int cluster = 1;
+    int along_k = 0;
 
     friend constexpr bool operator==(const KernelConfig&, const KernelConfig&) = default;
 };
@@ -80,6 +81,8 @@ inline constexpr Parameter kParameters[] = {
      "operands first copied into aligned lines along M or N: 1 is A, 2 is B, 3 both"},
     {"cluster", &KernelConfig::cluster, 1, nullptr, 0, false,
      "blocks that run together and sum as many parts of K through each other's shared memory"},
+    {"along_k", &KernelConfig::along_k, 0, nullptr, 0, false,
+     "1: tiles of matrices whose rows run along K are read along K; 0: their copy turns them"},
 };
 inline constexpr int kParameterCount = sizeof(kParameters) / sizeof(kParameters[0]);
 static_assert(kParameterCount * sizeof(int) == sizeof(KernelConfig), "every field of KernelConfig needs its row in kParameters");

@@ -42,15 +42,11 @@ __device__ inline ThreadPlace thread_place() {
     return ThreadPlace{warp / warps_n * rows + lane / columns, warp % warps_n * columns + lane % columns};
 }
 
-// Neighbouring rows or columns of C that a thread owns.
-constexpr int group_of(int per_thread) {
-    return per_thread < 4 ? per_thread : 4;
-}
-
-// The place within the tile of the first element of a thread's i-th group.
-template <int per_thread, int threads_across>
-__device__ constexpr int group_start(int thread, int i) {
-    return (i * threads_across + thread) * group_of(per_thread);
+// The place within the tile of a thread's i-th row, or column, of C.
+template <TileLayout layout, int per_thread, int threads_across>
+__device__ constexpr int element_of(int thread, int i) {
+    constexpr int group = group_of(layout, per_thread);
+    return (i / group * threads_across + thread) * group + i % group;
 }
 
 // What a block works on: a tile of C, a part of K, a member of the batch.
@@ -108,6 +104,7 @@ public:
     static constexpr int vectors_per_row = matrix_columns(layout) / vector;
     static constexpr int rows_per_pass = threads(config) / vectors_per_row;
     static constexpr int copies = matrix_rows(layout) / rows_per_pass;
+    static constexpr bool turned = layout.rows_along_k && !layout.lines_along_k;
     static constexpr bool has_edges = config.boundary != boundary::exact;
     using Registers = Vector<float, vector>[copies];
 
@@ -118,7 +115,7 @@ public:
           column_(static_cast<int>(threadIdx.x) % vectors_per_row * vector),
           outer_left_(outer_end - outer0 < layout.outer ? static_cast<int>(outer_end - outer0) : layout.outer),
           k_left_(static_cast<int>(k_end - k_begin)) {
-        if constexpr (layout.turned) {
+        if constexpr (layout.rows_along_k) {
             const int row = has_edges && row_ >= outer_left_ ? outer_left_ - 1 : row_;
             next_ = matrix + (outer0 + row) * ld + k_begin + column_;
         } else {
@@ -169,7 +166,7 @@ public:
     __device__ void store(float* tile, const Registers& registers) const {
 #pragma unroll
         for (int i = 0; i < copies; ++i) {
-            if constexpr (layout.turned) {
+            if constexpr (turned) {
 #pragma unroll
                 for (int j = 0; j < vector; ++j) *destination(tile, i, j) = registers[i].element[j];
             } else {
@@ -189,7 +186,7 @@ private:
         } else {
             if (k_left_ < config.block_k)
                 copy.template operator()<true, true>();
-            else if (!layout.turned && outer_left_ % vector != 0)
+            else if (!layout.rows_along_k && outer_left_ % vector != 0)
                 copy.template operator()<false, true>();
             else
                 copy.template operator()<false, false>();
@@ -197,13 +194,13 @@ private:
     }
 
     __device__ void advance() {
-        next_ += layout.turned ? config.block_k : config.block_k * ld_;
+        next_ += layout.rows_along_k ? config.block_k : config.block_k * ld_;
         k_left_ -= config.block_k;
     }
 
     // Where the vector after the i-th comes from.
     __device__ const float* following(const float* source, int i) const {
-        if (has_edges && layout.turned && row_ + (i + 1) * rows_per_pass >= outer_left_) return source;
+        if (has_edges && layout.rows_along_k && row_ + (i + 1) * rows_per_pass >= outer_left_) return source;
         return source + rows_per_pass * ld_;
     }
 
@@ -211,13 +208,13 @@ private:
     __device__ float* destination(float* tile, int i, int j) const {
         const int row = row_ + i * rows_per_pass;
         const int column = column_ + j;
-        return tile + (layout.turned ? column * layout.line_distance + row : row * layout.line_distance + column);
+        return tile + (turned ? column * layout.line_distance + row : row * layout.line_distance + column);
     }
 
     // How many of the i-th vector's elements exist.
     template <bool k_ends, bool outer_ends>
     __device__ int valid_elements(int i) const {
-        if constexpr (layout.turned) {
+        if constexpr (layout.rows_along_k) {
             if (!k_ends || k_left_ - column_ >= vector) return vector;
             return k_left_ > column_ ? k_left_ - column_ : 0;
         } else {
@@ -305,22 +302,36 @@ private:
     int stage_ = 0;
 };
 
-// A thread's rows of A and columns of B for one k.
-template <KernelConfig config>
+// A thread's rows of A and columns of B, for k_step values of k.
+template <KernelSignature signature, KernelConfig config>
 struct Fragments {
-    float a[config.thread_m];
-    float b[config.thread_n];
+    float a[k_step(config, signature)][config.thread_m];
+    float b[k_step(config, signature)][config.thread_n];
 };
 
-// Elements from the thread's first group on, to its groups in registers.
-template <int per_thread, int threads_across>
-__device__ inline void read_groups(float (&values)[per_thread], const float* from) {
-    constexpr int group = group_of(per_thread);
+// `tile` begins at the thread's first row or column.
+template <TileLayout layout, int threads_across, int steps, int per_thread>
+__device__ inline void read_fragment(float (&values)[steps][per_thread], const float* tile, int k) {
+    constexpr int group = group_of(layout, per_thread);
+    if constexpr (layout.lines_along_k) {
 #pragma unroll
-    for (int i = 0; i < per_thread / group; ++i) {
-        const Vector<float, group> read = load_vector<group>(from + group_start<per_thread, threads_across>(0, i));
+        for (int i = 0; i < per_thread; ++i) {
+            const int line = element_of<layout, per_thread, threads_across>(0, i);
+            const Vector<float, steps> read = load_vector<steps>(tile + line * layout.line_distance + k);
 #pragma unroll
-        for (int j = 0; j < group; ++j) values[i * group + j] = read.element[j];
+            for (int step = 0; step < steps; ++step) values[step][i] = read.element[step];
+        }
+    } else {
+#pragma unroll
+        for (int step = 0; step < steps; ++step) {
+            const float* line = tile + (k + step) * layout.line_distance;
+#pragma unroll
+            for (int i = 0; i < per_thread; i += group) {
+                const Vector<float, group> read = load_vector<group>(line + element_of<layout, per_thread, threads_across>(0, i));
+#pragma unroll
+                for (int j = 0; j < group; ++j) values[step][i + j] = read.element[j];
+            }
+        }
     }
 }
 
@@ -331,12 +342,12 @@ public:
     __device__ FragmentReader(SharedTiles<float> tiles_a, SharedTiles<float> tiles_b, ThreadPlace place)
         : distance_a_(tiles_a.distance),
           distance_b_(tiles_b.distance),
-          a_(tiles_a[0] + group_start<config.thread_m, threads_m(config)>(place.m, 0)),
-          b_(tiles_b[0] + group_start<config.thread_n, threads_n(config)>(place.n, 0)) {}
+          a_(tiles_a[0] + element_of<shape_a, config.thread_m, threads_m(config)>(place.m, 0) * distance_of_neighbours(shape_a)),
+          b_(tiles_b[0] + element_of<shape_b, config.thread_n, threads_n(config)>(place.n, 0) * distance_of_neighbours(shape_b)) {}
 
-    __device__ void read(Fragments<config>& fragments, int k) const {
-        read_groups<config.thread_m, threads_m(config)>(fragments.a, a_ + k * layout_a(config, signature).line_distance);
-        read_groups<config.thread_n, threads_n(config)>(fragments.b, b_ + k * layout_b(config, signature).line_distance);
+    __device__ void read(Fragments<signature, config>& fragments, int k) const {
+        read_fragment<shape_a, threads_m(config)>(fragments.a, a_, k);
+        read_fragment<shape_b, threads_n(config)>(fragments.b, b_, k);
     }
     __device__ void next_stage() {
         ++stage_;
@@ -347,6 +358,11 @@ public:
     }
 
 private:
+    static constexpr TileLayout shape_a = layout_a(config, signature);
+    static constexpr TileLayout shape_b = layout_b(config, signature);
+    // From one row or column of C to the next.
+    static constexpr int distance_of_neighbours(const TileLayout& l) { return l.lines_along_k ? l.line_distance : 1; }
+
     int distance_a_;
     int distance_b_;
     const float* a_;
@@ -356,11 +372,11 @@ private:
 
 // sums += fragment of A * fragment of B. Of a product's three operands the register file delivers two a cycle; the third must be
 // the same as in the product before. So the way goes along the shorter side, there and back: each turn keeps its B (or A), too.
-template <KernelConfig config>
-__device__ inline void multiply(const Fragments<config>& fragments, float (&sums)[config.thread_m][config.thread_n]) {
-    constexpr bool rows_outside = config.thread_m >= config.thread_n;
-    constexpr int outside = rows_outside ? config.thread_m : config.thread_n;
-    constexpr int inside = rows_outside ? config.thread_n : config.thread_m;
+template <int thread_m, int thread_n>
+__device__ inline void multiply(const float (&a)[thread_m], const float (&b)[thread_n], float (&sums)[thread_m][thread_n]) {
+    constexpr bool rows_outside = thread_m >= thread_n;
+    constexpr int outside = rows_outside ? thread_m : thread_n;
+    constexpr int inside = rows_outside ? thread_n : thread_m;
 #pragma unroll
     for (int o = 0; o < outside; ++o) {
 #pragma unroll
@@ -368,7 +384,7 @@ __device__ inline void multiply(const Fragments<config>& fragments, float (&sums
             const int p = o % 2 == 0 ? step : inside - 1 - step;
             const int i = rows_outside ? o : p;
             const int j = rows_outside ? p : o;
-            sums[i][j] = fmaf(fragments.a[i], fragments.b[j], sums[i][j]);
+            sums[i][j] = fmaf(a[i], b[j], sums[i][j]);
         }
     }
 }
@@ -410,24 +426,25 @@ struct Destination {
 };
 
 // Calls store with each of the thread's groups of neighbouring sums: its row and column within the tile, and the sums.
-template <KernelConfig config, class Store>
+template <KernelSignature signature, KernelConfig config, class Store>
 __device__ inline void for_each_group(ThreadPlace place, const float (&sums)[config.thread_m][config.thread_n], Store&& store) {
-    constexpr int group_m = group_of(config.thread_m);
-    constexpr int group_n = group_of(config.thread_n);
+    constexpr TileLayout shape_a = layout_a(config, signature);
+    constexpr TileLayout shape_b = layout_b(config, signature);
 #pragma unroll
     for (int i = 0; i < config.thread_m; ++i) {
-        const int row = group_start<config.thread_m, threads_m(config)>(place.m, i / group_m) + i % group_m;
+        const int row = element_of<shape_a, config.thread_m, threads_m(config)>(place.m, i);
 #pragma unroll
-        for (int j = 0; j < config.thread_n; j += group_n)
-            store(row, group_start<config.thread_n, threads_n(config)>(place.n, j / group_n), &sums[i][j]);
+        for (int j = 0; j < config.thread_n; j += group_of(shape_b, config.thread_n))
+            store(row, element_of<shape_b, config.thread_n, threads_n(config)>(place.n, j), &sums[i][j]);
     }
 }
 
 template <KernelSignature signature, KernelConfig config, bool guarded>
 __device__ inline void store_tile(const Destination<config>& destination, i64 row0, i64 column0, ThreadPlace place,
                                   const float (&sums)[config.thread_m][config.thread_n]) {
-    for_each_group<config>(place, sums, [&](int row, int column, const float* group) {
-        destination.template store<signature, group_of(config.thread_n), guarded>(row0 + row, column0 + column, group);
+    for_each_group<signature, config>(place, sums, [&](int row, int column, const float* group) {
+        destination.template store<signature, group_of(layout_b(config, signature), config.thread_n), guarded>(row0 + row, column0 + column,
+                                                                                                               group);
     });
 }
 
@@ -436,8 +453,8 @@ __device__ inline void store_tile(const Destination<config>& destination, i64 ro
 template <KernelSignature signature, KernelConfig config, bool guarded>
 __device__ inline void store_cluster_tile(const Destination<config>& destination, i64 row0, i64 column0, ThreadPlace place,
                                           const float (&sums)[config.thread_m][config.thread_n], float* part) {
-    for_each_group<config>(place, sums, [&](int row, int column, const float* group) {
-        constexpr int width = group_of(config.thread_n);
+    for_each_group<signature, config>(place, sums, [&](int row, int column, const float* group) {
+        constexpr int width = group_of(layout_b(config, signature), config.thread_n);
         Vector<float, width> values;
 #pragma unroll
         for (int i = 0; i < width; ++i) values.element[i] = group[i];
@@ -502,21 +519,24 @@ __device__ void kernel(const GemmArgs& args) {
     const ThreadPlace place = thread_place<config>();
     TilePipeline<signature, config> pipeline(args, item, tiles_a, tiles_b);
     FragmentReader<signature, config> reader(tiles_a, tiles_b, place);
-    // Those of the k that is multiplied, and of the next, which are on their way.
-    Fragments<config> fragments[2];
+    // Those that are multiplied, and the next, which are on their way.
+    Fragments<signature, config> fragments[2];
     float sums[config.thread_m][config.thread_n] = {};
     pipeline.begin();
     reader.read(fragments[0], 0);
+    constexpr int steps = k_step(config, signature);
     for (int tile = 0; tile < item.tiles; ++tile) {
 #pragma unroll
-        for (int k = 0; k < config.block_k; ++k) {
+        for (int k = 0; k < config.block_k; k += steps) {
             if (k == 0) pipeline.start_copy();
-            if (k + 1 == config.block_k) {
+            if (k + steps == config.block_k) {
                 pipeline.next_tile();
                 reader.next_stage();
             }
-            reader.read(fragments[(k + 1) % 2], (k + 1) % config.block_k);
-            multiply<config>(fragments[k % 2], sums);
+            const Fragments<signature, config>& now = fragments[k / steps % 2];
+            reader.read(fragments[(k / steps + 1) % 2], (k + steps) % config.block_k);
+#pragma unroll
+            for (int step = 0; step < steps; ++step) multiply(now.a[step], now.b[step], sums);
         }
     }
     store_results_of<signature, config>(args, item, place, sums, part.first);

@@ -26,21 +26,30 @@ constexpr int warp_m(const KernelConfig& c) {
     return 32 / warp_n(c);
 }
 
-// One operand's tile: block_k lines of `outer` elements in shared memory, whichever way the matrix runs in global memory.
+// One operand's tile in shared memory. Its lines run along M or N, one for each k, as the fragments are read; where the matrix's
+// rows run along K, the copy turns the tile, or (along_k) the lines run along K, too.
 struct TileLayout {
-    // Rows of the matrix run along K: the copy turns the tile.
-    bool turned;
+    bool rows_along_k;
+    bool lines_along_k;
     int outer;
     int depth;
-    // Elements from one line to the next. A turned tile's lines are padded, so that a copy's writes spread over the banks.
+    // Elements from one line to the next. Where rows run along K lines are padded, so that neither a copy that turns the tile nor
+    // reads of several lines meet in a bank.
     int line_distance;
     // Elements of one access to global memory. An asynchronous copy that turns the tile moves single elements.
     int vector;
 };
 
-constexpr TileLayout tile_layout(bool turned, int outer, const KernelConfig& c, int alignment) {
+constexpr TileLayout tile_layout(bool rows_along_k, int outer, const KernelConfig& c, int alignment) {
+    const bool lines_along_k = rows_along_k && c.along_k != 0;
+    const bool turned = rows_along_k && !lines_along_k;
     const int aligned = alignment / 4 < c.vector_width ? alignment / 4 : c.vector_width;
-    return TileLayout{turned, outer, c.block_k, turned ? outer + 4 : outer, turned && c.async_copy ? 1 : aligned};
+    return TileLayout{.rows_along_k = rows_along_k,
+                      .lines_along_k = lines_along_k,
+                      .outer = outer,
+                      .depth = c.block_k,
+                      .line_distance = (lines_along_k ? c.block_k : outer) + (rows_along_k ? 4 : 0),
+                      .vector = turned && c.async_copy ? 1 : aligned};
 }
 constexpr TileLayout layout_a(const KernelConfig& c, const KernelSignature& s) {
     return tile_layout(s.op_a == Operation::none, c.block_m, c, s.align_a);
@@ -49,7 +58,19 @@ constexpr TileLayout layout_b(const KernelConfig& c, const KernelSignature& s) {
     return tile_layout(s.op_b == Operation::transpose, c.block_n, c, s.align_b);
 }
 constexpr int tile_elements(const TileLayout& l) {
-    return l.depth * l.line_distance;
+    return (l.lines_along_k ? l.outer : l.depth) * l.line_distance;
+}
+
+// A thread reads lines along K by vectors, and then the fragments of as many k at once.
+constexpr int kLineVector = 4;
+
+constexpr int k_step(const KernelConfig& c, const KernelSignature& s) {
+    return layout_a(c, s).lines_along_k || layout_b(c, s).lines_along_k ? kLineVector : 1;
+}
+
+// Neighbouring rows or columns of C that a thread owns.
+constexpr int group_of(const TileLayout& l, int per_thread) {
+    return l.lines_along_k ? 1 : per_thread < 4 ? per_thread : 4;
 }
 
 // Columns that a thread sums at once where a cluster adds up its blocks' parts.
@@ -63,10 +84,10 @@ constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
 
 // Rows of the matrix within a tile, and their length.
 constexpr int matrix_rows(const TileLayout& l) {
-    return l.turned ? l.outer : l.depth;
+    return l.rows_along_k ? l.outer : l.depth;
 }
 constexpr int matrix_columns(const TileLayout& l) {
-    return l.turned ? l.depth : l.outer;
+    return l.rows_along_k ? l.depth : l.outer;
 }
 
 constexpr bool copies_evenly(const TileLayout& l, int threads) {
@@ -87,6 +108,9 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
         return "the block's threads must divide into warps of 4 x 8, or of all its rows or columns where it has fewer";
     if (c.block_k < 4 || c.block_k > 64 || c.block_k % 4 != 0) return "block_k is a multiple of 4 from 4 to 64";
     if (c.vector_width != 1 && c.vector_width != 2 && c.vector_width != 4) return "vector_width is 1, 2 or 4";
+    if (c.along_k != 0 && c.along_k != 1) return "along_k is 0 or 1";
+    if (c.along_k == 1 && k_step(c, s) == 1) return "along_k needs an operand whose rows run along K";
+    if (c.block_k % (2 * k_step(c, s)) != 0 && c.along_k == 1) return "along_k reads fragments of 4 k in turns: block_k is a multiple of 8";
     if (c.async_copy != 0 && c.async_copy != 1) return "async_copy is 0 or 1";
     if (c.async_copy == 1 ? c.stages < 2 || c.stages > 8 : c.stages < 1 || c.stages > 2)
         return "stages is 1 or 2 through registers, 2 to 8 with asynchronous copies";

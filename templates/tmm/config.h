@@ -39,6 +39,7 @@ struct KernelConfig {
     int swap_ab = 0;
     int pack_ab = 0;
     int cluster = 1;
+    int trim = 0;
 
     friend constexpr bool operator==(const KernelConfig&, const KernelConfig&) = default;
 };
@@ -80,6 +81,8 @@ inline constexpr Parameter kParameters[] = {
      "operands first copied into aligned lines along M or N: 1 is A, 2 is B, 3 both"},
     {"cluster", &KernelConfig::cluster, 1, nullptr, 0, false,
      "blocks that run together and sum as many parts of K through each other's shared memory"},
+    {"trim", &KernelConfig::trim, 0, nullptr, 0, true,
+     "1: a few rows and columns beyond whole block tiles are left to kernels of their own"},
 };
 inline constexpr int kParameterCount = sizeof(kParameters) / sizeof(kParameters[0]);
 static_assert(kParameterCount * sizeof(int) == sizeof(KernelConfig), "every field of KernelConfig needs its row in kParameters");
@@ -92,6 +95,7 @@ constexpr int partial_results(const KernelConfig& c) {
 // The part of a config that the kernel's text depends on.
 constexpr KernelConfig kernel_config(KernelConfig c) {
     c.raster = 0;
+    c.trim = 0;
     // Whether a sum goes to C or is partial; not how many parts there are.
     c.split_k = c.split_k > c.cluster ? 2 * c.cluster : c.cluster;
     if (c.family != family::pack) c.pack_ab = 0;

@@ -70,25 +70,32 @@ TEST_CASE("a row and a column too many are offered to be trimmed, and counted so
     const DeviceInfo device = assumed_device("90");
     const GemmProblem problem = parse_shape("1025x1025x1025").problem;
     const SearchSpace space = search_space(problem, device, Effort::normal);
-    const auto trimmed = std::find_if(space.candidates.begin(), space.candidates.end(), [](const KernelConfig& c) {
-        return c.trim != 0 && c.block_m == 128 && c.split_k == 1 && c.pack_ab != 0;
-    });
-    REQUIRE(trimmed != space.candidates.end());
-    const LaunchPlan plan = make_launch_plan(problem, *trimmed, device);
-    REQUIRE(plan.steps.size() == 4);
-    const int families[] = {family::pack, family::simt, family::gemv, family::gemv};
+    CHECK(std::any_of(space.candidates.begin(), space.candidates.end(), [](const KernelConfig& c) { return c.trim != 0; }));
+    CHECK(std::any_of(space.candidates.begin(), space.candidates.end(), [](const KernelConfig& c) { return c.trim == 0; }));
+
+    const KernelConfig config = parse_config(
+        "family=simt,block_m=128,block_n=64,block_k=16,thread_m=8,thread_n=8,stages=3,async_copy=1,vector_width=4,boundary=peeled,"
+        "split_k=2,pack_ab=3,trim=1");
+    CHECK(why_invalid(problem, config, device).value_or("") == "");
+    const LaunchPlan plan = make_launch_plan(problem, config, device);
+    REQUIRE(plan.steps.size() == 5);
+    const int families[] = {family::pack, family::simt, family::reduce, family::gemv, family::gemv};
     const Extent whole{.rows = 1024, .columns = 1024};
-    const Extent extents[] = {whole, whole, {.row0 = 1024, .rows = 1, .columns = 1025}, {.column0 = 1024, .rows = 1024, .columns = 1}};
+    const Extent extents[] = {
+        whole, whole, whole, {.row0 = 1024, .rows = 1, .columns = 1025}, {.column0 = 1024, .rows = 1024, .columns = 1}};
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
         CAPTURE(i);
         CHECK(plan.steps[i].config.family == families[i]);
         CHECK(plan.steps[i].extent == extents[i]);
     }
-    CHECK(plan.steps[1].grid == 1024 / trimmed->block_m * (1024 / trimmed->block_n));
-    CHECK(plan.steps[2].grid >= 128);
+    CHECK(plan.steps[1].grid == 1024 / 128 * (1024 / 64) * 2);
     CHECK(plan.steps[3].grid >= 128);
-    // Only what the main product reads is packed.
-    CHECK(plan.workspace_bytes == std::int64_t{4} * 1024 * 1025 * (trimmed->pack_ab == 3 ? 2 : 1));
+    CHECK(plan.steps[4].grid >= 128);
+    // Only what the main product reads is packed, and only its sums are left for the second kernel.
+    CHECK(plan.workspace_bytes == std::int64_t{4} * 1024 * (2 * 1025 + 2 * 1024));
+    KernelConfig whole_split = config;
+    whole_split.trim = 0;
+    CHECK(longest_rounding_chain(problem, config) >= longest_rounding_chain(problem, whole_split));
     // Nothing to trim, nothing offered.
     for (const char* text : {"1024x1024x1024", "1000x1000x1000 batch=2"}) {
         const SearchSpace other = search_space(parse_shape(text).problem, device, Effort::normal);

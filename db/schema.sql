@@ -75,11 +75,12 @@ CREATE TABLE config (
   swap_ab      INTEGER NOT NULL CHECK (swap_ab BETWEEN 0 AND 1048576),
   pack_ab      INTEGER NOT NULL CHECK (pack_ab BETWEEN 0 AND 1048576),
   cluster      INTEGER NOT NULL CHECK (cluster BETWEEN 0 AND 1048576),
-  along_k      INTEGER NOT NULL CHECK (along_k BETWEEN 0 AND 1048576)
+  along_k      INTEGER NOT NULL CHECK (along_k BETWEEN 0 AND 1048576),
+  trim         INTEGER NOT NULL CHECK (trim BETWEEN 0 AND 1048576)
 ) STRICT;
 CREATE UNIQUE INDEX config_identity ON config (
   family, block_m, block_n, block_k, thread_m, thread_n, stages, async_copy, vector_width, boundary, split_k, raster,
-  min_blocks, swap_ab, pack_ab, cluster, along_k);
+  min_blocks, swap_ab, pack_ab, cluster, along_k, trim);
 
 -- How times were taken. Winners come from the default policy: cold_l2 = 1, graph = 1, data = 'normal'.
 CREATE TABLE policy (

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <tuple>
 
 #include "tmm/rules.h"
 
@@ -17,17 +18,40 @@ std::int64_t k_per_split(const GemmProblem& problem, const KernelConfig& config)
     return (share + config.block_k - 1) / config.block_k * config.block_k;
 }
 
-GemmArgs make_args(const GemmProblem& problem, const KernelConfig& config, const GemmCall& call) {
+// Elements from a matrix's start to the part of it that belongs to an extent.
+std::int64_t offset_a(const GemmProblem& problem, const Extent& extent) {
+    return problem.op_a == Operation::none ? extent.row0 * problem.lda : extent.row0;
+}
+std::int64_t offset_b(const GemmProblem& problem, const Extent& extent) {
+    return problem.op_b == Operation::none ? extent.column0 : extent.column0 * problem.ldb;
+}
+std::int64_t offset_c(const GemmProblem& problem, const Extent& extent) {
+    return extent.row0 * problem.ldc + extent.column0;
+}
+
+// What is left of a declared alignment so many elements further on.
+int alignment_at(int alignment, std::int64_t offset) {
+    while (alignment > kElementBytes && offset * kElementBytes % alignment != 0) alignment /= 2;
+    return alignment;
+}
+
+// Null pointers, which are allowed where nothing is read, stay null.
+const void* advanced(const void* pointer, std::int64_t elements) {
+    return pointer ? static_cast<const std::byte*>(pointer) + elements * kElementBytes : nullptr;
+}
+
+GemmArgs make_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
+    const auto& [config, extent] = std::tie(step.config, step.extent);
     // alpha = 0 promises that A and B are not read, whatever stands there, NaN and null pointers included; k = 0 does that, and
     // leaves beta * C.
     const bool product = call.alpha != 0 && problem.k > 0;
-    return GemmArgs{.a = call.a,
-                    .b = call.b,
-                    .c = call.c,
+    return GemmArgs{.a = advanced(call.a, offset_a(problem, extent)),
+                    .b = advanced(call.b, offset_b(problem, extent)),
+                    .c = static_cast<std::byte*>(call.c) + offset_c(problem, extent) * kElementBytes,
                     .bias = call.bias,
                     .workspace = call.workspace,
-                    .m = problem.m,
-                    .n = problem.n,
+                    .m = extent.rows,
+                    .n = extent.columns,
                     .k = product ? problem.k : 0,
                     .batch = problem.batch,
                     .lda = problem.lda,
@@ -53,21 +77,21 @@ std::size_t write(const GemmArgs& args, std::byte* arguments) {
 }
 
 std::size_t bind_pack(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
-    return write(make_args(problem, step.config, call), arguments);
+    return write(make_args(step, problem, call), arguments);
 }
 
 std::size_t bind_product(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
-    GemmArgs args = make_args(problem, step.config, call);
+    GemmArgs args = make_args(step, problem, call);
     std::int64_t packed = 0;
     if (pack::packs_a(step.config)) {
         args.a = at(call.workspace, 0);
-        args.lda = packed_ld(problem.m);
+        args.lda = packed_ld(args.m);
         args.stride_a = args.lda * problem.k;
-        packed = pack::packed_elements(problem.m, problem.k, problem.batch) * kElementBytes;
+        packed = pack::packed_elements(args.m, problem.k, problem.batch) * kElementBytes;
     }
     if (pack::packs_b(step.config)) {
         args.b = at(call.workspace, packed);
-        args.ldb = packed_ld(problem.n);
+        args.ldb = packed_ld(args.n);
         args.stride_b = args.ldb * problem.k;
     }
     if (partial_results(step.config) > 1) args.workspace = at(call.workspace, step.partials_offset);
@@ -75,19 +99,61 @@ std::size_t bind_product(const LaunchStep& step, const GemmProblem& problem, con
 }
 
 std::size_t bind_reduce(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
-    GemmArgs args = make_args(problem, step.config, call);
+    GemmArgs args = make_args(step, problem, call);
     args.workspace = at(call.workspace, step.partials_offset);
     return write(args, arguments);
 }
 
 // The kernel that adds up the partial results. Where there are many, threads share an element's parts.
-KernelConfig reduce_config(const GemmProblem& problem, int parts) {
+KernelConfig reduce_config(std::int64_t n, int parts) {
     const int sharers = parts >= 64 ? 16 : parts >= 16 ? 8 : parts >= 8 ? 4 : 1;
-    const int columns = problem.n <= 64 ? 64 : sharers == 16 ? 128 : 256;
+    const int columns = n <= 64 ? 64 : sharers == 16 ? 128 : 256;
     return KernelConfig{.family = family::reduce, .block_m = sharers, .block_n = columns, .split_k = parts};
 }
 
+// For `few` rows or columns of `many` elements, by blocks of 8 x 32 threads. A thread takes more than one of the many only where
+// enough blocks are left to fill a device.
+KernelConfig edge_config(std::int64_t few, std::int64_t many, std::int64_t batch, bool swap) {
+    constexpr int threads_n = 8;
+    constexpr int blocks_wanted = 128;
+    int rows = 1;
+    while (rows < few) rows *= 2;
+    int thread_n = 4;
+    while (thread_n > 1 && (rows * thread_n > 32 || many * batch < threads_n * thread_n * blocks_wanted)) thread_n /= 2;
+    return KernelConfig{.family = family::gemv,
+                        .block_m = rows,
+                        .block_n = threads_n * thread_n,
+                        .block_k = 32 * gemv::kStep,
+                        .thread_n = thread_n,
+                        .stages = 2,
+                        .vector_width = 4,
+                        .boundary = boundary::peeled,
+                        .swap_ab = swap ? 1 : 0};
+}
+
 }  // namespace
+
+Extent main_extent(const GemmProblem& problem, const KernelConfig& config) {
+    if (config.trim == 0) return Extent{.rows = problem.m, .columns = problem.n};
+    return Extent{.rows = problem.m / config.block_m * config.block_m, .columns = problem.n / config.block_n * config.block_n};
+}
+
+std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const KernelConfig& config) {
+    const auto [row0, column0, m0, n0] = main_extent(problem, config);
+    std::vector<EdgeProduct> edges;
+    const auto add = [&](const KernelConfig& kernel, const Extent& extent) {
+        KernelSignature signature = signature_of(problem);
+        signature.align_a = alignment_at(signature.align_a, offset_a(problem, extent));
+        signature.align_b = alignment_at(signature.align_b, offset_b(problem, extent));
+        signature.align_c = alignment_at(signature.align_c, offset_c(problem, extent));
+        edges.push_back(EdgeProduct{.signature = signature, .config = kernel, .extent = extent});
+    };
+    if (m0 < problem.m)
+        add(edge_config(problem.m - m0, problem.n, problem.batch, false), Extent{.row0 = m0, .rows = problem.m - m0, .columns = problem.n});
+    if (n0 < problem.n)
+        add(edge_config(problem.n - n0, m0, problem.batch, true), Extent{.column0 = n0, .rows = m0, .columns = problem.n - n0});
+    return edges;
+}
 
 KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& config) {
     KernelSignature signature = signature_of(problem);
@@ -105,13 +171,15 @@ KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& c
 
 LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo&) {
     LaunchPlan plan{.problem = problem, .config = config, .steps = {}, .workspace_bytes = 0};
-    const auto [m, n, k, batch] = std::array{problem.m, problem.n, problem.k, problem.batch};
-    if (m == 0 || n == 0 || batch == 0) return plan;
+    if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return plan;
+    const Extent extent = main_extent(problem, config);
+    const auto [m, n, k, batch] = std::array{extent.rows, extent.columns, std::int64_t{problem.k}, std::int64_t{problem.batch}};
 
-    const auto add = [&](const KernelSignature& signature, const KernelConfig& kernel, std::int64_t grid, std::int64_t partials_offset,
-                         auto bind) {
+    const auto add = [&](const KernelSignature& signature, const KernelConfig& kernel, const Extent& part, std::int64_t grid,
+                         std::int64_t partials_offset, auto bind) {
         plan.steps.push_back(LaunchStep{.signature = signature,
                                         .config = kernel,
+                                        .extent = part,
                                         .grid = grid,
                                         .threads = threads(kernel),
                                         .cluster = kernel.cluster,
@@ -122,18 +190,20 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
 
     if (config.pack_ab != 0) {
         const KernelConfig copy{.family = family::pack, .pack_ab = config.pack_ab};
-        add(signature_of(problem), copy, pack::blocks(copy, m, n, k, batch), 0, bind_pack);
+        add(signature_of(problem), copy, extent, pack::blocks(copy, m, n, k, batch), 0, bind_pack);
         if (pack::packs_a(config)) plan.workspace_bytes += pack::packed_elements(m, k, batch) * kElementBytes;
         if (pack::packs_b(config)) plan.workspace_bytes += pack::packed_elements(n, k, batch) * kElementBytes;
     }
     const std::int64_t partials_offset = plan.workspace_bytes;
     const KernelSignature signature = main_signature(problem, config);
-    add(signature, config, blocks(config, m, n, batch), partials_offset, bind_product);
+    add(signature, config, extent, blocks(config, m, n, batch), partials_offset, bind_product);
     if (const int parts = partial_results(config); parts > 1) {
-        const KernelConfig sum = reduce_config(problem, parts);
-        add(signature, sum, blocks(sum, m, n, batch), partials_offset, bind_reduce);
+        const KernelConfig sum = reduce_config(n, parts);
+        add(signature, sum, extent, blocks(sum, m, n, batch), partials_offset, bind_reduce);
         plan.workspace_bytes += batch * parts * m * workspace_ld(n) * kElementBytes;
     }
+    for (const EdgeProduct& edge : edge_products(problem, config))
+        add(edge.signature, edge.config, edge.extent, blocks(edge.config, edge.extent.rows, edge.extent.columns, batch), 0, bind_product);
     return plan;
 }
 
@@ -141,7 +211,10 @@ std::int64_t longest_rounding_chain(const GemmProblem& problem, const KernelConf
     std::int64_t chain = config.split_k > 1 ? std::min<std::int64_t>(k_per_split(problem, config), problem.k) : problem.k;
     if (config.family == family::gemv) chain = gemv::longest_chain(config, chain);
     if (config.cluster > 1) chain += config.cluster;
-    if (const int parts = partial_results(config); parts > 1) chain += reduce::longest_chain(reduce_config(problem, parts), parts);
+    if (const int parts = partial_results(config); parts > 1)
+        chain += reduce::longest_chain(reduce_config(main_extent(problem, config).columns, parts), parts);
+    for (const EdgeProduct& edge : edge_products(problem, config))
+        chain = std::max<std::int64_t>(chain, gemv::longest_chain(edge.config, problem.k));
     return chain;
 }
 

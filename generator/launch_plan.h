@@ -23,9 +23,20 @@ struct GemmCall {
     double beta = 0;
 };
 
+// The part of C that a step computes; it reads these rows of op(A) and these columns of op(B).
+struct Extent {
+    std::int64_t row0 = 0;
+    std::int64_t column0 = 0;
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+
+    friend bool operator==(const Extent&, const Extent&) = default;
+};
+
 struct LaunchStep {
     KernelSignature signature;
     KernelConfig config;
+    Extent extent;
     std::int64_t grid = 1;
     int threads = 1;
     int cluster = 1;
@@ -50,6 +61,20 @@ struct LaunchPlan {
 
 // What the plan's main kernel sees: where the config packs operands, they lie otherwise than the problem says.
 KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& config);
+
+// Few enough rows or columns to be trimmed: a gemv kernel holds them all.
+inline constexpr int kMostTrimmed = 16;
+
+// What the plan's main kernel computes: all of C, or, where the config trims, as many whole block tiles as there are.
+Extent main_extent(const GemmProblem& problem, const KernelConfig& config);
+
+struct EdgeProduct {
+    KernelSignature signature;
+    KernelConfig config;
+    Extent extent;
+};
+// What is left of C beside the main kernel's part: the bottom rows, and beside them the right columns. None without trim.
+std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const KernelConfig& config);
 
 // The config must be valid for the problem (search_space.h).
 LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);

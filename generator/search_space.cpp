@@ -22,11 +22,12 @@ std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
 
 // In floating point, which does not overflow where a plan would never be made.
 double workspace_estimate(const GemmProblem& p, const KernelConfig& c) {
-    const auto [m, k, batch] = std::array{static_cast<double>(p.m), static_cast<double>(p.k), static_cast<double>(p.batch)};
+    const Extent main = main_extent(p, c);
+    const auto [m, k, batch] = std::array{static_cast<double>(main.rows), static_cast<double>(p.k), static_cast<double>(p.batch)};
     return 4.0 * batch *
-           ((partial_results(c) > 1 ? partial_results(c) * m * static_cast<double>(workspace_ld(p.n)) : 0) +
-            (pack::packs_a(c) ? static_cast<double>(packed_ld(p.m)) * k : 0) +
-            (pack::packs_b(c) ? static_cast<double>(packed_ld(p.n)) * k : 0));
+           ((partial_results(c) > 1 ? partial_results(c) * m * static_cast<double>(workspace_ld(main.columns)) : 0) +
+            (pack::packs_a(c) ? static_cast<double>(packed_ld(main.rows)) * k : 0) +
+            (pack::packs_b(c) ? static_cast<double>(packed_ld(main.columns)) * k : 0));
 }
 
 // Guesses how long a config takes, to put likely candidates first and leave hopeless ones out. A rough model: FMAs at the
@@ -38,7 +39,9 @@ public:
     // Microseconds; good to a factor of two.
     double estimate(const KernelConfig& c) const {
         const double sms = std::max(1, device_.sm_count);
-        const double blocks_total = static_cast<double>(blocks(c, problem_.m, problem_.n, problem_.batch));
+        const Extent main = main_extent(problem_, c);
+        const auto [m, n] = std::array{static_cast<double>(main.rows), static_cast<double>(main.columns)};
+        const double blocks_total = static_cast<double>(blocks(c, main.rows, main.columns, problem_.batch));
         const double resident = resident_blocks(c);
         const double warps_busy = std::min(resident, blocks_total / sms) * threads(c) / 32.0;
         // Below 8 warps an SM's four schedulers do not find enough independent work.
@@ -53,18 +56,16 @@ public:
         const double blocks_per_sm = std::ceil(blocks_total / sms);
         const double arithmetic = fma_per_block * blocks_per_sm / (fma_rate * latency_hiding);
 
-        const double bytes = 4.0 * static_cast<double>(problem_.batch) *
-                             (static_cast<double>(problem_.m) * static_cast<double>(problem_.k) +
-                              static_cast<double>(problem_.k) * static_cast<double>(problem_.n) +
-                              static_cast<double>(problem_.m) * static_cast<double>(problem_.n) *
-                                  (partial_results(c) > 1 ? 2.0 * partial_results(c) + 1 : 1));
+        const double bytes =
+            4.0 * static_cast<double>(problem_.batch) *
+            ((m + n) * static_cast<double>(problem_.k) + m * n * (partial_results(c) > 1 ? 2.0 * partial_results(c) + 1 : 1));
         // Each packed operand is read and written once more.
         const double packing =
             c.pack_ab != 0 ? 2.0 + 2.0 * (workspace_estimate(problem_, c) - workspace_estimate(problem_, unpacked(c))) / 3e6 : 0.0;
         const double memory = bytes / (4.0e6 * std::max(0.1, fill));
         // A second kernel, and a cluster's two barriers with the sums between them.
         const double summing = (partial_results(c) > 1 ? 2.0 : 0.0) + (c.cluster > 1 ? 0.8 : 0.0);
-        return std::max({arithmetic, memory, latency(c)}) + packing + summing + 1.5;
+        return std::max({arithmetic, memory, latency(c)}) + packing + summing + edges(c) + 1.5;
     }
 
 private:
@@ -77,6 +78,17 @@ private:
             case family::tiled: return std::ceil(k / c.block_k) * 0.8;
         }
         return k * 0.04;
+    }
+
+    // Those that trim leaves: a launch each, and the large operand once more from memory.
+    double edges(const KernelConfig& c) const {
+        double total = 0;
+        for (const EdgeProduct& edge : edge_products(problem_, c)) {
+            const auto many = static_cast<double>(std::max(edge.extent.rows, edge.extent.columns));
+            const double memory = 4.0 * static_cast<double>(problem_.batch) * many * static_cast<double>(problem_.k) / 4.0e6;
+            total += std::max(4.0, 1.5 + std::max(memory, latency(edge.config)));
+        }
+        return total;
     }
 
     static KernelConfig unpacked(KernelConfig c) {
@@ -163,7 +175,7 @@ struct Bounds {
 Bounds bounds_of(Effort effort) {
     switch (effort) {
         case Effort::quick: return Bounds{.least = 12, .most = 16, .microseconds = 1e6, .slack = 2.0};
-        case Effort::normal: return Bounds{.least = 96, .most = 640, .microseconds = 8e6, .slack = 2.5};
+        case Effort::normal: return Bounds{.least = 96, .most = 512, .microseconds = 8e6, .slack = 2.5};
         case Effort::full: break;
     }
     return Bounds{.least = 192, .most = 2048, .microseconds = 60e6, .slack = 4.0};
@@ -244,8 +256,19 @@ std::vector<int> split_choices(const GemmProblem& problem, const DeviceInfo& dev
     return splits;
 }
 
-bool divides(const GemmProblem& p, int block_m, int block_n, int block_k) {
-    return p.m % block_m == 0 && p.n % block_n == 0 && p.k % block_k == 0;
+bool divides(const Extent& part, std::int64_t k, int block_m, int block_n, int block_k) {
+    return part.rows % block_m == 0 && part.columns % block_n == 0 && k % block_k == 0;
+}
+
+std::optional<std::string> why_not_trimmed(const GemmProblem& p, int block_m, int block_n) {
+    const std::int64_t rows = p.m % block_m;
+    const std::int64_t columns = p.n % block_n;
+    if (p.m < block_m || p.n < block_n) return fmt::format("trim needs a whole tile of {} x {}", block_m, block_n);
+    if (rows == 0 && columns == 0) return fmt::format("tiles of {} x {} leave nothing to trim", block_m, block_n);
+    if (rows > kMostTrimmed || columns > kMostTrimmed)
+        return fmt::format("tiles of {} x {} leave {} rows and {} columns; trim takes up to {} of each", block_m, block_n, rows, columns,
+                           kMostTrimmed);
+    return std::nullopt;
 }
 
 // The operands that lie badly for simt: rows along K, or not aligned to a whole vector.
@@ -270,9 +293,10 @@ KernelConfig packed(KernelConfig config, int pack_ab) {
 }
 
 void add_simt(Collector& collector, const GemmProblem& p, const DeviceInfo& device) {
-    for (const RegisterTile& tile : kRegisterTiles) {
-        const std::int64_t tiles_m = ceil_divide(p.m, tile.block_m);
-        const std::int64_t tiles = tiles_m * ceil_divide(p.n, tile.block_n) * p.batch;
+    const auto add = [&](const RegisterTile& tile, int trim) {
+        const Extent main = main_extent(p, KernelConfig{.block_m = tile.block_m, .block_n = tile.block_n, .trim = trim});
+        const std::int64_t tiles_m = ceil_divide(main.rows, tile.block_m);
+        const std::int64_t tiles = tiles_m * ceil_divide(main.columns, tile.block_n) * p.batch;
         double doubt = 0;
         for (const Pipeline& pipeline : kPipelines) {
             for (const int split : split_choices(p, device, tiles, pipeline.block_k)) {
@@ -286,10 +310,11 @@ void add_simt(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
                     .stages = pipeline.stages,
                     .async_copy = pipeline.async_copy,
                     .vector_width = 4,
-                    .boundary = divides(p, tile.block_m, tile.block_n, pipeline.block_k) ? boundary::exact : boundary::peeled,
+                    .boundary = divides(main, p.k, tile.block_m, tile.block_n, pipeline.block_k) ? boundary::exact : boundary::peeled,
                     .split_k = split,
                     .raster = tiles > 4LL * device.sm_count && tiles_m > 8 ? 8 : 0,
-                    .min_blocks = tile.min_blocks};
+                    .min_blocks = tile.min_blocks,
+                    .trim = trim};
                 for (const int cluster : cluster_choices(split, device)) {
                     config.cluster = cluster;
                     collector.add(config, doubt);
@@ -299,6 +324,10 @@ void add_simt(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
             }
             doubt += kPipelineDoubt;
         }
+    };
+    for (const RegisterTile& tile : kRegisterTiles) {
+        add(tile, 0);
+        if (!why_not_trimmed(p, tile.block_m, tile.block_n)) add(tile, 1);
     }
 }
 
@@ -340,7 +369,7 @@ void add_teaching_families(Collector& collector, const GemmProblem& p) {
     collector.add(KernelConfig{.family = family::naive, .block_m = 8, .block_n = 32});
     for (const int width : {32, 16, 8, 4}) {
         for (const int mode : {boundary::exact, boundary::guarded}) {
-            if (mode == boundary::guarded && divides(p, width, width, width)) continue;
+            if (mode == boundary::guarded && divides(Extent{.rows = p.m, .columns = p.n}, p.k, width, width, width)) continue;
             collector.add(KernelConfig{.family = family::tiled, .block_m = width, .block_n = width, .block_k = width, .boundary = mode});
         }
     }
@@ -353,7 +382,10 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
     if (c.family == family::reduce || c.family == family::pack)
         return fmt::format("{} is a step of simt's and gemv's plans, not a way to multiply", kFamilyNames[c.family]);
     if (const char* violation = first_violation(c, signature)) return violation;
-    if (c.boundary == boundary::exact && !divides(p, c.block_m, c.block_n, c.block_k))
+    if (c.trim != 0) {
+        if (auto reason = why_not_trimmed(p, c.block_m, c.block_n)) return reason;
+    }
+    if (c.boundary == boundary::exact && !divides(main_extent(p, c), p.k, c.block_m, c.block_n, c.block_k))
         return fmt::format("exact needs m, n and k to be multiples of {}, {} and {}", c.block_m, c.block_n, c.block_k);
     if (c.async_copy != 0 && device.compute_capability() < 80) return "cp.async needs compute capability 8.0";
     if (c.cluster > device.largest_cluster())
@@ -380,6 +412,9 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
             if (tiles > kLargestGrid / std::max<std::int64_t>(1, p.batch) / c.split_k) return "more blocks than a grid can hold (2^31 - 1)";
             if (c.raster > 0 && tiles_n > kLargestGrid / c.raster) return "raster bands would hold more blocks than a grid";
         }
+        for (const EdgeProduct& edge : edge_products(p, c))
+            if (blocks(edge.config, edge.extent.rows, edge.extent.columns, 1) > kLargestGrid / std::max<std::int64_t>(1, p.batch))
+                return "more blocks for what is trimmed than a grid can hold (2^31 - 1)";
     }
     if (c.split_k > 1 && c.split_k > p.k) return "more parts than K has elements";
     const double workspace = workspace_estimate(p, c);

@@ -40,6 +40,12 @@ std::int64_t size_of_kind(int kind, int tile, bool multiples_only) {
     }
 }
 
+// Whole tiles and what trim may leave: nothing, which is only valid where the other direction leaves something, up to 16.
+std::int64_t trimmed_size(int kind, int tile) {
+    constexpr std::array kLeft = {0, 1, 2, 5, 13, 16};
+    return static_cast<std::int64_t>(tile) * (1 + kind % 2) + std::min(kLeft[static_cast<std::size_t>(kind)], tile - 1);
+}
+
 std::int64_t leading_dimension(std::int64_t columns, int kind, int align_elements) {
     const std::int64_t aligned = (columns + align_elements - 1) / align_elements * align_elements;
     // Tight, padded by one vector, or padded by one element, which breaks the rows' alignment.
@@ -83,6 +89,7 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.raster = draw.of(std::array{0, 0, 1, 2, 8});
             c.min_blocks = 1;
             c.pack_ab = draw.of(std::array{0, 0, 1, 2, 3});
+            c.trim = draw.of(std::array{0, 0, 1});
             if (c.block_m > largest_block || c.block_n > largest_block) c.thread_m = 99;  // not valid: drawn anew
             break;
         default:
@@ -104,6 +111,10 @@ GemmProblem make_problem(const KernelConfig& c, int ops, const std::vector<int>&
     // A swapped gemv holds columns where the others hold rows.
     p.m = size_of_kind(shape[m_kind], c.swap_ab ? c.block_n : c.block_m, multiples);
     p.n = size_of_kind(shape[n_kind], c.swap_ab ? c.block_m : c.block_n, multiples);
+    if (c.trim) {
+        p.m = trimmed_size(shape[m_kind], c.block_m);
+        p.n = trimmed_size(shape[n_kind], c.block_n);
+    }
     p.k = size_of_kind(shape[k_kind], c.block_k * (c.split_k > 1 && c.split_k < 8 ? c.split_k : 1), multiples);
     if (c.family == family::naive) p.k = size_of_kind(shape[k_kind], 32, false);
     if (c.split_k > p.k) p.k = c.split_k;

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -16,6 +18,7 @@
 
 #include "generator/search_space.h"
 #include "generator/shapes_file.h"
+#include "generator/text.h"
 #include "runtime/executable_plan.h"
 #include "runtime/host_device.h"
 
@@ -118,6 +121,87 @@ TEST_CASE_FIXTURE(Fixture, "alpha = 0 and k = 0 give beta * C and touch neither 
                 // With k = 0, alpha has nothing to scale.
                 plan.run({.a = pointer, .b = pointer, .c = c.data(), .alpha = k == 0 ? 7.0 : 0.0, .beta = beta}, nullptr);
                 CHECK(c == std::vector<float>(6, beta == 0 ? 0.0f : 3.0f));
+            }
+        }
+    }
+}
+
+TEST_CASE_FIXTURE(Fixture, "a trimmed product is whole, and nothing but it is written") {
+    const std::string tile = "family=simt,block_m=16,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=2,vector_width=4,trim=1,boundary=";
+    struct Trimmed {
+        std::string config;
+        i64 m, n, k;
+        std::size_t edges;
+    };
+    const Trimmed cases[] = {{tile + "peeled", 33, 35, 37, 2},
+                             {tile + "exact", 33, 35, 40, 2},
+                             {tile + "peeled,split_k=3,pack_ab=3", 33, 35, 37, 2},
+                             {tile + "peeled,split_k=4,cluster=2,pack_ab=2", 33, 35, 37, 2},
+                             {tile + "exact,pack_ab=1", 16, 48, 40, 1},
+                             {tile + "peeled", 47, 32, 37, 1}};
+    for (const Trimmed& one : cases) {
+        for (const int ops : {0, 1, 2, 3}) {
+            for (const i64 pad : {0, 1, 4}) {
+                CAPTURE(one.config);
+                CAPTURE(ops);
+                CAPTURE(pad);
+                const KernelConfig config = parse_config(one.config);
+                GemmProblem p{.m = one.m, .n = one.n, .k = one.k, .batch = pad == 1 ? 1 : 2, .alignment = 4, .reads_c = pad != 0};
+                p.op_a = ops & 1 ? Operation::transpose : Operation::none;
+                p.op_b = ops & 2 ? Operation::transpose : Operation::none;
+                // With a padding of 4, rows and matrices are as aligned as can be; without, as they come.
+                const auto ld = [&](i64 columns) { return pad == 4 ? (columns + 7) / 4 * 4 : columns + pad; };
+                p.lda = ld(stored_columns_a(p));
+                p.ldb = ld(stored_columns_b(p));
+                p.ldc = ld(p.n);
+                if (pad == 4) p.alignment = 16;
+                const i64 size_a = stored_rows_a(p) * p.lda;
+                const i64 size_b = stored_rows_b(p) * p.ldb;
+                const i64 size_c = p.m * p.ldc;
+                if (p.batch > 1) {
+                    p.stride_a = size_a;
+                    p.stride_b = size_b;
+                    p.stride_c = size_c;
+                }
+                REQUIRE(why_invalid(p, config, device->info()).value_or("") == "");
+                const LaunchPlan launches = make_launch_plan(p, config, device->info());
+                CHECK(std::count_if(launches.steps.begin(), launches.steps.end(), [](const LaunchStep& step) {
+                          return step.config.family == family::gemv;
+                      }) == static_cast<std::ptrdiff_t>(one.edges));
+                auto made = ExecutablePlan::make(launches, *loader);
+                REQUIRE(std::holds_alternative<ExecutablePlan>(made));
+
+                // Small integers: sums are exact. The heap's pointers are multiples of 16.
+                const auto filled = [&](i64 size, int factor) {
+                    std::vector<float> values(static_cast<std::size_t>(size * p.batch));
+                    for (std::size_t i = 0; i < values.size(); ++i)
+                        values[i] = static_cast<float>(static_cast<int>(i * 7 % 11) * factor % 9 - 4);
+                    return values;
+                };
+                const std::vector<float> a = filled(size_a, 5);
+                const std::vector<float> b = filled(size_b, 7);
+                std::vector<float> c = filled(size_c, 2);
+                const double beta = p.reads_c ? 3 : 0;
+                std::vector<float> expected = c;
+                for (i64 member = 0; member < p.batch; ++member)
+                    for (i64 i = 0; i < p.m; ++i)
+                        for (i64 j = 0; j < p.n; ++j) {
+                            float sum = 0;
+                            for (i64 k = 0; k < p.k; ++k)
+                                sum += a[static_cast<std::size_t>(member * size_a + (ops & 1 ? k * p.lda + i : i * p.lda + k))] *
+                                       b[static_cast<std::size_t>(member * size_b + (ops & 2 ? j * p.ldb + k : k * p.ldb + j))];
+                            float& element = expected[static_cast<std::size_t>(member * size_c + i * p.ldc + j)];
+                            element = 2 * sum + static_cast<float>(beta) * element;
+                        }
+                std::vector<float> workspace(static_cast<std::size_t>(launches.workspace_bytes / 4) + 64,
+                                             std::numeric_limits<float>::quiet_NaN());
+                void* aligned = workspace.data();
+                std::size_t space = workspace.size() * sizeof(float);
+                REQUIRE(std::align(256, static_cast<std::size_t>(launches.workspace_bytes), aligned, space));
+                std::get<ExecutablePlan>(made).run(
+                    {.a = a.data(), .b = b.data(), .c = c.data(), .workspace = aligned, .alpha = 2, .beta = beta}, nullptr);
+                device->synchronize();
+                CHECK((c == expected));
             }
         }
     }

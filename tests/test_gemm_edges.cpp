@@ -22,7 +22,7 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-// One per family and boundary mode.
+// One per family and boundary mode, and ways that a plan is put together.
 constexpr const char* kConfigs[] = {
     "family=naive,block_m=4,block_n=32",
     "family=tiled,block_m=8,block_n=8,block_k=8",
@@ -30,6 +30,8 @@ constexpr const char* kConfigs[] = {
     "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=2,stages=3,async_copy=1,boundary=peeled",
     "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=2,boundary=peeled,split_k=3",
     "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=2,vector_width=4,boundary=peeled,split_k=2,pack_ab=3",
+    "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=2,vector_width=4,boundary=peeled,trim=1",
+    "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=2,boundary=peeled,split_k=2,pack_ab=3,trim=1",
     "family=gemv,block_m=4,block_n=32,block_k=128,boundary=guarded",
 };
 
@@ -104,6 +106,13 @@ TEST_CASE("each family at its edges: NaN under beta = 0, NaN and Inf in the oper
             const std::vector<float> nans(33 * 35, kNan);
             CHECK(run_config(on, loader, config, scaled, nans, nans, normal_values(scaled.size_c(), 5)) == "");
             CHECK(run_config(on, loader, config, cleared, nans, nans, std::vector<float>(cleared.size_c(), kNan)) == "");
+            // k = 0 likewise; a split has no parts there.
+            if (tmm::parse_config(config).split_k > 1) continue;
+            for (const float beta : {0.0f, 0.5f}) {
+                const Product empty{.m = 33, .n = 35, .k = 0, .alpha = 2, .beta = beta, .pad_a = 1, .pad_c = 1};
+                const std::vector<float> c = beta == 0 ? std::vector<float>(empty.size_c(), kNan) : normal_values(empty.size_c(), 6);
+                CHECK(run_config(on, loader, config, empty, std::vector<float>(empty.size_a(), kNan), nans, c) == "");
+            }
         }
     }
 }

@@ -66,6 +66,48 @@ TEST_CASE("no plan of a candidate needs more than a gibibyte of workspace, paddi
     }
 }
 
+TEST_CASE("a row and a column too many are offered to be trimmed, and counted so") {
+    const DeviceInfo device = assumed_device("90");
+    const GemmProblem problem = parse_shape("1025x1025x1025").problem;
+    const SearchSpace space = search_space(problem, device, Effort::normal);
+    CHECK(std::any_of(space.candidates.begin(), space.candidates.end(), [](const KernelConfig& c) { return c.trim != 0; }));
+    CHECK(std::any_of(space.candidates.begin(), space.candidates.end(), [](const KernelConfig& c) { return c.trim == 0; }));
+
+    const KernelConfig config = parse_config(
+        "family=simt,block_m=128,block_n=64,block_k=16,thread_m=8,thread_n=8,stages=3,async_copy=1,vector_width=4,boundary=peeled,"
+        "split_k=2,pack_ab=3,trim=1");
+    CHECK(why_invalid(problem, config, device).value_or("") == "");
+    const LaunchPlan plan = make_launch_plan(problem, config, device);
+    REQUIRE(plan.steps.size() == 5);
+    const int families[] = {family::pack, family::simt, family::reduce, family::gemv, family::gemv};
+    const Extent whole{.rows = 1024, .columns = 1024};
+    const Extent extents[] = {
+        whole, whole, whole, {.row0 = 1024, .rows = 1, .columns = 1025}, {.column0 = 1024, .rows = 1024, .columns = 1}};
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+        CAPTURE(i);
+        CHECK(plan.steps[i].config.family == families[i]);
+        CHECK(plan.steps[i].extent == extents[i]);
+    }
+    CHECK(plan.steps[1].grid == 1024 / 128 * (1024 / 64) * 2);
+    CHECK(plan.steps[3].grid >= 128);
+    CHECK(plan.steps[4].grid >= 128);
+    // Only what the main product reads is packed, and only its sums are left for the second kernel.
+    CHECK(plan.workspace_bytes == std::int64_t{4} * 1024 * (2 * 1025 + 2 * 1024));
+    KernelConfig whole_split = config;
+    whole_split.trim = 0;
+    CHECK(longest_rounding_chain(problem, config) >= longest_rounding_chain(problem, whole_split));
+    // Nothing to trim, nothing offered.
+    for (const char* text : {"1024x1024x1024", "1000x1000x1000 batch=2"}) {
+        const SearchSpace other = search_space(parse_shape(text).problem, device, Effort::normal);
+        for (const KernelConfig& c : other.candidates) {
+            if (c.trim == 0) continue;
+            CAPTURE(to_text(c));
+            CHECK(std::string(text) != "1024x1024x1024");
+            CHECK((1000 % c.block_m <= 16 && 1000 % c.block_n <= 16));
+        }
+    }
+}
+
 TEST_CASE("more effort offers more") {
     const DeviceInfo device = assumed_device("90");
     const GemmProblem problem = parse_shape("512x512x512").problem;
@@ -94,5 +136,16 @@ TEST_CASE("a config that can't serve says why") {
     CHECK(reason("100x100x100", "family=tiled,block_m=5,block_n=5,block_k=5").find("4, 8, 16 or 32") != std::string::npos);
     CHECK(reason("100x100x100", "family=reduce,block_n=4").find("not a way to multiply") != std::string::npos);
     CHECK(reason("16x16x16 dtype=bf16", "family=naive,block_m=8,block_n=32").find("f32") != std::string::npos);
+    const std::string trimmed =
+        "family=simt,block_m=64,block_n=32,block_k=16,thread_m=8,thread_n=4,stages=2,vector_width=4,trim=1,boundary=";
+    CHECK(reason("65x64x64", (trimmed + "exact").c_str()) == "");
+    CHECK(reason("64x48x60", (trimmed + "peeled").c_str()) == "");
+    CHECK(reason("65x64x60", (trimmed + "exact").c_str()).find("multiples of") != std::string::npos);
+    CHECK(reason("128x64x64", (trimmed + "peeled").c_str()).find("nothing to trim") != std::string::npos);
+    CHECK(reason("65x49x64", (trimmed + "peeled").c_str()).find("leave 1 rows and 17 columns") != std::string::npos);
+    CHECK(reason("81x33x64", (trimmed + "peeled").c_str()).find("up to 16") != std::string::npos);
+    CHECK(reason("5x64x64", (trimmed + "peeled").c_str()).find("whole tile") != std::string::npos);
+    CHECK(reason("5x64x64", "family=naive,block_m=4,block_n=32,trim=1") != "");
+    CHECK(reason("5x64x64", "family=gemv,block_m=8,block_n=32,block_k=128,trim=1").find("and trim") != std::string::npos);
     CHECK(reason("64x64x2", "family=gemv,block_n=128,block_k=32,thread_n=4,split_k=4").find("more parts than K") != std::string::npos);
 }

@@ -40,6 +40,7 @@ struct KernelConfig {
     int pack_ab = 0;
     int cluster = 1;
     int along_k = 0;
+    int trim = 0;
 
     friend constexpr bool operator==(const KernelConfig&, const KernelConfig&) = default;
 };
@@ -83,6 +84,8 @@ inline constexpr Parameter kParameters[] = {
      "blocks that run together and sum as many parts of K through each other's shared memory"},
     {"along_k", &KernelConfig::along_k, 0, nullptr, 0, false,
      "1: tiles of matrices whose rows run along K are read along K; 0: their copy turns them"},
+    {"trim", &KernelConfig::trim, 0, nullptr, 0, true,
+     "1: a few rows and columns beyond whole block tiles are left to kernels of their own"},
 };
 inline constexpr int kParameterCount = sizeof(kParameters) / sizeof(kParameters[0]);
 static_assert(kParameterCount * sizeof(int) == sizeof(KernelConfig), "every field of KernelConfig needs its row in kParameters");
@@ -95,6 +98,7 @@ constexpr int partial_results(const KernelConfig& c) {
 // The part of a config that the kernel's text depends on.
 constexpr KernelConfig kernel_config(KernelConfig c) {
     c.raster = 0;
+    c.trim = 0;
     // Whether a sum goes to C or is partial; not how many parts there are.
     c.split_k = c.split_k > c.cluster ? 2 * c.cluster : c.cluster;
     if (c.family != family::pack) c.pack_ab = 0;

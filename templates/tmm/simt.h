@@ -126,6 +126,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.raster < 0 || c.raster > 64) return "raster is 0 to 64";
     if (c.swap_ab != 0) return "simt does not use swap_ab";
     if (c.pack_ab < 0 || c.pack_ab > 3) return "pack_ab is 0 to 3";
+    if (c.trim != 0 && c.trim != 1) return "trim is 0 or 1";
     return nullptr;
 }
 

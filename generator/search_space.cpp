@@ -162,6 +162,9 @@ constexpr Pipeline kPipelines[] = {{16, 3, 1}, {8, 2, 0}, {32, 2, 1}, {16, 2, 0}
 // A later pipeline counts as this much slower, so that many tiles are tried before many pipelines of one tile.
 constexpr double kPipelineDoubt = 0.04;
 
+// Bands of tile rows pay where neither a row nor a column of tiles is that short already.
+constexpr int kRasterBand = 8;
+
 // How many candidates an effort allows.
 struct Bounds {
     std::size_t least;
@@ -296,7 +299,8 @@ void add_simt(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
     const auto add = [&](const RegisterTile& tile, int trim) {
         const Extent main = main_extent(p, KernelConfig{.block_m = tile.block_m, .block_n = tile.block_n, .trim = trim});
         const std::int64_t tiles_m = ceil_divide(main.rows, tile.block_m);
-        const std::int64_t tiles = tiles_m * ceil_divide(main.columns, tile.block_n) * p.batch;
+        const std::int64_t tiles_n = ceil_divide(main.columns, tile.block_n);
+        const std::int64_t tiles = tiles_m * tiles_n * p.batch;
         double doubt = 0;
         for (const Pipeline& pipeline : kPipelines) {
             for (const int split : split_choices(p, device, tiles, pipeline.block_k)) {
@@ -312,7 +316,7 @@ void add_simt(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
                     .vector_width = 4,
                     .boundary = divides(main, p.k, tile.block_m, tile.block_n, pipeline.block_k) ? boundary::exact : boundary::peeled,
                     .split_k = split,
-                    .raster = tiles > 4LL * device.sm_count && tiles_m > 8 ? 8 : 0,
+                    .raster = tiles > 4LL * device.sm_count && tiles_m > kRasterBand && tiles_n > kRasterBand ? kRasterBand : 0,
                     .min_blocks = tile.min_blocks,
                     .trim = trim};
                 for (const int cluster : cluster_choices(split, device)) {

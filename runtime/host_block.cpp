@@ -255,7 +255,14 @@ private:
         exited_ = 0;
         started_ = 0;
         shuffle_order();
-        while (started_ < count() && fault_.empty()) start_threads();
+        // Blocks run one after the other as far as they get; in shuffled order all of their threads are mixed.
+        const bool mixed = launch_->order.kind == HostThreadOrder::Kind::shuffled;
+        while (started_ < count() && fault_.empty()) {
+            startable_ = mixed ? count() : started_ + block_threads_;
+            while (started_ < startable_ && fault_.empty()) start_threads();
+            while (!mixed && fault_.empty() && (release_barriers() || run_ready_threads())) {
+            }
+        }
         while (exited_ < count() && fault_.empty()) {
             if (!release_barriers() && !run_ready_threads()) fault_ = divergence();
         }
@@ -376,7 +383,7 @@ private:
     // A fiber's life.
     void work(Fiber& fiber) {
         while (!stopping_) {
-            while (started_ < count() && fault_.empty()) {
+            while (started_ < startable_ && fault_.empty()) {
                 EmulatedThread& thread = threads_[order_[started_++]];
                 thread.fiber = &fiber;
                 thread.state = State::ready;
@@ -427,7 +434,8 @@ private:
     // Of all blocks of the cluster, one block after the other.
     std::vector<EmulatedThread> threads_;
     std::vector<std::size_t> order_;
-    // Threads begun, of those in order_, and ended.
+    // Threads that may begin, in the order of order_; those that have, and those that have ended.
+    std::size_t startable_ = 0;
     std::size_t started_ = 0;
     std::size_t exited_ = 0;
     EmulatedThread* current_ = nullptr;

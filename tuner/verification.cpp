@@ -23,6 +23,9 @@ namespace {
 
 constexpr i64 kWord = 4;
 constexpr i64 kGuardBytes = 4096;
+constexpr i64 kVectorBytes = 16;
+// As cudaMalloc gives it (CUDA Programming Guide, "Device Memory Accesses").
+constexpr i64 kAllocationAlignment = 256;
 // Elements of C whose reference is kept; where C is larger, rows are sampled.
 constexpr i64 kReferenceLimit = i64{1} << 25;
 constexpr i64 kSampledRows = 128;
@@ -47,19 +50,29 @@ struct Matrix {
     unsigned char* base = nullptr;
 };
 
-// The first element stands at an odd multiple of the alignment, so that a kernel which needs a wider one is seen to.
-Matrix make_matrix(const std::shared_ptr<Device>& device, i64 rows, i64 columns, i64 ld, i64 stride, i64 batch, int declared_alignment) {
+enum class Placing {
+    // The first element stands at an odd multiple of the alignment, so that a kernel which needs a wider one is seen to.
+    odd,
+    // Where whole vectors are aligned, as an allocation begins: what callers pass. A row that straddles the memory's sectors costs
+    // a memory-bound kernel a third of its speed.
+    allocated,
+};
+
+Matrix make_matrix(const std::shared_ptr<Device>& device, i64 rows, i64 columns, i64 ld, i64 stride, i64 batch, int declared_alignment,
+                   Placing placing) {
     const i64 alignment = std::max<i64>(kWord, declared_alignment & -declared_alignment);
     const i64 matrix_span = rows > 0 && columns > 0 && batch > 0 ? (rows - 1) * ld + columns : 0;
     const i64 span = matrix_span > 0 ? (batch - 1) * stride + matrix_span : 0;
-    // The guard before the first element is at least kGuardBytes and at most two alignments more.
-    const i64 bytes = span * kWord + 2 * kGuardBytes + 2 * alignment;
+    const bool odd = placing == Placing::odd || alignment < kVectorBytes;
+    const i64 unit = odd ? 2 * alignment : kAllocationAlignment;
+    // The guard before the first element is at least kGuardBytes and at most one unit more.
+    const i64 bytes = span * kWord + 2 * kGuardBytes + unit;
     Matrix matrix{.buffer = DeviceBuffer(device, static_cast<std::size_t>(bytes)), .region = {}, .base = nullptr};
     auto* const start = static_cast<unsigned char*>(matrix.buffer.data());
     const auto earliest = reinterpret_cast<std::uintptr_t>(start) + static_cast<std::uintptr_t>(kGuardBytes);
-    const auto pair = static_cast<std::uintptr_t>(2 * alignment);
-    auto first = earliest / pair * pair + static_cast<std::uintptr_t>(alignment);
-    if (first < earliest) first += pair;
+    auto first = earliest / static_cast<std::uintptr_t>(unit) * static_cast<std::uintptr_t>(unit);
+    if (odd) first += static_cast<std::uintptr_t>(alignment);
+    if (first < earliest) first += static_cast<std::uintptr_t>(unit);
     const auto before = static_cast<i64>(first - reinterpret_cast<std::uintptr_t>(start));
     matrix.base = start + before;
     matrix.region = {.buffer = start,
@@ -131,6 +144,7 @@ struct Verifier::State {
     // Scalars as the compute type has them.
     double alpha = 1;
     double beta = 0;
+    // The first is for verification, the others for timing.
     std::vector<OperandSet> sets;
     // Rows of C that are checked against the reference; all of them where rows is empty.
     DeviceBuffer rows;
@@ -158,7 +172,7 @@ private:
     // For kernels that go through their work thread by thread.
     i64 grid_for(i64 work) const { return std::min<i64>(ceil_div(work, kThreads * 4), 8 * std::max(device->info().sm_count, 1)); }
     void load_kernels(KernelLoader& loader);
-    OperandSet make_set() const;
+    OperandSet make_set(Placing placing) const;
     void choose_rows();
     void compute_reference(DeviceBuffer& sum, DeviceBuffer* magnitude) const;
     void fill(const MatrixRegion& region, int content, u64 seed) const {
@@ -192,9 +206,9 @@ Verifier::State::State(KernelLoader& loader, const GemmProblem& asked, const Ver
     load_kernels(loader);
     findings = DeviceBuffer(device, sizeof(Findings));
 
-    sets.push_back(make_set());
-    const i64 wanted = std::clamp<i64>(ceil_div(options.rotation_bytes, sets.front().bytes()), 1, options.max_sets);
-    while (static_cast<i64>(sets.size()) < wanted) sets.push_back(make_set());
+    sets.push_back(make_set(Placing::odd));
+    const i64 timed = std::min<i64>(ceil_div(options.rotation_bytes, sets.front().bytes()), options.max_sets);
+    while (static_cast<i64>(sets.size()) <= timed) sets.push_back(make_set(Placing::allocated));
 
     choose_rows();
     fill_set(0, contents::integers, contents::integers);
@@ -218,11 +232,11 @@ void Verifier::State::load_kernels(KernelLoader& loader) {
                .compare = load("tmm_verify_compare")};
 }
 
-OperandSet Verifier::State::make_set() const {
+OperandSet Verifier::State::make_set(Placing placing) const {
     const GemmProblem& p = problem;
-    return {.a = make_matrix(device, stored_rows_a(p), stored_columns_a(p), p.lda, p.stride_a, p.batch, p.alignment),
-            .b = make_matrix(device, stored_rows_b(p), stored_columns_b(p), p.ldb, p.stride_b, p.batch, p.alignment),
-            .c = make_matrix(device, p.m, p.n, p.ldc, p.stride_c, p.batch, p.alignment)};
+    return {.a = make_matrix(device, stored_rows_a(p), stored_columns_a(p), p.lda, p.stride_a, p.batch, p.alignment, placing),
+            .b = make_matrix(device, stored_rows_b(p), stored_columns_b(p), p.ldb, p.stride_b, p.batch, p.alignment, placing),
+            .c = make_matrix(device, p.m, p.n, p.ldc, p.stride_c, p.batch, p.alignment, placing)};
 }
 
 void Verifier::State::choose_rows() {
@@ -469,12 +483,12 @@ Verdict Verifier::verify_again(const ExecutablePlan& plan) {
 }
 
 int Verifier::rotation_sets() const {
-    return static_cast<int>(state_->sets.size());
+    return std::max(static_cast<int>(state_->sets.size()) - 1, 1);
 }
 
 GemmCall Verifier::timing_call(int set, std::int64_t workspace_bytes) {
     State& s = *state_;
-    const OperandSet& operands = s.sets.at(static_cast<std::size_t>(set));
+    const OperandSet& operands = s.sets.size() == 1 ? s.sets.front() : s.sets.at(static_cast<std::size_t>(set) + 1);
     return {.a = operands.a.base,
             .b = operands.b.base,
             .c = operands.c.base,

@@ -25,7 +25,7 @@ struct VerificationOptions {
     // Ignored where the problem does not read C.
     double beta = 1;
     std::uint64_t seed = 1;
-    // Operand sets are made until they span this many bytes (at least one, at most max_sets).
+    // Operand sets for timing are made until they span this many bytes, at most max_sets; with 0 that of verification serves.
     std::int64_t rotation_bytes = 0;
     int max_sets = 16;
     // Larger problems (m * n * k) are checked on sampled rows of C.

@@ -115,11 +115,11 @@ KernelConfig reduce_config(std::int64_t n, int parts) {
 // enough blocks are left to fill a device.
 KernelConfig edge_config(std::int64_t few, std::int64_t many, std::int64_t batch, bool swap) {
     constexpr int threads_n = 8;
-    constexpr int blocks_wanted = 128;
+    constexpr std::int64_t blocks_wanted = 128;
     int rows = 1;
     while (rows < few) rows *= 2;
     int thread_n = 4;
-    while (thread_n > 1 && (rows * thread_n > 32 || many * batch < threads_n * thread_n * blocks_wanted)) thread_n /= 2;
+    while (thread_n > 1 && (rows * thread_n > 32 || many * batch < blocks_wanted * threads_n * thread_n)) thread_n /= 2;
     return KernelConfig{.family = family::gemv,
                         .block_m = rows,
                         .block_n = threads_n * thread_n,

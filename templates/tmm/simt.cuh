@@ -14,7 +14,16 @@
 //   lanes of a warp, 4 x 8 threads, read               +---------+---------+
 //   neighbouring or equal vectors.
 //
-// Where the matrix's rows run along k (A not transposed, B transposed), the copy turns the tile.
+// Where the matrix's rows run along k (A not transposed, B transposed), the copy turns the tile; or, with along_k, the tile's lines
+// run along k as well, and a thread reads 4 k of a line at once. Its rows then stand alone, threads_m apart:
+//
+//          k ->
+//        +-------------------+----+         lanes that read lines one after the other meet in no bank: lines are block_k
+//   m    | t t t t | . . . . | pad|         elements long, a multiple of 8, and padded by 4
+//   |    | . . . . | . . . . | pad|
+//   v    +-------------------+----+
+//
+// The blocks of a cluster take parts of K of one tile and add them up through each other's shared memory.
 #pragma once
 
 #include "tmm/args.h"

@@ -148,7 +148,7 @@ public:
         if (rank < 0 || rank >= launch_->cluster)
             fail(fmt::format("a cluster of {} blocks has no block {}", launch_->cluster, rank).c_str(), site);
         const auto other = static_cast<std::size_t>(rank);
-        for (std::size_t i = other * block_threads_; i < (other + 1) * block_threads_; ++i)
+        for (std::size_t i = other * block_threads_; i < (other + 1) * block_threads_ && rank != cluster_rank(); ++i)
             if (threads_[i].state == State::exited) fail("the shared memory of a block that has ended is read", site);
         const void* const place = shared_[static_cast<std::size_t>(cluster_rank())]->counterpart(address, *shared_[other]);
         if (!place) fail("the address is in no tile of shared memory that both blocks have", site);

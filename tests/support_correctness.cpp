@@ -68,7 +68,8 @@ CorrectnessReport check_samples(const std::vector<Sample>& samples, const std::v
                         fail("does not compile: " + failure->log);
                         break;
                     }
-                    Verifier verifier(*loaders[d], problem, VerificationOptions{.alpha = sample.alpha, .beta = sample.beta});
+                    Verifier verifier(*loaders[d], problem,
+                                      VerificationOptions{.alpha = sample.alpha, .beta = sample.beta, .poison_operand_zones = true});
                     const Verdict verdict = verifier.verify(std::get<ExecutablePlan>(plan));
                     if (verdict.outcome != Outcome::ok) fail(verdict.detail);
                     report.worst_error_ratio = std::max(report.worst_error_ratio, verdict.error_ratio);

@@ -7,6 +7,8 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <new>
+#include <optional>
 #include <random>
 #include <set>
 #include <utility>
@@ -15,6 +17,7 @@
 
 #include "generator/error.h"
 #include "generator/text.h"
+#include "runtime/sanitizer.h"
 #include "tmm/verify_args.h"
 
 namespace tmm {
@@ -53,8 +56,8 @@ struct Matrix {
 enum class Placing {
     // The first element stands at an odd multiple of the alignment, so that a kernel which needs a wider one is seen to.
     odd,
-    // Where whole vectors are aligned, as an allocation begins: what callers pass. A row that straddles the memory's sectors costs
-    // a memory-bound kernel a third of its speed.
+    // Where whole vectors are aligned, as an allocation begins: what callers pass. Rows then straddle no more of the memory's sectors
+    // than they must, which is what a time should speak of.
     allocated,
 };
 
@@ -69,10 +72,11 @@ Matrix make_matrix(const std::shared_ptr<Device>& device, i64 rows, i64 columns,
     const i64 bytes = span * kWord + 2 * kGuardBytes + unit;
     Matrix matrix{.buffer = DeviceBuffer(device, static_cast<std::size_t>(bytes)), .region = {}, .base = nullptr};
     auto* const start = static_cast<unsigned char*>(matrix.buffer.data());
+    const auto step = static_cast<std::uintptr_t>(unit);
     const auto earliest = reinterpret_cast<std::uintptr_t>(start) + static_cast<std::uintptr_t>(kGuardBytes);
-    auto first = earliest / static_cast<std::uintptr_t>(unit) * static_cast<std::uintptr_t>(unit);
-    if (odd) first += static_cast<std::uintptr_t>(alignment);
-    if (first < earliest) first += static_cast<std::uintptr_t>(unit);
+    const std::uintptr_t into_unit = odd ? static_cast<std::uintptr_t>(alignment) : 0;
+    auto first = earliest / step * step + into_unit;
+    if (first < earliest) first += step;
     const auto before = static_cast<i64>(first - reinterpret_cast<std::uintptr_t>(start));
     matrix.base = start + before;
     matrix.region = {.buffer = start,
@@ -86,6 +90,24 @@ Matrix make_matrix(const std::shared_ptr<Device>& device, i64 rows, i64 columns,
                      .interleaved = batch > 1 && stride > 0 && stride < matrix_span};
     return matrix;
 }
+
+// A matrix on the emulated device whose zones AddressSanitizer guards for as long as this lives.
+class PoisonedZones {
+public:
+    explicit PoisonedZones(const MatrixRegion& region) : region_(region) {
+        const i64 behind = region.first + region.span;
+        sanitizer::poison(region.buffer, static_cast<std::size_t>(region.first * kWord));
+        sanitizer::poison(word(behind), static_cast<std::size_t>((region.words - behind) * kWord));
+    }
+    ~PoisonedZones() { sanitizer::unpoison(region_.buffer, static_cast<std::size_t>(region_.words * kWord)); }
+    PoisonedZones(const PoisonedZones&) = delete;
+    PoisonedZones& operator=(const PoisonedZones&) = delete;
+
+private:
+    const void* word(i64 index) const { return static_cast<const unsigned char*>(region_.buffer) + index * kWord; }
+
+    MatrixRegion region_;
+};
 
 struct OperandSet {
     Matrix a;
@@ -208,7 +230,11 @@ Verifier::State::State(KernelLoader& loader, const GemmProblem& asked, const Ver
 
     sets.push_back(make_set(Placing::odd));
     const i64 timed = std::min<i64>(ceil_div(options.rotation_bytes, sets.front().bytes()), options.max_sets);
-    while (static_cast<i64>(sets.size()) <= timed) sets.push_back(make_set(Placing::allocated));
+    try {
+        while (static_cast<i64>(sets.size()) <= timed) sets.push_back(make_set(Placing::allocated));
+    } catch (const std::bad_alloc&) {
+        // Fewer will do, and in the end the one for verification: operands as large as the memory are larger than any cache.
+    }
 
     choose_rows();
     fill_set(0, contents::integers, contents::integers);
@@ -333,6 +359,11 @@ Verdict Verifier::State::check(const ExecutablePlan& plan, int content, double r
 
     // What must not be read is not even there.
     const bool reads_operands = run_alpha != 0 && problem.k != 0;
+    std::optional<PoisonedZones> around_a, around_b;
+    if (options.poison_operand_zones && device->info().emulated) {
+        around_a.emplace(set.a.region);
+        around_b.emplace(set.b.region);
+    }
     plan.run(GemmCall{.a = reads_operands ? set.a.base : nullptr,
                       .b = reads_operands ? set.b.base : nullptr,
                       .c = set.c.base,
@@ -340,6 +371,8 @@ Verdict Verifier::State::check(const ExecutablePlan& plan, int content, double r
                       .alpha = run_alpha,
                       .beta = run_beta},
              nullptr);
+    around_a.reset();
+    around_b.reset();
 
     const double bound_factor =
         content == contents::normal ? (static_cast<double>(longest_rounding_chain(problem, plan.plan().config)) + 2) * kUnitRoundoff : 0.0;

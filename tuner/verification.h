@@ -28,6 +28,8 @@ struct VerificationOptions {
     // Operand sets for timing are made until they span this many bytes, at most max_sets; with 0 that of verification serves.
     std::int64_t rotation_bytes = 0;
     int max_sets = 16;
+    // Built with AddressSanitizer, on the emulated device: a plan that reads around A or B ends there, with a report.
+    bool poison_operand_zones = false;
     // Larger problems (m * n * k) are checked on sampled rows of C.
     double full_check_limit = 4096.0 * 4096.0 * 4096.0;
 };

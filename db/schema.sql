@@ -1,4 +1,4 @@
--- The tuning database: every measurement of every candidate, and the decisions made from them. Version 1.
+-- The tuning database: every measurement of every candidate, and the decisions made from them. Version 2.
 -- It holds numbers, names and one-line reasons only: no source text, no compiled code, no paths, no options.
 -- A change here is a new version: raise TuningDatabase::kVersion and add migrate_to_<version>.sql, which brings an older file
 -- to the same tables. Views stand in views.sql; they are dropped and made anew by every migration.
@@ -76,11 +76,15 @@ CREATE TABLE config (
   pack_ab      INTEGER NOT NULL CHECK (pack_ab BETWEEN 0 AND 1048576),
   cluster      INTEGER NOT NULL CHECK (cluster BETWEEN 0 AND 1048576),
   along_k      INTEGER NOT NULL CHECK (along_k BETWEEN 0 AND 1048576),
-  trim         INTEGER NOT NULL CHECK (trim BETWEEN 0 AND 1048576)
+  trim         INTEGER NOT NULL CHECK (trim BETWEEN 0 AND 1048576),
+  warps_m      INTEGER NOT NULL DEFAULT 1 CHECK (warps_m BETWEEN 0 AND 1048576),
+  warps_n      INTEGER NOT NULL DEFAULT 1 CHECK (warps_n BETWEEN 0 AND 1048576),
+  multicast_a  INTEGER NOT NULL DEFAULT 1 CHECK (multicast_a BETWEEN 0 AND 1048576),
+  multicast_b  INTEGER NOT NULL DEFAULT 1 CHECK (multicast_b BETWEEN 0 AND 1048576)
 ) STRICT;
 CREATE UNIQUE INDEX config_identity ON config (
   family, block_m, block_n, block_k, thread_m, thread_n, stages, async_copy, vector_width, boundary, split_k, raster,
-  min_blocks, swap_ab, pack_ab, cluster, along_k, trim);
+  min_blocks, swap_ab, pack_ab, cluster, along_k, trim, warps_m, warps_n, multicast_a, multicast_b);
 
 -- How times were taken. Winners come from the default policy: cold_l2 = 1, graph = 1, data = 'normal'.
 CREATE TABLE policy (

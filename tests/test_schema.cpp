@@ -2,6 +2,7 @@
 #include <SQLiteCpp/Database.h>
 #include <SQLiteCpp/Statement.h>
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <set>
@@ -39,7 +40,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
     return text.replace(place, from.size(), to);
 }
 
-// Version 2 as it might be: configs get a field `warps`.
+// The next version as it might be: configs get a field `warps`.
 SchemaDefinition next_schema() {
     auto schema = embedded_schema(TuningDatabase::kVersion);
     ++schema.version;
@@ -173,8 +174,23 @@ TEST_CASE("an older version becomes today's: nothing is lost, new fields have th
         FAIL("a newer version was opened");
     } catch (const Error& error) {
         CHECK(error.status() == ExitStatus::database);
-        CHECK(std::string(error.what()).find("version 2") != std::string::npos);
+        CHECK(std::string(error.what()).find(fmt::format("version {}", TuningDatabase::kVersion + 1)) != std::string::npos);
     }
+}
+
+TEST_CASE("a database of version 1, as an earlier tmm left it, opens with its winners") {
+    const TemporaryDirectory directory;
+    const auto file = directory / "tmm.db";
+    SQLite::Database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+        .exec(read_file(std::filesystem::path(TMM_SOURCE_DIR) / "tests/data/database_v1.sql"));
+    TuningDatabase(file, Mode::read_write);
+    SQLite::Database raw(file);
+    CHECK(number(raw, "PRAGMA user_version") == TuningDatabase::kVersion);
+    CHECK(strings(raw, "SELECT shape || ' ' || config FROM winner ORDER BY 1") ==
+          std::vector<std::string>{"16x16x16 family=naive,block_m=8,block_n=32", "1x64x32 ops=nt family=naive,block_m=8,block_n=32"});
+    CHECK(number(raw, "SELECT count(*) FROM measurement") == 31);
+    for (const auto& parameter : kParameters)
+        CHECK(number(raw, fmt::format("SELECT count(*) FROM config WHERE {} IS NULL", parameter.name)) == 0);
 }
 
 TEST_CASE("a migration that fails, or that would break references, leaves the old version as it was") {

@@ -12,14 +12,16 @@ inline constexpr int simt = 2;    // block tile x register tile, multi-stage sha
 inline constexpr int gemv = 3;    // few rows or few columns, bound by memory
 inline constexpr int reduce = 4;  // the sum of split-K's partial results; a step of other families' plans
 inline constexpr int pack = 5;    // operands copied to where simt reads them best; a step of its plans
-inline constexpr int count = 6;
+inline constexpr int wgmma = 6;   // tensor cores by warpgroups: wgmma, tiles brought by TMA
+inline constexpr int count = 7;
 }  // namespace family
 
 namespace boundary {
-inline constexpr int exact = 0;    // no check: sizes are multiples of the tile
-inline constexpr int guarded = 1;  // out-of-range loads give 0, stores are checked; M, N and K each by its own condition
-inline constexpr int peeled = 2;   // inner tiles unchecked, edge tiles guarded
-inline constexpr int count = 3;
+inline constexpr int exact = 0;     // no check: sizes are multiples of the tile
+inline constexpr int guarded = 1;   // out-of-range loads give 0, stores are checked; M, N and K each by its own condition
+inline constexpr int peeled = 2;    // inner tiles unchecked, edge tiles guarded
+inline constexpr int hardware = 3;  // TMA fills what is outside with zeros; stores are checked
+inline constexpr int count = 4;
 }  // namespace boundary
 
 struct KernelConfig {
@@ -41,6 +43,10 @@ struct KernelConfig {
     int cluster = 1;
     int along_k = 0;
     int trim = 0;
+    int warps_m = 1;
+    int warps_n = 1;
+    int multicast_a = 1;
+    int multicast_b = 1;
 
     friend constexpr bool operator==(const KernelConfig&, const KernelConfig&) = default;
 };
@@ -58,8 +64,8 @@ struct Parameter {
     const char* help;
 };
 
-inline constexpr const char* kFamilyNames[] = {"naive", "tiled", "simt", "gemv", "reduce", "pack"};
-inline constexpr const char* kBoundaryNames[] = {"exact", "guarded", "peeled"};
+inline constexpr const char* kFamilyNames[] = {"naive", "tiled", "simt", "gemv", "reduce", "pack", "wgmma"};
+inline constexpr const char* kBoundaryNames[] = {"exact", "guarded", "peeled", "hardware"};
 
 inline constexpr Parameter kParameters[] = {
     {"family", &KernelConfig::family, 0, kFamilyNames, family::count, false, "kernel template"},
@@ -86,9 +92,23 @@ inline constexpr Parameter kParameters[] = {
      "1: tiles of matrices whose rows run along K are read along K; 0: their copy turns them"},
     {"trim", &KernelConfig::trim, 0, nullptr, 0, true,
      "1: a few rows and columns beyond whole block tiles are left to kernels of their own"},
+    {"warps_m", &KernelConfig::warps_m, 1, nullptr, 0, false, "warps (mma) or warpgroups (wgmma) that share the block's rows"},
+    {"warps_n", &KernelConfig::warps_n, 1, nullptr, 0, false, "warps (mma) or warpgroups (wgmma) that share the block's columns"},
+    {"multicast_a", &KernelConfig::multicast_a, 1, nullptr, 0, false, "neighbouring blocks along N that load their common tile of A once"},
+    {"multicast_b", &KernelConfig::multicast_b, 1, nullptr, 0, false, "neighbouring blocks along M that load their common tile of B once"},
 };
 inline constexpr int kParameterCount = sizeof(kParameters) / sizeof(kParameters[0]);
 static_assert(kParameterCount * sizeof(int) == sizeof(KernelConfig), "every field of KernelConfig needs its row in kParameters");
+
+// Is every field neutral but the family and those named?
+template <class... Members>
+constexpr bool uses_only(const KernelConfig& c, Members... used) {
+    for (const Parameter& parameter : kParameters) {
+        const bool named = parameter.member == &KernelConfig::family || (... || (parameter.member == used));
+        if (!named && c.*parameter.member != parameter.neutral) return false;
+    }
+    return true;
+}
 
 // Sums that are left for a second kernel, of each element; 1: none are.
 constexpr int partial_results(const KernelConfig& c) {

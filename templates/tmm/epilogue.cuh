@@ -1,7 +1,8 @@
-// What happens to a finished sum: C = alpha * sum + beta * C.
+// What happens to a finished sum: C = alpha * sum + beta * C, in float, rounded once to C's type.
 #pragma once
 
 #include "tmm/args.h"
+#include "tmm/element.cuh"
 #include "tmm/signature.h"
 #include "tmm/vector.cuh"
 
@@ -9,30 +10,33 @@ namespace tmm {
 
 // beta = 0 never reads C, so that NaN there does not spread.
 template <KernelSignature signature>
-__device__ inline void store_result(float* c, float sum, float alpha, float beta) {
+__device__ inline void store_result(Element<signature.type_c>* c, float sum, float alpha, float beta) {
     float result = alpha * sum;
     if constexpr (signature.reads_c) {
-        if (beta != 0.0f) result = fmaf(beta, *c, result);
+        if (beta != 0.0f) result = fmaf(beta, to_float(*c), result);
     }
-    *c = result;
+    *c = from_float<Element<signature.type_c>>(result);
 }
 
 // `width` neighbouring elements of a row, of which the first `valid` exist.
 template <KernelSignature signature, int width>
-__device__ inline void store_results(float* c, const float* sums, float alpha, float beta, int valid) {
-    constexpr int access = signature.align_c / 4 < width ? signature.align_c / 4 : width;
+__device__ inline void store_results(Element<signature.type_c>* c, const float* sums, float alpha, float beta, int valid) {
+    using C = Element<signature.type_c>;
+    constexpr int aligned = signature.align_c / static_cast<int>(sizeof(C));
+    constexpr int access = aligned < width ? aligned : width;
     if constexpr (access > 1) {
         if (valid >= width) {
 #pragma unroll
             for (int first = 0; first < width; first += access) {
-                Vector<float, access> results;
+                Vector<C, access> results;
                 if (signature.reads_c && beta != 0.0f) {
                     results = load_vector<access>(c + first);
 #pragma unroll
-                    for (int i = 0; i < access; ++i) results.element[i] = fmaf(beta, results.element[i], alpha * sums[first + i]);
+                    for (int i = 0; i < access; ++i)
+                        results.element[i] = from_float<C>(fmaf(beta, to_float(results.element[i]), alpha * sums[first + i]));
                 } else {
 #pragma unroll
-                    for (int i = 0; i < access; ++i) results.element[i] = alpha * sums[first + i];
+                    for (int i = 0; i < access; ++i) results.element[i] = from_float<C>(alpha * sums[first + i]);
                 }
                 store_vector(c + first, results);
             }

@@ -52,9 +52,10 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
         return "gemv's boundary mode is exact, guarded or peeled";
     if (c.split_k < 1 || c.split_k > 1024) return "split_k is 1 to 1024";
     if (c.swap_ab != 0 && c.swap_ab != 1) return "swap_ab is 0 or 1";
-    if (c.thread_m != 1 || c.async_copy != 0 || c.raster != 0 || c.min_blocks != 1 || c.pack_ab != 0 || c.cluster != 1 || c.along_k != 0 ||
-        c.trim != 0)
-        return "gemv does not use thread_m, async_copy, raster, min_blocks, pack_ab, cluster, along_k and trim";
+    if (!uses_only(c, &KernelConfig::block_m, &KernelConfig::block_n, &KernelConfig::block_k, &KernelConfig::thread_n,
+                   &KernelConfig::vector_width, &KernelConfig::stages, &KernelConfig::boundary, &KernelConfig::split_k,
+                   &KernelConfig::swap_ab))
+        return "gemv uses block_m, block_n, block_k, thread_n, vector_width, stages, boundary, split_k and swap_ab only";
     return nullptr;
 }
 

@@ -35,7 +35,7 @@ constexpr i64 shared_bytes(const KernelConfig&, const KernelSignature&) {
 
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature&) {
     if (c.pack_ab < 1 || c.pack_ab > 3) return "pack's pack_ab is 1 to 3";
-    if (KernelConfig used{.family = family::pack, .pack_ab = c.pack_ab}; !(used == c)) return "pack uses pack_ab only";
+    if (!uses_only(c, &KernelConfig::pack_ab)) return "pack uses pack_ab only";
     return nullptr;
 }
 

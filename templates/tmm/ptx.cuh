@@ -7,6 +7,22 @@ __device__ inline unsigned shared_address(const void* pointer) {
     return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
+__device__ inline float cvt_f32_f16(unsigned short value) {
+    float result;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value));
+    return result;
+}
+__device__ inline unsigned short cvt_rn_f16_f32(float value) {
+    unsigned short result;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result) : "f"(value));
+    return result;
+}
+__device__ inline unsigned short cvt_rn_bf16_f32(float value) {
+    unsigned short result;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result) : "f"(value));
+    return result;
+}
+
 // Copy from global to shared memory in the background: source_bytes are read, the rest of the width is filled with zeros.
 __device__ inline void cp_async_4(void* destination, const void* source, int source_bytes) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(destination)), "l"(source), "r"(source_bytes)

@@ -54,6 +54,7 @@ constexpr KernelSignature signature_of(const GemmProblem& p) {
 
 // What the epilogue sees where a kernel leaves partial results in the workspace instead of C.
 constexpr KernelSignature partial_result_of(KernelSignature s) {
+    s.type_c = ElementType::f32;
     s.align_c = 16;
     s.reads_c = false;
     s.epilogue = Epilogue::none;

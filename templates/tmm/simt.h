@@ -124,7 +124,8 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.split_k % c.cluster != 0) return "cluster must divide split_k";
     if (c.cluster > 1 && c.block_n % kSumVector != 0) return "a cluster sums vectors of 4 columns: block_n must be a multiple of 4";
     if (c.raster < 0 || c.raster > 64) return "raster is 0 to 64";
-    if (c.swap_ab != 0) return "simt does not use swap_ab";
+    if (c.swap_ab != 0 || c.warps_m != 1 || c.warps_n != 1 || c.multicast_a != 1 || c.multicast_b != 1)
+        return "simt does not use swap_ab, warps_m, warps_n, multicast_a and multicast_b";
     if (c.pack_ab < 0 || c.pack_ab > 3) return "pack_ab is 0 to 3";
     if (c.trim != 0 && c.trim != 1) return "trim is 0 or 1";
     return nullptr;

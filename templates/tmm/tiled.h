@@ -19,9 +19,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.block_n != c.block_m || c.block_k != c.block_m) return "tiled's tiles are square: block_m = block_n = block_k";
     if (c.boundary != boundary::exact && c.boundary != boundary::guarded) return "tiled's boundary mode is exact or guarded";
     if (c.split_k != 1) return "tiled does not split K";
-    if (KernelConfig used{
-            .family = family::tiled, .block_m = c.block_m, .block_n = c.block_n, .block_k = c.block_k, .boundary = c.boundary};
-        !(used == c))
+    if (!uses_only(c, &KernelConfig::block_m, &KernelConfig::block_n, &KernelConfig::block_k, &KernelConfig::boundary))
         return "tiled uses block_m, block_n, block_k and boundary only";
     return nullptr;
 }

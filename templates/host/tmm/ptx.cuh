@@ -5,6 +5,42 @@
 
 namespace tmm::ptx {
 
+// The bits of a float rounded to the nearest multiple of 2^dropped in its last place, ties to even.
+inline unsigned rounded(unsigned bits, int dropped) {
+    const unsigned half = (1u << (dropped - 1)) - 1;
+    return (bits + half + (bits >> dropped & 1u)) >> dropped;
+}
+
+inline float cvt_f32_f16(unsigned short value) {
+    const unsigned sign = (value & 0x8000u) << 16;
+    const unsigned exponent = value >> 10 & 0x1fu;
+    const unsigned fraction = value & 0x3ffu;
+    if (exponent == 0x1f) return host::same_bits<float>(sign | 0x7f800000u | fraction << 13);
+    // Subnormal: fraction * 2^-24.
+    if (exponent == 0) return host::same_bits<float>(sign | host::same_bits<unsigned>(static_cast<float>(fraction) * 0x1p-24f));
+    return host::same_bits<float>(sign | (exponent + 112) << 23 | fraction << 13);
+}
+
+inline unsigned short cvt_rn_f16_f32(float value) {
+    const unsigned bits = host::same_bits<unsigned>(value);
+    const unsigned sign = bits >> 16 & 0x8000u;
+    const unsigned magnitude = bits & 0x7fffffffu;
+    // NaN has one spelling here, as PTX has it.
+    if (magnitude > 0x7f800000u) return 0x7fff;
+    // From 65520 on, the middle between the largest finite number and the next, all is infinite.
+    if (magnitude >= 0x477ff000u) return static_cast<unsigned short>(sign | 0x7c00u);
+    if (magnitude >= 0x38800000u) return static_cast<unsigned short>(sign | rounded(magnitude - (112u << 23), 13));
+    // Subnormal results: adding 0.5 rounds to multiples of 2^-24, which are left in the last bits.
+    const float shifted = host::same_bits<float>(magnitude) + 0.5f;
+    return static_cast<unsigned short>(sign | (host::same_bits<unsigned>(shifted) & 0x7ffu));
+}
+
+inline unsigned short cvt_rn_bf16_f32(float value) {
+    const unsigned bits = host::same_bits<unsigned>(value);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fff;
+    return static_cast<unsigned short>(rounded(bits, 16));
+}
+
 // Both ends are touched at once, so that a bad address shows at the copy, not at the wait where the bytes move.
 template <int bytes>
 inline void cp_async(void* destination, const void* source, int source_bytes, TMM_HOST_SITE) {

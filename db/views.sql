@@ -43,7 +43,11 @@ SELECT g.id AS config_id,
          || CASE WHEN g.pack_ab <> 0 THEN ',pack_ab=' || g.pack_ab ELSE '' END
          || CASE WHEN g.cluster <> 1 THEN ',cluster=' || g.cluster ELSE '' END
          || CASE WHEN g.along_k <> 0 THEN ',along_k=' || g.along_k ELSE '' END
-         || CASE WHEN g.trim <> 0 THEN ',trim=' || g.trim ELSE '' END AS config
+         || CASE WHEN g.trim <> 0 THEN ',trim=' || g.trim ELSE '' END
+         || CASE WHEN g.warps_m <> 1 THEN ',warps_m=' || g.warps_m ELSE '' END
+         || CASE WHEN g.warps_n <> 1 THEN ',warps_n=' || g.warps_n ELSE '' END
+         || CASE WHEN g.multicast_a <> 1 THEN ',multicast_a=' || g.multicast_a ELSE '' END
+         || CASE WHEN g.multicast_b <> 1 THEN ',multicast_b=' || g.multicast_b ELSE '' END AS config
 FROM config AS g
 JOIN family AS f ON f.value = g.family
 JOIN boundary AS b ON b.value = g.boundary;
@@ -84,7 +88,8 @@ SELECT p.head || iif(s.compute <> p.default_compute, ' compute=' || c.name, '') 
        q.m, q.n, q.k, q.batch, p.ops, p.type_a, p.type_b, p.type_c, c.name AS compute, q.lda, q.ldb, q.ldc, q.alignment, q.reads_c,
        p.epilogue, d.compute_capability, d.sm_count,
        f.name AS family, h.block_m, h.block_n, h.block_k, h.thread_m, h.thread_n, h.stages, h.async_copy, h.vector_width,
-       b.name AS boundary, h.split_k, h.raster, h.min_blocks, h.swap_ab, h.pack_ab, h.cluster, h.along_k, h.trim
+       b.name AS boundary, h.split_k, h.raster, h.min_blocks, h.swap_ab, h.pack_ab, h.cluster, h.along_k, h.trim,
+       h.warps_m, h.warps_n, h.multicast_a, h.multicast_b
 FROM current_selection AS s
 JOIN policy AS l ON l.id = s.policy_id AND l.cold_l2 = 1 AND l.graph = 1 AND l.data = 'normal'
 JOIN device AS d ON d.id = s.device_id

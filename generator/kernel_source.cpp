@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "generator/text.h"
+#include "generator/wgmma_instruction.h"
 
 namespace tmm {
 namespace {
@@ -215,6 +216,7 @@ KernelSource make_kernel_source(const KernelSignature& signature, const KernelCo
     const char* family = kFamilyNames[config.family];
     std::string text = fmt::format(
         "#include \"tmm/{0}.cuh\"\n\n"
+        "{5}"
         "namespace {{\n"
         "constexpr tmm::KernelSignature signature{{\n    {1}}};\n"
         "constexpr tmm::KernelConfig config{{\n    {2}}};\n"
@@ -223,7 +225,8 @@ KernelSource make_kernel_source(const KernelSignature& signature, const KernelCo
         "    {3}(const __grid_constant__ {4} args) {{\n"
         "    tmm::{0}::kernel<signature, config>(args);\n"
         "}}\n",
-        family, signature_fields(s), config_fields(config), name, entry.args_type);
+        family, signature_fields(s), config_fields(config), name, entry.args_type,
+        config.family == family::wgmma ? wgmma_instruction(s, config) : std::string());
     return KernelSource{.name = name, .text = std::move(text), .entries = {{name, entry.args_type}}};
 }
 

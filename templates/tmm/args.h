@@ -39,6 +39,8 @@ struct GemmArgs {
     // Exact in double for every compute type.
     double alpha = 1;
     double beta = 0;
+
+    constexpr i64 stride(bool of_b) const { return of_b ? stride_b : stride_a; }
 };
 
 }  // namespace tmm

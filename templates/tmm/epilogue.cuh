@@ -38,7 +38,7 @@ __device__ inline void store_results(Element<signature.type_c>* c, const float* 
 #pragma unroll
                     for (int i = 0; i < access; ++i) results.element[i] = from_float<C>(alpha * sums[first + i]);
                 }
-                store_vector(c + first, results);
+                store_vector_global(c + first, results);
             }
             return;
         }

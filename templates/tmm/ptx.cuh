@@ -1,6 +1,9 @@
 // PTX instructions behind functions of the same name. The emulated device has its own version of this file.
 #pragma once
 
+#include "tmm/problem.h"
+#include "tmm/tensor_map.h"
+
 namespace tmm::ptx {
 
 __device__ inline unsigned shared_address(const void* pointer) {
@@ -66,6 +69,121 @@ __device__ inline const T* mapa(const T* shared, int rank) {
     unsigned long long address;
     asm("mapa.u64 %0, %1, %2;" : "=l"(address) : "l"(shared), "r"(rank));
     return reinterpret_cast<const T*>(address);
+}
+
+// Words to global memory in one access; left to itself, the compiler takes it apart in large kernels. For what the kernel does not
+// read again: the compiler may move its own accesses across.
+__device__ inline void st_global(void* destination, const unsigned (&words)[2]) {
+    asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(destination), "r"(words[0]), "r"(words[1]));
+}
+__device__ inline void st_global(void* destination, const unsigned (&words)[4]) {
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(destination), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]));
+}
+
+// Waits for `threads` threads that come to barrier `id`, whole warps of the block.
+__device__ inline void bar_sync(int id, int threads) {
+    asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+// True in one thread of the warp, the same each time.
+__device__ inline bool elect_sync() {
+    unsigned elected;
+    asm volatile(
+        "{\n\t"
+        ".reg .pred elected;\n\t"
+        "elect.sync _|elected, 0xffffffff;\n\t"
+        "selp.u32 %0, 1, 0, elected;\n\t"
+        "}"
+        : "=r"(elected));
+    return elected != 0;
+}
+
+// Raises or lowers the registers of each thread of a warpgroup.
+template <int registers>
+__device__ inline void setmaxnreg_inc() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
+}
+template <int registers>
+__device__ inline void setmaxnreg_dec() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
+}
+
+// A barrier in shared memory whose phase ends when `arrivals` have come and the bytes that were announced have landed.
+__device__ inline void mbarrier_init(unsigned long long* barrier, int arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+}
+// The copy engine and the other blocks of the cluster then see barriers that this thread has made.
+__device__ inline void fence_mbarrier_init() {
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+__device__ inline void mbarrier_arrive_expect_tx(unsigned long long* barrier, int bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes) : "memory");
+}
+__device__ inline void mbarrier_arrive(unsigned long long* barrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
+// The same barrier in the cluster's block of that rank.
+__device__ inline void mbarrier_arrive_cluster(unsigned long long* barrier, int rank) {
+    asm volatile(
+        "{\n\t"
+        ".reg .b32 remote;\n\t"
+        "mapa.shared::cluster.u32 remote, %0, %1;\n\t"
+        "mbarrier.arrive.shared::cluster.b64 _, [remote];\n\t"
+        "}" ::"r"(shared_address(barrier)),
+        "r"(rank)
+        : "memory");
+}
+// True when the phase of that parity has ended; waits a while for it.
+__device__ inline bool mbarrier_try_wait_parity(unsigned long long* barrier, unsigned parity) {
+    unsigned ended;
+    asm volatile(
+        "{\n\t"
+        ".reg .pred ended;\n\t"
+        "mbarrier.try_wait.parity.shared::cta.b64 ended, [%1], %2;\n\t"
+        "selp.u32 %0, 1, 0, ended;\n\t"
+        "}"
+        : "=r"(ended)
+        : "r"(shared_address(barrier)), "r"(parity)
+        : "memory");
+    return ended != 0;
+}
+
+__device__ inline void prefetch_tensormap(const TensorMap* map) {
+    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+// A box of the map's matrix lands in shared memory and counts on the barrier; what of it lies outside is zeros.
+__device__ inline void cp_async_bulk_tensor_3d(void* destination, const TensorMap* map, int x, int y, int z, unsigned long long* barrier) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(
+                     shared_address(destination)),
+                 "l"(map), "r"(x), "r"(y), "r"(z), "r"(shared_address(barrier))
+                 : "memory");
+}
+// The same in every block of the cluster whose rank's bit is set, at the same place.
+__device__ inline void cp_async_bulk_tensor_3d_multicast(void* destination, const TensorMap* map, int x, int y, int z,
+                                                         unsigned long long* barrier, unsigned short blocks) {
+    asm volatile(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+        "[%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(shared_address(destination)),
+        "l"(map), "r"(x), "r"(y), "r"(z), "r"(shared_address(barrier)), "h"(blocks)
+        : "memory");
+}
+
+// sums += left * right: 64 x k of one matrix times k x n of the other, both in shared memory, by the four warps of a warpgroup, in
+// the background; k is 32 bytes. transpose: rows of the matrix run along M or N. The PTX names every register of the sums, so that
+// the generator writes the instruction that a kernel needs into the kernel's text.
+template <ElementType type, int n, bool transpose_left, bool transpose_right>
+__device__ void wgmma_mma_async(float (&sums)[n / 2], unsigned long long left, unsigned long long right);
+
+// Before the first wgmma, and after ordinary instructions have touched the sums.
+__device__ inline void wgmma_fence() {
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+__device__ inline void wgmma_commit_group() {
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+template <int pending>
+__device__ inline void wgmma_wait_group() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
 
 }  // namespace tmm::ptx

@@ -7,6 +7,7 @@
 #include "tmm/reduce.h"
 #include "tmm/simt.h"
 #include "tmm/tiled.h"
+#include "tmm/wgmma.h"
 
 namespace tmm {
 
@@ -18,6 +19,7 @@ constexpr int threads(const KernelConfig& c) {
         case family::gemv: return gemv::threads(c);
         case family::reduce: return reduce::threads(c);
         case family::pack: return pack::threads(c);
+        case family::wgmma: return wgmma::threads(c);
     }
     return 0;
 }
@@ -30,12 +32,14 @@ constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
         case family::gemv: return gemv::shared_bytes(c, s);
         case family::reduce: return reduce::shared_bytes(c, s);
         case family::pack: return pack::shared_bytes(c, s);
+        case family::wgmma: return wgmma::shared_bytes(c, s);
     }
     return 0;
 }
 
 // Why no kernel can be made of the config for the signature, whatever the sizes; null where one can.
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
+    if (c.family == family::wgmma) return wgmma::first_violation(c, s);
     if (s.type_a != ElementType::f32 || s.type_b != ElementType::f32 || s.type_c != ElementType::f32)
         return "the CUDA-core families multiply f32 into f32";
     if (s.compute != ComputeMode::f32) return "the CUDA-core families compute in f32";
@@ -58,6 +62,7 @@ constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
         case family::tiled: return tiled::blocks(c, m, n, batch);
         case family::simt: return simt::blocks(c, m, n, batch);
         case family::gemv: return gemv::blocks(c, m, n, batch);
+        case family::wgmma: return wgmma::blocks(c, m, n, batch);
         case family::reduce: return reduce::blocks(c, m, n, batch);
     }
     return 0;

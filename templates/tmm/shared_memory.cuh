@@ -18,7 +18,7 @@ struct SharedTiles {
 class SharedMemory {
 public:
     __device__ SharedMemory() {
-        extern __shared__ __align__(128) unsigned char tmm_shared_memory[];
+        extern __shared__ __align__(1024) unsigned char tmm_shared_memory[];
         next_ = tmm_shared_memory;
     }
 

@@ -1,6 +1,8 @@
 // Several elements moved in one access.
 #pragma once
 
+#include "tmm/ptx.cuh"
+
 namespace tmm {
 
 template <class T, int width>
@@ -8,14 +10,38 @@ struct alignas(sizeof(T) * width) Vector {
     T element[width];
 };
 
+template <int words>
+struct alignas(4 * words) Words {
+    unsigned word[words];
+};
+
+// Elements of 16 bits travel as words: the compiler takes apart an access to structs that are smaller than a register.
+template <class T, int width>
+inline constexpr bool travels_as_words = sizeof(T) < 4 && sizeof(T) * width >= 4;
+
 template <int width, class T>
 __device__ inline Vector<T, width> load_vector(const T* source) {
-    return *reinterpret_cast<const Vector<T, width>*>(source);
+    if constexpr (travels_as_words<T, width>)
+        return __builtin_bit_cast(Vector<T, width>, *reinterpret_cast<const Words<sizeof(T) * width / 4>*>(source));
+    else
+        return *reinterpret_cast<const Vector<T, width>*>(source);
 }
 
 template <class T, int width>
 __device__ inline void store_vector(T* destination, const Vector<T, width>& value) {
-    *reinterpret_cast<Vector<T, width>*>(destination) = value;
+    if constexpr (travels_as_words<T, width>)
+        *reinterpret_cast<Words<sizeof(T) * width / 4>*>(destination) = __builtin_bit_cast(Words<sizeof(T) * width / 4>, value);
+    else
+        *reinterpret_cast<Vector<T, width>*>(destination) = value;
+}
+
+// To global memory, and not read again by this kernel.
+template <class T, int width>
+__device__ inline void store_vector_global(T* destination, const Vector<T, width>& value) {
+    if constexpr (sizeof(T) * width >= 8)
+        ptx::st_global(destination, __builtin_bit_cast(Words<sizeof(T) * width / 4>, value).word);
+    else
+        store_vector(destination, value);
 }
 
 }  // namespace tmm

@@ -78,6 +78,13 @@ inline void cp_async_wait_group() {
     host::services->wait_for_copies(pending);
 }
 
+template <int count>
+inline void st_global(void* destination, const unsigned (&words)[count], TMM_HOST_SITE) {
+    if (reinterpret_cast<unsigned long>(destination) % sizeof(words) != 0)
+        host::services->fail("a store of several words to a misaligned address", {file, line});
+    __builtin_memcpy(destination, words, sizeof(words));
+}
+
 inline unsigned cluster_ctarank() {
     return static_cast<unsigned>(host::services->cluster_rank());
 }

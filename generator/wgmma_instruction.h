@@ -1,0 +1,14 @@
+// The wgmma instruction that a kernel uses, as text: its PTX names every accumulator register.
+#pragma once
+
+#include <string>
+
+#include "tmm/config.h"
+#include "tmm/signature.h"
+
+namespace tmm {
+
+// The specialisation of ptx::wgmma_mma_async (templates/tmm/ptx.cuh) for a config of family wgmma.
+std::string wgmma_instruction(const KernelSignature& signature, const KernelConfig& config);
+
+}  // namespace tmm

@@ -1,0 +1,221 @@
+// What a wgmma kernel needs and allows (wgmma.cuh).
+#pragma once
+
+#include "tmm/args.h"
+#include "tmm/config.h"
+#include "tmm/shared_layout.h"
+#include "tmm/signature.h"
+#include "tmm/tensor_map.h"
+
+namespace tmm {
+
+struct WgmmaArgs : GemmArgs {
+    TensorMap left;
+    TensorMap right;
+};
+
+}  // namespace tmm
+
+namespace tmm::wgmma {
+
+// Threads of a warpgroup, and rows of one instruction.
+constexpr int kWarpgroup = 128;
+constexpr int kRows = 64;
+// Bytes of a tile's row in shared memory: the span of the 128-byte swizzle.
+constexpr int kRowBytes = 128;
+
+// The kernel multiplies a left operand, whose rows the instruction takes by 64, with a right one. With swap_ab it computes the
+// transpose of C, so that the left one is B: for few rows of C, which then are the instruction's n.
+constexpr Operation left_operation(const KernelConfig& c, const KernelSignature& s) {
+    return c.swap_ab ? (s.op_b == Operation::none ? Operation::transpose : Operation::none) : s.op_a;
+}
+constexpr Operation right_operation(const KernelConfig& c, const KernelSignature& s) {
+    return c.swap_ab ? (s.op_a == Operation::none ? Operation::transpose : Operation::none) : s.op_b;
+}
+
+// One operand's tile in shared memory, in slabs that are a row of 128 bytes wide.
+struct TileLayout {
+    // Rows run along K, as they do in the matrix; else along M or N.
+    bool along_k;
+    int outer;
+    int depth;
+    int element_bytes;
+};
+constexpr TileLayout left_tile(const KernelConfig& c, const KernelSignature& s) {
+    return TileLayout{
+        .along_k = left_operation(c, s) == Operation::none, .outer = c.block_m, .depth = c.block_k, .element_bytes = size_of(s.type_a)};
+}
+constexpr TileLayout right_tile(const KernelConfig& c, const KernelSignature& s) {
+    return TileLayout{.along_k = right_operation(c, s) == Operation::transpose,
+                      .outer = c.block_n,
+                      .depth = c.block_k,
+                      .element_bytes = size_of(s.type_b)};
+}
+constexpr int row_elements(const TileLayout& t) {
+    return kRowBytes / t.element_bytes;
+}
+constexpr int slab_rows(const TileLayout& t) {
+    return t.along_k ? t.outer : t.depth;
+}
+constexpr int slabs(const TileLayout& t) {
+    return (t.along_k ? t.depth : t.outer) / row_elements(t);
+}
+constexpr int slab_bytes(const TileLayout& t) {
+    return slab_rows(t) * kRowBytes;
+}
+constexpr int tile_bytes(const TileLayout& t) {
+    return slabs(t) * slab_bytes(t);
+}
+
+// k of one instruction: 32 bytes.
+constexpr int k_step(const KernelSignature& s) {
+    return 32 / size_of(s.type_a);
+}
+
+constexpr int consumers(const KernelConfig& c) {
+    return c.warps_m * c.warps_n;
+}
+// One warpgroup brings the tiles, the others multiply.
+constexpr int threads(const KernelConfig& c) {
+    return (consumers(c) + 1) * kWarpgroup;
+}
+// What a warpgroup computes.
+constexpr int group_m(const KernelConfig& c) {
+    return c.block_m / c.warps_m;
+}
+constexpr int group_n(const KernelConfig& c) {
+    return c.block_n / c.warps_n;
+}
+constexpr int accumulators(const KernelConfig& c) {
+    return group_m(c) * group_n(c) / kWarpgroup;
+}
+
+// Blocks that load a tile together. Those of `cluster` take parts of K instead.
+constexpr int multicast(const KernelConfig& c) {
+    return c.multicast_a * c.multicast_b;
+}
+constexpr int cluster_size(const KernelConfig& c) {
+    return multicast(c) * c.cluster;
+}
+
+// Registers a thread may have, before the warpgroups trade; and after: the one that brings tiles needs few.
+constexpr int kProducerRegisters = 40;
+constexpr int registers_at_launch(const KernelConfig& c) {
+    const int share = 65536 / (threads(c) * c.min_blocks) / 8 * 8;
+    return share < 248 ? share : 248;
+}
+constexpr int consumer_registers(const KernelConfig& c) {
+    const int share = registers_at_launch(c);
+    const int more = (share + (share - kProducerRegisters) / consumers(c)) / 8 * 8;
+    return more < 240 ? more : 240;
+}
+constexpr bool trades_registers(const KernelConfig& c) {
+    return registers_at_launch(c) > kProducerRegisters && consumer_registers(c) > registers_at_launch(c);
+}
+
+// A warp turns its 16 rows of sums, so many columns at a time, into rows of C by way of shared memory: in C's type, or in float where
+// C is read, since the sum is rounded only once.
+constexpr int kWarpRows = 16;
+constexpr int staged_bytes(const KernelConfig& c, const KernelSignature& s) {
+    return s.reads_c || c.split_k > c.cluster ? 4 : size_of(s.type_c);
+}
+constexpr int staged_columns(const KernelConfig& c, const KernelSignature& s) {
+    int columns = kRowBytes / staged_bytes(c, s);
+    while (group_n(c) % columns != 0) columns /= 2;
+    return columns;
+}
+// Bytes from one staged row of C to the next, such that neither the sums' owners nor the rows' writers meet in a bank.
+constexpr int staged_distance(const KernelConfig& c, const KernelSignature& s) {
+    return (c.swap_ab ? kWarpRows : staged_columns(c, s)) * staged_bytes(c, s) + 4 * (c.swap_ab ? 4 : 2 * staged_bytes(c, s));
+}
+constexpr int staged_tile_bytes(const KernelConfig& c, const KernelSignature& s) {
+    return (c.swap_ab ? staged_columns(c, s) : kWarpRows) * staged_distance(c, s);
+}
+
+constexpr i64 pipeline_bytes(const KernelConfig& c, const KernelSignature& s) {
+    return static_cast<i64>(c.stages) * (tile_bytes(left_tile(c, s)) + tile_bytes(right_tile(c, s)));
+}
+// Where a cluster's blocks show each other their sums: over the tiles, which are not needed any more.
+constexpr i64 part_bytes(const KernelConfig& c) {
+    return c.cluster > 1 ? 4LL * c.block_m * c.block_n : 0;
+}
+constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
+    const i64 tiles = pipeline_bytes(c, s) > part_bytes(c) ? pipeline_bytes(c, s) : part_bytes(c);
+    return shared_tile_bytes<unsigned char>(static_cast<int>(tiles)) +
+           shared_tile_bytes<unsigned char>(staged_tile_bytes(c, s), consumers(c) * kWarpgroup / 32) +
+           shared_tile_bytes<unsigned long long>(2 * c.stages);
+}
+
+constexpr bool is_power_of_two(int value) {
+    return value > 0 && (value & (value - 1)) == 0;
+}
+
+constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
+    const bool half = s.type_a == ElementType::f16 || s.type_a == ElementType::bf16;
+    if (!half || s.type_a != s.type_b) return "wgmma multiplies f16 by f16 and bf16 by bf16";
+    if (s.type_c != s.type_a && s.type_c != ElementType::f32) return "wgmma's C has the operands' type or f32";
+    if (s.compute != ComputeMode::f32) return "wgmma computes in f32";
+    if (s.align_a < 16 || s.align_b < 16) return "TMA needs rows of A and B that start at multiples of 16 bytes";
+    if (c.warps_m < 1 || c.warps_n < 1 || consumers(c) > 3) return "warps_m * warps_n is 1 to 3 warpgroups";
+    if (c.block_m < kRows || c.block_m > 256 || c.block_m % (kRows * c.warps_m) != 0)
+        return "block_m is up to 256 and a multiple of 64 for each of warps_m warpgroups";
+    if (c.block_n < 8 || c.block_n > 256 || c.block_n % (8 * c.warps_n) != 0)
+        return "block_n is up to 256 and a multiple of 8 for each of warps_n warpgroups";
+    const TileLayout left = left_tile(c, s);
+    const TileLayout right = right_tile(c, s);
+    if (c.block_k < row_elements(left) || c.block_k > 256 || c.block_k % row_elements(left) != 0)
+        return "block_k is a multiple of the 64 elements that a row of 128 bytes holds, up to 256";
+    if (!right.along_k && group_n(c) % row_elements(right) != 0)
+        return "where the right operand's rows run along N, a warpgroup's columns are a multiple of 64";
+    if (accumulators(c) > 192) return "a thread holds at most 192 accumulators";
+    if (accumulators(c) + 40 > (trades_registers(c) ? consumer_registers(c) : registers_at_launch(c)))
+        return "the accumulators do not fit the registers of min_blocks blocks";
+    if (c.stages < 2 || c.stages > 16) return "stages is 2 to 16";
+    if (c.multicast_a != 1 && c.multicast_b != 1) return "only one of multicast_a and multicast_b may be more than 1";
+    if (!is_power_of_two(multicast(c)) || multicast(c) > 4) return "multicast_a and multicast_b are 1, 2 or 4";
+    if (slab_rows(left) % (8 * c.multicast_a) != 0 || slab_rows(right) % (8 * c.multicast_b) != 0)
+        return "blocks that load a tile together take whole groups of 8 of its rows";
+    if (c.swap_ab != 0 && c.swap_ab != 1) return "swap_ab is 0 or 1";
+    if (c.swap_ab == 1 && multicast(c) > 1) return "swap_ab goes without multicast";
+    if (!is_power_of_two(c.cluster) || c.cluster > 8) return "cluster is 1, 2, 4 or 8";
+    if (c.cluster > 1 && multicast(c) > 1) return "a cluster either sums parts of K or shares tiles";
+    if (c.split_k < 1 || c.split_k > 1024) return "split_k is 1 to 1024";
+    if (c.split_k % c.cluster != 0) return "cluster must divide split_k";
+    if (c.min_blocks < 1 || c.min_blocks > 8) return "min_blocks is 1 to 8";
+    if (c.raster < 0 || c.raster > 64) return "raster is 0 to 64";
+    if (c.boundary != boundary::hardware) return "wgmma's boundary mode is hardware";
+    if (c.vector_width != 8) return "wgmma's vector_width is 8";
+    if (!uses_only(c, &KernelConfig::block_m, &KernelConfig::block_n, &KernelConfig::block_k, &KernelConfig::stages,
+                   &KernelConfig::vector_width, &KernelConfig::boundary, &KernelConfig::split_k, &KernelConfig::raster,
+                   &KernelConfig::min_blocks, &KernelConfig::swap_ab, &KernelConfig::cluster, &KernelConfig::warps_m,
+                   &KernelConfig::warps_n, &KernelConfig::multicast_a, &KernelConfig::multicast_b))
+        return "wgmma does not use thread_m, thread_n, async_copy, pack_ab, along_k and trim";
+    return nullptr;
+}
+
+// Tiles of the kernel's left and right operand over all of C, in whole clusters of blocks that load together; and what is to be
+// done with each, in the order of the grid.
+constexpr i64 clusters_left(const KernelConfig& c, i64 m, i64 n) {
+    const i64 rows = static_cast<i64>(c.block_m) * c.multicast_b;
+    return ((c.swap_ab ? n : m) + rows - 1) / rows;
+}
+constexpr i64 clusters_right(const KernelConfig& c, i64 m, i64 n) {
+    const i64 columns = static_cast<i64>(c.block_n) * c.multicast_a;
+    return ((c.swap_ab ? m : n) + columns - 1) / columns;
+}
+// Work of whole clusters of cluster_size(c) blocks.
+constexpr i64 work_items(const KernelConfig& c, i64 m, i64 n, i64 batch, i64 split_k) {
+    return clusters_left(c, m, n) * clusters_right(c, m, n) * batch * (split_k / c.cluster);
+}
+constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
+    return work_items(c, m, n, batch, c.split_k) * cluster_size(c);
+}
+
+// The longest chain of roundings, in units of 2^-24 relative to the sum of magnitudes. An instruction aligns 16 products and the
+// sum so far to the largest of them and cuts off what falls below its 24 bits (Khattak and Mikaitis, arXiv 2512.07004): 17 addends
+// and their sum, each off by less than two units.
+constexpr i64 longest_chain(const KernelSignature& s, i64 k) {
+    return (k + k_step(s) - 1) / k_step(s) * 2 * (k_step(s) + 2);
+}
+
+}  // namespace tmm::wgmma

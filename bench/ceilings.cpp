@@ -41,6 +41,77 @@ std::int64_t round_up(std::int64_t bytes) {
     return ceil_div(bytes, 256) * 256;
 }
 
+using LaunchRounds = void (*)(Device&, const LoadedKernel&, i64 blocks, int threads, int rounds, float* sink, Stream);
+
+template <class Args>
+void launch_rounds(Device& device, const LoadedKernel& kernel, i64 blocks, int threads, int rounds, float* sink, Stream stream) {
+    Args args;
+    args.rounds = rounds;
+    args.sink = sink;
+    launch(device, kernel, blocks, threads, args, stream);
+}
+
+// A kernel that multiplies. Of all that measure one arithmetic the fastest counts, so another instruction (wgmma, which is faster than
+// mma.sync where the GPU has it) is more rows of this table.
+struct MultiplyingKernel {
+    Arithmetic arithmetic;
+    const char* instruction;
+    const char* entry;
+    int chains;
+    // Who has the chains under way.
+    const char* whose;
+    // Of one step of all chains of a warp, and steps a round.
+    double flop;
+    int steps;
+    LaunchRounds launch;
+    KernelSource (*source)();
+    int least_compute_capability;
+    bool emulated;
+};
+
+constexpr double kFfmaFlop = 2.0 * 32;
+constexpr double kMma16Flop = 2.0 * 16 * 8 * 16;
+constexpr double kMma8Flop = 2.0 * 16 * 8 * 8;
+
+constexpr MultiplyingKernel ffma(const char* entry, int chains) {
+    return {.arithmetic = Arithmetic::ffma,
+            .instruction = "FFMA",
+            .entry = entry,
+            .chains = chains,
+            .whose = "thread",
+            .flop = kFfmaFlop * chains,
+            .steps = kFmaSteps,
+            .launch = launch_rounds<FmaArgs>,
+            .source = make_ceilings_source,
+            .least_compute_capability = 0,
+            .emulated = true};
+}
+
+constexpr MultiplyingKernel mma(Arithmetic arithmetic, const char* entry, int chains) {
+    return {.arithmetic = arithmetic,
+            .instruction = "mma.sync",
+            .entry = entry,
+            .chains = chains,
+            .whose = "warp",
+            .flop = (arithmetic == Arithmetic::tf32 ? kMma8Flop : kMma16Flop) * chains,
+            .steps = kMmaSteps,
+            .launch = launch_rounds<MmaArgs>,
+            .source = make_mma_ceilings_source,
+            .least_compute_capability = 80,
+            .emulated = false};
+}
+
+constexpr MultiplyingKernel kMultiplyingKernels[] = {
+    ffma("tmm_ceiling_fma_8", 8),
+    ffma("tmm_ceiling_fma_16", 16),
+    mma(Arithmetic::bf16, "tmm_ceiling_mma_bf16_4", 4),
+    mma(Arithmetic::bf16, "tmm_ceiling_mma_bf16_16", 16),
+    mma(Arithmetic::f16, "tmm_ceiling_mma_f16_4", 4),
+    mma(Arithmetic::f16, "tmm_ceiling_mma_f16_16", 16),
+    mma(Arithmetic::tf32, "tmm_ceiling_mma_tf32_4", 4),
+    mma(Arithmetic::tf32, "tmm_ceiling_mma_tf32_16", 16),
+};
+
 // How far behind a vector's first byte.
 std::int64_t misalignment(const std::byte* start) {
     return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(start) % kReadVectorBytes);
@@ -62,7 +133,9 @@ ReadArgs read_args(const std::vector<ByteRange>& ranges, void* sink) {
 
 // One launch shape of a sweep.
 struct Swept {
-    CeilingLaunch launch;
+    CeilingLaunch launch = {};
+    // Of a kernel that multiplies.
+    const MultiplyingKernel* kernel = nullptr;
     std::function<Recorded(int launches)> record;
     // Of one launch, so that times of different launch shapes compare.
     double work = 1;
@@ -106,32 +179,49 @@ struct CeilingBench::Kernels {
         std::shared_ptr<const LoadedKernel> kernel;
     };
     std::vector<Entry> read;
-    std::vector<Entry> fma;
+    struct Multiplying {
+        const MultiplyingKernel* row;
+        std::shared_ptr<const LoadedKernel> kernel;
+    };
+    std::vector<Multiplying> multiplying;
     std::shared_ptr<const LoadedKernel> empty;
     DeviceBuffer sink;
 };
 
-std::string to_text(const CeilingLaunch& launch, const std::string& what) {
+std::string to_text(const CeilingLaunch& launch, const std::string& what, const std::string& whose) {
     const auto counted = [](int count, const std::string& thing) { return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s"); };
-    return fmt::format("{} a thread, {} threads, {}", counted(launch.at_once, what), launch.threads,
+    return fmt::format("{} a {}, {} threads, {}", counted(launch.at_once, what), whose, launch.threads,
                        launch.blocks_per_sm == 0 ? "no block reads twice" : counted(launch.blocks_per_sm, "block") + " an SM");
 }
 
-CeilingBench::CeilingBench(std::shared_ptr<Device> device, SettleOptions settle, double sample_us)
-    : device_(std::move(device)), settle_(settle), sample_us_(sample_us), pool_(normal_pool()), kernels_(std::make_unique<Kernels>()) {
+KernelSource make_mma_ceilings_source() {
+    KernelSource source{.name = "tmm_mma_ceilings", .text = "#include \"tmm/mma_ceilings.cuh\"\n", .entries = {}};
+    for (const MultiplyingKernel& row : kMultiplyingKernels)
+        if (row.source == make_mma_ceilings_source) source.entries.push_back({row.entry, "tmm::MmaArgs"});
+    return source;
+}
+
+CeilingBench::CeilingBench(std::shared_ptr<Device> device, std::set<Arithmetic> arithmetics, SettleOptions settle, double sample_us)
+    : device_(std::move(device)),
+      arithmetics_(std::move(arithmetics)),
+      settle_(settle),
+      sample_us_(sample_us),
+      kernels_(std::make_unique<Kernels>()) {
     KernelLoader loader(device_, make_compiler(device_->info()), KernelCache(default_cache_directory()));
-    const KernelSource source = make_ceilings_source();
-    const auto load = [&](const std::string& entry) {
+    const auto load = [&](const KernelSource& source, const std::string& entry) {
         auto result = loader.load(source, entry, 0);
         if (const auto* failure = std::get_if<CompileFailure>(&result))
             throw Error(ExitStatus::no_compiler, fmt::format("{} does not compile: {}", entry, failure->log));
         return std::get<KernelLoader::Loaded>(std::move(result)).kernel;
     };
     for (const int loads : {1, 2, 4, 8})
-        kernels_->read.push_back({.at_once = loads, .kernel = load(fmt::format("tmm_ceiling_read_{}", loads))});
-    for (const int chains : {8, 16})
-        kernels_->fma.push_back({.at_once = chains, .kernel = load(fmt::format("tmm_ceiling_fma_{}", chains))});
-    kernels_->empty = load("tmm_ceiling_empty");
+        kernels_->read.push_back({.at_once = loads, .kernel = load(make_ceilings_source(), fmt::format("tmm_ceiling_read_{}", loads))});
+    const DeviceInfo& info = device_->info();
+    for (const MultiplyingKernel& row : kMultiplyingKernels)
+        if (arithmetics_.contains(row.arithmetic) &&
+            (info.emulated ? row.emulated : info.compute_capability() >= row.least_compute_capability))
+            kernels_->multiplying.push_back({.row = &row, .kernel = load(row.source(), row.entry)});
+    kernels_->empty = load(make_ceilings_source(), "tmm_ceiling_empty");
     kernels_->sink = DeviceBuffer(device_, 256);
 }
 CeilingBench::~CeilingBench() = default;
@@ -206,9 +296,10 @@ ReadFloor CeilingBench::read_floor(const Operands& operands, std::int64_t rotati
 DeviceBuffer CeilingBench::filled(std::int64_t bytes) const {
     DeviceBuffer memory(device_, static_cast<std::size_t>(bytes));
     auto* const start = static_cast<std::byte*>(memory.data());
+    const std::vector<std::byte>& values = pool_.stored(ElementType::f32);
     for (std::int64_t done = 0; done < bytes;) {
-        const std::int64_t part = std::min(bytes - done, static_cast<std::int64_t>(pool_.size() * sizeof(float)));
-        device_->copy_to_device(start + done, pool_.data(), static_cast<std::size_t>(part));
+        const std::int64_t part = std::min(bytes - done, static_cast<std::int64_t>(values.size()));
+        device_->copy_to_device(start + done, values.data(), static_cast<std::size_t>(part));
         done += part;
     }
     return memory;
@@ -217,7 +308,8 @@ DeviceBuffer CeilingBench::filled(std::int64_t bytes) const {
 Ceilings CeilingBench::measure() const {
     Ceilings ceilings;
     measure_reading(ceilings);
-    measure_multiplying(ceilings);
+    for (const Arithmetic arithmetic : arithmetics_)
+        if (const std::optional<FlopRate> rate = measure_multiplying(arithmetic)) ceilings.multiplying[arithmetic] = *rate;
     measure_launching(ceilings);
     return ceilings;
 }
@@ -244,32 +336,33 @@ void CeilingBench::measure_reading(Ceilings& ceilings) const {
     ceilings.read_launch = floor.launch;
 }
 
-void CeilingBench::measure_multiplying(Ceilings& ceilings) const {
+std::optional<FlopRate> CeilingBench::measure_multiplying(Arithmetic arithmetic) const {
     const DeviceInfo& info = device_->info();
-    const auto swept_by = [&](const Kernels::Entry& entry, int threads, int blocks_per_sm, int rounds) {
+    const auto swept_by = [&](const Kernels::Multiplying& entry, int threads, int blocks_per_sm, int rounds) {
         const i64 blocks = static_cast<i64>(blocks_per_sm) * info.sm_count;
-        const auto record = [this, kernel = entry.kernel, threads, blocks, rounds](int count) {
-            FmaArgs args;
-            args.rounds = rounds;
-            args.sink = static_cast<float*>(kernels_->sink.data());
+        const MultiplyingKernel& row = *entry.row;
+        const auto record = [this, &row, kernel = entry.kernel, threads, blocks, rounds](int count) {
             const auto all = [&](Stream stream) {
-                for (int i = 0; i < count; ++i) launch(*device_, *kernel, blocks, threads, args, stream);
+                for (int i = 0; i < count; ++i)
+                    row.launch(*device_, *kernel, blocks, threads, rounds, static_cast<float*>(kernels_->sink.data()), stream);
             };
             return Recorded{.replay = device_->record(all), .launches = count};
         };
-        return Swept{.launch = {.at_once = entry.at_once, .threads = threads, .blocks_per_sm = blocks_per_sm},
+        return Swept{.launch = {.at_once = row.chains, .threads = threads, .blocks_per_sm = blocks_per_sm},
+                     .kernel = &row,
                      .record = record,
-                     .work = 2.0 * static_cast<double>(blocks * threads) * entry.at_once * kFmaSteps * rounds};
+                     .work = row.flop * row.steps * rounds * static_cast<double>(blocks * threads) / 32};
     };
 
     std::vector<Swept> swept;
-    for (const Kernels::Entry& entry : kernels_->fma) {
+    for (const Kernels::Multiplying& entry : kernels_->multiplying) {
+        if (entry.row->arithmetic != arithmetic) continue;
         if (info.emulated) {
             swept.push_back(swept_by(entry, 32, 1, 1));
             continue;
         }
         for (const int threads : {256, 512})
-            for (const int blocks_per_sm : {2, 4}) {
+            for (const int blocks_per_sm : {1, 2, 4}) {
                 if (threads * blocks_per_sm > info.max_threads_per_sm) continue;
                 // As many rounds as make a launch long beside what it costs to begin and end it.
                 const double first_us = screening_time(swept_by(entry, threads, blocks_per_sm, kFirstRounds).record(1));
@@ -277,12 +370,14 @@ void CeilingBench::measure_multiplying(Ceilings& ceilings) const {
                 swept.push_back(swept_by(entry, threads, blocks_per_sm, static_cast<int>(std::min(rounds, 1e6))));
             }
     }
+    if (swept.empty()) return std::nullopt;
     const Swept best =
         best_of(std::move(swept),
                 {.round = 1, .sample_us = info.emulated ? 0 : sample_us_, .settle = settle_, .samples = info.emulated ? 1 : kSamples});
-    ceilings.flop_per_us = 1 / best.us;
-    ceilings.fma_launch = to_text(best.launch, "chain");
-    ceilings.fma_clock_mhz = device_->state().sm_clock_mhz;
+    return FlopRate{.flop_per_us = 1 / best.us,
+                    .instruction = best.kernel->instruction,
+                    .launch = to_text(best.launch, "chain", best.kernel->whose),
+                    .clock_mhz = device_->state().sm_clock_mhz};
 }
 
 void CeilingBench::measure_launching(Ceilings& ceilings) const {

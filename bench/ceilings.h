@@ -1,8 +1,11 @@
-// Measures what the device can do at most, by kernels that do one thing only (templates/tmm/ceilings.cuh).
+// Measures what the device can do at most, by kernels that do one thing only (templates/tmm/ceilings.cuh and
+// mma_ceilings.cuh).
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,20 +13,25 @@
 #include "bench/paired_timing.h"
 #include "bench/recorded.h"
 #include "bench/roofline.h"
+#include "bench/value_pool.h"
+#include "generator/kernel_source.h"
 #include "runtime/executable_plan.h"
 
 namespace tmm::bench {
 
 // How a swept kernel is launched.
 struct CeilingLaunch {
-    // Loads, or chains, that a thread has under way.
+    // Loads that a thread has under way, or chains that a thread or warp has.
     int at_once = 1;
     int threads = 256;
     // 0: as many blocks as it takes for each to read one chunk.
     int blocks_per_sm = 1;
 };
-// "4 loads a thread, 512 threads, 2 blocks an SM", where what is "load".
-std::string to_text(const CeilingLaunch& launch, const std::string& what);
+// "4 loads a thread, 512 threads, 2 blocks an SM", where what is "load" and whose is "thread".
+std::string to_text(const CeilingLaunch& launch, const std::string& what, const std::string& whose = "thread");
+
+// The kernels that multiply by mma.sync, from compute capability 8.0 on.
+KernelSource make_mma_ceilings_source();
 
 struct ReadFloor {
     double us = 0;
@@ -33,13 +41,14 @@ struct ReadFloor {
 // On the emulated device everything runs on tiny sizes, and the figures mean nothing.
 class CeilingBench {
 public:
-    // Compiles and loads the kernels. Throws Error where they do not compile.
-    CeilingBench(std::shared_ptr<Device> device, SettleOptions settle, double sample_us);
+    // Compiles and loads the kernels. Throws Error where they do not compile. Of the arithmetics it measures those that the device
+    // has kernels for: tensor cores are measured on GPUs of compute capability 8.0 and later.
+    CeilingBench(std::shared_ptr<Device> device, std::set<Arithmetic> arithmetics, SettleOptions settle, double sample_us);
     ~CeilingBench();
     CeilingBench(const CeilingBench&) = delete;
     CeilingBench& operator=(const CeilingBench&) = delete;
 
-    // Read rate over 1 GiB (an eighth of the memory where that is less), FFMA rate after the clock settled, launch gap. Takes
+    // Read rate over 1 GiB (an eighth of the memory where that is less), rates of multiplying after the clock settled, launch gap. Takes
     // seconds, and twice the bytes that it reads.
     Ceilings measure() const;
 
@@ -51,15 +60,17 @@ public:
 private:
     struct Kernels;
     void measure_reading(Ceilings& ceilings) const;
-    void measure_multiplying(Ceilings& ceilings) const;
+    // Nothing where there is no kernel for it.
+    std::optional<FlopRate> measure_multiplying(Arithmetic arithmetic) const;
     void measure_launching(Ceilings& ceilings) const;
     DeviceBuffer filled(std::int64_t bytes) const;
     ReadFloor sweep_reads(const std::vector<std::vector<ByteRange>>& sets, const SettleOptions& settle) const;
 
     std::shared_ptr<Device> device_;
+    std::set<Arithmetic> arithmetics_;
     SettleOptions settle_;
     double sample_us_;
-    std::vector<float> pool_;
+    ValuePool pool_;
     std::unique_ptr<Kernels> kernels_;
 };
 

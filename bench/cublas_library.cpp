@@ -86,9 +86,10 @@ CublasLibrary open_cublas(const fs::path& directory) {
     resolve(opened, "cublasGetVersion_v2", library.get_version);
     resolve(opened, "cublasSetStream_v2", library.set_stream);
     resolve(opened, "cublasSetWorkspace_v2", library.set_workspace);
-    resolve(opened, "cublasSetMathMode", library.set_math_mode);
     resolve(opened, "cublasSgemm_v2", library.sgemm);
     resolve(opened, "cublasSgemmStridedBatched", library.sgemm_strided_batched);
+    resolve(opened, "cublasGemmEx", library.gemm_ex);
+    resolve(opened, "cublasGemmStridedBatchedEx", library.gemm_strided_batched_ex);
     return library;
 }
 
@@ -111,6 +112,26 @@ CublasLtLibrary open_cublaslt(const fs::path& directory) {
     resolve(opened, "cublasLtMatmulAlgoGetHeuristic", library.heuristics);
     resolve(opened, "cublasLtMatmul", library.matmul);
     return library;
+}
+
+int cuda_type(ElementType type) {
+    switch (type) {
+        case ElementType::f32: return kCudaR32f;
+        case ElementType::f16: return kCudaR16f;
+        case ElementType::bf16: return kCudaR16bf;
+        case ElementType::f64: break;
+    }
+    throw std::runtime_error("compared for f32, f16 and bf16 matrices only");
+}
+
+int cublas_compute_type(ComputeMode mode) {
+    switch (mode) {
+        case ComputeMode::f32:
+        case ComputeMode::f32_strict: return kCublasCompute32f;
+        case ComputeMode::tf32: return kCublasCompute32fTf32;
+        case ComputeMode::f64: break;
+    }
+    throw std::runtime_error("compared for products in f32 and tf32 only");
 }
 
 void check_cublas(CublasStatus status, const char* call) {

@@ -8,6 +8,8 @@
 #include <memory>
 #include <string>
 
+#include "tmm/problem.h"
+
 namespace tmm::bench {
 
 // The values and layouts below are part of the libraries' binary interface, the same in CUDA 12 and 13.
@@ -15,18 +17,22 @@ using CublasStatus = int;
 inline constexpr CublasStatus kCublasSuccess = 0;
 inline constexpr int kCublasOpN = 0;
 inline constexpr int kCublasOpT = 1;
-inline constexpr int kCublasDefaultMath = 0;
-inline constexpr int kCublasTf32Math = 3;
 inline constexpr int kCublasCompute32f = 68;
 inline constexpr int kCublasCompute32fTf32 = 77;
+inline constexpr int kCublasGemmDefault = -1;
 inline constexpr int kCudaR32f = 0;
+inline constexpr int kCudaR16f = 2;
+inline constexpr int kCudaR16bf = 14;
 
 inline constexpr int kLayoutBatchCount = 5;
 inline constexpr int kLayoutBatchStride = 6;
 inline constexpr int kDescTransA = 3;
 inline constexpr int kDescTransB = 4;
 inline constexpr int kPreferenceWorkspace = 1;
-inline constexpr int kPreferenceAlignment[] = {5, 6, 7, 8};
+inline constexpr int kPreferenceAlignmentA = 5;
+inline constexpr int kPreferenceAlignmentB = 6;
+inline constexpr int kPreferenceAlignmentC = 7;
+inline constexpr int kPreferenceAlignmentD = 8;
 
 struct CublasLtAlgo {
     std::uint64_t data[8];
@@ -52,12 +58,18 @@ struct CublasLibrary {
     CublasStatus (*get_version)(CublasHandle, int*) = nullptr;
     CublasStatus (*set_stream)(CublasHandle, void*) = nullptr;
     CublasStatus (*set_workspace)(CublasHandle, void*, std::size_t) = nullptr;
-    CublasStatus (*set_math_mode)(CublasHandle, int) = nullptr;
     CublasStatus (*sgemm)(CublasHandle, int op_a, int op_b, int m, int n, int k, const float* alpha, const float* a, int lda,
                           const float* b, int ldb, const float* beta, float* c, int ldc) = nullptr;
     CublasStatus (*sgemm_strided_batched)(CublasHandle, int op_a, int op_b, int m, int n, int k, const float* alpha, const float* a,
                                           int lda, long long stride_a, const float* b, int ldb, long long stride_b, const float* beta,
                                           float* c, int ldc, long long stride_c, int batch) = nullptr;
+    CublasStatus (*gemm_ex)(CublasHandle, int op_a, int op_b, int m, int n, int k, const void* alpha, const void* a, int type_a, int lda,
+                            const void* b, int type_b, int ldb, const void* beta, void* c, int type_c, int ldc, int compute_type,
+                            int algorithm) = nullptr;
+    CublasStatus (*gemm_strided_batched_ex)(CublasHandle, int op_a, int op_b, int m, int n, int k, const void* alpha, const void* a,
+                                            int type_a, int lda, long long stride_a, const void* b, int type_b, int ldb, long long stride_b,
+                                            const void* beta, void* c, int type_c, int ldc, long long stride_c, int batch, int compute_type,
+                                            int algorithm) = nullptr;
     std::string file_name;
 };
 
@@ -81,6 +93,11 @@ struct CublasLtLibrary {
                            std::size_t workspace_bytes, void* stream) = nullptr;
     std::string file_name;
 };
+
+// Of elements, and of a problem's products and sums: those that tmm promises, so TF32 only where the problem asks for it. Throws
+// std::runtime_error for what the libraries are not compared in.
+int cuda_type(ElementType type);
+int cublas_compute_type(ComputeMode mode);
 
 // Searched: `directory` where one is given and nowhere else; otherwise the loader's own path, the toolkit's lib64 and where the
 // system's Python keeps NVIDIA's wheels. Throws Error (no_device) that lists where was looked. They stay open until the process ends.

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <iostream>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include "bench/ceilings.h"
@@ -162,7 +163,9 @@ ExitStatus run(const Arguments& arguments, const Interrupt& interrupt) {
     std::optional<CeilingBench> ceiling_bench;
     if (arguments.roofline) {
         std::cerr << "tmm-bench: measuring the device's ceilings\n";
-        ceiling_bench.emplace(device, benchmark_options.settle, benchmark_options.sample_us);
+        std::set<Arithmetic> arithmetics;
+        for (const Shape& shape : shapes) arithmetics.insert(arithmetic_of(shape.problem));
+        ceiling_bench.emplace(device, arithmetics, benchmark_options.settle, benchmark_options.sample_us);
         info.ceilings = benchmark.measure_ceilings(*ceiling_bench);
     }
 

@@ -5,18 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <new>
-#include <random>
 
+#include "bench/element_bits.h"
 #include "generator/error.h"
 #include "generator/text.h"
 
 namespace tmm::bench {
 namespace {
-
-constexpr std::int64_t kElement = sizeof(float);
-constexpr std::size_t kPoolSize = 1048573;
 
 std::int64_t round_up(std::int64_t bytes) {
     return (bytes + 255) / 256 * 256;
@@ -29,29 +25,24 @@ std::int64_t span(i64 rows, i64 columns, i64 ld, i64 batch, i64 stride) {
 
 }  // namespace
 
-std::vector<float> normal_pool() {
-    std::mt19937 random(20240229);
-    std::normal_distribution<float> normal;
-    std::vector<float> pool(kPoolSize);
-    for (float& value : pool) value = normal(random);
-    return pool;
-}
-
-Operands::Operands(std::shared_ptr<Device> device, const Shape& shape, std::int64_t rotation_bytes, const std::vector<float>& pool)
+Operands::Operands(std::shared_ptr<Device> device, const Shape& shape, std::int64_t rotation_bytes, const ValuePool& pool)
     : device_(std::move(device)), shape_(shape), pool_(pool) {
     const GemmProblem& p = shape_.problem;
     for (const ElementType type : {p.type_a, p.type_b, p.type_c})
-        if (type != ElementType::f32)
-            throw Error(ExitStatus::bad_input, fmt::format("tmm-bench compares f32 matrices, not {}", name_of(type)), {},
-                        "leave dtype and ctype out");
-    elements_a_ = span(stored_rows_a(p), stored_columns_a(p), p.lda, p.batch, p.stride_a);
-    elements_b_ = span(stored_rows_b(p), stored_columns_b(p), p.ldb, p.batch, p.stride_b);
-    elements_c_ = span(p.m, p.n, p.ldc, p.batch, p.stride_c);
+        if (type == ElementType::f64)
+            throw Error(ExitStatus::bad_input, fmt::format("tmm-bench multiplies f32, f16 and bf16 matrices, not {}", name_of(type)), {},
+                        "leave dtype and ctype out, or give one of these");
     const std::int64_t misalignment = p.alignment < 16 ? p.alignment : 0;
-    offset_a_ = misalignment;
-    offset_b_ = offset_a_ + round_up(elements_a_ * kElement + 16);
-    offset_c_ = offset_b_ + round_up(elements_b_ * kElement + 16);
-    set_bytes_ = offset_c_ - misalignment + round_up(elements_c_ * kElement + 16);
+    std::int64_t end = misalignment;
+    const auto laid_out = [&end](ElementType type, std::int64_t elements) {
+        const Matrix matrix{.type = type, .elements = elements, .offset = end};
+        end += round_up(matrix.bytes() + 16);
+        return matrix;
+    };
+    a_ = laid_out(p.type_a, span(stored_rows_a(p), stored_columns_a(p), p.lda, p.batch, p.stride_a));
+    b_ = laid_out(p.type_b, span(stored_rows_b(p), stored_columns_b(p), p.ldb, p.batch, p.stride_b));
+    c_ = laid_out(p.type_c, span(p.m, p.n, p.ldc, p.batch, p.stride_c));
+    set_bytes_ = end - misalignment;
 
     const std::int64_t wanted = rotation_bytes == 0 ? 1 : std::max<std::int64_t>(2, (rotation_bytes + set_bytes_ - 1) / set_bytes_);
     sets_ = static_cast<int>(std::min<std::int64_t>(wanted, kMostSets));
@@ -69,10 +60,9 @@ Operands::Operands(std::shared_ptr<Device> device, const Shape& shape, std::int6
 }
 
 GemmCall Operands::call(int set) const {
-    std::byte* start = static_cast<std::byte*>(memory_.data()) + static_cast<std::ptrdiff_t>(set_bytes_) * set;
-    return GemmCall{.a = start + offset_a_,
-                    .b = start + offset_b_,
-                    .c = start + offset_c_,
+    return GemmCall{.a = place(a_, set),
+                    .b = place(b_, set),
+                    .c = place(c_, set),
                     .bias = nullptr,
                     .workspace = nullptr,
                     .alpha = shape_.alpha,
@@ -94,88 +84,91 @@ std::vector<GemmCall> Operands::calls(int count) const {
 
 std::vector<ByteRange> Operands::read_ranges(int set) const {
     const GemmProblem& p = shape_.problem;
-    const GemmCall at = call(set);
     std::vector<ByteRange> ranges;
-    const auto add = [&](const void* start, std::int64_t elements, std::int64_t spanned) {
-        if (const std::int64_t read = std::min(elements, spanned); read > 0)
-            ranges.push_back({.start = static_cast<const std::byte*>(start), .bytes = read * kElement});
+    const auto add = [&](const Matrix& matrix, std::int64_t elements) {
+        if (const std::int64_t read = std::min(elements, matrix.elements); read > 0)
+            ranges.push_back({.start = place(matrix, set), .bytes = read * size_of(matrix.type)});
     };
     if (shape_.alpha != 0) {
-        add(at.a, p.batch * p.m * p.k, elements_a_);
-        add(at.b, p.batch * p.k * p.n, elements_b_);
+        add(a_, p.batch * p.m * p.k);
+        add(b_, p.batch * p.k * p.n);
     }
-    if (p.reads_c) add(at.c, p.batch * p.m * p.n, elements_c_);
+    if (p.reads_c) add(c_, p.batch * p.m * p.n);
     return ranges;
 }
 
 std::int64_t Operands::written_bytes() const {
     const GemmProblem& p = shape_.problem;
-    return std::min<std::int64_t>(p.batch * p.m * p.n, elements_c_) * kElement;
+    return std::min<std::int64_t>(p.batch * p.m * p.n, c_.elements) * size_of(c_.type);
 }
 
 void Operands::fill(int set) {
-    const std::int64_t start = set_bytes_ * set;
-    fill_region(start + offset_a_, elements_a_, false);
-    fill_region(start + offset_b_, elements_b_, false);
+    fill_matrix(a_, set, false);
+    fill_matrix(b_, set, false);
+    fill_c(set);
+}
+
+void Operands::fill_c(int set) {
     if (shape_.problem.reads_c)
-        fill_region(start + offset_c_, elements_c_, false);
+        fill_matrix(c_, set, false);
     else
-        device_->fill_bytes(call(set).c, 0xff, static_cast<std::size_t>(elements_c_ * kElement));
+        device_->fill_bytes(place(c_, set), 0xff, static_cast<std::size_t>(c_.bytes()));
 }
 
 void Operands::make_absolute(int set) {
-    const std::int64_t start = set_bytes_ * set;
-    fill_region(start + offset_a_, elements_a_, true);
-    fill_region(start + offset_b_, elements_b_, true);
-    fill_region(start + offset_c_, elements_c_, true);
+    for (const Matrix& matrix : {a_, b_, c_}) fill_matrix(matrix, set, true);
 }
 
-void Operands::fill_region(std::int64_t offset, std::int64_t elements, bool absolute) {
-    std::vector<float> positive;
+FilledMatrix Operands::first_a(int set) const {
+    return filled(a_, set);
+}
+
+FilledMatrix Operands::first_b(int set) const {
+    return filled(b_, set);
+}
+
+FilledMatrix Operands::first_c(int set) const {
+    return filled(c_, set);
+}
+
+std::byte* Operands::place(const Matrix& matrix, int set) const {
+    return static_cast<std::byte*>(memory_.data()) + static_cast<std::ptrdiff_t>(set_bytes_ * set + matrix.offset);
+}
+
+// Every matrix starts elsewhere in the pool.
+std::int64_t Operands::first_in_pool(const Matrix& matrix, int set) const {
+    return (set_bytes_ * set + matrix.offset) / 256 * 61 % pool_.size();
+}
+
+FilledMatrix Operands::filled(const Matrix& matrix, int set) const {
+    return {.pool = &pool_.values(matrix.type), .first = first_in_pool(matrix, set)};
+}
+
+void Operands::fill_matrix(const Matrix& matrix, int set, bool absolute) {
+    const std::int64_t size = size_of(matrix.type);
+    const std::vector<std::byte>& stored = pool_.stored(matrix.type);
+    std::vector<std::byte> positive;
     if (absolute) {
-        positive.resize(pool_.size());
-        std::transform(pool_.begin(), pool_.end(), positive.begin(), [](float value) { return std::fabs(value); });
+        positive = stored;
+        // The sign is an element's highest bit.
+        for (std::size_t last = static_cast<std::size_t>(size) - 1; last < positive.size(); last += static_cast<std::size_t>(size))
+            positive[last] &= std::byte{0x7f};
     }
-    const std::vector<float>& values = absolute ? positive : pool_;
-    const auto period = static_cast<std::int64_t>(values.size());
-    std::byte* to = static_cast<std::byte*>(memory_.data()) + offset;
-    // Every matrix starts elsewhere in the pool.
-    std::int64_t from = offset / 256 * 61 % period;
-    for (std::int64_t done = 0; done < elements;) {
-        const std::int64_t count = std::min(elements - done, period - from);
-        device_->copy_to_device(to + done * kElement, values.data() + from, static_cast<std::size_t>(count * kElement));
+    const std::byte* values = absolute ? positive.data() : stored.data();
+    std::byte* to = place(matrix, set);
+    std::int64_t from = first_in_pool(matrix, set);
+    for (std::int64_t done = 0; done < matrix.elements;) {
+        const std::int64_t count = std::min(matrix.elements - done, pool_.size() - from);
+        device_->copy_to_device(to + done * size, values + from * size, static_cast<std::size_t>(count * size));
         done += count;
         from = 0;
     }
 }
 
 std::vector<float> Operands::result(int set) const {
-    std::vector<float> c(static_cast<std::size_t>(elements_c_));
-    device_->copy_to_host(c.data(), call(set).c, c.size() * sizeof(float));
-    return c;
-}
-
-Difference compare(const GemmProblem& p, const std::vector<float>& ours, const std::vector<float>& theirs,
-                   const std::vector<float>& scale) {
-    // TF32 keeps 10 bits of each operand's fraction, which a peer may round or truncate.
-    const double operand_rounding = p.compute == ComputeMode::tf32 ? 4 * std::ldexp(1.0, -10) : 0;
-    const double factor = 2 * (static_cast<double>(p.k + 4) * std::ldexp(1.0, -24) + operand_rounding);
-    Difference worst;
-    for (i64 batch = 0; batch < p.batch; ++batch)
-        for (i64 row = 0; row < p.m; ++row)
-            for (i64 column = 0; column < p.n; ++column) {
-                const auto i = static_cast<std::size_t>(batch * p.stride_c + row * p.ldc + column);
-                const double x = ours[i];
-                const double y = theirs[i];
-                if (x == y || (std::isnan(x) && std::isnan(y))) continue;
-                const double quotient = std::fabs(x - y) / (factor * scale[i]);
-                const double ratio = std::isnan(quotient) ? std::numeric_limits<double>::infinity() : quotient;
-                if (ratio > worst.ratio)
-                    worst = {.ratio = ratio,
-                             .where = fmt::format("C{}[{}][{}]: tmm {}, peer {}", p.batch > 1 ? fmt::format("[{}]", batch) : "", row,
-                                                  column, ours[i], theirs[i])};
-            }
-    return worst;
+    std::vector<std::byte> stored(static_cast<std::size_t>(c_.bytes()));
+    device_->copy_to_host(stored.data(), place(c_, set), stored.size());
+    return to_floats(c_.type, stored);
 }
 
 }  // namespace tmm::bench

@@ -1,24 +1,31 @@
-// Operand sets for timing: enough of them that a launch finds none of its data in the L2, filled with normal values.
+// Operand sets for timing: enough of them that a launch finds none of its data in the L2, filled with
+// normal values that the element types round.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
+#include "bench/value_pool.h"
 #include "generator/launch_plan.h"
 #include "generator/shapes_file.h"
 #include "runtime/device.h"
 
 namespace tmm::bench {
 
-// Standard normal values in a prime number, so that repeating them lines up with no row.
-std::vector<float> normal_pool();
-
 struct ByteRange {
     const std::byte* start = nullptr;
     std::int64_t bytes = 0;
+};
+
+// A matrix that was filled from the pool, element after element as it lies in memory: padding of rows counts.
+struct FilledMatrix {
+    const std::vector<float>* pool = nullptr;
+    std::int64_t first = 0;
+    float operator[](std::int64_t element) const {
+        return (*pool)[static_cast<std::size_t>((first + element) % static_cast<std::int64_t>(pool->size()))];
+    }
 };
 
 class Operands {
@@ -27,8 +34,8 @@ public:
 
     // Sets until they span rotation_bytes, at least two (one where it is 0), at most kMostSets, fewer where memory is short.
     // The pointers are multiples of the problem's alignment and of no more, from 16 on of 256. Throws std::bad_alloc where
-    // not even one set fits, Error (bad_input) for element types other than f32.
-    Operands(std::shared_ptr<Device> device, const Shape& shape, std::int64_t rotation_bytes, const std::vector<float>& pool);
+    // not even one set fits, Error (bad_input) for element types other than f32, f16 and bf16. The pool must outlive it.
+    Operands(std::shared_ptr<Device> device, const Shape& shape, std::int64_t rotation_bytes, const ValuePool& pool);
 
     int sets() const { return sets_; }
     // The sets span rotation_bytes.
@@ -49,39 +56,42 @@ public:
     // Puts the set's first values back, or their absolute values. C becomes NaN where the problem does not read it.
     void fill(int set);
     void make_absolute(int set);
+    // Of C alone.
+    void fill_c(int set);
+    // What a set holds at first.
+    FilledMatrix first_a(int set) const;
+    FilledMatrix first_b(int set) const;
+    FilledMatrix first_c(int set) const;
+    // From C's first element to its last, with the padding between rows.
+    std::int64_t elements_c() const { return c_.elements; }
     // C of the set with its leading dimension and stride.
     std::vector<float> result(int set) const;
 
     const Shape& shape() const { return shape_; }
 
 private:
-    void fill_region(std::int64_t offset, std::int64_t elements, bool absolute);
+    struct Matrix {
+        ElementType type = ElementType::f32;
+        std::int64_t elements = 0;
+        // Bytes from a set's start.
+        std::int64_t offset = 0;
+        std::int64_t bytes() const { return elements * size_of(type); }
+    };
+    std::byte* place(const Matrix& matrix, int set) const;
+    std::int64_t first_in_pool(const Matrix& matrix, int set) const;
+    FilledMatrix filled(const Matrix& matrix, int set) const;
+    void fill_matrix(const Matrix& matrix, int set, bool absolute);
 
     std::shared_ptr<Device> device_;
     Shape shape_;
-    const std::vector<float>& pool_;
-    std::int64_t elements_a_ = 0;
-    std::int64_t elements_b_ = 0;
-    std::int64_t elements_c_ = 0;
-    // Bytes from a set's start.
-    std::int64_t offset_a_ = 0;
-    std::int64_t offset_b_ = 0;
-    std::int64_t offset_c_ = 0;
+    const ValuePool& pool_;
+    Matrix a_;
+    Matrix b_;
+    Matrix c_;
     std::int64_t set_bytes_ = 0;
     int sets_ = 0;
     bool past_cache_ = false;
     DeviceBuffer memory_;
 };
-
-// How far two results are apart.
-struct Difference {
-    // The largest |x - y| / (2 (k + 4) u scale), where scale is |alpha| |A| |B| + |beta| |C|: each result may be off by
-    // (k + 2) u scale, however it was summed. Infinite where one is a NaN and the other is not. At most 1: they agree.
-    double ratio = 0;
-    // "C[3][17]: tmm 4, peer 5", of the largest.
-    std::string where;
-};
-Difference compare(const GemmProblem& problem, const std::vector<float>& ours, const std::vector<float>& theirs,
-                   const std::vector<float>& scale);
 
 }  // namespace tmm::bench

@@ -1,10 +1,12 @@
 // The peer without a GPU: OpenBLAS where it is installed, else a plain loop; timed by the host's clock on matrices in its memory.
+// 16-bit operands are multiplied as floats; converting them is not timed.
 #include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <limits>
 #include <stdexcept>
 
+#include "bench/element_bits.h"
 #include "bench/host_replay.h"
 #include "bench/peers.h"
 #include "db/measurement.h"
@@ -72,11 +74,12 @@ public:
 
     void enqueue(const GemmCall& call, Stream stream) override {
         device_->synchronize(stream);
-        device_->copy_to_host(a_.data(), call.a, a_.size() * sizeof(float));
-        device_->copy_to_host(b_.data(), call.b, b_.size() * sizeof(float));
-        device_->copy_to_host(c_.data(), call.c, c_.size() * sizeof(float));
+        fetch(a_, problem_.type_a, call.a);
+        fetch(b_, problem_.type_b, call.b);
+        fetch(c_, problem_.type_c, call.c);
         multiply(sgemm_, problem_, on_host(call));
-        device_->copy_to_device(call.c, c_.data(), c_.size() * sizeof(float));
+        const std::vector<std::byte> c = to_stored(problem_.type_c, c_);
+        device_->copy_to_device(call.c, c.data(), c.size());
     }
 
     std::unique_ptr<Replay> record(Device&, const std::vector<GemmCall>& calls) override {
@@ -87,8 +90,14 @@ public:
         });
     }
     bool has_host_cost() const override { return false; }
+    std::string detail() const override { return size_of(problem_.type_a) == 2 ? "as floats" : ""; }
 
 private:
+    void fetch(std::vector<float>& values, ElementType type, const void* from) const {
+        std::vector<std::byte> stored(values.size() * static_cast<std::size_t>(size_of(type)));
+        device_->copy_to_host(stored.data(), from, stored.size());
+        values = to_floats(type, stored);
+    }
     GemmCall on_host(const GemmCall& call) {
         GemmCall copy = call;
         copy.a = a_.data();
@@ -119,6 +128,8 @@ public:
     std::string version() const override { return version_; }
 
     std::vector<std::unique_ptr<Contestant>> offers(const GemmProblem& problem) override {
+        if (problem.compute == ComputeMode::f64 || problem.type_a == ElementType::f64)
+            throw std::runtime_error("compared for products in f32 only");
         const double most = sgemm_ ? kMostFlopsOpenblas : kMostFlopsLoop;
         if (flops(problem) > most)
             throw std::runtime_error(

@@ -1,4 +1,5 @@
-// cuBLAS as a program gets it that makes one handle and calls cublasSgemm: default math, with the workspace it asks for.
+// cuBLAS as a program gets it that makes one handle and calls cublasSgemm, or cublasGemmEx for 16-bit operands and TF32: default
+// math and algorithm, with the workspace it asks for.
 #include <fmt/format.h>
 
 #include <limits>
@@ -27,18 +28,12 @@ struct CublasSession {
         stream = next;
         has_stream = true;
     }
-    void use_math(int next) {
-        if (math == next) return;
-        check_cublas(library.set_math_mode(handle, next), "cublasSetMathMode");
-        math = next;
-    }
 
     CublasLibrary library;
     DeviceBuffer workspace;
     CublasHandle handle = nullptr;
     Stream stream = nullptr;
     bool has_stream = false;
-    int math = kCublasDefaultMath;
 };
 
 int operation(Operation op) {
@@ -47,33 +42,32 @@ int operation(Operation op) {
 
 class CublasContestant final : public Contestant {
 public:
-    CublasContestant(std::shared_ptr<CublasSession> session, const GemmProblem& problem) : session_(std::move(session)), p_(problem) {}
+    // Sizes below 2^31.
+    CublasContestant(std::shared_ptr<CublasSession> session, const GemmProblem& problem)
+        : session_(std::move(session)),
+          p_(problem),
+          first_op_(operation(problem.op_b)),
+          second_op_(operation(problem.op_a)),
+          m_(static_cast<int>(problem.m)),
+          n_(static_cast<int>(problem.n)),
+          k_(static_cast<int>(problem.k)),
+          batch_(static_cast<int>(problem.batch)),
+          lda_(static_cast<int>(problem.lda)),
+          ldb_(static_cast<int>(problem.ldb)),
+          ldc_(static_cast<int>(problem.ldc)),
+          type_a_(cuda_type(problem.type_a)),
+          type_b_(cuda_type(problem.type_b)),
+          type_c_(cuda_type(problem.type_c)),
+          compute_(cublas_compute_type(problem.compute)) {}
 
     // cuBLAS is column-major: the row-major C is its transpose, C^T = op(B)^T op(A)^T, and a row-major matrix read by columns is
     // already transposed. So A and B change places, m and n too, and the operations stay.
     void enqueue(const GemmCall& call, Stream stream) override {
         session_->use(stream);
-        session_->use_math(p_.compute == ComputeMode::tf32 ? kCublasTf32Math : kCublasDefaultMath);
-        const auto alpha = static_cast<float>(call.alpha);
-        const auto beta = static_cast<float>(call.beta);
-        const auto* a = static_cast<const float*>(call.a);
-        const auto* b = static_cast<const float*>(call.b);
-        auto* c = static_cast<float*>(call.c);
-        const int m = static_cast<int>(p_.m);
-        const int n = static_cast<int>(p_.n);
-        const int k = static_cast<int>(p_.k);
-        const int lda = static_cast<int>(p_.lda);
-        const int ldb = static_cast<int>(p_.ldb);
-        const int ldc = static_cast<int>(p_.ldc);
-        if (p_.batch == 1)
-            check_cublas(session_->library.sgemm(session_->handle, operation(p_.op_b), operation(p_.op_a), n, m, k, &alpha, b, ldb, a, lda,
-                                                 &beta, c, ldc),
-                         "cublasSgemm");
+        if (p_.type_a == ElementType::f32 && p_.compute != ComputeMode::tf32)
+            multiply_f32(call);
         else
-            check_cublas(session_->library.sgemm_strided_batched(session_->handle, operation(p_.op_b), operation(p_.op_a), n, m, k, &alpha,
-                                                                 b, ldb, p_.stride_b, a, lda, p_.stride_a, &beta, c, ldc, p_.stride_c,
-                                                                 static_cast<int>(p_.batch)),
-                         "cublasSgemmStridedBatched");
+            multiply_typed(call);
     }
     std::int64_t workspace_bytes() const override { return static_cast<std::int64_t>(session_->workspace.bytes()); }
 
@@ -86,8 +80,51 @@ public:
     }
 
 private:
+    void multiply_f32(const GemmCall& call) const {
+        const auto alpha = static_cast<float>(call.alpha);
+        const auto beta = static_cast<float>(call.beta);
+        const auto* a = static_cast<const float*>(call.a);
+        const auto* b = static_cast<const float*>(call.b);
+        auto* c = static_cast<float*>(call.c);
+        const CublasLibrary& library = session_->library;
+        if (p_.batch == 1)
+            check_cublas(library.sgemm(session_->handle, first_op_, second_op_, n_, m_, k_, &alpha, b, ldb_, a, lda_, &beta, c, ldc_),
+                         "cublasSgemm");
+        else
+            check_cublas(library.sgemm_strided_batched(session_->handle, first_op_, second_op_, n_, m_, k_, &alpha, b, ldb_, p_.stride_b, a,
+                                                       lda_, p_.stride_a, &beta, c, ldc_, p_.stride_c, batch_),
+                         "cublasSgemmStridedBatched");
+    }
+    void multiply_typed(const GemmCall& call) const {
+        const auto alpha = static_cast<float>(call.alpha);
+        const auto beta = static_cast<float>(call.beta);
+        const CublasLibrary& library = session_->library;
+        if (p_.batch == 1)
+            check_cublas(library.gemm_ex(session_->handle, first_op_, second_op_, n_, m_, k_, &alpha, call.b, type_b_, ldb_, call.a,
+                                         type_a_, lda_, &beta, call.c, type_c_, ldc_, compute_, kCublasGemmDefault),
+                         "cublasGemmEx");
+        else
+            check_cublas(library.gemm_strided_batched_ex(session_->handle, first_op_, second_op_, n_, m_, k_, &alpha, call.b, type_b_, ldb_,
+                                                         p_.stride_b, call.a, type_a_, lda_, p_.stride_a, &beta, call.c, type_c_, ldc_,
+                                                         p_.stride_c, batch_, compute_, kCublasGemmDefault),
+                         "cublasGemmStridedBatchedEx");
+    }
+
     std::shared_ptr<CublasSession> session_;
     GemmProblem p_;
+    int first_op_;
+    int second_op_;
+    int m_;
+    int n_;
+    int k_;
+    int batch_;
+    int lda_;
+    int ldb_;
+    int ldc_;
+    int type_a_;
+    int type_b_;
+    int type_c_;
+    int compute_;
 };
 
 class CublasPeer final : public Peer {
@@ -103,10 +140,11 @@ public:
     }
 
     std::vector<std::unique_ptr<Contestant>> offers(const GemmProblem& problem) override {
-        if (problem.type_a != ElementType::f32 || problem.type_b != ElementType::f32 || problem.type_c != ElementType::f32)
-            throw std::runtime_error("cublasSgemm takes f32 matrices");
+        if (problem.type_a != problem.type_b) throw std::runtime_error("cuBLAS takes A and B of one type");
+        if (problem.type_a == ElementType::f32 && problem.type_c != ElementType::f32)
+            throw std::runtime_error("cuBLAS multiplies f32 into f32 only");
         for (const i64 extent : {problem.m, problem.n, problem.k, problem.batch, problem.lda, problem.ldb, problem.ldc})
-            if (extent > std::numeric_limits<int>::max()) throw std::runtime_error("cublasSgemm takes sizes below 2^31");
+            if (extent > std::numeric_limits<int>::max()) throw std::runtime_error("cuBLAS takes sizes below 2^31");
         std::vector<std::unique_ptr<Contestant>> found;
         found.push_back(std::make_unique<CublasContestant>(session_, problem));
         return found;

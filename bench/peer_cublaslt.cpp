@@ -1,14 +1,38 @@
 // cuBLASLt with all that its heuristics offer: each of the first 48 is a contestant of its own.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 
 #include "bench/cublas_library.h"
 #include "bench/peers.h"
+#include "tmm/signature.h"
 
 namespace tmm::bench {
 namespace {
+
+// Bytes that the heuristics may count on.
+struct LtAlignment {
+    std::uint32_t a;
+    std::uint32_t b;
+    std::uint32_t c;
+    friend bool operator==(const LtAlignment&, const LtAlignment&) = default;
+};
+
+// Of the matrices' first elements: from 16 on the operands are multiples of 256, which is cuBLASLt's own default.
+LtAlignment pointer_alignment(const GemmProblem& p) {
+    const std::uint32_t bytes = p.alignment < 16 ? static_cast<std::uint32_t>(p.alignment) : 256;
+    return {.a = bytes, .b = bytes, .c = bytes};
+}
+
+// Of all rows, where some start at no multiple of 16 bytes.
+LtAlignment row_alignment(const GemmProblem& p) {
+    const KernelSignature signature = signature_of(p);
+    const auto counted = [](int bytes) { return bytes < 16 ? static_cast<std::uint32_t>(bytes) : 256; };
+    return {.a = counted(signature.align_a), .b = counted(signature.align_b), .c = counted(signature.align_c)};
+}
 
 struct LtSession {
     LtSession(std::shared_ptr<Device> device, const PeerOptions& options)
@@ -31,13 +55,12 @@ public:
     LtProblem(std::shared_ptr<LtSession> session, const GemmProblem& p) : session_(std::move(session)) {
         try {
             const CublasLtLibrary& library = session_->library;
-            const int compute = p.compute == ComputeMode::tf32 ? kCublasCompute32fTf32 : kCublasCompute32f;
-            check_cublas(library.desc_create(&desc_, compute, kCudaR32f), "cublasLtMatmulDescCreate");
+            check_cublas(library.desc_create(&desc_, cublas_compute_type(p.compute), kCudaR32f), "cublasLtMatmulDescCreate");
             set_operation(kDescTransA, p.op_b);
             set_operation(kDescTransB, p.op_a);
-            first_ = make_layout(stored_columns_b(p), stored_rows_b(p), p.ldb, p.batch, p.stride_b);
-            second_ = make_layout(stored_columns_a(p), stored_rows_a(p), p.lda, p.batch, p.stride_a);
-            result_ = make_layout(p.n, p.m, p.ldc, p.batch, p.stride_c);
+            first_ = make_layout(p.type_b, stored_columns_b(p), stored_rows_b(p), p.ldb, p.batch, p.stride_b);
+            second_ = make_layout(p.type_a, stored_columns_a(p), stored_rows_a(p), p.lda, p.batch, p.stride_a);
+            result_ = make_layout(p.type_c, p.n, p.m, p.ldc, p.batch, p.stride_c);
         } catch (...) {
             release();
             throw;
@@ -47,16 +70,19 @@ public:
     LtProblem& operator=(const LtProblem&) = delete;
     ~LtProblem() { release(); }
 
-    std::vector<CublasLtHeuristic> heuristics(int most, int alignment) const {
+    std::vector<CublasLtHeuristic> heuristics(int most, const LtAlignment& alignment) const {
         const CublasLtLibrary& library = session_->library;
         CublasLtPreference preference = nullptr;
         check_cublas(library.preference_create(&preference), "cublasLtMatmulPreferenceCreate");
         const std::uint64_t workspace = session_->workspace.bytes();
         CublasStatus status = library.preference_set(preference, kPreferenceWorkspace, &workspace, sizeof workspace);
-        // From 16 on the operands are multiples of 256, which is cuBLASLt's own default.
-        const auto bytes = static_cast<std::uint32_t>(alignment);
-        for (const int attribute : kPreferenceAlignment)
-            if (status == kCublasSuccess && alignment < 16) status = library.preference_set(preference, attribute, &bytes, sizeof bytes);
+        // A and B change places.
+        const std::pair<int, std::uint32_t> alignments[] = {{kPreferenceAlignmentA, alignment.b},
+                                                            {kPreferenceAlignmentB, alignment.a},
+                                                            {kPreferenceAlignmentC, alignment.c},
+                                                            {kPreferenceAlignmentD, alignment.c}};
+        for (const auto& [attribute, bytes] : alignments)
+            if (status == kCublasSuccess) status = library.preference_set(preference, attribute, &bytes, sizeof bytes);
         std::vector<CublasLtHeuristic> found(static_cast<std::size_t>(most));
         int returned = 0;
         if (status == kCublasSuccess)
@@ -83,11 +109,12 @@ private:
         const std::int32_t value = op == Operation::none ? kCublasOpN : kCublasOpT;
         check_cublas(session_->library.desc_set(desc_, attribute, &value, sizeof value), "cublasLtMatmulDescSetAttribute");
     }
-    CublasLtLayout make_layout(i64 rows, i64 columns, i64 ld, i64 batch, i64 stride) const {
+    CublasLtLayout make_layout(ElementType type, i64 rows, i64 columns, i64 ld, i64 batch, i64 stride) const {
         const CublasLtLibrary& library = session_->library;
         CublasLtLayout layout = nullptr;
-        check_cublas(library.layout_create(&layout, kCudaR32f, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns), ld),
-                     "cublasLtMatrixLayoutCreate");
+        check_cublas(
+            library.layout_create(&layout, cuda_type(type), static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns), ld),
+            "cublasLtMatrixLayoutCreate");
         if (batch == 1) return layout;
         const auto count = static_cast<std::int32_t>(batch);
         const std::int64_t distance = stride;
@@ -137,18 +164,34 @@ public:
     }
 
     std::vector<std::unique_ptr<Contestant>> offers(const GemmProblem& problem) override {
-        if (problem.type_a != ElementType::f32 || problem.type_b != ElementType::f32 || problem.type_c != ElementType::f32)
-            throw std::runtime_error("compared for f32 matrices only");
         if (problem.batch > std::numeric_limits<std::int32_t>::max()) throw std::runtime_error("cuBLASLt takes fewer than 2^31 matrices");
         const auto lt_problem = std::make_shared<const LtProblem>(session_, problem);
         std::vector<std::unique_ptr<Contestant>> found;
-        for (const CublasLtHeuristic& heuristic : lt_problem->heuristics(heuristics_, problem.alignment))
+        for (const CublasLtHeuristic& heuristic : all_heuristics(*lt_problem, problem))
             found.push_back(std::make_unique<LtContestant>(lt_problem, heuristic, found.size()));
         if (found.empty()) throw std::runtime_error("cuBLASLt's heuristics offer nothing");
         return found;
     }
 
 private:
+    // The first ones for what the pointers allow. Where rows allow less, also the first ones for that: the library may rank others
+    // higher, and the peer is the fastest of all.
+    std::vector<CublasLtHeuristic> all_heuristics(const LtProblem& lt_problem, const GemmProblem& problem) const {
+        std::vector<CublasLtHeuristic> all = lt_problem.heuristics(heuristics_, pointer_alignment(problem));
+        if (row_alignment(problem) == pointer_alignment(problem)) return all;
+        std::vector<CublasLtHeuristic> more;
+        try {
+            more = lt_problem.heuristics(heuristics_, row_alignment(problem));
+        } catch (const std::runtime_error&) {
+            if (all.empty()) throw;
+        }
+        for (const CublasLtHeuristic& one : more) {
+            const auto equal = [&one](const CublasLtHeuristic& other) { return std::memcmp(&one.algo, &other.algo, sizeof one.algo) == 0; };
+            if (std::none_of(all.begin(), all.end(), equal)) all.push_back(one);
+        }
+        return all;
+    }
+
     std::shared_ptr<LtSession> session_;
     int heuristics_;
 };

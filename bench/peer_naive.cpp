@@ -45,17 +45,19 @@ public:
             if (auto* plan = std::get_if<ExecutablePlan>(&made))
                 found.push_back(std::make_unique<NaiveContestant>(device_, std::move(*plan)));
         }
-        if (found.empty()) throw std::runtime_error("no config of the naive family serves this problem");
+        if (found.empty()) throw std::runtime_error("the naive family's kernels do not compile for this problem");
         return found;
     }
 
 private:
+    // Throws std::runtime_error with the rule that the family's plainest config breaks where none is valid.
     std::vector<KernelConfig> configs(const GemmProblem& problem) const {
+        const KernelConfig plainest{.family = family::naive, .block_m = 8, .block_n = 32};
+        if (const auto reason = why_invalid(problem, plainest, device_->info())) throw std::runtime_error(*reason);
         std::vector<KernelConfig> chosen;
         for (const KernelConfig& config : search_space(problem, device_->info(), Effort::quick).candidates)
             if (config.family == family::naive) chosen.push_back(config);
-        if (const KernelConfig fallback = fallback_config(problem); chosen.empty() && fallback.family == family::naive)
-            chosen.push_back(fallback);
+        if (chosen.empty()) chosen.push_back(plainest);
         return chosen;
     }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -81,9 +82,11 @@ std::vector<std::pair<std::string, std::string>> circumstances(const RunInfo& in
         rows.emplace_back("read_gb_s", fmt::format("{:.6g}", ceilings.read_bytes_per_us * 1e-3));
         rows.emplace_back("read_bytes", std::to_string(ceilings.read_bytes));
         rows.emplace_back("read_launch", ceilings.read_launch);
-        rows.emplace_back("ffma_tflops", fmt::format("{:.6g}", ceilings.flop_per_us * 1e-6));
-        rows.emplace_back("ffma_launch", ceilings.fma_launch);
-        if (ceilings.fma_clock_mhz > 0) rows.emplace_back("ffma_clock_mhz", std::to_string(ceilings.fma_clock_mhz));
+        for (const auto& [arithmetic, rate] : ceilings.multiplying) {
+            rows.emplace_back(fmt::format("{}_tflops", name_of(arithmetic)), fmt::format("{:.6g}", rate.flop_per_us * 1e-6));
+            rows.emplace_back(fmt::format("{}_launch", name_of(arithmetic)), fmt::format("{}, {}", rate.instruction, rate.launch));
+            if (rate.clock_mhz > 0) rows.emplace_back(fmt::format("{}_clock_mhz", name_of(arithmetic)), std::to_string(rate.clock_mhz));
+        }
         rows.emplace_back("launch_gap_us", fmt::format("{:.6g}", ceilings.launch_gap_us));
     }
     return rows;
@@ -92,14 +95,32 @@ std::vector<std::pair<std::string, std::string>> circumstances(const RunInfo& in
 std::string note_of(const ShapeResult& result) {
     if (!result.failure.empty()) return result.failure;
     std::string note;
-    if (result.wrong()) note = "results differ: " + result.difference->where;
+    if (result.wrong()) note = "results differ: " + result.wrong_where();
     for (const PeerResult& peer : result.peers)
         if (!peer.skipped.empty()) note += fmt::format("{}{} skipped: {}", note.empty() ? "" : "; ", peer.name, peer.skipped);
     return note;
 }
 
+// "1.2e-06", of a relative error in norm.
+std::string error_text(std::optional<double> error) {
+    return error ? fmt::format("{:.1e}", *error) : "-";
+}
+
+std::optional<double> best_peer_error(const ShapeResult& result) {
+    const PeerResult* peer = peer_named(result, result.best_peer);
+    return peer ? std::optional(peer->error) : std::nullopt;
+}
+
 bool in_means(const ShapeResult& result) {
     return result.failure.empty() && !result.ratios.empty();
+}
+
+// Of the shapes that count in means: all, or those whose rows are aligned.
+std::vector<std::vector<double>> mean_ratios(const std::vector<ShapeResult>& results, bool aligned_only) {
+    std::vector<std::vector<double>> ratios;
+    for (const ShapeResult& result : results)
+        if (in_means(result) && (!aligned_only || aligned(result.shape.problem))) ratios.push_back(result.ratios);
+    return ratios;
 }
 
 bool has_distance(const ShapeResult& result) {
@@ -168,9 +189,13 @@ Table::Table(std::ostream& out, const std::vector<Shape>& shapes, const RunInfo&
         out_ << "# Times: device time of a replayed graph, operands rotated past the L2. ratio: fastest peer / tmm, with its 95% interval "
                 "over "
              << info.pairs << " pairs; above 1 tmm is faster. host: a call's cost on the CPU, tmm/best peer.\n";
+    out_ << "# error: ||C - exact|| / ||exact||, of tmm, the best peer and the naive kernel (FP32 FMAs in the order of k).\n";
     std::string line = fmt::format("{:{}}  {:>10}  {:>8}", "shape", shape_width_, "tmm us", "TFLOP/s");
     for (const std::string& peer : info.peers) line += fmt::format("  {:>11}", peer + " us");
-    out_ << line << fmt::format("  {:22}  {:>11}  {:>6}  {:9}  config\n", "ratio [95%]", "host us", "wksp", "match") << std::flush;
+    out_ << line
+         << fmt::format("  {:22}  {:>11}  {:>6}  {:>7}  {:>10}  {:>11}  {:9}  config\n", "ratio [95%]", "host us", "wksp", "error",
+                        "peer error", "naive error", "match")
+         << std::flush;
 }
 
 void Table::row(const ShapeResult& result) {
@@ -185,33 +210,37 @@ void Table::row(const ShapeResult& result) {
         line += fmt::format("  {:>11}", peer ? time_text(peer->median_us) : "-");
     }
     const std::string host = fmt::format("{}/{}", host_text(result.host_us), host_text(host_cost_of(result, result.best_peer)));
-    line += fmt::format("  {:22}  {:>11}  {:>6}  {:9}  {}{}{}\n", result.best_peer.empty() ? "-" : interval_text(result.ratio), host,
-                        bytes_text(result.workspace_bytes), result.match, result.config, result.throttled ? "  (throttled)" : "",
-                        info_.device.emulated || result.cold_l2 ? "" : "  (L2 warm)");
-    if (result.wrong()) line += fmt::format("  WRONG: {} ({:.3g} times the bound)\n", result.difference->where, result.difference->ratio);
+    line +=
+        fmt::format("  {:22}  {:>11}  {:>6}  {:>7}  {:>10}  {:>11}  {:9}  {}{}{}\n",
+                    result.best_peer.empty() ? "-" : interval_text(result.ratio), host, bytes_text(result.workspace_bytes),
+                    error_text(result.accuracy.error), error_text(best_peer_error(result)), error_text(result.naive_error), result.match,
+                    result.config, result.throttled ? "  (throttled)" : "", info_.device.emulated || result.cold_l2 ? "" : "  (L2 warm)");
+    if (result.wrong()) line += fmt::format("  WRONG: {} ({:.3g} times the bound)\n", result.wrong_where(), result.worst_of_bound());
     out_ << line << std::flush;
 }
 
 void print_means(std::ostream& out, const std::vector<ShapeResult>& results) {
     std::map<ShapeClass, std::vector<std::vector<double>>> by_class;
-    std::vector<std::vector<double>> all;
+    const std::vector<std::vector<double>> all = mean_ratios(results, false);
+    const std::vector<std::vector<double>> aligned_ones = mean_ratios(results, true);
     const ShapeResult* slowest = nullptr;
     int surely_slower = 0;
     for (const ShapeResult& result : results) {
         if (!in_means(result)) continue;
         by_class[result.shape_class].push_back(result.ratios);
-        all.push_back(result.ratios);
         if (result.ratio.high < 1) ++surely_slower;
         if (!slowest || result.ratio.value < slowest->ratio.value) slowest = &result;
     }
     if (all.empty()) return;
+    const auto line = [&out](std::string_view name, const std::vector<std::vector<double>>& ratios) {
+        out << fmt::format("  {:13}  {:22}  {} shape{}\n", name, interval_text(geometric_mean_interval(ratios)), ratios.size(),
+                           ratios.size() == 1 ? "" : "s");
+    };
     out << "\ngeometric mean of peer / tmm, best peer of each shape:\n";
     for (const ShapeClass shape_class : kShapeClasses)
-        if (const auto found = by_class.find(shape_class); found != by_class.end())
-            out << fmt::format("  {:13}  {:22}  {} shape{}\n", name_of(shape_class), interval_text(geometric_mean_interval(found->second)),
-                               found->second.size(), found->second.size() == 1 ? "" : "s");
-    out << fmt::format("  {:13}  {:22}  {} shape{}\n", "all", interval_text(geometric_mean_interval(all)), all.size(),
-                       all.size() == 1 ? "" : "s");
+        if (const auto found = by_class.find(shape_class); found != by_class.end()) line(name_of(shape_class), found->second);
+    if (!aligned_ones.empty() && aligned_ones.size() < all.size()) line("all aligned", aligned_ones);
+    line("all", all);
     out << fmt::format("slowest: {} at {}; {} of {} shapes are slower than the best peer beyond their interval\n",
                        to_text(slowest->shape.problem), interval_text(slowest->ratio), surely_slower, all.size())
         << std::flush;
@@ -237,10 +266,12 @@ std::vector<ClassDistance> mean_distances(const std::vector<ShapeResult>& result
 void print_roofline(std::ostream& out, const RunInfo& info, const std::vector<ShapeResult>& results) {
     if (!info.ceilings) return;
     const Ceilings& ceilings = *info.ceilings;
-    out << fmt::format("\nceilings: read {:.0f} GB/s on {} ({}); FFMA {:.2f} TFLOP/s ({}{}); launch gap {:.2f} us\n",
-                       ceilings.read_bytes_per_us * 1e-3, bytes_text(ceilings.read_bytes), ceilings.read_launch,
-                       ceilings.flop_per_us * 1e-6, ceilings.fma_launch,
-                       ceilings.fma_clock_mhz > 0 ? fmt::format(", {} MHz", ceilings.fma_clock_mhz) : "", ceilings.launch_gap_us);
+    out << fmt::format("\nceilings: read {:.0f} GB/s on {} ({});", ceilings.read_bytes_per_us * 1e-3, bytes_text(ceilings.read_bytes),
+                       ceilings.read_launch);
+    for (const auto& [arithmetic, rate] : ceilings.multiplying)
+        out << fmt::format(" {} {:.2f} TFLOP/s ({}, {}{});", name_of(arithmetic), rate.flop_per_us * 1e-6, rate.instruction, rate.launch,
+                           rate.clock_mhz > 0 ? fmt::format(", {} MHz", rate.clock_mhz) : "");
+    out << fmt::format(" launch gap {:.2f} us\n", ceilings.launch_gap_us);
     out << "# floor: the largest of read (the same bytes, read only, in the same rotation), traffic (with C written, at the read rate), "
            "fma and launch.\n# x: time / floor. of read: the read floor's part of tmm's time.\n";
     std::size_t width = 5;
@@ -280,9 +311,8 @@ std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results) {
     for (const std::string& peer : info.peers)
         text += fmt::format(",{0}_us,{0}_ratio,{0}_ratio_low,{0}_ratio_high,{0}_host_us,{0}_workspace_bytes,{0}_detail", peer);
     text +=
-        ",best_peer,ratio,ratio_low,ratio_high,tmm_host_us,tmm_workspace_bytes,match,config,launches,operand_sets,l2,difference,sm_clock_"
-        "mhz,"
-        "throttled,note";
+        ",best_peer,ratio,ratio_low,ratio_high,tmm_host_us,tmm_workspace_bytes,match,config,launches,operand_sets,l2,difference,error,"
+        "peer_error,naive_error,sm_clock_mhz,throttled,note";
     if (info.ceilings) {
         text += ",read_floor_us,traffic_floor_us,fma_floor_us,launch_gap_us,floor_us,bound,tmm_distance";
         for (const std::string& peer : info.peers) text += fmt::format(",{}_distance", peer);
@@ -320,6 +350,10 @@ std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results) {
         fields.push_back(timed ? std::to_string(result.operand_sets) : "");
         fields.push_back(!timed || info.device.emulated ? "" : result.cold_l2 ? "cold" : "warm");
         fields.push_back(result.difference ? csv_number(result.difference->ratio) : "");
+        fields.push_back(csv_number(result.accuracy.error, timed));
+        const std::optional<double> peer_error = timed ? best_peer_error(result) : std::nullopt;
+        fields.push_back(csv_number(peer_error.value_or(0), peer_error.has_value()));
+        fields.push_back(csv_number(result.naive_error.value_or(0), result.naive_error.has_value()));
         fields.push_back(timed && result.sm_clock_mhz > 0 ? std::to_string(result.sm_clock_mhz) : "");
         fields.push_back(!timed || info.device.emulated ? "" : result.throttled ? "1" : "0");
         fields.push_back(note_of(result));
@@ -333,10 +367,11 @@ std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results) {
 std::string json(const RunInfo& info, const std::vector<ShapeResult>& results) {
     using Json = nlohmann::ordered_json;
     const auto interval = [](const Interval& value) { return Json{{"value", value.value}, {"low", value.low}, {"high", value.high}}; };
+    // JSON has no infinity: what is not finite is null.
+    const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
     Json document;
     for (const auto& [key, value] : circumstances(info)) document["run"][key] = value;
     document["shapes"] = Json::array();
-    std::vector<std::vector<double>> all;
     for (const ShapeResult& result : results) {
         Json row = {{"shape", to_text(result.shape.problem)}, {"class", name_of(result.shape_class)}};
         if (!result.failure.empty()) {
@@ -344,9 +379,14 @@ std::string json(const RunInfo& info, const std::vector<ShapeResult>& results) {
             document["shapes"].push_back(row);
             continue;
         }
-        row["tmm"] = {{"median_us", result.median_us},  {"tflops", result.tflops}, {"workspace_bytes", result.workspace_bytes},
-                      {"match", result.match},          {"config", result.config}, {"why", result.why},
-                      {"samples_us", result.samples_us}};
+        row["tmm"] = {{"median_us", result.median_us},
+                      {"tflops", result.tflops},
+                      {"workspace_bytes", result.workspace_bytes},
+                      {"match", result.match},
+                      {"config", result.config},
+                      {"why", result.why},
+                      {"samples_us", result.samples_us},
+                      {"error", number(result.accuracy.error)}};
         if (result.host_us >= 0) row["tmm"]["host_us"] = result.host_us;
         row["peers"] = Json::array();
         for (const PeerResult& peer : result.peers) {
@@ -360,6 +400,7 @@ std::string json(const RunInfo& info, const std::vector<ShapeResult>& results) {
                               {"workspace_bytes", peer.workspace_bytes},
                               {"offers", peer.offers},
                               {"detail", peer.detail},
+                              {"error", number(peer.error)},
                               {"samples_us", peer.samples_us}});
                 if (peer.host_us >= 0) entry["host_us"] = peer.host_us;
             }
@@ -374,7 +415,10 @@ std::string json(const RunInfo& info, const std::vector<ShapeResult>& results) {
         row["cold_l2"] = result.cold_l2;
         row["sm_clock_mhz"] = result.sm_clock_mhz;
         row["throttled"] = result.throttled;
-        if (result.difference) row["difference"] = {{"of_bound", result.difference->ratio}, {"where", result.difference->where}};
+        if (result.difference) row["difference"] = {{"of_bound", number(result.difference->ratio)}, {"where", result.difference->where}};
+        row["accuracy"] = {
+            {"checked_elements", result.checked_elements}, {"of_bound", number(result.accuracy.ratio)}, {"where", result.accuracy.where}};
+        if (result.naive_error) row["naive_error"] = number(*result.naive_error);
         if (has_distance(result)) {
             const Floor& floor = *result.floor;
             Json& entry = row["roofline"];
@@ -390,10 +434,11 @@ std::string json(const RunInfo& info, const std::vector<ShapeResult>& results) {
             entry["tmm_of_read_floor"] = floor.read_us / result.median_us;
             entry["read_launch"] = result.read_launch;
         }
-        if (in_means(result)) all.push_back(result.ratios);
         document["shapes"].push_back(row);
     }
-    if (!all.empty()) document["geometric_mean"] = interval(geometric_mean_interval(all));
+    if (const auto all = mean_ratios(results, false); !all.empty()) document["geometric_mean"] = interval(geometric_mean_interval(all));
+    if (const auto some = mean_ratios(results, true); !some.empty())
+        document["geometric_mean_aligned"] = interval(geometric_mean_interval(some));
     for (const ClassDistance& mean : mean_distances(results)) {
         Json entry = {{"class", name_of(mean)}, {"shapes", mean.shapes}, {"tmm", interval(mean.tmm)}};
         if (mean.peer) entry["best_peer"] = interval(*mean.peer);

@@ -38,7 +38,8 @@ private:
     RunInfo info_;
 };
 
-// Geometric means over all shapes and over each class, and the slowest shape. Nothing without a peer.
+// Geometric means over each class, over the aligned shapes where there are others too, and over all; and the slowest shape. Nothing
+// without a peer.
 void print_means(std::ostream& out, const std::vector<ShapeResult>& results);
 
 // Geometric means of time / floor over the shapes of one class that have a floor and a time.

@@ -5,6 +5,27 @@
 
 namespace tmm::bench {
 
+std::string_view name_of(Arithmetic arithmetic) {
+    switch (arithmetic) {
+        case Arithmetic::ffma: return "ffma";
+        case Arithmetic::tf32: return "tf32";
+        case Arithmetic::f16: return "f16";
+        case Arithmetic::bf16: return "bf16";
+    }
+    return "?";
+}
+
+Arithmetic arithmetic_of(const GemmProblem& problem) {
+    if (problem.type_a == ElementType::f16) return Arithmetic::f16;
+    if (problem.type_a == ElementType::bf16) return Arithmetic::bf16;
+    return problem.compute == ComputeMode::tf32 ? Arithmetic::tf32 : Arithmetic::ffma;
+}
+
+double Ceilings::flop_per_us(Arithmetic arithmetic) const {
+    const auto found = multiplying.find(arithmetic);
+    return found == multiplying.end() ? 0 : found->second.flop_per_us;
+}
+
 std::string_view name_of(Bound bound) {
     switch (bound) {
         case Bound::read: return "read";
@@ -21,7 +42,7 @@ Floor floor_of(const Demand& demand, const Ceilings& ceilings) {
     const double traffic = demand.written_bytes > 0 ? demand.read_bytes + demand.written_bytes : 0;
     Floor floor{.read_us = demand.read_us,
                 .traffic_us = time(traffic, std::max(ceilings.read_bytes_per_us, own_rate)),
-                .fma_us = time(demand.flop, ceilings.flop_per_us),
+                .fma_us = time(demand.flop, ceilings.flop_per_us(demand.arithmetic)),
                 .launch_us = ceilings.launch_gap_us};
     floor.us = floor.launch_us;
     const auto raise = [&floor](double us, Bound bound) {

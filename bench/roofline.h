@@ -2,25 +2,47 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
+#include "tmm/problem.h"
+
 namespace tmm::bench {
+
+// What multiplies: FP32 on CUDA cores, or tensor cores by the type of their operands.
+enum class Arithmetic { ffma, tf32, f16, bf16 };
+inline constexpr Arithmetic kArithmetics[] = {Arithmetic::ffma, Arithmetic::tf32, Arithmetic::f16, Arithmetic::bf16};
+// "ffma", "tf32", "f16", "bf16".
+std::string_view name_of(Arithmetic arithmetic);
+// The fastest that the problem's types and compute mode allow. f32 products count as FFMAs.
+Arithmetic arithmetic_of(const GemmProblem& problem);
+
+// Two operations for each multiply-add, in registers or shared memory, of the fastest instruction that was tried.
+struct FlopRate {
+    double flop_per_us = 0;
+    // "FFMA", "mma.sync".
+    std::string instruction;
+    // The launch that reached it: "16 chains a thread, 512 threads, 4 blocks an SM".
+    std::string launch;
+    // While multiplying; 0 where it can't be read.
+    int clock_mhz = 0;
+};
 
 // What the device does at most, measured in the same run as the shapes.
 struct Ceilings {
     // Of the swept read kernel over read_bytes, which the L2 does not hold.
     double read_bytes_per_us = 0;
     std::int64_t read_bytes = 0;
-    // FP32 multiply-adds in registers, two operations each.
-    double flop_per_us = 0;
+    // Of the arithmetics that shapes ask for, where the device has kernels that measure them.
+    std::map<Arithmetic, FlopRate> multiplying;
     // From one empty kernel of a replayed graph to the next.
     double launch_gap_us = 0;
     // The launch that reached it: "4 loads a thread, 512 threads, 4 blocks an SM".
     std::string read_launch;
-    std::string fma_launch;
-    // While multiplying; 0 where it can't be read.
-    int fma_clock_mhz = 0;
+
+    // 0 where it was not measured.
+    double flop_per_us(Arithmetic arithmetic) const;
 };
 
 // What a shape asks of the device.
@@ -32,6 +54,7 @@ struct Demand {
     double written_bytes = 0;
     // 2 m n k for each matrix of the batch; 0 where alpha is.
     double flop = 0;
+    Arithmetic arithmetic = Arithmetic::ffma;
 };
 
 enum class Bound { read, traffic, fma, launch };
@@ -47,10 +70,10 @@ struct Floor {
     Bound bound = Bound::launch;
 };
 
-// max(read_us, traffic_us, flop / FFMA rate, launch gap), where traffic_us = (read_bytes + written_bytes) / the faster of the
+// max(read_us, traffic_us, flop / rate of its arithmetic, launch gap), where traffic_us = (read_bytes + written_bytes) / the faster of the
 // device's read rate and this shape's own. Writing C is not simply added to read_us: a small C drains while the next launch waits
 // for its first loads, and a floor must not be too high. But all bytes cross the memory's wires, none faster than the fastest
-// read; nothing written, no such bound. A product that tensor cores may compute needs another flop_per_us, and nothing else here.
+// read; nothing written, no such bound.
 Floor floor_of(const Demand& demand, const Ceilings& ceilings);
 
 }  // namespace tmm::bench

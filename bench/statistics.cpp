@@ -6,8 +6,6 @@
 #include <random>
 #include <stdexcept>
 
-#include "db/measurement.h"
-
 namespace tmm::bench {
 namespace {
 
@@ -82,28 +80,6 @@ Interval geometric_mean_interval(const std::vector<std::vector<double>>& ratios,
         result.high = sorted_quantile(means, (1 + confidence) / 2);
     }
     return result;
-}
-
-std::string_view name_of(ShapeClass shape_class) {
-    switch (shape_class) {
-        case ShapeClass::batched: return "batched";
-        case ShapeClass::deep: return "deep";
-        case ShapeClass::small_or_skinny: return "small/skinny";
-        case ShapeClass::odd: return "odd";
-        case ShapeClass::mid: return "mid";
-        case ShapeClass::large: return "large";
-    }
-    return "?";
-}
-
-ShapeClass classify(const GemmProblem& problem) {
-    const i64 wider = std::max(problem.m, problem.n);
-    const double volume = flops(problem) / 2;
-    if (problem.batch > 1) return ShapeClass::batched;
-    if (problem.k / 16 >= wider) return ShapeClass::deep;
-    if (std::min(problem.m, problem.n) <= 64 || volume < 0.5e9) return ShapeClass::small_or_skinny;
-    if (problem.m % 16 || problem.n % 16 || problem.k % 16) return ShapeClass::odd;
-    return volume >= 4096.0 * 4096.0 * 4096.0 ? ShapeClass::large : ShapeClass::mid;
 }
 
 }  // namespace tmm::bench

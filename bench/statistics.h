@@ -1,11 +1,8 @@
-// Medians, means and their intervals: the arithmetic behind a claimed speed, and the classes that shapes are grouped by.
+// Medians, means and their intervals: the arithmetic behind a claimed speed.
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
-
-#include "tmm/problem.h"
 
 namespace tmm::bench {
 
@@ -28,14 +25,5 @@ Interval median_interval(std::vector<double> values, double confidence = 0.95);
 // shapes stay, so it speaks of these shapes and no others. The same ratios give the same interval.
 Interval geometric_mean_interval(const std::vector<std::vector<double>>& ratios, double confidence = 0.95, int resamples = 2000,
                                  std::uint64_t seed = 1);
-
-enum class ShapeClass { batched, deep, small_or_skinny, odd, mid, large };
-inline constexpr ShapeClass kShapeClasses[] = {ShapeClass::large, ShapeClass::mid,     ShapeClass::small_or_skinny,
-                                               ShapeClass::deep,  ShapeClass::batched, ShapeClass::odd};
-std::string_view name_of(ShapeClass shape_class);
-
-// The first that fits: batched; deep (k at least 16 times m and n); small_or_skinny (m or n at most 64, or under 1 GFLOP);
-// odd (an extent that 16 does not divide); large (m n k of 4096 cubed or more); mid.
-ShapeClass classify(const GemmProblem& problem);
 
 }  // namespace tmm::bench

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -111,6 +112,13 @@ TEST_CASE("the emulated device is compared with the CPU and the naive kernel, in
         CHECK(shape["tmm"]["median_us"].get<double>() > 0);
         CHECK(shape["peers"].size() == 2);
         CHECK(shape["difference"]["of_bound"].get<double>() <= 1);
+        CHECK(shape["accuracy"]["of_bound"].get<double>() <= 1);
+        // Every element of shapes as small as these is checked, and rounding is seen.
+        for (const nlohmann::json& error : {shape["tmm"]["error"], shape["peers"][0]["error"], shape["naive_error"]}) {
+            CHECK(error.get<double>() > 1e-9);
+            CHECK(error.get<double>() < 1e-6);
+        }
+        CHECK(shape["peers"][1]["error"] == shape["naive_error"]);
         CHECK(shape["ratio"]["low"].get<double>() <= shape["ratio"]["value"].get<double>());
         CHECK(shape["ratio"]["value"].get<double>() <= shape["ratio"]["high"].get<double>());
         // Without a database every choice is a guess or the fallback.
@@ -118,6 +126,21 @@ TEST_CASE("the emulated device is compared with the CPU and the naive kernel, in
         CHECK(!shape["tmm"]["config"].get<std::string>().empty());
     }
     CHECK(document["shapes"][2]["class"] == "batched");
+    CHECK(document["shapes"][0]["accuracy"]["checked_elements"] == 480);
+    CHECK(document["shapes"][2]["accuracy"]["checked_elements"] == 48);
+    const auto column = [&header](const std::string& name) {
+        return static_cast<std::size_t>(std::find(header.begin(), header.end(), name) - header.begin());
+    };
+    // Counted from the end: the config, which stands before them, is quoted and has commas.
+    const std::size_t behind = header.size() - column("error");
+    CHECK(std::stod(first.at(first.size() - behind)) == doctest::Approx(document["shapes"][0]["tmm"]["error"].get<double>()));
+    CHECK(header.at(column("error") + 1) == "peer_error");
+    CHECK(header.at(column("error") + 2) == "naive_error");
+    CHECK(contains(run.text, "peer error  naive error"));
+    // 3 5 7 and 4 4 4 align=4 are not aligned.
+    CHECK(contains(run.text, "all aligned"));
+    CHECK(document["geometric_mean_aligned"]["value"].get<double>() ==
+          doctest::Approx(document["shapes"][0]["ratio"]["value"].get<double>()));
 }
 
 TEST_CASE("with --roofline each shape's floor and the distances from it stand in the table, CSV and JSON") {
@@ -172,6 +195,19 @@ TEST_CASE("with --roofline each shape's floor and the distances from it stand in
     CHECK_FALSE(contains(read(folder.file("plain.csv")), "floor"));
 }
 
+TEST_CASE("the naive kernel's error is shown beside a comparison without it, and no mean of aligned shapes where all are") {
+    const Folder folder;
+    const std::string shapes = folder.with("shapes.txt", "16 20 24\n");
+    const Outcome run = bench(folder, "--gpu host --pairs 1 --vs cpu --shapes " + shapes + " --json " + folder.file("out.json"));
+    INFO(run.text);
+    REQUIRE(run.status == 0);
+    const nlohmann::json shape = nlohmann::json::parse(read(folder.file("out.json")))["shapes"][0];
+    CHECK(shape["peers"].size() == 1);
+    CHECK(shape["naive_error"].get<double>() > 1e-9);
+    CHECK(shape["naive_error"].get<double>() < 1e-6);
+    CHECK_FALSE(contains(run.text, "all aligned"));
+}
+
 TEST_CASE("a peer that can't take part is left out with its reason") {
     const Folder folder;
     const std::string shapes = folder.with("shapes.txt", "8 8 8\n");
@@ -215,10 +251,10 @@ TEST_CASE("each kind of fault has its exit status and says what to do") {
 
 TEST_CASE("a shape that tmm has no kernels for fails alone") {
     const Folder folder;
-    const std::string shapes = folder.with("shapes.txt", "8 8 8 dtype=bf16\n8 8 8\n");
+    const std::string shapes = folder.with("shapes.txt", "8 8 8 dtype=f64\n8 8 8\n");
     const Outcome run = bench(folder, "--gpu host --pairs 1 --vs cpu --shapes " + shapes);
     INFO(run.text);
     CHECK(run.status == 6);
-    CHECK(contains(run.text, "failed: "));
+    CHECK(contains(run.text, "failed: tmm-bench multiplies f32, f16 and bf16 matrices, not f64"));
     CHECK(contains(run.text, "geometric mean"));
 }

@@ -18,7 +18,12 @@ using namespace tmm::bench;
 namespace {
 
 const Ceilings kCeilings{
-    .read_bytes_per_us = 4e6, .read_bytes = 1 << 30, .flop_per_us = 60e6, .launch_gap_us = 1, .read_launch = {}, .fma_launch = {}};
+    .read_bytes_per_us = 4e6,
+    .read_bytes = 1 << 30,
+    .multiplying = {{Arithmetic::ffma, {.flop_per_us = 60e6, .instruction = "FFMA", .launch = "8 chains a thread"}},
+                    {Arithmetic::bf16, {.flop_per_us = 600e6, .instruction = "mma.sync", .launch = "16 chains a warp", .clock_mhz = 1700}}},
+    .launch_gap_us = 1,
+    .read_launch = {}};
 
 ShapeResult result(ShapeClass shape_class, double floor_us, std::vector<double> samples_us, std::vector<double> ratios) {
     ShapeResult made;
@@ -39,7 +44,7 @@ Shape shape(GemmProblem problem, double alpha = 1) {
 }
 
 std::vector<std::int64_t> bytes_read(const Shape& one) {
-    static const std::vector<float> pool = normal_pool();
+    static const ValuePool pool;
     const Operands operands(open_device(kHostDevice), one, 0, pool);
     std::vector<std::int64_t> bytes;
     for (const ByteRange& range : operands.read_ranges(0)) bytes.push_back(range.bytes);
@@ -63,6 +68,28 @@ TEST_CASE("the floor is the largest of its parts, and says which") {
     const Floor fma = floor_of({.read_us = 20, .read_bytes = 80e6, .written_bytes = 4e6, .flop = 6000e6}, kCeilings);
     CHECK(fma.us == 100);
     CHECK(fma.bound == Bound::fma);
+}
+
+TEST_CASE("products count at the rate of what multiplies them, and not at all where that was not measured") {
+    Demand demand{.read_us = 2, .read_bytes = 8e6, .written_bytes = 0, .flop = 6000e6};
+    CHECK(floor_of(demand, kCeilings).fma_us == 100);
+    demand.arithmetic = Arithmetic::bf16;
+    CHECK(floor_of(demand, kCeilings).fma_us == 10);
+    demand.arithmetic = Arithmetic::tf32;
+    CHECK(floor_of(demand, kCeilings).fma_us == 0);
+    CHECK(floor_of(demand, kCeilings).bound == Bound::read);
+
+    GemmProblem p{.m = 8, .n = 8, .k = 8};
+    CHECK(arithmetic_of(p) == Arithmetic::ffma);
+    p.compute = ComputeMode::f32_strict;
+    CHECK(arithmetic_of(p) == Arithmetic::ffma);
+    p.compute = ComputeMode::tf32;
+    CHECK(arithmetic_of(p) == Arithmetic::tf32);
+    p.compute = ComputeMode::f32;
+    p.type_a = p.type_b = ElementType::bf16;
+    CHECK(arithmetic_of(p) == Arithmetic::bf16);
+    p.type_a = p.type_b = ElementType::f16;
+    CHECK(arithmetic_of(p) == Arithmetic::f16);
 }
 
 TEST_CASE("a shape that is read faster than the 1 GiB raises the rate at which its C is written") {
@@ -164,21 +191,53 @@ TEST_CASE("the read kernel reads every vector of every range, and nothing else")
 }
 
 TEST_CASE("ceilings are measured on the emulated device too, for what that is worth") {
-    const CeilingBench bench(open_device(kHostDevice), {.least_seconds = 0, .most_seconds = 0}, 100);
+    const CeilingBench bench(open_device(kHostDevice), {Arithmetic::ffma, Arithmetic::bf16}, {.least_seconds = 0, .most_seconds = 0}, 100);
     const Ceilings ceilings = bench.measure();
     CHECK(ceilings.read_bytes_per_us > 0);
-    CHECK(ceilings.flop_per_us > 0);
+    CHECK(ceilings.flop_per_us(Arithmetic::ffma) > 0);
+    // It has no tensor cores to measure.
+    CHECK(ceilings.multiplying.size() == 1);
     CHECK(ceilings.launch_gap_us >= 0);
     CHECK(ceilings.read_bytes > 0);
     CHECK(ceilings.read_launch.find("32 threads") != std::string::npos);
     CHECK(to_text(CeilingLaunch{.at_once = 1, .threads = 256, .blocks_per_sm = 1}, "load") ==
           "1 load a thread, 256 threads, 1 block an SM");
+    CHECK(to_text(CeilingLaunch{.at_once = 16, .threads = 256, .blocks_per_sm = 2}, "chain", "warp") ==
+          "16 chains a warp, 256 threads, 2 blocks an SM");
+}
+
+TEST_CASE("the kernels that measure tensor cores compile, multiply by mma.sync and spill nothing") {
+    if (nvrtc_version() == 0) {
+        MESSAGE("skipped: libnvrtc was not found");
+        return;
+    }
+    const KernelSource source = make_mma_ceilings_source();
+    REQUIRE(source.entries.size() == 6);
+    for (const int architecture : {80, 90, 120}) {
+        CAPTURE(architecture);
+        const CompileResult result = make_nvrtc_compiler(architecture)->compile(source);
+        if (const auto* failure = std::get_if<CompileFailure>(&result)) FAIL(failure->log);
+        const auto& kernel = std::get<CompiledKernel>(result);
+        CHECK(kernel.log == "");
+        CHECK(kernel.spill_bytes == 0);
+        const std::string image(reinterpret_cast<const char*>(kernel.image.data()), kernel.image.size());
+        for (const KernelEntry& entry : source.entries) CHECK_MESSAGE(image.find(entry.name) != std::string::npos, entry.name);
+    }
+    const std::string ptx = compile_to_ptx(source, 90);
+    for (const char* instruction :
+         {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+          "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"}) {
+        // Every step of 4 and of 16 chains at least once.
+        std::size_t count = 0;
+        for (std::size_t at = ptx.find(instruction); at != std::string::npos; at = ptx.find(instruction, at + 1)) ++count;
+        CHECK_MESSAGE(count >= (4 + 16) * kMmaSteps, instruction);
+    }
 }
 
 TEST_CASE("a read floor is found in the operands' sets, and in sets of its own where C alone passes the cache") {
     const std::shared_ptr<Device> device = open_device(kHostDevice);
-    const CeilingBench bench(device, {.least_seconds = 0, .most_seconds = 0}, 100);
-    const std::vector<float> pool = normal_pool();
+    const CeilingBench bench(device, {}, {.least_seconds = 0, .most_seconds = 0}, 100);
+    const ValuePool pool;
     const GemmProblem deep{.m = 2, .n = 2, .k = 100, .lda = 100, .ldb = 2, .ldc = 2, .alignment = 4};
     const GemmProblem wide{.m = 40, .n = 40, .k = 1, .lda = 1, .ldb = 40, .ldc = 40, .alignment = 4};
     const GemmProblem nothing{.m = 3, .n = 3, .k = 0, .lda = 1, .ldb = 3, .ldc = 3};
@@ -208,6 +267,9 @@ TEST_CASE("the report's line holds each side's distance") {
     print_roofline(with, info, {one});
     INFO(with.str());
     CHECK(with.str().find("read 4000 GB/s on 1024M") != std::string::npos);
+    CHECK(with.str().find("ffma 60.00 TFLOP/s (FFMA, 8 chains a thread);") != std::string::npos);
+    CHECK(with.str().find("bf16 600.00 TFLOP/s (mma.sync, 16 chains a warp, 1700 MHz);") != std::string::npos);
+    CHECK(csv(info, {one}).find("# bf16_tflops: 600\n") != std::string::npos);
     CHECK(with.str().find("  2.00  ") != std::string::npos);
     CHECK(with.str().find("  3.00  ") != std::string::npos);
     CHECK(with.str().find(" 50.0%") != std::string::npos);

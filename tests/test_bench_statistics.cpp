@@ -1,13 +1,12 @@
-// The arithmetic of a claimed speed: medians and their intervals, means over shapes, classes, pairs, and the result guard.
+// The arithmetic of a claimed speed: medians and their intervals, means over shapes, and pairs.
 #include <doctest/doctest.h>
 
-#include <cmath>
-#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
-#include "bench/operands.h"
 #include "bench/paired_timing.h"
 #include "bench/statistics.h"
-#include "db/measurement.h"
 
 using namespace tmm;
 using namespace tmm::bench;
@@ -18,10 +17,6 @@ std::vector<double> one_to(int n) {
     std::vector<double> values;
     for (int i = n; i >= 1; --i) values.push_back(i);
     return values;
-}
-
-GemmProblem problem(i64 m, i64 n, i64 k, i64 batch = 1) {
-    return GemmProblem{.m = m, .n = n, .k = k, .batch = batch, .lda = k, .ldb = n, .ldc = n};
 }
 
 }  // namespace
@@ -79,18 +74,6 @@ TEST_CASE("the geometric mean takes each shape's median and holds its value betw
     CHECK_THROWS_AS(geometric_mean_interval({{1, 0}}), std::invalid_argument);
 }
 
-TEST_CASE("shapes fall into the classes that their names say") {
-    CHECK(classify(problem(4096, 4096, 4096)) == ShapeClass::large);
-    CHECK(classify(problem(2048, 2048, 2048)) == ShapeClass::mid);
-    CHECK(classify(problem(128, 128, 128)) == ShapeClass::small_or_skinny);
-    CHECK(classify(problem(16, 11008, 4096)) == ShapeClass::small_or_skinny);
-    CHECK(classify(problem(65536, 64, 64)) == ShapeClass::small_or_skinny);
-    CHECK(classify(problem(64, 64, 65536)) == ShapeClass::deep);
-    CHECK(classify(problem(1023, 1023, 1023)) == ShapeClass::odd);
-    CHECK(classify(problem(64, 64, 64, 1024)) == ShapeClass::batched);
-    CHECK(flops(problem(10, 20, 30, 2)) == 24000);
-}
-
 TEST_CASE("pairs alternate their order and a peer's time is its fastest offer of the pair") {
     std::string order;
     const auto sampler = [&](char name, std::vector<double> times) {
@@ -123,23 +106,4 @@ TEST_CASE("settling runs on while times fall and stops when they stay") {
     int endless = 0;
     settle({[&] { return 1e9 / ++endless; }}, {.least_seconds = 0, .most_seconds = 0});
     CHECK(endless == 1);
-}
-
-TEST_CASE("results are compared by the bound, inside the matrix only") {
-    GemmProblem p = problem(2, 2, 4);
-    p.ldc = 3;
-    const std::vector<float> scale = {1, 1, 0, 1, 1, 0};
-    const float ulp = std::ldexp(1.0F, -23);
-    CHECK(compare(p, {1, 1, 5, 1, 1, 5}, {1, 1, -5, 1, 1, -5}, scale).ratio == 0);
-    const Difference near = compare(p, {1, 1, 0, 1, 1 + ulp, 0}, {1, 1, 0, 1, 1, 0}, scale);
-    CHECK(near.ratio > 0);
-    CHECK(near.ratio <= 1);
-    const Difference wrong = compare(p, {1, 1, 0, 1.5, 1, 0}, {1, 1, 0, 1, 1, 0}, scale);
-    CHECK(wrong.ratio > 1);
-    CHECK(wrong.where == "C[1][0]: tmm 1.5, peer 1");
-    const float nan = std::numeric_limits<float>::quiet_NaN();
-    CHECK(std::isinf(compare(p, {nan, 1, 0, 1, 1, 0}, {1, 1, 0, 1, 1, 0}, scale).ratio));
-    CHECK(compare(p, {nan, 1, 0, 1, 1, 0}, {nan, 1, 0, 1, 1, 0}, scale).ratio == 0);
-    // A bound of nothing forgives nothing.
-    CHECK(std::isinf(compare(p, {1, 1, 0, 1, 1, 0}, {2, 1, 0, 1, 1, 0}, {0, 0, 0, 0, 0, 0}).ratio));
 }

@@ -37,6 +37,16 @@ struct FmaArgs {
     float* sink = nullptr;
 };
 
+// Steps of each accumulator in a round, an even number.
+inline constexpr int kMmaSteps = 16;
+
+// Each accumulator of a warp takes kMmaSteps products a round. Nothing is written unless they add up to `impossible`.
+struct MmaArgs {
+    float impossible = -1e30f;
+    int rounds = 1;
+    float* sink = nullptr;
+};
+
 // A kernel takes exactly one struct.
 struct EmptyArgs {
     int nothing = 0;

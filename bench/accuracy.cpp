@@ -1,0 +1,185 @@
+// How right results are; see accuracy.h.
+#include "bench/accuracy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <thread>
+
+#include "bench/element_bits.h"
+
+namespace tmm::bench {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Of a batch, matrices that are looked at where not all can be.
+constexpr i64 kMostMatrices = 4;
+
+std::string place_text(const GemmProblem& p, i64 batch, i64 row, i64 column) {
+    return fmt::format("C{}[{}][{}]", p.batch > 1 ? fmt::format("[{}]", batch) : "", row, column);
+}
+
+// What is too large for the type of C is infinite, as it should be.
+bool same(ElementType type, double result, double exact) {
+    return result == exact || (std::isnan(result) && std::isnan(exact)) ||
+           (std::isinf(result) && result == rounded(type, static_cast<float>(exact)));
+}
+
+double ratio_of(double difference, double bound) {
+    const double ratio = std::fabs(difference) / bound;
+    return std::isnan(ratio) ? kInfinity : ratio;
+}
+
+// That many of the numbers below extent, ascending: one from each of as many equal parts, the first and the last among them.
+std::vector<i64> spread(i64 extent, i64 count, std::mt19937_64& random) {
+    std::vector<i64> chosen;
+    for (i64 part = 0; part < count; ++part) {
+        const i64 start = extent * part / count;
+        const i64 end = extent * (part + 1) / count;
+        chosen.push_back(part == 0           ? 0
+                         : part == count - 1 ? extent - 1
+                                             : start + static_cast<i64>(random() % static_cast<std::uint64_t>(end - start)));
+    }
+    return chosen;
+}
+
+}  // namespace
+
+double accumulation_bound(const GemmProblem& problem) {
+    const auto k = static_cast<double>(problem.k);
+    const double u = unit_roundoff(ElementType::f32);
+    const bool tf32 = problem.compute == ComputeMode::tf32;
+    if (size_of(problem.type_a) == 4 && !tf32) return (k + 4) * u;
+    return (2.5 * k + 4) * u + (tf32 ? 2 * std::ldexp(1.0, -10) : 0);
+}
+
+double output_rounding(ElementType type, double value) {
+    if (type == ElementType::f32) return 0;
+    return std::max(unit_roundoff(type) * std::fabs(value), smallest_rounding(type));
+}
+
+Difference compare(const GemmProblem& p, const std::vector<float>& ours, const std::vector<float>& theirs,
+                   const std::vector<float>& scale) {
+    const double factor = 2 * accumulation_bound(p);
+    Difference worst;
+    for (i64 batch = 0; batch < p.batch; ++batch)
+        for (i64 row = 0; row < p.m; ++row)
+            for (i64 column = 0; column < p.n; ++column) {
+                const auto i = static_cast<std::size_t>(batch * p.stride_c + row * p.ldc + column);
+                const double x = ours[i];
+                const double y = theirs[i];
+                if (same(p.type_c, x, y)) continue;
+                const double larger = std::max(std::fabs(x), std::fabs(y));
+                const double ratio = ratio_of(x - y, factor * scale[i] + output_rounding(p.type_c, larger));
+                if (ratio > worst.ratio)
+                    worst = {.ratio = ratio,
+                             .where = fmt::format("{}: tmm {}, peer {}", place_text(p, batch, row, column), ours[i], theirs[i])};
+            }
+    return worst;
+}
+
+Reference::Reference(const Operands& operands, int set, std::int64_t most_products) : problem_(operands.shape().problem) {
+    const GemmProblem& p = problem_;
+    std::mt19937_64 random(20240301);
+    const i64 wanted = std::max<i64>(most_products / std::max<i64>(p.k, 1), 16);
+    i64 matrices = p.batch;
+    i64 rows = p.m;
+    i64 columns = p.n;
+    if (p.m * p.n * p.batch > wanted) {
+        matrices = std::min(p.batch, kMostMatrices);
+        const i64 each = std::max<i64>(wanted / matrices, 1);
+        const auto side = std::max<i64>(static_cast<i64>(std::sqrt(static_cast<double>(each))), 1);
+        rows = std::min(p.m, std::max(side, each / p.n));
+        columns = std::min(p.n, std::max<i64>(each / std::max<i64>(rows, 1), 1));
+    }
+    batches_ = spread(p.batch, matrices, random);
+    rows_ = spread(p.m, rows, random);
+    columns_ = spread(p.n, columns, random);
+    exact_.resize(static_cast<std::size_t>(elements()));
+    scale_.resize(exact_.size());
+    for (std::size_t batch = 0; batch < batches_.size(); ++batch) multiply(operands, set, batch);
+}
+
+std::int64_t Reference::elements() const {
+    return static_cast<std::int64_t>(batches_.size() * rows_.size() * columns_.size());
+}
+
+void Reference::multiply(const Operands& operands, int set, std::size_t batch) {
+    const GemmProblem& p = problem_;
+    const Shape& shape = operands.shape();
+    const FilledMatrix a = operands.first_a(set);
+    const FilledMatrix b = operands.first_b(set);
+    const FilledMatrix c = operands.first_c(set);
+    const std::size_t count = columns_.size();
+    const auto depth = static_cast<std::size_t>(p.k);
+    const i64 first_a = batches_[batch] * p.stride_a;
+    const i64 first_b = batches_[batch] * p.stride_b;
+    const i64 first_c = batches_[batch] * p.stride_c;
+
+    std::vector<double> chosen_b(depth * count);
+    for (std::size_t l = 0; l < depth; ++l)
+        for (std::size_t j = 0; j < count; ++j) {
+            const auto k = static_cast<i64>(l);
+            chosen_b[l * count + j] = b[first_b + (p.op_b == Operation::none ? k * p.ldb + columns_[j] : columns_[j] * p.ldb + k)];
+        }
+
+    const auto multiply_row = [&](std::size_t row) {
+        std::vector<double> sum(count);
+        std::vector<double> magnitude(count);
+        for (std::size_t l = 0; l < depth; ++l) {
+            const auto k = static_cast<i64>(l);
+            const double x = a[first_a + (p.op_a == Operation::none ? rows_[row] * p.lda + k : k * p.lda + rows_[row])];
+            const double* y = &chosen_b[l * count];
+            for (std::size_t j = 0; j < count; ++j) {
+                const double product = x * y[j];
+                sum[j] += product;
+                magnitude[j] += std::fabs(product);
+            }
+        }
+        const std::size_t first = (batch * rows_.size() + row) * count;
+        for (std::size_t j = 0; j < count; ++j) {
+            const double before = p.reads_c ? shape.beta * static_cast<double>(c[first_c + rows_[row] * p.ldc + columns_[j]]) : 0;
+            exact_[first + j] = shape.alpha * sum[j] + before;
+            scale_[first + j] = std::fabs(shape.alpha) * magnitude[j] + std::fabs(before);
+        }
+    };
+    const std::size_t workers = std::min<std::size_t>(std::max(std::thread::hardware_concurrency(), 1U), rows_.size());
+    std::vector<std::jthread> threads;
+    for (std::size_t worker = 0; worker < workers; ++worker)
+        threads.emplace_back([&, worker] {
+            for (std::size_t row = worker; row < rows_.size(); row += workers) multiply_row(row);
+        });
+}
+
+Accuracy Reference::judge(const std::vector<float>& c) const {
+    const GemmProblem& p = problem_;
+    const double factor = accumulation_bound(p);
+    Accuracy accuracy;
+    double error = 0;
+    double norm = 0;
+    std::size_t at = 0;
+    for (const i64 batch : batches_)
+        for (const i64 row : rows_)
+            for (const i64 column : columns_) {
+                const float result = c[static_cast<std::size_t>(batch * p.stride_c + row * p.ldc + column)];
+                const double exact = exact_[at];
+                const double scale = scale_[at++];
+                const double difference = result - exact;
+                error += difference * difference;
+                norm += exact * exact;
+                if (same(p.type_c, result, exact)) continue;
+                const double ratio = ratio_of(difference, factor * scale + output_rounding(p.type_c, exact));
+                if (ratio > accuracy.ratio) {
+                    accuracy.ratio = ratio;
+                    accuracy.where = fmt::format("{}: {}, exactly {:.9g}", place_text(p, batch, row, column), result, exact);
+                }
+            }
+    accuracy.error = error == 0 ? 0 : std::sqrt(error / norm);
+    if (!std::isfinite(accuracy.error)) accuracy.error = kInfinity;
+    return accuracy;
+}
+
+}  // namespace tmm::bench

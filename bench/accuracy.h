@@ -1,0 +1,68 @@
+// How right results are: two of them compared element by element, and one against the exact product.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/operands.h"
+
+namespace tmm::bench {
+
+// What a result may be off by before it is rounded to the type of C, relative to |alpha| |A| |B| + |beta| |C|, however it was
+// summed; u = 2^-24.
+// f32 operands: (k + 4) u. k roundings of products and sums (Higham, Accuracy and Stability of Numerical Algorithms, 3.1), those of
+// alpha, beta and their sum, and one for what is not of first order.
+// 16-bit operands and tf32: (5/2 k + 4) u. A tensor core aligns the products of one step and the sum so far to the largest of them
+// and cuts off what is below (Fasi, Higham, Mikaitis, Pranesh: Numerical behavior of NVIDIA tensor cores, PeerJ CS, 2021): each of
+// the s + 1 terms loses less than 2 u, k / s times, with s of 4 at least.
+// tf32: besides, 2^-10 for each operand, of which 10 bits of fraction stay, rounded or cut off.
+double accumulation_bound(const GemmProblem& problem);
+
+// What rounding to the type of C may change this value by; 0 for f32, whose rounding accumulation_bound() holds.
+double output_rounding(ElementType type, double value);
+
+// How far two results are apart.
+struct Difference {
+    // The largest |x - y| / (2 accumulation_bound scale + output_rounding), where x is rounded to the type of C, y is f32, and
+    // scale is |alpha| |A| |B| + |beta| |C|. Infinite where one is a NaN and the other is not. At most 1: they agree.
+    double ratio = 0;
+    // "C[3][17]: tmm 4, peer 5", of the largest.
+    std::string where;
+};
+Difference compare(const GemmProblem& problem, const std::vector<float>& ours, const std::vector<float>& theirs,
+                   const std::vector<float>& scale);
+
+struct Accuracy {
+    // ||C - exact|| / ||exact|| in the Frobenius norm over the checked elements; infinite where something is not finite.
+    double error = 0;
+    // The largest |C - exact| / (accumulation_bound scale + output_rounding), and where: "C[3][17]: 4, exactly 5".
+    double ratio = 0;
+    std::string where;
+};
+
+// The exact product of a set's first values, in double precision, in some rows and columns of C: all of them where that takes at
+// most most_products multiplications, else evenly spread ones, the first and the last among them.
+class Reference {
+public:
+    static constexpr std::int64_t kMostProducts = 1 << 27;
+    Reference(const Operands& operands, int set, std::int64_t most_products = kMostProducts);
+
+    // Elements of C that are checked.
+    std::int64_t elements() const;
+    // c: as Operands::result() gives it.
+    Accuracy judge(const std::vector<float>& c) const;
+
+private:
+    void multiply(const Operands& operands, int set, std::size_t batch);
+
+    GemmProblem problem_;
+    std::vector<i64> batches_;
+    std::vector<i64> rows_;
+    std::vector<i64> columns_;
+    // Of each checked element, columns innermost: the exact value, and |alpha| |A| |B| + |beta| |C|.
+    std::vector<double> exact_;
+    std::vector<double> scale_;
+};
+
+}  // namespace tmm::bench

@@ -1,0 +1,121 @@
+// What the report makes of results: classes, means and errors, for results that no device is needed for.
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "bench/peers.h"
+#include "bench/report.h"
+#include "generator/shapes_file.h"
+
+using namespace tmm;
+using namespace tmm::bench;
+
+namespace {
+
+PeerResult peer(const std::string& name, double median_us, double error) {
+    PeerResult made;
+    made.name = name;
+    made.median_us = median_us;
+    made.error = error;
+    made.in_pairs = true;
+    return made;
+}
+
+ShapeResult result(const std::string& line, double ratio) {
+    ShapeResult made;
+    made.shape = parse_shape(line);
+    made.shape_class = classify(made.shape.problem);
+    made.median_us = 10;
+    made.samples_us = {10, 10, 10};
+    made.ratios = {ratio, ratio, ratio};
+    made.ratio = {.value = ratio, .low = ratio, .high = ratio};
+    made.peers = {peer("cublas", 20, 0.002), peer("cublaslt", 10 * ratio, 0.004)};
+    made.best_peer = "cublaslt";
+    made.accuracy.error = 0.001;
+    return made;
+}
+
+RunInfo run_info() {
+    RunInfo info;
+    info.peers = {"cublas", "cublaslt"};
+    info.peer_versions = {"cuBLAS", "cuBLASLt"};
+    return info;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("means stand beside their classes, and the aligned shapes have one of their own") {
+    const std::vector<ShapeResult> results = {result("2048 2048 2048 dtype=bf16", 1), result("1023 1023 1023 dtype=bf16", 8),
+                                              result("16 4096 4096 dtype=bf16 ops=nt", 4)};
+    std::ostringstream out;
+    print_means(out, results);
+    INFO(out.str());
+    CHECK(contains(out.str(), "  large          1.000 [1.000, 1.000]    1 shape\n"));
+    CHECK(contains(out.str(), "  decode         4.000 [4.000, 4.000]    1 shape\n"));
+    CHECK(contains(out.str(), "  unaligned      8.000 [8.000, 8.000]    1 shape\n"));
+    CHECK(contains(out.str(), "  all aligned    2.000 [2.000, 2.000]    2 shapes\n"));
+    CHECK(contains(out.str(), "  all            3.175 [3.175, 3.175]    3 shapes\n"));
+
+    const nlohmann::json document = nlohmann::json::parse(json(run_info(), results));
+    CHECK(document["geometric_mean_aligned"]["value"].get<double>() == doctest::Approx(2));
+    CHECK(document["geometric_mean"]["value"].get<double>() == doctest::Approx(3.1748).epsilon(1e-4));
+}
+
+TEST_CASE("the errors of tmm, of the best peer and of the naive kernel stand in the table, CSV and JSON") {
+    ShapeResult one = result("16 4096 4096 dtype=bf16 ops=nt", 2);
+    one.checked_elements = 77;
+    std::ostringstream out;
+    Table table(out, {one.shape}, run_info());
+    table.row(one);
+    one.naive_error = 0.003;
+    table.row(one);
+    INFO(out.str());
+    CHECK(contains(out.str(), "  error  peer error  naive error"));
+    CHECK(contains(out.str(), "1.0e-03     4.0e-03            -"));
+    CHECK(contains(out.str(), "1.0e-03     4.0e-03      3.0e-03"));
+    CHECK_FALSE(contains(out.str(), "WRONG"));
+    CHECK(contains(csv(run_info(), {one}), ",0.001,0.004,0.003,"));
+    const nlohmann::json shape = nlohmann::json::parse(json(run_info(), {one}))["shapes"][0];
+    CHECK(shape["tmm"]["error"] == 0.001);
+    CHECK(shape["peers"][0]["error"] == 0.002);
+    CHECK(shape["naive_error"] == 0.003);
+    CHECK(shape["accuracy"]["checked_elements"] == 77);
+}
+
+TEST_CASE("a result is wrong where it is too far from the peer's or from the exact product") {
+    ShapeResult one = result("8 8 8 dtype=f16", 2);
+    CHECK_FALSE(one.wrong());
+    one.difference = Difference{.ratio = 0.5, .where = "C[1][1]: tmm 1, peer 2"};
+    one.accuracy = {.error = std::numeric_limits<double>::infinity(), .ratio = 3, .where = "C[0][1]: 4, exactly 5"};
+    CHECK(one.wrong());
+    std::ostringstream out;
+    Table table(out, {one.shape}, run_info());
+    table.row(one);
+    CHECK(contains(out.str(), "WRONG: C[0][1]: 4, exactly 5 (3 times the bound)"));
+    // JSON has no infinity.
+    CHECK(nlohmann::json::parse(json(run_info(), {one}))["shapes"][0]["tmm"]["error"].is_null());
+
+    one.accuracy = {};
+    CHECK_FALSE(one.wrong());
+    one.difference->ratio = 2;
+    CHECK(one.wrong());
+    CHECK(one.wrong_where() == "C[1][1]: tmm 1, peer 2");
+}
+
+TEST_CASE("the naive peer says which rule keeps it from a problem") {
+    const std::unique_ptr<Peer> naive = make_peer("naive", open_device(kHostDevice), {});
+    CHECK(naive->offers(parse_shape("8 8 8").problem).size() > 0);
+    std::string reason;
+    try {
+        naive->offers(parse_shape("8 8 8 dtype=f64").problem);
+    } catch (const std::runtime_error& error) {
+        reason = error.what();
+    }
+    CHECK(contains(reason, "famil"));
+}

@@ -73,7 +73,9 @@ std::byte* at(void* workspace, std::int64_t offset) {
     return static_cast<std::byte*>(workspace) + offset;
 }
 
-std::size_t write(const GemmArgs& args, std::byte* arguments) {
+template <class Args>
+std::size_t write(const Args& args, std::byte* arguments) {
+    static_assert(sizeof args <= kMaxArgumentBytes);
     std::memcpy(arguments, &args, sizeof args);
     return sizeof args;
 }
@@ -82,7 +84,7 @@ std::size_t bind_pack(const LaunchStep& step, const GemmProblem& problem, const 
     return write(make_args(step, problem, call), arguments);
 }
 
-std::size_t bind_product(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+GemmArgs make_product_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
     GemmArgs args = make_args(step, problem, call);
     std::int64_t packed = 0;
     if (pack::packs_a(step.config)) {
@@ -97,7 +99,49 @@ std::size_t bind_product(const LaunchStep& step, const GemmProblem& problem, con
         args.stride_b = args.ldb * problem.k;
     }
     if (partial_results(step.config) > 1) args.workspace = at(call.workspace, step.partials_offset);
+    return args;
+}
+
+std::size_t bind_product(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+    return write(make_product_args(step, problem, call), arguments);
+}
+
+std::size_t bind_wgmma(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+    WgmmaArgs args;
+    static_cast<GemmArgs&>(args) = make_product_args(step, problem, call);
     return write(args, arguments);
+}
+
+TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arguments) {
+    WgmmaArgs args;
+    std::memcpy(&args, arguments, sizeof args);
+    if (args.k == 0) return {};
+    const auto& [signature, config] = std::tie(step.signature, step.config);
+    const auto request = [&](const void* address, ElementType type, bool transposed, i64 outer, i64 ld, i64 stride,
+                             const wgmma::TileLayout& tile, int sharers) {
+        const i64 row_bytes = ld * size_of(type);
+        // Where all of the batch share a matrix, the kernel asks for the first.
+        const bool many = args.batch > 1 && stride != 0;
+        return TensorMapRequest{.address = address,
+                                .type = type,
+                                .rows = transposed ? args.k : outer,
+                                .columns = transposed ? outer : args.k,
+                                .matrices = many ? args.batch : 1,
+                                .row_bytes = row_bytes,
+                                .matrix_bytes = many ? stride * size_of(type) : row_bytes,
+                                .box_rows = wgmma::slab_rows(tile) / sharers,
+                                .box_columns = wgmma::row_elements(tile)};
+    };
+    const bool swap = config.swap_ab != 0;
+    const wgmma::TileLayout left = wgmma::left_tile(config, signature);
+    const wgmma::TileLayout right = wgmma::right_tile(config, signature);
+    TensorMapRequest a = request(args.a, signature.type_a, signature.op_a == Operation::transpose, args.m, args.lda, args.stride_a,
+                                 swap ? right : left, swap ? config.multicast_b : config.multicast_a);
+    TensorMapRequest b = request(args.b, signature.type_b, signature.op_b == Operation::none, args.n, args.ldb, args.stride_b,
+                                 swap ? left : right, swap ? config.multicast_a : config.multicast_b);
+    (swap ? b : a).offset = offsetof(WgmmaArgs, left);
+    (swap ? a : b).offset = offsetof(WgmmaArgs, right);
+    return {.requests = {a, b}, .count = 2};
 }
 
 std::size_t bind_reduce(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
@@ -174,7 +218,16 @@ KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& c
     return signature;
 }
 
-LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo&) {
+// wgmma's blocks walk over the work, as many as the device holds at once, but for those of a cluster that sums parts of K: they end
+// together.
+std::int64_t grid_of(const KernelConfig& config, std::int64_t m, std::int64_t n, std::int64_t batch, const DeviceInfo& device) {
+    const std::int64_t all = blocks(config, m, n, batch);
+    if (config.family != family::wgmma || config.cluster > 1 || device.sm_count == 0) return all;
+    const int size = cluster_size(config);
+    return std::min<std::int64_t>(all, std::max(1, device.sm_count * config.min_blocks / size) * size);
+}
+
+LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
     LaunchPlan plan{.problem = problem, .config = config, .steps = {}, .workspace_bytes = 0};
     if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return plan;
     const Extent extent = main_extent(problem, config);
@@ -187,7 +240,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
                                         .extent = part,
                                         .grid = grid,
                                         .threads = threads(kernel),
-                                        .cluster = kernel.cluster,
+                                        .cluster = cluster_size(kernel),
                                         .shared_bytes = shared_bytes(kernel, signature),
                                         .partials_offset = partials_offset,
                                         .bind = bind});
@@ -201,7 +254,9 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     }
     const std::int64_t partials_offset = plan.workspace_bytes;
     const KernelSignature signature = main_signature(problem, config);
-    add(signature, config, extent, blocks(config, m, n, batch), partials_offset, bind_product);
+    add(signature, config, extent, grid_of(config, m, n, batch, device), partials_offset,
+        config.family == family::wgmma ? bind_wgmma : bind_product);
+    if (config.family == family::wgmma) plan.steps.back().tensor_maps = wgmma_tensor_maps;
     if (const int parts = partial_results(config); parts > 1) {
         const KernelConfig sum = reduce_config(n, parts);
         add(signature, sum, extent, blocks(sum, m, n, batch), partials_offset, bind_reduce);
@@ -215,6 +270,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
 std::int64_t longest_rounding_chain(const GemmProblem& problem, const KernelConfig& config) {
     std::int64_t chain = config.split_k > 1 ? std::min<std::int64_t>(k_per_split(problem, config), problem.k) : problem.k;
     if (config.family == family::gemv) chain = gemv::longest_chain(config, chain);
+    if (config.family == family::wgmma) chain = wgmma::longest_chain(main_signature(problem, config), chain);
     if (config.cluster > 1) chain += config.cluster;
     if (const int parts = partial_results(config); parts > 1)
         chain += reduce::longest_chain(reduce_config(main_extent(problem, config).columns, parts), parts);

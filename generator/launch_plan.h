@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "generator/device_info.h"
+#include "generator/tensor_map_request.h"
 #include "tmm/args.h"
 #include "tmm/config.h"
 #include "tmm/signature.h"
@@ -46,6 +47,8 @@ struct LaunchStep {
     // Writes the kernel's argument struct for one call; returns its size in bytes. Never more than kMaxArgumentBytes. Where alpha
     // or k is 0 it tells the kernel k = 0 and alpha = 0.
     std::size_t (*bind)(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) = nullptr;
+    // The tensor maps that the bound arguments still lack, none where the call reads no operands. Null for kernels without TMA.
+    TensorMapRequests (*tensor_maps)(const LaunchStep& step, const std::byte* arguments) = nullptr;
 };
 
 inline constexpr std::size_t kMaxArgumentBytes = 4096;

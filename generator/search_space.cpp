@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "generator/launch_plan.h"
+#include "generator/search_space_wgmma.h"
 #include "tmm/rules.h"
 
 namespace tmm {
@@ -45,6 +47,7 @@ public:
 
     // Microseconds; good to a factor of two.
     double estimate(const KernelConfig& c) const {
+        if (c.family == family::wgmma) return wgmma_estimate(problem_, c, device_);
         const double sms = std::max(1, device_.sm_count);
         const Extent main = main_extent(problem_, c);
         const auto [m, n] = std::array{static_cast<double>(main.rows), static_cast<double>(main.columns)};
@@ -199,7 +202,7 @@ public:
 
     // doubt: how much slower than predicted the config is taken to be when candidates are ranked.
     void add(const KernelConfig& config, double doubt = 0) {
-        if (std::find_if(found_.begin(), found_.end(), [&](const Entry& e) { return e.config == config; }) != found_.end()) return;
+        if (!known_.insert(values_of(config)).second) return;
         if (auto reason = why_invalid(problem_, config, device_)) {
             rejections_.push_back(Rejection{.config = config, .reason = std::move(*reason)});
             return;
@@ -236,9 +239,16 @@ private:
         KernelConfig config;
         double estimate;
     };
+    using Values = std::array<int, kParameterCount>;
+    static Values values_of(const KernelConfig& config) {
+        Values values{};
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] = config.*kParameters[i].member;
+        return values;
+    }
     const GemmProblem& problem_;
     const DeviceInfo& device_;
     CostModel model_;
+    std::set<Values> known_;
     std::vector<Entry> found_;
     std::vector<Rejection> rejections_;
 };
@@ -389,6 +399,25 @@ bool multiplies_floats(const GemmProblem& p) {
     return p.type_a == ElementType::f32;
 }
 
+// Calls visit with every config of family wgmma that is worth a prediction.
+template <class Visit>
+void for_each_wgmma(const GemmProblem& p, const DeviceInfo& device, Visit&& visit) {
+    for (const KernelConfig& config : wgmma_tiles(p, device)) {
+        const std::int64_t tiles = blocks(config, p.m, p.n, p.batch);
+        for (const int split : split_choices(p, device, tiles, config.block_k))
+            for (const int cluster : cluster_choices(split, device)) visit(wgmma_split(config, split, cluster));
+    }
+}
+
+std::optional<std::string> why_no_wgmma(const GemmProblem& p, const DeviceInfo& device) {
+    constexpr std::int64_t longest = std::int64_t{1} << 40;
+    if (device.emulated || device.compute_capability() != 90) return "wgmma needs compute capability 9.0";
+    for (const std::int64_t bytes :
+         {p.lda * size_of(p.type_a), p.ldb * size_of(p.type_b), p.stride_a * size_of(p.type_a), p.stride_b * size_of(p.type_b)})
+        if (bytes >= longest) return "TMA takes rows and matrices less than 2^40 bytes apart";
+    return std::nullopt;
+}
+
 void add_teaching_families(Collector& collector, const GemmProblem& p) {
     collector.add(KernelConfig{.family = family::naive, .block_m = 8, .block_n = 32});
     if (!multiplies_floats(p)) return;
@@ -413,7 +442,10 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
     if (c.boundary == boundary::exact && !divides(main_extent(p, c), p.k, c.block_m, c.block_n, c.block_k))
         return fmt::format("exact needs m, n and k to be multiples of {}, {} and {}", c.block_m, c.block_n, c.block_k);
     if (c.async_copy != 0 && device.compute_capability() < 80) return "cp.async needs compute capability 8.0";
-    if (c.cluster > device.largest_cluster())
+    if (c.family == family::wgmma) {
+        if (auto reason = why_no_wgmma(p, device)) return reason;
+    }
+    if (cluster_size(c) > device.largest_cluster())
         return device.largest_cluster() == 1 ? "clusters need compute capability 9.0"
                                              : fmt::format("the device takes clusters of up to {} blocks", device.largest_cluster());
     const std::int64_t shared = shared_bytes(c, signature);
@@ -455,6 +487,17 @@ KernelConfig fallback_config(const GemmProblem&) {
 
 KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device) {
     const CostModel model(problem, device);
+    if (device.compute_capability() == 90 && !multiplies_floats(problem)) {
+        std::optional<KernelConfig> best;
+        double best_estimate = 0;
+        for_each_wgmma(problem, device, [&](const KernelConfig& config) {
+            const double estimate = model.estimate(config);
+            if ((best && estimate >= best_estimate) || why_invalid(problem, config, device)) return;
+            best = config;
+            best_estimate = estimate;
+        });
+        if (best) return *best;
+    }
     const auto tile_at = [&](int block_m, int block_n, int thread_m, int thread_n, int stages, int async_copy) {
         return KernelConfig{.family = family::simt,
                             .block_m = block_m,
@@ -492,6 +535,8 @@ SearchSpace search_space(const GemmProblem& problem, const DeviceInfo& device, E
     add_teaching_families(collector, problem);
     if (multiplies_floats(problem)) add_simt(collector, problem, device);
     add_gemv(collector, problem, device);
+    if (device.compute_capability() == 90 && !multiplies_floats(problem))
+        for_each_wgmma(problem, device, [&](const KernelConfig& config) { collector.add(config); });
     return collector.finish(default_config(problem, device), bounds_of(effort));
 }
 

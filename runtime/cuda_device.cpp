@@ -189,6 +189,16 @@ private:
     CUgraphExec executable_ = nullptr;
 };
 
+CUtensorMapDataType tensor_type(ElementType type) {
+    switch (type) {
+        case ElementType::f16: return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+        case ElementType::bf16: return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+        case ElementType::f64: return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
+        case ElementType::f32: break;
+    }
+    return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+}
+
 CUdeviceptr device_pointer(const void* memory) {
     return reinterpret_cast<CUdeviceptr>(memory);
 }
@@ -293,6 +303,22 @@ public:
         // Every kernel has exactly one parameter, a struct by value.
         void* parameters[] = {const_cast<void*>(arguments)};
         check(driver_, driver_.launch(&config, static_cast<const CudaKernel&>(kernel).function, parameters, nullptr), "cuLaunchKernelEx");
+    }
+
+    void encode_tensor_map(const TensorMapRequest& request, void* map) const override {
+        if (!driver_.tensor_map_encode_tiled)
+            throw LaunchRefused("the CUDA driver is too old for tensor maps: it has no cuTensorMapEncodeTiled");
+        const cuuint64_t sizes[] = {static_cast<cuuint64_t>(request.columns), static_cast<cuuint64_t>(request.rows),
+                                    static_cast<cuuint64_t>(request.matrices)};
+        const cuuint64_t strides[] = {static_cast<cuuint64_t>(request.row_bytes), static_cast<cuuint64_t>(request.matrix_bytes)};
+        const cuuint32_t box[] = {static_cast<cuuint32_t>(request.box_columns), static_cast<cuuint32_t>(request.box_rows), 1};
+        const cuuint32_t neighbours[] = {1, 1, 1};
+        check(driver_,
+              driver_.tensor_map_encode_tiled(static_cast<CUtensorMap*>(map), tensor_type(request.type), 3,
+                                              const_cast<void*>(request.address), sizes, strides, box, neighbours,
+                                              CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                                              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+              "cuTensorMapEncodeTiled");
     }
 
     void synchronize(Stream stream) override {

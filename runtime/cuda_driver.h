@@ -44,6 +44,12 @@ struct CudaDriver {
     CUresult (*launch)(const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra);
     CUresult (*resident_blocks)(int* blocks, CUfunction function, int threads, std::size_t shared_bytes);
 
+    // Since 12.0; null in an older driver, which knows no GPU with TMA.
+    CUresult (*tensor_map_encode_tiled)(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* sizes,
+                                        const cuuint64_t* strides, const cuuint32_t* box, const cuuint32_t* element_strides,
+                                        CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                                        CUtensorMapFloatOOBfill fill);
+
     CUresult (*stream_create)(CUstream* stream, unsigned flags);
     CUresult (*stream_destroy)(CUstream stream);
     CUresult (*stream_synchronize)(CUstream stream);

@@ -9,6 +9,7 @@
 
 #include "generator/compiler.h"
 #include "generator/device_info.h"
+#include "generator/tensor_map_request.h"
 
 namespace tmm {
 
@@ -65,6 +66,8 @@ public:
     // Only launches: no allocation, no lock, safe inside stream capture. arguments: the kernel's one struct, by value.
     virtual void launch(const LoadedKernel& kernel, std::int64_t grid, int threads, int cluster, std::int64_t shared_bytes,
                         const void* arguments, std::size_t argument_bytes, Stream stream) = 0;
+    // Writes the TensorMap (templates/tmm/tensor_map.h) that TMA reads. Only computes.
+    virtual void encode_tensor_map(const TensorMapRequest& request, void* map) const = 0;
     virtual void synchronize(Stream stream = nullptr) = 0;
 
     virtual std::unique_ptr<Replay> record(const std::function<void(Stream)>& launches) = 0;

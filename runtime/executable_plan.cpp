@@ -96,6 +96,8 @@ void ExecutablePlan::run(const GemmCall& call, Stream stream) const {
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
         const LaunchStep& step = plan_.steps[i];
         const std::size_t bytes = step.bind(step, plan_.problem, call, arguments);
+        if (step.tensor_maps)
+            for (const TensorMapRequest& map : step.tensor_maps(step, arguments)) device_->encode_tensor_map(map, arguments + map.offset);
         device_->launch(*kernels_[i], step.grid, step.threads, step.cluster, step.shared_bytes, arguments, bytes, stream);
     }
 }

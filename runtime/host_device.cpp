@@ -154,6 +154,7 @@ public:
         run_on_host(launch);
     }
 
+    void encode_tensor_map(const TensorMapRequest&, void*) const override { throw LaunchRefused("the emulated device has no TMA"); }
     void synchronize(Stream) override {}
 
     std::unique_ptr<Replay> record(const std::function<void(Stream)>& launches) override {

@@ -66,6 +66,7 @@ public:
         device_->launch(*named.kernel, grid, threads, cluster, shared_bytes, arguments, argument_bytes, stream);
         if (named.of_plan && fault) fault(*static_cast<const GemmArgs*>(arguments));
     }
+    void encode_tensor_map(const TensorMapRequest& request, void* map) const override { device_->encode_tensor_map(request, map); }
     void synchronize(Stream stream) override { device_->synchronize(stream); }
     std::unique_ptr<Replay> record(const std::function<void(Stream)>& launches) override { return device_->record(launches); }
     DeviceState state() override { return device_->state(); }

@@ -52,6 +52,11 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     return "no such family";
 }
 
+// Blocks that run together and reach into each other's shared memory.
+constexpr int cluster_size(const KernelConfig& c) {
+    return c.family == family::wgmma ? wgmma::cluster_size(c) : c.cluster;
+}
+
 // Thread blocks of a kernel over the whole batch; pack, which depends on k too, has its own.
 constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
     switch (c.family) {

@@ -1,0 +1,38 @@
+// What a step's tensor maps are to say; the device encodes them (runtime/device.h) for each call, since they hold addresses.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "tmm/problem.h"
+
+namespace tmm {
+
+// A batch of row-major matrices, of which TMA brings boxes of box_rows x box_columns with the 128-byte swizzle.
+struct TensorMapRequest {
+    // Of the TensorMap, within the kernel's arguments.
+    std::size_t offset = 0;
+    // A multiple of 16 bytes.
+    const void* address = nullptr;
+    ElementType type = ElementType::bf16;
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::int64_t matrices = 1;
+    // From one row, or matrix, to the next; multiples of 16.
+    std::int64_t row_bytes = 0;
+    std::int64_t matrix_bytes = 0;
+    int box_rows = 0;
+    int box_columns = 0;
+};
+
+// As many as a kernel has operands; in place, since running a plan allocates nothing.
+struct TensorMapRequests {
+    std::array<TensorMapRequest, 2> requests;
+    int count = 0;
+
+    const TensorMapRequest* begin() const { return requests.data(); }
+    const TensorMapRequest* end() const { return requests.data() + count; }
+};
+
+}  // namespace tmm

@@ -1,0 +1,64 @@
+// The first step of a product whose rows TMA can't bring, since they do not start at multiples of 16 bytes: copies A, B or both into
+// the workspace as they lie, each row at such a multiple.
+//
+//     ld = 5:  a a a a a b b b b b c c c c c        padded:  a a a a a . . .
+//                                             ----->         b b b b b . . .
+//                                                            c c c c c . . .
+#pragma once
+
+#include "tmm/args.h"
+#include "tmm/element.cuh"
+#include "tmm/pad.h"
+
+namespace tmm::pad {
+
+// A stored matrix of the batch.
+struct Matrix {
+    i64 rows;
+    i64 columns;
+    i64 ld;
+    i64 stride;
+};
+
+template <class T>
+__device__ inline void copy_piece(const T* source, T* destination, const Matrix& matrix, i64 padded_ld, i64 piece) {
+    constexpr int steps = kElements / 32;
+    const i64 pieces_per_row = (matrix.columns + kElements - 1) / kElements;
+    const i64 row = piece / pieces_per_row;
+    const i64 column = piece % pieces_per_row * kElements + threadIdx.x % 32;
+    const T* const from = source + row / matrix.rows * matrix.stride + row % matrix.rows * matrix.ld;
+    T* const to = destination + row * padded_ld;
+    T elements[steps];
+#pragma unroll
+    for (int i = 0; i < steps; ++i)
+        if (column + i * 32 < matrix.columns) elements[i] = from[column + i * 32];
+#pragma unroll
+    for (int i = 0; i < steps; ++i)
+        if (column + i * 32 < matrix.columns) to[column + i * 32] = elements[i];
+}
+
+template <KernelSignature signature, KernelConfig config>
+__device__ void kernel(const GemmArgs& args) {
+    static_assert(first_violation(config, signature) == nullptr);
+    using A = Element<signature.type_a>;
+    using B = Element<signature.type_b>;
+    constexpr bool a_turned = signature.op_a == Operation::transpose;
+    constexpr bool b_turned = signature.op_b == Operation::transpose;
+    const Matrix a{a_turned ? args.k : args.m, a_turned ? args.m : args.k, args.lda, args.stride_a};
+    const Matrix b{b_turned ? args.n : args.k, b_turned ? args.k : args.n, args.ldb, args.stride_b};
+    unsigned char* const padded_a = static_cast<unsigned char*>(args.workspace);
+    unsigned char* const padded_b = padded_a + (pads_a(config) ? padded_bytes(a.rows, a.columns, args.batch, signature.type_a) : 0);
+    const i64 pieces_a = pads_a(config) ? pieces(a.rows, a.columns, args.batch) : 0;
+    const i64 pieces_b = pads_b(config) ? pieces(b.rows, b.columns, args.batch) : 0;
+    const i64 warp = threadIdx.x / 32;
+    for (i64 piece = static_cast<i64>(blockIdx.x) * kWarps + warp; piece < pieces_a + pieces_b;
+         piece += static_cast<i64>(gridDim.x) * kWarps) {
+        if (piece < pieces_a)
+            copy_piece(static_cast<const A*>(args.a), reinterpret_cast<A*>(padded_a), a, padded_ld(a.columns, signature.type_a), piece);
+        else
+            copy_piece(static_cast<const B*>(args.b), reinterpret_cast<B*>(padded_b), b, padded_ld(b.columns, signature.type_b),
+                       piece - pieces_a);
+    }
+}
+
+}  // namespace tmm::pad

@@ -1,0 +1,55 @@
+// What a pad kernel needs and allows (pad.cuh), and where it leaves the operands.
+#pragma once
+
+#include "tmm/config.h"
+#include "tmm/signature.h"
+
+namespace tmm::pad {
+
+// A warp copies so many neighbouring elements of a row, a lane every 32nd of them.
+constexpr int kElements = 256;
+constexpr int kWarps = 8;
+
+constexpr bool pads_a(const KernelConfig& c) {
+    return (c.pack_ab & 1) != 0;
+}
+constexpr bool pads_b(const KernelConfig& c) {
+    return (c.pack_ab & 2) != 0;
+}
+
+// Elements from one row to the next: rows start at multiples of 16 bytes.
+constexpr i64 padded_ld(i64 columns, ElementType type) {
+    const i64 vector = 16 / size_of(type);
+    return (columns + vector - 1) / vector * vector;
+}
+// In the workspace A stands first, then B; each a batch of matrices without gaps but the rows' own padding. Both parts start at
+// multiples of 256 bytes.
+constexpr i64 padded_bytes(i64 rows, i64 columns, i64 batch, ElementType type) {
+    return (batch * rows * padded_ld(columns, type) * size_of(type) + 255) / 256 * 256;
+}
+
+constexpr int threads(const KernelConfig&) {
+    return kWarps * 32;
+}
+constexpr i64 shared_bytes(const KernelConfig&, const KernelSignature&) {
+    return 0;
+}
+
+constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
+    if (s.type_a == ElementType::f64) return "pad copies elements of up to 4 bytes";
+    if (c.pack_ab < 1 || c.pack_ab > 3) return "pad's pack_ab is 1 to 3";
+    if (!uses_only(c, &KernelConfig::pack_ab, &KernelConfig::boundary)) return "pad uses pack_ab only";
+    return nullptr;
+}
+
+// Pieces of rows that warps copy.
+constexpr i64 pieces(i64 rows, i64 columns, i64 batch) {
+    return batch * rows * ((columns + kElements - 1) / kElements);
+}
+// Blocks walk over the pieces, so that the grid's limit does not bound the problem.
+constexpr i64 blocks(i64 pieces) {
+    const i64 needed = (pieces + kWarps - 1) / kWarps;
+    return needed < 1 ? 1 : needed < 2147483647 ? needed : 2147483647;
+}
+
+}  // namespace tmm::pad

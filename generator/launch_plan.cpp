@@ -210,6 +210,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
 std::int64_t longest_rounding_chain(const GemmProblem& problem, const KernelConfig& config) {
     std::int64_t chain = config.split_k > 1 ? std::min<std::int64_t>(k_per_split(problem, config), problem.k) : problem.k;
     if (config.family == family::gemv) chain = gemv::longest_chain(config, chain);
+    if (config.family == family::mma) chain = mma::longest_chain(chain);
     if (config.cluster > 1) chain += config.cluster;
     if (const int parts = partial_results(config); parts > 1)
         chain += reduce::longest_chain(reduce_config(main_extent(problem, config).columns, parts), parts);

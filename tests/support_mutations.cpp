@@ -11,6 +11,8 @@ constexpr const char* kSimt = "tmm/simt.cuh";
 constexpr const char* kSimtRules = "tmm/simt.h";
 constexpr const char* kPipeline = "tmm/tile_pipeline.cuh";
 constexpr const char* kWorkItem = "tmm/work_item.cuh";
+constexpr const char* kMma = "tmm/mma.cuh";
+constexpr const char* kMmaRules = "tmm/mma.h";
 constexpr const char* kGemv = "tmm/gemv.cuh";
 constexpr const char* kReduce = "tmm/reduce.cuh";
 constexpr const char* kPack = "tmm/pack.cuh";
@@ -132,6 +134,50 @@ const std::vector<Mutation> kMutations = {
     {kSimt, "the stage read from, counted", "if (stage_ == config.stages) stage_ = 0;", "", "simt async"},
     {kPipeline, "async: the stage copied to", "copy_stage_ = copy_stage_ + 1 == stages ? 0 : copy_stage_ + 1;", "", "simt async"},
     {kPipeline, "registers: the stage copied to", "store_stage_ = store_stage_ + 1 == stages ? 0 : store_stage_ + 1;", "", "simt turned batch"},
+
+    // mma: the barriers and waits of the pipeline.
+    {kPipeline, "mma: no barrier before multiplying", "        __syncthreads();\n    }\n\nprivate:", "    }\n\nprivate:", "mma async"},
+    {kPipeline, "mma: no wait", "ptx::cp_async_wait_group<stages - 2>();", "", "mma async"},
+    {kPipeline, "mma: a wait for a group too few", "ptx::cp_async_wait_group<stages - 2>();", "ptx::cp_async_wait_group<stages - 1>();", "mma async"},
+    {kPipeline, "mma: no groups", "ptx::cp_async_commit_group();", ";", "mma async"},
+    {kPipeline, "mma: no barrier after multiplying", "if constexpr (stages == 1) __syncthreads();", "", "mma registers"},
+    {kPipeline, "copies past the last row of the tile", "matrix_rows(layout) % rows_per_pass == 0 || row_", "true || row_", "mma async"},
+    // mma: what moves through the pipeline.
+    {kPipeline, "async copies of A", "if constexpr (CopyA::async_copy) copy_a_.start(tiles_a_[copy_stage_]);", "", "mma async"},
+    {kPipeline, "loads of B", "if constexpr (!CopyB::async_copy) copy_b_.load(registers_b_);", "", "mma registers"},
+    // mma: indices.
+    {kMmaRules, "chunk's place", "chunk * kChunk + c % kChunk", "c", "mma async"},
+    {kMma, "the second matrix of A", "matrix / 2 : matrix % 2) * 8", "matrix % 2 : matrix % 2) * 8", "mma async"},
+    {kMma, "the second matrix of B", "matrix % 2 : matrix / 2) * 8", "matrix / 2 : matrix / 2) * 8", "mma async"},
+    {kMma, "row of ldmatrix along K", "layout.rows_along_k ? outer : k) + lane % 8", "layout.rows_along_k ? k : outer) + lane % 8", "mma async"},
+    {kMma, "row of ldmatrix", "layout.rows_along_k ? outer : k) + lane % 8", "layout.rows_along_k ? outer : k)", "mma async"},
+    {kMma, "column of ldmatrix", "column_ = layout.rows_along_k ? k : outer", "column_ = layout.rows_along_k ? outer : k", "mma async"},
+    {kMma, "place of a fragment along K", "row_ + i * kSquare, column_ + k", "row_, column_ + k", "mma registers"},
+    {kMma, "k of a fragment along K", "row_ + i * kSquare, column_ + k", "row_ + i * kSquare, column_", "mma registers"},
+    {kMma, "place of a fragment", "row_ + k, column_ + i * kSquare", "row_ + k, column_", "mma async turned"},
+    {kMma, "k of a fragment", "row_ + k, column_ + i * kSquare", "row_, column_ + i * kSquare", "mma async turned"},
+    {kMma, "matrices not transposed", "ptx::ldmatrix_x4_trans(", "ptx::ldmatrix_x4(", "mma async"},
+    {kMma, "the stage read from, A", "                reader_a.next_stage();\n", "", "mma async"},
+    {kMma, "the stage read from, B", "                reader_b.next_stage();\n", "", "mma async"},
+    {kMma, "the stage read from, the first again", "stage_ == stages ? 1 - stages : 1", "1", "mma async"},
+    {kMma, "the stage read from, counted", "if (stage_ == stages) stage_ = 0;", "", "mma async"},
+    {kMma, "fragments of one k for another", "(step + 1) % steps * kSquare", "step % steps * kSquare", "mma async"},
+    {kMma, "fragments that are on their way", "fragments[step % 2], sums", "fragments[(step + 1) % 2], sums", "mma async"},
+    {kMma, "fragments after an odd number of steps", "if constexpr (steps % 2 != 0) fragments[0] = fragments[1];", "", "mma two stages"},
+    {kMma, "fragment of B", "fragments.b[j / 2]", "fragments.b[j % 2]", "mma async"},
+    {kMma, "half of a fragment of B", "fragments.a[i], b[j % 2 * 2], b[j % 2 * 2 + 1]", "fragments.a[i], b[0], b[1]", "mma async", 2, 0},
+    {kMma, "half of a fragment of B, bf16", "fragments.a[i], b[j % 2 * 2], b[j % 2 * 2 + 1]", "fragments.a[i], b[0], b[1]", "mma async turned", 2, 1},
+    {kMma, "type of the products", "if constexpr (type == ElementType::f16)", "if constexpr (type != ElementType::f16)", "mma async"},
+    {kMma, "warp's rows", "warp / config.warps_n * warp_rows(config)", "warp % config.warps_n * warp_rows(config)", "mma async turned"},
+    {kMma, "warp's columns", "warp % config.warps_n * warp_columns(config)", "warp / config.warps_n * warp_columns(config)", "mma async"},
+    {kMma, "A's stride", "item.batch * args.stride_a", "item.batch * args.stride_b", "mma split"},
+    {kMma, "B's stride", "item.batch * args.stride_b", "item.batch * args.stride_a", "mma split"},
+    {kMma, "lane's pair, sent", "upper ? left : right, 1", "upper ? right : left, 1", "mma async"},
+    {kMma, "lane's pair, received", "group[e] = upper ? received : left;", "group[e] = upper ? left : received;", "mma async"},
+    {kMma, "lane's pair, kept", "group[2 + e] = upper ? right : received;", "group[2 + e] = upper ? received : right;", "mma async"},
+    {kMma, "columns of a lane", "lane % 4 / 2 * 4 + (upper ? 8 : 0)", "lane % 4 / 2 * 4 + (upper ? 0 : 8)", "mma async"},
+    {kMma, "row of a lane", "const int row = lane / 4;", "const int row = lane % 8;", "mma async"},
+    {kMma, "row of the second half", "i * kSquare + half * 8 + row", "i * kSquare + row", "mma async"},
 
     // gemv: barrier.
     {kGemv, "no barrier before adding up", "__syncthreads();", "", "gemv rows"},

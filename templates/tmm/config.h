@@ -13,7 +13,8 @@ inline constexpr int gemv = 3;    // few rows or few columns, bound by memory
 inline constexpr int reduce = 4;  // the sum of split-K's partial results; a step of other families' plans
 inline constexpr int pack = 5;    // operands copied to where simt reads them best; a step of its plans
 inline constexpr int wgmma = 6;   // tensor cores by warpgroups: wgmma, tiles brought by TMA
-inline constexpr int count = 7;
+inline constexpr int mma = 7;     // tensor cores by warps: mma.sync, ldmatrix, cp.async
+inline constexpr int count = 8;
 }  // namespace family
 
 namespace boundary {
@@ -64,7 +65,7 @@ struct Parameter {
     const char* help;
 };
 
-inline constexpr const char* kFamilyNames[] = {"naive", "tiled", "simt", "gemv", "reduce", "pack", "wgmma"};
+inline constexpr const char* kFamilyNames[] = {"naive", "tiled", "simt", "gemv", "reduce", "pack", "wgmma", "mma"};
 inline constexpr const char* kBoundaryNames[] = {"exact", "guarded", "peeled", "hardware"};
 
 inline constexpr Parameter kParameters[] = {

@@ -48,6 +48,34 @@ __device__ inline void cp_async_wait_group() {
     asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
 
+// Four 8 x 8 matrices of 16-bit elements from shared memory to a warp's registers. Lane l points at row l % 8 of matrix l / 8, 16 bytes;
+// of each matrix it gets elements 2 (l % 4) and the next of row l / 4.
+__device__ inline void ldmatrix_x4(unsigned (&fragments)[4], const void* row) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(fragments[0]), "=r"(fragments[1]), "=r"(fragments[2]), "=r"(fragments[3])
+                 : "r"(shared_address(row))
+                 : "memory");
+}
+// The same of the transposed matrices.
+__device__ inline void ldmatrix_x4_trans(unsigned (&fragments)[4], const void* row) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(fragments[0]), "=r"(fragments[1]), "=r"(fragments[2]), "=r"(fragments[3])
+                 : "r"(shared_address(row))
+                 : "memory");
+}
+
+// sums += A * B by a warp: 16 x 16 times 16 x 8. Which lane holds what is drawn in mma.cuh.
+__device__ inline void mma_m16n8k16_f16(float (&sums)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+__device__ inline void mma_m16n8k16_bf16(float (&sums)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
 // The block's place in its cluster.
 __device__ inline unsigned cluster_ctarank() {
     unsigned rank;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tmm/gemv.h"
+#include "tmm/mma.h"
 #include "tmm/naive.h"
 #include "tmm/pack.h"
 #include "tmm/reduce.h"
@@ -18,6 +19,7 @@ constexpr int threads(const KernelConfig& c) {
         case family::gemv: return gemv::threads(c);
         case family::reduce: return reduce::threads(c);
         case family::pack: return pack::threads(c);
+        case family::mma: return mma::threads(c);
     }
     return 0;
 }
@@ -30,15 +32,18 @@ constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
         case family::gemv: return gemv::shared_bytes(c, s);
         case family::reduce: return reduce::shared_bytes(c, s);
         case family::pack: return pack::shared_bytes(c, s);
+        case family::mma: return mma::shared_bytes(c, s);
     }
     return 0;
 }
 
 // Why no kernel can be made of the config for the signature, whatever the sizes; null where one can.
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
-    if (s.type_a != ElementType::f32 || s.type_b != ElementType::f32 || s.type_c != ElementType::f32)
-        return "the CUDA-core families multiply f32 into f32";
-    if (s.compute != ComputeMode::f32) return "the CUDA-core families compute in f32";
+    if (c.family != family::mma) {
+        if (s.type_a != ElementType::f32 || s.type_b != ElementType::f32 || s.type_c != ElementType::f32)
+            return "the CUDA-core families multiply f32 into f32";
+        if (s.compute != ComputeMode::f32) return "the CUDA-core families compute in f32";
+    }
     if (s.epilogue != Epilogue::none) return "no family has this epilogue yet";
     switch (c.family) {
         case family::naive: return naive::first_violation(c, s);
@@ -47,6 +52,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
         case family::gemv: return gemv::first_violation(c, s);
         case family::reduce: return reduce::first_violation(c, s);
         case family::pack: return pack::first_violation(c, s);
+        case family::mma: return mma::first_violation(c, s);
     }
     return "no such family";
 }
@@ -59,6 +65,7 @@ constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
         case family::simt: return simt::blocks(c, m, n, batch);
         case family::gemv: return gemv::blocks(c, m, n, batch);
         case family::reduce: return reduce::blocks(c, m, n, batch);
+        case family::mma: return mma::blocks(c, m, n, batch);
     }
     return 0;
 }
@@ -70,6 +77,7 @@ constexpr double loads_per_phase(const KernelConfig& c) {
         case family::tiled: return 2;
         case family::simt: return static_cast<double>(c.block_k) * (c.block_m + c.block_n) / simt::threads(c);
         case family::gemv: return static_cast<double>(gemv::kStep) * (c.thread_n + c.block_m);
+        case family::mma: return static_cast<double>(c.block_k) * (c.block_m + c.block_n) / mma::threads(c);
     }
     return 0;
 }

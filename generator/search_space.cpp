@@ -66,7 +66,9 @@ public:
         const double memory = bytes / (4.0e6 * std::max(0.1, fill));
         // A second kernel, and a cluster's two barriers with the sums between them.
         const double summing = (partial_results(c) > 1 ? 2.0 : 0.0) + (c.cluster > 1 ? 0.8 : 0.0);
-        return std::max({arithmetic, memory, latency(c)}) + packing + summing + edges(c) + 1.5;
+        // Of tensor-core configs that memory bounds alike, those that compute less beyond the edges come first.
+        const double beside = c.family == family::mma ? 0.1 * arithmetic : 0.0;
+        return std::max({arithmetic, memory, latency(c)}) + beside + packing + summing + edges(c) + 1.5;
     }
 
 private:
@@ -74,8 +76,8 @@ private:
     double latency(const KernelConfig& c) const {
         const double k = static_cast<double>(ceil_divide(problem_.k, c.split_k));
         switch (c.family) {
-            case family::simt:
-            case family::mma: return std::ceil(k / c.block_k) * (0.1 + 0.6 / std::max(1, c.stages - c.async_copy));
+            case family::simt: return std::ceil(k / c.block_k) * (0.1 + 0.6 / std::max(1, c.stages - c.async_copy));
+            case family::mma: return std::ceil(k / c.block_k) * (0.04 + 0.6 / std::max(1, c.stages - c.async_copy));
             case family::gemv: return std::ceil(k / c.block_k) * 0.6 / c.stages;
             case family::tiled: return std::ceil(k / c.block_k) * 0.8;
         }
@@ -131,7 +133,7 @@ private:
         const auto shared = static_cast<double>(shared_bytes(c, main_signature(problem_, c)) + 1024);
         const double by_shared = std::floor(static_cast<double>(device_.shared_bytes_per_sm) / shared);
         const int accumulators = c.family == family::simt ? c.thread_m * c.thread_n : c.family == family::gemv ? c.block_m * c.thread_n : 1;
-        const double registers = c.family == family::mma ? mma_registers(c) : accumulators * 1.2 + 48.0;
+        const double registers = c.family == family::mma ? mma_registers(c, signature_of(problem_)) : accumulators * 1.2 + 48.0;
         const double by_registers = std::floor(device_.registers_per_sm / (threads(c) * registers));
         return std::max(1.0, std::min({by_threads, by_shared, std::max(by_registers, static_cast<double>(c.min_blocks)), 32.0}));
     }
@@ -347,7 +349,7 @@ void add_mma(Collector& collector, const GemmProblem& p, const DeviceInfo& devic
         const std::int64_t tiles = tiles_m * tiles_n * p.batch;
         double doubt = 0;
         for (const MmaPipeline& pipeline : mma_pipelines(mma_copies_async(signature))) {
-            KernelConfig config = mma_config(tile, pipeline, signature);
+            KernelConfig config = mma_config(tile, pipeline, signature, device);
             if (divides(Extent{.rows = p.m, .columns = p.n}, p.k, tile.block_m, tile.block_n, pipeline.block_k))
                 config.boundary = boundary::exact;
             if (tiles > 4LL * device.sm_count && tiles_m > kRasterBand && tiles_n > kRasterBand) config.raster = kRasterBand;
@@ -431,10 +433,10 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
     if (c.family == family::mma && device.compute_capability() < 80) return "mma.sync of 16 x 8 x 16 needs compute capability 8.0";
     // The accumulators alone, before fragments and addresses; what ptxas needs beyond that shows as spills.
     const int accumulators = c.family == family::simt ? c.thread_m * c.thread_n : c.family == family::mma ? mma::accumulators(c) : 0;
-    const int registers = c.family == family::mma ? mma_registers(c) : accumulators + 24;
+    const int registers = c.family == family::mma ? mma_registers(c, signature) : accumulators + 24;
     const int register_limit = std::min(255, device.registers_per_sm / (threads(c) * c.min_blocks));
     if (registers > register_limit)
-        return fmt::format("{} accumulators a thread do not fit its {} registers", accumulators, register_limit);
+        return fmt::format("{} accumulators a thread and what comes with them do not fit its {} registers", accumulators, register_limit);
     if (c.family != family::naive) {
         if (p.m >= kLargestGrid || p.n >= kLargestGrid || p.k >= kLargestGrid) return "sizes of 2^31 and more are left to naive";
         if (p.m > 0 && p.n > 0) {
@@ -483,7 +485,7 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
     if (mma::is_half_precision(problem.type_a)) {
         const KernelSignature signature = signature_of(problem);
         for (const MmaTile& tile : mma_tiles())
-            likely.push_back(mma_config(tile, mma_pipelines(mma_copies_async(signature)).front(), signature));
+            likely.push_back(mma_config(tile, mma_pipelines(mma_copies_async(signature)).front(), signature, device));
     }
     for (KernelConfig config : likely) {
         const std::int64_t tiles = ceil_divide(problem.m, config.block_m) * ceil_divide(problem.n, config.block_n) * problem.batch;

@@ -21,6 +21,8 @@ constexpr MmaPipeline kRegisterPipelines[] = {{32, 2}, {64, 1}, {32, 1}, {64, 2}
 
 // ldmatrix and the copies into shared memory move so many bytes a clock.
 constexpr double kSharedBytesPerClock = 128;
+// The system's, of each block's shared memory.
+constexpr std::int64_t kReservedSharedBytes = 1024;
 // Beside the products, a scheduler's time goes to addresses and barriers.
 constexpr double kBestEfficiency = 0.85;
 
@@ -39,8 +41,8 @@ bool mma_copies_async(const KernelSignature& signature) {
     return signature.align_a >= 4 || signature.align_b >= 4;
 }
 
-KernelConfig mma_config(const MmaTile& tile, const MmaPipeline& pipeline, const KernelSignature& signature) {
-    return KernelConfig{.family = family::mma,
+KernelConfig mma_config(const MmaTile& tile, const MmaPipeline& pipeline, const KernelSignature& signature, const DeviceInfo& device) {
+    KernelConfig config{.family = family::mma,
                         .block_m = tile.block_m,
                         .block_n = tile.block_n,
                         .block_k = pipeline.block_k,
@@ -48,9 +50,11 @@ KernelConfig mma_config(const MmaTile& tile, const MmaPipeline& pipeline, const 
                         .async_copy = mma_copies_async(signature) ? 1 : 0,
                         .vector_width = 8,
                         .boundary = boundary::peeled,
-                        .min_blocks = tile.min_blocks,
                         .warps_m = tile.warps_m,
                         .warps_n = tile.warps_n};
+    const std::int64_t held = device.shared_bytes_per_sm / (mma::shared_bytes(config, signature) + kReservedSharedBytes);
+    config.min_blocks = static_cast<int>(std::clamp<std::int64_t>(held, 1, tile.min_blocks));
+    return config;
 }
 
 double mma_rate(const DeviceInfo& device) {
@@ -81,9 +85,16 @@ double mma_efficiency(const KernelConfig& c, const KernelSignature& s, const Dev
     return products / std::max(products / kBestEfficiency, busy);
 }
 
-int mma_registers(const KernelConfig& c) {
+int mma_registers(const KernelConfig& c, const KernelSignature& s) {
     constexpr int kAddresses = 24;
-    return mma::accumulators(c) + 2 * 4 * (mma::warp_rows(c) + mma::warp_columns(c)) / mma::kSquare + kAddresses;
+    const int fragments = 2 * 4 * (mma::warp_rows(c) + mma::warp_columns(c)) / mma::kSquare;
+    // A single element takes a register of its own until it is stored.
+    const auto on_the_way = [&](const mma::TileLayout& tile) {
+        if (tile.async_copy) return 0;
+        const int elements = mma::tile_elements(tile) / mma::threads(c);
+        return tile.access == 1 ? elements : elements / 2;
+    };
+    return mma::accumulators(c) + fragments + on_the_way(mma::layout_a(c, s)) + on_the_way(mma::layout_b(c, s)) + kAddresses;
 }
 
 }  // namespace tmm

@@ -12,7 +12,6 @@ constexpr const char* kSimtRules = "tmm/simt.h";
 constexpr const char* kPipeline = "tmm/tile_pipeline.cuh";
 constexpr const char* kWorkItem = "tmm/work_item.cuh";
 constexpr const char* kMma = "tmm/mma.cuh";
-constexpr const char* kMmaRules = "tmm/mma.h";
 constexpr const char* kGemv = "tmm/gemv.cuh";
 constexpr const char* kReduce = "tmm/reduce.cuh";
 constexpr const char* kPack = "tmm/pack.cuh";
@@ -146,7 +145,6 @@ const std::vector<Mutation> kMutations = {
     {kPipeline, "async copies of A", "if constexpr (CopyA::async_copy) copy_a_.start(tiles_a_[copy_stage_]);", "", "mma async"},
     {kPipeline, "loads of B", "if constexpr (!CopyB::async_copy) copy_b_.load(registers_b_);", "", "mma registers"},
     // mma: indices.
-    {kMmaRules, "chunk's place", "chunk * kChunk + c % kChunk", "c", "mma async"},
     {kMma, "the second matrix of A", "matrix / 2 : matrix % 2) * 8", "matrix % 2 : matrix % 2) * 8", "mma async"},
     {kMma, "the second matrix of B", "matrix % 2 : matrix / 2) * 8", "matrix / 2 : matrix / 2) * 8", "mma async"},
     {kMma, "row of ldmatrix along K", "layout.rows_along_k ? outer : k) + lane % 8", "layout.rows_along_k ? k : outer) + lane % 8", "mma async"},

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "generator/text.h"
+#include "tmm/reduce.h"
 
 namespace tmm {
 namespace {
@@ -195,13 +196,16 @@ KernelSignature kernel_signature(const KernelSignature& signature, const KernelC
     KernelSignature s = signature;
     s.compute = kernel_compute(s.compute);
     const FamilyEntry& entry = entry_of(config.family);
+    // The sum of partial results sees neither A nor B.
+    if (config.family == family::reduce) {
+        s.op_a = s.op_b = Operation::none;
+        s.type_a = s.type_b = s.type_c;
+    }
     // Reduce knows no vector_width: it reads and writes whole vectors wherever C allows.
-    const int width = config.family == family::reduce ? 16 : config.vector_width;
+    const int width = config.family == family::reduce ? reduce::kVector : config.vector_width;
     s.align_a = clamped(s.align_a, size_of(s.type_a), entry.single_ab ? 1 : width);
     s.align_b = clamped(s.align_b, size_of(s.type_b), entry.single_ab ? 1 : width);
     s.align_c = clamped(s.align_c, size_of(s.type_c), entry.single_c ? 1 : width);
-    // The sum of partial results sees neither A nor B.
-    if (config.family == family::reduce) s.op_a = s.op_b = Operation::none;
     return s;
 }
 

@@ -10,8 +10,10 @@
 namespace tmm {
 namespace {
 
-// Of packed operands and partial results.
-constexpr std::int64_t kElementBytes = 4;
+// Of split-K's partial results, which are floats.
+constexpr std::int64_t kPartialBytes = 4;
+// The widest access of a thread.
+constexpr int kVectorBytes = 16;
 
 std::int64_t k_per_split(const GemmProblem& problem, const KernelConfig& config) {
     const std::int64_t share = (problem.k + config.split_k - 1) / config.split_k;
@@ -30,14 +32,14 @@ std::int64_t offset_c(const GemmProblem& problem, const Extent& extent) {
 }
 
 // What is left of a declared alignment so many elements further on.
-int alignment_at(int alignment, std::int64_t offset) {
-    while (alignment > kElementBytes && offset * kElementBytes % alignment != 0) alignment /= 2;
+int alignment_at(int alignment, std::int64_t offset, ElementType type) {
+    while (alignment > size_of(type) && offset * size_of(type) % alignment != 0) alignment /= 2;
     return alignment;
 }
 
 // Null pointers, which are allowed where nothing is read, stay null.
-const void* advanced(const void* pointer, std::int64_t elements) {
-    return pointer ? static_cast<const std::byte*>(pointer) + elements * kElementBytes : nullptr;
+const void* advanced(const void* pointer, std::int64_t elements, ElementType type) {
+    return pointer ? static_cast<const std::byte*>(pointer) + elements * size_of(type) : nullptr;
 }
 
 GemmArgs make_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
@@ -45,9 +47,9 @@ GemmArgs make_args(const LaunchStep& step, const GemmProblem& problem, const Gem
     // alpha = 0 promises that A and B are not read, whatever stands there, NaN and null pointers included; k = 0 does that, and
     // leaves beta * C.
     const bool product = call.alpha != 0 && problem.k > 0;
-    return GemmArgs{.a = advanced(call.a, offset_a(problem, extent)),
-                    .b = advanced(call.b, offset_b(problem, extent)),
-                    .c = static_cast<std::byte*>(call.c) + offset_c(problem, extent) * kElementBytes,
+    return GemmArgs{.a = advanced(call.a, offset_a(problem, extent), problem.type_a),
+                    .b = advanced(call.b, offset_b(problem, extent), problem.type_b),
+                    .c = static_cast<std::byte*>(call.c) + offset_c(problem, extent) * size_of(problem.type_c),
                     .bias = call.bias,
                     .workspace = call.workspace,
                     .m = extent.rows,
@@ -87,7 +89,7 @@ std::size_t bind_product(const LaunchStep& step, const GemmProblem& problem, con
         args.a = at(call.workspace, 0);
         args.lda = packed_ld(args.m);
         args.stride_a = args.lda * problem.k;
-        packed = pack::packed_elements(args.m, problem.k, problem.batch) * kElementBytes;
+        packed = pack::packed_elements(args.m, problem.k, problem.batch) * size_of(problem.type_a);
     }
     if (pack::packs_b(step.config)) {
         args.b = at(call.workspace, packed);
@@ -113,22 +115,23 @@ KernelConfig reduce_config(std::int64_t n, int parts) {
 
 // For `few` rows or columns of `many` elements, by blocks of 8 x 32 threads. A thread takes more than one of the many only where
 // enough blocks are left to fill a device.
-KernelConfig edge_config(std::int64_t few, std::int64_t many, std::int64_t batch, bool swap) {
+KernelConfig edge_config(std::int64_t few, std::int64_t many, std::int64_t batch, ElementType type, bool swap) {
     constexpr int threads_n = 8;
     constexpr std::int64_t blocks_wanted = 128;
     int rows = 1;
     while (rows < few) rows *= 2;
     int thread_n = 4;
     while (thread_n > 1 && (rows * thread_n > 32 || many * batch < blocks_wanted * threads_n * thread_n)) thread_n /= 2;
-    return KernelConfig{.family = family::gemv,
+    KernelConfig config{.family = family::gemv,
                         .block_m = rows,
                         .block_n = threads_n * thread_n,
-                        .block_k = 32 * gemv::kStep,
                         .thread_n = thread_n,
                         .stages = 2,
-                        .vector_width = 4,
+                        .vector_width = kVectorBytes / size_of(type),
                         .boundary = boundary::peeled,
                         .swap_ab = swap ? 1 : 0};
+    config.block_k = 32 * gemv::k_step(config);
+    return config;
 }
 
 }  // namespace
@@ -143,15 +146,17 @@ std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const KernelC
     std::vector<EdgeProduct> edges;
     const auto add = [&](const KernelConfig& kernel, const Extent& extent) {
         KernelSignature signature = signature_of(problem);
-        signature.align_a = alignment_at(signature.align_a, offset_a(problem, extent));
-        signature.align_b = alignment_at(signature.align_b, offset_b(problem, extent));
-        signature.align_c = alignment_at(signature.align_c, offset_c(problem, extent));
+        signature.align_a = alignment_at(signature.align_a, offset_a(problem, extent), problem.type_a);
+        signature.align_b = alignment_at(signature.align_b, offset_b(problem, extent), problem.type_b);
+        signature.align_c = alignment_at(signature.align_c, offset_c(problem, extent), problem.type_c);
         edges.push_back(EdgeProduct{.signature = signature, .config = kernel, .extent = extent});
     };
     if (m0 < problem.m)
-        add(edge_config(problem.m - m0, problem.n, problem.batch, false), Extent{.row0 = m0, .rows = problem.m - m0, .columns = problem.n});
+        add(edge_config(problem.m - m0, problem.n, problem.batch, problem.type_a, false),
+            Extent{.row0 = m0, .rows = problem.m - m0, .columns = problem.n});
     if (n0 < problem.n)
-        add(edge_config(problem.n - n0, m0, problem.batch, true), Extent{.column0 = n0, .rows = m0, .columns = problem.n - n0});
+        add(edge_config(problem.n - n0, m0, problem.batch, problem.type_a, true),
+            Extent{.column0 = n0, .rows = m0, .columns = problem.n - n0});
     return edges;
 }
 
@@ -191,8 +196,8 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     if (config.pack_ab != 0) {
         const KernelConfig copy{.family = family::pack, .pack_ab = config.pack_ab};
         add(signature_of(problem), copy, extent, pack::blocks(copy, m, n, k, batch), 0, bind_pack);
-        if (pack::packs_a(config)) plan.workspace_bytes += pack::packed_elements(m, k, batch) * kElementBytes;
-        if (pack::packs_b(config)) plan.workspace_bytes += pack::packed_elements(n, k, batch) * kElementBytes;
+        if (pack::packs_a(config)) plan.workspace_bytes += pack::packed_elements(m, k, batch) * size_of(problem.type_a);
+        if (pack::packs_b(config)) plan.workspace_bytes += pack::packed_elements(n, k, batch) * size_of(problem.type_b);
     }
     const std::int64_t partials_offset = plan.workspace_bytes;
     const KernelSignature signature = main_signature(problem, config);
@@ -200,7 +205,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     if (const int parts = partial_results(config); parts > 1) {
         const KernelConfig sum = reduce_config(n, parts);
         add(signature, sum, extent, blocks(sum, m, n, batch), partials_offset, bind_reduce);
-        plan.workspace_bytes += batch * parts * m * workspace_ld(n) * kElementBytes;
+        plan.workspace_bytes += batch * parts * m * workspace_ld(n) * kPartialBytes;
     }
     for (const EdgeProduct& edge : edge_products(problem, config))
         add(edge.signature, edge.config, edge.extent, blocks(edge.config, edge.extent.rows, edge.extent.columns, batch), 0, bind_product);

@@ -17,6 +17,13 @@ constexpr std::int64_t kLargestGrid = 2147483647;
 // Partial results beyond this cost more to write and read than the split can win.
 constexpr std::int64_t kLargestWorkspace = std::int64_t{1} << 30;
 
+// Split-K's partial results are floats.
+constexpr double kPartialBytes = 4;
+
+double bytes_of(ElementType type) {
+    return size_of(type);
+}
+
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
@@ -25,10 +32,10 @@ std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
 double workspace_estimate(const GemmProblem& p, const KernelConfig& c) {
     const Extent main = main_extent(p, c);
     const auto [m, k, batch] = std::array{static_cast<double>(main.rows), static_cast<double>(p.k), static_cast<double>(p.batch)};
-    return 4.0 * batch *
-           ((partial_results(c) > 1 ? partial_results(c) * m * static_cast<double>(workspace_ld(main.columns)) : 0) +
-            (pack::packs_a(c) ? static_cast<double>(packed_ld(main.rows)) * k : 0) +
-            (pack::packs_b(c) ? static_cast<double>(packed_ld(main.columns)) * k : 0));
+    return batch *
+           ((partial_results(c) > 1 ? kPartialBytes * partial_results(c) * m * static_cast<double>(workspace_ld(main.columns)) : 0) +
+            (pack::packs_a(c) ? bytes_of(p.type_a) * static_cast<double>(packed_ld(main.rows)) * k : 0) +
+            (pack::packs_b(c) ? bytes_of(p.type_b) * static_cast<double>(packed_ld(main.columns)) * k : 0));
 }
 
 // Guesses how long a config takes, to put likely candidates first and leave hopeless ones out. A rough model: FMAs at the
@@ -58,8 +65,9 @@ public:
         const double arithmetic = fma_per_block * blocks_per_sm / (fma_rate * latency_hiding);
 
         const double bytes =
-            4.0 * static_cast<double>(problem_.batch) *
-            ((m + n) * static_cast<double>(problem_.k) + m * n * (partial_results(c) > 1 ? 2.0 * partial_results(c) + 1 : 1));
+            static_cast<double>(problem_.batch) *
+            ((m * bytes_of(problem_.type_a) + n * bytes_of(problem_.type_b)) * static_cast<double>(problem_.k) +
+             m * n * (bytes_of(problem_.type_c) + (partial_results(c) > 1 ? 2.0 * kPartialBytes * partial_results(c) : 0)));
         // Each packed operand is read and written once more.
         const double packing =
             c.pack_ab != 0 ? 2.0 + 2.0 * (workspace_estimate(problem_, c) - workspace_estimate(problem_, unpacked(c))) / 3e6 : 0.0;
@@ -89,7 +97,8 @@ private:
         double total = 0;
         for (const EdgeProduct& edge : edge_products(problem_, c)) {
             const auto many = static_cast<double>(std::max(edge.extent.rows, edge.extent.columns));
-            const double memory = 4.0 * static_cast<double>(problem_.batch) * many * static_cast<double>(problem_.k) / 4.0e6;
+            const double memory =
+                bytes_of(problem_.type_a) * static_cast<double>(problem_.batch) * many * static_cast<double>(problem_.k) / 4.0e6;
             total += std::max(4.0, 1.5 + std::max(memory, latency(edge.config)));
         }
         return total;
@@ -363,6 +372,10 @@ void add_mma(Collector& collector, const GemmProblem& p, const DeviceInfo& devic
 }
 
 void add_gemv(Collector& collector, const GemmProblem& p, const DeviceInfo& device) {
+    // An access brings up to 16 bytes.
+    const int widest = 16 / size_of(p.type_a);
+    // Phases whose loads are under way together.
+    const std::vector<int> stages_choices = is_16_bit(p.type_a) ? std::vector<int>{2, 4} : std::vector<int>{2};
     for (const int swap : {0, 1}) {
         const std::int64_t few = swap ? p.n : p.m;
         const std::int64_t many = swap ? p.m : p.n;
@@ -370,7 +383,7 @@ void add_gemv(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
         for (const int rows : {1, 2, 4, 8, 16}) {
             // Rows beyond what there are cost registers; far fewer read the large operand again and again.
             if ((rows > 1 && rows >= 2 * few) || few > 4LL * rows) continue;
-            for (const int thread_n : {1, 2, 4}) {
+            for (int thread_n = 1; thread_n <= widest; thread_n *= 2) {
                 for (const int threads_n : {1, 4, 8, 16, 32, 64}) {
                     for (const int block_k : {32, 64, 128, 256, 512, 1024, 2048}) {
                         KernelConfig config{.family = family::gemv,
@@ -379,7 +392,7 @@ void add_gemv(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
                                             .block_k = block_k,
                                             .thread_n = thread_n,
                                             .stages = 2,
-                                            .vector_width = 4,
+                                            .vector_width = widest,
                                             .boundary = boundary::peeled,
                                             .swap_ab = swap};
                         const int block_threads = threads(config);
@@ -387,7 +400,10 @@ void add_gemv(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
                         const std::int64_t tiles = ceil_divide(few, rows) * ceil_divide(many, config.block_n) * p.batch;
                         for (const int split : split_choices(p, device, tiles, block_k)) {
                             config.split_k = split;
-                            collector.add(config);
+                            for (const int stages : stages_choices) {
+                                config.stages = stages;
+                                collector.add(config);
+                            }
                         }
                     }
                 }
@@ -396,8 +412,13 @@ void add_gemv(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
     }
 }
 
+bool multiplies_floats(const GemmProblem& p) {
+    return p.type_a == ElementType::f32;
+}
+
 void add_teaching_families(Collector& collector, const GemmProblem& p) {
     collector.add(KernelConfig{.family = family::naive, .block_m = 8, .block_n = 32});
+    if (!multiplies_floats(p)) return;
     for (const int width : {32, 16, 8, 4}) {
         for (const int mode : {boundary::exact, boundary::guarded}) {
             if (mode == boundary::guarded && divides(Extent{.rows = p.m, .columns = p.n}, p.k, width, width, width)) continue;
@@ -482,7 +503,7 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
     double best_estimate = why_invalid(problem, best, device) ? 1e300 : model.estimate(best);
     std::vector<KernelConfig> likely{tile_at(128, 128, 8, 8, stages, async_copy), tile_at(64, 64, 8, 4, stages, async_copy),
                                      tile_at(32, 32, 4, 4, stages, async_copy)};
-    if (mma::is_half_precision(problem.type_a)) {
+    if (is_16_bit(problem.type_a)) {
         const KernelSignature signature = signature_of(problem);
         for (const MmaTile& tile : mma_tiles())
             likely.push_back(mma_config(tile, mma_pipelines(mma_copies_async(signature)).front(), signature, device));
@@ -504,9 +525,9 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
 SearchSpace search_space(const GemmProblem& problem, const DeviceInfo& device, Effort effort) {
     Collector collector(problem, device);
     add_teaching_families(collector, problem);
-    add_simt(collector, problem, device);
+    if (multiplies_floats(problem)) add_simt(collector, problem, device);
     add_gemv(collector, problem, device);
-    if (mma::is_half_precision(problem.type_a)) add_mma(collector, problem, device);
+    if (is_16_bit(problem.type_a)) add_mma(collector, problem, device);
     return collector.finish(default_config(problem, device), bounds_of(effort));
 }
 

@@ -329,11 +329,12 @@ GemmProblem make_problem(const Line& line, i64 m, i64 n, i64 k) {
     p.alignment = line.alignment;
     p.reads_c = line.beta != 0;
     p.epilogue = line.epilogue;
-    const int largest_element = std::max({size_of(p.type_a), size_of(p.type_b), size_of(p.type_c)});
-    if (p.alignment < largest_element)
+    // Pointers to larger elements are aligned to those whatever is said about all three.
+    const int smallest_element = std::min({size_of(p.type_a), size_of(p.type_b), size_of(p.type_c)});
+    if (p.alignment < smallest_element)
         throw Fault{line.offsets[position_of("align")],
-                    fmt::format("align = {} is less than an element's {} bytes", p.alignment, largest_element),
-                    fmt::format("use at least {}: pointers are aligned to their elements", largest_element)};
+                    fmt::format("align = {} is less than an element's {} bytes", p.alignment, smallest_element),
+                    fmt::format("use at least {}: pointers are aligned to their elements", smallest_element)};
     const auto lay = [&](std::size_t index, i64 rows, i64 columns, ElementType type, i64& ld, i64& stride) {
         if (line.column_major) std::swap(rows, columns);
         lay_out(line, {index, rows, columns, type}, ld, stride);

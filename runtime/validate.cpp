@@ -82,8 +82,12 @@ void check_extent(i64 rows, i64 columns, i64 ld, i64 stride, i64 batch, int elem
 }
 
 void check_support(const GemmProblem& p) {
-    if (p.type_a != ElementType::f32 || p.type_b != ElementType::f32 || p.type_c != ElementType::f32)
-        refuse(TMM_STATUS_UNSUPPORTED_TYPE, "this version of tmm has kernels for TMM_F32 only");
+    const bool narrow = is_16_bit(p.type_a);
+    if ((!narrow && p.type_a != ElementType::f32) || p.type_b != p.type_a || (p.type_c != p.type_a && p.type_c != ElementType::f32))
+        refuse(TMM_STATUS_UNSUPPORTED_TYPE,
+               "this version of tmm has kernels for A and B of one type, TMM_F32, TMM_F16 or TMM_BF16, and C of that type or TMM_F32");
+    if (narrow && p.compute != ComputeMode::f32)
+        refuse(TMM_STATUS_UNSUPPORTED_COMPUTE, "this version of tmm computes with TMM_F16 and TMM_BF16 in TMM_COMPUTE_F32 only");
     if (p.compute != ComputeMode::f32 && p.compute != ComputeMode::f32_strict)
         refuse(TMM_STATUS_UNSUPPORTED_COMPUTE, "this version of tmm computes in TMM_COMPUTE_F32 and TMM_COMPUTE_F32_STRICT only");
     if (p.epilogue != Epilogue::none) refuse(TMM_STATUS_UNSUPPORTED_EPILOGUE, "this version of tmm has no epilogue but TMM_EPILOGUE_NONE");
@@ -220,7 +224,8 @@ int alignment_of(const GemmCall& call) {
 }
 
 GemmProblem with_alignment(GemmProblem problem, int alignment) {
-    const int element = std::max({size_of(problem.type_a), size_of(problem.type_b), size_of(problem.type_c)});
+    // A pointer to larger elements is aligned to them whatever the promise about all three is.
+    const int element = std::min({size_of(problem.type_a), size_of(problem.type_b), size_of(problem.type_c)});
     problem.alignment = std::clamp(alignment, element, 16);
     while (problem.alignment < 16) {
         GemmProblem wider = problem;

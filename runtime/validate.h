@@ -35,7 +35,7 @@ struct CheckedArgs {
     std::size_t workspace_size = 0;
 };
 
-// The alignment of the result is the promise, cut to what kernels use: from the element's size to 16. Throws StatusError.
+// The alignment of the result is the promise, cut to what kernels use: from the smallest element's size to 16. Throws StatusError.
 CheckedProblem check_problem(const tmmGemmProblem_t* problem);
 // Throws StatusError.
 CheckedArgs check_args(const CheckedProblem& checked, const tmmGemmArgs_t* args);

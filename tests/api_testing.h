@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 #include <stdlib.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -78,18 +80,60 @@ public:
     tmmHandle_t handle = nullptr;
 };
 
-// Values in device memory, `offset` elements past an aligned address.
+// The bits of a value rounded to a 16-bit type, to the nearest, ties to even.
+inline std::uint16_t to_bits(tmmType_t type, float value) {
+    if (type == TMM_F16) return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
+    if (std::isnan(value)) return 0x7fff;
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const float below = std::bit_cast<float>(bits & 0xffff0000u);
+    const std::uint32_t middle = (bits & 0xffff0000u) | 0x8000u;
+    const bool up = bits > middle || (bits == middle && (bits & 0x10000u) != 0);
+    return static_cast<std::uint16_t>((std::bit_cast<std::uint32_t>(below) >> 16) + (up ? 1 : 0));
+}
+inline float from_bits(tmmType_t type, std::uint16_t bits) {
+    if (type == TMM_F16) return static_cast<float>(std::bit_cast<_Float16>(bits));
+    return std::bit_cast<float>(std::uint32_t{bits} << 16);
+}
+inline float rounded_to(tmmType_t type, float value) {
+    return type == TMM_F32 ? value : from_bits(type, to_bits(type, value));
+}
+inline std::vector<float> rounded_to(tmmType_t type, std::vector<float> values) {
+    for (float& value : values) value = rounded_to(type, value);
+    return values;
+}
+inline std::size_t size_of(tmmType_t type) {
+    return type == TMM_F32 ? sizeof(float) : sizeof(std::uint16_t);
+}
+
+// Values in device memory, `offset` elements past an aligned address; what the test has as floats lies there in the type.
 class OnDevice {
 public:
-    OnDevice(const Fixture& on, const std::vector<float>& values, std::size_t offset = 0)
-        : device_(on.device), count_(values.size()), offset_(offset), buffer_(on.device, (values.size() + offset + 4) * sizeof(float)) {
+    OnDevice(const Fixture& on, const std::vector<float>& values, std::size_t offset = 0, tmmType_t type = TMM_F32)
+        : device_(on.device),
+          count_(values.size()),
+          offset_(offset),
+          type_(type),
+          buffer_(on.device, (values.size() + offset + 4) * size_of(type)) {
         write(values);
     }
-    void write(const std::vector<float>& values) const { device_->copy_to_device(data(), values.data(), values.size() * sizeof(float)); }
-    float* data() const { return static_cast<float*>(buffer_.data()) + offset_; }
+    void write(const std::vector<float>& values) const {
+        if (type_ == TMM_F32) return device_->copy_to_device(address(), values.data(), values.size() * sizeof(float));
+        std::vector<std::uint16_t> bits;
+        for (const float value : values) bits.push_back(to_bits(type_, value));
+        device_->copy_to_device(address(), bits.data(), bits.size() * sizeof(std::uint16_t));
+    }
+    // Of elements of any type, and of floats.
+    void* address() const { return static_cast<char*>(buffer_.data()) + offset_ * size_of(type_); }
+    float* data() const { return static_cast<float*>(address()); }
     std::vector<float> read() const {
         std::vector<float> values(count_);
-        device_->copy_to_host(values.data(), data(), count_ * sizeof(float));
+        if (type_ == TMM_F32) {
+            device_->copy_to_host(values.data(), address(), count_ * sizeof(float));
+            return values;
+        }
+        std::vector<std::uint16_t> bits(count_);
+        device_->copy_to_host(bits.data(), address(), count_ * sizeof(std::uint16_t));
+        for (std::size_t i = 0; i < count_; ++i) values[i] = from_bits(type_, bits[i]);
         return values;
     }
 
@@ -97,6 +141,7 @@ private:
     std::shared_ptr<tmm::Device> device_;
     std::size_t count_;
     std::size_t offset_;
+    tmmType_t type_;
     tmm::DeviceBuffer buffer_;
 };
 
@@ -116,6 +161,8 @@ struct Product {
     float alpha = 1, beta = 0;
     // Elements between the end of a stored row (or column) and the next.
     std::int64_t pad_a = 0, pad_b = 0, pad_c = 0;
+    // Of A and B, and of C. Values are given as floats that the type holds.
+    tmmType_t type = TMM_F32, type_c = TMM_F32;
 
     bool row() const { return layout == TMM_ROW_MAJOR; }
     bool plain_a() const { return row() == (op_a == TMM_NO_TRANS); }
@@ -144,7 +191,8 @@ inline bool same_bits(const std::vector<float>& x, const std::vector<float>& y) 
 }
 
 // Holds `c`, which was `before`, against a loop of FP32 FMAs: non-finite values where the loop puts them, finite ones within the
-// componentwise bound, and what is no element of C bit for bit as it was. The first difference in words; empty: none.
+// componentwise bound (and the rounding to the type of C), and what is no element of C bit for bit as it was. The first difference
+// in words; empty: none.
 inline std::string difference(const Product& p, const std::vector<float>& a, const std::vector<float>& b, const std::vector<float>& before,
                               const std::vector<float>& c) {
     std::vector<char> element(c.size(), 0);
@@ -173,19 +221,23 @@ inline std::string difference(const Product& p, const std::vector<float>& a, con
                 exact += static_cast<double>(p.beta) * static_cast<double>(before[at]);
                 magnitude += std::abs(static_cast<double>(p.beta) * static_cast<double>(before[at]));
             }
+            expected = rounded_to(p.type_c, expected);
             const float got = c[at];
             const std::string place = p.text() + ": C(" + std::to_string(i) + ", " + std::to_string(j) + ") = " + std::to_string(got);
             if (std::isnan(expected) || std::isinf(expected)) {
                 const bool same = std::isnan(expected) ? std::isnan(got) : got == expected;
                 if (!same) return place + ", a loop of FMAs gives " + std::to_string(expected);
             } else {
-                const double bound = static_cast<double>(p.k + 3) * std::ldexp(1.0, -24) * magnitude;
+                double bound = static_cast<double>(p.k + 3) * std::ldexp(1.0, -24) * magnitude;
+                // Half the distance between two numbers of 11 or 8 digits.
+                if (p.type_c == TMM_F16) bound += std::ldexp(1.0, std::max(got == 0 ? -14 : std::ilogb(got), -14) - 11);
+                if (p.type_c == TMM_BF16) bound += std::ldexp(1.0, std::max(got == 0 ? -126 : std::ilogb(got), -126) - 8);
                 if (!(std::abs(static_cast<double>(got) - exact) <= bound)) return place + ", expected " + std::to_string(exact);
             }
         }
     }
     for (std::size_t i = 0; i < c.size(); ++i)
-        if (!element[i] && std::memcmp(&c[i], &before[i], sizeof(float)) != 0)
+        if (!element[i] && !(std::isnan(c[i]) && std::isnan(before[i])) && std::memcmp(&c[i], &before[i], sizeof(float)) != 0)
             return p.text() + ": padding at " + std::to_string(i) + " was written";
     return "";
 }
@@ -206,6 +258,8 @@ inline tmmGemmProblem_t problem_of(const Product& p) {
     problem.lda = p.lda();
     problem.ldb = p.ldb();
     problem.ldc = p.ldc();
+    problem.type_a = problem.type_b = p.type;
+    problem.type_c = p.type_c;
     problem.reads_c = p.beta != 0 ? 1 : 0;
     return problem;
 }

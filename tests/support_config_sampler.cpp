@@ -52,19 +52,33 @@ std::int64_t leading_dimension(std::int64_t columns, int kind, int align_element
     return kind == 0 ? aligned : kind == 1 ? aligned + align_elements : aligned + 1;
 }
 
+// types: of A and B, and of C; narrow stands for f16 and bf16 in turn.
+enum class Types { floats, narrow, narrow_to_float };
 struct Family {
     int family;
     int boundary;
+    Types types = Types::floats;
 };
-constexpr std::array<Family, 9> kFamilies = {{{family::naive, boundary::guarded},
-                                              {family::tiled, boundary::exact},
-                                              {family::tiled, boundary::guarded},
-                                              {family::simt, boundary::exact},
-                                              {family::simt, boundary::guarded},
-                                              {family::simt, boundary::peeled},
-                                              {family::gemv, boundary::exact},
-                                              {family::gemv, boundary::guarded},
-                                              {family::gemv, boundary::peeled}}};
+constexpr std::array kFamilies = {
+    Family{family::naive, boundary::guarded},
+    Family{family::tiled, boundary::exact},
+    Family{family::tiled, boundary::guarded},
+    Family{family::simt, boundary::exact},
+    Family{family::simt, boundary::guarded},
+    Family{family::simt, boundary::peeled},
+    Family{family::gemv, boundary::exact},
+    Family{family::gemv, boundary::guarded},
+    Family{family::gemv, boundary::peeled},
+    Family{family::naive, boundary::guarded, Types::narrow},
+    Family{family::gemv, boundary::exact, Types::narrow},
+    Family{family::gemv, boundary::guarded, Types::narrow},
+    Family{family::gemv, boundary::peeled, Types::narrow},
+    Family{family::gemv, boundary::peeled, Types::narrow_to_float},
+    Family{family::mma, boundary::exact, Types::narrow},
+    Family{family::mma, boundary::guarded, Types::narrow},
+    Family{family::mma, boundary::peeled, Types::narrow},
+    Family{family::mma, boundary::peeled, Types::narrow_to_float},
+};
 
 KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
     KernelConfig c{.family = family.family, .boundary = family.boundary};
@@ -92,12 +106,25 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.trim = draw.of(std::array{0, 0, 1});
             if (c.block_m > largest_block || c.block_n > largest_block) c.thread_m = 99;  // not valid: drawn anew
             break;
+        case family::mma:
+            c.warps_m = draw.of(std::array{1, 1, 2, 3, 4});
+            c.warps_n = draw.of(std::array{1, 1, 2, 3, 4});
+            c.block_m = c.warps_m * draw.of(std::array{16, 32, 48, 64});
+            c.block_n = c.warps_n * draw.of(std::array{16, 32, 48, 64});
+            c.block_k = draw.of(std::array{16, 32, 48, 64, 128});
+            c.async_copy = draw.below(2);
+            c.stages = c.async_copy ? 2 + draw.below(4) : 1 + draw.below(2);
+            c.vector_width = draw.of(std::array{1, 2, 4, 8, 8});
+            c.split_k = draw.of(std::array{1, 1, 2, 3, 16});
+            c.raster = draw.of(std::array{0, 0, 1, 2, 8});
+            if (c.block_m > largest_block || c.block_n > largest_block) c.thread_m = 99;  // not valid: drawn anew
+            break;
         default:
             c.block_m = draw.of(std::array{1, 2, 3, 4, 8, 16});
-            c.thread_n = draw.of(std::array{1, 2, 4});
+            c.thread_n = family.types == Types::floats ? draw.of(std::array{1, 2, 4}) : draw.of(std::array{1, 2, 4, 8});
             c.block_n = c.thread_n * draw.of(std::array{1, 2, 4, 8, 16, 32});
             c.block_k = draw.of(std::array{16, 32, 64, 128, 256});
-            c.vector_width = draw.of(std::array{1, 2, 4});
+            c.vector_width = family.types == Types::floats ? draw.of(std::array{1, 2, 4}) : draw.of(std::array{1, 2, 4, 8, 8});
             c.stages = 1 + draw.below(3);
             c.split_k = draw.of(std::array{1, 1, 2, 5, 16});
             c.swap_ab = draw.below(2);
@@ -105,9 +132,10 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
     return c;
 }
 
-GemmProblem make_problem(const KernelConfig& c, int ops, const std::vector<int>& shape, const std::vector<int>& layout) {
+GemmProblem make_problem(const KernelConfig& c, ElementType type, ElementType type_c, int ops, const std::vector<int>& shape,
+                         const std::vector<int>& layout) {
     const bool multiples = c.boundary == boundary::exact;
-    GemmProblem p;
+    GemmProblem p{.type_a = type, .type_b = type, .type_c = type_c};
     // A swapped gemv holds columns where the others hold rows.
     p.m = size_of_kind(shape[m_kind], c.swap_ab ? c.block_n : c.block_m, multiples);
     p.n = size_of_kind(shape[n_kind], c.swap_ab ? c.block_m : c.block_n, multiples);
@@ -121,11 +149,12 @@ GemmProblem make_problem(const KernelConfig& c, int ops, const std::vector<int>&
     if (multiples) p.k = (p.k + c.block_k - 1) / c.block_k * c.block_k;
     p.op_a = ops & 2 ? Operation::transpose : Operation::none;
     p.op_b = ops & 1 ? Operation::transpose : Operation::none;
-    p.alignment = 4 << layout[alignment];
-    const int elements = p.alignment / 4;
-    p.lda = leading_dimension(stored_columns_a(p), layout[pad_a], elements);
-    p.ldb = leading_dimension(stored_columns_b(p), layout[pad_b], elements);
-    p.ldc = leading_dimension(p.n, layout[pad_c], elements);
+    constexpr std::array kAlignmentsOf16Bit = {2, 8, 16};
+    p.alignment = is_16_bit(type) ? kAlignmentsOf16Bit[static_cast<std::size_t>(layout[alignment])] : 4 << layout[alignment];
+    const auto elements = [&](ElementType of) { return std::max(1, p.alignment / size_of(of)); };
+    p.lda = leading_dimension(stored_columns_a(p), layout[pad_a], elements(type));
+    p.ldb = leading_dimension(stored_columns_b(p), layout[pad_b], elements(type));
+    p.ldc = leading_dimension(p.n, layout[pad_c], elements(type_c));
     if (layout[batched]) {
         p.batch = 3;
         p.stride_a = stored_rows_a(p) * p.lda;
@@ -183,7 +212,12 @@ std::vector<Sample> sample_configs(const SamplerOptions& options, const DeviceIn
     std::vector<Sample> samples;
     for (int i = 0; i < options.count; ++i) {
         const Family family = kFamilies[static_cast<std::size_t>(i) % kFamilies.size()];
-        const int ops = i / static_cast<int>(kFamilies.size()) % 4;
+        const int round = i / static_cast<int>(kFamilies.size());
+        const int ops = round % 4;
+        // Neighbours in the list and in time have different types.
+        const ElementType narrow = (i + round) % 2 == 0 ? ElementType::f16 : ElementType::bf16;
+        const ElementType type = family.types == Types::floats ? ElementType::f32 : narrow;
+        const ElementType type_c = family.types == Types::narrow_to_float ? ElementType::f32 : type;
         const std::vector<int>& layout = rows[next_row++ % rows.size()];
         for (;;) {
             Sample sample{.config = draw_config(family, draw, options.largest_block), .problems = {}};
@@ -191,7 +225,7 @@ std::vector<Sample> sample_configs(const SamplerOptions& options, const DeviceIn
             sample.beta = layout[scalars] == 0 ? 0 : layout[scalars] == 1 ? 1 : 3;
             std::vector<int> shape = layout;
             for (int j = 0; j < options.problems_per_config; ++j) {
-                const GemmProblem problem = make_problem(sample.config, ops, shape, layout);
+                const GemmProblem problem = make_problem(sample.config, type, type_c, ops, shape, layout);
                 if (!why_invalid(problem, sample.config, device)) sample.problems.push_back(problem);
                 shape = {draw.below(6), draw.below(6), draw.below(6)};
             }

@@ -91,7 +91,22 @@ TEST_CASE("every invalid argument gives its own status and launches nothing") {
             {"too large", TMM_STATUS_TOO_LARGE, [](Call& x) { x.problem.lda = kHuge / 4; }, true},
             {"too many elements", TMM_STATUS_TOO_LARGE,
              [](Call& x) { x.problem.m = x.problem.batch = std::int64_t{1} << 31, x.problem.stride_c = 5; }, true},
-            {"f16", TMM_STATUS_UNSUPPORTED_TYPE, [](Call& x) { x.problem.type_a = x.problem.type_b = TMM_F16; }, true},
+            {"f64", TMM_STATUS_UNSUPPORTED_TYPE, [](Call& x) { x.problem.type_a = x.problem.type_b = x.problem.type_c = TMM_F64; }, true},
+            {"f16 and bf16", TMM_STATUS_UNSUPPORTED_TYPE, [](Call& x) { x.problem.type_a = TMM_F16, x.problem.type_b = TMM_BF16; }, true},
+            {"f16 and f32", TMM_STATUS_UNSUPPORTED_TYPE, [](Call& x) { x.problem.type_a = TMM_F16; }, true},
+            {"f16 into bf16", TMM_STATUS_UNSUPPORTED_TYPE,
+             [](Call& x) { x.problem.type_a = x.problem.type_b = TMM_F16, x.problem.type_c = TMM_BF16; }, true},
+            {"f32 into bf16", TMM_STATUS_UNSUPPORTED_TYPE, [](Call& x) { x.problem.type_c = TMM_BF16; }, true},
+            {"bf16, strict", TMM_STATUS_UNSUPPORTED_COMPUTE,
+             [](Call& x) { x.problem.type_a = x.problem.type_b = TMM_BF16, x.problem.compute = TMM_COMPUTE_F32_STRICT; }, true},
+            {"f16, misaligned a", TMM_STATUS_MISALIGNED_POINTER,
+             [](Call& x) { x.problem.type_a = x.problem.type_b = TMM_F16, x.args.a = moved(x.args.a, 1); }, false},
+            {"f16 into f32, misaligned c", TMM_STATUS_MISALIGNED_POINTER,
+             [](Call& x) {
+                 x.problem.type_a = x.problem.type_b = TMM_F16;
+                 x.args.c = const_cast<void*>(moved(x.args.c, 2));
+             },
+             false},
             {"tf32", TMM_STATUS_UNSUPPORTED_COMPUTE, [](Call& x) { x.problem.compute = TMM_COMPUTE_TF32; }, true},
             {"bias epilogue", TMM_STATUS_UNSUPPORTED_EPILOGUE, [](Call& x) { x.problem.epilogue = TMM_EPILOGUE_BIAS; }, true},
             {"bias", TMM_STATUS_UNSUPPORTED_EPILOGUE, [](Call& x) { x.args.bias = x.b.data(); }, false},

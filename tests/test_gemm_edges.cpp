@@ -35,9 +35,23 @@ constexpr const char* kConfigs[] = {
     "family=gemv,block_m=4,block_n=32,block_k=128,boundary=guarded",
 };
 
-// Runs a config by name on the product's operands; a workspace full of NaN. The difference, in words.
+constexpr const char* kConfigsOf16Bit[] = {
+    "family=naive,block_m=4,block_n=32",
+    "family=gemv,block_m=4,block_n=64,block_k=64,thread_n=8,stages=2,vector_width=8,boundary=peeled",
+    "family=gemv,block_m=4,block_n=32,block_k=128,thread_n=2,vector_width=8,boundary=guarded,split_k=3",
+    "family=gemv,block_m=4,block_n=32,block_k=128,thread_n=4,vector_width=4,boundary=guarded,swap_ab=1",
+};
+constexpr Product kTypesOf16Bit[] = {{.type = TMM_BF16, .type_c = TMM_BF16},
+                                     {.type = TMM_F16, .type_c = TMM_F16},
+                                     {.type = TMM_BF16, .type_c = TMM_F32},
+                                     {.type = TMM_F16, .type_c = TMM_F32}};
+
+// Runs a config by name on the product's operands, rounded to its types; a workspace full of NaN. The difference, in words.
 std::string run_config(const Fixture& on, tmm::KernelLoader& loader, const std::string& config_text, const Product& p,
-                       const std::vector<float>& a, const std::vector<float>& b, const std::vector<float>& before) {
+                       const std::vector<float>& values_a, const std::vector<float>& values_b, const std::vector<float>& values_c) {
+    const std::vector<float> a = rounded_to(p.type, values_a);
+    const std::vector<float> b = rounded_to(p.type, values_b);
+    const std::vector<float> before = rounded_to(p.type_c, values_c);
     const tmmGemmProblem_t given = problem_of(p);
     const tmm::CheckedProblem checked = tmm::check_problem(&given);
     const tmm::KernelConfig config = tmm::parse_config(config_text);
@@ -45,10 +59,10 @@ std::string run_config(const Fixture& on, tmm::KernelLoader& loader, const std::
     auto made = tmm::ExecutablePlan::make(tmm::make_launch_plan(checked.problem, config, on.device->info()), loader);
     if (const auto* failure = std::get_if<tmm::CompileFailure>(&made)) return config_text + ": " + failure->log;
     const tmm::ExecutablePlan& plan = std::get<tmm::ExecutablePlan>(made);
-    const OnDevice da(on, a);
-    const OnDevice db(on, b);
-    const OnDevice dc(on, before);
-    const tmmGemmArgs_t args = args_of(p, da.data(), db.data(), dc.data());
+    const OnDevice da(on, a, 0, p.type);
+    const OnDevice db(on, b, 0, p.type);
+    const OnDevice dc(on, before, 0, p.type_c);
+    const tmmGemmArgs_t args = args_of(p, da.address(), db.address(), dc.address());
     tmm::GemmCall call = tmm::check_args(checked, &args).call;
     const tmm::DeviceBuffer workspace(on.device, static_cast<std::size_t>(plan.plan().workspace_bytes));
     if (workspace.data()) on.device->fill_bytes(workspace.data(), 0xff, workspace.bytes());
@@ -63,56 +77,130 @@ tmm::KernelLoader loader_of(const Fixture& on) {
     return tmm::KernelLoader(on.device, tmm::make_compiler(on.device->info()), tmm::KernelCache(tmm::default_cache_directory()));
 }
 
+// A config by name, with operands of the types that `types` names.
+void meet_edges(const Fixture& on, tmm::KernelLoader& loader, const char* config, const Product& types) {
+    const auto typed = [&](Product p) {
+        p.type = types.type;
+        p.type_c = types.type_c;
+        return p;
+    };
+    // Inner and edge tiles in every direction, for tiles of up to 32.
+    for (const float beta : {0.0f, 0.5f}) {
+        const Product p = typed({.m = 67, .n = 70, .k = 41, .alpha = 1.5f, .beta = beta, .pad_a = 3, .pad_b = 2, .pad_c = 5});
+        std::vector<float> a = normal_values(p.size_a(), 1);
+        std::vector<float> b = normal_values(p.size_b(), 2);
+        const std::vector<float> c = beta == 0 ? std::vector<float>(p.size_c(), kNan) : normal_values(p.size_c(), 3);
+        CHECK(run_config(on, loader, config, p, a, b, c) == "");
+
+        // Non-finite values spread along their row or column and nowhere else; zeros beside them are not skipped.
+        a[p.at_a(5, 7)] = kNan;
+        a[p.at_a(66, 40)] = kInf;
+        a[p.at_a(33, 0)] = -kInf;
+        b[p.at_b(11, 69)] = kNan;
+        b[p.at_b(40, 3)] = 0;
+        b[p.at_b(0, 8)] = 0;
+        b[p.at_b(20, 31)] = kInf;
+        a[p.at_a(12, 20)] = 0;
+        CHECK(run_config(on, loader, config, p, a, b, c) == "");
+    }
+    // What stands between the rows is never used.
+    const Product p = typed({.m = 33, .n = 35, .k = 18, .pad_a = 2, .pad_b = 1, .pad_c = 1});
+    std::vector<float> a(p.size_a(), kNan);
+    std::vector<float> b(p.size_b(), kNan);
+    const std::vector<float> values = normal_values(33 * 18 + 18 * 35, 4);
+    std::size_t next = 0;
+    for (std::int64_t i = 0; i < p.m; ++i)
+        for (std::int64_t q = 0; q < p.k; ++q) a[p.at_a(i, q)] = values[next++];
+    for (std::int64_t q = 0; q < p.k; ++q)
+        for (std::int64_t j = 0; j < p.n; ++j) b[p.at_b(q, j)] = values[next++];
+    CHECK(run_config(on, loader, config, p, a, b, std::vector<float>(p.size_c(), kNan)) == "");
+    // alpha = 0 over NaN: beta * C, or zeros.
+    const Product scaled = typed({.m = 33, .n = 35, .k = 18, .alpha = 0, .beta = 0.5f, .pad_c = 1});
+    const Product cleared = typed({.m = 33, .n = 35, .k = 18, .alpha = 0, .beta = 0, .pad_c = 1});
+    const std::vector<float> nans(33 * 35, kNan);
+    CHECK(run_config(on, loader, config, scaled, nans, nans, normal_values(scaled.size_c(), 5)) == "");
+    CHECK(run_config(on, loader, config, cleared, nans, nans, std::vector<float>(cleared.size_c(), kNan)) == "");
+    // k = 0 likewise; a split has no parts there.
+    if (tmm::parse_config(config).split_k > 1) return;
+    for (const float beta : {0.0f, 0.5f}) {
+        const Product empty = typed({.m = 33, .n = 35, .k = 0, .alpha = 2, .beta = beta, .pad_a = 1, .pad_c = 1});
+        const std::vector<float> c = beta == 0 ? std::vector<float>(empty.size_c(), kNan) : normal_values(empty.size_c(), 6);
+        CHECK(run_config(on, loader, config, empty, std::vector<float>(empty.size_a(), kNan), nans, c) == "");
+    }
+}
+
 }  // namespace
 
 TEST_CASE("each family at its edges: NaN under beta = 0, NaN and Inf in the operands, padding") {
     for (const int ordinal : devices()) {
         const Fixture on(ordinal);
         tmm::KernelLoader loader = loader_of(on);
-        for (const char* config : kConfigs) {
-            // Inner and edge tiles in every direction, for tiles of up to 32.
-            for (const float beta : {0.0f, 0.5f}) {
-                const Product p{.m = 67, .n = 70, .k = 41, .alpha = 1.5f, .beta = beta, .pad_a = 3, .pad_b = 2, .pad_c = 5};
-                std::vector<float> a = normal_values(p.size_a(), 1);
-                std::vector<float> b = normal_values(p.size_b(), 2);
-                const std::vector<float> c = beta == 0 ? std::vector<float>(p.size_c(), kNan) : normal_values(p.size_c(), 3);
-                CHECK(run_config(on, loader, config, p, a, b, c) == "");
+        for (const char* config : kConfigs) meet_edges(on, loader, config, {});
+        for (const char* config : kConfigsOf16Bit)
+            for (const Product& types : kTypesOf16Bit) meet_edges(on, loader, config, types);
+    }
+}
 
-                // Non-finite values spread along their row or column and nowhere else; zeros beside them are not skipped.
-                a[p.at_a(5, 7)] = kNan;
-                a[p.at_a(66, 40)] = kInf;
-                a[p.at_a(33, 0)] = -kInf;
-                b[p.at_b(11, 69)] = kNan;
-                b[p.at_b(40, 3)] = 0;
-                b[p.at_b(0, 8)] = 0;
-                b[p.at_b(20, 31)] = kInf;
-                a[p.at_a(12, 20)] = 0;
-                CHECK(run_config(on, loader, config, p, a, b, c) == "");
+TEST_CASE("16-bit operands: every layout and operation, odd leading dimensions, pointers that are only element-aligned") {
+    for (const int ordinal : devices()) {
+        const Fixture on(ordinal);
+        int round = 0;
+        for (const tmmLayout_t layout : {TMM_ROW_MAJOR, TMM_COL_MAJOR}) {
+            for (const tmmOperation_t op_a : {TMM_NO_TRANS, TMM_TRANS}) {
+                for (const tmmOperation_t op_b : {TMM_NO_TRANS, TMM_CONJ_TRANS}) {
+                    for (const std::int64_t pad : {0, 1}) {
+                        const Product& types = kTypesOf16Bit[static_cast<std::size_t>(round++) % std::size(kTypesOf16Bit)];
+                        const Product p{.layout = layout,
+                                        .op_a = op_a,
+                                        .op_b = op_b,
+                                        .m = 9,
+                                        .n = 44,
+                                        .k = 40,
+                                        .alpha = -2,
+                                        .beta = pad == 1 ? 3.0f : 0.0f,
+                                        .pad_a = pad,
+                                        .pad_b = pad,
+                                        .pad_c = pad,
+                                        .type = types.type,
+                                        .type_c = types.type_c};
+                        const std::vector<float> a = rounded_to(p.type, normal_values(p.size_a(), 6));
+                        const std::vector<float> b = rounded_to(p.type, normal_values(p.size_b(), 7));
+                        const std::vector<float> before = rounded_to(p.type_c, normal_values(p.size_c(), 8));
+                        const tmmGemmProblem_t problem = problem_of(p);
+                        tmmPlan_t plan = nullptr;
+                        REQUIRE_MESSAGE(tmmPlanCreate(on.handle, &problem, &plan) == TMM_STATUS_SUCCESS, tmmLastError(on.handle));
+                        for (const std::size_t offset : {0, 1, 2}) {
+                            const OnDevice da(on, a, offset, p.type), db(on, b, offset, p.type), dc(on, before, offset, p.type_c);
+                            const tmmGemmArgs_t args = args_of(p, da.address(), db.address(), dc.address());
+                            REQUIRE_MESSAGE(tmmGemm(on.handle, &problem, &args) == TMM_STATUS_SUCCESS, tmmLastError(on.handle));
+                            on.device->synchronize();
+                            CHECK(difference(p, a, b, before, dc.read()) == "");
+                            const std::vector<float> once = dc.read();
+                            dc.write(before);
+                            REQUIRE(tmmPlanRun(plan, nullptr, &args) == TMM_STATUS_SUCCESS);
+                            on.device->synchronize();
+                            CHECK(same_bits(dc.read(), once));
+                        }
+                        tmmPlanDestroy(plan);
+                    }
+                }
             }
-            // What stands between the rows is never used.
-            const Product p{.m = 33, .n = 35, .k = 18, .pad_a = 2, .pad_b = 1, .pad_c = 1};
-            std::vector<float> a(p.size_a(), kNan);
-            std::vector<float> b(p.size_b(), kNan);
-            const std::vector<float> values = normal_values(33 * 18 + 18 * 35, 4);
-            std::size_t next = 0;
-            for (std::int64_t i = 0; i < p.m; ++i)
-                for (std::int64_t q = 0; q < p.k; ++q) a[p.at_a(i, q)] = values[next++];
-            for (std::int64_t q = 0; q < p.k; ++q)
-                for (std::int64_t j = 0; j < p.n; ++j) b[p.at_b(q, j)] = values[next++];
-            CHECK(run_config(on, loader, config, p, a, b, std::vector<float>(p.size_c(), kNan)) == "");
-            // alpha = 0 over NaN: beta * C, or zeros.
-            const Product scaled{.m = 33, .n = 35, .k = 18, .alpha = 0, .beta = 0.5f, .pad_c = 1};
-            const Product cleared{.m = 33, .n = 35, .k = 18, .alpha = 0, .beta = 0, .pad_c = 1};
-            const std::vector<float> nans(33 * 35, kNan);
-            CHECK(run_config(on, loader, config, scaled, nans, nans, normal_values(scaled.size_c(), 5)) == "");
-            CHECK(run_config(on, loader, config, cleared, nans, nans, std::vector<float>(cleared.size_c(), kNan)) == "");
-            // k = 0 likewise; a split has no parts there.
-            if (tmm::parse_config(config).split_k > 1) continue;
-            for (const float beta : {0.0f, 0.5f}) {
-                const Product empty{.m = 33, .n = 35, .k = 0, .alpha = 2, .beta = beta, .pad_a = 1, .pad_c = 1};
-                const std::vector<float> c = beta == 0 ? std::vector<float>(empty.size_c(), kNan) : normal_values(empty.size_c(), 6);
-                CHECK(run_config(on, loader, config, empty, std::vector<float>(empty.size_a(), kNan), nans, c) == "");
-            }
+        }
+    }
+}
+
+TEST_CASE("a sum that f16 can't hold is infinite in C, and finite where C is f32") {
+    for (const int ordinal : devices()) {
+        const Fixture on(ordinal);
+        for (const tmmType_t type_c : {TMM_F16, TMM_F32}) {
+            const Product p{.m = 8, .n = 8, .k = 8, .type = TMM_F16, .type_c = type_c};
+            const std::vector<float> a(64, 100), b(64, 100), before(64, kNan);
+            const OnDevice da(on, a, 0, TMM_F16), db(on, b, 0, TMM_F16), dc(on, before, 0, type_c);
+            const tmmGemmProblem_t problem = problem_of(p);
+            const tmmGemmArgs_t args = args_of(p, da.address(), db.address(), dc.address());
+            REQUIRE_MESSAGE(tmmGemm(on.handle, &problem, &args) == TMM_STATUS_SUCCESS, tmmLastError(on.handle));
+            on.device->synchronize();
+            for (const float value : dc.read()) CHECK(value == (type_c == TMM_F16 ? kInf : 80000.0f));
         }
     }
 }

@@ -49,6 +49,15 @@ std::vector<Sample> samples() {
     transposed.op_a = transposed.op_b = Operation::transpose;
     KernelSignature nt;
     nt.op_b = Operation::transpose;
+    const auto narrow = [](KernelSignature s, ElementType type, ElementType type_c) {
+        s.type_a = s.type_b = type;
+        s.type_c = type_c;
+        return s;
+    };
+    const KernelSignature bf16 = narrow(beta, ElementType::bf16, ElementType::bf16);
+    const KernelSignature f16 = narrow(kPlain, ElementType::f16, ElementType::f16);
+    KernelSignature bf16_nt = narrow(kPlain, ElementType::bf16, ElementType::f32);
+    bf16_nt.op_b = Operation::transpose;
     return {
         {"family=naive,block_m=16,block_n=16", beta},
         {"family=tiled,block_m=16,block_n=16,block_k=16,boundary=exact", kPlain},
@@ -60,6 +69,14 @@ std::vector<Sample> samples() {
         {"family=gemv,block_m=1,block_n=64,block_k=16,thread_n=2,vector_width=4", kPlain},
         {"family=gemv,block_m=4,block_n=8,block_k=128,thread_n=1,vector_width=4,boundary=peeled", nt},
         {"family=reduce,block_m=1,block_n=256", beta},
+        {"family=naive,block_m=16,block_n=16", bf16},
+        {"family=naive,block_m=16,block_n=16", f16},
+        {"family=gemv,block_m=1,block_n=256,block_k=64,thread_n=8,stages=2,vector_width=8,boundary=peeled", f16},
+        {"family=gemv,block_m=8,block_n=128,block_k=64,thread_n=4,stages=2,vector_width=8,boundary=peeled", bf16},
+        {"family=gemv,block_m=1,block_n=16,block_k=256,thread_n=4,stages=4,vector_width=8,boundary=peeled", bf16_nt},
+        {"family=gemv,block_m=8,block_n=16,block_k=256,thread_n=4,stages=2,vector_width=8,boundary=peeled", bf16_nt},
+        {"family=reduce,block_m=4,block_n=256", bf16},
+        {"family=reduce,block_m=1,block_n=256", f16},
     };
 }
 

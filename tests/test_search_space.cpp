@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "generator/assumed_device.h"
+#include "generator/kernel_source.h"
 #include "generator/launch_plan.h"
 #include "generator/search_space.h"
 #include "generator/shapes_file.h"
@@ -26,7 +27,10 @@ const char* const kShapes[] = {"1x1x1",
                                "64x64x64 batch=1024",
                                "2047x2049x2051 ops=nt beta=1",
                                "100x90x80 align=4 lda=83",
-                               "1000000x1x65536"};
+                               "1000000x1x65536",
+                               "1x4096x4096 dtype=bf16 ops=nt",
+                               "16x11008x4096 dtype=f16 ctype=f32 align=2",
+                               "1024x1024x1024 dtype=bf16"};
 
 }  // namespace
 
@@ -51,6 +55,17 @@ TEST_CASE("every candidate is valid, offered once, and the default leads") {
             CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
             for (const Rejection& rejection : space.rejections) CHECK(!rejection.reason.empty());
         }
+    }
+}
+
+TEST_CASE("few rows of 16-bit elements are read 8 at a time") {
+    const DeviceInfo device = assumed_device("90");
+    for (const char* text : {"1x4096x4096 dtype=bf16", "8x4096x4096 dtype=f16 ops=nt", "4096x2x4096 dtype=bf16 ops=tn"}) {
+        CAPTURE(text);
+        const SearchSpace space = search_space(parse_shape(text).problem, device, Effort::normal);
+        CHECK(space.candidates.front().family == family::naive);
+        CHECK(std::count_if(space.candidates.begin(), space.candidates.end(),
+                            [](const KernelConfig& c) { return c.family == family::gemv && c.vector_width == 8; }) >= 50);
     }
 }
 
@@ -124,6 +139,28 @@ TEST_CASE("the fallback serves every problem, also beyond 2^31") {
         CHECK(!why_invalid(problem, fallback_config(problem), device));
         CHECK(!why_invalid(problem, default_config(problem, device), device));
     }
+    for (const char* text :
+         {"100x100x100 dtype=bf16", "100x100x100 dtype=f16 ctype=f32 align=2 beta=1 ops=tt", "3000000000x1x1 dtype=f16"}) {
+        CAPTURE(text);
+        const GemmProblem problem = parse_shape(text).problem;
+        CHECK(!why_invalid(problem, fallback_config(problem), device));
+        CHECK(!why_invalid(problem, default_config(problem, device), device));
+    }
+}
+
+TEST_CASE("bytes count by the type of each matrix, partial results as floats") {
+    const DeviceInfo device = assumed_device("90");
+    const GemmProblem problem = parse_shape("4x100x4096 dtype=bf16").problem;
+    const LaunchPlan plan =
+        make_launch_plan(problem, parse_config("family=gemv,block_m=4,block_n=64,block_k=128,thread_n=4,vector_width=8,split_k=3"), device);
+    REQUIRE(plan.steps.size() == 2);
+    CHECK(plan.workspace_bytes == 4 * 3 * 4 * 100);
+    // The second kernel is the one that sums the partial results of f32 operands, but for the type that it writes.
+    CHECK(make_kernel_source(plan.steps[1].signature, plan.steps[1].config).name.find("tmm_reduce_bf16_nn_") == 0);
+    const LaunchPlan wide = make_launch_plan(parse_shape("4x100x4096 dtype=bf16 ctype=f32").problem, plan.config, device);
+    const LaunchPlan floats = make_launch_plan(parse_shape("4x100x4096").problem, plan.config, device);
+    CHECK(make_kernel_source(wide.steps[1].signature, wide.steps[1].config).name ==
+          make_kernel_source(floats.steps[1].signature, floats.steps[1].config).name);
 }
 
 TEST_CASE("a config that can't serve says why") {
@@ -135,7 +172,15 @@ TEST_CASE("a config that can't serve says why") {
           std::string::npos);
     CHECK(reason("100x100x100", "family=tiled,block_m=5,block_n=5,block_k=5").find("4, 8, 16 or 32") != std::string::npos);
     CHECK(reason("100x100x100", "family=reduce,block_n=4").find("not a way to multiply") != std::string::npos);
-    CHECK(reason("16x16x16 dtype=bf16", "family=naive,block_m=8,block_n=32").find("f32") != std::string::npos);
+    CHECK(reason("16x16x16 dtype=bf16", "family=naive,block_m=8,block_n=32") == "");
+    CHECK(reason("16x16x16 dtype=f64", "family=naive,block_m=8,block_n=32").find("f32, f16 and bf16") != std::string::npos);
+    CHECK(reason("16x16x16 dtype=f16 btype=bf16", "family=naive,block_m=8,block_n=32").find("A and B of one type") != std::string::npos);
+    CHECK(reason("16x16x16 dtype=f16 ctype=bf16", "family=naive,block_m=8,block_n=32").find("or f32") != std::string::npos);
+    CHECK(reason("16x16x16 dtype=bf16", "family=tiled,block_m=8,block_n=8,block_k=8").find("f32 into f32") != std::string::npos);
+    const char* const wide = "family=gemv,block_n=256,block_k=64,thread_n=8,vector_width=8,boundary=peeled";
+    CHECK(reason("1x512x512 dtype=f16", wide) == "");
+    CHECK(reason("1x512x512", wide).find("16 bits") != std::string::npos);
+    CHECK(reason("1x512x512 dtype=f16 ops=nt", wide).find("256") != std::string::npos);
     const std::string trimmed =
         "family=simt,block_m=64,block_n=32,block_k=16,thread_m=8,thread_n=4,stages=2,vector_width=4,trim=1,boundary=";
     CHECK(reason("65x64x64", (trimmed + "exact").c_str()) == "");
@@ -146,6 +191,6 @@ TEST_CASE("a config that can't serve says why") {
     CHECK(reason("81x33x64", (trimmed + "peeled").c_str()).find("up to 16") != std::string::npos);
     CHECK(reason("5x64x64", (trimmed + "peeled").c_str()).find("whole tile") != std::string::npos);
     CHECK(reason("5x64x64", "family=naive,block_m=4,block_n=32,trim=1") != "");
-    CHECK(reason("5x64x64", "family=gemv,block_m=8,block_n=32,block_k=128,trim=1").find("and trim") != std::string::npos);
+    CHECK(reason("5x64x64", "family=gemv,block_m=8,block_n=32,block_k=128,trim=1").find("gemv uses") != std::string::npos);
     CHECK(reason("64x64x2", "family=gemv,block_n=128,block_k=32,thread_n=4,split_k=4").find("more parts than K") != std::string::npos);
 }

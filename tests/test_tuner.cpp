@@ -110,11 +110,27 @@ TEST_CASE("a dry run says what would be measured and why the rest would not, and
     CHECK(json.at("problems").at(0).at("rejections").is_array());
 }
 
+TEST_CASE("16-bit operands are tuned like others, and the database says what they were") {
+    TunerFolder folder("3 5 7 dtype=bf16 beta=1\n1 9 40 dtype=f16 ctype=f32 ops=nt align=2\n");
+    const Finished finished = folder.tune();
+    CAPTURE(finished.err);
+    REQUIRE(finished.status == 0);
+    CHECK(finished.out.find("3x5x7 dtype=bf16 beta=1") != std::string::npos);
+    CHECK(finished.out.find("2 of 2 problems have a verified winner") != std::string::npos);
+    CHECK(folder.count(kMeasured) == folder.count(kPassed));
+    CHECK(folder.count("SELECT count(*) FROM measurement WHERE error_ratio > 1 OR error_ratio IS NULL") == 0);
+    CHECK(folder.count("SELECT count(*) FROM problem WHERE type_a = 2 AND type_b = 2 AND type_c = 2") == 1);
+    CHECK(folder.count("SELECT count(*) FROM problem WHERE type_a = 1 AND type_b = 1 AND type_c = 0") == 1);
+    // Plain and vectorized kernels both took part.
+    CHECK(folder.count("SELECT count(DISTINCT family) FROM config") > 1);
+    CHECK(folder.tune().out.find("nothing to measure: all 2 problems have verified winners") != std::string::npos);
+}
+
 TEST_CASE("a problem that no kernel serves has no winner and a reason; the others have theirs") {
-    TunerFolder folder("4 4 4 dtype=bf16\n4 4 4\n");
+    TunerFolder folder("4 4 4 dtype=f64\n4 4 4\n");
     const Finished dry = folder.tune({"--dry-run"});
     CHECK(dry.status == 0);
-    CHECK(dry.out.find("4x4x4 dtype=bf16: no kernel serves it: ") != std::string::npos);
+    CHECK(dry.out.find("4x4x4 dtype=f64: no kernel serves it: ") != std::string::npos);
     const Finished finished = folder.tune();
     CAPTURE(finished.err);
     CHECK(finished.status == 6);

@@ -17,6 +17,7 @@
 #include <variant>
 #include <vector>
 
+#include "generator/error.h"
 #include "generator/search_space.h"
 #include "generator/shapes_file.h"
 #include "generator/text.h"
@@ -125,6 +126,13 @@ GemmProblem problem_of(const std::string& text) {
 float* element(const GemmArgs& args, i64 row, i64 column) {
     return static_cast<float*>(args.c) + row * args.ldc + column;
 }
+// Where C has 16 bits.
+std::uint16_t* half_element(const GemmArgs& args, i64 row, i64 column) {
+    return static_cast<std::uint16_t*>(args.c) + row * args.ldc + column;
+}
+float bf16_value(std::uint16_t bits) {
+    return std::bit_cast<float>(std::uint32_t{bits} << 16);
+}
 
 bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
@@ -143,6 +151,14 @@ TEST_CASE("right kernels pass, whatever the problem") {
              "5 6 7 batch=3",
              "1x1x1",
              "1x300x40",
+             // Odd numbers of 2-byte elements, at odd multiples of 2 bytes.
+             "33x29x17 dtype=bf16 align=2",
+             "17 41 23 dtype=f16 ops=nt lda=25 ldc=43 align=2 beta=0.5",
+             "31 15 9 dtype=bf16 ops=tt lda=41 ldb=13 ldc=17 alpha=-1.5 beta=2",
+             "5 7 9 dtype=f16 ctype=f32 batch=3 align=2",
+             "5 7 9 dtype=bf16 ctype=f32 beta=1",
+             "1x1x1 dtype=f16 align=2",
+             "20 20 20 layout=col dtype=bf16 beta=0.5",
          }) {
         CAPTURE(text);
         const Shape shape = parse_shape(text);
@@ -155,6 +171,111 @@ TEST_CASE("right kernels pass, whatever the problem") {
         const Verdict again = verifier.verify_again(executable);
         CHECK(again.outcome == Outcome::ok);
         CHECK(again.error_ratio == verdict.error_ratio);
+    }
+}
+
+TEST_CASE("a 16-bit result one step beside the right one is seen, in whole numbers and in real ones") {
+    for (const char* text : {"33x29x17 dtype=bf16", "33x29x17 dtype=f16 align=2", "33x29x700 dtype=bf16"}) {
+        for (const int step : {1, -1}) {
+            CAPTURE(text);
+            CAPTURE(step);
+            const auto one_beside = [&](const GemmArgs& args) {
+                *half_element(args, 3, 17) = static_cast<std::uint16_t>(*half_element(args, 3, 17) + step);
+            };
+            Verdict verdict = bench().verdict(problem_of(text), one_beside);
+            CHECK(verdict.outcome == Outcome::wrong_result);
+            CHECK_MESSAGE(contains(verdict.detail, "C[3][17] = "), verdict.detail);
+            CHECK_MESSAGE(contains(verdict.detail, "integers"), verdict.detail);
+
+            int run = 0;
+            verdict = bench().verdict(problem_of(text), [&](const GemmArgs& args) {
+                if (run++ == 1) one_beside(args);
+            });
+            CHECK(verdict.outcome == Outcome::inaccurate);
+            CHECK_MESSAGE(contains(verdict.detail, "C[3][17] = "), verdict.detail);
+            CHECK_MESSAGE(contains(verdict.detail, "breaks the error bound"), verdict.detail);
+            CHECK(verdict.error_ratio > 1);
+            CHECK(verdict.error_ratio < 3.1);
+        }
+    }
+}
+
+TEST_CASE("whole numbers halfway between two of bf16 must have gone to the even one") {
+    const GemmProblem problem = problem_of("8x8x3000 dtype=bf16");
+    const VerificationOptions threefold{.alpha = 3};
+    const Verdict right = bench().verdict(problem, nullptr, threefold);
+    CHECK_MESSAGE(right.outcome == Outcome::ok, right.detail);
+    int ties = 0;
+    const Verdict verdict = bench().verdict(
+        problem,
+        [&](const GemmArgs& args) {
+            for (i64 row = 0; row < args.m; ++row) {
+                for (i64 column = 0; column < args.n; ++column) {
+                    float exact = 0;
+                    for (i64 k = 0; k < args.k; ++k)
+                        exact += bf16_value(static_cast<const std::uint16_t*>(args.a)[row * args.lda + k]) *
+                                 bf16_value(static_cast<const std::uint16_t*>(args.b)[k * args.ldb + column]);
+                    const auto bits = std::bit_cast<std::uint32_t>(3 * exact);
+                    if ((bits & 0xffff) != 0x8000) continue;
+                    ++ties;
+                    // Away from zero.
+                    *half_element(args, row, column) = static_cast<std::uint16_t>((bits >> 16) + 1);
+                }
+            }
+        },
+        threefold);
+    REQUIRE(ties > 0);
+    CHECK(verdict.outcome == Outcome::wrong_result);
+    CHECK_MESSAGE(contains(verdict.detail, "integers"), verdict.detail);
+}
+
+TEST_CASE("every 2 bytes around 16-bit elements are watched") {
+    const GemmProblem problem = problem_of("5 7 9 dtype=bf16 lda=11 ldb=9 ldc=11 align=2");
+    const struct {
+        Fault fault;
+        const char* detail;
+    } faults[] = {
+        {[](const GemmArgs& args) { half_element(args, 0, 0)[-1] = 0; }, "guard zone before C (1 elements"},
+        {[](const GemmArgs& args) { half_element(args, 4, 6)[1] = 0; }, "guard zone behind C (1 elements"},
+        {[](const GemmArgs& args) { *half_element(args, 3, 7) = 0; }, "padding of C behind row 3"},
+        {[](const GemmArgs& args) { static_cast<std::uint16_t*>(const_cast<void*>(args.a))[4 * args.lda + 8] ^= 1; }, "A[4][8] changed"},
+        {[](const GemmArgs& args) { static_cast<std::uint16_t*>(const_cast<void*>(args.b))[7 * args.ldb + 7] = 1; },
+         "padding of B behind row 7"},
+        {[](const GemmArgs& args) { *half_element(args, 4, 6) = static_cast<std::uint16_t>(unwritten_of(ElementType::bf16)); },
+         "C[4][6] was not written"},
+    };
+    for (const auto& [fault, detail] : faults) {
+        const Verdict verdict = bench().verdict(problem, fault);
+        CHECK(verdict.outcome == Outcome::wrong_result);
+        CHECK_MESSAGE(contains(verdict.detail, detail), verdict.detail);
+    }
+}
+
+TEST_CASE("what matrices are filled with are numbers of their type, nearest to those of f32") {
+    for (u64 i = 0; i < 20000; ++i) {
+        const float wide = normal_value(ElementType::f32, 5, i);
+        const float half = normal_value(ElementType::f16, 5, i);
+        const float brain = normal_value(ElementType::bf16, 5, i);
+        // One bit in the last place of f32 may be lost before.
+        const float error = std::fabs(wide) * 0x1p-24f;
+        CHECK(static_cast<float>(static_cast<_Float16>(half)) == half);
+        CHECK(std::fabs(half - wide) <= std::fabs(wide) * 0x1p-11f + error);
+        CHECK((std::bit_cast<std::uint32_t>(brain) & 0xffff) == 0);
+        CHECK(std::fabs(brain - wide) <= std::fabs(wide) * 0x1p-8f + error);
+    }
+    // Ties go to the even one, also where that has one digit more.
+    CHECK(rounded(0x101, 8) == 0x100);
+    CHECK(rounded(0x103, 8) == 0x104);
+    CHECK(rounded(-0x1ff, 8) == -0x200);
+    CHECK(rounded(0x1fe, 8) == 0x1fe);
+    CHECK(rounded(0x10100, 8) == 0x10000);
+}
+
+TEST_CASE("problems that it can't judge are refused") {
+    for (const char* text : {"8 8 8 dtype=f64", "8 8 8 dtype=f16 ctype=bf16", "8 8 8 dtype=f16 btype=bf16", "8 8 8 ctype=bf16",
+                             "8 8 8 dtype=bf16 compute=f32_strict", "8 8 8 compute=tf32"}) {
+        CAPTURE(text);
+        CHECK_THROWS_AS(Verifier(*bench().loader, problem_of(text)), Error);
     }
 }
 
@@ -317,8 +438,13 @@ TEST_CASE("large problems are checked on sampled rows, their first and last amon
 }
 
 TEST_CASE("what is verified stands on the alignment that the problem declares and on no better one, what is timed as allocated") {
-    for (const int alignment : {4, 8, 16, 64}) {
-        GemmProblem problem = problem_of("16x16x16");
+    for (const auto& [text, alignment] : {std::pair{"16x16x16", 4},
+                                          {"16x16x16", 8},
+                                          {"16x16x16", 16},
+                                          {"16x16x16", 64},
+                                          {"16x16x16 dtype=bf16", 2},
+                                          {"16x16x16 dtype=f16", 16}}) {
+        GemmProblem problem = problem_of(text);
         problem.alignment = alignment;
         Verifier verified(*bench().loader, problem, {.rotation_bytes = 0});
         REQUIRE(verified.rotation_sets() == 1);
@@ -406,8 +532,8 @@ TEST_CASE("the reference agrees with OpenBLAS in double precision") {
         const GemmProblem p = problem_of(text);
         std::vector<float> a(static_cast<std::size_t>(stored_rows_a(p) * p.lda));
         std::vector<float> b(static_cast<std::size_t>(stored_rows_b(p) * p.ldb));
-        for (std::size_t i = 0; i < a.size(); ++i) a[i] = content_value(contents::normal, 11, static_cast<i64>(i));
-        for (std::size_t i = 0; i < b.size(); ++i) b[i] = content_value(contents::normal, 12, static_cast<i64>(i));
+        for (std::size_t i = 0; i < a.size(); ++i) a[i] = content_value(ElementType::f32, contents::normal, 11, static_cast<i64>(i));
+        for (std::size_t i = 0; i < b.size(); ++i) b[i] = content_value(ElementType::f32, contents::normal, 12, static_cast<i64>(i));
         const std::vector<double> wide_a(a.begin(), a.end());
         const std::vector<double> wide_b(b.begin(), b.end());
         std::vector<double> expected(static_cast<std::size_t>(p.m * p.n));

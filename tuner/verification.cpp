@@ -24,8 +24,9 @@ namespace tmm {
 
 namespace {
 
-constexpr i64 kWord = 4;
 constexpr i64 kGuardBytes = 4096;
+// Words of the workspace, whatever it holds.
+constexpr ElementType kWorkspaceType = ElementType::f32;
 constexpr i64 kVectorBytes = 16;
 // As cudaMalloc gives it (CUDA Programming Guide, "Device Memory Accesses").
 constexpr i64 kAllocationAlignment = 256;
@@ -61,15 +62,16 @@ enum class Placing {
     allocated,
 };
 
-Matrix make_matrix(const std::shared_ptr<Device>& device, i64 rows, i64 columns, i64 ld, i64 stride, i64 batch, int declared_alignment,
-                   Placing placing) {
-    const i64 alignment = std::max<i64>(kWord, declared_alignment & -declared_alignment);
+Matrix make_matrix(const std::shared_ptr<Device>& device, ElementType type, i64 rows, i64 columns, i64 ld, i64 stride, i64 batch,
+                   int declared_alignment, Placing placing) {
+    const i64 word = size_of(type);
+    const i64 alignment = std::max<i64>(word, declared_alignment & -declared_alignment);
     const i64 matrix_span = rows > 0 && columns > 0 && batch > 0 ? (rows - 1) * ld + columns : 0;
     const i64 span = matrix_span > 0 ? (batch - 1) * stride + matrix_span : 0;
     const bool odd = placing == Placing::odd || alignment < kVectorBytes;
     const i64 unit = odd ? 2 * alignment : kAllocationAlignment;
     // The guard before the first element is at least kGuardBytes and at most one unit more.
-    const i64 bytes = span * kWord + 2 * kGuardBytes + unit;
+    const i64 bytes = span * word + 2 * kGuardBytes + unit;
     Matrix matrix{.buffer = DeviceBuffer(device, static_cast<std::size_t>(bytes)), .region = {}, .base = nullptr};
     auto* const start = static_cast<unsigned char*>(matrix.buffer.data());
     const auto step = static_cast<std::uintptr_t>(unit);
@@ -80,8 +82,9 @@ Matrix make_matrix(const std::shared_ptr<Device>& device, i64 rows, i64 columns,
     const auto before = static_cast<i64>(first - reinterpret_cast<std::uintptr_t>(start));
     matrix.base = start + before;
     matrix.region = {.buffer = start,
-                     .words = bytes / kWord,
-                     .first = before / kWord,
+                     .type = type,
+                     .words = bytes / word,
+                     .first = before / word,
                      .span = span,
                      .rows = rows,
                      .columns = columns,
@@ -91,20 +94,24 @@ Matrix make_matrix(const std::shared_ptr<Device>& device, i64 rows, i64 columns,
     return matrix;
 }
 
+i64 word_bytes(const MatrixRegion& region) {
+    return size_of(region.type);
+}
+
 // A matrix on the emulated device whose zones AddressSanitizer guards for as long as this lives.
 class PoisonedZones {
 public:
     explicit PoisonedZones(const MatrixRegion& region) : region_(region) {
         const i64 behind = region.first + region.span;
-        sanitizer::poison(region.buffer, static_cast<std::size_t>(region.first * kWord));
-        sanitizer::poison(word(behind), static_cast<std::size_t>((region.words - behind) * kWord));
+        sanitizer::poison(region.buffer, static_cast<std::size_t>(region.first * word_bytes(region)));
+        sanitizer::poison(word(behind), static_cast<std::size_t>((region.words - behind) * word_bytes(region)));
     }
-    ~PoisonedZones() { sanitizer::unpoison(region_.buffer, static_cast<std::size_t>(region_.words * kWord)); }
+    ~PoisonedZones() { sanitizer::unpoison(region_.buffer, static_cast<std::size_t>(region_.words * word_bytes(region_))); }
     PoisonedZones(const PoisonedZones&) = delete;
     PoisonedZones& operator=(const PoisonedZones&) = delete;
 
 private:
-    const void* word(i64 index) const { return static_cast<const unsigned char*>(region_.buffer) + index * kWord; }
+    const void* word(i64 index) const { return static_cast<const unsigned char*>(region_.buffer) + index * word_bytes(region_); }
 
     MatrixRegion region_;
 };
@@ -114,7 +121,11 @@ struct OperandSet {
     Matrix b;
     Matrix c;
     // What a kernel touches; at least one byte.
-    i64 bytes() const { return std::max<i64>((a.region.span + b.region.span + c.region.span) * kWord, 1); }
+    i64 bytes() const {
+        i64 sum = 0;
+        for (const MatrixRegion* region : {&a.region, &b.region, &c.region}) sum += region->span * word_bytes(*region);
+        return std::max<i64>(sum, 1);
+    }
 };
 
 // Where the findings of one run are gathered.
@@ -125,6 +136,26 @@ using Findings = std::array<Finding, slot::count>;
 
 const char* content_name(int content) {
     return content == contents::integers ? "integers" : "normal values";
+}
+
+// The number whose bits stand in a matrix of that type.
+double value_of(ElementType type, unsigned bits) {
+    if (type == ElementType::f32) return static_cast<double>(std::bit_cast<float>(bits));
+    if (type == ElementType::bf16) return static_cast<double>(std::bit_cast<float>(bits << 16));
+    const int exponent = static_cast<int>(bits >> 10 & 0x1f);
+    const int fraction = static_cast<int>(bits & 0x3ff);
+    const double sign = (bits & 0x8000) != 0 ? -1 : 1;
+    if (exponent == 0x1f) return fraction != 0 ? std::nan("") : sign * HUGE_VAL;
+    return sign * std::ldexp(exponent == 0 ? fraction : fraction + 0x400, std::max(exponent, 1) - 25);
+}
+
+bool is_verifiable(const GemmProblem& p) {
+    if (p.epilogue != Epilogue::none) return false;
+    if (p.type_a == ElementType::f32)
+        return p.type_b == ElementType::f32 && p.type_c == ElementType::f32 &&
+               (p.compute == ComputeMode::f32 || p.compute == ComputeMode::f32_strict);
+    return is_16_bit(p.type_a) && p.type_b == p.type_a && (p.type_c == p.type_a || p.type_c == ElementType::f32) &&
+           p.compute == ComputeMode::f32;
 }
 
 // Scalars of the integer runs: small, so that nothing is rounded, and 0 only where the caller's is.
@@ -205,9 +236,12 @@ private:
     Verdict judge(const Findings& found, int content, double alpha, double beta) const;
     std::string element_name(i64 batch, i64 row, i64 column) const;
     std::string word_name(const char* name, const Matrix& matrix, i64 word) const;
-    unsigned read_word(const void* address) const {
+    unsigned read_word(const MatrixRegion& region, i64 word) const {
+        const auto bytes = static_cast<std::size_t>(word_bytes(region));
+        const void* const address = static_cast<const unsigned char*>(region.buffer) + word * word_bytes(region);
+        // The bytes come first in a little-endian number, whichever width they have.
         unsigned bits = 0;
-        device->copy_to_host(&bits, address, sizeof bits);
+        device->copy_to_host(&bits, address, bytes);
         return bits;
     }
 
@@ -216,12 +250,9 @@ private:
 
 Verifier::State::State(KernelLoader& loader, const GemmProblem& asked, const VerificationOptions& how)
     : device(loader.device()), problem(asked), options(how) {
-    const bool f32 = problem.type_a == ElementType::f32 && problem.type_b == ElementType::f32 && problem.type_c == ElementType::f32 &&
-                     (problem.compute == ComputeMode::f32 || problem.compute == ComputeMode::f32_strict) &&
-                     problem.epilogue == Epilogue::none;
-    if (!f32) {
+    if (!is_verifiable(problem)) {
         throw Error(ExitStatus::usage, fmt::format("results of {} can't be verified", to_text(problem)), {},
-                    "use dtype=f32, ctype=f32 and compute=f32 or f32_strict");
+                    "use dtype=f32 with compute=f32 or f32_strict, or dtype=f16 or bf16 with compute=f32 and ctype like dtype or f32");
     }
     alpha = static_cast<double>(static_cast<float>(options.alpha));
     beta = problem.reads_c ? static_cast<double>(static_cast<float>(options.beta)) : 0.0;
@@ -260,9 +291,9 @@ void Verifier::State::load_kernels(KernelLoader& loader) {
 
 OperandSet Verifier::State::make_set(Placing placing) const {
     const GemmProblem& p = problem;
-    return {.a = make_matrix(device, stored_rows_a(p), stored_columns_a(p), p.lda, p.stride_a, p.batch, p.alignment, placing),
-            .b = make_matrix(device, stored_rows_b(p), stored_columns_b(p), p.ldb, p.stride_b, p.batch, p.alignment, placing),
-            .c = make_matrix(device, p.m, p.n, p.ldc, p.stride_c, p.batch, p.alignment, placing)};
+    return {.a = make_matrix(device, p.type_a, stored_rows_a(p), stored_columns_a(p), p.lda, p.stride_a, p.batch, p.alignment, placing),
+            .b = make_matrix(device, p.type_b, stored_rows_b(p), stored_columns_b(p), p.ldb, p.stride_b, p.batch, p.alignment, placing),
+            .c = make_matrix(device, p.type_c, p.m, p.n, p.ldc, p.stride_c, p.batch, p.alignment, placing)};
 }
 
 void Verifier::State::choose_rows() {
@@ -290,7 +321,8 @@ void Verifier::State::compute_reference(DeviceBuffer& sum, DeviceBuffer* magnitu
     const bool b_plain = p.op_b == Operation::none;
     const i64 tiles = ceil_div(row_count, kReferenceTile) * ceil_div(p.n, kReferenceTile) * p.batch;
     launch(*kernels.reference, std::min<i64>(tiles, i64{1} << 20), kReferenceThreads,
-           ReferenceArgs{.a = sets[0].a.base,
+           ReferenceArgs{.type = p.type_a,
+                         .a = sets[0].a.base,
                          .b = sets[0].b.base,
                          .rows = static_cast<const i64*>(rows.data()),
                          .sum = static_cast<double*>(sum.data()),
@@ -325,10 +357,12 @@ void* Verifier::State::workspace_of(std::int64_t bytes) {
 }
 
 MatrixRegion Verifier::State::workspace_region(std::int64_t bytes) const {
-    const i64 words = ceil_div(bytes, kWord);
+    const i64 word = size_of(kWorkspaceType);
+    const i64 words = ceil_div(bytes, word);
     return {.buffer = workspaces.back().data(),
-            .words = words + 2 * kGuardBytes / kWord,
-            .first = kGuardBytes / kWord,
+            .type = kWorkspaceType,
+            .words = words + 2 * kGuardBytes / word,
+            .first = kGuardBytes / word,
             .span = words,
             .rows = 1,
             .columns = words,
@@ -380,7 +414,8 @@ Verdict Verifier::State::check(const ExecutablePlan& plan, int content, double r
     if (elements > 0) {
         const DeviceBuffer& sum = content == contents::integers ? integer_sum : normal_sum;
         launch(*kernels.compare, grid_for(elements), kThreads,
-               CompareArgs{.c = set.c.base,
+               CompareArgs{.type = problem.type_c,
+                           .c = set.c.base,
                            .rows = static_cast<const i64*>(rows.data()),
                            .sum = static_cast<const double*>(sum.data()),
                            .magnitude = static_cast<const double*>(normal_magnitude.data()),
@@ -418,17 +453,17 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
         const i64 row = row_list.empty() ? place : row_list[static_cast<std::size_t>(place)];
         const i64 column = index % problem.n;
         const i64 offset = batch * problem.stride_c + row * problem.ldc + column;
-        const unsigned bits = read_word(c.base + offset * kWord);
-        const double value = static_cast<double>(std::bit_cast<float>(bits));
+        const unsigned bits = read_word(c.region, c.region.first + offset);
+        const double value = value_of(c.region.type, bits);
         double sum = 0;
         const DeviceBuffer& sums = content == contents::integers ? integer_sum : normal_sum;
         device->copy_to_host(&sum, static_cast<const double*>(sums.data()) + index, sizeof sum);
         const double before =
-            run_beta == 0 ? 0.0 : static_cast<double>(content_value(content, seed_of(options.seed, 0, 2, content), offset));
+            run_beta == 0 ? 0.0 : static_cast<double>(content_value(problem.type_c, content, seed_of(options.seed, 0, 2, content), offset));
         const std::string element = element_name(batch, row, column);
         const std::string share = fmt::format("{} of {} checked elements", wrong.count, row_count * problem.n * problem.batch);
         verdict.outcome = content == contents::normal && std::isfinite(value) ? Outcome::inaccurate : Outcome::wrong_result;
-        if (bits == kUnwritten) {
+        if (bits == unwritten_of(problem.type_c)) {
             // Arithmetic on a CPU hands the NaN's bits on.
             verdict.detail = fmt::format("{} was not written, or read before; {} are wrong {}", element, share, run);
         } else if (verdict.outcome == Outcome::inaccurate) {
@@ -456,16 +491,17 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
     zone("C", c, slot::c_zones);
     if (verdict.outcome == Outcome::ok && found[slot::c_elements].count > 0) {
         const auto word = static_cast<i64>(found[slot::c_elements].first);
-        const unsigned bits = read_word(static_cast<const unsigned*>(c.region.buffer) + word);
-        fail(fmt::format("{} {}", word_name("C", c, word), bits == kUnwritten ? "was not written" : "is not finite"));
+        const unsigned bits = read_word(c.region, word);
+        fail(fmt::format("{} {}", word_name("C", c, word), bits == unwritten_of(problem.type_c) ? "was not written" : "is not finite"));
     }
     zone("A", sets.front().a, slot::a_zones);
     operand("A", sets.front().a, slot::a_elements);
     zone("B", sets.front().b, slot::b_zones);
     operand("B", sets.front().b, slot::b_elements);
     if (verdict.outcome == Outcome::ok && found[slot::workspace_zones].count > 0)
-        fail(fmt::format("guard zone {} the workspace changed",
-                         static_cast<i64>(found[slot::workspace_zones].first) < kGuardBytes / kWord ? "before" : "behind"));
+        fail(fmt::format(
+            "guard zone {} the workspace changed",
+            static_cast<i64>(found[slot::workspace_zones].first) < kGuardBytes / size_of(kWorkspaceType) ? "before" : "behind"));
     return verdict;
 }
 

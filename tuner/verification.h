@@ -14,7 +14,8 @@ namespace tmm {
 struct Verdict {
     // ok, wrong_result (integers differ, a guard zone changed, an element was not written) or inaccurate (bound broken).
     Outcome outcome = Outcome::ok;
-    // Worst componentwise |error| / ((c + 2) u (|alpha| |A| |B| + |beta| |C|)) on real-valued data; -1 where it was not reached.
+    // Worst componentwise |error| / ((c + 2) u (|alpha| |A| |B| + |beta| |C|)) on real-valued data; -1 where it was not reached. Where C
+    // has 16 bits the bound has half the distance between its numbers besides.
     double error_ratio = -1;
     // Where and how it differs: "C[3][17] = 4, expected 5 (integers)".
     std::string detail;

@@ -9,6 +9,9 @@
 //      |   |  0 1 2 3 | 4 5 6 7 | …   4 k a thread         |     |  k..k+3 | +4..+7 | …   thread_n columns a thread
 //      v   |    …                                          v     |    …
 //
+// With elements of 16 bits, of which an access brings 8, it is 8 k and up to 8 columns a thread. What is read stays as it lies in
+// memory, half as wide as the floats that it becomes, until it is multiplied.
+//
 // The few rows are read by all threads again and again: they stay in the first-level cache.
 #pragma once
 
@@ -21,20 +24,21 @@
 namespace tmm::gemv {
 
 // Up to `width` neighbouring elements, of which the first `valid` exist; the others are 0.
-template <int alignment, int vector_width, bool guarded, int width>
-__device__ inline void load_neighbours(float (&values)[width], const float* source, int valid) {
-    constexpr int allowed = alignment / 4 < vector_width ? alignment / 4 : vector_width;
+template <int alignment, int vector_width, bool guarded, class T, int width>
+__device__ inline void load_neighbours(T (&values)[width], const T* source, int valid) {
+    constexpr int aligned = alignment / static_cast<int>(sizeof(T));
+    constexpr int allowed = aligned < vector_width ? aligned : vector_width;
     constexpr int access = allowed < width ? allowed : width;
     if (!guarded || valid >= width) {
 #pragma unroll
         for (int first = 0; first < width; first += access) {
-            const Vector<float, access> read = load_vector<access>(source + first);
+            const Vector<T, access> read = load_vector<access>(source + first);
 #pragma unroll
             for (int i = 0; i < access; ++i) values[first + i] = read.element[i];
         }
     } else {
 #pragma unroll
-        for (int i = 0; i < width; ++i) values[i] = i < valid ? source[i] : 0.0f;
+        for (int i = 0; i < width; ++i) values[i] = i < valid ? source[i] : T{};
     }
 }
 
@@ -47,6 +51,8 @@ __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
     constexpr int rows = config.block_m;
     constexpr int columns = config.thread_n;
+    constexpr int steps = k_step(config);
+    using T = Element<signature.type_a>;
     constexpr bool swapped = config.swap_ab != 0;
     constexpr bool along_k = many_along_k(config, signature);
     constexpr int align_few = swapped ? signature.align_b : signature.align_a;
@@ -66,8 +72,8 @@ __device__ void kernel(const GemmArgs& args) {
     rest /= blocks_few;
     const i64 split = rest % args.split_k;
     const i64 batch = rest / args.split_k;
-    const float* few = static_cast<const float*>(swapped ? args.b : args.a) + batch * (swapped ? args.stride_b : args.stride_a);
-    const float* many = static_cast<const float*>(swapped ? args.a : args.b) + batch * (swapped ? args.stride_a : args.stride_b);
+    const T* few = static_cast<const T*>(swapped ? args.b : args.a) + batch * (swapped ? args.stride_b : args.stride_a);
+    const T* many = static_cast<const T*>(swapped ? args.a : args.b) + batch * (swapped ? args.stride_a : args.stride_b);
 
     const int thread = static_cast<int>(threadIdx.x);
     const int thread_k = along_k ? thread % threads_k(config) : thread / threads_n(config);
@@ -78,10 +84,10 @@ __device__ void kernel(const GemmArgs& args) {
 
     float sums[rows][columns] = {};
     const auto add_phase = [&]<bool guarded>(i64 k) {
-        const int k_valid = guarded ? clamp_to_int(k_end - k) : kStep;
+        const int k_valid = guarded ? clamp_to_int(k_end - k) : steps;
         const int columns_valid = guarded ? clamp_to_int(many_count - column) : columns;
         // many_values[j][step] or [step][j], as it lies in memory.
-        float many_values[along_k ? columns : kStep][along_k ? kStep : columns];
+        T many_values[along_k ? columns : steps][along_k ? steps : columns];
         if constexpr (along_k) {
 #pragma unroll
             for (int j = 0; j < columns; ++j)
@@ -89,7 +95,7 @@ __device__ void kernel(const GemmArgs& args) {
                                                                           !guarded || j < columns_valid ? k_valid : 0);
         } else {
 #pragma unroll
-            for (int step = 0; step < kStep; ++step)
+            for (int step = 0; step < steps; ++step)
                 load_neighbours<align_many, config.vector_width, guarded>(many_values[step], many + (k + step) * ld_many + column,
                                                                           !guarded || step < k_valid ? columns_valid : 0);
         }
@@ -97,27 +103,28 @@ __device__ void kernel(const GemmArgs& args) {
         for (int i = 0; i < rows; ++i) {
             // Rows past the last repeat it; their sums are not stored.
             const i64 row = row0 + i < few_count ? row0 + i : few_count - 1;
-            float few_values[kStep];
+            T few_values[steps];
             if constexpr (few_along_k(config, signature)) {
                 load_neighbours<align_few, config.vector_width, guarded>(few_values, few + row * ld_few + k, k_valid);
             } else {
 #pragma unroll
-                for (int step = 0; step < kStep; ++step)
-                    few_values[step] = !guarded || step < k_valid ? few[(k + step) * ld_few + row] : 0.0f;
+                for (int step = 0; step < steps; ++step)
+                    few_values[step] = !guarded || step < k_valid ? few[(k + step) * ld_few + row] : T{};
             }
 #pragma unroll
-            for (int step = 0; step < kStep; ++step) {
+            for (int step = 0; step < steps; ++step) {
 #pragma unroll
                 for (int j = 0; j < columns; ++j)
-                    sums[i][j] = fmaf(few_values[step], along_k ? many_values[j][step] : many_values[step][j], sums[i][j]);
+                    sums[i][j] =
+                        fmaf(to_float(few_values[step]), to_float(along_k ? many_values[j][step] : many_values[step][j]), sums[i][j]);
             }
         }
     };
     const bool columns_inside = column + columns <= many_count;
-    i64 k = k_begin + thread_k * kStep;
+    i64 k = k_begin + thread_k * steps;
     if (config.boundary == boundary::exact || (config.boundary == boundary::peeled && columns_inside)) {
 #pragma unroll config.stages
-        for (; k + kStep <= k_end; k += config.block_k) add_phase.template operator()<false>(k);
+        for (; k + steps <= k_end; k += config.block_k) add_phase.template operator()<false>(k);
     }
     if constexpr (config.boundary != boundary::exact) {
         for (; k < k_end; k += config.block_k) add_phase.template operator()<true>(k);
@@ -152,8 +159,9 @@ __device__ void kernel(const GemmArgs& args) {
     constexpr bool to_workspace = config.split_k > 1;
     constexpr KernelSignature target = to_workspace ? partial_result_of(signature) : signature;
     const i64 ld = to_workspace ? workspace_ld(args.n) : args.ldc;
-    float* c = to_workspace ? static_cast<float*>(args.workspace) + (batch * args.split_k + split) * args.m * ld
-                            : static_cast<float*>(args.c) + batch * args.stride_c;
+    using C = Element<target.type_c>;
+    C* c = to_workspace ? static_cast<C*>(args.workspace) + (batch * args.split_k + split) * args.m * ld
+                        : static_cast<C*>(args.c) + batch * args.stride_c;
     const float alpha = to_workspace ? 1.0f : static_cast<float>(args.alpha);
     const float beta = to_workspace ? 0.0f : static_cast<float>(args.beta);
     for (int element = thread; element < partial_size; element += threads(config)) {

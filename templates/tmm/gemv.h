@@ -9,8 +9,10 @@
 
 namespace tmm::gemv {
 
-// Neighbouring k that a thread takes at once.
-constexpr int kStep = 4;
+// Neighbouring k that a thread takes at once: as many as its widest access brings, and 4 at least.
+constexpr int k_step(const KernelConfig& c) {
+    return c.vector_width > 4 ? c.vector_width : 4;
+}
 
 // Does each row of few run along K in memory? Does each column of many?
 constexpr bool few_along_k(const KernelConfig& c, const KernelSignature& s) {
@@ -24,7 +26,7 @@ constexpr int threads_n(const KernelConfig& c) {
     return c.block_n / c.thread_n;
 }
 constexpr int threads_k(const KernelConfig& c) {
-    return c.block_k / kStep;
+    return c.block_k / k_step(c);
 }
 constexpr int threads(const KernelConfig& c) {
     return threads_n(c) * threads_k(c);
@@ -39,14 +41,19 @@ constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
 }
 
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
+    if (const char* violation = converted_types_violation(s)) return violation;
     if (c.block_m < 1 || c.block_m > 16) return "gemv's block_m, the rows it holds, is 1 to 16";
-    if (c.thread_n != 1 && c.thread_n != 2 && c.thread_n != 4) return "gemv's thread_n is 1, 2 or 4";
+    if (c.thread_n != 1 && c.thread_n != 2 && c.thread_n != 4 && (c.thread_n != 8 || !is_16_bit(s.type_a)))
+        return "gemv's thread_n is 1, 2 or 4, with elements of 16 bits 8, too";
+    if (c.vector_width != 1 && c.vector_width != 2 && c.vector_width != 4 && (c.vector_width != 8 || !is_16_bit(s.type_a)))
+        return "vector_width is 1, 2 or 4, with elements of 16 bits 8, too";
     if (c.block_n < 1 || c.block_n % c.thread_n != 0) return "block_n must be a multiple of thread_n";
-    if (c.block_k < kStep || c.block_k % kStep != 0) return "gemv's block_k is a multiple of 4: a thread takes 4 k at once";
+    if (c.block_k < k_step(c) || c.block_k % k_step(c) != 0)
+        return "gemv's block_k is a multiple of the k that a thread takes at once: 4, with vector_width 8 as many";
     if (threads(c) % 32 != 0 || threads(c) > 1024)
-        return "block_n / thread_n * block_k / 4 is the block's threads: whole warps, up to 1024";
-    if (many_along_k(c, s) && threads_k(c) % 32 != 0) return "where columns run along K, warps do: block_k is a multiple of 128";
-    if (c.vector_width != 1 && c.vector_width != 2 && c.vector_width != 4) return "vector_width is 1, 2 or 4";
+        return "block_n / thread_n * block_k / 4 (8 with vector_width 8) is the block's threads: whole warps, up to 1024";
+    if (many_along_k(c, s) && threads_k(c) % 32 != 0)
+        return "where columns run along K, warps do: block_k is a multiple of 128, with vector_width 8 of 256";
     if (c.stages < 1 || c.stages > 8) return "stages, the phases whose loads are under way together, is 1 to 8";
     if (c.boundary != boundary::exact && c.boundary != boundary::guarded && c.boundary != boundary::peeled)
         return "gemv's boundary mode is exact, guarded or peeled";
@@ -66,7 +73,7 @@ constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
 }
 
 constexpr i64 longest_chain(const KernelConfig& c, i64 k) {
-    return (k + c.block_k - 1) / c.block_k * kStep + 5 + threads_k(c);
+    return (k + c.block_k - 1) / c.block_k * k_step(c) + 5 + threads_k(c);
 }
 
 }  // namespace tmm::gemv

@@ -88,16 +88,12 @@ constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
            shared_tile_bytes<short>(tile_elements(layout_b(c, s)), c.stages);
 }
 
-constexpr bool is_half_precision(ElementType type) {
-    return type == ElementType::f16 || type == ElementType::bf16;
-}
-
 constexpr bool copies_evenly(const TileLayout& l, int threads) {
     return matrix_columns(l) % l.vector == 0 && threads % (matrix_columns(l) / l.vector) == 0;
 }
 
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
-    if (!is_half_precision(s.type_a) || s.type_b != s.type_a) return "mma multiplies f16 by f16 or bf16 by bf16";
+    if (!is_16_bit(s.type_a) || s.type_b != s.type_a) return "mma multiplies f16 by f16 or bf16 by bf16";
     if (s.type_c != s.type_a && s.type_c != ElementType::f32) return "mma's C is of its operands' type or f32";
     if (s.compute != ComputeMode::f32) return "mma accumulates in f32";
     if (c.warps_m < 1 || c.warps_m > 16 || c.warps_n < 1 || c.warps_n > 16 || threads(c) > 512)

@@ -25,13 +25,13 @@ __device__ void kernel(const GemmArgs& args) {
         const i64 row = tile / tiles_n % tiles_m * config.block_m + threadIdx.x / config.block_n;
         const i64 column = tile % tiles_n * config.block_n + threadIdx.x % config.block_n;
         if (row < args.m && column < args.n) {
-            const float* a =
-                static_cast<const float*>(args.a) + batch * args.stride_a + (signature.op_a == Operation::none ? row * args.lda : row);
-            const float* b = static_cast<const float*>(args.b) + batch * args.stride_b +
-                             (signature.op_b == Operation::none ? column : column * args.ldb);
+            const auto* a = static_cast<const Element<signature.type_a>*>(args.a) + batch * args.stride_a +
+                            (signature.op_a == Operation::none ? row * args.lda : row);
+            const auto* b = static_cast<const Element<signature.type_b>*>(args.b) + batch * args.stride_b +
+                            (signature.op_b == Operation::none ? column : column * args.ldb);
             float sum = 0.0f;
-            for (i64 k = 0; k < args.k; ++k) sum = fmaf(a[k * step_a], b[k * step_b], sum);
-            float* c = static_cast<float*>(args.c) + batch * args.stride_c + row * args.ldc + column;
+            for (i64 k = 0; k < args.k; ++k) sum = fmaf(to_float(a[k * step_a]), to_float(b[k * step_b]), sum);
+            auto* c = static_cast<Element<signature.type_c>*>(args.c) + batch * args.stride_c + row * args.ldc + column;
             store_result<signature>(c, sum, alpha, beta);
         }
     }

@@ -13,7 +13,8 @@ constexpr i64 shared_bytes(const KernelConfig&, const KernelSignature&) {
     return 0;
 }
 
-constexpr const char* first_violation(const KernelConfig& c, const KernelSignature&) {
+constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
+    if (const char* violation = converted_types_violation(s)) return violation;
     if (c.block_m < 1 || c.block_n < 1 || threads(c) > 1024) return "block_m * block_n is the block's threads: 1 to 1024";
     if (c.boundary != boundary::guarded) return "naive checks every element: its boundary mode is guarded";
     if (c.split_k != 1) return "naive does not split K";

@@ -33,7 +33,8 @@ constexpr i64 shared_bytes(const KernelConfig&, const KernelSignature&) {
     return shared_tile_bytes<float>(kTile * (kTile + 1));
 }
 
-constexpr const char* first_violation(const KernelConfig& c, const KernelSignature&) {
+constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
+    if (const char* violation = float_types_violation(s)) return violation;
     if (c.pack_ab < 1 || c.pack_ab > 3) return "pack's pack_ab is 1 to 3";
     if (!uses_only(c, &KernelConfig::pack_ab)) return "pack uses pack_ab only";
     return nullptr;

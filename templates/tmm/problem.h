@@ -22,6 +22,10 @@ constexpr int size_of(ElementType type) {
     return 0;
 }
 
+constexpr bool is_16_bit(ElementType type) {
+    return type == ElementType::f16 || type == ElementType::bf16;
+}
+
 // The look-up key of a multiplication, always row-major: op(A) is m x k, op(B) is k x n, C is m x n, and element (i, j)
 // of a stored matrix stands at i * ld + j. A stored as k x m is op_a = transpose, B stored as n x k is op_b = transpose.
 // Leading dimensions and strides count elements. It holds no tile and no value of alpha or beta.

@@ -18,9 +18,16 @@ __device__ inline unsigned short cvt_rn_f16_f32(float value) {
     return result;
 }
 __device__ inline unsigned short cvt_rn_bf16_f32(float value) {
+#if __CUDA_ARCH__ >= 800
     unsigned short result;
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result) : "f"(value));
     return result;
+#else
+    // The instruction came with compute capability 8.0.
+    const unsigned bits = static_cast<unsigned>(__float_as_int(value));
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fff;
+    return static_cast<unsigned short>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+#endif
 }
 
 // Copy from global to shared memory in the background: source_bytes are read, the rest of the width is filled with zeros.

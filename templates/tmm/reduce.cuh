@@ -58,7 +58,7 @@ __device__ void kernel(const GemmArgs& args) {
             __syncthreads();
         }
         if (exists && sharer == 0) {
-            float* c = static_cast<float*>(args.c) + batch * args.stride_c + row * args.ldc + column;
+            auto* c = static_cast<Element<signature.type_c>*>(args.c) + batch * args.stride_c + row * args.ldc + column;
             const i64 left = args.n - column;
             store_results<signature, kVector>(c, sum.element, alpha, beta, left < kVector ? static_cast<int>(left) : kVector);
         }

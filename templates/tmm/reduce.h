@@ -7,7 +7,7 @@
 
 namespace tmm::reduce {
 
-// Neighbouring elements of a row that a thread adds up.
+// Neighbouring elements of a row that a thread adds up: the partial sums are floats whatever C's type is.
 constexpr int kVector = 4;
 
 // block_n columns of one row, in vectors; block_m threads share the parts of each vector.
@@ -18,7 +18,8 @@ constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature&) {
     return shared_tile_bytes<float>(c.block_m * c.block_n);
 }
 
-constexpr const char* first_violation(const KernelConfig& c, const KernelSignature&) {
+constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
+    if (const char* violation = converted_types_violation(s)) return violation;
     if (c.block_n < kVector || c.block_n % kVector != 0) return "reduce's block_n is a multiple of 4";
     if (c.block_m < 1 || threads(c) > 1024) return "block_m * block_n / 4 is the block's threads: 1 to 1024";
     if (!uses_only(c, &KernelConfig::block_m, &KernelConfig::block_n, &KernelConfig::split_k))

@@ -39,11 +39,6 @@ constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
 
 // Why no kernel can be made of the config for the signature, whatever the sizes; null where one can.
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
-    if (c.family != family::mma) {
-        if (s.type_a != ElementType::f32 || s.type_b != ElementType::f32 || s.type_c != ElementType::f32)
-            return "the CUDA-core families multiply f32 into f32";
-        if (s.compute != ComputeMode::f32) return "the CUDA-core families compute in f32";
-    }
     if (s.epilogue != Epilogue::none) return "no family has this epilogue yet";
     switch (c.family) {
         case family::naive: return naive::first_violation(c, s);
@@ -76,7 +71,7 @@ constexpr double loads_per_phase(const KernelConfig& c) {
         case family::naive: return 2;
         case family::tiled: return 2;
         case family::simt: return static_cast<double>(c.block_k) * (c.block_m + c.block_n) / simt::threads(c);
-        case family::gemv: return static_cast<double>(gemv::kStep) * (c.thread_n + c.block_m);
+        case family::gemv: return static_cast<double>(gemv::k_step(c)) * (c.thread_n + c.block_m);
         case family::mma: return static_cast<double>(c.block_k) * (c.block_m + c.block_n) / mma::threads(c);
     }
     return 0;

@@ -52,6 +52,23 @@ constexpr KernelSignature signature_of(const GemmProblem& p) {
                            .epilogue = p.epilogue};
 }
 
+// Why a family that multiplies floats, and nothing else, can't serve the types; null where it can.
+constexpr const char* float_types_violation(const KernelSignature& s) {
+    if (s.type_a != ElementType::f32 || s.type_b != ElementType::f32 || s.type_c != ElementType::f32)
+        return "the family multiplies f32 into f32";
+    if (s.compute != ComputeMode::f32) return "the family computes in f32";
+    return nullptr;
+}
+
+// Why a family that turns each element of A and B into a float can't serve the types; null where it can.
+constexpr const char* converted_types_violation(const KernelSignature& s) {
+    if (s.type_a != ElementType::f32 && !is_16_bit(s.type_a)) return "the family multiplies f32, f16 and bf16";
+    if (s.type_b != s.type_a) return "the family takes A and B of one type";
+    if (s.type_c != s.type_a && s.type_c != ElementType::f32) return "the family's C has the type of A and B, or f32";
+    if (s.compute != ComputeMode::f32) return "the family computes in f32";
+    return nullptr;
+}
+
 // What the epilogue sees where a kernel leaves partial results in the workspace instead of C.
 constexpr KernelSignature partial_result_of(KernelSignature s) {
     s.type_c = ElementType::f32;

@@ -116,6 +116,7 @@ constexpr bool copies_evenly(const TileLayout& l, int threads) {
 }
 
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
+    if (const char* violation = float_types_violation(s)) return violation;
     if (c.thread_m < 1 || c.thread_m > 16 || c.thread_n < 1 || c.thread_n > 16) return "thread_m and thread_n are 1 to 16";
     if (c.block_m < 1 || c.block_n < 1 || c.block_m % c.thread_m != 0 || c.block_n % c.thread_n != 0)
         return "block_m and block_n must be multiples of thread_m and thread_n";

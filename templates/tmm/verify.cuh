@@ -2,6 +2,7 @@
 // purpose: no shared memory, no barriers, one element after the other, so that they can be trusted to judge the others.
 #pragma once
 
+#include "tmm/element.cuh"
 #include "tmm/verify_args.h"
 
 namespace tmm::verify {
@@ -16,13 +17,60 @@ __device__ inline i64 thread_count() {
 __device__ inline unsigned bits_of(float value) {
     return static_cast<unsigned>(__float_as_int(value));
 }
-__device__ inline float value_of(unsigned bits) {
-    return __int_as_float(static_cast<int>(bits));
+
+// Does what depends on a type with a value of it.
+template <class Body>
+__device__ inline auto with_type(ElementType type, const Body& body) {
+    switch (type) {
+        case ElementType::f16: return body(Half{});
+        case ElementType::bf16: return body(Bfloat16{});
+        default: return body(float{});
+    }
+}
+
+// A word of a buffer, or an element of a matrix, by its bits.
+__device__ inline unsigned load_bits(ElementType type, const void* words, i64 index) {
+    return is_16_bit(type) ? static_cast<const unsigned short*>(words)[index] : static_cast<const unsigned*>(words)[index];
+}
+__device__ inline void store_bits(ElementType type, void* words, i64 index, unsigned bits) {
+    if (is_16_bit(type))
+        static_cast<unsigned short*>(words)[index] = static_cast<unsigned short>(bits);
+    else
+        static_cast<unsigned*>(words)[index] = bits;
+}
+
+// The float rounded to the type.
+__device__ inline float rounded_to(ElementType type, float value) {
+    return with_type(type, [&](auto element) { return to_float(from_float<decltype(element)>(value)); });
+}
+__device__ inline double load_value(ElementType type, const void* elements, i64 index) {
+    return with_type(type,
+                     [&](auto element) { return static_cast<double>(to_float(static_cast<const decltype(element)*>(elements)[index])); });
+}
+
+__device__ inline bool is_finite(ElementType type, unsigned bits) {
+    const unsigned exponent = type == ElementType::f16 ? 0x7c00u : type == ElementType::bf16 ? 0x7f80u : 0x7f800000u;
+    return (bits & exponent) != exponent;
+}
+
+// The most that rounding a float to the type of C can have changed, by what it came to: half the distance between numbers of that
+// size. Where C is a float the chain of roundings counts it already.
+__device__ inline double rounding_to(ElementType type, double value) {
+    if (!is_16_bit(type)) return 0;
+    int exponent = static_cast<int>(__double_as_longlong(fabs(value)) >> 52) - 1023;
+    if (exponent < smallest_exponent(type)) exponent = smallest_exponent(type);
+    return __longlong_as_double(static_cast<long long>(exponent - significant_bits(type) + 1023) << 52);
 }
 
 // The element that stands that many elements behind the matrix's first.
-__device__ inline unsigned content_bits(int content, u64 seed, i64 offset) {
-    return content == contents::unwritten ? kUnwritten : bits_of(content_value(content, seed, offset));
+__device__ inline unsigned content_bits(ElementType type, int content, u64 seed, i64 offset) {
+    if (content == contents::unwritten) return unwritten_of(type);
+    const float value = content_value(type, content, seed, offset);
+    switch (type) {
+        case ElementType::f16: return from_float<Half>(value).bits;
+        case ElementType::bf16: return from_float<Bfloat16>(value).bits;
+        default: return bits_of(value);
+    }
 }
 
 // How many elements behind the first a word stands; -1 in a guard zone or between rows or matrices.
@@ -41,26 +89,26 @@ __device__ inline void report(Finding* finding, u64 count, u64 first) {
 }
 
 __device__ inline void fill(const FillArgs& args) {
-    unsigned* words = static_cast<unsigned*>(args.region.buffer);
+    const ElementType type = args.region.type;
     for (i64 word = thread_number(); word < args.region.words; word += thread_count()) {
         const i64 offset = element_offset(args.region, word);
-        words[word] = offset < 0 ? kPoison : content_bits(args.content, args.seed, offset);
+        store_bits(type, args.region.buffer, word, offset < 0 ? poison_of(type) : content_bits(type, args.content, args.seed, offset));
     }
 }
 
 __device__ inline void check(const CheckArgs& args) {
-    const unsigned* words = static_cast<const unsigned*>(args.region.buffer);
+    const ElementType type = args.region.type;
     u64 zones = 0;
     u64 elements = 0;
     u64 first_zone = ~0ull;
     u64 first_element = ~0ull;
     for (i64 word = thread_number(); word < args.region.words; word += thread_count()) {
         const i64 offset = element_offset(args.region, word);
-        const unsigned bits = words[word];
+        const unsigned bits = load_bits(type, args.region.buffer, word);
         if (offset < 0) {
-            if (bits != kPoison && zones++ == 0) first_zone = static_cast<u64>(word);
+            if (bits != poison_of(type) && zones++ == 0) first_zone = static_cast<u64>(word);
         } else {
-            const bool bad = args.unchanged ? bits != content_bits(args.content, args.seed, offset) : (bits & 0x7f800000u) == 0x7f800000u;
+            const bool bad = args.unchanged ? bits != content_bits(type, args.content, args.seed, offset) : !is_finite(type, bits);
             if (bad && elements++ == 0) first_element = static_cast<u64>(word);
         }
     }
@@ -68,8 +116,9 @@ __device__ inline void check(const CheckArgs& args) {
     report(args.elements, elements, first_element);
 }
 
-// A block of 256 threads computes 64 rows by 64 columns; neighbouring threads take neighbouring columns. What rows and columns
-// lie outside is computed from the last ones inside and not stored.
+// T is the type of A and B. A block of 256 threads computes 64 rows by 64 columns; neighbouring threads take neighbouring columns. What
+// rows and columns lie outside is computed from the last ones inside and not stored.
+template <class T>
 __device__ inline void reference(const ReferenceArgs& args) {
     constexpr int per_thread = 4;
     constexpr int apart = 16;
@@ -84,13 +133,13 @@ __device__ inline void reference(const ReferenceArgs& args) {
         const i64 first_row = index / tiles_n % tiles_m * tile + thread_row;
         const i64 first_column = index % tiles_n * tile + thread_column;
         if (first_row >= args.row_count || first_column >= args.n) continue;
-        const float* a[per_thread];
-        const float* b[per_thread];
+        const T* a[per_thread];
+        const T* b[per_thread];
         for (int i = 0; i < per_thread; ++i) {
             const i64 row = first_row + i * apart < args.row_count ? first_row + i * apart : args.row_count - 1;
             const i64 column = first_column + i * apart < args.n ? first_column + i * apart : args.n - 1;
-            a[i] = static_cast<const float*>(args.a) + batch * args.stride_a + (args.rows ? args.rows[row] : row) * args.a_step_m;
-            b[i] = static_cast<const float*>(args.b) + batch * args.stride_b + column * args.b_step_n;
+            a[i] = static_cast<const T*>(args.a) + batch * args.stride_a + (args.rows ? args.rows[row] : row) * args.a_step_m;
+            b[i] = static_cast<const T*>(args.b) + batch * args.stride_b + column * args.b_step_n;
         }
         double sum[per_thread][per_thread] = {};
         double magnitude[per_thread][per_thread] = {};
@@ -98,8 +147,8 @@ __device__ inline void reference(const ReferenceArgs& args) {
             double x[per_thread];
             double y[per_thread];
             for (int i = 0; i < per_thread; ++i) {
-                x[i] = static_cast<double>(a[i][k * args.a_step_k]);
-                y[i] = static_cast<double>(b[i][k * args.b_step_k]);
+                x[i] = static_cast<double>(to_float(a[i][k * args.a_step_k]));
+                y[i] = static_cast<double>(to_float(b[i][k * args.b_step_k]));
             }
             for (int i = 0; i < per_thread; ++i) {
                 for (int j = 0; j < per_thread; ++j) {
@@ -130,14 +179,15 @@ __device__ inline void compare(const CompareArgs& args) {
         const i64 row = index / args.n % args.row_count;
         const i64 offset =
             index / (args.n * args.row_count) * args.stride_c + (args.rows ? args.rows[row] : row) * args.ldc + index % args.n;
-        const double before = args.beta == 0 ? 0.0 : static_cast<double>(content_value(args.content, args.seed, offset));
+        const double before = args.beta == 0 ? 0.0 : static_cast<double>(content_value(args.type, args.content, args.seed, offset));
         const double expected = args.alpha * args.sum[index] + args.beta * before;
-        const double value = static_cast<double>(static_cast<const float*>(args.c)[offset]);
+        const double value = load_value(args.type, args.c, offset);
         bool good;
         if (args.bound_factor == 0) {
-            good = value == static_cast<double>(static_cast<float>(expected));
+            good = value == static_cast<double>(rounded_to(args.type, static_cast<float>(expected)));
         } else {
-            const double bound = args.bound_factor * (fabs(args.alpha) * args.magnitude[index] + fabs(args.beta * before));
+            const double bound =
+                args.bound_factor * (fabs(args.alpha) * args.magnitude[index] + fabs(args.beta * before)) + rounding_to(args.type, value);
             const double error = fabs(value - expected);
             const double ratio = error == 0 ? 0.0 : error / bound;
             // Infinity stands for a NaN too.
@@ -159,7 +209,7 @@ extern "C" __global__ void tmm_verify_check(const tmm::CheckArgs args) {
     tmm::verify::check(args);
 }
 extern "C" __global__ void tmm_verify_reference(const tmm::ReferenceArgs args) {
-    tmm::verify::reference(args);
+    tmm::verify::with_type(args.type, [&](auto element) { tmm::verify::reference<decltype(element)>(args); });
 }
 extern "C" __global__ void tmm_verify_compare(const tmm::CompareArgs args) {
     tmm::verify::compare(args);

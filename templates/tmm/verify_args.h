@@ -11,13 +11,30 @@ using u64 = unsigned long long;
 // What the elements of a matrix hold.
 namespace contents {
 inline constexpr int integers = 0;   // -2 to 2: products and sums are exact
-inline constexpr int normal = 1;     // close to standard normal, 24 significant bits
-inline constexpr int unwritten = 2;  // kUnwritten everywhere
+inline constexpr int normal = 1;     // close to standard normal, rounded to the matrix's type
+inline constexpr int unwritten = 2;  // unwritten_of the type everywhere
 }  // namespace contents
 
 // Quiet NaNs that no arithmetic gives: what lies between and around elements, and elements that a kernel has to write.
 inline constexpr unsigned kPoison = 0x7ff5a5a5u;
 inline constexpr unsigned kUnwritten = 0x7fc0deadu;
+
+// The same in the type's own width; the halves are NaN as f16 and as bf16.
+constexpr unsigned poison_of(ElementType type) {
+    return is_16_bit(type) ? 0x7fe5u : kPoison;
+}
+constexpr unsigned unwritten_of(ElementType type) {
+    return is_16_bit(type) ? 0x7fd9u : kUnwritten;
+}
+
+// Binary digits of a number's significand, the leading one included.
+constexpr int significant_bits(ElementType type) {
+    return type == ElementType::bf16 ? 8 : type == ElementType::f16 ? 11 : 24;
+}
+// The exponent of the smallest normal number.
+constexpr int smallest_exponent(ElementType type) {
+    return type == ElementType::f16 ? -14 : -126;
+}
 
 // SplitMix64: the counter-th value of the sequence that begins at seed.
 constexpr u64 random_bits(u64 seed, u64 counter) {
@@ -27,27 +44,40 @@ constexpr u64 random_bits(u64 seed, u64 counter) {
     return x ^ (x >> 31);
 }
 
+// The whole number of at most `bits` significant bits that is nearest, ties to even.
+constexpr i64 rounded(i64 value, int bits) {
+    const i64 magnitude = value < 0 ? -value : value;
+    int dropped = 0;
+    while (magnitude >> dropped >> bits != 0) ++dropped;
+    if (dropped == 0) return value;
+    const i64 half = i64{1} << (dropped - 1);
+    const i64 kept = (magnitude + half - 1 + (magnitude >> dropped & 1)) >> dropped << dropped;
+    return value < 0 ? -kept : kept;
+}
+
 // The sum of twelve uniform values, which has variance 1. Integers up to the last step, so that every kernel, compiler and
-// device gets the same bits for the same place, and a filled matrix need not be kept to be compared with.
-constexpr float normal_value(u64 seed, u64 counter) {
+// device gets the same bits for the same place, and a filled matrix need not be kept to be compared with. A number of the type:
+// multiples of 2^-22 below 8 have no more digits than f16 holds, subnormal or not, once they are rounded to its significand.
+constexpr float normal_value(ElementType type, u64 seed, u64 counter) {
     i64 sum = 0;
     for (u64 i = 0; i < 4; ++i) {
         const u64 bits = random_bits(seed, counter * 4 + i);
         sum += static_cast<i64>((bits & 0x1fffff) + ((bits >> 21) & 0x1fffff) + ((bits >> 42) & 0x1fffff));
     }
-    return static_cast<float>(sum * 2 - 12 * 0x1fffffll) * (1.0f / 4194304.0f);
+    return static_cast<float>(rounded(sum * 2 - 12 * 0x1fffffll, significant_bits(type))) * (1.0f / 4194304.0f);
 }
 
-// The element that stands offset elements behind the matrix's first; content is integers or normal.
-constexpr float content_value(int content, u64 seed, i64 offset) {
+// The element of that type that stands offset elements behind the matrix's first; content is integers or normal.
+constexpr float content_value(ElementType type, int content, u64 seed, i64 offset) {
     const u64 counter = static_cast<u64>(offset);
     if (content == contents::integers) return static_cast<float>(static_cast<int>(random_bits(seed, counter) % 5) - 2);
-    return normal_value(seed, counter);
+    return normal_value(type, seed, counter);
 }
 
-// A buffer of 4-byte words that holds a batch of matrices with a guard zone at either end.
+// A buffer that holds a batch of matrices with a guard zone at either end, in words of an element's size.
 struct MatrixRegion {
     void* buffer = nullptr;
+    ElementType type = ElementType::f32;
     i64 words = 0;
     // Word of the first element, and words from it to the last element, both included; span is 0 where there is none.
     i64 first = 0;
@@ -69,14 +99,14 @@ struct Finding {
     u64 worst_ratio_bits = 0;
 };
 
-// Writes every word of the buffer: elements by content, all others kPoison.
+// Writes every word of the buffer: elements by content, all others poison_of the type.
 struct FillArgs {
     MatrixRegion region;
     int content = 0;
     u64 seed = 0;
 };
 
-// zones: words outside of the elements that are not kPoison. elements: with unchanged, those that differ from content; else
+// zones: words outside of the elements that are not poison_of the type. elements: with unchanged, those that differ from content; else
 // those that are not finite. Indices are words of the buffer.
 struct CheckArgs {
     MatrixRegion region;
@@ -89,6 +119,8 @@ struct CheckArgs {
 
 // sum = op(A) op(B) and magnitude = |op(A)| |op(B)| in double, [batch][row][n], of the rows listed (all where rows is null).
 struct ReferenceArgs {
+    // Of A and B.
+    ElementType type = ElementType::f32;
     const void* a = nullptr;
     const void* b = nullptr;
     const i64* rows = nullptr;
@@ -109,8 +141,10 @@ struct ReferenceArgs {
 };
 
 // C against alpha * sum + beta * C0, where C0 is what content and seed made C hold. bound_factor 0: equal once rounded to the
-// type of C; else |error| <= bound_factor * (|alpha| magnitude + |beta| |C0|). Indices count [batch][row][n].
+// type of C; else |error| <= bound_factor * (|alpha| magnitude + |beta| |C0|), and where C has 16 bits, what rounding a float to it
+// adds. Indices count [batch][row][n].
 struct CompareArgs {
+    ElementType type = ElementType::f32;
     const void* c = nullptr;
     const i64* rows = nullptr;
     const double* sum = nullptr;

@@ -115,12 +115,14 @@ typedef enum tmmOperation TMM_INT_ENUM {
     TMM_CONJ_TRANS = 113 /* the same as TMM_TRANS: every type is real */
 } tmmOperation_t;
 
-/* Elements. This version has kernels for TMM_F32 alone; the others give TMM_STATUS_UNSUPPORTED_TYPE. */
+/* Elements. This version has kernels for A and B of one type, TMM_F32, TMM_F16 or TMM_BF16, and C of that type or TMM_F32; other
+ * combinations give TMM_STATUS_UNSUPPORTED_TYPE. TMM_F16 is IEEE's binary16, TMM_BF16 the upper half of a float. Products of 16-bit
+ * elements are summed in FP32, and what comes out is rounded once to the type of C, to the nearest, ties to even. */
 typedef enum tmmType TMM_INT_ENUM { TMM_F32 = 0, TMM_F16 = 1, TMM_BF16 = 2, TMM_F64 = 3 } tmmType_t;
 
-/* What the result promises. This version has kernels for the first two. */
+/* What the result promises. This version has kernels for the first two with FP32 operands, for the first with 16-bit ones. */
 typedef enum tmmCompute TMM_INT_ENUM {
-    TMM_COMPUTE_F32 = 0,        /* as accurate as a loop of FP32 FMAs, by whatever unit */
+    TMM_COMPUTE_F32 = 0,        /* as accurate as a loop of FP32 FMAs, by whatever unit; the mode of 16-bit operands */
     TMM_COMPUTE_F32_STRICT = 1, /* FP32 FMAs only */
     TMM_COMPUTE_TF32 = 2,       /* FP32 operands rounded to TF32 */
     TMM_COMPUTE_F64 = 3

@@ -222,16 +222,24 @@ public:
         // What measuring one candidate takes: some twenty runs and the work around them.
         const auto affordable = static_cast<std::size_t>(bounds.microseconds / (6e3 + 16 * best));
         const std::size_t limit = std::clamp(affordable, bounds.least, bounds.most);
+        std::size_t mma_count = 0;
         for (const Entry& entry : found_) {
             if (entry.config == leader) continue;
             const std::size_t count = space.candidates.size();
+            const bool is_mma = entry.config.family == family::mma;
             if (count >= bounds.least && entry.estimate > bounds.slack * best)
                 rejections_.push_back(Rejection{
                     .config = entry.config, .reason = fmt::format("predicted {:.1f} times slower than the best", entry.estimate / best)});
             else if (count >= limit)
                 rejections_.push_back(Rejection{.config = entry.config, .reason = fmt::format("not among the {} best predictions", limit)});
-            else
+            else if (is_mma && 2 * mma_count >= limit)
+                // Predictions of different families compare badly: the others have their share.
+                rejections_.push_back(
+                    Rejection{.config = entry.config, .reason = fmt::format("not among mma's {} best predictions", limit / 2)});
+            else {
                 space.candidates.push_back(entry.config);
+                if (is_mma) ++mma_count;
+            }
         }
         space.rejections = std::move(rejections_);
         return space;

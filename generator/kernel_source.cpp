@@ -31,7 +31,8 @@ constexpr FamilyEntry kFamilies[] = {
     {family::naive, "tmm::GemmArgs", true, true},    {family::tiled, "tmm::GemmArgs", true, true},
     {family::simt, "tmm::GemmArgs", false, false},   {family::gemv, "tmm::GemmArgs", false, false},
     {family::reduce, "tmm::GemmArgs", true, false},  {family::pack, "tmm::GemmArgs", true, true},
-    {family::wgmma, "tmm::WgmmaArgs", false, false},
+    {family::wgmma, "tmm::WgmmaArgs", false, false}, {family::mma, "tmm::GemmArgs", false, false},
+    {family::pad, "tmm::GemmArgs", true, true},
 };
 static_assert(std::size(kFamilies) == family::count, "every family needs its row, in the order of its number");
 

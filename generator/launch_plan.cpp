@@ -84,8 +84,24 @@ std::size_t bind_pack(const LaunchStep& step, const GemmProblem& problem, const 
     return write(make_args(step, problem, call), arguments);
 }
 
+// Where a pad step has left the operands.
+GemmArgs with_padded(GemmArgs args, const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
+    std::int64_t offset = 0;
+    const auto take = [&](const void*& matrix, i64& ld, i64& stride, i64 rows, i64 columns, ElementType type) {
+        matrix = at(call.workspace, offset);
+        ld = pad::padded_ld(columns, type);
+        stride = problem.batch > 1 ? rows * ld : 0;
+        offset += pad::padded_bytes(rows, columns, problem.batch, type);
+    };
+    if (pad::pads_a(step.config)) take(args.a, args.lda, args.stride_a, stored_rows_a(problem), stored_columns_a(problem), problem.type_a);
+    if (pad::pads_b(step.config)) take(args.b, args.ldb, args.stride_b, stored_rows_b(problem), stored_columns_b(problem), problem.type_b);
+    if (partial_results(step.config) > 1) args.workspace = at(call.workspace, step.partials_offset);
+    return args;
+}
+
 GemmArgs make_product_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
     GemmArgs args = make_args(step, problem, call);
+    if (step.config.family == family::wgmma) return with_padded(args, step, problem, call);
     std::int64_t packed = 0;
     if (pack::packs_a(step.config)) {
         args.a = at(call.workspace, 0);
@@ -139,8 +155,11 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
                                  swap ? right : left, swap ? config.multicast_b : config.multicast_a);
     TensorMapRequest b = request(args.b, signature.type_b, signature.op_b == Operation::none, args.n, args.ldb, args.stride_b,
                                  swap ? left : right, swap ? config.multicast_a : config.multicast_b);
-    (swap ? b : a).offset = offsetof(WgmmaArgs, left);
-    (swap ? a : b).offset = offsetof(WgmmaArgs, right);
+    const auto offset_of = [&](const TensorMap& map) {
+        return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&map) - reinterpret_cast<const std::byte*>(&args));
+    };
+    (swap ? b : a).offset = offset_of(args.left);
+    (swap ? a : b).offset = offset_of(args.right);
     return {.requests = {a, b}, .count = 2};
 }
 
@@ -206,7 +225,12 @@ std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const KernelC
 
 KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& config) {
     KernelSignature signature = signature_of(problem);
-    if (config.family == family::pack) return signature;
+    if (config.family == family::pack || config.family == family::pad) return signature;
+    if (config.family == family::wgmma) {
+        if (pad::pads_a(config)) signature.align_a = 16;
+        if (pad::pads_b(config)) signature.align_b = 16;
+        return signature;
+    }
     if (pack::packs_a(config)) {
         signature.op_a = Operation::transpose;
         signature.align_a = 16;
@@ -216,6 +240,21 @@ KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& c
         signature.align_b = 16;
     }
     return signature;
+}
+
+struct Padding {
+    std::int64_t pieces = 0;
+    std::int64_t bytes = 0;
+};
+Padding padding(const GemmProblem& problem, const KernelConfig& config) {
+    Padding padding;
+    const auto add = [&](i64 rows, i64 columns, ElementType type) {
+        padding.pieces += pad::pieces(rows, columns, problem.batch);
+        padding.bytes += pad::padded_bytes(rows, columns, problem.batch, type);
+    };
+    if (pad::pads_a(config)) add(stored_rows_a(problem), stored_columns_a(problem), problem.type_a);
+    if (pad::pads_b(config)) add(stored_rows_b(problem), stored_columns_b(problem), problem.type_b);
+    return padding;
 }
 
 // wgmma's blocks walk over the work, as many as the device holds at once, but for those of a cluster that sums parts of K: they end
@@ -246,7 +285,12 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
                                         .bind = bind});
     };
 
-    if (config.pack_ab != 0) {
+    if (config.pack_ab != 0 && config.family == family::wgmma) {
+        const KernelConfig copy{.family = family::pad, .pack_ab = config.pack_ab};
+        const auto [pieces, bytes] = padding(problem, config);
+        add(signature_of(problem), copy, extent, pad::blocks(pieces), 0, bind_pack);
+        plan.workspace_bytes += bytes;
+    } else if (config.pack_ab != 0) {
         const KernelConfig copy{.family = family::pack, .pack_ab = config.pack_ab};
         add(signature_of(problem), copy, extent, pack::blocks(copy, m, n, k, batch), 0, bind_pack);
         if (pack::packs_a(config)) plan.workspace_bytes += pack::packed_elements(m, k, batch) * size_of(problem.type_a);
@@ -271,6 +315,7 @@ std::int64_t longest_rounding_chain(const GemmProblem& problem, const KernelConf
     std::int64_t chain = config.split_k > 1 ? std::min<std::int64_t>(k_per_split(problem, config), problem.k) : problem.k;
     if (config.family == family::gemv) chain = gemv::longest_chain(config, chain);
     if (config.family == family::wgmma) chain = wgmma::longest_chain(main_signature(problem, config), chain);
+    if (config.family == family::mma) chain = mma::longest_chain(chain);
     if (config.cluster > 1) chain += config.cluster;
     if (const int parts = partial_results(config); parts > 1)
         chain += reduce::longest_chain(reduce_config(main_extent(problem, config).columns, parts), parts);

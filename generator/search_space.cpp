@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "generator/launch_plan.h"
+#include "generator/search_space_mma.h"
 #include "generator/search_space_wgmma.h"
 #include "tmm/rules.h"
 
@@ -54,8 +55,8 @@ public:
         const double blocks_total = static_cast<double>(blocks(c, main.rows, main.columns, problem_.batch));
         const double resident = resident_blocks(c);
         const double warps_busy = std::min(resident, blocks_total / sms) * threads(c) / 32.0;
-        // Below 8 warps an SM's four schedulers do not find enough independent work.
-        const double latency_hiding = std::min(1.0, std::max(0.05, warps_busy / 8.0));
+        // Below 8 warps an SM's four schedulers do not find enough independent work; the products of one warp fill a tensor core.
+        const double latency_hiding = std::min(1.0, std::max(0.05, warps_busy / (c.family == family::mma ? 4.0 : 8.0)));
         const double waves = std::ceil(blocks_total / (sms * resident));
         const double wave_efficiency = blocks_total / (waves * sms * resident);
         const double fill =
@@ -76,7 +77,9 @@ public:
         const double memory = bytes / (4.0e6 * std::max(0.1, fill));
         // A second kernel, and a cluster's two barriers with the sums between them.
         const double summing = (partial_results(c) > 1 ? 2.0 : 0.0) + (c.cluster > 1 ? 0.8 : 0.0);
-        return std::max({arithmetic, memory, latency(c)}) + packing + summing + edges(c) + 1.5;
+        // Of tensor-core configs that memory bounds alike, those that compute less beyond the edges come first.
+        const double beside = c.family == family::mma ? 0.1 * arithmetic : 0.0;
+        return std::max({arithmetic, memory, latency(c)}) + beside + packing + summing + edges(c) + 1.5;
     }
 
 private:
@@ -85,6 +88,7 @@ private:
         const double k = static_cast<double>(ceil_divide(problem_.k, c.split_k));
         switch (c.family) {
             case family::simt: return std::ceil(k / c.block_k) * (0.1 + 0.6 / std::max(1, c.stages - c.async_copy));
+            case family::mma: return std::ceil(k / c.block_k) * (0.04 + 0.6 / std::max(1, c.stages - c.async_copy));
             case family::gemv: return std::ceil(k / c.block_k) * 0.6 / c.stages;
             case family::tiled: return std::ceil(k / c.block_k) * 0.8;
         }
@@ -117,6 +121,7 @@ private:
             case family::simt: return simt_share(c);
             case family::gemv: return 0.25;
             case family::tiled: return c.block_m >= 16 ? 0.12 : 0.05;
+            case family::mma: return mma_rate(device_) / 128 * mma_efficiency(c, signature_of(problem_), device_);
         }
         return 0.04;
     }
@@ -140,7 +145,8 @@ private:
         const auto shared = static_cast<double>(shared_bytes(c, main_signature(problem_, c)) + 1024);
         const double by_shared = std::floor(static_cast<double>(device_.shared_bytes_per_sm) / shared);
         const int accumulators = c.family == family::simt ? c.thread_m * c.thread_n : c.family == family::gemv ? c.block_m * c.thread_n : 1;
-        const double by_registers = std::floor(device_.registers_per_sm / (threads(c) * (accumulators * 1.2 + 48.0)));
+        const double registers = c.family == family::mma ? mma_registers(c, signature_of(problem_)) : accumulators * 1.2 + 48.0;
+        const double by_registers = std::floor(device_.registers_per_sm / (threads(c) * registers));
         return std::max(1.0, std::min({by_threads, by_shared, std::max(by_registers, static_cast<double>(c.min_blocks)), 32.0}));
     }
 
@@ -219,16 +225,24 @@ public:
         // What measuring one candidate takes: some twenty runs and the work around them.
         const auto affordable = static_cast<std::size_t>(bounds.microseconds / (6e3 + 16 * best));
         const std::size_t limit = std::clamp(affordable, bounds.least, bounds.most);
+        std::size_t mma_count = 0;
         for (const Entry& entry : found_) {
             if (entry.config == leader) continue;
             const std::size_t count = space.candidates.size();
+            const bool is_mma = entry.config.family == family::mma;
             if (count >= bounds.least && entry.estimate > bounds.slack * best)
                 rejections_.push_back(Rejection{
                     .config = entry.config, .reason = fmt::format("predicted {:.1f} times slower than the best", entry.estimate / best)});
             else if (count >= limit)
                 rejections_.push_back(Rejection{.config = entry.config, .reason = fmt::format("not among the {} best predictions", limit)});
-            else
+            else if (is_mma && 2 * mma_count >= limit)
+                // Predictions of different families compare badly: the others have their share.
+                rejections_.push_back(
+                    Rejection{.config = entry.config, .reason = fmt::format("not among mma's {} best predictions", limit / 2)});
+            else {
                 space.candidates.push_back(entry.config);
+                if (is_mma) ++mma_count;
+            }
         }
         space.rejections = std::move(rejections_);
         return space;
@@ -354,6 +368,27 @@ void add_simt(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
     }
 }
 
+void add_mma(Collector& collector, const GemmProblem& p, const DeviceInfo& device) {
+    const KernelSignature signature = signature_of(p);
+    for (const MmaTile& tile : mma_tiles()) {
+        const std::int64_t tiles_m = ceil_divide(p.m, tile.block_m);
+        const std::int64_t tiles_n = ceil_divide(p.n, tile.block_n);
+        const std::int64_t tiles = tiles_m * tiles_n * p.batch;
+        double doubt = 0;
+        for (const MmaPipeline& pipeline : mma_pipelines(mma_copies_async(signature))) {
+            KernelConfig config = mma_config(tile, pipeline, signature, device);
+            if (divides(Extent{.rows = p.m, .columns = p.n}, p.k, tile.block_m, tile.block_n, pipeline.block_k))
+                config.boundary = boundary::exact;
+            if (tiles > 4LL * device.sm_count && tiles_m > kRasterBand && tiles_n > kRasterBand) config.raster = kRasterBand;
+            for (const int split : split_choices(p, device, tiles, pipeline.block_k)) {
+                config.split_k = split;
+                collector.add(config, doubt);
+            }
+            doubt += kPipelineDoubt;
+        }
+    }
+}
+
 void add_gemv(Collector& collector, const GemmProblem& p, const DeviceInfo& device) {
     // An access brings up to 16 bytes.
     const int widest = 16 / size_of(p.type_a);
@@ -399,10 +434,17 @@ bool multiplies_floats(const GemmProblem& p) {
     return p.type_a == ElementType::f32;
 }
 
+// The operands that TMA can't bring as they are.
+int worth_padding(const GemmProblem& p) {
+    const KernelSignature s = signature_of(p);
+    return (s.align_a < 16 ? 1 : 0) | (s.align_b < 16 ? 2 : 0);
+}
+
 // Calls visit with every config of family wgmma that is worth a prediction.
 template <class Visit>
 void for_each_wgmma(const GemmProblem& p, const DeviceInfo& device, Visit&& visit) {
-    for (const KernelConfig& config : wgmma_tiles(p, device)) {
+    for (KernelConfig config : wgmma_tiles(p, device)) {
+        config.pack_ab = worth_padding(p);
         const std::int64_t tiles = blocks(config, p.m, p.n, p.batch);
         for (const int split : split_choices(p, device, tiles, config.block_k))
             for (const int cluster : cluster_choices(split, device)) visit(wgmma_split(config, split, cluster));
@@ -433,8 +475,8 @@ void add_teaching_families(Collector& collector, const GemmProblem& p) {
 
 std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     const KernelSignature signature = main_signature(p, c);
-    if (c.family == family::reduce || c.family == family::pack)
-        return fmt::format("{} is a step of simt's and gemv's plans, not a way to multiply", kFamilyNames[c.family]);
+    if (c.family == family::reduce || c.family == family::pack || c.family == family::pad)
+        return fmt::format("{} is a step of other families' plans, not a way to multiply", kFamilyNames[c.family]);
     if (const char* violation = first_violation(c, signature)) return violation;
     if (c.trim != 0) {
         if (auto reason = why_not_trimmed(p, c.block_m, c.block_n)) return reason;
@@ -456,11 +498,13 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
                            device.shared_bytes_per_sm);
     if (threads(c) * c.min_blocks > device.max_threads_per_sm)
         return fmt::format("min_blocks = {} blocks of {} threads exceed an SM's {}", c.min_blocks, threads(c), device.max_threads_per_sm);
+    if (c.family == family::mma && device.compute_capability() < 80) return "mma.sync of 16 x 8 x 16 needs compute capability 8.0";
     // The accumulators alone, before fragments and addresses; what ptxas needs beyond that shows as spills.
-    const int accumulators = c.family == family::simt ? c.thread_m * c.thread_n : 0;
+    const int accumulators = c.family == family::simt ? c.thread_m * c.thread_n : c.family == family::mma ? mma::accumulators(c) : 0;
+    const int registers = c.family == family::mma ? mma_registers(c, signature) : accumulators + 24;
     const int register_limit = std::min(255, device.registers_per_sm / (threads(c) * c.min_blocks));
-    if (accumulators + 24 > register_limit)
-        return fmt::format("{} accumulators a thread do not fit its {} registers", accumulators, register_limit);
+    if (registers > register_limit)
+        return fmt::format("{} accumulators a thread and what comes with them do not fit its {} registers", accumulators, register_limit);
     if (c.family != family::naive) {
         if (p.m >= kLargestGrid || p.n >= kLargestGrid || p.k >= kLargestGrid) return "sizes of 2^31 and more are left to naive";
         if (p.m > 0 && p.n > 0) {
@@ -515,8 +559,14 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
     const int stages = async_copy ? 3 : 2;
     KernelConfig best = fallback_config(problem);
     double best_estimate = why_invalid(problem, best, device) ? 1e300 : model.estimate(best);
-    for (KernelConfig config : {tile_at(128, 128, 8, 8, stages, async_copy), tile_at(64, 64, 8, 4, stages, async_copy),
-                                tile_at(32, 32, 4, 4, stages, async_copy)}) {
+    std::vector<KernelConfig> likely{tile_at(128, 128, 8, 8, stages, async_copy), tile_at(64, 64, 8, 4, stages, async_copy),
+                                     tile_at(32, 32, 4, 4, stages, async_copy)};
+    if (is_16_bit(problem.type_a)) {
+        const KernelSignature signature = signature_of(problem);
+        for (const MmaTile& tile : mma_tiles())
+            likely.push_back(mma_config(tile, mma_pipelines(mma_copies_async(signature)).front(), signature, device));
+    }
+    for (KernelConfig config : likely) {
         const std::int64_t tiles = ceil_divide(problem.m, config.block_m) * ceil_divide(problem.n, config.block_n) * problem.batch;
         for (const int split : split_choices(problem, device, tiles, config.block_k)) {
             config.split_k = split;
@@ -537,6 +587,7 @@ SearchSpace search_space(const GemmProblem& problem, const DeviceInfo& device, E
     add_gemv(collector, problem, device);
     if (device.compute_capability() == 90 && !multiplies_floats(problem))
         for_each_wgmma(problem, device, [&](const KernelConfig& config) { collector.add(config); });
+    if (is_16_bit(problem.type_a)) add_mma(collector, problem, device);
     return collector.finish(default_config(problem, device), bounds_of(effort));
 }
 

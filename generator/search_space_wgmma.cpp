@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "generator/launch_plan.h"
+#include "tmm/pad.h"
 #include "tmm/wgmma.h"
 
 namespace tmm {
@@ -20,6 +21,7 @@ constexpr double kMemoryBytesPerMicrosecond = 4.2e6;
 constexpr double kMemoryLatency = 0.9;
 // A launch, the first tiles, the last results.
 constexpr double kFixed = 2.6;
+constexpr double kPaddedBytesPerMicrosecond = 3e6;
 constexpr double kSecondKernel = 2.0;
 constexpr double kClusterSum = 0.8;
 
@@ -73,7 +75,9 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
                             .swap_ab = swap,
                             .warps_m = rows.warps_m,
                             .warps_n = rows.warps_n};
-        config.stages = stages_that_fit(config, main_signature(problem, config), device);
+        KernelSignature signature = signature_of(problem);
+        signature.align_a = signature.align_b = 16;
+        config.stages = stages_that_fit(config, signature, device);
         if (config.stages < 2) return;
         const i64 left = swap ? problem.n : problem.m;
         const i64 right = swap ? problem.m : problem.n;
@@ -141,13 +145,18 @@ double wgmma_estimate(const GemmProblem& problem, const KernelConfig& c, const D
     const double in_flight = c.stages * std::min(resident, busiest);
     const double latency = busiest * phases / in_flight * kMemoryLatency;
 
+    // Operands that are padded are read and written once more.
+    const double padded = (pad::pads_a(c) ? batch * m * k : 0.0) + (pad::pads_b(c) ? batch * n * k : 0.0);
+    const double padding = padded > 0 ? kSecondKernel + 2.0 * padded * element / kPaddedBytesPerMicrosecond : 0.0;
     const double partials = partial_results(c) > 1 ? 2.0 * 4.0 * partial_results(c) * m * n : 0.0;
     const double bytes = batch * ((m + n) * k * element + m * n * size_of(problem.type_c) + partials);
     // SMs that wait for the busiest read nothing.
     const double even = blocks / (busiest * sms);
     const double memory = bytes / (kMemoryBytesPerMicrosecond * std::min(1.0, std::max(0.1, even * 1.15)));
-    return kFixed + std::max({arithmetic, latency, memory}) + (partial_results(c) > 1 ? kSecondKernel : 0.0) +
-           (c.cluster > 1 ? kClusterSum : 0.0);
+    // What is not the longest still stands in its way.
+    const double longest = std::max({arithmetic, latency, memory});
+    const double beside = 0.15 * (arithmetic + latency + memory - longest + busiest * phases * from_l2 / kClocksPerMicrosecond);
+    return kFixed + padding + longest + beside + (partial_results(c) > 1 ? kSecondKernel : 0.0) + (c.cluster > 1 ? kClusterSum : 0.0);
 }
 
 }  // namespace tmm

@@ -69,6 +69,10 @@ struct EmulatedThread {
     unsigned mask = 0;
     unsigned long long word = 0;
     int source_lane = 0;
+    const void* brought = nullptr;
+    int bytes = 0;
+    // What all lanes brought, with the warp's first.
+    std::vector<unsigned char> gathered;
     // In the order issued; those before `landed` have landed.
     std::vector<AsyncCopy> copies;
     std::size_t landed = 0;
@@ -90,6 +94,7 @@ const char* name_of(WarpOperation operation) {
         case WarpOperation::sync: return "__syncwarp";
         case WarpOperation::shuffle: return "a shuffle";
         case WarpOperation::ballot: return "a vote";
+        case WarpOperation::gather: return "an operation of the whole warp";
     }
     return "";
 }
@@ -158,9 +163,7 @@ public:
     unsigned long long warp(WarpOperation operation, unsigned mask, unsigned long long word, int source_lane, Site site) {
         EmulatedThread& self = *current_;
         const std::size_t index = index_of(self);
-        const std::size_t block_begin = block_of(index) * block_threads_;
-        const std::size_t first = block_begin + (index - block_begin) / kWarpSize * kWarpSize;
-        const std::size_t lanes = std::min<std::size_t>(kWarpSize, block_begin + block_threads_ - first);
+        const auto [first, lanes] = warp_of(index);
         if (lanes < kWarpSize) mask &= (1U << lanes) - 1;
         self.operation = operation;
         self.mask = mask;
@@ -182,6 +185,15 @@ public:
         }
         exchange(first, lanes, mask, operation);
         return self.word;
+    }
+
+    const void* gather(const void* brought, int bytes, Site site) {
+        const auto [first, lanes] = warp_of(index_of(*current_));
+        if (lanes < kWarpSize) fail("an operation of the whole warp in a warp of fewer than 32 threads", site);
+        current_->brought = brought;
+        current_->bytes = bytes;
+        warp(WarpOperation::gather, ~0U, 0, 0, site);
+        return threads_[first].gathered.data();
     }
 
     void* take_shared(int index, long long bytes, Site site) {
@@ -224,6 +236,13 @@ private:
 
     std::size_t block_of(std::size_t index) const { return index / block_threads_; }
     std::int64_t block_number(std::size_t index) const { return first_block_ + static_cast<std::int64_t>(block_of(index)); }
+
+    // A warp's first thread, and how many it has.
+    std::pair<std::size_t, std::size_t> warp_of(std::size_t index) const {
+        const std::size_t block_begin = block_of(index) * block_threads_;
+        const std::size_t first = block_begin + (index - block_begin) / kWarpSize * kWarpSize;
+        return {first, std::min<std::size_t>(kWarpSize, block_begin + block_threads_ - first)};
+    }
 
     std::uint64_t next_random() {
         random_ ^= random_ << 13;
@@ -323,6 +342,14 @@ private:
             if (!(mask >> lane & 1)) continue;
             words[lane] = threads_[first + lane].word;
             if (words[lane]) votes |= 1U << lane;
+        }
+        if (operation == WarpOperation::gather) {
+            std::vector<unsigned char>& gathered = threads_[first].gathered;
+            gathered.clear();
+            for (std::size_t lane = 0; lane < lanes; ++lane) {
+                const auto* const brought = static_cast<const unsigned char*>(threads_[first + lane].brought);
+                gathered.insert(gathered.end(), brought, brought + threads_[first + lane].bytes);
+            }
         }
         for (std::size_t lane = 0; lane < lanes; ++lane) {
             if (!(mask >> lane & 1)) continue;
@@ -483,6 +510,7 @@ const host::Services& host_services() {
         .sync_threads = [](Site site) { running->sync_threads(site); },
         .warp = [](WarpOperation operation, unsigned mask, unsigned long long word, int source_lane,
                    Site site) { return running->warp(operation, mask, word, source_lane, site); },
+        .gather = [](const void* brought, int bytes, Site site) { return running->gather(brought, bytes, site); },
         .take_shared = [](int index, long long bytes, Site site) { return running->take_shared(index, bytes, site); },
         .copy_async =
             [](void* destination, const void* source, int bytes, int source_bytes) {

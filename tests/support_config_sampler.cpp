@@ -74,6 +74,10 @@ constexpr std::array kFamilies = {
     Family{family::gemv, boundary::guarded, Types::narrow},
     Family{family::gemv, boundary::peeled, Types::narrow},
     Family{family::gemv, boundary::peeled, Types::narrow_to_float},
+    Family{family::mma, boundary::exact, Types::narrow},
+    Family{family::mma, boundary::guarded, Types::narrow},
+    Family{family::mma, boundary::peeled, Types::narrow},
+    Family{family::mma, boundary::peeled, Types::narrow_to_float},
 };
 
 KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
@@ -100,6 +104,19 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.min_blocks = 1;
             c.pack_ab = draw.of(std::array{0, 0, 1, 2, 3});
             c.trim = draw.of(std::array{0, 0, 1});
+            if (c.block_m > largest_block || c.block_n > largest_block) c.thread_m = 99;  // not valid: drawn anew
+            break;
+        case family::mma:
+            c.warps_m = draw.of(std::array{1, 1, 2, 3, 4});
+            c.warps_n = draw.of(std::array{1, 1, 2, 3, 4});
+            c.block_m = c.warps_m * draw.of(std::array{16, 32, 48, 64});
+            c.block_n = c.warps_n * draw.of(std::array{16, 32, 48, 64});
+            c.block_k = draw.of(std::array{16, 32, 48, 64, 128});
+            c.async_copy = draw.below(2);
+            c.stages = c.async_copy ? 2 + draw.below(4) : 1 + draw.below(2);
+            c.vector_width = draw.of(std::array{1, 2, 4, 8, 8});
+            c.split_k = draw.of(std::array{1, 1, 2, 3, 16});
+            c.raster = draw.of(std::array{0, 0, 1, 2, 8});
             if (c.block_m > largest_block || c.block_n > largest_block) c.thread_m = 99;  // not valid: drawn anew
             break;
         default:

@@ -9,14 +9,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -51,6 +54,9 @@ struct Case {
     std::vector<Size> sizes;
     // Blocks of the steps around the product, fewer than they would get, so that each takes several turns; 0: as many as they get.
     i64 side_grid = 0;
+    // Of A and B, and of C.
+    ElementType type = ElementType::f32;
+    ElementType type_c = ElementType::f32;
 };
 
 constexpr Operation kNone = Operation::none;
@@ -63,6 +69,16 @@ const KernelConfig kSimtConfig{
     .family = family::simt, .block_m = 32, .block_n = 64, .block_k = 8, .thread_m = 8, .thread_n = 8, .vector_width = 4};
 const KernelConfig kSimtSmall{
     .family = family::simt, .block_m = 16, .block_n = 32, .block_k = 8, .thread_m = 4, .thread_n = 4, .vector_width = 4};
+const KernelConfig kMmaConfig{.family = family::mma,
+                              .block_m = 32,
+                              .block_n = 64,
+                              .block_k = 32,
+                              .stages = 3,
+                              .async_copy = 1,
+                              .vector_width = 8,
+                              .boundary = peeled,
+                              .warps_m = 1,
+                              .warps_n = 2};
 const KernelConfig kGemvConfig{.family = family::gemv, .block_m = 2, .block_n = 32, .block_k = 16, .thread_n = 4, .vector_width = 4};
 
 KernelConfig with(KernelConfig config, int KernelConfig::*first, int value) {
@@ -123,6 +139,73 @@ const std::map<std::string, std::vector<Case>>& cases() {
            with(kSimtSmall, &C::boundary, exact, &C::async_copy, 1, &C::stages, 3),
            {{32, 64, 16}}},
           {"simt turned batch", kTranspose, kTranspose, 2, 16, true, with(kSimtSmall, &C::stages, 2), {{37, 41, 43}}}}},
+        {"tmm/mma.cuh",
+         {{"mma async",
+           kNone,
+           kNone,
+           1,
+           16,
+           true,
+           with(kMmaConfig, &C::block_m, 16, &C::warps_n, 4),
+           {{45, 75, 107}, {7, 130, 40}},
+           0,
+           ElementType::f16,
+           ElementType::f16},
+          {"mma async turned",
+           kTranspose,
+           kTranspose,
+           2,
+           8,
+           false,
+           with(kMmaConfig, &C::warps_m, 2, &C::warps_n, 1, &C::boundary, guarded),
+           {{45, 75, 107}},
+           0,
+           ElementType::bf16,
+           ElementType::bf16},
+          {"mma registers",
+           kNone,
+           kTranspose,
+           1,
+           2,
+           true,
+           with(kMmaConfig, &C::async_copy, 0, &C::stages, 1),
+           {{37, 41, 67}, {3, 70, 33}},
+           0,
+           ElementType::f16,
+           ElementType::f16},
+          {"mma two stages",
+           kTranspose,
+           kNone,
+           2,
+           4,
+           false,
+           with(kMmaConfig, &C::async_copy, 0, &C::stages, 2, &C::block_k, 16, &C::vector_width, 2),
+           {{37, 41, 67}},
+           0,
+           ElementType::bf16,
+           ElementType::f32},
+          {"mma split",
+           kTranspose,
+           kTranspose,
+           2,
+           16,
+           true,
+           with(kMmaConfig, &C::split_k, 3, &C::raster, 2, &C::block_k, 48, &C::block_m, 16, &C::block_n, 96, &C::warps_n, 3),
+           {{45, 110, 150}},
+           0,
+           ElementType::bf16,
+           ElementType::f32},
+          {"mma exact",
+           kNone,
+           kTranspose,
+           1,
+           16,
+           false,
+           with(kMmaConfig, &C::boundary, exact, &C::block_k, 64, &C::stages, 2),
+           {{32, 64, 192}, {32, 128, 0}},
+           0,
+           ElementType::f16,
+           ElementType::f32}}},
         {"tmm/gemv.cuh",
          {{"gemv rows", kNone, kNone, 1, 16, true, kGemvConfig, {{3, 45, 37}, {2, 70, 5}}},
           {"gemv along k",
@@ -160,13 +243,13 @@ const std::map<std::string, std::vector<Case>>& cases() {
     return all;
 }
 
-// A fault in the epilogue is tried on kernels that use it in different ways.
+// A fault in what several families share is tried on kernels that use it in different ways.
 std::vector<Case> cases_for(const Mutation& mutation) {
     std::vector<Case> tried;
     if (const auto family = cases().find(mutation.file); family != cases().end()) {
         tried = family->second;
     } else {
-        for (const char* file : {"tmm/tiled.cuh", "tmm/simt.cuh"})
+        for (const char* file : {"tmm/tiled.cuh", "tmm/simt.cuh", "tmm/mma.cuh"})
             tried.insert(tried.end(), cases().at(file).begin(), cases().at(file).end());
     }
     const std::string first = mutation.first_case;
@@ -174,23 +257,23 @@ std::vector<Case> cases_for(const Mutation& mutation) {
     return tried;
 }
 
-// Floats between pages that no one may touch, as close to the upper one as 16-byte alignment allows.
+// Bytes between pages that no one may touch, as close to the upper one as 16-byte alignment allows.
 class Fenced {
 public:
-    explicit Fenced(i64 count) : bytes_(static_cast<std::size_t>(count) * sizeof(float)) {
+    explicit Fenced(i64 bytes) : bytes_(static_cast<std::size_t>(bytes)) {
         const std::size_t inner = (bytes_ + kFence - 1) / kFence * kFence;
         total_ = inner + 2 * kFence;
         memory_ = static_cast<char*>(mmap(nullptr, total_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
         REQUIRE(memory_ != MAP_FAILED);
         if (inner) REQUIRE(mprotect(memory_ + kFence, inner, PROT_READ | PROT_WRITE) == 0);
         std::memset(memory_ + kFence, kFill, inner);
-        data_ = reinterpret_cast<float*>(memory_ + kFence + inner - (bytes_ + 15) / 16 * 16);
+        data_ = memory_ + kFence + inner - (bytes_ + 15) / 16 * 16;
     }
     ~Fenced() { munmap(memory_, total_); }
     Fenced(const Fenced&) = delete;
     Fenced& operator=(const Fenced&) = delete;
 
-    float* data() const { return data_; }
+    char* data() const { return data_; }
     // True where all between the fences but [data, data + bytes) is as it was.
     bool rest_unchanged() const {
         const auto untouched = [](const char* from, const char* to) {
@@ -198,53 +281,103 @@ public:
                 if (*from != kFill) return false;
             return true;
         };
-        const char* const begin = reinterpret_cast<const char*>(data_);
-        return untouched(memory_ + kFence, begin) && untouched(begin + bytes_, memory_ + total_ - kFence);
+        return untouched(memory_ + kFence, data_) && untouched(data_ + bytes_, memory_ + total_ - kFence);
     }
 
 private:
     static constexpr std::size_t kFence = 1 << 20;
-    // NaN in each float.
+    // NaN in elements of every type.
     static constexpr char kFill = '\xff';
     std::size_t bytes_;
     std::size_t total_ = 0;
     char* memory_ = nullptr;
-    float* data_ = nullptr;
+    char* data_ = nullptr;
 };
+
+// Values of the 16-bit types: integers here, which f16 holds up to 2048; to bf16 they are rounded.
+float read_element(ElementType type, const char* from) {
+    if (type == ElementType::f32) {
+        float value;
+        std::memcpy(&value, from, sizeof value);
+        return value;
+    }
+    std::uint16_t bits;
+    std::memcpy(&bits, from, sizeof bits);
+    if (type == ElementType::bf16) return std::bit_cast<float>(std::uint32_t{bits} << 16);
+    const int exponent = bits >> 10 & 31;
+    const float magnitude = exponent == 31  ? std::numeric_limits<float>::quiet_NaN()
+                            : exponent == 0 ? std::ldexp(static_cast<float>(bits & 1023), -24)
+                                            : std::ldexp(static_cast<float>(1024 + (bits & 1023)), exponent - 25);
+    return bits >> 15 ? -magnitude : magnitude;
+}
+void write_element(ElementType type, char* to, float value) {
+    if (type == ElementType::f32) {
+        std::memcpy(to, &value, sizeof value);
+        return;
+    }
+    std::uint16_t bits = 0;
+    if (type == ElementType::bf16) {
+        const auto wide = std::bit_cast<std::uint32_t>(value);
+        bits = static_cast<std::uint16_t>((wide + 0x7fff + (wide >> 16 & 1)) >> 16);
+    } else if (value != 0) {
+        const int exponent = std::ilogb(value);
+        const int fraction = static_cast<int>(std::ldexp(std::abs(value), 10 - exponent)) - 1024;
+        bits = static_cast<std::uint16_t>((value < 0 ? 0x8000 : 0) | (exponent + 15) << 10 | fraction);
+    }
+    std::memcpy(to, &bits, sizeof bits);
+}
+// What is left of the value in an element of the type.
+float rounded_to(ElementType type, float value) {
+    char element[4];
+    write_element(type, element, value);
+    return read_element(type, element);
+}
 
 // batch matrices of rows x columns, small integers; all between the rows is NaN.
 struct Matrix {
+    ElementType type;
     i64 rows, columns, ld, stride, batch;
     Fenced memory;
 
-    Matrix(i64 its_rows, i64 its_columns, i64 its_ld, i64 its_stride, i64 its_batch)
-        : rows(its_rows),
+    Matrix(ElementType its_type, i64 its_rows, i64 its_columns, i64 its_ld, i64 its_stride, i64 its_batch)
+        : type(its_type),
+          rows(its_rows),
           columns(its_columns),
           ld(its_ld),
           stride(its_stride),
           batch(its_batch),
-          memory(rows > 0 && columns > 0 ? (batch - 1) * stride + (rows - 1) * ld + columns : 0) {}
+          memory(rows > 0 && columns > 0 ? ((batch - 1) * stride + (rows - 1) * ld + columns) * size_of(type) : 0) {}
 
-    float& at(i64 member, i64 row, i64 column) const { return memory.data()[member * stride + row * ld + column]; }
+    char* place(i64 member, i64 row, i64 column) const { return memory.data() + (member * stride + row * ld + column) * size_of(type); }
+    float at(i64 member, i64 row, i64 column) const { return read_element(type, place(member, row, column)); }
     template <class Value>
     void fill(Value&& value) const {
         for (i64 member = 0; member < batch; ++member)
             for (i64 row = 0; row < rows; ++row)
-                for (i64 column = 0; column < columns; ++column) at(member, row, column) = value();
+                for (i64 column = 0; column < columns; ++column) write_element(type, place(member, row, column), value());
     }
 };
 
 GemmProblem problem_of(const Case& one, const Case::Size& size) {
-    const i64 unit = one.alignment / 4;
-    const auto padded = [&](i64 columns, i64 pad) { return (columns + unit - 1) / unit * unit + pad * unit; };
-    GemmProblem problem{.m = size.m, .n = size.n, .k = size.k, .batch = one.batch, .op_a = one.op_a, .op_b = one.op_b};
-    problem.lda = padded(stored_columns_a(problem), 1);
-    problem.ldb = padded(stored_columns_b(problem), 2);
-    problem.ldc = padded(size.n, 3);
+    const i64 unit = std::max(1, one.alignment / size_of(one.type));
+    const i64 unit_c = std::max(1, one.alignment / size_of(one.type_c));
+    const auto padded = [](i64 columns, i64 pad, i64 to) { return (columns + to - 1) / to * to + pad * to; };
+    GemmProblem problem{.m = size.m,
+                        .n = size.n,
+                        .k = size.k,
+                        .batch = one.batch,
+                        .type_a = one.type,
+                        .type_b = one.type,
+                        .type_c = one.type_c,
+                        .op_a = one.op_a,
+                        .op_b = one.op_b};
+    problem.lda = padded(stored_columns_a(problem), 1, unit);
+    problem.ldb = padded(stored_columns_b(problem), 2, unit);
+    problem.ldc = padded(size.n, 3, unit_c);
     if (one.batch > 1) {
         problem.stride_a = stored_rows_a(problem) * problem.lda + unit;
         problem.stride_b = stored_rows_b(problem) * problem.ldb + 2 * unit;
-        problem.stride_c = size.m * problem.ldc + 3 * unit;
+        problem.stride_c = size.m * problem.ldc + 3 * unit_c;
     }
     problem.alignment = one.alignment;
     problem.reads_c = one.reads_c;
@@ -269,8 +402,8 @@ std::string run_size(const Case& one, const Case::Size& size, const Compiler& co
 
     std::mt19937 random(static_cast<unsigned>(size.m * 10007 + size.n * 101 + size.k));
     const auto small = [&] { return static_cast<float>(static_cast<int>(random() % 9) - 4); };
-    const Matrix a(stored_rows_a(problem), stored_columns_a(problem), problem.lda, problem.stride_a, problem.batch);
-    const Matrix b(stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.stride_b, problem.batch);
+    const Matrix a(one.type, stored_rows_a(problem), stored_columns_a(problem), problem.lda, problem.stride_a, problem.batch);
+    const Matrix b(one.type, stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.stride_b, problem.batch);
     a.fill(small);
     b.fill(small);
     const auto op_a = [&](i64 member, i64 i, i64 k) -> double { return one.op_a == kNone ? a.at(member, i, k) : a.at(member, k, i); };
@@ -279,8 +412,8 @@ std::string run_size(const Case& one, const Case::Size& size, const Compiler& co
     for (const double beta : {0.0, -1.0}) {
         if (beta != 0 && !one.reads_c) continue;
         for (const char* order : kOrders) {
-            const Matrix c(problem.m, problem.n, problem.ldc, problem.stride_c, problem.batch);
-            const Matrix padding(problem.m, problem.n, problem.ldc, problem.stride_c, problem.batch);
+            const Matrix c(one.type_c, problem.m, problem.n, problem.ldc, problem.stride_c, problem.batch);
+            const Matrix padding(one.type_c, problem.m, problem.n, problem.ldc, problem.stride_c, problem.batch);
             if (beta != 0) c.fill(small);
             std::vector<double> expected;
             for (i64 member = 0; member < problem.batch; ++member)
@@ -290,7 +423,7 @@ std::string run_size(const Case& one, const Case::Size& size, const Compiler& co
                         for (i64 k = 0; k < problem.k; ++k) sum += op_a(member, i, k) * op_b(member, k, j);
                         expected.push_back(2 * sum + (beta != 0 ? beta * c.at(member, i, j) : 0));
                     }
-            const Fenced workspace(plan.workspace_bytes / 4);
+            const Fenced workspace(plan.workspace_bytes);
             const auto device = make_host_device(order);
             const GemmCall call{
                 .a = a.memory.data(), .b = b.memory.data(), .c = c.memory.data(), .workspace = workspace.data(), .alpha = 2, .beta = beta};
@@ -312,14 +445,14 @@ std::string run_size(const Case& one, const Case::Size& size, const Compiler& co
                 for (i64 i = 0; i < problem.m; ++i)
                     for (i64 j = 0; j < problem.n; ++j, ++index) {
                         const float got = c.at(member, i, j);
-                        if (got != static_cast<float>(expected[index]))
+                        if (got != rounded_to(one.type_c, static_cast<float>(expected[index])))
                             return fmt::format("{}, {}, {}x{}x{}: C[{}][{}][{}] = {}, expected {}", one.name, order, size.m, size.n, size.k,
                                                member, i, j, got, expected[index]);
-                        c.at(member, i, j) = padding.at(member, i, j);
+                        std::memcpy(c.place(member, i, j), padding.place(member, i, j), static_cast<std::size_t>(size_of(one.type_c)));
                     }
             // With its elements gone, C's memory is what it was before the launch.
-            const std::size_t bytes =
-                static_cast<std::size_t>((problem.batch - 1) * problem.stride_c + (problem.m - 1) * problem.ldc + problem.n) * 4;
+            const std::size_t bytes = static_cast<std::size_t>(
+                ((problem.batch - 1) * problem.stride_c + (problem.m - 1) * problem.ldc + problem.n) * size_of(one.type_c));
             if (std::memcmp(c.memory.data(), padding.memory.data(), bytes) != 0)
                 return fmt::format("{}, {}: written between the rows of C", one.name, order);
             for (const Fenced* fenced : {&a.memory, &b.memory, &c.memory, &workspace})
@@ -408,10 +541,13 @@ void finish(const Trial& trial, int status) {
 TEST_CASE("every fault's anchor stands in its template, and every barrier has a fault") {
     constexpr const char* kBarriers[] = {"__syncthreads()", "ptx::cluster_sync()"};
     std::map<std::string, int> barriers;
+    // A fault that is planted for several families counts once.
+    std::set<std::string> counted;
     for (const Mutation& mutation : tmm::testing::mutations()) {
         INFO(fmt::format("{}: {}: '{}'", mutation.file, mutation.name, mutation.anchor));
         CHECK_FALSE(tmm::testing::mutated(active_templates(), mutation).empty());
         CHECK(std::string(mutation.anchor) != mutation.replacement);
+        if (!counted.insert(fmt::format("{}: {} {}", mutation.file, mutation.anchor, mutation.which)).second) continue;
         for (const char* barrier : kBarriers) barriers[mutation.file] += tmm::testing::count_of(mutation.anchor, barrier);
     }
     for (const auto& [name, text] : active_templates()) {

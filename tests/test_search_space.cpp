@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "generator/assumed_device.h"
@@ -63,10 +64,42 @@ TEST_CASE("few rows of 16-bit elements are read 8 at a time") {
     for (const char* text : {"1x4096x4096 dtype=bf16", "8x4096x4096 dtype=f16 ops=nt", "4096x2x4096 dtype=bf16 ops=tn"}) {
         CAPTURE(text);
         const SearchSpace space = search_space(parse_shape(text).problem, device, Effort::normal);
-        CHECK(space.candidates.front().family == family::naive);
         CHECK(std::count_if(space.candidates.begin(), space.candidates.end(),
                             [](const KernelConfig& c) { return c.family == family::gemv && c.vector_width == 8; }) >= 50);
     }
+}
+
+TEST_CASE("mma is offered for 16-bit operands, by asynchronous copies wherever an operand allows them") {
+    const DeviceInfo device = assumed_device("80");
+    struct Expected {
+        const char* shape;
+        int async_copy;
+    };
+    for (const auto& [text, async_copy] : {Expected{"2048x2048x2048 dtype=bf16", 1}, Expected{"1023x1023x1023 dtype=f16 ctype=f32", 0},
+                                           Expected{"1024x1023x1024 dtype=f16", 1}, Expected{"64x64x65536 dtype=bf16 ops=tn", 1}}) {
+        CAPTURE(text);
+        const GemmProblem problem = parse_shape(text).problem;
+        const SearchSpace space = search_space(problem, device, Effort::normal);
+        CHECK(space.candidates.front().family == family::mma);
+        int count = 0;
+        for (const KernelConfig& c : space.candidates) {
+            if (c.family != family::mma) continue;
+            ++count;
+            CHECK(c.async_copy == async_copy);
+        }
+        CHECK(count >= 30);
+    }
+    // Not on older devices, nor for floats.
+    for (const auto& [text, architecture] : {std::pair{"2048x2048x2048 dtype=bf16", "75"}, std::pair{"2048x2048x2048", "80"}}) {
+        const SearchSpace space = search_space(parse_shape(text).problem, assumed_device(architecture), Effort::normal);
+        CHECK(
+            std::none_of(space.candidates.begin(), space.candidates.end(), [](const KernelConfig& c) { return c.family == family::mma; }));
+    }
+    CHECK(why_invalid(parse_shape("64x64x64 dtype=f16").problem,
+                      parse_config("family=mma,block_m=64,block_n=64,block_k=32,warps_m=2,warps_n=2,stages=2,vector_width=8"),
+                      assumed_device("75"))
+              .value_or("")
+              .find("compute capability 8.0") != std::string::npos);
 }
 
 TEST_CASE("no plan of a candidate needs more than a gibibyte of workspace, padding included") {

@@ -6,7 +6,7 @@
 namespace tmm::host {
 
 // Part of the compiler's identity: an image made for another version is never loaded.
-inline constexpr int kEmulationVersion = 2;
+inline constexpr int kEmulationVersion = 3;
 
 struct Index {
     unsigned x;
@@ -27,7 +27,7 @@ struct Site {
     int line;
 };
 
-enum class WarpOperation : int { sync, shuffle, ballot };
+enum class WarpOperation : int { sync, shuffle, ballot, gather };
 
 // Called by the running thread; those that wait switch to other threads of the block, or of its cluster.
 struct Services {
@@ -35,6 +35,8 @@ struct Services {
     void (*sync_threads)(Site site);
     // Waits for every lane of the mask. Gives the word of source_lane for shuffle, the lanes whose word is not 0 for ballot.
     unsigned long long (*warp)(WarpOperation operation, unsigned mask, unsigned long long word, int source_lane, Site site);
+    // Waits for all 32 lanes. Gives what each of them brought, lane after lane, until the warp's next gathering.
+    const void* (*gather)(const void* brought, int bytes, Site site);
     // The index-th tile that this thread takes, of shared memory that every thread of the block sees.
     void* (*take_shared)(int index, long long bytes, Site site);
     // Lands when the thread waits for its group (in shuffled order perhaps sooner).

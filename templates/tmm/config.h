@@ -13,7 +13,9 @@ inline constexpr int gemv = 3;    // few rows or few columns, bound by memory
 inline constexpr int reduce = 4;  // the sum of split-K's partial results; a step of other families' plans
 inline constexpr int pack = 5;    // operands copied to where simt reads them best; a step of its plans
 inline constexpr int wgmma = 6;   // tensor cores by warpgroups: wgmma, tiles brought by TMA
-inline constexpr int count = 7;
+inline constexpr int mma = 7;     // tensor cores by warps: mma.sync, ldmatrix, cp.async
+inline constexpr int pad = 8;     // operands copied as they lie, rows aligned; a step of wgmma's plans
+inline constexpr int count = 9;
 }  // namespace family
 
 namespace boundary {
@@ -64,7 +66,7 @@ struct Parameter {
     const char* help;
 };
 
-inline constexpr const char* kFamilyNames[] = {"naive", "tiled", "simt", "gemv", "reduce", "pack", "wgmma"};
+inline constexpr const char* kFamilyNames[] = {"naive", "tiled", "simt", "gemv", "reduce", "pack", "wgmma", "mma", "pad"};
 inline constexpr const char* kBoundaryNames[] = {"exact", "guarded", "peeled", "hardware"};
 
 inline constexpr Parameter kParameters[] = {
@@ -85,7 +87,7 @@ inline constexpr Parameter kParameters[] = {
     {"min_blocks", &KernelConfig::min_blocks, 1, nullptr, 0, false, "blocks an SM should hold at once; bounds the registers"},
     {"swap_ab", &KernelConfig::swap_ab, 0, nullptr, 0, false, "1: computes the transpose of C, so that columns play the part of rows"},
     {"pack_ab", &KernelConfig::pack_ab, 0, nullptr, 0, true,
-     "operands first copied into aligned lines along M or N: 1 is A, 2 is B, 3 both"},
+     "operands first copied into aligned lines, for simt along M or N, for wgmma as they lie: 1 is A, 2 is B, 3 both"},
     {"cluster", &KernelConfig::cluster, 1, nullptr, 0, false,
      "blocks that run together and sum as many parts of K through each other's shared memory"},
     {"along_k", &KernelConfig::along_k, 0, nullptr, 0, false,
@@ -121,7 +123,7 @@ constexpr KernelConfig kernel_config(KernelConfig c) {
     c.trim = 0;
     // Whether a sum goes to C or is partial; not how many parts there are.
     c.split_k = c.split_k > c.cluster ? 2 * c.cluster : c.cluster;
-    if (c.family != family::pack) c.pack_ab = 0;
+    if (c.family != family::pack && c.family != family::pad) c.pack_ab = 0;
     return c;
 }
 

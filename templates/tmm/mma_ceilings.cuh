@@ -23,7 +23,9 @@ struct Bf16Mma {
         return low | static_cast<unsigned>(from_float<Bfloat16>(random_value(2 * place + 1)).bits) << 16;
     }
     static constexpr unsigned sign_bits = 0x80008000u;
-    __device__ static void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { ptx::mma_m16n8k16_bf16(d, a, b); }
+    __device__ static void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+        ptx::mma_m16n8k16_bf16(d, a, b[0], b[1]);
+    }
 };
 struct F16Mma {
     __device__ static unsigned operand(unsigned place) {
@@ -31,12 +33,16 @@ struct F16Mma {
         return low | static_cast<unsigned>(from_float<Half>(random_value(2 * place + 1)).bits) << 16;
     }
     static constexpr unsigned sign_bits = 0x80008000u;
-    __device__ static void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { ptx::mma_m16n8k16_f16(d, a, b); }
+    __device__ static void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+        ptx::mma_m16n8k16_f16(d, a, b[0], b[1]);
+    }
 };
 struct Tf32Mma {
     __device__ static unsigned operand(unsigned place) { return static_cast<unsigned>(__float_as_int(random_value(place))); }
     static constexpr unsigned sign_bits = 0x80000000u;
-    __device__ static void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) { ptx::mma_m16n8k8_tf32(d, a, b); }
+    __device__ static void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+        ptx::mma_m16n8k8_tf32(d, a, b[0], b[1]);
+    }
 };
 
 // The accumulators do not wait for each other: `chains` multiplications of a warp are under way at once. Every other one takes the

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "tmm/gemv.h"
+#include "tmm/mma.h"
 #include "tmm/naive.h"
 #include "tmm/pack.h"
+#include "tmm/pad.h"
 #include "tmm/reduce.h"
 #include "tmm/simt.h"
 #include "tmm/tiled.h"
@@ -20,6 +22,8 @@ constexpr int threads(const KernelConfig& c) {
         case family::reduce: return reduce::threads(c);
         case family::pack: return pack::threads(c);
         case family::wgmma: return wgmma::threads(c);
+        case family::mma: return mma::threads(c);
+        case family::pad: return pad::threads(c);
     }
     return 0;
 }
@@ -33,6 +37,8 @@ constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
         case family::reduce: return reduce::shared_bytes(c, s);
         case family::pack: return pack::shared_bytes(c, s);
         case family::wgmma: return wgmma::shared_bytes(c, s);
+        case family::mma: return mma::shared_bytes(c, s);
+        case family::pad: return pad::shared_bytes(c, s);
     }
     return 0;
 }
@@ -48,6 +54,8 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
         case family::reduce: return reduce::first_violation(c, s);
         case family::pack: return pack::first_violation(c, s);
         case family::wgmma: return wgmma::first_violation(c, s);
+        case family::mma: return mma::first_violation(c, s);
+        case family::pad: return pad::first_violation(c, s);
     }
     return "no such family";
 }
@@ -57,7 +65,7 @@ constexpr int cluster_size(const KernelConfig& c) {
     return c.family == family::wgmma ? wgmma::cluster_size(c) : c.cluster;
 }
 
-// Thread blocks of a kernel over the whole batch; pack, which depends on k too, has its own.
+// Thread blocks of a kernel over the whole batch; pack and pad, which depend on k too, have their own.
 constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
     switch (c.family) {
         case family::naive: return naive::blocks(c, m, n, batch);
@@ -66,6 +74,7 @@ constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
         case family::gemv: return gemv::blocks(c, m, n, batch);
         case family::wgmma: return wgmma::blocks(c, m, n, batch);
         case family::reduce: return reduce::blocks(c, m, n, batch);
+        case family::mma: return mma::blocks(c, m, n, batch);
     }
     return 0;
 }
@@ -77,6 +86,7 @@ constexpr double loads_per_phase(const KernelConfig& c) {
         case family::tiled: return 2;
         case family::simt: return static_cast<double>(c.block_k) * (c.block_m + c.block_n) / simt::threads(c);
         case family::gemv: return static_cast<double>(gemv::k_step(c)) * (c.thread_n + c.block_m);
+        case family::mma: return static_cast<double>(c.block_k) * (c.block_m + c.block_n) / mma::threads(c);
     }
     return 0;
 }

@@ -36,20 +36,26 @@ struct TileLayout {
     // Elements from one line to the next. Where rows run along K lines are padded, so that neither a copy that turns the tile nor
     // reads of several lines meet in a bank.
     int line_distance;
-    // Elements of one access to global memory. An asynchronous copy that turns the tile moves single elements.
+    // Elements that a thread moves at once. An asynchronous copy that turns the tile moves single elements.
     int vector;
+    // Elements of one access to global memory.
+    int access;
+    bool async_copy;
 };
 
 constexpr TileLayout tile_layout(bool rows_along_k, int outer, const KernelConfig& c, int alignment) {
     const bool lines_along_k = rows_along_k && c.along_k != 0;
     const bool turned = rows_along_k && !lines_along_k;
     const int aligned = alignment / 4 < c.vector_width ? alignment / 4 : c.vector_width;
+    const int vector = turned && c.async_copy ? 1 : aligned;
     return TileLayout{.rows_along_k = rows_along_k,
                       .lines_along_k = lines_along_k,
                       .outer = outer,
                       .depth = c.block_k,
                       .line_distance = (lines_along_k ? c.block_k : outer) + (rows_along_k ? 4 : 0),
-                      .vector = turned && c.async_copy ? 1 : aligned};
+                      .vector = vector,
+                      .access = vector,
+                      .async_copy = c.async_copy != 0};
 }
 constexpr TileLayout layout_a(const KernelConfig& c, const KernelSignature& s) {
     return tile_layout(s.op_a == Operation::none, c.block_m, c, s.align_a);
@@ -88,6 +94,19 @@ constexpr int matrix_rows(const TileLayout& l) {
 }
 constexpr int matrix_columns(const TileLayout& l) {
     return l.rows_along_k ? l.depth : l.outer;
+}
+
+// Does the tile lie otherwise than in the matrix, so that copies go element by element?
+constexpr bool is_turned(const TileLayout& l) {
+    return l.rows_along_k && !l.lines_along_k;
+}
+constexpr bool moves_vectors(const TileLayout& l) {
+    return !is_turned(l);
+}
+
+// Where an element of the matrix's part stands in the tile.
+constexpr int element_offset(const TileLayout& l, int row, int column) {
+    return is_turned(l) ? column * l.line_distance + row : row * l.line_distance + column;
 }
 
 constexpr bool copies_evenly(const TileLayout& l, int threads) {

@@ -176,6 +176,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (slab_rows(left) % (8 * c.multicast_a) != 0 || slab_rows(right) % (8 * c.multicast_b) != 0)
         return "blocks that load a tile together take whole groups of 8 of its rows";
     if (c.swap_ab != 0 && c.swap_ab != 1) return "swap_ab is 0 or 1";
+    if (c.pack_ab < 0 || c.pack_ab > 3) return "pack_ab is 0 to 3";
     if (c.swap_ab == 1 && multicast(c) > 1) return "swap_ab goes without multicast";
     if (!is_power_of_two(c.cluster) || c.cluster > 8) return "cluster is 1, 2, 4 or 8";
     if (c.cluster > 1 && multicast(c) > 1) return "a cluster either sums parts of K or shares tiles";
@@ -187,9 +188,9 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.vector_width != 8) return "wgmma's vector_width is 8";
     if (!uses_only(c, &KernelConfig::block_m, &KernelConfig::block_n, &KernelConfig::block_k, &KernelConfig::stages,
                    &KernelConfig::vector_width, &KernelConfig::boundary, &KernelConfig::split_k, &KernelConfig::raster,
-                   &KernelConfig::min_blocks, &KernelConfig::swap_ab, &KernelConfig::cluster, &KernelConfig::warps_m,
-                   &KernelConfig::warps_n, &KernelConfig::multicast_a, &KernelConfig::multicast_b))
-        return "wgmma does not use thread_m, thread_n, async_copy, pack_ab, along_k and trim";
+                   &KernelConfig::min_blocks, &KernelConfig::swap_ab, &KernelConfig::pack_ab, &KernelConfig::cluster,
+                   &KernelConfig::warps_m, &KernelConfig::warps_n, &KernelConfig::multicast_a, &KernelConfig::multicast_b))
+        return "wgmma does not use thread_m, thread_n, async_copy, along_k and trim";
     return nullptr;
 }
 

@@ -85,6 +85,78 @@ inline void st_global(void* destination, const unsigned (&words)[count], TMM_HOS
     __builtin_memcpy(destination, words, sizeof(words));
 }
 
+// What the 32 lanes of a warp bring to an instruction that it executes as one.
+template <class Brought>
+inline const Brought* gather(const Brought& brought, host::Site site) {
+    return static_cast<const Brought*>(host::services->gather(&brought, sizeof brought, site));
+}
+
+struct MatrixRow {
+    unsigned short element[8];
+};
+
+// Each lane reads the row that it points at itself, so that a bad address shows in the lane that gave it.
+inline const MatrixRow* gather_rows(const void* row, host::Site site) {
+    if (reinterpret_cast<unsigned long>(row) % sizeof(MatrixRow) != 0) host::services->fail("ldmatrix from a misaligned address", site);
+    return gather(*static_cast<const MatrixRow*>(row), site);
+}
+
+inline unsigned packed(unsigned short low, unsigned short high) {
+    return static_cast<unsigned>(high) << 16 | low;
+}
+
+inline void ldmatrix_x4(unsigned (&fragments)[4], const void* row, TMM_HOST_SITE) {
+    const MatrixRow* const rows = gather_rows(row, {file, line});
+    const int lane = host::lane();
+    for (int matrix = 0; matrix < 4; ++matrix) {
+        const MatrixRow& read = rows[matrix * 8 + lane / 4];
+        fragments[matrix] = packed(read.element[lane % 4 * 2], read.element[lane % 4 * 2 + 1]);
+    }
+}
+
+inline void ldmatrix_x4_trans(unsigned (&fragments)[4], const void* row, TMM_HOST_SITE) {
+    const MatrixRow* const rows = gather_rows(row, {file, line});
+    const int lane = host::lane();
+    for (int matrix = 0; matrix < 4; ++matrix) {
+        const MatrixRow* const read = rows + matrix * 8 + lane % 4 * 2;
+        fragments[matrix] = packed(read[0].element[lane / 4], read[1].element[lane / 4]);
+    }
+}
+
+struct MmaOperands {
+    unsigned a[4];
+    unsigned b[2];
+};
+
+inline unsigned short half_of(unsigned word, int half) {
+    return static_cast<unsigned short>(word >> (16 * half));
+}
+
+// Products are exact; they are added in float, rounded to the nearest, in the order of k. Tensor cores add several at once and cut off
+// what is below the last bit of the largest, which is not modelled: their sums differ in the last bits.
+template <class ToFloat>
+inline void mma_m16n8k16(float (&sums)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, ToFloat to_float, host::Site site) {
+    const MmaOperands* const lanes = gather(MmaOperands{{a[0], a[1], a[2], a[3]}, {b0, b1}}, site);
+    const int lane = host::lane();
+    for (int i = 0; i < 4; ++i) {
+        const int row = lane / 4 + i / 2 * 8;
+        const int column = lane % 4 * 2 + i % 2;
+        for (int k = 0; k < 16; ++k) {
+            const MmaOperands& of_a = lanes[row % 8 * 4 + k % 8 / 2];
+            const MmaOperands& of_b = lanes[column * 4 + k % 8 / 2];
+            sums[i] += to_float(half_of(of_a.a[row / 8 + k / 8 * 2], k % 2)) * to_float(half_of(of_b.b[k / 8], k % 2));
+        }
+    }
+}
+
+inline void mma_m16n8k16_f16(float (&sums)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, TMM_HOST_SITE) {
+    mma_m16n8k16(sums, a, b0, b1, cvt_f32_f16, {file, line});
+}
+inline void mma_m16n8k16_bf16(float (&sums)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, TMM_HOST_SITE) {
+    const auto to_float = [](unsigned short value) { return host::same_bits<float>(static_cast<unsigned>(value) << 16); };
+    mma_m16n8k16(sums, a, b0, b1, to_float, {file, line});
+}
+
 inline unsigned cluster_ctarank() {
     return static_cast<unsigned>(host::services->cluster_rank());
 }

@@ -1,0 +1,100 @@
+#include "generator/search_space_mma.h"
+
+#include <algorithm>
+
+#include "tmm/mma.h"
+
+namespace tmm {
+namespace {
+
+constexpr MmaTile kTiles[] = {
+    {128, 128, 2, 2, 2}, {128, 256, 2, 4, 1}, {256, 128, 4, 2, 1}, {128, 128, 2, 4, 1}, {128, 128, 4, 2, 1}, {256, 64, 4, 1, 2},
+    {64, 256, 1, 4, 2},  {192, 128, 3, 2, 1}, {128, 192, 2, 3, 1}, {128, 64, 2, 2, 2},  {64, 128, 2, 2, 2},  {128, 64, 4, 2, 2},
+    {64, 128, 2, 4, 2},  {96, 128, 3, 2, 1},  {128, 96, 2, 3, 1},  {64, 64, 2, 2, 3},   {64, 64, 2, 4, 2},   {64, 64, 4, 2, 2},
+    {128, 32, 4, 1, 3},  {32, 128, 1, 4, 3},  {256, 32, 4, 1, 2},  {32, 256, 1, 4, 2},  {64, 32, 2, 2, 4},   {32, 64, 2, 2, 4},
+    {64, 32, 4, 1, 4},   {32, 64, 1, 4, 4},   {32, 32, 2, 2, 4},   {32, 32, 1, 2, 8},   {16, 128, 1, 4, 4},  {128, 16, 4, 1, 4},
+    {16, 256, 1, 4, 3},  {256, 16, 4, 1, 3},  {16, 64, 1, 4, 4},   {64, 16, 4, 1, 4},   {16, 64, 1, 2, 8},   {16, 32, 1, 2, 8},
+};
+
+constexpr MmaPipeline kAsyncPipelines[] = {{32, 4}, {64, 3}, {32, 3}, {64, 4}, {32, 6}, {64, 2}, {64, 6}, {128, 2}, {128, 3}};
+constexpr MmaPipeline kRegisterPipelines[] = {{32, 2}, {64, 1}, {32, 1}, {64, 2}, {16, 2}};
+
+// ldmatrix and the copies into shared memory move so many bytes a clock.
+constexpr double kSharedBytesPerClock = 128;
+// The system's, of each block's shared memory.
+constexpr std::int64_t kReservedSharedBytes = 1024;
+// Beside the products, a scheduler's time goes to addresses and barriers.
+constexpr double kBestEfficiency = 0.85;
+
+}  // namespace
+
+std::span<const MmaTile> mma_tiles() {
+    return kTiles;
+}
+
+std::span<const MmaPipeline> mma_pipelines(bool async_copy) {
+    if (async_copy) return kAsyncPipelines;
+    return kRegisterPipelines;
+}
+
+bool mma_copies_async(const KernelSignature& signature) {
+    return signature.align_a >= 4 || signature.align_b >= 4;
+}
+
+KernelConfig mma_config(const MmaTile& tile, const MmaPipeline& pipeline, const KernelSignature& signature, const DeviceInfo& device) {
+    KernelConfig config{.family = family::mma,
+                        .block_m = tile.block_m,
+                        .block_n = tile.block_n,
+                        .block_k = pipeline.block_k,
+                        .stages = pipeline.stages,
+                        .async_copy = mma_copies_async(signature) ? 1 : 0,
+                        .vector_width = 8,
+                        .boundary = boundary::peeled,
+                        .warps_m = tile.warps_m,
+                        .warps_n = tile.warps_n};
+    const std::int64_t held = device.shared_bytes_per_sm / (mma::shared_bytes(config, signature) + kReservedSharedBytes);
+    config.min_blocks = static_cast<int>(std::clamp<std::int64_t>(held, 1, tile.min_blocks));
+    return config;
+}
+
+double mma_rate(const DeviceInfo& device) {
+    switch (device.compute_capability()) {
+        // Of the 2048 of wgmma, and of the later units that mma.sync does not reach either.
+        case 90:
+        case 100:
+        case 103: return 0.6 * 2048;
+        case 80: return 1024;
+        case 87: return 512;
+        // GPUs for graphics: half of that where sums are floats.
+        default: return 256;
+    }
+}
+
+double mma_efficiency(const KernelConfig& c, const KernelSignature& s, const DeviceInfo& device) {
+    // What a block does for 16 of k, in clocks of the SM.
+    const double products = 16.0 * c.block_m * c.block_n / mma_rate(device);
+    const double warps = static_cast<double>(c.warps_m) * c.warps_n;
+    const double read = 32.0 * warps * (mma::warp_rows(c) + mma::warp_columns(c)) / kSharedBytesPerClock;
+    const double written = 32.0 * (c.block_m + c.block_n) / kSharedBytesPerClock;
+    // Narrow accesses cost a turn of the load units for 32 of them; those of single elements are stored again in pairs.
+    const auto copies = [&](const mma::TileLayout& tile) {
+        const double accesses = 16.0 * tile.outer / (32.0 * tile.access);
+        return tile.access == 1 ? 3 * accesses : accesses;
+    };
+    const double busy = read + written + copies(mma::layout_a(c, s)) + copies(mma::layout_b(c, s));
+    return products / std::max(products / kBestEfficiency, busy);
+}
+
+int mma_registers(const KernelConfig& c, const KernelSignature& s) {
+    constexpr int kAddresses = 24;
+    const int fragments = 2 * 4 * (mma::warp_rows(c) + mma::warp_columns(c)) / mma::kSquare;
+    // A single element takes a register of its own until it is stored.
+    const auto on_the_way = [&](const mma::TileLayout& tile) {
+        if (tile.async_copy) return 0;
+        const int elements = mma::tile_elements(tile) / mma::threads(c);
+        return tile.access == 1 ? elements : elements / 2;
+    };
+    return mma::accumulators(c) + fragments + on_the_way(mma::layout_a(c, s)) + on_the_way(mma::layout_b(c, s)) + kAddresses;
+}
+
+}  // namespace tmm

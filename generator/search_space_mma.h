@@ -1,0 +1,39 @@
+// What the search tries of the mma family, and how fast it takes an SM to be.
+#pragma once
+
+#include <span>
+
+#include "generator/device_info.h"
+#include "tmm/config.h"
+#include "tmm/signature.h"
+
+namespace tmm {
+
+struct MmaTile {
+    int block_m, block_n, warps_m, warps_n, min_blocks;
+};
+// From large products to thin and small ones.
+std::span<const MmaTile> mma_tiles();
+
+struct MmaPipeline {
+    int block_k, stages;
+};
+// The likelier first. Operands that cp.async can't bring, all of them, travel through registers.
+std::span<const MmaPipeline> mma_pipelines(bool async_copy);
+
+// Can cp.async bring an operand of the signature?
+bool mma_copies_async(const KernelSignature& signature);
+
+// For sizes of any kind. Where the SM's shared memory holds fewer blocks than the tile's min_blocks, registers are bounded for those.
+KernelConfig mma_config(const MmaTile& tile, const MmaPipeline& pipeline, const KernelSignature& signature, const DeviceInfo& device);
+
+// Multiply-adds of an SM in a clock, at most, by mma.sync with 16-bit operands and sums in float.
+double mma_rate(const DeviceInfo& device);
+
+// The part of that rate that a kernel's way through shared memory leaves.
+double mma_efficiency(const KernelConfig& config, const KernelSignature& signature, const DeviceInfo& device);
+
+// Registers that a thread needs: sums, the fragments of two steps, elements on their way to shared memory, and some for addresses.
+int mma_registers(const KernelConfig& config, const KernelSignature& signature);
+
+}  // namespace tmm

@@ -1,0 +1,109 @@
+// What a block of a tiled product works on, and where its results go.
+#pragma once
+
+#include "tmm/args.h"
+#include "tmm/config.h"
+#include "tmm/epilogue.cuh"
+
+namespace tmm {
+
+// What a block works on: a tile of C, a part of K, a member of the batch.
+struct WorkItem {
+    // The tile's first row and column of C.
+    i64 row0;
+    i64 column0;
+    i64 batch;
+    int split;
+    // The part of K, and how many tiles of block_k it makes.
+    i64 k_begin;
+    i64 k_end;
+    int tiles;
+};
+
+template <KernelConfig config>
+__device__ inline WorkItem work_item(const GemmArgs& args) {
+    const unsigned tiles_m = static_cast<unsigned>((args.m + config.block_m - 1) / config.block_m);
+    const unsigned tiles_n = static_cast<unsigned>((args.n + config.block_n - 1) / config.block_n);
+    // The blocks of a cluster, which follow each other, take parts of one tile.
+    constexpr unsigned cluster = config.cluster;
+    const unsigned rank = blockIdx.x % cluster;
+    const unsigned tile = blockIdx.x / cluster % (tiles_m * tiles_n);
+    const unsigned rest = blockIdx.x / cluster / (tiles_m * tiles_n);
+    const unsigned clusters_k = static_cast<unsigned>(args.split_k) / cluster;
+    unsigned tile_m = tile / tiles_n;
+    unsigned tile_n = tile % tiles_n;
+    if (args.raster != 0) {
+        // Bands of `raster` tile rows, walked column by column, so that blocks that run together share rows and columns in L2.
+        const unsigned raster = static_cast<unsigned>(args.raster);
+        const unsigned band = tile / (raster * tiles_n);
+        const unsigned in_band = tile % (raster * tiles_n);
+        const unsigned rows = tiles_m - band * raster < raster ? tiles_m - band * raster : raster;
+        tile_m = band * raster + in_band % rows;
+        tile_n = in_band / rows;
+    }
+    WorkItem item;
+    item.row0 = static_cast<i64>(tile_m) * config.block_m;
+    item.column0 = static_cast<i64>(tile_n) * config.block_n;
+    item.batch = rest / clusters_k;
+    item.split = static_cast<int>(rest % clusters_k * cluster + rank);
+    item.k_begin = item.split * args.k_per_split;
+    item.k_end = item.k_begin + args.k_per_split < args.k ? item.k_begin + args.k_per_split : args.k;
+    item.tiles = item.k_end > item.k_begin ? static_cast<int>((item.k_end - item.k_begin + config.block_k - 1) / config.block_k) : 0;
+    return item;
+}
+
+// Sums go to C through the epilogue, or as they are to the workspace where another kernel adds up the parts of K.
+template <KernelConfig config>
+constexpr bool is_partial = config.split_k > config.cluster;
+
+template <KernelSignature signature, KernelConfig config>
+struct Destination {
+    static constexpr KernelSignature target = is_partial<config> ? partial_result_of(signature) : signature;
+    using C = Element<target.type_c>;
+
+    C* first;
+    i64 ld;
+    float alpha;
+    float beta;
+    // Of the whole matrix.
+    i64 rows;
+    i64 columns;
+
+    __device__ Destination(const GemmArgs& args, const WorkItem& item)
+        : ld(is_partial<config> ? workspace_ld(args.n) : args.ldc),
+          alpha(is_partial<config> ? 1.0f : static_cast<float>(args.alpha)),
+          beta(is_partial<config> ? 0.0f : static_cast<float>(args.beta)),
+          rows(args.m),
+          columns(args.n) {
+        const i64 part = (item.batch * args.split_k + item.split) / config.cluster;
+        first =
+            is_partial<config> ? static_cast<C*>(args.workspace) + part * rows * ld : static_cast<C*>(args.c) + item.batch * args.stride_c;
+    }
+
+    // `width` neighbouring results of a row.
+    template <int width, bool guarded>
+    __device__ void store(i64 row, i64 column, const float* results) const {
+        if (guarded && row >= rows) return;
+        const i64 left = columns - column;
+        const int valid = !guarded || left >= width ? width : static_cast<int>(left);
+        store_results<target, width>(first + row * ld + column, results, alpha, beta, valid);
+    }
+};
+
+// Calls store<guarded>(): with checks of the matrix's edges where the boundary mode and the tile's place want them.
+template <KernelConfig config, class Store>
+__device__ inline void store_by_boundary(const GemmArgs& args, const WorkItem& item, Store&& store) {
+    const bool inside = item.row0 + config.block_m <= args.m && item.column0 + config.block_n <= args.n;
+    if constexpr (config.boundary == boundary::exact) {
+        store.template operator()<false>();
+    } else if constexpr (config.boundary == boundary::guarded) {
+        store.template operator()<true>();
+    } else {
+        if (inside)
+            store.template operator()<false>();
+        else
+            store.template operator()<true>();
+    }
+}
+
+}  // namespace tmm

@@ -51,6 +51,8 @@ struct Case {
     std::vector<Size> sizes;
     // Blocks of the steps around the product, fewer than they would get, so that each takes several turns; 0: as many as they get.
     i64 side_grid = 0;
+    // Of A, B and C; integers that both hold exactly.
+    ElementType type = ElementType::f32;
 };
 
 constexpr Operation kNone = Operation::none;
@@ -149,7 +151,27 @@ const std::map<std::string, std::vector<Case>>& cases() {
            16,
            false,
            with(kGemvConfig, &C::block_n, 8, &C::block_k, 128, &C::swap_ab, 1, &C::split_k, 2),
-           {{21, 3, 250}}}}},
+           {{21, 3, 250}}},
+          {"gemv of 16 bits",
+           kNone,
+           kNone,
+           1,
+           8,
+           true,
+           with(kGemvConfig, &C::block_n, 64, &C::block_k, 32, &C::thread_n, 8, &C::vector_width, 8, &C::boundary, peeled),
+           {{3, 75, 70}},
+           0,
+           ElementType::f16},
+          {"gemv of 16 bits, along k",
+           kNone,
+           kTranspose,
+           1,
+           16,
+           false,
+           with(kGemvConfig, &C::block_n, 8, &C::block_k, 256, &C::stages, 2, &C::vector_width, 8, &C::boundary, peeled),
+           {{3, 21, 520}, {3, 8, 301}},
+           0,
+           ElementType::f16}}},
         {"tmm/reduce.cuh",
          {{"reduce shared", kNone, kNone, 2, 4, true, with(kGemvConfig, &C::split_k, 8), {{5, 45, 120}}, 2},
           {"reduce wide", kNone, kNone, 2, 16, false, with(kGemvConfig, &C::split_k, 2), {{4, 301, 40}}}}},
@@ -174,23 +196,23 @@ std::vector<Case> cases_for(const Mutation& mutation) {
     return tried;
 }
 
-// Floats between pages that no one may touch, as close to the upper one as 16-byte alignment allows.
+// Bytes between pages that no one may touch, as close to the upper one as 16-byte alignment allows.
 class Fenced {
 public:
-    explicit Fenced(i64 count) : bytes_(static_cast<std::size_t>(count) * sizeof(float)) {
+    explicit Fenced(i64 bytes) : bytes_(static_cast<std::size_t>(bytes)) {
         const std::size_t inner = (bytes_ + kFence - 1) / kFence * kFence;
         total_ = inner + 2 * kFence;
         memory_ = static_cast<char*>(mmap(nullptr, total_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
         REQUIRE(memory_ != MAP_FAILED);
         if (inner) REQUIRE(mprotect(memory_ + kFence, inner, PROT_READ | PROT_WRITE) == 0);
         std::memset(memory_ + kFence, kFill, inner);
-        data_ = reinterpret_cast<float*>(memory_ + kFence + inner - (bytes_ + 15) / 16 * 16);
+        data_ = memory_ + kFence + inner - (bytes_ + 15) / 16 * 16;
     }
     ~Fenced() { munmap(memory_, total_); }
     Fenced(const Fenced&) = delete;
     Fenced& operator=(const Fenced&) = delete;
 
-    float* data() const { return data_; }
+    char* data() const { return data_; }
     // True where all between the fences but [data, data + bytes) is as it was.
     bool rest_unchanged() const {
         const auto untouched = [](const char* from, const char* to) {
@@ -198,46 +220,59 @@ public:
                 if (*from != kFill) return false;
             return true;
         };
-        const char* const begin = reinterpret_cast<const char*>(data_);
-        return untouched(memory_ + kFence, begin) && untouched(begin + bytes_, memory_ + total_ - kFence);
+        return untouched(memory_ + kFence, data_) && untouched(data_ + bytes_, memory_ + total_ - kFence);
     }
 
 private:
     static constexpr std::size_t kFence = 1 << 20;
-    // NaN in each float.
+    // NaN in each float and each half.
     static constexpr char kFill = '\xff';
     std::size_t bytes_;
     std::size_t total_ = 0;
     char* memory_ = nullptr;
-    float* data_ = nullptr;
+    char* data_ = nullptr;
 };
 
 // batch matrices of rows x columns, small integers; all between the rows is NaN.
 struct Matrix {
+    ElementType type;
     i64 rows, columns, ld, stride, batch;
     Fenced memory;
 
-    Matrix(i64 its_rows, i64 its_columns, i64 its_ld, i64 its_stride, i64 its_batch)
-        : rows(its_rows),
-          columns(its_columns),
-          ld(its_ld),
-          stride(its_stride),
-          batch(its_batch),
-          memory(rows > 0 && columns > 0 ? (batch - 1) * stride + (rows - 1) * ld + columns : 0) {}
+    Matrix(ElementType its_type, i64 its_rows, i64 its_columns, i64 its_ld, i64 its_stride, i64 its_batch)
+        : type(its_type), rows(its_rows), columns(its_columns), ld(its_ld), stride(its_stride), batch(its_batch), memory(bytes()) {}
 
-    float& at(i64 member, i64 row, i64 column) const { return memory.data()[member * stride + row * ld + column]; }
+    i64 bytes() const { return rows > 0 && columns > 0 ? ((batch - 1) * stride + (rows - 1) * ld + columns) * size_of(type) : 0; }
+    char* place(i64 member, i64 row, i64 column) const { return memory.data() + (member * stride + row * ld + column) * size_of(type); }
+    float at(i64 member, i64 row, i64 column) const {
+        if (type == ElementType::f16) return static_cast<float>(*reinterpret_cast<const _Float16*>(place(member, row, column)));
+        return *reinterpret_cast<const float*>(place(member, row, column));
+    }
     template <class Value>
     void fill(Value&& value) const {
         for (i64 member = 0; member < batch; ++member)
             for (i64 row = 0; row < rows; ++row)
-                for (i64 column = 0; column < columns; ++column) at(member, row, column) = value();
+                for (i64 column = 0; column < columns; ++column) {
+                    if (type == ElementType::f16)
+                        *reinterpret_cast<_Float16*>(place(member, row, column)) = static_cast<_Float16>(value());
+                    else
+                        *reinterpret_cast<float*>(place(member, row, column)) = value();
+                }
     }
 };
 
 GemmProblem problem_of(const Case& one, const Case::Size& size) {
-    const i64 unit = one.alignment / 4;
+    const i64 unit = one.alignment / size_of(one.type);
     const auto padded = [&](i64 columns, i64 pad) { return (columns + unit - 1) / unit * unit + pad * unit; };
-    GemmProblem problem{.m = size.m, .n = size.n, .k = size.k, .batch = one.batch, .op_a = one.op_a, .op_b = one.op_b};
+    GemmProblem problem{.m = size.m,
+                        .n = size.n,
+                        .k = size.k,
+                        .batch = one.batch,
+                        .type_a = one.type,
+                        .type_b = one.type,
+                        .type_c = one.type,
+                        .op_a = one.op_a,
+                        .op_b = one.op_b};
     problem.lda = padded(stored_columns_a(problem), 1);
     problem.ldb = padded(stored_columns_b(problem), 2);
     problem.ldc = padded(size.n, 3);
@@ -269,8 +304,8 @@ std::string run_size(const Case& one, const Case::Size& size, const Compiler& co
 
     std::mt19937 random(static_cast<unsigned>(size.m * 10007 + size.n * 101 + size.k));
     const auto small = [&] { return static_cast<float>(static_cast<int>(random() % 9) - 4); };
-    const Matrix a(stored_rows_a(problem), stored_columns_a(problem), problem.lda, problem.stride_a, problem.batch);
-    const Matrix b(stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.stride_b, problem.batch);
+    const Matrix a(one.type, stored_rows_a(problem), stored_columns_a(problem), problem.lda, problem.stride_a, problem.batch);
+    const Matrix b(one.type, stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.stride_b, problem.batch);
     a.fill(small);
     b.fill(small);
     const auto op_a = [&](i64 member, i64 i, i64 k) -> double { return one.op_a == kNone ? a.at(member, i, k) : a.at(member, k, i); };
@@ -279,8 +314,8 @@ std::string run_size(const Case& one, const Case::Size& size, const Compiler& co
     for (const double beta : {0.0, -1.0}) {
         if (beta != 0 && !one.reads_c) continue;
         for (const char* order : kOrders) {
-            const Matrix c(problem.m, problem.n, problem.ldc, problem.stride_c, problem.batch);
-            const Matrix padding(problem.m, problem.n, problem.ldc, problem.stride_c, problem.batch);
+            const Matrix c(one.type, problem.m, problem.n, problem.ldc, problem.stride_c, problem.batch);
+            const Matrix padding(one.type, problem.m, problem.n, problem.ldc, problem.stride_c, problem.batch);
             if (beta != 0) c.fill(small);
             std::vector<double> expected;
             for (i64 member = 0; member < problem.batch; ++member)
@@ -290,7 +325,7 @@ std::string run_size(const Case& one, const Case::Size& size, const Compiler& co
                         for (i64 k = 0; k < problem.k; ++k) sum += op_a(member, i, k) * op_b(member, k, j);
                         expected.push_back(2 * sum + (beta != 0 ? beta * c.at(member, i, j) : 0));
                     }
-            const Fenced workspace(plan.workspace_bytes / 4);
+            const Fenced workspace(plan.workspace_bytes);
             const auto device = make_host_device(order);
             const GemmCall call{
                 .a = a.memory.data(), .b = b.memory.data(), .c = c.memory.data(), .workspace = workspace.data(), .alpha = 2, .beta = beta};
@@ -315,12 +350,10 @@ std::string run_size(const Case& one, const Case::Size& size, const Compiler& co
                         if (got != static_cast<float>(expected[index]))
                             return fmt::format("{}, {}, {}x{}x{}: C[{}][{}][{}] = {}, expected {}", one.name, order, size.m, size.n, size.k,
                                                member, i, j, got, expected[index]);
-                        c.at(member, i, j) = padding.at(member, i, j);
+                        std::memcpy(c.place(member, i, j), padding.place(member, i, j), static_cast<std::size_t>(size_of(one.type)));
                     }
             // With its elements gone, C's memory is what it was before the launch.
-            const std::size_t bytes =
-                static_cast<std::size_t>((problem.batch - 1) * problem.stride_c + (problem.m - 1) * problem.ldc + problem.n) * 4;
-            if (std::memcmp(c.memory.data(), padding.memory.data(), bytes) != 0)
+            if (std::memcmp(c.memory.data(), padding.memory.data(), static_cast<std::size_t>(c.bytes())) != 0)
                 return fmt::format("{}, {}: written between the rows of C", one.name, order);
             for (const Fenced* fenced : {&a.memory, &b.memory, &c.memory, &workspace})
                 if (!fenced->rest_unchanged()) return fmt::format("{}, {}: written outside of a matrix", one.name, order);

@@ -63,7 +63,6 @@ TEST_CASE("few rows of 16-bit elements are read 8 at a time") {
     for (const char* text : {"1x4096x4096 dtype=bf16", "8x4096x4096 dtype=f16 ops=nt", "4096x2x4096 dtype=bf16 ops=tn"}) {
         CAPTURE(text);
         const SearchSpace space = search_space(parse_shape(text).problem, device, Effort::normal);
-        CHECK(space.candidates.front().family == family::naive);
         CHECK(std::count_if(space.candidates.begin(), space.candidates.end(),
                             [](const KernelConfig& c) { return c.family == family::gemv && c.vector_width == 8; }) >= 50);
     }

@@ -124,7 +124,7 @@ __device__ void kernel(const GemmArgs& args) {
     const i64 k_end = k_begin + args.k_per_split < args.k ? k_begin + args.k_per_split : args.k;
 
     float sums[rows][columns] = {};
-    // many[j][step] or [step][j], as it lies in memory.
+    // A phase's share of many: a line for each column where they run along K, else for each k.
     struct Many {
         Neighbours<T, along_k ? steps : columns> lines[along_k ? columns : steps];
     };
@@ -165,6 +165,11 @@ __device__ void kernel(const GemmArgs& args) {
             }
         }
     };
+    const auto add_phase = [&]<bool guarded>(i64 k) {
+        Many read;
+        load_many.template operator()<guarded>(read, k);
+        multiply.template operator()<guarded>(read, k);
+    };
     const bool columns_inside = column + columns <= many_count;
     i64 k = k_begin + thread_k * steps;
     if (config.boundary == boundary::exact || (config.boundary == boundary::peeled && columns_inside)) {
@@ -177,19 +182,11 @@ __device__ void kernel(const GemmArgs& args) {
             for (int phase = 0; phase < together; ++phase) multiply.template operator()<false>(read[phase], k + phase * config.block_k);
         }
         if constexpr (together > 1) {
-            for (; k + steps <= k_end; k += config.block_k) {
-                Many read;
-                load_many.template operator()<false>(read, k);
-                multiply.template operator()<false>(read, k);
-            }
+            for (; k + steps <= k_end; k += config.block_k) add_phase.template operator()<false>(k);
         }
     }
     if constexpr (config.boundary != boundary::exact) {
-        for (; k < k_end; k += config.block_k) {
-            Many read;
-            load_many.template operator()<true>(read, k);
-            multiply.template operator()<true>(read, k);
-        }
+        for (; k < k_end; k += config.block_k) add_phase.template operator()<true>(k);
     }
 
     SharedMemory shared;

@@ -357,9 +357,6 @@ void add_simt(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
     }
 }
 
-// Sums and elements of a thread that leave room for addresses and for the elements made floats.
-constexpr int kMostGemvRegisters = 176;
-
 void add_gemv(Collector& collector, const GemmProblem& p, const DeviceInfo& device) {
     // An access brings up to 16 bytes.
     const int widest = 16 / size_of(p.type_a);
@@ -386,12 +383,15 @@ void add_gemv(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
                                             .swap_ab = swap};
                         const int block_threads = threads(config);
                         if (block_threads < 128 || block_threads > 512) continue;
+                        // Sums and elements leave room for addresses and for elements made floats.
+                        const int registers = std::min(176, device.registers_per_sm / block_threads - 40);
                         const std::int64_t tiles = ceil_divide(few, rows) * ceil_divide(many, config.block_n) * p.batch;
                         for (const int split : split_choices(p, device, tiles, block_k)) {
                             config.split_k = split;
                             for (const int stages : stages_choices) {
                                 config.stages = stages;
-                                if (rows * thread_n + registers_read_ahead(p, config) <= kMostGemvRegisters) collector.add(config);
+                                if (!is_16_bit(p.type_a) || rows * thread_n + registers_read_ahead(p, config) <= registers)
+                                    collector.add(config);
                             }
                         }
                     }

@@ -40,6 +40,12 @@ double workspace_estimate(const GemmProblem& p, const KernelConfig& c) {
             (pack::packs_b(c) ? bytes_of(p.type_b) * static_cast<double>(packed_ld(main.columns)) * k : 0));
 }
 
+// Registers of a thread that elements of 16 bits wait in until they are multiplied (gemv.cuh).
+int registers_read_ahead(const GemmProblem& p, const KernelConfig& c) {
+    if (c.family != family::gemv || !is_16_bit(p.type_a)) return 0;
+    return (c.stages * c.thread_n + c.block_m) * gemv::k_step(c) / 2;
+}
+
 // Guesses how long a config takes, to put likely candidates first and leave hopeless ones out. A rough model: FMAs at the
 // rate that the register tile sustains, bytes at memory speed, both stretched by the last wave's idle SMs.
 class CostModel {
@@ -119,7 +125,7 @@ private:
     double fma_share(const KernelConfig& c) const {
         switch (c.family) {
             case family::simt: return simt_share(c);
-            case family::gemv: return 0.25;
+            case family::gemv: return is_16_bit(problem_.type_a) ? gemv_share(c) : 0.25;
             case family::tiled: return c.block_m >= 16 ? 0.12 : 0.05;
             case family::mma: return mma_rate(device_) / 128 * mma_efficiency(c, signature_of(problem_), device_);
         }
@@ -140,12 +146,19 @@ private:
         return fma / std::max(fma / 0.85, reads + copies(simt::layout_a(c, s)) + copies(simt::layout_b(c, s)));
     }
 
+    // Beside the FMAs stands an instruction that makes a float of each element, and some that load it.
+    static double gemv_share(const KernelConfig& c) {
+        const double fma = static_cast<double>(c.block_m) * c.thread_n;
+        return 0.9 * fma / (fma + 1.75 * (c.block_m + c.thread_n));
+    }
+
     double resident_blocks(const KernelConfig& c) const {
         const double by_threads = std::floor(static_cast<double>(device_.max_threads_per_sm) / threads(c));
         const auto shared = static_cast<double>(shared_bytes(c, main_signature(problem_, c)) + 1024);
         const double by_shared = std::floor(static_cast<double>(device_.shared_bytes_per_sm) / shared);
         const int accumulators = c.family == family::simt ? c.thread_m * c.thread_n : c.family == family::gemv ? c.block_m * c.thread_n : 1;
-        const double registers = c.family == family::mma ? mma_registers(c, signature_of(problem_)) : accumulators * 1.2 + 48.0;
+        const double registers = c.family == family::mma ? mma_registers(c, signature_of(problem_))
+                                                         : accumulators * 1.2 + registers_read_ahead(problem_, c) + 48.0;
         const double by_registers = std::floor(device_.registers_per_sm / (threads(c) * registers));
         return std::max(1.0, std::min({by_threads, by_shared, std::max(by_registers, static_cast<double>(c.min_blocks)), 32.0}));
     }
@@ -393,7 +406,7 @@ void add_gemv(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
     // An access brings up to 16 bytes.
     const int widest = 16 / size_of(p.type_a);
     // Phases whose loads are under way together.
-    const std::vector<int> stages_choices = is_16_bit(p.type_a) ? std::vector<int>{2, 4} : std::vector<int>{2};
+    const std::vector<int> stages_choices = is_16_bit(p.type_a) ? std::vector<int>{1, 2, 4} : std::vector<int>{2};
     for (const int swap : {0, 1}) {
         const std::int64_t few = swap ? p.n : p.m;
         const std::int64_t many = swap ? p.m : p.n;
@@ -415,12 +428,15 @@ void add_gemv(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
                                             .swap_ab = swap};
                         const int block_threads = threads(config);
                         if (block_threads < 128 || block_threads > 512) continue;
+                        // Sums and elements leave room for addresses and for elements made floats.
+                        const int registers = std::min(176, device.registers_per_sm / block_threads - 40);
                         const std::int64_t tiles = ceil_divide(few, rows) * ceil_divide(many, config.block_n) * p.batch;
                         for (const int split : split_choices(p, device, tiles, block_k)) {
                             config.split_k = split;
                             for (const int stages : stages_choices) {
                                 config.stages = stages;
-                                collector.add(config);
+                                if (!is_16_bit(p.type_a) || rows * thread_n + registers_read_ahead(p, config) <= registers)
+                                    collector.add(config);
                             }
                         }
                     }

@@ -32,6 +32,11 @@ TEST_CASE("fallback and default kernels pass on a GPU") {
              "4096x1x4096",
              "16x16x1048576",
              "2048x2048x2048",
+             "33x29x17 dtype=bf16 align=2",
+             "127 65 300 dtype=f16 ops=tt lda=131 ldb=333 ldc=71 align=2 beta=-0.5 alpha=1.5",
+             "8x4096x4096 dtype=bf16 ops=nt",
+             "100 100 100 dtype=f16 ctype=f32 batch=7 ops=tn",
+             "2048x2048x2048 dtype=bf16",
              // Sampled by rows.
              "20000x20000x8",
              "6000x6000x6000",

@@ -179,6 +179,21 @@ TEST_CASE("a config that can't serve the problem says why") {
     CHECK(!contains(unserved.err, "config"));
 }
 
+TEST_CASE("kernels of 16-bit operands are named and explained by their types") {
+    const Run split = tmm_gen(
+        "--shape '8x64x4096 dtype=bf16 ops=nt' --explain --config "
+        "family=gemv,block_m=8,block_n=8,block_k=256,thread_n=2,vector_width=8,boundary=peeled,split_k=2");
+    CHECK(split.status == 0);
+    CHECK(value_of(split.out, "step 1") == "tmm_gemv_bf16_nt_a16b16c16_8x8x256_t1x2_v8_peeled_split");
+    // The second kernel adds up floats and writes bf16.
+    CHECK(contains(value_of(split.out, "step 2"), "tmm_reduce_bf16_nn_"));
+    CHECK(value_of(split.out, "workspace") == "4096 bytes");
+    const Run wide = tmm_gen("--shape '8x64x64 align=2' --set dtype=f16 --set ctype=f32");
+    CHECK(wide.status == 0);
+    CHECK(contains(wide.out, "tmm_naive_f16f16f32_nn_"));
+    CHECK(contains(wide.out, ".align_a = 2, .align_b = 2, .align_c = 4"));
+}
+
 TEST_CASE("--set wins over the shape's own keys") {
     const Run run = tmm_gen("--shape '64x64x64 ops=nn' --set ops=tt --config family=naive,block_m=16,block_n=16");
     CHECK(run.status == 0);

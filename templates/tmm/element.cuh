@@ -42,6 +42,20 @@ __device__ inline float to_float(Bfloat16 value) {
     return __int_as_float(static_cast<int>(static_cast<unsigned>(value.bits) << 16));
 }
 
+// The lower and the upper half of a word that holds two 16-bit elements, an instruction each.
+template <class T>
+__device__ inline float lower_to_float(unsigned pair) {
+    return to_float(T{static_cast<unsigned short>(pair & 0xffffu)});
+}
+template <class T>
+__device__ inline float upper_to_float(unsigned pair) {
+    return to_float(T{static_cast<unsigned short>(pair >> 16)});
+}
+template <>
+__device__ inline float upper_to_float<Bfloat16>(unsigned pair) {
+    return __int_as_float(static_cast<int>(pair & 0xffff0000u));
+}
+
 // Rounds to the nearest, ties to even.
 template <class T>
 __device__ inline T from_float(float value);

@@ -23,22 +23,61 @@
 
 namespace tmm::gemv {
 
+// Neighbouring elements as they lie in memory.
+template <class T, int width>
+struct Neighbours {
+    T element[width];
+
+    template <int access>
+    __device__ void load(int first, const T* source) {
+        const Vector<T, access> read = load_vector<access>(source + first);
+#pragma unroll
+        for (int i = 0; i < access; ++i) element[first + i] = read.element[i];
+    }
+    __device__ void set(int i, T value) {
+        element[i] = value;
+    }
+    __device__ float operator[](int i) const {
+        return to_float(element[i]);
+    }
+};
+
+// Two elements of 16 bits share a word.
+template <class T, int width>
+requires(sizeof(T) == 2) struct Neighbours<T, width> {
+    unsigned pair[(width + 1) / 2] = {};
+
+    template <int access>
+    __device__ void load(int first, const T* source) {
+        if constexpr (access == 1) {
+            set(first, source[first]);
+        } else {
+            const Vector<unsigned, access / 2> read = load_vector<access / 2>(reinterpret_cast<const unsigned*>(source + first));
+#pragma unroll
+            for (int i = 0; i < access / 2; ++i) pair[first / 2 + i] = read.element[i];
+        }
+    }
+    __device__ void set(int i, T value) {
+        const unsigned bits = value.bits;
+        pair[i / 2] = i % 2 == 0 ? (pair[i / 2] & 0xffff0000u) | bits : (pair[i / 2] & 0xffffu) | bits << 16;
+    }
+    __device__ float operator[](int i) const {
+        return i % 2 == 0 ? lower_to_float<T>(pair[i / 2]) : upper_to_float<T>(pair[i / 2]);
+    }
+};
+
 // Up to `width` neighbouring elements, of which the first `valid` exist; the others are 0.
 template <int alignment, int vector_width, bool guarded, class T, int width>
-__device__ inline void load_neighbours(T (&values)[width], const T* source, int valid) {
+__device__ inline void load_neighbours(Neighbours<T, width>& values, const T* source, int valid) {
     constexpr int aligned = alignment / static_cast<int>(sizeof(T));
     constexpr int allowed = aligned < vector_width ? aligned : vector_width;
     constexpr int access = allowed < width ? allowed : width;
     if (!guarded || valid >= width) {
 #pragma unroll
-        for (int first = 0; first < width; first += access) {
-            const Vector<T, access> read = load_vector<access>(source + first);
-#pragma unroll
-            for (int i = 0; i < access; ++i) values[first + i] = read.element[i];
-        }
+        for (int first = 0; first < width; first += access) values.template load<access>(first, source);
     } else {
 #pragma unroll
-        for (int i = 0; i < width; ++i) values[i] = i < valid ? source[i] : T{};
+        for (int i = 0; i < width; ++i) values.set(i, i < valid ? source[i] : T{});
     }
 }
 
@@ -52,6 +91,8 @@ __device__ void kernel(const GemmArgs& args) {
     constexpr int rows = config.block_m;
     constexpr int columns = config.thread_n;
     constexpr int steps = k_step(config);
+    // Phases whose loads all go out before the first multiplication. Those of floats are the compiler's to move.
+    constexpr int together = is_16_bit(signature.type_a) ? config.stages : 1;
     using T = Element<signature.type_a>;
     constexpr bool swapped = config.swap_ab != 0;
     constexpr bool along_k = many_along_k(config, signature);
@@ -83,48 +124,66 @@ __device__ void kernel(const GemmArgs& args) {
     const i64 k_end = k_begin + args.k_per_split < args.k ? k_begin + args.k_per_split : args.k;
 
     float sums[rows][columns] = {};
-    const auto add_phase = [&]<bool guarded>(i64 k) {
+    // A phase's share of many: a line for each column where they run along K, else for each k.
+    struct Many {
+        Neighbours<T, along_k ? steps : columns> lines[along_k ? columns : steps];
+    };
+    const auto load_many = [&]<bool guarded>(Many& read, i64 k) {
         const int k_valid = guarded ? clamp_to_int(k_end - k) : steps;
         const int columns_valid = guarded ? clamp_to_int(many_count - column) : columns;
-        // many_values[j][step] or [step][j], as it lies in memory.
-        T many_values[along_k ? columns : steps][along_k ? steps : columns];
         if constexpr (along_k) {
 #pragma unroll
             for (int j = 0; j < columns; ++j)
-                load_neighbours<align_many, config.vector_width, guarded>(many_values[j], many + (column + j) * ld_many + k,
+                load_neighbours<align_many, config.vector_width, guarded>(read.lines[j], many + (column + j) * ld_many + k,
                                                                           !guarded || j < columns_valid ? k_valid : 0);
         } else {
 #pragma unroll
             for (int step = 0; step < steps; ++step)
-                load_neighbours<align_many, config.vector_width, guarded>(many_values[step], many + (k + step) * ld_many + column,
+                load_neighbours<align_many, config.vector_width, guarded>(read.lines[step], many + (k + step) * ld_many + column,
                                                                           !guarded || step < k_valid ? columns_valid : 0);
         }
+    };
+    const auto multiply = [&]<bool guarded>(const Many& read, i64 k) {
+        const int k_valid = guarded ? clamp_to_int(k_end - k) : steps;
 #pragma unroll
         for (int i = 0; i < rows; ++i) {
             // Rows past the last repeat it; their sums are not stored.
             const i64 row = row0 + i < few_count ? row0 + i : few_count - 1;
-            T few_values[steps];
+            Neighbours<T, steps> few_values;
             if constexpr (few_along_k(config, signature)) {
                 load_neighbours<align_few, config.vector_width, guarded>(few_values, few + row * ld_few + k, k_valid);
             } else {
 #pragma unroll
                 for (int step = 0; step < steps; ++step)
-                    few_values[step] = !guarded || step < k_valid ? few[(k + step) * ld_few + row] : T{};
+                    few_values.set(step, !guarded || step < k_valid ? few[(k + step) * ld_few + row] : T{});
             }
 #pragma unroll
             for (int step = 0; step < steps; ++step) {
 #pragma unroll
                 for (int j = 0; j < columns; ++j)
-                    sums[i][j] =
-                        fmaf(to_float(few_values[step]), to_float(along_k ? many_values[j][step] : many_values[step][j]), sums[i][j]);
+                    sums[i][j] = fmaf(few_values[step], along_k ? read.lines[j][step] : read.lines[step][j], sums[i][j]);
             }
         }
+    };
+    const auto add_phase = [&]<bool guarded>(i64 k) {
+        Many read;
+        load_many.template operator()<guarded>(read, k);
+        multiply.template operator()<guarded>(read, k);
     };
     const bool columns_inside = column + columns <= many_count;
     i64 k = k_begin + thread_k * steps;
     if (config.boundary == boundary::exact || (config.boundary == boundary::peeled && columns_inside)) {
-#pragma unroll config.stages
-        for (; k + steps <= k_end; k += config.block_k) add_phase.template operator()<false>(k);
+#pragma unroll config.stages / together
+        for (; k + (together - 1) * config.block_k + steps <= k_end; k += together * config.block_k) {
+            Many read[together];
+#pragma unroll
+            for (int phase = 0; phase < together; ++phase) load_many.template operator()<false>(read[phase], k + phase * config.block_k);
+#pragma unroll
+            for (int phase = 0; phase < together; ++phase) multiply.template operator()<false>(read[phase], k + phase * config.block_k);
+        }
+        if constexpr (together > 1) {
+            for (; k + steps <= k_end; k += config.block_k) add_phase.template operator()<false>(k);
+        }
     }
     if constexpr (config.boundary != boundary::exact) {
         for (; k < k_end; k += config.block_k) add_phase.template operator()<true>(k);

@@ -162,7 +162,7 @@ void add_roofline_fields(const RunInfo& info, const ShapeResult& result, std::ve
     const Floor& floor = *result.floor;
     fields.push_back(csv_number(floor.read_us));
     fields.push_back(csv_number(floor.traffic_us, floor.traffic_us > 0));
-    fields.push_back(csv_number(floor.fma_us));
+    fields.push_back(csv_number(floor.fma_us, floor.fma_us > 0));
     fields.push_back(csv_number(floor.launch_us));
     fields.push_back(csv_number(floor.us));
     fields.emplace_back(name_of(floor.bound));
@@ -284,10 +284,11 @@ void print_roofline(std::ostream& out, const RunInfo& info, const std::vector<Sh
     for (const ShapeResult& result : results) {
         if (!has_distance(result)) continue;
         const Floor& floor = *result.floor;
-        line = fmt::format("{:{}}  {:12}  {:>8}  {:>8}  {:>8}  {:>6.2f}  {:>8}  {:7}  {:>8}  {:>7.2f}", to_text(result.shape.problem),
-                           width, name_of(result.shape_class), time_text(floor.read_us),
-                           floor.traffic_us > 0 ? time_text(floor.traffic_us) : "-", time_text(floor.fma_us), floor.launch_us,
-                           time_text(floor.us), name_of(floor.bound), time_text(result.median_us), result.median_us / floor.us);
+        line =
+            fmt::format("{:{}}  {:12}  {:>8}  {:>8}  {:>8}  {:>6.2f}  {:>8}  {:7}  {:>8}  {:>7.2f}", to_text(result.shape.problem), width,
+                        name_of(result.shape_class), time_text(floor.read_us), floor.traffic_us > 0 ? time_text(floor.traffic_us) : "-",
+                        floor.fma_us > 0 ? time_text(floor.fma_us) : "-", floor.launch_us, time_text(floor.us), name_of(floor.bound),
+                        time_text(result.median_us), result.median_us / floor.us);
         for (const std::string& name : info.peers) {
             const PeerResult* peer = peer_named(result, name);
             line += fmt::format("  {:>10}", peer ? fmt::format("{:.2f}", peer->median_us / floor.us) : "-");

@@ -28,6 +28,18 @@ bool same(ElementType type, double result, double exact) {
            (std::isinf(result) && result == rounded(type, static_cast<float>(exact)));
 }
 
+struct OutputRounding {
+    explicit OutputRounding(ElementType type) {
+        if (type == ElementType::f32) return;
+        relative = unit_roundoff(type);
+        least = smallest_rounding(type);
+    }
+    double of(double value) const { return std::max(relative * std::fabs(value), least); }
+
+    double relative = 0;
+    double least = 0;
+};
+
 double ratio_of(double difference, double bound) {
     const double ratio = std::fabs(difference) / bound;
     return std::isnan(ratio) ? kInfinity : ratio;
@@ -56,14 +68,10 @@ double accumulation_bound(const GemmProblem& problem) {
     return (2.5 * k + 4) * u + (tf32 ? 2 * std::ldexp(1.0, -10) : 0);
 }
 
-double output_rounding(ElementType type, double value) {
-    if (type == ElementType::f32) return 0;
-    return std::max(unit_roundoff(type) * std::fabs(value), smallest_rounding(type));
-}
-
 Difference compare(const GemmProblem& p, const std::vector<float>& ours, const std::vector<float>& theirs,
                    const std::vector<float>& scale) {
     const double factor = 2 * accumulation_bound(p);
+    const OutputRounding rounding(p.type_c);
     Difference worst;
     for (i64 batch = 0; batch < p.batch; ++batch)
         for (i64 row = 0; row < p.m; ++row)
@@ -73,7 +81,7 @@ Difference compare(const GemmProblem& p, const std::vector<float>& ours, const s
                 const double y = theirs[i];
                 if (same(p.type_c, x, y)) continue;
                 const double larger = std::max(std::fabs(x), std::fabs(y));
-                const double ratio = ratio_of(x - y, factor * scale[i] + output_rounding(p.type_c, larger));
+                const double ratio = ratio_of(x - y, factor * scale[i] + rounding.of(larger));
                 if (ratio > worst.ratio)
                     worst = {.ratio = ratio,
                              .where = fmt::format("{}: tmm {}, peer {}", place_text(p, batch, row, column), ours[i], theirs[i])};
@@ -157,6 +165,7 @@ void Reference::multiply(const Operands& operands, int set, std::size_t batch) {
 Accuracy Reference::judge(const std::vector<float>& c) const {
     const GemmProblem& p = problem_;
     const double factor = accumulation_bound(p);
+    const OutputRounding rounding(p.type_c);
     Accuracy accuracy;
     double error = 0;
     double norm = 0;
@@ -171,7 +180,7 @@ Accuracy Reference::judge(const std::vector<float>& c) const {
                 error += difference * difference;
                 norm += exact * exact;
                 if (same(p.type_c, result, exact)) continue;
-                const double ratio = ratio_of(difference, factor * scale + output_rounding(p.type_c, exact));
+                const double ratio = ratio_of(difference, factor * scale + rounding.of(exact));
                 if (ratio > accuracy.ratio) {
                     accuracy.ratio = ratio;
                     accuracy.where = fmt::format("{}: {}, exactly {:.9g}", place_text(p, batch, row, column), result, exact);

@@ -17,15 +17,14 @@ namespace tmm::bench {
 // and cuts off what is below (Fasi, Higham, Mikaitis, Pranesh: Numerical behavior of NVIDIA tensor cores, PeerJ CS, 2021): each of
 // the s + 1 terms loses less than 2 u, k / s times, with s of 4 at least.
 // tf32: besides, 2^-10 for each operand, of which 10 bits of fraction stay, rounded or cut off.
+// Rounding to a 16-bit C is allowed on top: its unit roundoff times the value, half the type's smallest number at least. That to an
+// f32 C is counted above.
 double accumulation_bound(const GemmProblem& problem);
-
-// What rounding to the type of C may change this value by; 0 for f32, whose rounding accumulation_bound() holds.
-double output_rounding(ElementType type, double value);
 
 // How far two results are apart.
 struct Difference {
-    // The largest |x - y| / (2 accumulation_bound scale + output_rounding), where x is rounded to the type of C, y is f32, and
-    // scale is |alpha| |A| |B| + |beta| |C|. Infinite where one is a NaN and the other is not. At most 1: they agree.
+    // The largest |x - y| / (2 accumulation_bound scale + rounding of C), where x has the type of C, y is f32, and scale is
+    // |alpha| |A| |B| + |beta| |C|. Infinite where one is a NaN and the other is not. At most 1: they agree.
     double ratio = 0;
     // "C[3][17]: tmm 4, peer 5", of the largest.
     std::string where;
@@ -36,7 +35,7 @@ Difference compare(const GemmProblem& problem, const std::vector<float>& ours, c
 struct Accuracy {
     // ||C - exact|| / ||exact|| in the Frobenius norm over the checked elements; infinite where something is not finite.
     double error = 0;
-    // The largest |C - exact| / (accumulation_bound scale + output_rounding), and where: "C[3][17]: 4, exactly 5".
+    // The largest |C - exact| / (accumulation_bound scale + rounding of C), and where: "C[3][17]: 4, exactly 5".
     double ratio = 0;
     std::string where;
 };

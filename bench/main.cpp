@@ -193,7 +193,7 @@ ExitStatus run(const Arguments& arguments, const Interrupt& interrupt) {
         for (const PeerResult& peer : result.peers)
             if (!peer.skipped.empty())
                 std::cerr << fmt::format("tmm-bench: {}: {} skipped: {}\n", to_text(shape.problem), peer.name, peer.skipped);
-        all_good = all_good && result.failure.empty() && !result.wrong();
+        all_good = all_good && result.failure.empty() && !result.check.wrong();
         // After every shape, so that a run that is cut short leaves what it has.
         write_files();
     }

@@ -16,6 +16,7 @@ struct PeerOptions {
     std::filesystem::path cublas_directory;
     // Device memory that cuBLAS and cuBLASLt may use.
     std::int64_t workspace_bytes = 64LL << 20;
+    // Of cuBLASLt; as many again where rows are aligned to less than their pointers are.
     int heuristics = 48;
 };
 

@@ -95,7 +95,7 @@ std::vector<std::pair<std::string, std::string>> circumstances(const RunInfo& in
 std::string note_of(const ShapeResult& result) {
     if (!result.failure.empty()) return result.failure;
     std::string note;
-    if (result.wrong()) note = "results differ: " + result.wrong_where();
+    if (result.check.wrong()) note = "results differ: " + result.check.where();
     for (const PeerResult& peer : result.peers)
         if (!peer.skipped.empty()) note += fmt::format("{}{} skipped: {}", note.empty() ? "" : "; ", peer.name, peer.skipped);
     return note;
@@ -162,7 +162,7 @@ void add_roofline_fields(const RunInfo& info, const ShapeResult& result, std::ve
     const Floor& floor = *result.floor;
     fields.push_back(csv_number(floor.read_us));
     fields.push_back(csv_number(floor.traffic_us, floor.traffic_us > 0));
-    fields.push_back(csv_number(floor.fma_us));
+    fields.push_back(csv_number(floor.fma_us, floor.fma_us > 0));
     fields.push_back(csv_number(floor.launch_us));
     fields.push_back(csv_number(floor.us));
     fields.emplace_back(name_of(floor.bound));
@@ -210,12 +210,13 @@ void Table::row(const ShapeResult& result) {
         line += fmt::format("  {:>11}", peer ? time_text(peer->median_us) : "-");
     }
     const std::string host = fmt::format("{}/{}", host_text(result.host_us), host_text(host_cost_of(result, result.best_peer)));
-    line +=
-        fmt::format("  {:22}  {:>11}  {:>6}  {:>7}  {:>10}  {:>11}  {:9}  {}{}{}\n",
-                    result.best_peer.empty() ? "-" : interval_text(result.ratio), host, bytes_text(result.workspace_bytes),
-                    error_text(result.accuracy.error), error_text(best_peer_error(result)), error_text(result.naive_error), result.match,
-                    result.config, result.throttled ? "  (throttled)" : "", info_.device.emulated || result.cold_l2 ? "" : "  (L2 warm)");
-    if (result.wrong()) line += fmt::format("  WRONG: {} ({:.3g} times the bound)\n", result.wrong_where(), result.worst_of_bound());
+    line += fmt::format("  {:22}  {:>11}  {:>6}  {:>7}  {:>10}  {:>11}  {:9}  {}{}{}\n",
+                        result.best_peer.empty() ? "-" : interval_text(result.ratio), host, bytes_text(result.workspace_bytes),
+                        error_text(result.check.accuracy.error), error_text(best_peer_error(result)), error_text(result.check.naive_error),
+                        result.match, result.config, result.throttled ? "  (throttled)" : "",
+                        info_.device.emulated || result.cold_l2 ? "" : "  (L2 warm)");
+    if (result.check.wrong())
+        line += fmt::format("  WRONG: {} ({:.3g} times the bound)\n", result.check.where(), result.check.worst_of_bound());
     out_ << line << std::flush;
 }
 
@@ -283,10 +284,11 @@ void print_roofline(std::ostream& out, const RunInfo& info, const std::vector<Sh
     for (const ShapeResult& result : results) {
         if (!has_distance(result)) continue;
         const Floor& floor = *result.floor;
-        line = fmt::format("{:{}}  {:12}  {:>8}  {:>8}  {:>8}  {:>6.2f}  {:>8}  {:7}  {:>8}  {:>7.2f}", to_text(result.shape.problem),
-                           width, name_of(result.shape_class), time_text(floor.read_us),
-                           floor.traffic_us > 0 ? time_text(floor.traffic_us) : "-", time_text(floor.fma_us), floor.launch_us,
-                           time_text(floor.us), name_of(floor.bound), time_text(result.median_us), result.median_us / floor.us);
+        line =
+            fmt::format("{:{}}  {:12}  {:>8}  {:>8}  {:>8}  {:>6.2f}  {:>8}  {:7}  {:>8}  {:>7.2f}", to_text(result.shape.problem), width,
+                        name_of(result.shape_class), time_text(floor.read_us), floor.traffic_us > 0 ? time_text(floor.traffic_us) : "-",
+                        floor.fma_us > 0 ? time_text(floor.fma_us) : "-", floor.launch_us, time_text(floor.us), name_of(floor.bound),
+                        time_text(result.median_us), result.median_us / floor.us);
         for (const std::string& name : info.peers) {
             const PeerResult* peer = peer_named(result, name);
             line += fmt::format("  {:>10}", peer ? fmt::format("{:.2f}", peer->median_us / floor.us) : "-");
@@ -349,11 +351,11 @@ std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results) {
         fields.push_back(timed ? std::to_string(result.launches) : "");
         fields.push_back(timed ? std::to_string(result.operand_sets) : "");
         fields.push_back(!timed || info.device.emulated ? "" : result.cold_l2 ? "cold" : "warm");
-        fields.push_back(result.difference ? csv_number(result.difference->ratio) : "");
-        fields.push_back(csv_number(result.accuracy.error, timed));
+        fields.push_back(result.check.difference ? csv_number(result.check.difference->ratio) : "");
+        fields.push_back(csv_number(result.check.accuracy.error, timed));
         const std::optional<double> peer_error = timed ? best_peer_error(result) : std::nullopt;
         fields.push_back(csv_number(peer_error.value_or(0), peer_error.has_value()));
-        fields.push_back(csv_number(result.naive_error.value_or(0), result.naive_error.has_value()));
+        fields.push_back(csv_number(result.check.naive_error.value_or(0), result.check.naive_error.has_value()));
         fields.push_back(timed && result.sm_clock_mhz > 0 ? std::to_string(result.sm_clock_mhz) : "");
         fields.push_back(!timed || info.device.emulated ? "" : result.throttled ? "1" : "0");
         fields.push_back(note_of(result));
@@ -386,7 +388,7 @@ std::string json(const RunInfo& info, const std::vector<ShapeResult>& results) {
                       {"config", result.config},
                       {"why", result.why},
                       {"samples_us", result.samples_us},
-                      {"error", number(result.accuracy.error)}};
+                      {"error", number(result.check.accuracy.error)}};
         if (result.host_us >= 0) row["tmm"]["host_us"] = result.host_us;
         row["peers"] = Json::array();
         for (const PeerResult& peer : result.peers) {
@@ -415,10 +417,12 @@ std::string json(const RunInfo& info, const std::vector<ShapeResult>& results) {
         row["cold_l2"] = result.cold_l2;
         row["sm_clock_mhz"] = result.sm_clock_mhz;
         row["throttled"] = result.throttled;
-        if (result.difference) row["difference"] = {{"of_bound", number(result.difference->ratio)}, {"where", result.difference->where}};
-        row["accuracy"] = {
-            {"checked_elements", result.checked_elements}, {"of_bound", number(result.accuracy.ratio)}, {"where", result.accuracy.where}};
-        if (result.naive_error) row["naive_error"] = number(*result.naive_error);
+        if (result.check.difference)
+            row["difference"] = {{"of_bound", number(result.check.difference->ratio)}, {"where", result.check.difference->where}};
+        row["accuracy"] = {{"checked_elements", result.check.checked_elements},
+                           {"of_bound", number(result.check.accuracy.ratio)},
+                           {"where", result.check.accuracy.where}};
+        if (result.check.naive_error) row["naive_error"] = number(*result.check.naive_error);
         if (has_distance(result)) {
             const Floor& floor = *result.floor;
             Json& entry = row["roofline"];

@@ -5,11 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <limits>
 #include <new>
 
-#include "bench/peers.h"
 #include "db/measurement.h"
 #include "generator/error.h"
 
@@ -20,9 +17,6 @@ namespace {
 constexpr double kSlowPeer = 4;
 constexpr double kSlowPeerBudgetUs = 500e3;
 constexpr int kSlowPeerSamples = 3;
-// Of a shape whose naive product is computed only to see its error.
-constexpr double kMostNaiveFlop = 4e12;
-constexpr double kMostNaiveFlopEmulated = 1e8;
 
 Recorded record(Contestant& contestant, Device& device, const Operands& operands, int launches) {
     return {.replay = contestant.record(device, operands.calls(launches)), .launches = launches};
@@ -40,7 +34,7 @@ struct ShapeBenchmark::Side {
 
 ShapeBenchmark::ShapeBenchmark(std::shared_ptr<Device> device, const DriverContext& context, const TunedLibrary& tuned,
                                const std::vector<std::unique_ptr<Peer>>& peers, BenchmarkOptions options)
-    : device_(std::move(device)), context_(context), tuned_(tuned), peers_(peers), options_(options) {}
+    : device_(std::move(device)), context_(context), tuned_(tuned), peers_(peers), options_(options), checker_(device_, context.stream()) {}
 
 ShapeResult ShapeBenchmark::run(const Shape& shape) {
     ShapeResult result;
@@ -206,81 +200,15 @@ ShapeBenchmark::Side ShapeBenchmark::screen(Peer& peer, const Operands& operands
 }
 
 void ShapeBenchmark::check_results(Operands& operands, Contestant& ours, std::vector<Side>& sides, ShapeResult& result) {
-    const Reference reference(operands, 0);
-    result.checked_elements = reference.elements();
-    const std::vector<float> c = result_of(ours, operands);
-    result.accuracy = reference.judge(c);
-    for (Side& side : sides)
-        if (!side.kept.empty()) side.result.error = reference.judge(result_of(*side.kept.front(), operands)).error;
-    result.naive_error = naive_error(operands, reference, sides);
-    result.difference = compare_with_peer(operands, c, sides);
-}
-
-std::vector<float> ShapeBenchmark::result_of(Contestant& contestant, Operands& operands) {
-    operands.fill_c(0);
-    run_once(contestant, operands.call(0));
-    return operands.result(0);
-}
-
-// The peer writes f32, so that neither its rounding of C nor its adding up parts of K in a 16-bit C counts as tmm's difference.
-std::optional<Difference> ShapeBenchmark::compare_with_peer(Operands& operands, const std::vector<float>& ours,
-                                                            const std::vector<Side>& sides) {
-    const GemmProblem& problem = operands.shape().problem;
-    GemmProblem wide = problem;
-    wide.type_c = ElementType::f32;
-    const auto elements = static_cast<std::size_t>(operands.elements_c());
-    const auto wide_result = [&](Contestant& contestant, GemmCall call, bool absolute) {
-        std::vector<float> c(elements, std::numeric_limits<float>::quiet_NaN());
-        const FilledMatrix first = operands.first_c(0);
-        if (problem.reads_c)
-            for (std::size_t i = 0; i < elements; ++i) {
-                const float value = first[static_cast<std::int64_t>(i)];
-                c[i] = absolute ? std::fabs(value) : value;
-            }
-        const DeviceBuffer memory(device_, elements * sizeof(float));
-        device_->copy_to_device(memory.data(), c.data(), elements * sizeof(float));
-        call.c = memory.data();
-        run_once(contestant, call);
-        device_->copy_to_host(c.data(), memory.data(), elements * sizeof(float));
-        return c;
-    };
-
-    for (const Side& side : sides) {
+    std::vector<PeerOffer> offers;
+    std::vector<PeerResult*> peers;
+    for (Side& side : sides) {
         if (side.kept.empty()) continue;
-        try {
-            std::vector<std::unique_ptr<Contestant>> offers;
-            if (!(wide == problem)) offers = side.peer->offers(wide);
-            Contestant& theirs = offers.empty() ? *side.kept.front() : *offers.front();
-            const std::vector<float> expected = wide_result(theirs, operands.call(0), false);
-            operands.make_absolute(0);
-            const std::vector<float> scale = wide_result(theirs, operands.absolute_call(0), true);
-            operands.fill(0);
-            return compare(problem, ours, expected, scale);
-        } catch (const DeviceFault&) {
-            throw;
-        } catch (const std::exception&) {
-            // It has no f32 C for such operands, or too little memory is left for one: the next one is asked.
-            operands.fill(0);
-        }
+        offers.push_back({.peer = side.peer, .contestant = side.kept.front().get()});
+        peers.push_back(&side.result);
     }
-    return std::nullopt;
-}
-
-std::optional<double> ShapeBenchmark::naive_error(Operands& operands, const Reference& reference, const std::vector<Side>& sides) {
-    for (const Side& side : sides)
-        if (side.result.name == "naive") return side.kept.empty() ? std::nullopt : std::optional(side.result.error);
-    const GemmProblem& problem = operands.shape().problem;
-    if (flops(problem) > (device_->info().emulated ? kMostNaiveFlopEmulated : kMostNaiveFlop)) return std::nullopt;
-    if (!naive_) naive_ = make_peer("naive", device_, {});
-    try {
-        const std::vector<std::unique_ptr<Contestant>> offers = naive_->offers(problem);
-        return reference.judge(result_of(*offers.front(), operands)).error;
-    } catch (const DeviceFault&) {
-        throw;
-    } catch (const std::runtime_error&) {
-        // It does not serve the shape.
-        return std::nullopt;
-    }
+    result.check = checker_.check(operands, ours, offers);
+    for (std::size_t i = 0; i < peers.size(); ++i) peers[i]->error = result.check.peer_errors[i];
 }
 
 void ShapeBenchmark::run_once(Contestant& contestant, const GemmCall& call) {

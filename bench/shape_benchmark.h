@@ -1,18 +1,17 @@
 // One shape's comparison, from its operands to its ratio: results compared, offers screened, pairs timed, host cost measured.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "bench/accuracy.h"
 #include "bench/ceilings.h"
 #include "bench/driver_context.h"
 #include "bench/operands.h"
 #include "bench/paired_timing.h"
+#include "bench/result_check.h"
 #include "bench/shape_class.h"
 #include "bench/statistics.h"
 #include "bench/tuned.h"
@@ -71,25 +70,13 @@ struct ShapeResult {
     int launches = 0;
     int operand_sets = 0;
     bool cold_l2 = false;
-    // Against the first peer that multiplies the same A and B into a C of f32; nothing where no peer does.
-    std::optional<Difference> difference;
-    // Against the exact product, in checked_elements of C.
-    Accuracy accuracy;
-    std::int64_t checked_elements = 0;
-    // Relative error in norm of the naive kernel, a chain of FP32 FMAs in the order of k; nothing where it does not serve the
-    // shape, or would take long.
-    std::optional<double> naive_error;
+    ResultCheck check;
     int sm_clock_mhz = 0;
     bool throttled = false;
     // Only where ceilings were measured.
     std::optional<Floor> floor;
     // How the read kernel was launched that read fastest.
     std::string read_launch;
-
-    // The larger of difference and accuracy, in units of what each allows, and where it was seen.
-    double worst_of_bound() const { return difference ? std::max(difference->ratio, accuracy.ratio) : accuracy.ratio; }
-    std::string wrong_where() const { return difference && difference->ratio > accuracy.ratio ? difference->where : accuracy.where; }
-    bool wrong() const { return !(worst_of_bound() <= 1); }
 };
 
 class ShapeBenchmark {
@@ -107,9 +94,6 @@ public:
 private:
     struct Side;
     void check_results(Operands& operands, Contestant& ours, std::vector<Side>& sides, ShapeResult& result);
-    std::vector<float> result_of(Contestant& contestant, Operands& operands);
-    std::optional<Difference> compare_with_peer(Operands& operands, const std::vector<float>& ours, const std::vector<Side>& sides);
-    std::optional<double> naive_error(Operands& operands, const Reference& reference, const std::vector<Side>& sides);
     Side screen(Peer& peer, const Operands& operands, double ours_us);
     double host_cost(Contestant& contestant, const Operands& operands, double launch_us);
     void run_once(Contestant& contestant, const GemmCall& call);
@@ -121,8 +105,7 @@ private:
     const std::vector<std::unique_ptr<Peer>>& peers_;
     BenchmarkOptions options_;
     ValuePool pool_;
-    // Made when first needed.
-    std::unique_ptr<Peer> naive_;
+    ResultChecker checker_;
     const CeilingBench* ceiling_bench_ = nullptr;
     Ceilings ceilings_;
 };

@@ -11,6 +11,7 @@
 #include "bench/element_bits.h"
 #include "bench/operands.h"
 #include "bench/peers.h"
+#include "bench/result_check.h"
 #include "generator/error.h"
 
 using namespace tmm;
@@ -337,4 +338,65 @@ TEST_CASE("the CPU multiplies 16-bit matrices into C of their type and of f32") 
             CHECK(accuracy.error < unit_roundoff(type_c) * (type_c == ElementType::f32 ? 10 : 1));
             CHECK(accuracy.error > unit_roundoff(type_c) / 10);
         }
+}
+
+TEST_CASE("a wrong product of 16-bit matrices is seen, a right one passes, whatever the type of C") {
+    // What OpenBLAS computes, with one element of C changed after it.
+    class Faulty final : public Contestant {
+    public:
+        Faulty(std::unique_ptr<Contestant> right, ElementType type, i64 place) : right_(std::move(right)), type_(type), place_(place) {}
+        void enqueue(const GemmCall& call, Stream stream) override {
+            right_->enqueue(call, stream);
+            std::byte* c = static_cast<std::byte*>(call.c) + place_ * size_of(type_);
+            const std::vector<float> old = to_floats(type_, {c, c + size_of(type_)});
+            const std::vector<std::byte> changed = to_stored(type_, {old[0] + 1});
+            std::memcpy(c, changed.data(), changed.size());
+        }
+
+    private:
+        std::unique_ptr<Contestant> right_;
+        ElementType type_;
+        i64 place_;
+    };
+
+    const std::unique_ptr<Peer> cpu = make_peer("cpu", host(), {});
+    ResultChecker checker(host(), nullptr);
+    for (const ElementType type : {ElementType::f32, ElementType::f16, ElementType::bf16})
+        for (const ElementType type_c : {type, ElementType::f32})
+            for (const bool reads_c : {false, true}) {
+                CAPTURE(static_cast<int>(type));
+                CAPTURE(static_cast<int>(type_c));
+                Shape shape;
+                shape.problem = problem(12, 14, 40, type_c);
+                shape.problem.type_a = shape.problem.type_b = type;
+                shape.problem.reads_c = reads_c;
+                shape.beta = reads_c ? -2 : 0;
+                Operands operands(host(), shape, 0, pool());
+                const auto ours = cpu->offers(shape.problem);
+                const auto theirs = cpu->offers(shape.problem);
+                const PeerOffer offer{.peer = cpu.get(), .contestant = theirs.front().get()};
+
+                const ResultCheck right = checker.check(operands, *ours.front(), {offer});
+                CHECK(right.checked_elements == 12 * 14);
+                REQUIRE(right.difference);
+                CHECK_MESSAGE(right.difference->ratio <= 1, right.difference->where);
+                CHECK_MESSAGE(right.accuracy.ratio <= 1, right.accuracy.where);
+                CHECK_FALSE(right.wrong());
+                CHECK(right.accuracy.error == right.peer_errors.at(0));
+                if (type == ElementType::f32) CHECK(right.naive_error.value() < 1e-6);
+                // The operands are as they were.
+                CHECK(element<std::uint16_t>(operands.call(0).a, 0) ==
+                      element<std::uint16_t>(pool().stored(type).data() + operands.first_a(0).first * size_of(type), 0));
+
+                Faulty faulty(std::move(cpu->offers(shape.problem).at(0)), type_c, 5 * 14 + 3);
+                const ResultCheck wrong = checker.check(operands, faulty, {offer});
+                CHECK(wrong.wrong());
+                CHECK(wrong.accuracy.ratio > 1);
+                CHECK(wrong.difference->ratio > 1);
+                CHECK(wrong.where().find("C[5][3]: ") == 0);
+                // Without a peer the exact product still tells.
+                const ResultCheck alone = checker.check(operands, faulty, {});
+                CHECK(alone.wrong());
+                CHECK_FALSE(alone.difference);
+            }
 }

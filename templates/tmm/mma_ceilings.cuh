@@ -23,8 +23,8 @@ struct Bf16Mma {
         return low | static_cast<unsigned>(from_float<Bfloat16>(random_value(2 * place + 1)).bits) << 16;
     }
     static constexpr unsigned sign_bits = 0x80008000u;
-    __device__ static void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
-        ptx::mma_m16n8k16_bf16(d, a, b[0], b[1]);
+    __device__ static void multiply(float (&sums)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+        ptx::mma_m16n8k16_bf16(sums, a, b0, b1);
     }
 };
 struct F16Mma {
@@ -33,15 +33,15 @@ struct F16Mma {
         return low | static_cast<unsigned>(from_float<Half>(random_value(2 * place + 1)).bits) << 16;
     }
     static constexpr unsigned sign_bits = 0x80008000u;
-    __device__ static void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
-        ptx::mma_m16n8k16_f16(d, a, b[0], b[1]);
+    __device__ static void multiply(float (&sums)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+        ptx::mma_m16n8k16_f16(sums, a, b0, b1);
     }
 };
 struct Tf32Mma {
     __device__ static unsigned operand(unsigned place) { return static_cast<unsigned>(__float_as_int(random_value(place))); }
     static constexpr unsigned sign_bits = 0x80000000u;
-    __device__ static void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
-        ptx::mma_m16n8k8_tf32(d, a, b[0], b[1]);
+    __device__ static void multiply(float (&sums)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+        ptx::mma_m16n8k8_tf32(sums, a, b0, b1);
     }
 };
 
@@ -56,26 +56,26 @@ __device__ inline void multiply_by_tensor_cores(const MmaArgs& args) {
         a[1][i] = a[0][i] ^ Mma::sign_bits;
     }
     unsigned b[chains][2];
-    float sum[chains][4];
+    float sums[chains][4];
 #pragma unroll
     for (int chain = 0; chain < chains; ++chain) {
 #pragma unroll
         for (int i = 0; i < 2; ++i) b[chain][i] = Mma::operand(static_cast<unsigned>(4 + 2 * (chain % 4) + i));
 #pragma unroll
-        for (int i = 0; i < 4; ++i) sum[chain][i] = random_value(static_cast<unsigned>(32 + i));
+        for (int i = 0; i < 4; ++i) sums[chain][i] = random_value(static_cast<unsigned>(32 + i));
     }
     for (int round = 0; round < args.rounds; ++round) {
 #pragma unroll
         for (int step = 0; step < kMmaSteps; ++step) {
 #pragma unroll
-            for (int chain = 0; chain < chains; ++chain) Mma::multiply(sum[chain], a[step % 2], b[chain]);
+            for (int chain = 0; chain < chains; ++chain) Mma::multiply(sums[chain], a[step % 2], b[chain][0], b[chain][1]);
         }
     }
     float total = 0;
 #pragma unroll
     for (int chain = 0; chain < chains; ++chain) {
 #pragma unroll
-        for (int i = 0; i < 4; ++i) total += sum[chain][i];
+        for (int i = 0; i < 4; ++i) total += sums[chain][i];
     }
     if (total == args.impossible) *args.sink = total;
 }

@@ -47,14 +47,6 @@ __device__ inline void cp_async_16(void* destination, const void* source, int so
                  : "memory");
 }
 
-// d += a * b by the warp's tensor cores; which lane holds which element is drawn in the PTX manual under the instruction's name.
-// Registers of a and b hold two elements of 16 bits, or one float of which TF32 counts. From compute capability 8.0 on.
-__device__ inline void mma_m16n8k8_tf32(float (&sums)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
-    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
 // Closes the group of the copies issued since the last call.
 __device__ inline void cp_async_commit_group() {
     asm volatile("cp.async.commit_group;" ::: "memory");

@@ -1,0 +1,51 @@
+// What tmm-bench needs of cuBLAS and cuBLASLt is there, wherever they are installed; calling them needs a GPU.
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "bench/cublas_library.h"
+#include "generator/error.h"
+
+using namespace tmm;
+using namespace tmm::bench;
+
+TEST_CASE("every function of cuBLAS and cuBLASLt is found in an installed library") {
+    CublasLibrary cublas;
+    CublasLtLibrary cublaslt;
+    try {
+        cublas = open_cublas({});
+        cublaslt = open_cublaslt({});
+    } catch (const Error& error) {
+        // One that is installed but lacks a function is a failure.
+        REQUIRE(std::string(error.what()).find("was not found") != std::string::npos);
+        MESSAGE("skipped: " << error.what());
+        return;
+    }
+    CHECK(cublas.file_name.starts_with("libcublas.so"));
+    CHECK(cublaslt.file_name.starts_with("libcublasLt.so"));
+    // A version is known without a GPU.
+    CHECK(cublaslt.get_version() >= 120000);
+}
+
+TEST_CASE("a folder without the libraries is named") {
+    std::string text;
+    try {
+        open_cublaslt("/no/such/folder");
+    } catch (const Error& error) {
+        text = error.what();
+    }
+    CHECK(text.find("/no/such/folder/libcublasLt.so.13") != std::string::npos);
+}
+
+TEST_CASE("types and modes have the libraries' numbers, and TF32 only where a problem asks for it") {
+    // library_types.h and cublas_api.h.
+    CHECK(cuda_type(ElementType::f32) == 0);
+    CHECK(cuda_type(ElementType::f16) == 2);
+    CHECK(cuda_type(ElementType::bf16) == 14);
+    CHECK_THROWS_AS(cuda_type(ElementType::f64), std::runtime_error);
+    CHECK(cublas_compute_type(ComputeMode::f32) == 68);
+    CHECK(cublas_compute_type(ComputeMode::f32_strict) == 68);
+    CHECK(cublas_compute_type(ComputeMode::tf32) == 77);
+    CHECK_THROWS_AS(cublas_compute_type(ComputeMode::f64), std::runtime_error);
+}

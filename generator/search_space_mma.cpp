@@ -76,10 +76,11 @@ double mma_efficiency(const KernelConfig& c, const KernelSignature& s, const Dev
     const double warps = static_cast<double>(c.warps_m) * c.warps_n;
     const double read = 32.0 * warps * (mma::warp_rows(c) + mma::warp_columns(c)) / kSharedBytesPerClock;
     const double written = 32.0 * (c.block_m + c.block_n) / kSharedBytesPerClock;
-    // Narrow accesses cost a turn of the load units for 32 of them; those of single elements are stored again in pairs.
+    // Narrow accesses cost a turn of the load units for 32 of them; those of single elements are stored again in pairs. What is
+    // realigned is read twice, and shifted by some 20 instructions of a thread.
     const auto copies = [&](const mma::TileLayout& tile) {
         const double accesses = 16.0 * tile.outer / (32.0 * tile.access);
-        return tile.access == 1 ? 3 * accesses : accesses;
+        return tile.realigned ? 10 * accesses : tile.access == 1 ? 3 * accesses : accesses;
     };
     const double busy = read + written + copies(mma::layout_a(c, s)) + copies(mma::layout_b(c, s));
     return products / std::max(products / kBestEfficiency, busy);
@@ -88,11 +89,11 @@ double mma_efficiency(const KernelConfig& c, const KernelSignature& s, const Dev
 int mma_registers(const KernelConfig& c, const KernelSignature& s) {
     constexpr int kAddresses = 24;
     const int fragments = 2 * 4 * (mma::warp_rows(c) + mma::warp_columns(c)) / mma::kSquare;
-    // A single element takes a register of its own until it is stored.
+    // Until it is stored a single element takes a register of its own, and as many do what is realigned.
     const auto on_the_way = [&](const mma::TileLayout& tile) {
         if (tile.async_copy) return 0;
         const int elements = mma::tile_elements(tile) / mma::threads(c);
-        return tile.access == 1 ? elements : elements / 2;
+        return tile.access == 1 || tile.realigned ? elements : elements / 2;
     };
     return mma::accumulators(c) + fragments + on_the_way(mma::layout_a(c, s)) + on_the_way(mma::layout_b(c, s)) + kAddresses;
 }

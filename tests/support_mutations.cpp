@@ -10,6 +10,7 @@ constexpr const char* kTiled = "tmm/tiled.cuh";
 constexpr const char* kSimt = "tmm/simt.cuh";
 constexpr const char* kSimtRules = "tmm/simt.h";
 constexpr const char* kPipeline = "tmm/tile_pipeline.cuh";
+constexpr const char* kRealigning = "tmm/realigning_copy.cuh";
 constexpr const char* kWorkItem = "tmm/work_item.cuh";
 constexpr const char* kMma = "tmm/mma.cuh";
 constexpr const char* kGemv = "tmm/gemv.cuh";
@@ -176,6 +177,23 @@ const std::vector<Mutation> kMutations = {
     {kMma, "columns of a lane", "lane % 4 / 2 * 4 + (upper ? 8 : 0)", "lane % 4 / 2 * 4 + (upper ? 0 : 8)", "mma async"},
     {kMma, "row of a lane", "const int row = lane / 4;", "const int row = lane % 8;", "mma async"},
     {kMma, "row of the second half", "i * kSquare + half * 8 + row", "i * kSquare + row", "mma async"},
+
+    // mma: rows that start anywhere.
+    {kRealigning, "end of the matrix along K", "(outer_end - 1) * ld + k_end", "(outer_end - 1) * ld", "mma registers"},
+    {kRealigning, "end of the matrix", "(k_end - 1) * ld + outer_end", "(k_end - 1) * ld", "mma realigned"},
+    {kRealigning, "no first chunk", "valid > 0 ? read(source - shift) : Chunk{}", "Chunk{}", "mma registers"},
+    {kRealigning, "the second chunk left out", "shift + valid > kElements", "shift + valid > kElements + 1", "mma registers"},
+    {kRealigning, "the first chunk again", "source - shift + kElements", "source - shift", "mma registers"},
+    {kRealigning, "no shift", "shifted(registers[i], (shift_ + i * shift_step_) % kElements)", "shifted(registers[i], 0)", "mma registers"},
+    {kRealigning, "every row's shift", "(shift_ + i * shift_step_) % kElements", "shift_", "mma realigned"},
+    {kRealigning, "shift by four", "shift & 4", "shift & 8", "mma registers"},
+    {kRealigning, "shift by two", "shift & 2", "shift & 8", "mma registers"},
+    {kRealigning, "shift by one", "shift % 2 * 16", "0", "mma registers"},
+    {kRealigning, "no end of K", "if (k_left < config.block_k) clear_from(values, k_left - this->column_);", "", "mma registers"},
+    {kRealigning, "tile loaded last", "this->k_left_ + config.block_k", "this->k_left_", "mma registers"},
+    {kRealigning, "half a word at K's end", "values.element[j] & 0xffffu", "values.element[j]", "mma registers"},
+    {kRealigning, "elements before the end", "static_cast<unsigned long long>(low->bits) << (16 * j)", "static_cast<unsigned long long>(low->bits)", "mma realigned"},
+    {kRealigning, "the last elements before the end", "static_cast<unsigned long long>(high->bits) << (16 * j)", "static_cast<unsigned long long>(high->bits)", "mma realigned"},
 
     // gemv: barrier.
     {kGemv, "no barrier before adding up", "__syncthreads();", "", "gemv rows"},

@@ -26,6 +26,7 @@
 #include "tmm/element.cuh"
 #include "tmm/mma.h"
 #include "tmm/ptx.cuh"
+#include "tmm/realigning_copy.cuh"
 #include "tmm/shared_memory.cuh"
 #include "tmm/tile_pipeline.cuh"
 #include "tmm/work_item.cuh"
@@ -132,6 +133,16 @@ __device__ inline void store_sums(const Destination& destination, i64 row0, i64 
     }
 }
 
+// Which of the copies brings an operand.
+template <class T, TileLayout layout, KernelConfig config, bool realigned = layout.realigned>
+struct CopyOf {
+    using Type = TileCopy<T, layout, threads(config), config>;
+};
+template <class T, TileLayout layout, KernelConfig config>
+struct CopyOf<T, layout, config, true> {
+    using Type = RealigningCopy<T, layout, threads(config), config>;
+};
+
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
@@ -146,8 +157,8 @@ __device__ void kernel(const GemmArgs& args) {
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const int row0 = warp / config.warps_n * warp_rows(config);
     const int column0 = warp % config.warps_n * warp_columns(config);
-    using CopyA = TileCopy<T, shape_a, threads(config), config>;
-    using CopyB = TileCopy<T, shape_b, threads(config), config>;
+    using CopyA = typename CopyOf<T, shape_a, config>::Type;
+    using CopyB = typename CopyOf<T, shape_b, config>::Type;
     TilePipeline<CopyA, CopyB, config.stages> pipeline(
         CopyA(static_cast<const T*>(args.a) + item.batch * args.stride_a, args.lda, item.row0, args.m, item.k_begin, item.k_end),
         CopyB(static_cast<const T*>(args.b) + item.batch * args.stride_b, args.ldb, item.column0, args.n, item.k_begin, item.k_end),

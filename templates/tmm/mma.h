@@ -36,17 +36,22 @@ struct TileLayout {
     // Elements of one access to global memory.
     int access;
     bool async_copy;
+    // Rows start anywhere; they are read by aligned chunks, which are shifted into place (realigning_copy.cuh).
+    bool realigned;
 };
 
 constexpr TileLayout tile_layout(bool rows_along_k, int outer, const KernelConfig& c, int alignment) {
-    const int access = alignment / 2 < c.vector_width ? alignment / 2 : c.vector_width;
+    const bool realigned = alignment < 4 && c.vector_width == kChunk;
+    const int aligned = alignment / 2 < c.vector_width ? alignment / 2 : c.vector_width;
+    const int access = realigned ? kChunk : aligned;
     return TileLayout{.rows_along_k = rows_along_k,
                       .outer = outer,
                       .depth = c.block_k,
                       .vector = access < 2 ? 2 : access,
                       .access = access,
                       // cp.async moves 4, 8 or 16 bytes.
-                      .async_copy = c.async_copy != 0 && access >= 2};
+                      .async_copy = c.async_copy != 0 && aligned >= 2,
+                      .realigned = realigned};
 }
 constexpr TileLayout layout_a(const KernelConfig& c, const KernelSignature& s) {
     return tile_layout(s.op_a == Operation::none, c.block_m, c, s.align_a);

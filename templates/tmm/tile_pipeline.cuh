@@ -99,7 +99,7 @@ public:
         }
     }
 
-private:
+protected:
     // Calls copy with what ends within the next tile: K, which only the last tile sees, or a vector along M or N.
     template <class Copy>
     __device__ void with_checks(Copy&& copy) const {

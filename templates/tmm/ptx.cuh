@@ -85,6 +85,12 @@ __device__ inline void mma_m16n8k16_bf16(float (&sums)[4], const unsigned (&a)[4
         : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
+// The same of floats of which the tensor cores take as much as TF32 has: 16 x 8 times 8 x 8.
+__device__ inline void mma_m16n8k8_tf32(float (&sums)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
 
 // The block's place in its cluster.
 __device__ inline unsigned cluster_ctarank() {

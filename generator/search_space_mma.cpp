@@ -52,7 +52,9 @@ KernelConfig mma_config(const MmaTile& tile, const MmaPipeline& pipeline, const 
                         .boundary = boundary::peeled,
                         .warps_m = tile.warps_m,
                         .warps_n = tile.warps_n};
-    const std::int64_t held = device.shared_bytes_per_sm / (mma::shared_bytes(config, signature) + kReservedSharedBytes);
+    const std::int64_t held =
+        std::min<std::int64_t>(device.shared_bytes_per_sm / (mma::shared_bytes(config, signature) + kReservedSharedBytes),
+                               device.registers_per_sm / (mma::threads(config) * mma_registers(config, signature)));
     config.min_blocks = static_cast<int>(std::clamp<std::int64_t>(held, 1, tile.min_blocks));
     return config;
 }
@@ -89,11 +91,12 @@ double mma_efficiency(const KernelConfig& c, const KernelSignature& s, const Dev
 int mma_registers(const KernelConfig& c, const KernelSignature& s) {
     constexpr int kAddresses = 24;
     const int fragments = 2 * 4 * (mma::warp_rows(c) + mma::warp_columns(c)) / mma::kSquare;
-    // Until it is stored a single element takes a register of its own, and as many do what is realigned.
+    // Until it is stored, a single element takes a register of its own, as do the two elements that one of a realigned tile comes from;
+    // and each access its address.
     const auto on_the_way = [&](const mma::TileLayout& tile) {
         if (tile.async_copy) return 0;
         const int elements = mma::tile_elements(tile) / mma::threads(c);
-        return tile.access == 1 || tile.realigned ? elements : elements / 2;
+        return tile.realigned ? elements * 7 / 4 : tile.access == 1 ? elements * 3 : elements / 2;
     };
     return mma::accumulators(c) + fragments + on_the_way(mma::layout_a(c, s)) + on_the_way(mma::layout_b(c, s)) + kAddresses;
 }

@@ -24,7 +24,7 @@ std::span<const MmaPipeline> mma_pipelines(bool async_copy);
 // Can cp.async bring an operand of the signature?
 bool mma_copies_async(const KernelSignature& signature);
 
-// For sizes of any kind. Where the SM's shared memory holds fewer blocks than the tile's min_blocks, registers are bounded for those.
+// For sizes of any kind. Where the SM's shared memory and registers hold fewer blocks than the tile's min_blocks, it is those.
 KernelConfig mma_config(const MmaTile& tile, const MmaPipeline& pipeline, const KernelSignature& signature, const DeviceInfo& device);
 
 // Multiply-adds of an SM in a clock, at most, by mma.sync with 16-bit operands and sums in float.

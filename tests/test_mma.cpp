@@ -1,19 +1,29 @@
 // The mma family beside what every family is tested for: tiles that ldmatrix reads without bank conflicts, NaN and infinities where a
-// loop of multiplications puts them, and what is refused.
+// loop of multiplications puts them, registers that suffice (TMM_TEST_PIPELINES: of how many of the
+// search's pipelines), and what is refused.
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "generator/assumed_device.h"
+#include "generator/compiler.h"
 #include "generator/launch_plan.h"
+#include "generator/search_space.h"
+#include "generator/search_space_mma.h"
 #include "generator/shapes_file.h"
 #include "generator/text.h"
 #include "runtime/host_device.h"
+#include "support_correctness.h"
 #include "tmm/mma.h"
 
 using namespace tmm;
@@ -137,6 +147,69 @@ TEST_CASE("NaN and infinities come out where a loop of multiplications puts them
                     CHECK((std::isnan(expected) ? std::isnan(got) : got == expected));
                 }
         }
+    }
+}
+
+TEST_CASE("no tile of the search spills registers on any architecture") {
+    if (nvrtc_version() == 0) {
+        MESSAGE("skipped: libnvrtc was not found");
+        return;
+    }
+    struct Job {
+        KernelConfig config;
+        KernelSignature signature;
+        int architecture;
+        CompileResult result;
+    };
+    std::vector<Job> jobs;
+    constexpr Operation kOperations[] = {Operation::none, Operation::transpose};
+    constexpr const char* kArchitectures[] = {"80", "90", "120"};
+    // Layouts, architectures and alignments take turns.
+    std::size_t turn = 0;
+    for (const int alignment : {16, 2}) {
+        for (const MmaTile& tile : mma_tiles()) {
+            ++turn;
+            const DeviceInfo device = assumed_device(kArchitectures[turn % 3]);
+            KernelSignature signature = signature_for(kOperations[turn % 2], kOperations[turn / 2 % 2], alignment);
+            signature.reads_c = turn % 5 == 0;
+            const auto pipelines = mma_pipelines(mma_copies_async(signature));
+            for (const MmaPipeline& pipeline : pipelines.first(static_cast<std::size_t>(tmm::testing::test_setting("PIPELINES", 1)))) {
+                const KernelConfig config = mma_config(tile, pipeline, signature, device);
+                GemmProblem problem = parse_shape("2047x2047x2047 dtype=bf16").problem;
+                problem.op_a = signature.op_a;
+                problem.op_b = signature.op_b;
+                problem.lda = problem.ldb = problem.ldc = alignment == 16 ? 2048 : 2047;
+                problem.reads_c = signature.reads_c;
+                if (why_invalid(problem, config, device)) continue;
+                jobs.push_back({config, signature, device.compute_capability(), {}});
+            }
+        }
+    }
+    REQUIRE(jobs.size() >= 50);
+    std::atomic<std::size_t> next = 0;
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
+        threads.emplace_back([&] {
+            for (std::size_t job; (job = next++) < jobs.size();) {
+                Job& j = jobs[job];
+                j.result = make_nvrtc_compiler(j.architecture)->compile(make_kernel_source(j.signature, j.config));
+            }
+        });
+    for (std::thread& thread : threads) thread.join();
+    for (const Job& job : jobs) {
+        const std::string what = to_text(job.config);
+        CAPTURE(what);
+        CAPTURE(job.architecture);
+        if (const auto* failure = std::get_if<CompileFailure>(&job.result)) {
+            FAIL_CHECK(failure->log);
+            continue;
+        }
+        const auto& kernel = std::get<CompiledKernel>(job.result);
+        CHECK(kernel.log == "");
+        CHECK(kernel.spill_bytes == 0);
+        if (std::getenv("TMM_TEST_VERBOSE"))
+            fmt::print("sm_{} {}{} align {}: {} registers: {}\n", job.architecture, job.signature.op_a == Operation::none ? 'n' : 't',
+                       job.signature.op_b == Operation::none ? 'n' : 't', job.signature.align_a, kernel.registers, what);
     }
 }
 

@@ -308,6 +308,7 @@ public:
     void encode_tensor_map(const TensorMapRequest& request, void* map) const override {
         if (!driver_.tensor_map_encode_tiled)
             throw LaunchRefused("the CUDA driver is too old for tensor maps: it has no cuTensorMapEncodeTiled");
+        const Current current(*context_);
         const cuuint64_t sizes[] = {static_cast<cuuint64_t>(request.columns), static_cast<cuuint64_t>(request.rows),
                                     static_cast<cuuint64_t>(request.matrices)};
         const cuuint64_t strides[] = {static_cast<cuuint64_t>(request.row_bytes), static_cast<cuuint64_t>(request.matrix_bytes)};

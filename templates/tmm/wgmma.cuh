@@ -344,7 +344,7 @@ __device__ inline void store_tile(const Destination<signature, config>& destinat
             if (destination.has(row0 + rows, column0 + row_length)) {
                 constexpr int elements = rows * row_length;
                 constexpr int pass = 32 * width;
-#pragma unroll
+#pragma unroll 4
                 for (int first = 0; first < elements; first += pass) {
                     const int element = first + lane * width;
                     const int row = element / row_length;

@@ -170,6 +170,8 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (accumulators(c) > 192) return "a thread holds at most 192 accumulators";
     if (accumulators(c) + 40 > (trades_registers(c) ? consumer_registers(c) : registers_at_launch(c)))
         return "the accumulators do not fit the registers of min_blocks blocks";
+    // ptxas counts an instruction's registers against those at launch, whatever is traded later; some 26 are its own.
+    if (group_n(c) / 2 + 26 > registers_at_launch(c)) return "an instruction's sums do not fit the registers that a thread has at launch";
     if (c.stages < 2 || c.stages > 16) return "stages is 2 to 16";
     if (c.multicast_a != 1 && c.multicast_b != 1) return "only one of multicast_a and multicast_b may be more than 1";
     if (!is_power_of_two(multicast(c)) || multicast(c) > 4) return "multicast_a and multicast_b are 1, 2 or 4";

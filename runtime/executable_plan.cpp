@@ -98,7 +98,9 @@ void ExecutablePlan::run(const GemmCall& call, Stream stream) const {
         const std::size_t bytes = step.bind(step, plan_.problem, call, arguments);
         if (step.tensor_maps)
             for (const TensorMapRequest& map : step.tensor_maps(step, arguments)) device_->encode_tensor_map(map, arguments + map.offset);
-        device_->launch(*kernels_[i], step.grid, step.threads, step.cluster, step.shared_bytes, arguments, bytes, stream);
+        const LaunchShape shape{
+            .grid = step.grid, .threads = step.threads, .cluster = step.cluster, .shared_bytes = step.shared_bytes, .waits_itself = true};
+        device_->launch(*kernels_[i], shape, arguments, bytes, stream);
     }
 }
 

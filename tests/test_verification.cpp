@@ -60,10 +60,10 @@ public:
         named->of_plan = !entry.starts_with("tmm_verify");
         return named;
     }
-    void launch(const LoadedKernel& kernel, std::int64_t grid, int threads, int cluster, std::int64_t shared_bytes, const void* arguments,
-                std::size_t argument_bytes, Stream stream) override {
+    void launch(const LoadedKernel& kernel, const LaunchShape& shape, const void* arguments, std::size_t argument_bytes,
+                Stream stream) override {
         const auto& named = static_cast<const NamedKernel&>(kernel);
-        device_->launch(*named.kernel, grid, threads, cluster, shared_bytes, arguments, argument_bytes, stream);
+        device_->launch(*named.kernel, shape, arguments, argument_bytes, stream);
         if (named.of_plan && fault) fault(*static_cast<const GemmArgs*>(arguments));
     }
     void encode_tensor_map(const TensorMapRequest& request, void* map) const override { device_->encode_tensor_map(request, map); }

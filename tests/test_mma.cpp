@@ -1,6 +1,6 @@
 // The mma family beside what every family is tested for: tiles that ldmatrix reads without bank conflicts, NaN and infinities where a
-// loop of multiplications puts them, registers that suffice (TMM_TEST_PIPELINES: of how many of the
-// search's pipelines), and what is refused.
+// loop of multiplications puts them, registers that suffice, and what is refused. TMM_TEST_PIPELINES says how many of the search's
+// pipelines are compiled for each tile.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 

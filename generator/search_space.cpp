@@ -76,8 +76,10 @@ public:
         const double memory = bytes / (4.0e6 * std::max(0.1, fill));
         // A second kernel, and a cluster's two barriers with the sums between them.
         const double summing = (partial_results(c) > 1 ? 2.0 : 0.0) + (c.cluster > 1 ? 0.8 : 0.0);
-        // Of tensor-core configs that memory bounds alike, those that compute less beyond the edges come first.
-        const double beside = c.family == family::mma ? 0.1 * arithmetic : 0.0;
+        // Of tensor-core configs that memory bounds alike, those that compute less beyond the edges come first; and the parts of a
+        // split are read when the products are done.
+        const double parts = partial_results(c) > 1 ? kPartialBytes * partial_results(c) * m * n * static_cast<double>(problem_.batch) : 0;
+        const double beside = c.family == family::mma ? 0.1 * arithmetic + parts / 4.0e6 : 0.0;
         return std::max({arithmetic, memory, latency(c)}) + beside + packing + summing + edges(c) + 1.5;
     }
 

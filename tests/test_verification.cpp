@@ -562,7 +562,7 @@ TEST_CASE("the reference agrees with OpenBLAS in double precision") {
                                      .a_step_k = a_plain ? 1 : p.lda,
                                      .b_step_k = b_plain ? p.ldb : 1,
                                      .b_step_n = b_plain ? 1 : p.ldb};
-            bench().device->launch(*kernel, 3, 256, 1, 0, &args, sizeof args, nullptr);
+            bench().device->launch(*kernel, {.grid = 3, .threads = 256}, &args, sizeof args, nullptr);
             double worst = 0;
             bool bounded = true;
             for (i64 i = 0; i < row_count; ++i) {

@@ -142,7 +142,7 @@ TEST_CASE("a refused launch says so and does no harm") {
     const auto add = device->load(compiled, "test_add", 0);
     CHECK_THROWS_AS(device->launch(*add, {.grid = 1, .threads = 4096}, &args, sizeof args, nullptr), LaunchRefused);
     CHECK_THROWS_AS(device->launch(*add, {.grid = 0, .threads = 32}, &args, sizeof args, nullptr), LaunchRefused);
-    CHECK_THROWS_AS(device->launch(*add, std::int64_t{1} << 31, 32, 1, 0, &args, sizeof args, nullptr), LaunchRefused);
+    CHECK_THROWS_AS(device->launch(*add, {.grid = std::int64_t{1} << 31, .threads = 32}, &args, sizeof args, nullptr), LaunchRefused);
     CHECK_THROWS_AS(device->load(compiled, "test_shared", device->info().shared_bytes_per_block + 1), LaunchRefused);
     CHECK_THROWS_AS(device->load(compiled, "test_absent", 0), LaunchRefused);
     device->launch(*add, {.grid = 1, .threads = 32}, &args, sizeof args, nullptr);

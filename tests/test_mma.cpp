@@ -22,6 +22,7 @@
 #include "generator/search_space_mma.h"
 #include "generator/shapes_file.h"
 #include "generator/text.h"
+#include "runtime/executable_plan.h"
 #include "runtime/host_device.h"
 #include "support_correctness.h"
 #include "tmm/mma.h"
@@ -63,7 +64,7 @@ std::vector<float> multiplied(const GemmProblem& problem, const KernelConfig& co
         alignas(64) std::byte arguments[kMaxArgumentBytes];
         const GemmCall call{.a = a.data(), .b = b.data(), .c = c.data(), .workspace = workspace.data()};
         const std::size_t bytes = step.bind(step, problem, call, arguments);
-        device->launch(*kernel, step.grid, step.threads, step.cluster, step.shared_bytes, arguments, bytes, nullptr);
+        device->launch(*kernel, shape_of(step), arguments, bytes, nullptr);
     }
     return c;
 }

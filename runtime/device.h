@@ -22,8 +22,6 @@ struct LaunchShape {
     int threads = 1;
     int cluster = 1;
     std::int64_t shared_bytes = 0;
-    // The kernel itself waits for what runs before it in the stream (griddepcontrol.wait), so that it may begin while that ends.
-    bool waits_itself = false;
 };
 
 class LoadedKernel {

@@ -92,8 +92,7 @@ std::variant<ExecutablePlan, CompileFailure> ExecutablePlan::make(LaunchPlan pla
 }
 
 LaunchShape shape_of(const LaunchStep& step) {
-    // Every family's kernel waits before it touches global memory.
-    return {.grid = step.grid, .threads = step.threads, .cluster = step.cluster, .shared_bytes = step.shared_bytes, .waits_itself = true};
+    return {.grid = step.grid, .threads = step.threads, .cluster = step.cluster, .shared_bytes = step.shared_bytes};
 }
 
 void ExecutablePlan::run(const GemmCall& call, Stream stream) const {

@@ -18,7 +18,6 @@
 #include "tmm/args.h"
 #include "tmm/epilogue.cuh"
 #include "tmm/gemv.h"
-#include "tmm/ptx.cuh"
 #include "tmm/shared_memory.cuh"
 #include "tmm/vector.cuh"
 
@@ -89,8 +88,6 @@ constexpr int clamp_to_int(i64 value) {
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
-    ptx::griddepcontrol_launch_dependents();
-    ptx::griddepcontrol_wait();
     constexpr int rows = config.block_m;
     constexpr int columns = config.thread_n;
     constexpr int steps = k_step(config);

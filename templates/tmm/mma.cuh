@@ -146,8 +146,6 @@ struct CopyOf<T, layout, config, true> {
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
-    ptx::griddepcontrol_launch_dependents();
-    ptx::griddepcontrol_wait();
     using T = Element<signature.type_a>;
     constexpr TileLayout shape_a = layout_a(config, signature);
     constexpr TileLayout shape_b = layout_b(config, signature);

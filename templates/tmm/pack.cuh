@@ -12,7 +12,6 @@
 
 #include "tmm/args.h"
 #include "tmm/pack.h"
-#include "tmm/ptx.cuh"
 #include "tmm/shared_memory.cuh"
 
 namespace tmm::pack {
@@ -52,8 +51,6 @@ __device__ inline void pack_tile(const float* matrix, i64 ld, i64 stride, i64 ou
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
-    ptx::griddepcontrol_launch_dependents();
-    ptx::griddepcontrol_wait();
     SharedMemory shared;
     float* square = shared.take<float, kTile*(kTile + 1)>()[0];
     float* packed_a = static_cast<float*>(args.workspace);

@@ -121,20 +121,6 @@ __device__ inline void st_global(void* destination, const unsigned (&words)[4]) 
     asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(destination), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]));
 }
 
-// A kernel may begin while the one before it in the stream still runs. Waits until that has ended and what it wrote is there; each
-// thread that reads or writes global memory calls it first. Before compute capability 9.0 there is nothing to wait for.
-__device__ inline void griddepcontrol_wait() {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-// Once every block has called it or ended, the next kernel may begin; it waits for this one's end in the same way.
-__device__ inline void griddepcontrol_launch_dependents() {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
-
 // Waits for `threads` threads that come to barrier `id`, whole warps of the block.
 __device__ inline void bar_sync(int id, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");

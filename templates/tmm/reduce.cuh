@@ -5,7 +5,6 @@
 
 #include "tmm/args.h"
 #include "tmm/epilogue.cuh"
-#include "tmm/ptx.cuh"
 #include "tmm/reduce.h"
 #include "tmm/shared_memory.cuh"
 #include "tmm/vector.cuh"
@@ -15,8 +14,6 @@ namespace tmm::reduce {
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
-    ptx::griddepcontrol_launch_dependents();
-    ptx::griddepcontrol_wait();
     constexpr int vectors = config.block_n / kVector;
     constexpr int sharers = config.block_m;
     const int vector = static_cast<int>(threadIdx.x) % vectors;

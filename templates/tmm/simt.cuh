@@ -218,8 +218,6 @@ __device__ inline void store_results_of(const GemmArgs& args, const WorkItem& it
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
-    ptx::griddepcontrol_launch_dependents();
-    ptx::griddepcontrol_wait();
     SharedMemory shared;
     const SharedTiles<float> tiles_a = shared.take<float, tile_elements(layout_a(config, signature)), config.stages>();
     const SharedTiles<float> tiles_b = shared.take<float, tile_elements(layout_b(config, signature)), config.stages>();

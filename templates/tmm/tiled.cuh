@@ -13,7 +13,6 @@
 
 #include "tmm/args.h"
 #include "tmm/epilogue.cuh"
-#include "tmm/ptx.cuh"
 #include "tmm/shared_memory.cuh"
 #include "tmm/tiled.h"
 
@@ -22,8 +21,6 @@ namespace tmm::tiled {
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
-    ptx::griddepcontrol_launch_dependents();
-    ptx::griddepcontrol_wait();
     constexpr int width = config.block_m;
     constexpr bool guarded = config.boundary == boundary::guarded;
     SharedMemory shared;

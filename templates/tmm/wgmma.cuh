@@ -433,14 +433,11 @@ __device__ void kernel(const WgmmaArgs& args) {
         ptx::prefetch_tensormap(&args.right);
         pipeline.init();
     }
-    ptx::griddepcontrol_launch_dependents();
     // Everyone knows of the barriers, in all blocks that arrive at them.
     if constexpr (multicast(config) > 1)
         ptx::cluster_sync();
     else
         __syncthreads();
-
-    ptx::griddepcontrol_wait();
 
     const int warpgroup = static_cast<int>(threadIdx.x) / kWarpgroup;
     if (warpgroup == 0) {

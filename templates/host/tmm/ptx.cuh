@@ -78,10 +78,6 @@ inline void cp_async_wait_group() {
     host::services->wait_for_copies(pending);
 }
 
-// Kernels run one after the other.
-inline void griddepcontrol_wait() {}
-inline void griddepcontrol_launch_dependents() {}
-
 template <int count>
 inline void st_global(void* destination, const unsigned (&words)[count], TMM_HOST_SITE) {
     if (reinterpret_cast<unsigned long>(destination) % sizeof(words) != 0)

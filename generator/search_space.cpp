@@ -550,14 +550,17 @@ KernelConfig fallback_config(const GemmProblem&) {
     return KernelConfig{.family = family::naive, .block_m = 8, .block_n = 32};
 }
 
-KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device) {
+KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device, std::int64_t most_workspace) {
     const CostModel model(problem, device);
+    const auto serves = [&](const KernelConfig& config) {
+        return workspace_estimate(problem, config) <= static_cast<double>(most_workspace) && !why_invalid(problem, config, device);
+    };
     if (device.compute_capability() == 90 && !multiplies_floats(problem)) {
         std::optional<KernelConfig> best;
         double best_estimate = 0;
         for_each_wgmma(problem, device, [&](const KernelConfig& config) {
             const double estimate = model.estimate(config);
-            if ((best && estimate >= best_estimate) || why_invalid(problem, config, device)) return;
+            if ((best && estimate >= best_estimate) || !serves(config)) return;
             best = config;
             best_estimate = estimate;
         });
@@ -593,7 +596,7 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
         const std::int64_t tiles = ceil_divide(problem.m, config.block_m) * ceil_divide(problem.n, config.block_n) * problem.batch;
         for (const int split : split_choices(problem, device, tiles, config.block_k)) {
             config.split_k = split;
-            if (why_invalid(problem, config, device)) continue;
+            if (!serves(config)) continue;
             if (const double estimate = model.estimate(config); estimate < best_estimate) {
                 best = config;
                 best_estimate = estimate;

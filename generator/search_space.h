@@ -1,6 +1,8 @@
 // Which configs may serve a problem on a device, which may not and why.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,7 +33,8 @@ SearchSpace search_space(const GemmProblem& problem, const DeviceInfo& device, E
 
 // Always valid and always right, whatever the problem; not the fastest.
 KernelConfig fallback_config(const GemmProblem& problem);
-// What an untuned problem gets: valid, and a fair guess at fast.
-KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device);
+// What an untuned problem gets: valid, and a fair guess at fast; with some most_workspace bytes of workspace or less.
+KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device,
+                            std::int64_t most_workspace = std::numeric_limits<std::int64_t>::max());
 
 }  // namespace tmm

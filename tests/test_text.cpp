@@ -63,7 +63,7 @@ TEST_CASE("a config that can't be parsed names the field") {
     CHECK(contains(usage_error([] { parse_config("family=tiled,"); }), "not name=value"));
     CHECK(contains(usage_error([] { parse_config("family=wmma"); }), "family: 'wmma'"));
     CHECK(contains(usage_error([] { parse_config("blockm=16"); }), "did you mean block_m?"));
-    CHECK(contains(usage_error([] { parse_config("warps=4"); }), "its fields are family, block_m"));
+    CHECK(contains(usage_error([] { parse_config("colour=4"); }), "its fields are family, block_m"));
     CHECK(contains(usage_error([] { parse_config("block_m=16,block_m=16"); }), "block_m is given twice"));
     for (const char* value : {"", "x", "-1", "1.5", "99999999999", "2147483647", "16 "}) {
         CAPTURE(value);

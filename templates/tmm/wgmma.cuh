@@ -429,8 +429,11 @@ __device__ void kernel(const WgmmaArgs& args) {
 
     Pipeline<signature, config> pipeline(tiles, barriers);
     if (threadIdx.x == 0) {
-        ptx::prefetch_tensormap(&args.left);
-        ptx::prefetch_tensormap(&args.right);
+        // Where nothing is multiplied, there are no maps.
+        if (args.k > 0) {
+            ptx::prefetch_tensormap(&args.left);
+            ptx::prefetch_tensormap(&args.right);
+        }
         pipeline.init();
     }
     // Everyone knows of the barriers, in all blocks that arrive at them.

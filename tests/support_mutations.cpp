@@ -310,7 +310,7 @@ const std::vector<Mutation> kMutations = {
     {kEpilogue, "vectors past the edge stored whole", "if (valid >= width) {", "if (true) {", "simt registers"},
     {kEpilogue, "no check of the element", "if (i < valid) store_result", "store_result", "simt registers"},
     {kEpilogue, "vector of C, read", "load_vector<access>(c + first)", "load_vector<access>(c)", "simt peeled"},
-    {kEpilogue, "vector of C, stored", "store_vector(c + first, results)", "store_vector(c, results)", "simt peeled"},
+    {kEpilogue, "vector of C, stored", "store_vector_global(c + first, results)", "store_vector_global(c, results)", "simt peeled"},
     {kEpilogue, "sum with C", "to_float(results.element[i]), alpha * sums[first + i])", "to_float(results.element[i]), alpha * sums[i])", "simt peeled"},
     {kEpilogue, "sum without C", "results.element[i] = from_float<C>(alpha * sums[first + i]);", "results.element[i] = from_float<C>(alpha * sums[i]);", "simt peeled"},
     {kEpilogue, "element of C", "(c + i, sums[i], alpha, beta)", "(c, sums[i], alpha, beta)", "simt registers"},

@@ -34,7 +34,7 @@ i64 ceil_div(i64 a, i64 b) {
 
 template <class Args>
 void launch(Device& device, const LoadedKernel& kernel, i64 blocks, int threads, const Args& args, Stream stream) {
-    device.launch(kernel, blocks, threads, 1, 0, &args, sizeof args, stream);
+    device.launch(kernel, {.grid = blocks, .threads = threads}, &args, sizeof args, stream);
 }
 
 std::int64_t round_up(std::int64_t bytes) {

@@ -17,6 +17,8 @@ namespace tmm {
 namespace {
 
 constexpr std::int64_t kLargestGrid = 2147483647;
+// Of a thread.
+constexpr int kMostRegisters = 255;
 // Partial results beyond this cost more to write and read than the split can win.
 constexpr std::int64_t kLargestWorkspace = std::int64_t{1} << 30;
 
@@ -91,8 +93,10 @@ public:
         const double memory = bytes / (4.0e6 * std::max(0.1, fill));
         // A second kernel, and a cluster's two barriers with the sums between them.
         const double summing = (partial_results(c) > 1 ? 2.0 : 0.0) + (c.cluster > 1 ? 0.8 : 0.0);
-        // Of tensor-core configs that memory bounds alike, those that compute less beyond the edges come first.
-        const double beside = c.family == family::mma ? 0.1 * arithmetic : 0.0;
+        // Of tensor-core configs that memory bounds alike, those that compute less beyond the edges come first; and the parts of a
+        // split are read when the products are done.
+        const double parts = partial_results(c) > 1 ? kPartialBytes * partial_results(c) * m * n * static_cast<double>(problem_.batch) : 0;
+        const double beside = c.family == family::mma ? 0.1 * arithmetic + parts / 4.0e6 : 0.0;
         return std::max({arithmetic, memory, latency(c)}) + beside + packing + summing + edges(c) + 1.5;
     }
 
@@ -401,6 +405,8 @@ void add_mma(Collector& collector, const GemmProblem& p, const DeviceInfo& devic
         double doubt = 0;
         for (const MmaPipeline& pipeline : mma_pipelines(mma_copies_async(signature))) {
             KernelConfig config = mma_config(tile, pipeline, signature, device);
+            // It would spill.
+            if (mma_registers(config, signature) > kMostRegisters) continue;
             if (divides(Extent{.rows = p.m, .columns = p.n}, p.k, tile.block_m, tile.block_n, pipeline.block_k))
                 config.boundary = boundary::exact;
             if (tiles > 4LL * device.sm_count && tiles_m > kRasterBand && tiles_n > kRasterBand) config.raster = kRasterBand;
@@ -527,10 +533,9 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
     if (c.family == family::mma && device.compute_capability() < 80) return "mma.sync of 16 x 8 x 16 needs compute capability 8.0";
     // The accumulators alone, before fragments and addresses; what ptxas needs beyond that shows as spills.
     const int accumulators = c.family == family::simt ? c.thread_m * c.thread_n : c.family == family::mma ? mma::accumulators(c) : 0;
-    const int registers = c.family == family::mma ? mma_registers(c, signature) : accumulators + 24;
-    const int register_limit = std::min(255, device.registers_per_sm / (threads(c) * c.min_blocks));
-    if (registers > register_limit)
-        return fmt::format("{} accumulators a thread and what comes with them do not fit its {} registers", accumulators, register_limit);
+    const int register_limit = std::min(kMostRegisters, device.registers_per_sm / (threads(c) * c.min_blocks));
+    if (accumulators + 24 > register_limit)
+        return fmt::format("{} accumulators a thread do not fit its {} registers", accumulators, register_limit);
     if (c.family != family::naive) {
         if (p.m >= kLargestGrid || p.n >= kLargestGrid || p.k >= kLargestGrid) return "sizes of 2^31 and more are left to naive";
         if (p.m > 0 && p.n > 0) {
@@ -589,8 +594,10 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
                                      tile_at(32, 32, 4, 4, stages, async_copy)};
     if (is_16_bit(problem.type_a)) {
         const KernelSignature signature = signature_of(problem);
-        for (const MmaTile& tile : mma_tiles())
-            likely.push_back(mma_config(tile, mma_pipelines(mma_copies_async(signature)).front(), signature, device));
+        for (const MmaTile& tile : mma_tiles()) {
+            const KernelConfig config = mma_config(tile, mma_pipelines(mma_copies_async(signature)).front(), signature, device);
+            if (mma_registers(config, signature) <= kMostRegisters) likely.push_back(config);
+        }
     }
     for (KernelConfig config : likely) {
         const std::int64_t tiles = ceil_divide(problem.m, config.block_m) * ceil_divide(problem.n, config.block_n) * problem.batch;

@@ -23,6 +23,10 @@ constexpr MmaPipeline kRegisterPipelines[] = {{32, 2}, {64, 1}, {32, 1}, {64, 2}
 constexpr double kSharedBytesPerClock = 128;
 // The system's, of each block's shared memory.
 constexpr std::int64_t kReservedSharedBytes = 1024;
+// What an SM gets out of the L2 cache while all of them read.
+constexpr double kCacheBytesPerClock = 32;
+// The part of what runs beside the slowest of them that shows nevertheless.
+constexpr double kOverlapLoss = 0.1;
 // Beside the products, a scheduler's time goes to addresses and barriers.
 constexpr double kBestEfficiency = 0.85;
 
@@ -84,8 +88,11 @@ double mma_efficiency(const KernelConfig& c, const KernelSignature& s, const Dev
         const double accesses = 16.0 * tile.outer / (32.0 * tile.access);
         return tile.realigned ? 10 * accesses : tile.access == 1 ? 3 * accesses : accesses;
     };
-    const double busy = read + written + copies(mma::layout_a(c, s)) + copies(mma::layout_b(c, s));
-    return products / std::max(products / kBestEfficiency, busy);
+    const double shared = read + written + copies(mma::layout_a(c, s)) + copies(mma::layout_b(c, s));
+    const double fetched = 32.0 * (c.block_m + c.block_n) / kCacheBytesPerClock;
+    const double computed = products / kBestEfficiency;
+    const double slowest = std::max({computed, shared, fetched});
+    return products / (slowest + kOverlapLoss * (computed + shared + fetched - slowest));
 }
 
 int mma_registers(const KernelConfig& c, const KernelSignature& s) {

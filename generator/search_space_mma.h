@@ -30,7 +30,7 @@ KernelConfig mma_config(const MmaTile& tile, const MmaPipeline& pipeline, const 
 // Multiply-adds of an SM in a clock, at most, by mma.sync with 16-bit operands and sums in float.
 double mma_rate(const DeviceInfo& device);
 
-// The part of that rate that a kernel's way through shared memory leaves.
+// The part of that rate that the way of the operands through the caches and shared memory leaves.
 double mma_efficiency(const KernelConfig& config, const KernelSignature& signature, const DeviceInfo& device);
 
 // Registers that a thread needs: sums, the fragments of two steps, elements on their way to shared memory, and some for addresses.

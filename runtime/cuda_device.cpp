@@ -273,33 +273,36 @@ public:
         return loaded;
     }
 
-    void launch(const LoadedKernel& kernel, std::int64_t grid, int threads, int cluster, std::int64_t shared_bytes, const void* arguments,
+    void launch(const LoadedKernel& kernel, const LaunchShape& shape, const void* arguments,
                 std::size_t /*argument_bytes: the kernel's own parameter says*/, Stream stream) override {
-        if (grid < 1 || grid > std::numeric_limits<int>::max())
-            throw LaunchRefused(fmt::format("a grid of {} blocks is outside of 1 to 2147483647", grid));
-        if (shared_bytes < 0 || shared_bytes > info_.shared_bytes_per_block)
+        if (shape.grid < 1 || shape.grid > std::numeric_limits<int>::max())
+            throw LaunchRefused(fmt::format("a grid of {} blocks is outside of 1 to 2147483647", shape.grid));
+        if (shape.shared_bytes < 0 || shape.shared_bytes > info_.shared_bytes_per_block)
             throw LaunchRefused(
-                fmt::format("{} bytes of shared memory a block, the device has {}", shared_bytes, info_.shared_bytes_per_block));
+                fmt::format("{} bytes of shared memory a block, the device has {}", shape.shared_bytes, info_.shared_bytes_per_block));
         const Current current(*context_);
-        // Spread, the default, leaves some SMs of a GPC with many blocks and others with few.
         CUlaunchAttribute attributes[2] = {};
-        attributes[0].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-        attributes[0].value.clusterDim.x = static_cast<unsigned>(cluster);
-        attributes[0].value.clusterDim.y = 1;
-        attributes[0].value.clusterDim.z = 1;
-        attributes[1].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE;
-        attributes[1].value.clusterSchedulingPolicyPreference = CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING;
+        unsigned count = 0;
+        if (shape.cluster > 1) {
+            attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+            attributes[count].value.clusterDim.x = static_cast<unsigned>(shape.cluster);
+            attributes[count].value.clusterDim.y = 1;
+            attributes[count++].value.clusterDim.z = 1;
+            // Spread, the default, leaves some SMs of a GPC with many blocks and others with few.
+            attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE;
+            attributes[count++].value.clusterSchedulingPolicyPreference = CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING;
+        }
         CUlaunchConfig config{};
-        config.gridDimX = static_cast<unsigned>(grid);
+        config.gridDimX = static_cast<unsigned>(shape.grid);
         config.gridDimY = 1;
         config.gridDimZ = 1;
-        config.blockDimX = static_cast<unsigned>(threads);
+        config.blockDimX = static_cast<unsigned>(shape.threads);
         config.blockDimY = 1;
         config.blockDimZ = 1;
-        config.sharedMemBytes = static_cast<unsigned>(shared_bytes);
+        config.sharedMemBytes = static_cast<unsigned>(shape.shared_bytes);
         config.hStream = static_cast<CUstream>(stream);
         config.attrs = attributes;
-        config.numAttrs = cluster > 1 ? 2 : 0;
+        config.numAttrs = count;
         // Every kernel has exactly one parameter, a struct by value.
         void* parameters[] = {const_cast<void*>(arguments)};
         check(driver_, driver_.launch(&config, static_cast<const CudaKernel&>(kernel).function, parameters, nullptr), "cuLaunchKernelEx");

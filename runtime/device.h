@@ -16,6 +16,14 @@ namespace tmm {
 // A stream of the device; null is its default stream. The emulated device runs everything at once, in order.
 using Stream = void*;
 
+// How a kernel is launched.
+struct LaunchShape {
+    std::int64_t grid = 1;
+    int threads = 1;
+    int cluster = 1;
+    std::int64_t shared_bytes = 0;
+};
+
 class LoadedKernel {
 public:
     virtual ~LoadedKernel() = default;
@@ -64,8 +72,8 @@ public:
     // Loads one entry and raises its shared-memory limit to shared_bytes.
     virtual std::shared_ptr<const LoadedKernel> load(const CompiledKernel& kernel, const std::string& entry, std::int64_t shared_bytes) = 0;
     // Only launches: no allocation, no lock, safe inside stream capture. arguments: the kernel's one struct, by value.
-    virtual void launch(const LoadedKernel& kernel, std::int64_t grid, int threads, int cluster, std::int64_t shared_bytes,
-                        const void* arguments, std::size_t argument_bytes, Stream stream) = 0;
+    virtual void launch(const LoadedKernel& kernel, const LaunchShape& shape, const void* arguments, std::size_t argument_bytes,
+                        Stream stream) = 0;
     // Writes the TensorMap (templates/tmm/tensor_map.h) that TMA reads. Only computes.
     virtual void encode_tensor_map(const TensorMapRequest& request, void* map) const = 0;
     virtual void synchronize(Stream stream = nullptr) = 0;

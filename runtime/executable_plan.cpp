@@ -91,6 +91,10 @@ std::variant<ExecutablePlan, CompileFailure> ExecutablePlan::make(LaunchPlan pla
     return executable;
 }
 
+LaunchShape shape_of(const LaunchStep& step) {
+    return {.grid = step.grid, .threads = step.threads, .cluster = step.cluster, .shared_bytes = step.shared_bytes};
+}
+
 void ExecutablePlan::run(const GemmCall& call, Stream stream) const {
     alignas(64) std::byte arguments[kMaxArgumentBytes];
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -98,7 +102,7 @@ void ExecutablePlan::run(const GemmCall& call, Stream stream) const {
         const std::size_t bytes = step.bind(step, plan_.problem, call, arguments);
         if (step.tensor_maps)
             for (const TensorMapRequest& map : step.tensor_maps(step, arguments)) device_->encode_tensor_map(map, arguments + map.offset);
-        device_->launch(*kernels_[i], step.grid, step.threads, step.cluster, step.shared_bytes, arguments, bytes, stream);
+        device_->launch(*kernels_[i], shape_of(step), arguments, bytes, stream);
     }
 }
 

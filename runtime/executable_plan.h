@@ -33,6 +33,9 @@ private:
     std::unique_ptr<State> state_;
 };
 
+// How a step is launched, with all of its blocks.
+LaunchShape shape_of(const LaunchStep& step);
+
 class ExecutablePlan {
 public:
     // The log where a kernel of the plan does not compile.

@@ -108,8 +108,8 @@ TEST_CASE("kernels run, with as much shared memory as the device has") {
     AddArgs args{.values = static_cast<int*>(buffer.data()), .count = 1000, .summand = 5};
 
     const auto add = device->load(compiled, "test_add", 0);
-    device->launch(*add, 4, 256, 1, 0, &args, sizeof args, nullptr);
-    device->launch(*add, 4, 256, 1, 0, &args, sizeof args, nullptr);
+    device->launch(*add, {.grid = 4, .threads = 256}, &args, sizeof args, nullptr);
+    device->launch(*add, {.grid = 4, .threads = 256}, &args, sizeof args, nullptr);
     device->synchronize();
     std::vector<int> values(1000);
     device->copy_to_host(values.data(), buffer.data(), buffer.bytes());
@@ -119,14 +119,14 @@ TEST_CASE("kernels run, with as much shared memory as the device has") {
     const std::int64_t shared_bytes = device->info().shared_bytes_per_block;
     const auto shared = device->load(compiled, "test_shared", shared_bytes);
     args.count = 256;
-    device->launch(*shared, 1, 256, 1, shared_bytes, &args, sizeof args, nullptr);
+    device->launch(*shared, {.grid = 1, .threads = 256, .shared_bytes = shared_bytes}, &args, sizeof args, nullptr);
     device->copy_to_host(values.data(), buffer.data(), buffer.bytes());
     CHECK(values[0] == 5 + 255);
     CHECK(values[255] == 5);
 
     if (device->info().compute_capability_major >= 9) {
         args.count = 1000;
-        device->launch(*add, 4, 256, 2, 0, &args, sizeof args, nullptr);
+        device->launch(*add, {.grid = 4, .threads = 256, .cluster = 2}, &args, sizeof args, nullptr);
         device->copy_to_host(values.data(), buffer.data(), buffer.bytes());
         CHECK(values[999] == 15);
     }
@@ -140,12 +140,12 @@ TEST_CASE("a refused launch says so and does no harm") {
     device->fill_bytes(buffer.data(), 0, buffer.bytes());
     const AddArgs args{.values = static_cast<int*>(buffer.data()), .count = 1, .summand = 1};
     const auto add = device->load(compiled, "test_add", 0);
-    CHECK_THROWS_AS(device->launch(*add, 1, 4096, 1, 0, &args, sizeof args, nullptr), LaunchRefused);
-    CHECK_THROWS_AS(device->launch(*add, 0, 32, 1, 0, &args, sizeof args, nullptr), LaunchRefused);
-    CHECK_THROWS_AS(device->launch(*add, std::int64_t{1} << 31, 32, 1, 0, &args, sizeof args, nullptr), LaunchRefused);
+    CHECK_THROWS_AS(device->launch(*add, {.grid = 1, .threads = 4096}, &args, sizeof args, nullptr), LaunchRefused);
+    CHECK_THROWS_AS(device->launch(*add, {.grid = 0, .threads = 32}, &args, sizeof args, nullptr), LaunchRefused);
+    CHECK_THROWS_AS(device->launch(*add, {.grid = std::int64_t{1} << 31, .threads = 32}, &args, sizeof args, nullptr), LaunchRefused);
     CHECK_THROWS_AS(device->load(compiled, "test_shared", device->info().shared_bytes_per_block + 1), LaunchRefused);
     CHECK_THROWS_AS(device->load(compiled, "test_absent", 0), LaunchRefused);
-    device->launch(*add, 1, 32, 1, 0, &args, sizeof args, nullptr);
+    device->launch(*add, {.grid = 1, .threads = 32}, &args, sizeof args, nullptr);
     int value = 0;
     device->copy_to_host(&value, buffer.data(), sizeof value);
     CHECK(value == 1);
@@ -162,7 +162,7 @@ TEST_CASE("a recorded sequence runs again each time it is replayed, and gives it
     const auto replay = device->record([&](Stream stream) {
         for (int i = 0; i < 3; ++i) {
             args.summand = i + 1;
-            device->launch(*add, 4, 256, 1, 0, &args, sizeof args, stream);
+            device->launch(*add, {.grid = 4, .threads = 256}, &args, sizeof args, stream);
         }
     });
     CHECK(replay->run_timed() > 0);
@@ -172,7 +172,8 @@ TEST_CASE("a recorded sequence runs again each time it is replayed, and gives it
     CHECK(values == std::vector<int>(1000, 12));
 
     // A recording that fails leaves the device as it was.
-    CHECK_THROWS_AS(device->record([&](Stream stream) { device->launch(*add, 1, 4096, 1, 0, &args, sizeof args, stream); }), LaunchRefused);
+    CHECK_THROWS_AS(device->record([&](Stream stream) { device->launch(*add, {.grid = 1, .threads = 4096}, &args, sizeof args, stream); }),
+                    LaunchRefused);
     CHECK(replay->run_timed() > 0);
     CHECK(device->state().sm_clock_mhz >= 0);
 }
@@ -186,7 +187,7 @@ TEST_CASE("child: a write to an address that is not there" * doctest::skip()) {
     int faults = 0;
     for (int attempt = 0; attempt < 2; ++attempt) {
         try {
-            if (attempt == 0) device->launch(*add, 1, 32, 1, 0, &args, sizeof args, nullptr);
+            if (attempt == 0) device->launch(*add, {.grid = 1, .threads = 32}, &args, sizeof args, nullptr);
             device->synchronize();
         } catch (const DeviceFault&) {
             ++faults;

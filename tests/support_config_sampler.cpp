@@ -78,7 +78,17 @@ constexpr std::array kFamilies = {
     Family{family::mma, boundary::guarded, Types::narrow},
     Family{family::mma, boundary::peeled, Types::narrow},
     Family{family::mma, boundary::peeled, Types::narrow_to_float},
+    Family{family::wgmma, boundary::hardware, Types::narrow},
+    Family{family::wgmma, boundary::hardware, Types::narrow},
+    Family{family::wgmma, boundary::hardware, Types::narrow_to_float},
 };
+
+std::vector<Family> families_of(const DeviceInfo& device) {
+    std::vector<Family> families;
+    for (const Family& family : kFamilies)
+        if (family.family != family::wgmma || (device.compute_capability() == 90 && !device.emulated)) families.push_back(family);
+    return families;
+}
 
 KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
     KernelConfig c{.family = family.family, .boundary = family.boundary};
@@ -119,6 +129,22 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.raster = draw.of(std::array{0, 0, 1, 2, 8});
             if (c.block_m > largest_block || c.block_n > largest_block) c.thread_m = 99;  // not valid: drawn anew
             break;
+        case family::wgmma:
+            c.warps_m = draw.of(std::array{1, 1, 2, 3});
+            c.warps_n = draw.of(std::array{1, 1, 1, 2});
+            c.block_m = c.warps_m * draw.of(std::array{64, 64, 128});
+            c.block_n = c.warps_n * draw.of(std::array{8, 24, 40, 64, 64, 128, 192});
+            c.block_k = draw.of(std::array{64, 64, 128});
+            c.stages = draw.of(std::array{2, 3, 4, 6});
+            c.vector_width = 8;
+            c.split_k = draw.of(std::array{1, 1, 2, 3, 4, 8});
+            c.cluster = c.split_k % 2 == 0 ? draw.of(std::array{1, 2, 2, 4, 8}) : 1;
+            c.raster = draw.of(std::array{0, 0, 1, 2, 8});
+            c.swap_ab = draw.of(std::array{0, 0, 1});
+            c.pack_ab = draw.of(std::array{0, 0, 1, 2, 3});
+            if (draw.below(4) == 0) (draw.below(2) ? c.multicast_a : c.multicast_b) = draw.of(std::array{2, 4});
+            c.min_blocks = draw.of(std::array{1, 1, 2});
+            break;
         default:
             c.block_m = draw.of(std::array{1, 2, 3, 4, 8, 16});
             c.thread_n = family.types == Types::floats ? draw.of(std::array{1, 2, 4}) : draw.of(std::array{1, 2, 4, 8});
@@ -136,7 +162,7 @@ GemmProblem make_problem(const KernelConfig& c, ElementType type, ElementType ty
                          const std::vector<int>& layout) {
     const bool multiples = c.boundary == boundary::exact;
     GemmProblem p{.type_a = type, .type_b = type, .type_c = type_c};
-    // A swapped gemv holds columns where the others hold rows.
+    // Swapped, a config holds columns where the others hold rows.
     p.m = size_of_kind(shape[m_kind], c.swap_ab ? c.block_n : c.block_m, multiples);
     p.n = size_of_kind(shape[n_kind], c.swap_ab ? c.block_m : c.block_n, multiples);
     if (c.trim) {
@@ -208,11 +234,12 @@ std::vector<std::vector<int>> pairwise_cover(const std::vector<int>& levels, std
 std::vector<Sample> sample_configs(const SamplerOptions& options, const DeviceInfo& device) {
     Draw draw(options.seed);
     const auto rows = pairwise_cover(kLevels, options.seed);
+    const std::vector<Family> families = families_of(device);
     std::size_t next_row = 0;
     std::vector<Sample> samples;
     for (int i = 0; i < options.count; ++i) {
-        const Family family = kFamilies[static_cast<std::size_t>(i) % kFamilies.size()];
-        const int round = i / static_cast<int>(kFamilies.size());
+        const Family family = families[static_cast<std::size_t>(i) % families.size()];
+        const int round = i / static_cast<int>(families.size());
         const int ops = round % 4;
         // Neighbours in the list and in time have different types.
         const ElementType narrow = (i + round) % 2 == 0 ? ElementType::f16 : ElementType::bf16;

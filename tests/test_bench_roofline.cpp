@@ -177,7 +177,7 @@ TEST_CASE("the read kernel reads every vector of every range, and nothing else")
             args.ranges[0] = {.start = words, .vectors = lengths[0]};
             args.ranges[1] = {.start = words, .vectors = lengths[1]};
             args.ranges[2] = {.start = words + 100 * 4, .vectors = lengths[2]};
-            device->launch(*kernel, 2, 32, 1, 0, &args, sizeof args, nullptr);
+            device->launch(*kernel, {.grid = 2, .threads = 32}, &args, sizeof args, nullptr);
             device->synchronize();
             return *static_cast<const unsigned*>(sink.data());
         };

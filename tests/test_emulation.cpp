@@ -59,7 +59,8 @@ struct Shape {
 void launch(const CompiledKernel& kernel, const std::string& order, const Shape& shape, const Args& args) {
     const auto device = make_host_device(order);
     const auto loaded = device->load(kernel, "test_kernel", shape.shared_bytes);
-    device->launch(*loaded, shape.grid, shape.threads, shape.cluster, shape.shared_bytes, &args, sizeof args, nullptr);
+    device->launch(*loaded, {.grid = shape.grid, .threads = shape.threads, .cluster = shape.cluster, .shared_bytes = shape.shared_bytes},
+                   &args, sizeof args, nullptr);
 }
 
 template <class T>
@@ -456,11 +457,18 @@ TEST_CASE("launches that a GPU would refuse are refused") {
     const auto device = make_host_device("ascending");
     const auto kernel = device->load(compiled(""), "test_kernel", 0);
     const Args args{};
-    CHECK_THROWS_AS(device->launch(*kernel, 0, 32, 1, 0, &args, sizeof args, nullptr), LaunchRefused);
-    CHECK_THROWS_AS(device->launch(*kernel, 1LL << 31, 32, 1, 0, &args, sizeof args, nullptr), LaunchRefused);
-    CHECK_THROWS_AS(device->launch(*kernel, 1, 1025, 1, 0, &args, sizeof args, nullptr), LaunchRefused);
-    CHECK_THROWS_AS(device->launch(*kernel, 1, 32, 2, 0, &args, sizeof args, nullptr), LaunchRefused);
-    CHECK_THROWS_AS(device->launch(*kernel, 1, 32, 1, 164 << 10, &args, sizeof args, nullptr), LaunchRefused);
+    CHECK_THROWS_AS(device->launch(*kernel, {.grid = 0, .threads = 32, .cluster = 1, .shared_bytes = 0}, &args, sizeof args, nullptr),
+                    LaunchRefused);
+    CHECK_THROWS_AS(
+        device->launch(*kernel, {.grid = 1LL << 31, .threads = 32, .cluster = 1, .shared_bytes = 0}, &args, sizeof args, nullptr),
+        LaunchRefused);
+    CHECK_THROWS_AS(device->launch(*kernel, {.grid = 1, .threads = 1025, .cluster = 1, .shared_bytes = 0}, &args, sizeof args, nullptr),
+                    LaunchRefused);
+    CHECK_THROWS_AS(device->launch(*kernel, {.grid = 1, .threads = 32, .cluster = 2, .shared_bytes = 0}, &args, sizeof args, nullptr),
+                    LaunchRefused);
+    CHECK_THROWS_AS(
+        device->launch(*kernel, {.grid = 1, .threads = 32, .cluster = 1, .shared_bytes = 164 << 10}, &args, sizeof args, nullptr),
+        LaunchRefused);
     CHECK_THROWS_AS(device->load(compiled(""), "another", 0), Error);
     CHECK_THROWS_AS(device->load(CompiledKernel{}, "test_kernel", 0), Error);
 }
@@ -472,7 +480,7 @@ TEST_CASE("recorded launches run at each replay with the arguments they were rec
     const auto replay = device->record([&](Stream stream) {
         for (const int n : {1, 10}) {
             const Args args{&sum, nullptr, nullptr, n};
-            device->launch(*kernel, 1, 1, 1, 0, &args, sizeof args, stream);
+            device->launch(*kernel, {.grid = 1, .threads = 1, .cluster = 1, .shared_bytes = 0}, &args, sizeof args, stream);
         }
     });
     CHECK(sum == 0);
@@ -481,7 +489,7 @@ TEST_CASE("recorded launches run at each replay with the arguments they were rec
     replay->run_timed();
     CHECK(sum == 22);
     const Args args{&sum, nullptr, nullptr, 100};
-    device->launch(*kernel, 1, 1, 1, 0, &args, sizeof args, reinterpret_cast<Stream>(1));
+    device->launch(*kernel, {.grid = 1, .threads = 1, .cluster = 1, .shared_bytes = 0}, &args, sizeof args, reinterpret_cast<Stream>(1));
     CHECK(sum == 122);
 }
 
@@ -502,7 +510,7 @@ TEST_CASE("several threads of a process launch at once") {
     for (int i = 0; i < 4; ++i)
         threads.emplace_back([&, i] {
             const Args args{out[static_cast<std::size_t>(i)].data(), nullptr, nullptr, i + 1};
-            device->launch(*loaded, 20, 128, 1, 512, &args, sizeof args, nullptr);
+            device->launch(*loaded, {.grid = 20, .threads = 128, .shared_bytes = 512}, &args, sizeof args, nullptr);
         });
     for (std::thread& thread : threads) thread.join();
     for (int i = 0; i < 4; ++i)

@@ -28,6 +28,7 @@
 #include "generator/environment.h"
 #include "generator/launch_plan.h"
 #include "generator/search_space.h"
+#include "runtime/executable_plan.h"
 #include "runtime/host_device.h"
 #include "support_mutations.h"
 #include "support_temporary_directory.h"
@@ -539,8 +540,9 @@ std::string run_size(const Case& one, const Case::Size& size, const Compiler& co
                 const std::size_t bytes = step.bind(step, its_problem, its_call, arguments);
                 const bool fewer = one.side_grid && step.config.family != one.config.family && step.config.family != family::naive;
                 try {
-                    device->launch(*kernel, fewer ? one.side_grid : step.grid, step.threads, step.cluster, step.shared_bytes, arguments,
-                                   bytes, nullptr);
+                    LaunchShape launched = shape_of(step);
+                    if (fewer) launched.grid = one.side_grid;
+                    device->launch(*kernel, launched, arguments, bytes, nullptr);
                 } catch (const std::exception& error) {
                     return fmt::format("{}, {}: {}", one.name, order, error.what());
                 }

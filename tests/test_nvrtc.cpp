@@ -59,6 +59,8 @@ std::vector<Sample> samples() {
     const KernelSignature f16 = narrow(kPlain, ElementType::f16, ElementType::f16);
     KernelSignature bf16_nt = narrow(kPlain, ElementType::bf16, ElementType::f32);
     bf16_nt.op_b = Operation::transpose;
+    KernelSignature unaligned = narrow(transposed, ElementType::bf16, ElementType::bf16);
+    unaligned.align_a = unaligned.align_b = unaligned.align_c = 2;
     return {
         {"family=naive,block_m=16,block_n=16", beta},
         {"family=tiled,block_m=16,block_n=16,block_k=16,boundary=exact", kPlain},
@@ -78,6 +80,10 @@ std::vector<Sample> samples() {
         {"family=gemv,block_m=8,block_n=16,block_k=256,thread_n=4,stages=2,vector_width=8,boundary=peeled", bf16_nt},
         {"family=reduce,block_m=4,block_n=256", bf16},
         {"family=reduce,block_m=1,block_n=256", f16},
+        {"family=mma,block_m=128,block_n=64,block_k=32,warps_m=2,warps_n=2,stages=4,async_copy=1,vector_width=8,boundary=exact", f16},
+        {"family=mma,block_m=64,block_n=64,block_k=64,warps_m=2,warps_n=2,stages=3,async_copy=1,vector_width=8,boundary=peeled", bf16_nt},
+        {"family=mma,block_m=64,block_n=64,block_k=32,warps_m=2,warps_n=2,stages=2,vector_width=8,boundary=peeled", unaligned},
+        {"family=mma,block_m=64,block_n=32,block_k=16,warps_m=2,stages=1,vector_width=1,split_k=2", unaligned},
     };
 }
 
@@ -101,7 +107,8 @@ TEST_CASE("every family compiles without a warning for every architecture") {
         CHECK_MESSAGE(violation == nullptr, violation);
         if (violation) continue;
         for (const int architecture : {75, 80, 86, 89, 90, 100, 120})
-            if (architecture >= 80 || !config.async_copy) jobs.push_back({sample.config, config, signature, architecture, {}});
+            if (architecture >= 80 || (!config.async_copy && config.family != family::mma))
+                jobs.push_back({sample.config, config, signature, architecture, {}});
     }
     std::atomic<std::size_t> next = 0;
     std::vector<std::thread> threads;

@@ -60,10 +60,10 @@ public:
         named->of_plan = !entry.starts_with("tmm_verify");
         return named;
     }
-    void launch(const LoadedKernel& kernel, std::int64_t grid, int threads, int cluster, std::int64_t shared_bytes, const void* arguments,
-                std::size_t argument_bytes, Stream stream) override {
+    void launch(const LoadedKernel& kernel, const LaunchShape& shape, const void* arguments, std::size_t argument_bytes,
+                Stream stream) override {
         const auto& named = static_cast<const NamedKernel&>(kernel);
-        device_->launch(*named.kernel, grid, threads, cluster, shared_bytes, arguments, argument_bytes, stream);
+        device_->launch(*named.kernel, shape, arguments, argument_bytes, stream);
         if (named.of_plan && fault) fault(*static_cast<const GemmArgs*>(arguments));
     }
     void encode_tensor_map(const TensorMapRequest& request, void* map) const override { device_->encode_tensor_map(request, map); }
@@ -562,7 +562,7 @@ TEST_CASE("the reference agrees with OpenBLAS in double precision") {
                                      .a_step_k = a_plain ? 1 : p.lda,
                                      .b_step_k = b_plain ? p.ldb : 1,
                                      .b_step_n = b_plain ? 1 : p.ldb};
-            bench().device->launch(*kernel, 3, 256, 1, 0, &args, sizeof args, nullptr);
+            bench().device->launch(*kernel, {.grid = 3, .threads = 256}, &args, sizeof args, nullptr);
             double worst = 0;
             bool bounded = true;
             for (i64 i = 0; i < row_count; ++i) {

@@ -220,7 +220,7 @@ private:
 
     template <typename Args>
     void launch(const LoadedKernel& kernel, std::int64_t grid, int threads, const Args& args) const {
-        device->launch(kernel, std::max<std::int64_t>(grid, 1), threads, 1, 0, &args, sizeof args, nullptr);
+        device->launch(kernel, {.grid = std::max<std::int64_t>(grid, 1), .threads = threads}, &args, sizeof args, nullptr);
     }
     // For kernels that go through their work thread by thread.
     i64 grid_for(i64 work) const { return std::min<i64>(ceil_div(work, kThreads * 4), 8 * std::max(device->info().sm_count, 1)); }

@@ -312,7 +312,7 @@ struct Staged<target, true> {
 };
 
 // Each warp turns its 16 rows of the sums into rows of C in shared memory, `staged_columns` columns after the other, and writes those
-// by vectors; at C's edges element by element. With swap_ab the sums' rows are C's columns.
+// by vectors, at C's edges as far as they exist. With swap_ab the sums' rows are C's columns.
 template <KernelSignature signature, KernelConfig config>
 __device__ inline void store_tile(const Destination<signature, config>& destination, int group_row, int group_column,
                                   const Sums<config>& sums, unsigned char* staged_bytes) {
@@ -355,12 +355,18 @@ __device__ inline void store_tile(const Destination<signature, config>& destinat
                 }
             } else {
 #pragma unroll 1
-                for (int element = lane; element < rows * row_length; element += 32) {
+                for (int element = lane * width; element < rows * row_length; element += 32 * width) {
                     const int row = element / row_length;
                     const int column = element % row_length;
-                    if (destination.has(row0 + row + 1, column0 + column + 1))
-                        S::template store<1>(destination.at(row0 + row, column0 + column), staged + row * distance + column,
-                                             destination.alpha, destination.beta);
+                    const T* const from = staged + row * distance + column;
+                    if (destination.has(row0 + row + 1, column0 + column + width)) {
+                        S::template store<width>(destination.at(row0 + row, column0 + column), from, destination.alpha, destination.beta);
+                    } else if (width > 1) {
+#pragma unroll 1
+                        for (int i = 0; i < width && destination.has(row0 + row + 1, column0 + column + i + 1); ++i)
+                            S::template store<1>(destination.at(row0 + row, column0 + column + i), from + i, destination.alpha,
+                                                 destination.beta);
+                    }
                 }
             }
             // They have been written before the next overwrite them.

@@ -32,17 +32,18 @@ Operands::Operands(std::shared_ptr<Device> device, const Shape& shape, std::int6
         if (type == ElementType::f64)
             throw Error(ExitStatus::bad_input, fmt::format("tmm-bench multiplies f32, f16 and bf16 matrices, not {}", name_of(type)), {},
                         "leave dtype and ctype out, or give one of these");
-    const std::int64_t misalignment = p.alignment < 16 ? p.alignment : 0;
-    std::int64_t end = misalignment;
-    const auto laid_out = [&end](ElementType type, std::int64_t elements) {
-        const Matrix matrix{.type = type, .elements = elements, .offset = end};
+    std::int64_t end = 0;
+    const auto laid_out = [&](ElementType type, std::int64_t elements) {
+        // Elements of C may be wider than what is promised of A and B.
+        const std::int64_t misalignment = p.alignment < 16 ? std::max(p.alignment, size_of(type)) : 0;
+        const Matrix matrix{.type = type, .elements = elements, .offset = end + misalignment};
         end += round_up(matrix.bytes() + 16);
         return matrix;
     };
     a_ = laid_out(p.type_a, span(stored_rows_a(p), stored_columns_a(p), p.lda, p.batch, p.stride_a));
     b_ = laid_out(p.type_b, span(stored_rows_b(p), stored_columns_b(p), p.ldb, p.batch, p.stride_b));
     c_ = laid_out(p.type_c, span(p.m, p.n, p.ldc, p.batch, p.stride_c));
-    set_bytes_ = end - misalignment;
+    set_bytes_ = end;
 
     const std::int64_t wanted = rotation_bytes == 0 ? 1 : std::max<std::int64_t>(2, (rotation_bytes + set_bytes_ - 1) / set_bytes_);
     sets_ = static_cast<int>(std::min<std::int64_t>(wanted, kMostSets));

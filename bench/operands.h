@@ -33,8 +33,9 @@ public:
     static constexpr int kMostSets = 1024;
 
     // Sets until they span rotation_bytes, at least two (one where it is 0), at most kMostSets, fewer where memory is short.
-    // The pointers are multiples of the problem's alignment and of no more, from 16 on of 256. Throws std::bad_alloc where
-    // not even one set fits, Error (bad_input) for element types other than f32, f16 and bf16. The pool must outlive it.
+    // The pointers are multiples of the problem's alignment, but at least of an element's size, and of no more, from 16 on of 256.
+    // Throws std::bad_alloc where not even one set fits, Error (bad_input) for element types other than f32, f16 and bf16. The pool
+    // must outlive it.
     Operands(std::shared_ptr<Device> device, const Shape& shape, std::int64_t rotation_bytes, const ValuePool& pool);
 
     int sets() const { return sets_; }

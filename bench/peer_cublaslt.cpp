@@ -23,8 +23,10 @@ struct LtAlignment {
 
 // Of the matrices' first elements: from 16 on the operands are multiples of 256, which is cuBLASLt's own default.
 LtAlignment pointer_alignment(const GemmProblem& p) {
-    const std::uint32_t bytes = p.alignment < 16 ? static_cast<std::uint32_t>(p.alignment) : 256;
-    return {.a = bytes, .b = bytes, .c = bytes};
+    const auto bytes = [&](ElementType type) {
+        return p.alignment < 16 ? static_cast<std::uint32_t>(std::max(p.alignment, size_of(type))) : 256;
+    };
+    return {.a = bytes(p.type_a), .b = bytes(p.type_b), .c = bytes(p.type_c)};
 }
 
 // Of all rows, where some start at no multiple of 16 bytes.

@@ -242,6 +242,8 @@ KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& c
     return signature;
 }
 
+namespace {
+
 struct Padding {
     std::int64_t pieces = 0;
     std::int64_t bytes = 0;
@@ -265,6 +267,8 @@ std::int64_t grid_of(const KernelConfig& config, std::int64_t m, std::int64_t n,
     const int size = cluster_size(config);
     return std::min<std::int64_t>(all, std::max(1, device.sm_count * config.min_blocks / size) * size);
 }
+
+}  // namespace
 
 LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
     LaunchPlan plan{.problem = problem, .config = config, .steps = {}, .workspace_bytes = 0};

@@ -116,9 +116,14 @@ std::optional<int> number_before(std::string_view line, std::string_view words) 
     return value;
 }
 
+// The assembler's words where it makes wgmma wait for each instruction, whatever the reason: remarks C7510, C7511 and their like.
+constexpr std::string_view kSerialized = "wgmma.mma_async instructions are serialized";
+
 struct Remarks {
     int registers = -1;
     int spill_bytes = -1;
+    // The lines that say so.
+    std::string serialized;
     // The log without the assembler's statistics: empty where the compiler had nothing to say.
     std::string rest;
 };
@@ -131,6 +136,8 @@ Remarks parse_log(std::string_view log) {
         log.remove_prefix(end == std::string_view::npos ? log.size() : end + 1);
         if (const auto stores = number_before(line, " bytes spill stores")) {
             remarks.spill_bytes = std::max(remarks.spill_bytes, *stores + number_before(line, " bytes spill loads").value_or(0));
+        } else if (line.find(kSerialized) != std::string_view::npos) {
+            remarks.serialized.append(line).push_back('\n');
         } else if (line.starts_with("ptxas info")) {
             if (const auto registers = number_before(line, " registers")) remarks.registers = std::max(remarks.registers, *registers);
         } else if (line.find_first_not_of(" \t\r") != std::string_view::npos) {
@@ -149,6 +156,8 @@ public:
         if (!program.compile(options_for(target_))) return CompileFailure{program.log()};
         const std::string image = target_.ptx ? program.ptx() : program.cubin();
         Remarks remarks = parse_log(program.log());
+        // Such a kernel is right, but its tensor cores idle most of the time.
+        if (!remarks.serialized.empty()) return CompileFailure{"the pipeline of wgmma instructions was serialized:\n" + remarks.serialized};
         CompiledKernel kernel{
             .image = {}, .registers = remarks.registers, .spill_bytes = remarks.spill_bytes, .log = std::move(remarks.rest)};
         kernel.image.resize(image.size());

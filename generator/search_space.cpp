@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -36,10 +37,17 @@ std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
 double workspace_estimate(const GemmProblem& p, const KernelConfig& c) {
     const Extent main = main_extent(p, c);
     const auto [m, k, batch] = std::array{static_cast<double>(main.rows), static_cast<double>(p.k), static_cast<double>(p.batch)};
-    return batch *
-           ((partial_results(c) > 1 ? kPartialBytes * partial_results(c) * m * static_cast<double>(workspace_ld(main.columns)) : 0) +
-            (pack::packs_a(c) ? bytes_of(p.type_a) * static_cast<double>(packed_ld(main.rows)) * k : 0) +
-            (pack::packs_b(c) ? bytes_of(p.type_b) * static_cast<double>(packed_ld(main.columns)) * k : 0));
+    const double partials =
+        partial_results(c) > 1 ? kPartialBytes * partial_results(c) * m * static_cast<double>(workspace_ld(main.columns)) : 0;
+    if (c.family == family::wgmma) {
+        const auto padded = [](i64 rows, i64 columns, ElementType type) {
+            return static_cast<double>(rows) * static_cast<double>(pad::padded_ld(columns, type)) * bytes_of(type);
+        };
+        return batch * (partials + (pad::pads_a(c) ? padded(stored_rows_a(p), stored_columns_a(p), p.type_a) : 0) +
+                        (pad::pads_b(c) ? padded(stored_rows_b(p), stored_columns_b(p), p.type_b) : 0));
+    }
+    return batch * (partials + (pack::packs_a(c) ? bytes_of(p.type_a) * static_cast<double>(packed_ld(main.rows)) * k : 0) +
+                    (pack::packs_b(c) ? bytes_of(p.type_b) * static_cast<double>(packed_ld(main.columns)) * k : 0));
 }
 
 // Registers of a thread that elements of 16 bits wait in until they are multiplied (gemv.cuh).
@@ -242,23 +250,26 @@ public:
         // What measuring one candidate takes: some twenty runs and the work around them.
         const auto affordable = static_cast<std::size_t>(bounds.microseconds / (6e3 + 16 * best));
         const std::size_t limit = std::clamp(affordable, bounds.least, bounds.most);
-        std::size_t mma_count = 0;
+        // Predictions of different families compare badly: none of these two takes more than half of the places, and the others have
+        // theirs.
+        std::map<int, std::size_t> crowds;
+        if (is_16_bit(problem_.type_a)) crowds = {{family::mma, 0}, {family::gemv, 0}};
         for (const Entry& entry : found_) {
             if (entry.config == leader) continue;
             const std::size_t count = space.candidates.size();
-            const bool is_mma = entry.config.family == family::mma;
+            const auto crowd = crowds.find(entry.config.family);
             if (count >= bounds.least && entry.estimate > bounds.slack * best)
                 rejections_.push_back(Rejection{
                     .config = entry.config, .reason = fmt::format("predicted {:.1f} times slower than the best", entry.estimate / best)});
             else if (count >= limit)
                 rejections_.push_back(Rejection{.config = entry.config, .reason = fmt::format("not among the {} best predictions", limit)});
-            else if (is_mma && 2 * mma_count >= limit)
-                // Predictions of different families compare badly: the others have their share.
+            else if (crowd != crowds.end() && 2 * crowd->second >= limit)
                 rejections_.push_back(
-                    Rejection{.config = entry.config, .reason = fmt::format("not among mma's {} best predictions", limit / 2)});
+                    Rejection{.config = entry.config,
+                              .reason = fmt::format("not among {}'s {} best predictions", kFamilyNames[entry.config.family], limit / 2)});
             else {
                 space.candidates.push_back(entry.config);
-                if (is_mma) ++mma_count;
+                if (crowd != crowds.end()) ++crowd->second;
             }
         }
         space.rejections = std::move(rejections_);
@@ -476,9 +487,8 @@ void for_each_wgmma(const GemmProblem& p, const DeviceInfo& device, Visit&& visi
 std::optional<std::string> why_no_wgmma(const GemmProblem& p, const DeviceInfo& device) {
     constexpr std::int64_t longest = std::int64_t{1} << 40;
     if (device.emulated || device.compute_capability() != 90) return "wgmma needs compute capability 9.0";
-    for (const std::int64_t bytes :
-         {p.lda * size_of(p.type_a), p.ldb * size_of(p.type_b), p.stride_a * size_of(p.type_a), p.stride_b * size_of(p.type_b)})
-        if (bytes >= longest) return "TMA takes rows and matrices less than 2^40 bytes apart";
+    if (std::max(p.lda, p.stride_a) >= longest / size_of(p.type_a) || std::max(p.ldb, p.stride_b) >= longest / size_of(p.type_b))
+        return "TMA takes rows and matrices less than 2^40 bytes apart";
     return std::nullopt;
 }
 

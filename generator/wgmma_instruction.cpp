@@ -8,6 +8,8 @@
 namespace tmm {
 
 std::string wgmma_instruction(const KernelSignature& signature, const KernelConfig& config) {
+    // The kernel itself says what is wrong.
+    if (wgmma::first_violation(config, signature)) return {};
     const int n = wgmma::group_n(config);
     const bool transpose_left = !wgmma::left_tile(config, signature).along_k;
     const bool transpose_right = !wgmma::right_tile(config, signature).along_k;

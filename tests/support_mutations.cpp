@@ -16,6 +16,7 @@ constexpr const char* kMma = "tmm/mma.cuh";
 constexpr const char* kGemv = "tmm/gemv.cuh";
 constexpr const char* kReduce = "tmm/reduce.cuh";
 constexpr const char* kPack = "tmm/pack.cuh";
+constexpr const char* kPad = "tmm/pad.cuh";
 constexpr const char* kEpilogue = "tmm/epilogue.cuh";
 
 // clang-format off
@@ -261,6 +262,32 @@ const std::vector<Mutation> kMutations = {
     // pack: barriers.
     {kPack, "no barrier before writing the square", "before this one is written.\n        __syncthreads();", "before this one is written.\n", "pack both"},
     {kPack, "no barrier before reading the square", "before its columns are read.\n        __syncthreads();", "before its columns are read.\n", "pack both"},
+    // pad: the ends of a row, where a piece comes from and goes to, the parts of the workspace.
+    {kPad, "loads past a row", "if (column + i * 32 < matrix.columns) elements[i]", "elements[i]", "pad both"},
+    {kPad, "stores past a row", "if (column + i * 32 < matrix.columns) to[", "to[", "pad both"},
+    {kPad, "half of a row's pieces", "(matrix.columns + kElements - 1) / kElements", "matrix.columns / kElements + (matrix.columns < kElements)", "pad both"},
+    {kPad, "row of a piece", "row = piece / pieces_per_row", "row = piece % pieces_per_row", "pad both"},
+    {kPad, "column of a piece", "piece % pieces_per_row * kElements", "piece % pieces_per_row", "pad both"},
+    {kPad, "lane's column", "kElements + threadIdx.x % 32", "kElements + (threadIdx.x / 2) % 32", "pad both"},
+    {kPad, "matrix of a row", "row / matrix.rows * matrix.stride", "row % matrix.rows * matrix.stride", "pad both"},
+    {kPad, "row of a matrix", "row % matrix.rows * matrix.ld", "row * matrix.ld", "pad both"},
+    {kPad, "distance of padded rows", "destination + row * padded_ld", "destination + row * matrix.ld", "pad both"},
+    {kPad, "step of the loads", "from[column + i * 32]", "from[column + i]", "pad both"},
+    {kPad, "step of the stores", "to[column + i * 32]", "to[column + i]", "pad both"},
+    {kPad, "A's stored rows", "a_turned ? args.k : args.m", "a_turned ? args.m : args.k", "pad both"},
+    {kPad, "A's stored columns", "a_turned ? args.m : args.k", "a_turned ? args.k : args.m", "pad both"},
+    {kPad, "B's stored rows", "b_turned ? args.n : args.k", "b_turned ? args.k : args.n", "pad both"},
+    {kPad, "B's stored columns", "b_turned ? args.k : args.n", "b_turned ? args.n : args.k", "pad both"},
+    {kPad, "A's distances", "args.lda, args.stride_a}", "args.ldb, args.stride_a}", "pad both"},
+    {kPad, "B's distances", "args.ldb, args.stride_b}", "args.ldb, args.stride_a}", "pad both"},
+    {kPad, "B over A", "padded_a + (pads_a(config) ?", "padded_a + (!pads_a(config) ?", "pad both"},
+    {kPad, "B not copied", "piece < pieces_a + pieces_b", "piece < pieces_a", "pad both"},
+    {kPad, "blocks copy the same", "static_cast<i64>(blockIdx.x) * kWarps + warp", "static_cast<i64>(blockIdx.x) + warp", "pad both"},
+    {kPad, "warps copy the same", "kWarps + warp; piece", "kWarps; piece", "pad both"},
+    {kPad, "no second turn", "piece += static_cast<i64>(gridDim.x) * kWarps", "piece += pieces_a + pieces_b", "pad both"},
+    {kPad, "turns that skip", "piece += static_cast<i64>(gridDim.x) * kWarps", "piece += static_cast<i64>(gridDim.x) * kWarps * 2", "pad both"},
+    {kPad, "A's last piece is B's", "if (piece < pieces_a)", "if (piece + 1 < pieces_a)", "pad both"},
+    {kPad, "B's first piece", "piece - pieces_a);", "piece - pieces_a + 1);", "pad both"},
     // pack: conditions.
     {kPack, "no check of M or N, read", "o < outer && k0 + lane < k", "k0 + lane < k", "pack both"},
     {kPack, "no check of K, read", "o < outer && k0 + lane < k", "o < outer", "pack both"},
@@ -283,7 +310,7 @@ const std::vector<Mutation> kMutations = {
     {kEpilogue, "vectors past the edge stored whole", "if (valid >= width) {", "if (true) {", "simt registers"},
     {kEpilogue, "no check of the element", "if (i < valid) store_result", "store_result", "simt registers"},
     {kEpilogue, "vector of C, read", "load_vector<access>(c + first)", "load_vector<access>(c)", "simt peeled"},
-    {kEpilogue, "vector of C, stored", "store_vector(c + first, results)", "store_vector(c, results)", "simt peeled"},
+    {kEpilogue, "vector of C, stored", "store_vector_global(c + first, results)", "store_vector_global(c, results)", "simt peeled"},
     {kEpilogue, "sum with C", "to_float(results.element[i]), alpha * sums[first + i])", "to_float(results.element[i]), alpha * sums[i])", "simt peeled"},
     {kEpilogue, "sum without C", "results.element[i] = from_float<C>(alpha * sums[first + i]);", "results.element[i] = from_float<C>(alpha * sums[i]);", "simt peeled"},
     {kEpilogue, "element of C", "(c + i, sums[i], alpha, beta)", "(c, sums[i], alpha, beta)", "simt registers"},

@@ -195,6 +195,33 @@ TEST_CASE("with --roofline each shape's floor and the distances from it stand in
     CHECK_FALSE(contains(read(folder.file("plain.csv")), "floor"));
 }
 
+TEST_CASE("16-bit operands are compared too, with C of their type and of f32") {
+    const Folder folder;
+    const std::string shapes = folder.with(
+        "shapes.txt", "24 20 16 dtype=bf16\n3 5 7 ops=tt beta=0.5 alpha=-2 dtype=f16\n4 4 100 batch=3 align=2 dtype=bf16 ctype=f32\n");
+    const Outcome run = bench(folder, "--gpu host --pairs 1 --roofline --shapes " + shapes + " --json " + folder.file("out.json"));
+    INFO(run.text);
+    REQUIRE(run.status == 0);
+    const nlohmann::json all = nlohmann::json::parse(read(folder.file("out.json")))["shapes"];
+    REQUIRE(all.size() == 3);
+    CHECK(all[0]["class"] == "unaligned");
+    CHECK(all[2]["class"] == "batched");
+    // Half a unit of the last place at most, and rounding is seen: 2^-8, 2^-11, and f32.
+    const double most[] = {4e-3, 5e-4, 1e-6};
+    for (std::size_t i = 0; i < 3; ++i)
+        for (const nlohmann::json& error : {all[i]["tmm"]["error"], all[i]["peers"][0]["error"], all[i]["naive_error"]}) {
+            CHECK(error.get<double>() < most[i]);
+            CHECK(error.get<double>() > most[i] / 100);
+        }
+    for (const nlohmann::json& shape : all) {
+        CHECK(shape["accuracy"]["of_bound"].get<double>() <= 1);
+        CHECK(shape["difference"]["of_bound"].get<double>() <= 1);
+        // No rate of tensor cores is measured here, so products put no floor under the shape.
+        CHECK(shape["roofline"]["fma_floor_us"] == 0);
+        CHECK(shape["roofline"]["bound"] != "fma");
+    }
+}
+
 TEST_CASE("the naive kernel's error is shown beside a comparison without it, and no mean of aligned shapes where all are") {
     const Folder folder;
     const std::string shapes = folder.with("shapes.txt", "16 20 24\n");

@@ -24,6 +24,7 @@
 #include <thread>
 #include <vector>
 
+#include "generator/assumed_device.h"
 #include "generator/environment.h"
 #include "generator/launch_plan.h"
 #include "generator/search_space.h"
@@ -81,6 +82,9 @@ const KernelConfig kMmaConfig{.family = family::mma,
                               .warps_m = 1,
                               .warps_n = 2};
 const KernelConfig kGemvConfig{.family = family::gemv, .block_m = 2, .block_n = 32, .block_k = 16, .thread_n = 4, .vector_width = 4};
+
+const KernelConfig kWgmmaConfig{
+    .family = family::wgmma, .block_m = 64, .block_n = 64, .block_k = 64, .stages = 2, .vector_width = 8, .boundary = boundary::hardware};
 
 KernelConfig with(KernelConfig config, int KernelConfig::*first, int value) {
     config.*first = value;
@@ -282,6 +286,29 @@ const std::map<std::string, std::vector<Case>>& cases() {
         {"tmm/pack.cuh",
          {{"pack both", kNone, kTranspose, 2, 4, true, with(kSimtSmall, &C::pack_ab, 3, &C::split_k, 2), {{37, 41, 43}, {7, 70, 5}}, 2},
           {"pack straight", kTranspose, kNone, 2, 4, false, with(kSimtSmall, &C::pack_ab, 3), {{37, 41, 43}}}}},
+        {"tmm/pad.cuh",
+         {{"pad both",
+           kNone,
+           kNone,
+           2,
+           2,
+           false,
+           with(kWgmmaConfig, &C::pack_ab, 3),
+           {{3, 5, 301}, {5, 270, 3}},
+           2,
+           ElementType::bf16,
+           ElementType::f32},
+          {"pad both, turned",
+           kTranspose,
+           kTranspose,
+           2,
+           2,
+           false,
+           with(kWgmmaConfig, &C::pack_ab, 3),
+           {{3, 5, 301}, {259, 4, 7}},
+           0,
+           ElementType::f16,
+           ElementType::f32}}},
     };
     return all;
 }
@@ -431,17 +458,52 @@ struct CompileError {
     std::string log;
 };
 
+// Where the config could serve: the emulated device, or, for the sake of the steps before wgmma's, one that has it.
+DeviceInfo device_of(const Case& one) {
+    return one.config.family == family::wgmma ? assumed_device("90") : host_device_info();
+}
+
+struct Launch {
+    LaunchStep step;
+    GemmProblem problem;
+    GemmCall call;
+};
+
+// A plan's steps. The emulated device has no wgmma: naive multiplies what the steps before it have left.
+std::vector<Launch> launches_of(const LaunchPlan& plan, const GemmCall& call) {
+    std::vector<Launch> launches;
+    for (const LaunchStep& step : plan.steps) {
+        if (step.config.family != family::wgmma) {
+            launches.push_back({step, plan.problem, call});
+            continue;
+        }
+        alignas(64) std::byte arguments[kMaxArgumentBytes];
+        step.bind(step, plan.problem, call, arguments);
+        GemmArgs args;
+        std::memcpy(&args, arguments, sizeof args);
+        GemmProblem padded = plan.problem;
+        padded.lda = args.lda;
+        padded.ldb = args.ldb;
+        padded.stride_a = args.stride_a;
+        padded.stride_b = args.stride_b;
+        GemmCall product = call;
+        product.a = args.a;
+        product.b = args.b;
+        launches.push_back({make_launch_plan(padded, fallback_config(padded), host_device_info()).steps.front(), padded, product});
+    }
+    return launches;
+}
+
 // What is wrong with the result, in one line; empty where nothing is.
 std::string run_size(const Case& one, const Case::Size& size, const Compiler& compiler, std::map<std::string, CompiledKernel>& compiled) {
     const GemmProblem problem = problem_of(one, size);
-    LaunchPlan plan = make_launch_plan(problem, one.config, host_device_info());
-    for (const LaunchStep& step : plan.steps) {
-        const KernelSource source = make_kernel_source(step.signature, step.config);
-        if (compiled.contains(source.name)) continue;
+    const LaunchPlan plan = make_launch_plan(problem, one.config, device_of(one));
+    const auto compile = [&](const KernelSource& source) {
+        if (compiled.contains(source.name)) return;
         CompileResult result = compiler.compile(source);
         if (const auto* failure = std::get_if<CompileFailure>(&result)) throw CompileError{failure->log};
         compiled.emplace(source.name, std::get<CompiledKernel>(std::move(result)));
-    }
+    };
 
     std::mt19937 random(static_cast<unsigned>(size.m * 10007 + size.n * 101 + size.k));
     const auto small = [&] { return static_cast<float>(static_cast<int>(random() % 9) - 4); };
@@ -470,12 +532,13 @@ std::string run_size(const Case& one, const Case::Size& size, const Compiler& co
             const auto device = make_host_device(order);
             const GemmCall call{
                 .a = a.memory.data(), .b = b.memory.data(), .c = c.memory.data(), .workspace = workspace.data(), .alpha = 2, .beta = beta};
-            for (const LaunchStep& step : plan.steps) {
-                const std::string name = make_kernel_source(step.signature, step.config).name;
-                const auto kernel = device->load(compiled.at(name), name, step.shared_bytes);
+            for (const auto& [step, its_problem, its_call] : launches_of(plan, call)) {
+                const KernelSource source = make_kernel_source(step.signature, step.config);
+                compile(source);
+                const auto kernel = device->load(compiled.at(source.name), source.name, step.shared_bytes);
                 alignas(64) std::byte arguments[kMaxArgumentBytes];
-                const std::size_t bytes = step.bind(step, problem, call, arguments);
-                const bool fewer = one.side_grid && step.config.family != one.config.family;
+                const std::size_t bytes = step.bind(step, its_problem, its_call, arguments);
+                const bool fewer = one.side_grid && step.config.family != one.config.family && step.config.family != family::naive;
                 try {
                     LaunchShape launched = shape_of(step);
                     if (fewer) launched.grid = one.side_grid;
@@ -595,7 +658,8 @@ TEST_CASE("every fault's anchor stands in its template, and every barrier has a 
         for (const char* barrier : kBarriers) barriers[mutation.file] += tmm::testing::count_of(mutation.anchor, barrier);
     }
     for (const auto& [name, text] : active_templates()) {
-        if (name.starts_with("host/") || name == "tmm/verify.cuh") continue;
+        // The emulated device has no wgmma.
+        if (name.starts_with("host/") || name == "tmm/verify.cuh" || name == "tmm/wgmma.cuh") continue;
         INFO(name);
         int count = 0;
         for (const char* barrier : kBarriers) count += tmm::testing::count_of(text, barrier);
@@ -609,7 +673,7 @@ TEST_CASE("the cases pass where no fault is planted") {
         for (const Case& one : family) {
             INFO(one.name);
             for (const Case::Size& size : one.sizes) {
-                const auto invalid = why_invalid(problem_of(one, size), one.config, host_device_info());
+                const auto invalid = why_invalid(problem_of(one, size), one.config, device_of(one));
                 CHECK_MESSAGE(!invalid, invalid.value_or(""));
             }
             CHECK(run_case(one, *compiler) == "");

@@ -14,6 +14,7 @@
 #include "generator/error.h"
 #include "generator/occupancy.h"
 #include "generator/text.h"
+#include "generator/wgmma_instruction.h"
 #include "tmm/rules.h"
 
 using namespace tmm;
@@ -223,6 +224,41 @@ TEST_CASE("a faulty source gives the compiler's log, a warning stays in the log"
         make_kernel_source(kPlain, KernelConfig{.family = family::tiled, .block_m = 16, .block_n = 8, .block_k = 16});
     CHECK(std::holds_alternative<CompileFailure>(compiler->compile(invalid)));
     CHECK_THROWS_AS(compile_to_ptx(invalid, 90), Error);
+}
+
+TEST_CASE("a kernel whose wgmma instructions wait for each other is a failure that says so") {
+    if (nvrtc_is_missing()) return;
+    KernelSignature bf16 = kPlain;
+    bf16.type_a = bf16.type_b = bf16.type_c = ElementType::bf16;
+    const KernelConfig config = parse_config("family=wgmma,block_m=64,block_n=64,block_k=64,stages=2,vector_width=8,boundary=hardware");
+    const auto compiled = [&](const std::string& between) {
+        const std::string multiply = "    tmm::ptx::wgmma_mma_async<tmm::ElementType::bf16, 64, false, true>(sums, left, right);\n";
+        const KernelSource source{.name = "products",
+                                  .text = "#include \"tmm/wgmma.cuh\"\n" + wgmma_instruction(bf16, config) +
+                                          "extern \"C\" __global__ void __launch_bounds__(128) products(float* c) {\n"
+                                          "    float sums[32] = {};\n"
+                                          "    const unsigned long long left = 1ull << 62, right = 1ull << 62 | 64;\n"
+                                          "    tmm::ptx::wgmma_fence();\n" +
+                                          multiply + between + multiply +
+                                          "    tmm::ptx::wgmma_commit_group();\n"
+                                          "    tmm::ptx::wgmma_wait_group<0>();\n"
+                                          "#pragma unroll\n"
+                                          "    for (int i = 0; i < 32; ++i) c[threadIdx.x * 32 + i] = sums[i];\n"
+                                          "}\n",
+                                  .entries = {{"products", "float*"}}};
+        return make_nvrtc_compiler(90)->compile(source);
+    };
+    const CompileResult smooth = compiled("");
+    if (const auto* failure = std::get_if<CompileFailure>(&smooth)) FAIL(failure->log);
+    CHECK(std::get<CompiledKernel>(smooth).log == "");
+
+    const CompileResult touched = compiled("    sums[0] *= 2;\n");
+    REQUIRE(std::holds_alternative<CompileFailure>(touched));
+    const std::string& log = std::get<CompileFailure>(touched).log;
+    INFO(log);
+    CHECK(contains(log, "was serialized"));
+    CHECK(contains(log, "(C75"));
+    CHECK(contains(log, "'products'"));
 }
 
 TEST_CASE("each architecture gets what its GPU can load") {

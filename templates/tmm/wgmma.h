@@ -167,6 +167,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
         return "block_k is a multiple of the 64 elements that a row of 128 bytes holds, up to 256";
     if (!right.along_k && group_n(c) % row_elements(right) != 0)
         return "where the right operand's rows run along N, a warpgroup's columns are a multiple of 64";
+    if (c.min_blocks < 1 || c.min_blocks > 8) return "min_blocks is 1 to 8";
     if (accumulators(c) > 192) return "a thread holds at most 192 accumulators";
     if (accumulators(c) + 40 > (trades_registers(c) ? consumer_registers(c) : registers_at_launch(c)))
         return "the accumulators do not fit the registers of min_blocks blocks";
@@ -184,7 +185,6 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.cluster > 1 && multicast(c) > 1) return "a cluster either sums parts of K or shares tiles";
     if (c.split_k < 1 || c.split_k > 1024) return "split_k is 1 to 1024";
     if (c.split_k % c.cluster != 0) return "cluster must divide split_k";
-    if (c.min_blocks < 1 || c.min_blocks > 8) return "min_blocks is 1 to 8";
     if (c.raster < 0 || c.raster > 64) return "raster is 0 to 64";
     if (c.boundary != boundary::hardware) return "wgmma's boundary mode is hardware";
     if (c.vector_width != 8) return "wgmma's vector_width is 8";

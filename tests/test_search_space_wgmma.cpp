@@ -1,0 +1,213 @@
+// When a problem is offered kernels of family wgmma, which ones, and why others are refused.
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <ctime>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "generator/assumed_device.h"
+#include "generator/launch_plan.h"
+#include "generator/search_space.h"
+#include "generator/search_space_wgmma.h"
+#include "generator/shapes_file.h"
+#include "generator/text.h"
+
+using namespace tmm;
+
+namespace {
+
+std::vector<KernelConfig> wgmma_of(const SearchSpace& space) {
+    std::vector<KernelConfig> found;
+    std::copy_if(space.candidates.begin(), space.candidates.end(), std::back_inserter(found),
+                 [](const KernelConfig& c) { return c.family == family::wgmma; });
+    return found;
+}
+
+bool is_right_for_tma(const GemmProblem& problem) {
+    const KernelSignature signature = signature_of(problem);
+    return signature.align_a == 16 && signature.align_b == 16;
+}
+
+}  // namespace
+
+TEST_CASE("16-bit problems are offered wgmma, which leads, each config valid and once") {
+    const DeviceInfo device = assumed_device("90");
+    for (const char* text :
+         {"2048x2048x2048 dtype=bf16", "4096x512x4096 dtype=f16 ops=nt", "1024x4096x512 dtype=bf16 ctype=f32 ops=tn beta=1",
+          "300x200x100 dtype=f16 ops=tt", "256x256x256 batch=8 dtype=bf16", "64x64x65536 dtype=bf16", "1023x1023x1023 dtype=bf16",
+          "512x512x512 batch=3 dtype=f16 align=2"}) {
+        CAPTURE(text);
+        const GemmProblem problem = parse_shape(text).problem;
+        for (const Effort effort : {Effort::quick, Effort::normal}) {
+            const SearchSpace space = search_space(problem, device, effort);
+            const std::vector<KernelConfig> found = wgmma_of(space);
+            CHECK(found.size() >= (effort == Effort::quick ? 4 : 24));
+            CHECK(space.candidates.front().family == family::wgmma);
+            CHECK(space.candidates.front() == default_config(problem, device));
+            std::set<std::string> names;
+            for (const KernelConfig& config : found) {
+                const std::string name = to_text(config);
+                CAPTURE(name);
+                CHECK(why_invalid(problem, config, device).value_or("") == "");
+                CHECK(names.insert(name).second);
+                CHECK((config.pack_ab == 0) == is_right_for_tma(problem));
+                CHECK(make_launch_plan(problem, config, device).workspace_bytes <= std::int64_t{1} << 30);
+            }
+        }
+    }
+    // The other tensor-core family is tried beside it.
+    const SearchSpace space = search_space(parse_shape("2048x2048x2048 dtype=bf16").problem, device, Effort::full);
+    CHECK(std::any_of(space.candidates.begin(), space.candidates.end(), [](const KernelConfig& c) { return c.family == family::mma; }));
+}
+
+TEST_CASE("the operands whose rows TMA can't bring are padded, and no others") {
+    const DeviceInfo device = assumed_device("90");
+    struct Expected {
+        const char* shape;
+        int pack_ab;
+    };
+    for (const auto& [text, pack_ab] :
+         {Expected{"512x512x512 dtype=bf16", 0}, Expected{"511x512x512 dtype=bf16", 0}, Expected{"512x512x511 dtype=bf16", 1},
+          Expected{"512x511x512 dtype=bf16", 2}, Expected{"512x511x511 dtype=f16", 3}, Expected{"511x512x512 dtype=f16 ops=tn", 1},
+          Expected{"512x512x511 dtype=f16 ops=nt", 3}, Expected{"512x511x512 dtype=bf16 ops=nt", 0},
+          Expected{"512x512x511 dtype=bf16 ops=tn", 0}, Expected{"512x512x512 dtype=bf16 lda=516", 1},
+          Expected{"512x512x512 dtype=bf16 ldb=520", 0}, Expected{"512x512x512 dtype=bf16 align=8", 3},
+          Expected{"512x512x512 dtype=bf16 ldc=513", 0}}) {
+        CAPTURE(text);
+        const std::vector<KernelConfig> found = wgmma_of(search_space(parse_shape(text).problem, device, Effort::normal));
+        CHECK(found.size() >= 24);
+        CHECK(std::all_of(found.begin(), found.end(), [&, wanted = pack_ab](const KernelConfig& c) { return c.pack_ab == wanted; }));
+    }
+    // Matrices of a batch that do not start at multiples of 16 bytes.
+    GemmProblem problem = parse_shape("128x128x128 batch=4 dtype=bf16").problem;
+    problem.stride_b += 4;
+    for (const KernelConfig& config : wgmma_of(search_space(problem, device, Effort::quick))) CHECK(config.pack_ab == 2);
+    // Unpadded it is refused, by name.
+    KernelConfig plain = default_config(problem, device);
+    REQUIRE(plain.family == family::wgmma);
+    plain.pack_ab = 0;
+    CHECK(why_invalid(problem, plain, device).value_or("").find("multiples of 16 bytes") != std::string::npos);
+}
+
+TEST_CASE("padding counts as it lies: narrow matrices grow") {
+    const DeviceInfo device = assumed_device("90");
+    // A's rows of one element become rows of 8: 60 million elements, and close to a gigabyte.
+    const GemmProblem narrow = parse_shape("60000000x64x1 dtype=bf16").problem;
+    const GemmProblem narrower = parse_shape("70000000x64x1 dtype=bf16").problem;
+    KernelConfig config =
+        parse_config("family=wgmma,block_m=128,block_n=64,block_k=64,stages=4,vector_width=8,boundary=hardware,warps_m=2,pack_ab=1");
+    CHECK(why_invalid(narrow, config, device).value_or("") == "");
+    CHECK(make_launch_plan(narrow, config, device).workspace_bytes == 960'000'000);
+    CHECK(why_invalid(narrower, config, device).value_or("").find("MiB of workspace") != std::string::npos);
+    for (const char* text : {"70000000x64x1 dtype=bf16", "9000000x7x9 dtype=f16 ops=nt", "40000x3x4099 batch=3 dtype=bf16"}) {
+        const GemmProblem problem = parse_shape(text).problem;
+        CAPTURE(text);
+        for (const KernelConfig& candidate : search_space(problem, device, Effort::normal).candidates)
+            CHECK(make_launch_plan(problem, candidate, device).workspace_bytes <= std::int64_t{1} << 30);
+    }
+}
+
+TEST_CASE("few rows of C are columns of the instruction") {
+    const DeviceInfo device = assumed_device("90");
+    for (const char* text : {"4x4096x14336 dtype=bf16 ops=nt", "16x4096x4096 dtype=bf16 ops=nt", "32x6144x4096 dtype=f16"}) {
+        CAPTURE(text);
+        const GemmProblem problem = parse_shape(text).problem;
+        const KernelConfig best = default_config(problem, device);
+        CHECK(best.family == family::wgmma);
+        CHECK(best.swap_ab == 1);
+        // No instruction of many more columns than there are rows.
+        CHECK(best.block_n <= std::max<std::int64_t>(8, 2 * problem.m));
+        const std::vector<KernelConfig> found = wgmma_of(search_space(problem, device, Effort::normal));
+        CHECK(std::count_if(found.begin(), found.end(), [](const KernelConfig& c) { return c.swap_ab == 1; }) >= 8);
+    }
+    for (const char* text : {"2048x2048x2048 dtype=bf16", "4096x16x4096 dtype=bf16"})
+        for (const KernelConfig& config : wgmma_of(search_space(parse_shape(text).problem, device, Effort::normal)))
+            CHECK(config.swap_ab == 0);
+}
+
+TEST_CASE("tiles are shared where there are many, K is split where there are few") {
+    const DeviceInfo device = assumed_device("90");
+    const std::vector<KernelConfig> large =
+        wgmma_of(search_space(parse_shape("4096x4096x4096 dtype=bf16").problem, device, Effort::normal));
+    CHECK(std::any_of(large.begin(), large.end(), [](const KernelConfig& c) { return c.multicast_a > 1 || c.multicast_b > 1; }));
+    CHECK(large.front().split_k == 1);
+    const std::vector<KernelConfig> deep = wgmma_of(search_space(parse_shape("64x64x65536 dtype=bf16").problem, device, Effort::normal));
+    CHECK(deep.front().split_k > 8);
+    CHECK(std::any_of(deep.begin(), deep.end(), [](const KernelConfig& c) { return c.cluster > 1; }));
+    CHECK(std::any_of(deep.begin(), deep.end(), [](const KernelConfig& c) { return c.cluster == 1 && c.split_k > 1; }));
+}
+
+TEST_CASE("wgmma is offered on compute capability 9.0 alone, for 16-bit operands alone") {
+    const auto offered = [](const char* text, const DeviceInfo& device) {
+        const GemmProblem problem = parse_shape(text).problem;
+        return !wgmma_of(search_space(problem, device, Effort::normal)).empty() || default_config(problem, device).family == family::wgmma;
+    };
+    DeviceInfo emulated = assumed_device("90");
+    emulated.emulated = true;
+    CHECK(offered("1024x1024x1024 dtype=bf16", assumed_device("90")));
+    for (const char* text : {"1024x1024x1024 dtype=bf16", "1023x1024x1025 dtype=f16"}) {
+        for (const char* architecture : {"75", "80", "89", "100", "103", "120"}) {
+            CAPTURE(architecture);
+            CHECK_FALSE(offered(text, assumed_device(architecture)));
+        }
+        CHECK_FALSE(offered(text, host_device_info()));
+        CHECK_FALSE(offered(text, emulated));
+    }
+    CHECK_FALSE(offered("1024x1024x1024", assumed_device("90")));
+}
+
+TEST_CASE("a wgmma config that the device or the problem rules out says why") {
+    const DeviceInfo hopper = assumed_device("90");
+    const std::string tile = "family=wgmma,block_m=128,block_n=128,block_k=64,stages=4,vector_width=8,boundary=hardware,warps_m=2";
+    const auto reason = [&](const GemmProblem& problem, const std::string& changes, const DeviceInfo& device) {
+        return why_invalid(problem, parse_config(tile + changes), device).value_or("");
+    };
+    const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+    GemmProblem problem = parse_shape("1024x1024x1024 dtype=bf16").problem;
+    CHECK(reason(problem, "", hopper) == "");
+    DeviceInfo emulated = hopper;
+    emulated.emulated = true;
+    for (const DeviceInfo& device : {assumed_device("80"), assumed_device("100"), assumed_device("120"), host_device_info(), emulated})
+        CHECK(has(reason(problem, "", device), "compute capability 9.0"));
+    CHECK(has(reason(problem, ",split_k=2048", hopper), "split_k is 1 to 1024"));
+    CHECK(has(reason(parse_shape("1024x1024x100 dtype=bf16 lda=104").problem, ",split_k=128", hopper), "more parts than K"));
+    CHECK(has(reason(problem, ",split_k=512", hopper), "MiB of workspace"));
+    CHECK(has(reason(parse_shape("2200000000x64x8 dtype=bf16").problem, "", hopper), "left to naive"));
+    CHECK(has(reason(parse_shape("2000000000x2000000000x8 dtype=bf16").problem, "", hopper), "more blocks than a grid"));
+
+    // Rows and matrices that TMA's distances of 40 bits do not reach.
+    const i64 far = i64{1} << 39;
+    for (i64 GemmProblem::*distance : {&GemmProblem::lda, &GemmProblem::ldb, &GemmProblem::stride_a, &GemmProblem::stride_b}) {
+        GemmProblem wide = problem;
+        wide.batch = 2;
+        wide.*distance = far;
+        CHECK(has(reason(wide, "", hopper), "2^40 bytes"));
+        wide.*distance = far - 8;
+        CHECK(reason(wide, "", hopper) == "");
+    }
+}
+
+TEST_CASE("the search space of every 16-bit shape of the benchmark is made in well under a second") {
+    const DeviceInfo device = assumed_device("90");
+    const std::vector<Shape> shapes = read_shapes(TMM_SOURCE_DIR "/bench/shapes/bf16.txt");
+    REQUIRE(shapes.size() >= 30);
+    for (const Shape& shape : shapes) {
+        CAPTURE(shape.problem.m);
+        CAPTURE(shape.problem.n);
+        CAPTURE(shape.problem.k);
+        const std::clock_t begin = std::clock();
+        const SearchSpace space = search_space(shape.problem, device, Effort::normal);
+        const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+#if !defined(__SANITIZE_ADDRESS__)
+        CHECK(seconds < 0.9);
+#endif
+        CHECK(wgmma_of(space).size() >= 8);
+        if (std::getenv("TMM_TEST_VERBOSE"))
+            fmt::print("{}x{}x{}: {:.3f} s, {} candidates, {} of wgmma, {} rejections; {}\n", shape.problem.m, shape.problem.n,
+                       shape.problem.k, seconds, space.candidates.size(), wgmma_of(space).size(), space.rejections.size(),
+                       to_text(space.candidates.front()));
+    }
+}

@@ -1,0 +1,392 @@
+// What the steps of a wgmma plan are told: tensor maps, grids, the workspace's parts, and what the pad step leaves there.
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "generator/assumed_device.h"
+#include "generator/launch_plan.h"
+#include "generator/search_space.h"
+#include "generator/shapes_file.h"
+#include "generator/text.h"
+#include "runtime/host_device.h"
+#include "tmm/rules.h"
+
+using namespace tmm;
+
+namespace {
+
+const std::string kTile = "family=wgmma,block_m=128,block_n=192,block_k=128,stages=2,vector_width=8,boundary=hardware,warps_m=2";
+
+// Pointers that are told apart and never followed.
+std::byte* pointer(std::uintptr_t value) {
+    return reinterpret_cast<std::byte*>(value);
+}
+const GemmCall kCall{.a = pointer(0x100000000), .b = pointer(0x200000000), .c = pointer(0x300000000), .workspace = pointer(0x400000000)};
+
+struct Bound {
+    LaunchPlan plan;
+    const LaunchStep* main = nullptr;
+    WgmmaArgs args;
+    TensorMapRequests maps;
+};
+
+Bound bound(const GemmProblem& problem, const KernelConfig& config, const GemmCall& call = kCall,
+            const DeviceInfo& device = assumed_device("90")) {
+    CHECK(why_invalid(problem, config, device).value_or("") == "");
+    Bound result{.plan = make_launch_plan(problem, config, device), .main = nullptr, .args = {}, .maps = {}};
+    for (const LaunchStep& step : result.plan.steps) {
+        CHECK((step.tensor_maps != nullptr) == (step.config.family == family::wgmma));
+        if (step.config.family == family::wgmma) result.main = &step;
+    }
+    REQUIRE(result.main);
+    alignas(64) std::byte arguments[kMaxArgumentBytes];
+    REQUIRE(result.main->bind(*result.main, problem, call, arguments) == sizeof result.args);
+    std::memcpy(&result.args, arguments, sizeof result.args);
+    result.maps = result.main->tensor_maps(*result.main, arguments);
+    return result;
+}
+
+// The request for the kernel's left or right operand.
+const TensorMapRequest& request(const Bound& bound, bool left) {
+    const auto offset = static_cast<std::size_t>(reinterpret_cast<const std::byte*>(left ? &bound.args.left : &bound.args.right) -
+                                                 reinterpret_cast<const std::byte*>(&bound.args));
+    const auto* const found =
+        std::find_if(bound.maps.begin(), bound.maps.end(), [&](const TensorMapRequest& one) { return one.offset == offset; });
+    REQUIRE(found != bound.maps.end());
+    return *found;
+}
+
+// What the hardware asks of every map.
+void check_limits(const TensorMapRequest& map) {
+    CHECK(reinterpret_cast<std::uintptr_t>(map.address) % 16 == 0);
+    CHECK(map.row_bytes % 16 == 0);
+    CHECK(map.matrix_bytes % 16 == 0);
+    CHECK(map.row_bytes >= map.columns * size_of(map.type));
+    CHECK(map.matrices >= 1);
+    CHECK(map.box_rows >= 1);
+    CHECK(map.box_rows <= 256);
+    CHECK(map.box_columns * size_of(map.type) == 128);
+}
+
+GemmProblem with_ops(std::string shape, const char* ops) {
+    return parse_shape(shape + " dtype=bf16 ops=" + ops).problem;
+}
+
+constexpr const char* kOps[] = {"nn", "nt", "tn", "tt"};
+
+}  // namespace
+
+TEST_CASE("TMA is told each matrix as it is stored, in boxes of a slab's rows") {
+    // Rows of a box: 128 of the left tile or 192 of the right one where rows run along K, else 128 of K.
+    for (const char* ops : kOps) {
+        for (const int swap : {0, 1}) {
+            CAPTURE(ops);
+            CAPTURE(swap);
+            GemmProblem problem = with_ops("200x328x456", ops);
+            problem.lda = stored_columns_a(problem) + 8;
+            problem.ldb = stored_columns_b(problem) + 24;
+            const Bound plan = bound(problem, parse_config(kTile + (swap ? ",swap_ab=1" : "")));
+            REQUIRE(plan.maps.count == 2);
+            const TensorMapRequest& a = request(plan, swap == 0);
+            const TensorMapRequest& b = request(plan, swap == 1);
+            CHECK(a.address == kCall.a);
+            CHECK(b.address == kCall.b);
+            CHECK(a.type == ElementType::bf16);
+            CHECK(b.type == ElementType::bf16);
+            CHECK(a.rows == stored_rows_a(problem));
+            CHECK(a.columns == stored_columns_a(problem));
+            CHECK(b.rows == stored_rows_b(problem));
+            CHECK(b.columns == stored_columns_b(problem));
+            CHECK(a.row_bytes == problem.lda * 2);
+            CHECK(b.row_bytes == problem.ldb * 2);
+            CHECK(a.matrices == 1);
+            CHECK(b.matrices == 1);
+            CHECK(a.box_rows == (ops[0] == 't' ? 128 : swap ? 192 : 128));
+            CHECK(b.box_rows == (ops[1] == 'n' ? 128 : swap ? 128 : 192));
+            check_limits(a);
+            check_limits(b);
+            CHECK(plan.args.m == 200);
+            CHECK(plan.args.n == 328);
+            CHECK(plan.args.k == 456);
+            CHECK(plan.args.c == kCall.c);
+        }
+    }
+}
+
+TEST_CASE("a batch is a third dimension, a matrix that all share is one") {
+    for (const char* ops : kOps) {
+        for (const char* changes : {"", ",swap_ab=1"}) {
+            CAPTURE(ops);
+            CAPTURE(changes);
+            GemmProblem problem = with_ops("256x192x128 batch=5", ops);
+            problem.stride_a += 64;
+            const Bound all = bound(problem, parse_config(kTile + changes));
+            const bool swap = *changes != '\0';
+            CHECK(request(all, !swap).matrices == 5);
+            CHECK(request(all, !swap).matrix_bytes == (256 * 128 + 64) * 2);
+            CHECK(request(all, swap).matrices == 5);
+            CHECK(request(all, swap).matrix_bytes == 192 * 128 * 2);
+
+            problem.stride_b = 0;
+            const Bound shared = bound(problem, parse_config(kTile + changes));
+            CHECK(request(shared, !swap).matrices == 5);
+            CHECK(request(shared, swap).matrices == 1);
+            check_limits(request(shared, swap));
+            // By this the kernel asks for the first, and only, matrix of B.
+            CHECK(shared.args.stride_b == 0);
+            CHECK(shared.args.stride_a == 256 * 128 + 64);
+            CHECK(shared.args.stride_c == 256 * 192);
+        }
+    }
+}
+
+TEST_CASE("blocks that load a tile together ask for a share of its rows") {
+    for (const char* ops : kOps) {
+        CAPTURE(ops);
+        const GemmProblem problem = with_ops("2048x2048x512", ops);
+        const Bound along_n = bound(problem, parse_config(kTile + ",multicast_a=2"));
+        CHECK(request(along_n, true).box_rows == 128 / 2);
+        CHECK(request(along_n, false).box_rows == (ops[1] == 't' ? 192 : 128));
+        CHECK(along_n.main->cluster == 2);
+        const Bound along_m = bound(problem, parse_config(kTile + ",multicast_b=4"));
+        CHECK(request(along_m, true).box_rows == 128);
+        CHECK(request(along_m, false).box_rows == (ops[1] == 't' ? 192 : 128) / 4);
+        CHECK(along_m.main->cluster == 4);
+    }
+}
+
+TEST_CASE("a call that reads no operands needs no tensor maps") {
+    for (const char* changes : {"", ",pack_ab=3", ",swap_ab=1", ",split_k=2"}) {
+        CAPTURE(changes);
+        GemmProblem problem = with_ops("128x192x256", "nn");
+        CHECK(bound(problem, parse_config(kTile + changes)).maps.count == 2);
+        const Bound scaled = bound(problem, parse_config(kTile + changes), {.c = kCall.c, .workspace = kCall.workspace, .alpha = 0});
+        CHECK(scaled.maps.count == 0);
+        CHECK(scaled.args.k == 0);
+        CHECK(scaled.args.alpha == 0);
+        problem.k = 0;
+        if (std::string(changes).find("split") != std::string::npos) continue;
+        const Bound empty = bound(problem, parse_config(kTile + changes));
+        CHECK(empty.maps.count == 0);
+        CHECK(empty.args.k == 0);
+    }
+}
+
+TEST_CASE("a padded operand is brought from where the pad step leaves it") {
+    for (const char* ops : kOps) {
+        for (const int pack_ab : {1, 2, 3}) {
+            for (const char* changes : {"", ",swap_ab=1", ",multicast_a=2", ",split_k=3", ",split_k=4,cluster=2"}) {
+                CAPTURE(ops);
+                CAPTURE(pack_ab);
+                CAPTURE(changes);
+                GemmProblem problem = with_ops("203x331x457 batch=3", ops);
+                // What is not padded is right for TMA.
+                if (pack_ab == 1) problem.ldb = (problem.ldb + 7) / 8 * 8, problem.stride_b = stored_rows_b(problem) * problem.ldb;
+                if (pack_ab == 2) problem.lda = (problem.lda + 7) / 8 * 8, problem.stride_a = stored_rows_a(problem) * problem.lda;
+                const bool swap = std::string(changes) == ",swap_ab=1";
+                const Bound plan = bound(problem, parse_config(kTile + changes + fmt::format(",pack_ab={}", pack_ab)));
+                REQUIRE(plan.plan.steps.front().config.family == family::pad);
+                CHECK(plan.plan.steps.front().config.pack_ab == pack_ab);
+                const i64 rounded_a = (stored_columns_a(problem) + 7) / 8 * 8;
+                const i64 rounded_b = (stored_columns_b(problem) + 7) / 8 * 8;
+                const TensorMapRequest& a = request(plan, !swap);
+                const TensorMapRequest& b = request(plan, swap);
+                check_limits(a);
+                check_limits(b);
+                CHECK(a.rows == stored_rows_a(problem));
+                CHECK(a.columns == stored_columns_a(problem));
+                CHECK(b.rows == stored_rows_b(problem));
+                CHECK(b.columns == stored_columns_b(problem));
+                CHECK(a.row_bytes == (pack_ab & 1 ? rounded_a : problem.lda) * 2);
+                CHECK(b.row_bytes == (pack_ab & 2 ? rounded_b : problem.ldb) * 2);
+                CHECK(a.matrices == 3);
+                CHECK(b.matrices == 3);
+                CHECK(a.matrix_bytes == stored_rows_a(problem) * a.row_bytes);
+                CHECK(b.matrix_bytes == stored_rows_b(problem) * b.row_bytes);
+
+                // The workspace's parts: none begins before the one in front of it has ended.
+                i64 end = 0;
+                const auto take = [&](const void* part, i64 bytes) {
+                    const i64 offset = static_cast<const std::byte*>(part) - static_cast<const std::byte*>(kCall.workspace);
+                    CHECK(offset >= end);
+                    CHECK(offset % 256 == 0);
+                    end = offset + bytes;
+                };
+                if (pack_ab & 1) take(a.address, 3 * a.matrix_bytes);
+                if (pack_ab & 2) take(b.address, 3 * b.matrix_bytes);
+                if (!(pack_ab & 1)) CHECK(a.address == kCall.a);
+                if (!(pack_ab & 2)) CHECK(b.address == kCall.b);
+                if (const int parts = partial_results(plan.plan.config); parts > 1) {
+                    take(plan.args.workspace, i64{4} * 3 * parts * problem.m * workspace_ld(problem.n));
+                    const LaunchStep& sum = plan.plan.steps.back();
+                    REQUIRE(sum.config.family == family::reduce);
+                    alignas(64) std::byte arguments[kMaxArgumentBytes];
+                    sum.bind(sum, problem, kCall, arguments);
+                    GemmArgs reduce;
+                    std::memcpy(&reduce, arguments, sizeof reduce);
+                    CHECK(reduce.workspace == plan.args.workspace);
+                    CHECK(reduce.split_k == parts);
+                }
+                CHECK(end <= plan.plan.workspace_bytes);
+                CHECK(plan.plan.workspace_bytes - end < 256);
+            }
+        }
+    }
+}
+
+TEST_CASE("a grid is whole clusters, and no more of them than the SMs hold") {
+    const DeviceInfo device = assumed_device("90");
+    struct Expected {
+        const char* shape;
+        const char* changes;
+        i64 grid;
+    };
+    for (const auto& [shape, changes, grid] : {
+             Expected{"128x192x64", "", 1},
+             Expected{"1280x1920x64", "", 100},
+             Expected{"1281x1920x64 lda=64", "", 110},
+             Expected{"1280x1920x64 batch=2", "", 132},
+             Expected{"1280x1920x64 batch=2", ",min_blocks=1", 132},
+             // An odd tile beside the last whole cluster is a block of its own that has nothing to store.
+             Expected{"128x192x64", ",multicast_a=2", 2},
+             Expected{"640x576x64", ",multicast_b=4", 24},
+             Expected{"4096x4096x64", ",multicast_a=2", 132},
+             Expected{"4096x4096x64", ",multicast_b=4", 132},
+             Expected{"128x192x4096", ",split_k=6", 6},
+             Expected{"12800x192x4096", ",split_k=2", 132},
+             // Clusters that sum parts of K have a tile each.
+             Expected{"128x192x4096", ",split_k=8,cluster=8", 8},
+             Expected{"4096x192x4096", ",split_k=16,cluster=8", 512},
+         }) {
+        CAPTURE(shape);
+        CAPTURE(changes);
+        const KernelConfig config = parse_config(kTile + changes);
+        const Bound plan = bound(parse_shape(std::string(shape) + " dtype=bf16").problem, config);
+        CHECK(plan.main->grid == grid);
+        CHECK(plan.main->grid % plan.main->cluster == 0);
+        CHECK(plan.main->cluster == wgmma::cluster_size(config));
+        CHECK(plan.main->threads == 3 * 128);
+    }
+    // SMs that are no multiple of the cluster, and fewer than one.
+    DeviceInfo odd = device;
+    odd.sm_count = 131;
+    const GemmProblem problem = with_ops("4096x4096x64", "nn");
+    CHECK(bound(problem, parse_config(kTile + ",multicast_a=2"), kCall, odd).main->grid == 130);
+    CHECK(bound(problem, parse_config(kTile + ",multicast_a=4"), kCall, odd).main->grid == 128);
+    odd.sm_count = 1;
+    CHECK(bound(problem, parse_config(kTile + ",multicast_a=4"), kCall, odd).main->grid == 4);
+    const Bound small = bound(
+        problem, parse_config("family=wgmma,block_m=64,block_n=64,block_k=64,stages=4,vector_width=8,boundary=hardware,min_blocks=2"));
+    CHECK(small.main->grid == 2 * 132);
+}
+
+TEST_CASE("the pad step leaves every row where the product's step looks for it, and changes nothing else") {
+    const auto device = make_host_device("shuffled:3");
+    const auto compiler = make_host_compiler();
+    std::mt19937 random(7);
+    for (const char* ops : kOps) {
+        for (const int pack_ab : {1, 2, 3}) {
+            GemmProblem problem = with_ops("5x263x517", ops);
+            problem.alignment = 2;
+            for (const i64 batch : {1, 3}) {
+                problem.batch = batch;
+                problem.lda = stored_columns_a(problem) + 2;
+                problem.ldb = stored_columns_b(problem) + 1;
+                problem.stride_a = batch > 1 ? stored_rows_a(problem) * problem.lda + 5 : 0;
+                problem.stride_b = batch > 1 ? stored_rows_b(problem) * problem.ldb + 3 : 0;
+                if (batch > 1 && pack_ab == 3) problem.stride_b = 0;
+                problem.stride_c = batch > 1 ? problem.m * problem.ldc : 0;
+                if (pack_ab == 1) {
+                    problem.alignment = 16;
+                    problem.ldb = (problem.ldb + 7) / 8 * 8;
+                    problem.stride_b = batch > 1 ? stored_rows_b(problem) * problem.ldb : 0;
+                } else if (pack_ab == 2) {
+                    problem.alignment = 16;
+                    problem.lda = (problem.lda + 7) / 8 * 8;
+                    problem.stride_a = batch > 1 ? stored_rows_a(problem) * problem.lda : 0;
+                }
+                CAPTURE(ops);
+                CAPTURE(pack_ab);
+                CAPTURE(batch);
+                const KernelConfig config = parse_config(kTile + fmt::format(",pack_ab={},split_k=2", pack_ab));
+                const LaunchPlan plan = make_launch_plan(problem, config, assumed_device("90"));
+                CHECK(why_invalid(problem, config, assumed_device("90")).value_or("") == "");
+
+                // Two bytes past a multiple of 16 where nothing better is promised.
+                const std::size_t base = problem.alignment == 2 ? 1 : 0;
+                const auto filled = [&](i64 rows, i64 ld, i64 stride) {
+                    std::vector<std::uint16_t> values(static_cast<std::size_t>((batch - 1) * stride + rows * ld) + base);
+                    for (std::uint16_t& value : values) value = static_cast<std::uint16_t>(random());
+                    return values;
+                };
+                const std::vector<std::uint16_t> a = filled(stored_rows_a(problem), problem.lda, problem.stride_a);
+                const std::vector<std::uint16_t> b = filled(stored_rows_b(problem), problem.ldb, problem.stride_b);
+                const auto on_device = [&](const std::vector<std::uint16_t>& values) {
+                    DeviceBuffer buffer(device, values.size() * 2);
+                    device->copy_to_device(buffer.data(), values.data(), buffer.bytes());
+                    return buffer;
+                };
+                const DeviceBuffer device_a = on_device(a);
+                const DeviceBuffer device_b = on_device(b);
+                const auto bytes = static_cast<std::size_t>(plan.workspace_bytes);
+                std::vector<std::uint16_t> poison((bytes + 256) / 2);
+                for (std::uint16_t& value : poison) value = static_cast<std::uint16_t>(random());
+
+                const LaunchStep& pad = plan.steps.front();
+                REQUIRE(pad.config.family == family::pad);
+                const KernelSource source = make_kernel_source(pad.signature, pad.config);
+                const CompileResult compiled = compiler->compile(source);
+                if (const auto* failure = std::get_if<CompileFailure>(&compiled)) FAIL(failure->log);
+                const auto kernel = device->load(std::get<CompiledKernel>(compiled), source.name, pad.shared_bytes);
+                // One block walks over all that many would copy.
+                for (const i64 grid : {pad.grid, std::int64_t{1}}) {
+                    for (const double alpha : {1.0, 0.0}) {
+                        const DeviceBuffer workspace = on_device(poison);
+                        const GemmCall call{.a = alpha == 0 ? nullptr : static_cast<std::uint16_t*>(device_a.data()) + base,
+                                            .b = alpha == 0 ? nullptr : static_cast<std::uint16_t*>(device_b.data()) + base,
+                                            .workspace = workspace.data(),
+                                            .alpha = alpha};
+                        alignas(64) std::byte arguments[kMaxArgumentBytes];
+                        const std::size_t argument_bytes = pad.bind(pad, problem, call, arguments);
+                        device->launch(*kernel, grid, pad.threads, 1, 0, arguments, argument_bytes, nullptr);
+
+                        std::vector<std::uint16_t> expected = poison;
+                        const LaunchStep& main = plan.steps[1];
+                        main.bind(main, problem, call, arguments);
+                        WgmmaArgs args;
+                        std::memcpy(&args, arguments, sizeof args);
+                        const auto place = [&](const std::vector<std::uint16_t>& values, i64 rows, i64 columns, i64 ld, i64 stride,
+                                               const void* to, i64 to_ld, i64 to_stride) {
+                            const auto first = (static_cast<const std::byte*>(to) - static_cast<const std::byte*>(workspace.data())) / 2;
+                            for (i64 member = 0; member < batch; ++member)
+                                for (i64 row = 0; row < rows; ++row)
+                                    for (i64 column = 0; column < columns; ++column)
+                                        expected.at(static_cast<std::size_t>(first + member * to_stride + row * to_ld + column)) =
+                                            values.at(base + static_cast<std::size_t>(member * stride + row * ld + column));
+                        };
+                        if (alpha != 0 && (pack_ab & 1))
+                            place(a, stored_rows_a(problem), stored_columns_a(problem), problem.lda, problem.stride_a, args.a, args.lda,
+                                  args.stride_a);
+                        if (alpha != 0 && (pack_ab & 2))
+                            place(b, stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.stride_b, args.b, args.ldb,
+                                  args.stride_b);
+                        const auto unchanged = [&](const DeviceBuffer& buffer, const std::vector<std::uint16_t>& values) {
+                            std::vector<std::uint16_t> now(values.size());
+                            device->copy_to_host(now.data(), buffer.data(), buffer.bytes());
+                            return now == values;
+                        };
+                        CHECK(unchanged(workspace, expected));
+                        CHECK(unchanged(device_a, a));
+                        CHECK(unchanged(device_b, b));
+                    }
+                }
+            }
+        }
+    }
+}

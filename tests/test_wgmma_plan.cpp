@@ -354,7 +354,7 @@ TEST_CASE("the pad step leaves every row where the product's step looks for it, 
                                             .alpha = alpha};
                         alignas(64) std::byte arguments[kMaxArgumentBytes];
                         const std::size_t argument_bytes = pad.bind(pad, problem, call, arguments);
-                        device->launch(*kernel, grid, pad.threads, 1, 0, arguments, argument_bytes, nullptr);
+                        device->launch(*kernel, {.grid = grid, .threads = pad.threads}, arguments, argument_bytes, nullptr);
 
                         std::vector<std::uint16_t> expected = poison;
                         const LaunchStep& main = plan.steps[1];

@@ -264,8 +264,9 @@ Padding padding(const GemmProblem& problem, const KernelConfig& config) {
 std::int64_t grid_of(const KernelConfig& config, std::int64_t m, std::int64_t n, std::int64_t batch, const DeviceInfo& device) {
     const std::int64_t all = blocks(config, m, n, batch);
     if (config.family != family::wgmma || config.cluster > 1 || device.sm_count == 0) return all;
-    const int size = cluster_size(config);
-    return std::min<std::int64_t>(all, std::max(1, device.sm_count * config.min_blocks / size) * size);
+    const std::int64_t size = cluster_size(config);
+    const std::int64_t held = std::int64_t{device.sm_count} * config.min_blocks;
+    return std::min(all, std::max<std::int64_t>(1, held / size) * size);
 }
 
 }  // namespace

@@ -41,8 +41,8 @@ double workspace_estimate(const GemmProblem& p, const KernelConfig& c) {
         partial_results(c) > 1 ? kPartialBytes * partial_results(c) * m * static_cast<double>(workspace_ld(main.columns)) : 0;
     if (c.family == family::wgmma) {
         // Rounded up to the next part's start.
-        const auto padded = [&](i64 rows, i64 columns, ElementType type) {
-            return batch * static_cast<double>(rows) * static_cast<double>(pad::padded_ld(columns, type)) * bytes_of(type) + 256;
+        const auto padded = [members = batch](i64 rows, i64 columns, ElementType type) {
+            return members * static_cast<double>(rows) * static_cast<double>(pad::padded_ld(columns, type)) * bytes_of(type) + 256;
         };
         return batch * partials + (pad::pads_a(c) ? padded(stored_rows_a(p), stored_columns_a(p), p.type_a) : 0) +
                (pad::pads_b(c) ? padded(stored_rows_b(p), stored_columns_b(p), p.type_b) : 0);

@@ -11,7 +11,7 @@
 namespace tmm {
 namespace {
 
-// Multiply-adds of an SM in a clock, bytes of shared memory read by wgmma, and bytes that L2 gives an SM (DESIGN's figures of Hopper).
+// Multiply-adds of an SM in a clock, bytes of shared memory read by wgmma, and bytes that L2 gives an SM on Hopper.
 constexpr double kProductsPerClock = 2048;
 constexpr double kSharedBytesPerClock = 128;
 constexpr double kL2BytesPerClock = 56;
@@ -85,10 +85,10 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
         const double tiles_right = ceil_divide(static_cast<double>(right), config.block_n);
         const bool many = tiles_left * tiles_right > device.sm_count;
         for (const int raster : {0, 8, 16}) {
-            if (raster != 0 && (!many || tiles_left <= raster / 2)) continue;
+            if (raster != 0 && (!many || 2 * tiles_left <= raster)) continue;
             config.raster = raster;
             configs.push_back(config);
-            if (swap || tiles_left * tiles_right < device.sm_count / 2 || min_blocks > 1) continue;
+            if (swap || 2 * tiles_left * tiles_right < device.sm_count || min_blocks > 1) continue;
             for (const int along_m : {0, 1}) {
                 if ((along_m ? tiles_left : tiles_right) < 2) continue;
                 KernelConfig shared = config;
@@ -104,7 +104,7 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
             for (const int block_n : kColumns) {
                 // Columns far beyond the matrix are wasted; narrow tiles of a wide one load the left operand again and again.
                 if (block_n >= 2 * right && block_n > 8) continue;
-                if (block_n < 64 && right > 4 * block_n) continue;
+                if (block_n < 64 && right > i64{4} * block_n) continue;
                 for (const int block_k : {64, 128})
                     for (const int min_blocks : {1, 2, 3}) add(rows, block_n, block_k, min_blocks, swap);
             }

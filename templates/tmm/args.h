@@ -40,6 +40,7 @@ struct GemmArgs {
     double alpha = 1;
     double beta = 0;
 
+    // Of A, or of B.
     constexpr i64 stride(bool of_b) const { return of_b ? stride_b : stride_a; }
 };
 

@@ -133,10 +133,10 @@ public:
 
     // By a consumer: waits for the tiles of the next stage.
     __device__ void wait_full() const { wait(full_ + place_.stage, place_.parity); }
-    // By a consumer, when it has read the tiles of the stage before the present one, or, with `behind` = 0, of this one.
-    __device__ void release(int behind) const {
+    // By a consumer, when it has read the tiles of the stage before the present one.
+    __device__ void release_previous() const {
         if (threadIdx.x % kWarpgroup != 0) return;
-        const int stage = place_.stage - behind < 0 ? place_.stage - behind + config.stages : place_.stage - behind;
+        const int stage = place_.stage == 0 ? config.stages - 1 : place_.stage - 1;
         if constexpr (multicast(config) > 1) {
 #pragma unroll
             for (int block = 0; block < multicast(config); ++block) ptx::mbarrier_arrive_cluster(empty_ + stage, block);
@@ -235,11 +235,11 @@ __device__ inline void multiply(Pipeline<signature, config>& pipeline, const Wor
         }
         ptx::wgmma_commit_group();
         ptx::wgmma_wait_group<1>();
-        if (tile > 0) pipeline.release(1);
+        if (tile > 0) pipeline.release_previous();
         pipeline.advance();
     }
     ptx::wgmma_wait_group<0>();
-    if (item.tiles > 0) pipeline.release(1);
+    if (item.tiles > 0) pipeline.release_previous();
 }
 
 // Sums go to C through the epilogue, or as they are to the workspace where another kernel adds up the parts of K.

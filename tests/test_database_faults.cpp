@@ -1,6 +1,7 @@
 // A database that is damaged, locked, foreign or newer gives a reason, a place and a way out, and stays as it is.
 #include <SQLiteCpp/Database.h>
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 
 #include <csignal>
@@ -91,7 +92,7 @@ TEST_CASE("a file that bears our marks without our tables is damaged") {
     const TemporaryDirectory directory;
     const auto file = directory / "tmm.db";
     SQLite::Database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
-        .exec("PRAGMA application_id = 1953328484; PRAGMA user_version = 1; CREATE TABLE t (x)");
+        .exec(fmt::format("PRAGMA application_id = 1953328484; PRAGMA user_version = {}; CREATE TABLE t (x)", TuningDatabase::kVersion));
     for (const Mode mode : kModes)
         CHECK(failure([&] { TuningDatabase(file, mode).winners(); }).find("damaged (no such table") != std::string::npos);
 }

@@ -188,10 +188,13 @@ TEST_CASE("kernels of 16-bit operands are named and explained by their types") {
     // The second kernel adds up floats and writes bf16.
     CHECK(contains(value_of(split.out, "step 2"), "tmm_reduce_bf16_nn_"));
     CHECK(value_of(split.out, "workspace") == "4096 bytes");
-    const Run wide = tmm_gen("--shape '8x64x64 align=2' --set dtype=f16 --set ctype=f32");
+    const Run wide = tmm_gen("--shape '8x64x64 align=2' --set dtype=f16 --set ctype=f32 --config family=naive,block_m=8,block_n=32");
     CHECK(wide.status == 0);
     CHECK(contains(wide.out, "tmm_naive_f16f16f32_nn_"));
     CHECK(contains(wide.out, ".align_a = 2, .align_b = 2, .align_c = 4"));
+    // Without a config, tensor cores.
+    CHECK(contains(tmm_gen("--shape '64x64x64 dtype=bf16'").out, "tmm_wgmma_bf16_nn_"));
+    CHECK(contains(tmm_gen("--shape '64x64x64 dtype=bf16' --gpu-arch 80").out, "tmm_mma_bf16_nn_"));
 }
 
 TEST_CASE("--set wins over the shape's own keys") {

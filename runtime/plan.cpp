@@ -92,14 +92,13 @@ void RuntimePlan::add_any_pointer_plan(const Winners* winners, KernelLoader& loa
         // Operands padded in a workspace are a high price for pointers that hardly come.
         const DeviceInfo& device = loader.device()->info();
         const std::int64_t most_workspace = tuned_.plan().workspace_bytes;
-        for (const KernelConfig& config : {winners->select(any).config, default_config(any, device, most_workspace)}) {
-            if (make_launch_plan(any, config, device).workspace_bytes > most_workspace) continue;
+        const auto take = [&](const KernelConfig& config) {
+            if (make_launch_plan(any, config, device).workspace_bytes > most_workspace) return false;
             std::variant<ExecutablePlan, std::string> tried = try_config(any, config, loader);
-            if (ExecutablePlan* executable = std::get_if<ExecutablePlan>(&tried)) {
-                any_ = std::move(*executable);
-                return;
-            }
-        }
+            if (ExecutablePlan* executable = std::get_if<ExecutablePlan>(&tried)) any_ = std::move(*executable);
+            return any_.has_value();
+        };
+        if (take(winners->select(any).config) || take(default_config(any, device, most_workspace))) return;
     }
     any_ = make_or_throw(any, fallback_config(any), loader);
 }

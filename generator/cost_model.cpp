@@ -59,8 +59,9 @@ double workspace_estimate(const GemmProblem& p, const KernelConfig& c) {
 }
 
 int registers_read_ahead(const GemmProblem& p, const KernelConfig& c) {
-    if (c.family != family::gemv || !is_16_bit(p.type_a)) return 0;
-    return (c.stages * c.thread_n + c.block_m) * gemv::k_step(c) / 2;
+    if (c.family != family::gemv) return 0;
+    const int elements_per_register = 4 / size_of(p.type_a);
+    return (c.stages * c.thread_n + c.block_m) * gemv::k_step(c) / elements_per_register;
 }
 
 double CostModel::estimate(const KernelConfig& c) const {

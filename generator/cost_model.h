@@ -31,7 +31,7 @@ private:
 // never be made.
 double workspace_estimate(const GemmProblem& problem, const KernelConfig& config);
 
-// Registers of a thread that gemv's elements of 16 bits wait in until they are multiplied (gemv.cuh).
+// Registers of a thread that gemv's elements wait in until they are multiplied (gemv.cuh).
 int registers_read_ahead(const GemmProblem& problem, const KernelConfig& config);
 
 }  // namespace tmm

@@ -100,8 +100,7 @@ public:
         const std::size_t limit = std::clamp(affordable, bounds.least, bounds.most);
         // Predictions of different families compare badly: none of these two takes more than half of the places, and the others have
         // theirs.
-        std::map<int, std::size_t> crowds;
-        if (is_16_bit(problem_.type_a)) crowds = {{family::mma, 0}, {family::gemv, 0}};
+        std::map<int, std::size_t> crowds{{family::mma, 0}, {family::gemv, 0}};
         for (const Entry& entry : found_) {
             if (entry.config == leader) continue;
             const std::size_t count = space.candidates.size();
@@ -271,7 +270,7 @@ void add_gemv(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
     // An access brings up to 16 bytes.
     const int widest = 16 / size_of(p.type_a);
     // Phases whose loads are under way together.
-    const std::vector<int> stages_choices = is_16_bit(p.type_a) ? std::vector<int>{1, 2, 4} : std::vector<int>{2};
+    constexpr int stages_choices[] = {1, 2, 4};
     for (const int swap : {0, 1}) {
         const std::int64_t few = swap ? p.n : p.m;
         const std::int64_t many = swap ? p.m : p.n;
@@ -300,8 +299,7 @@ void add_gemv(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
                             config.split_k = split;
                             for (const int stages : stages_choices) {
                                 config.stages = stages;
-                                if (!is_16_bit(p.type_a) || rows * thread_n + registers_read_ahead(p, config) <= registers)
-                                    collector.add(config);
+                                if (rows * thread_n + registers_read_ahead(p, config) <= registers) collector.add(config);
                             }
                         }
                     }

@@ -91,8 +91,8 @@ __device__ void kernel(const GemmArgs& args) {
     constexpr int rows = config.block_m;
     constexpr int columns = config.thread_n;
     constexpr int steps = k_step(config);
-    // Phases whose loads all go out before the first multiplication. Those of floats are the compiler's to move.
-    constexpr int together = is_16_bit(signature.type_a) ? config.stages : 1;
+    // Phases whose loads all go out before the first multiplication.
+    constexpr int together = config.stages;
     using T = Element<signature.type_a>;
     constexpr bool swapped = config.swap_ab != 0;
     constexpr bool along_k = many_along_k(config, signature);
@@ -173,7 +173,7 @@ __device__ void kernel(const GemmArgs& args) {
     const bool columns_inside = column + columns <= many_count;
     i64 k = k_begin + thread_k * steps;
     if (config.boundary == boundary::exact || (config.boundary == boundary::peeled && columns_inside)) {
-#pragma unroll config.stages / together
+#pragma unroll 1
         for (; k + (together - 1) * config.block_k + steps <= k_end; k += together * config.block_k) {
             Many read[together];
 #pragma unroll

@@ -1,0 +1,199 @@
+// Brings tiles of A and B to shared memory by the copy engine (TMA), for wgmma to read.
+//
+// A tile lies in shared memory as the matrix does: in rows of 128 bytes, 64 elements. A slab is as wide as a row; wider tiles are
+// several slabs, one behind the other. Rows run along K, or along M (of the left operand) or N (of the right one); wgmma takes both.
+//
+//     rows along K:   k ->                            rows along M:   m ->
+//           +-----------------+  +-----------------+        +-----------------+  +-----------------+
+//       m   | 64 elements     |  | the next 64 k   |    k   | 64 elements     |  | the next 64 m   |
+//       v   | …               |  | …               |    v   | …               |  | …               |
+//           +-----------------+  +-----------------+        +-----------------+  +-----------------+
+//
+// Within each group of 8 rows, 1024 bytes, TMA swaps 16-byte chunks, chunk c of row r stands at c ^ r, so that wgmma's reads down a
+// column meet in no bank. The descriptor tells wgmma so: where the tile starts, how far it is to the next group of 8 rows, and, along
+// M or N, to the next slab.
+#pragma once
+
+#include "tmm/ptx.cuh"
+#include "tmm/wgmma.h"
+
+namespace tmm::wgmma {
+
+// What a block works on: a tile of C, a part of K, a member of the batch.
+struct WorkItem {
+    // The tile's first row of the left operand, and column of the right one.
+    i64 left0;
+    i64 right0;
+    int batch;
+    int split;
+    // The part of K, and how many tiles of block_k it makes.
+    i64 k_begin;
+    int tiles;
+};
+
+// index: of the cluster; rank: the block's place in it.
+template <KernelConfig config>
+__device__ inline WorkItem work_item(const GemmArgs& args, unsigned index, unsigned rank) {
+    const unsigned tiles_left = static_cast<unsigned>(clusters_left(config, args.m, args.n));
+    const unsigned tiles_right = static_cast<unsigned>(clusters_right(config, args.m, args.n));
+    const unsigned tile = index % (tiles_left * tiles_right);
+    const unsigned rest = index / (tiles_left * tiles_right);
+    const unsigned clusters_k = static_cast<unsigned>(args.split_k) / config.cluster;
+    unsigned tile_left = tile / tiles_right;
+    unsigned tile_right = tile % tiles_right;
+    if (args.raster != 0) {
+        // Bands of `raster` tile rows, walked column by column, so that blocks that run together share rows and columns in L2.
+        const unsigned raster = static_cast<unsigned>(args.raster);
+        const unsigned band = tile / (raster * tiles_right);
+        const unsigned in_band = tile % (raster * tiles_right);
+        const unsigned rows = tiles_left - band * raster < raster ? tiles_left - band * raster : raster;
+        tile_left = band * raster + in_band % rows;
+        tile_right = in_band / rows;
+    }
+    // Of a cluster, one of the three is more than 1.
+    tile_left = tile_left * config.multicast_b + rank % config.multicast_b;
+    tile_right = tile_right * config.multicast_a + rank % config.multicast_a;
+    WorkItem item;
+    item.left0 = static_cast<i64>(tile_left) * config.block_m;
+    item.right0 = static_cast<i64>(tile_right) * config.block_n;
+    item.batch = static_cast<int>(rest / clusters_k);
+    item.split = static_cast<int>(rest % clusters_k * config.cluster + rank % config.cluster);
+    item.k_begin = item.split * args.k_per_split;
+    const i64 k_end = item.k_begin + args.k_per_split < args.k ? item.k_begin + args.k_per_split : args.k;
+    item.tiles = k_end > item.k_begin ? static_cast<int>((k_end - item.k_begin + config.block_k - 1) / config.block_k) : 0;
+    return item;
+}
+
+// Calls visit with each item of this block, in the grid's order.
+template <KernelConfig config, class Visit>
+__device__ inline void for_each_item(const GemmArgs& args, Visit&& visit) {
+    constexpr unsigned cluster = cluster_size(config);
+    const unsigned rank = cluster > 1 ? ptx::cluster_ctarank() : 0;
+    const unsigned items = static_cast<unsigned>(work_items(config, args.m, args.n, args.batch, args.split_k));
+    for (unsigned index = blockIdx.x / cluster; index < items; index += gridDim.x / cluster) visit(work_item<config>(args, index, rank));
+}
+
+// Where a side of the ring stands. The parity of a barrier's phase turns each time the ring comes round.
+template <int stages>
+struct RingPlace {
+    int stage = 0;
+    unsigned parity = 0;
+
+    __device__ void advance() {
+        if (++stage == stages) {
+            stage = 0;
+            parity ^= 1;
+        }
+    }
+};
+
+template <KernelSignature signature, KernelConfig config>
+class Pipeline {
+public:
+    // One thread makes the barriers; the caller sees to it that all know of them.
+    __device__ Pipeline(unsigned char* tiles, unsigned long long* barriers)
+        : tiles_(tiles), full_(barriers), empty_(barriers + config.stages) {}
+
+    __device__ void init() const {
+        for (int stage = 0; stage < config.stages; ++stage) {
+            ptx::mbarrier_init(full_ + stage, 1);
+            // Who multiplies a tile that several blocks load tells all of them.
+            ptx::mbarrier_init(empty_ + stage, consumers(config) * multicast(config));
+        }
+        ptx::fence_mbarrier_init();
+    }
+
+    // By one thread of the producer. maps: of the kernel's left and right operand.
+    __device__ void produce(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
+        for (int tile = 0; tile < item.tiles; ++tile) {
+            // A fresh barrier counts as if its phase before had ended.
+            wait(empty_ + place_.stage, place_.parity ^ 1);
+            ptx::mbarrier_arrive_expect_tx(full_ + place_.stage, tile_bytes(left) + tile_bytes(right));
+            const int k = static_cast<int>(item.k_begin) + tile * config.block_k;
+            const int batch_left = args.stride(config.swap_ab != 0) != 0 ? item.batch : 0;
+            const int batch_right = args.stride(config.swap_ab == 0) != 0 ? item.batch : 0;
+            load<left, config.multicast_a>(left_tile_of(place_.stage), &args.left, static_cast<int>(item.left0), k, batch_left, rank);
+            load<right, config.multicast_b>(right_tile_of(place_.stage), &args.right, static_cast<int>(item.right0), k, batch_right, rank);
+            place_.advance();
+        }
+    }
+
+    // By a consumer: waits for the tiles of the next stage.
+    __device__ void wait_full() const { wait(full_ + place_.stage, place_.parity); }
+    // By a consumer, when it has read the tiles of the stage before the present one.
+    __device__ void release_previous() const {
+        if (threadIdx.x % kWarpgroup != 0) return;
+        const int stage = place_.stage == 0 ? config.stages - 1 : place_.stage - 1;
+        if constexpr (multicast(config) > 1) {
+#pragma unroll
+            for (int block = 0; block < multicast(config); ++block) ptx::mbarrier_arrive_cluster(empty_ + stage, block);
+        } else {
+            ptx::mbarrier_arrive(empty_ + stage);
+        }
+    }
+    __device__ void advance() {
+        place_.advance();
+    }
+
+    __device__ unsigned left_address() const {
+        return ptx::shared_address(left_tile_of(place_.stage));
+    }
+    __device__ unsigned right_address() const {
+        return ptx::shared_address(right_tile_of(place_.stage));
+    }
+
+    static constexpr TileLayout left = left_tile(config, signature);
+    static constexpr TileLayout right = right_tile(config, signature);
+
+private:
+    __device__ unsigned char* left_tile_of(int stage) const {
+        return tiles_ + stage * (tile_bytes(left) + tile_bytes(right));
+    }
+    __device__ unsigned char* right_tile_of(int stage) const {
+        return left_tile_of(stage) + tile_bytes(left);
+    }
+
+    __device__ static void wait(unsigned long long* barrier, unsigned parity) {
+        while (!ptx::mbarrier_try_wait_parity(barrier, parity)) {
+        }
+    }
+
+    // Of a tile that several blocks need, each loads a share of every slab's rows, for all of them.
+    template <TileLayout tile, int sharers>
+    __device__ void load(unsigned char* destination, const TensorMap* map, int outer, int k, int batch, unsigned rank) const {
+        constexpr int rows = slab_rows(tile) / sharers;
+        const int first_row = sharers > 1 ? static_cast<int>(rank) * rows : 0;
+#pragma unroll
+        for (int slab = 0; slab < slabs(tile); ++slab) {
+            const int x = (tile.along_k ? k : outer) + slab * row_elements(tile);
+            const int y = (tile.along_k ? outer : k) + first_row;
+            unsigned char* const place = destination + slab * slab_bytes(tile) + first_row * kRowBytes;
+            if constexpr (sharers > 1)
+                ptx::cp_async_bulk_tensor_3d_multicast(place, map, x, y, batch, full_ + place_.stage, (1 << sharers) - 1);
+            else
+                ptx::cp_async_bulk_tensor_3d(place, map, x, y, batch, full_ + place_.stage);
+        }
+    }
+
+    unsigned char* tiles_;
+    unsigned long long* full_;
+    unsigned long long* empty_;
+    RingPlace<config.stages> place_;
+};
+
+// wgmma's description of a tile from its row or column `outer` and its k on, both multiples of what an instruction takes. Addresses
+// and distances count 16 bytes (PTX ISA, "Matrix Descriptor Format").
+template <TileLayout tile>
+__device__ inline unsigned long long descriptor(unsigned address, int outer, int k) {
+    constexpr int elements = row_elements(tile);
+    const int x = tile.along_k ? k : outer;
+    const int y = tile.along_k ? outer : k;
+    const unsigned start =
+        address + static_cast<unsigned>(x / elements * slab_bytes(tile) + y * kRowBytes + x % elements * tile.element_bytes);
+    constexpr unsigned long long group_of_rows = 8 * kRowBytes / 16;
+    constexpr unsigned long long slab = tile.along_k ? 1 : slab_bytes(tile) / 16;
+    constexpr unsigned long long swizzle_128_bytes = 1;
+    return (start & 0x3ffffu) >> 4 | slab << 16 | group_of_rows << 32 | swizzle_128_bytes << 62;
+}
+
+}  // namespace tmm::wgmma

@@ -1,0 +1,196 @@
+// What becomes of a warpgroup's sums: rows of C, by way of shared memory.
+//
+// C of a warpgroup: of every 64 x n instruction lane t of warp w holds, for each 8 columns, these four sums:
+//
+//     row 16 w + t / 4:      columns 2 (t % 4), 2 (t % 4) + 1
+//     row 16 w + t / 4 + 8:  the same columns
+#pragma once
+
+#include "tmm/epilogue.cuh"
+#include "tmm/ptx.cuh"
+#include "tmm/vector.cuh"
+#include "tmm/wgmma_pipeline.cuh"
+
+namespace tmm::wgmma {
+
+// The sums of a warpgroup, 64 rows at a time.
+template <KernelConfig config>
+struct Sums {
+    float of[group_m(config) / kRows][group_n(config) / 2];
+};
+
+// Sums go to C through the epilogue, or as they are to the workspace where another kernel adds up the parts of K.
+template <KernelConfig config>
+constexpr bool is_partial = config.split_k > config.cluster;
+
+// The block's tile of C, as far as it exists.
+template <KernelSignature signature, KernelConfig config>
+struct Destination {
+    static constexpr KernelSignature target = is_partial<config> ? partial_result_of(signature) : signature;
+    using C = Element<target.type_c>;
+
+    C* first;
+    i64 ld;
+    int rows;
+    int columns;
+    float alpha;
+    float beta;
+
+    __device__ Destination(const GemmArgs& args, const WorkItem& item)
+        : ld(is_partial<config> ? workspace_ld(args.n) : args.ldc),
+          alpha(is_partial<config> ? 1.0f : static_cast<float>(args.alpha)),
+          beta(is_partial<config> ? 0.0f : static_cast<float>(args.beta)) {
+        const i64 row0 = config.swap_ab ? item.right0 : item.left0;
+        const i64 column0 = config.swap_ab ? item.left0 : item.right0;
+        const i64 part = (static_cast<i64>(item.batch) * args.split_k + item.split) / config.cluster;
+        C* const matrix = is_partial<config> ? static_cast<C*>(args.workspace) + part * args.m * ld
+                                             : static_cast<C*>(args.c) + item.batch * args.stride_c;
+        first = matrix + row0 * ld + column0;
+        rows = static_cast<int>(args.m - row0 < 256 ? args.m - row0 : 256);
+        columns = static_cast<int>(args.n - column0 < 256 ? args.n - column0 : 256);
+    }
+
+    // Do these rows and columns of the tile exist?
+    __device__ bool has(int row_end, int column_end) const { return row_end <= rows && column_end <= columns; }
+    __device__ C* at(int row, int column) const { return first + row * ld + column; }
+};
+
+// Calls visit with the row and column, within 64 x n, of each of a thread's sums.
+template <int n, class Visit>
+__device__ inline void for_each_sum(const float (&sums)[n / 2], int first_column, int columns, Visit&& visit) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+    for (int column = 0; column < columns; column += 8) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) visit(lane / 4 + i / 2 * 8, column + lane % 4 * 2 + i % 2, sums[(first_column + column) / 2 + i]);
+    }
+}
+
+// What a sum is on its way through shared memory: already C's, or, where C is read as well, in float still.
+template <KernelSignature target, bool in_float = target.reads_c>
+struct Staged {
+    using C = Element<target.type_c>;
+    using Type = C;
+    __device__ static Type from(float sum, float alpha) { return from_float<C>(alpha * sum); }
+    template <int width>
+    __device__ static void store(C* c, const Type* staged, float, float) {
+        store_vector_global(c, load_vector<width>(staged));
+    }
+};
+template <KernelSignature target>
+struct Staged<target, true> {
+    using C = Element<target.type_c>;
+    using Type = float;
+    __device__ static Type from(float sum, float) { return sum; }
+    template <int width>
+    __device__ static void store(C* c, const Type* staged, float alpha, float beta) {
+        store_results<target, width>(c, staged, alpha, beta, width);
+    }
+};
+
+// Each warp turns its 16 rows of the sums into rows of C in shared memory, `staged_columns` columns after the other, and writes those
+// by vectors, at C's edges as far as they exist. With swap_ab the sums' rows are C's columns.
+template <KernelSignature signature, KernelConfig config>
+__device__ inline void store_tile(const Destination<signature, config>& destination, int group_row, int group_column,
+                                  const Sums<config>& sums, unsigned char* staged_bytes) {
+    using D = Destination<signature, config>;
+    using S = Staged<D::target>;
+    using T = typename S::Type;
+    constexpr int columns = staged_columns(config, signature);
+    constexpr int distance = staged_distance(config, signature) / static_cast<int>(sizeof(T));
+    constexpr int row_length = config.swap_ab ? kWarpRows : columns;
+    constexpr int rows = config.swap_ab ? columns : kWarpRows;
+    constexpr int aligned = D::target.align_c / static_cast<int>(sizeof(typename D::C));
+    constexpr int width = aligned < row_length ? aligned : row_length;
+    T* const staged = reinterpret_cast<T*>(staged_bytes);
+    const int warp = static_cast<int>(threadIdx.x) % kWarpgroup / 32;
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+    for (int i = 0; i < group_m(config) / kRows; ++i) {
+        const int left = group_row + i * kRows + warp * kWarpRows;
+#pragma unroll
+        for (int first_column = 0; first_column < group_n(config); first_column += columns) {
+            const int right = group_column + first_column;
+            for_each_sum<group_n(config)>(sums.of[i], first_column, columns, [&](int row, int column, float sum) {
+                staged[config.swap_ab ? column * distance + row : row * distance + column] = S::from(sum, destination.alpha);
+            });
+            // The warp's sums are there.
+            __syncwarp();
+            const int row0 = config.swap_ab ? right : left;
+            const int column0 = config.swap_ab ? left : right;
+            if (destination.has(row0 + rows, column0 + row_length)) {
+                constexpr int elements = rows * row_length;
+                constexpr int pass = 32 * width;
+#pragma unroll 4
+                for (int first = 0; first < elements; first += pass) {
+                    const int element = first + lane * width;
+                    const int row = element / row_length;
+                    const int column = element % row_length;
+                    if (elements % pass == 0 || element < elements)
+                        S::template store<width>(destination.at(row0 + row, column0 + column), staged + row * distance + column,
+                                                 destination.alpha, destination.beta);
+                }
+            } else {
+#pragma unroll 1
+                for (int element = lane * width; element < rows * row_length; element += 32 * width) {
+                    const int row = element / row_length;
+                    const int column = element % row_length;
+                    const T* const from = staged + row * distance + column;
+                    if (destination.has(row0 + row + 1, column0 + column + width)) {
+                        S::template store<width>(destination.at(row0 + row, column0 + column), from, destination.alpha, destination.beta);
+                    } else if (width > 1) {
+#pragma unroll 1
+                        for (int i = 0; i < width && destination.has(row0 + row + 1, column0 + column + i + 1); ++i)
+                            S::template store<1>(destination.at(row0 + row, column0 + column + i), from + i, destination.alpha,
+                                                 destination.beta);
+                    }
+                }
+            }
+            // They have been written before the next overwrite them.
+            __syncwarp();
+        }
+    }
+}
+
+// The blocks of a cluster hold parts of one tile's sums. Each adds up its share of the tile, in the order of the ranks, out of all
+// the blocks' shared memory, and stores it. `part`: the tile in rows of C, over the tiles that have been multiplied.
+template <KernelConfig config>
+__device__ inline void show_part(int group_row, int group_column, const Sums<config>& sums, float* part) {
+    const int warp = static_cast<int>(threadIdx.x) % kWarpgroup / 32;
+#pragma unroll
+    for (int i = 0; i < group_m(config) / kRows; ++i) {
+        const int left = group_row + i * kRows + warp * kWarpRows;
+        for_each_sum<group_n(config)>(sums.of[i], 0, group_n(config), [&](int row, int column, float sum) {
+            part[config.swap_ab ? (group_column + column) * config.block_m + left + row
+                                : (left + row) * config.block_n + group_column + column] = sum;
+        });
+    }
+}
+
+template <KernelSignature signature, KernelConfig config>
+__device__ inline void store_cluster_tile(const Destination<signature, config>& destination, int thread, const float* part) {
+    constexpr int width = 4;
+    constexpr int row_length = config.swap_ab ? config.block_m : config.block_n;
+    constexpr int vectors = config.block_m * config.block_n / width;
+    constexpr int threads = consumers(config) * kWarpgroup;
+    const int rank = static_cast<int>(ptx::cluster_ctarank());
+    for (int vector = rank * threads + thread; vector < vectors; vector += config.cluster * threads) {
+        Vector<float, width> parts[config.cluster];
+#pragma unroll
+        for (int r = 0; r < config.cluster; ++r) parts[r] = load_vector<width>(ptx::mapa(part, r) + vector * width);
+#pragma unroll
+        for (int r = 1; r < config.cluster; ++r) {
+#pragma unroll
+            for (int i = 0; i < width; ++i) parts[0].element[i] += parts[r].element[i];
+        }
+        const int row = vector * width / row_length;
+        const int column = vector * width % row_length;
+        if (destination.has(row + 1, column + 1)) {
+            const int left = destination.columns - column;
+            store_results<Destination<signature, config>::target, width>(destination.at(row, column), parts[0].element, destination.alpha,
+                                                                         destination.beta, left < width ? left : width);
+        }
+    }
+}
+
+}  // namespace tmm::wgmma

@@ -80,11 +80,14 @@ CREATE TABLE config (
   warps_m      INTEGER NOT NULL DEFAULT 1 CHECK (warps_m BETWEEN 0 AND 1048576),
   warps_n      INTEGER NOT NULL DEFAULT 1 CHECK (warps_n BETWEEN 0 AND 1048576),
   multicast_a  INTEGER NOT NULL DEFAULT 1 CHECK (multicast_a BETWEEN 0 AND 1048576),
-  multicast_b  INTEGER NOT NULL DEFAULT 1 CHECK (multicast_b BETWEEN 0 AND 1048576)
+  multicast_b  INTEGER NOT NULL DEFAULT 1 CHECK (multicast_b BETWEEN 0 AND 1048576),
+  planes       INTEGER NOT NULL DEFAULT 1 CHECK (planes BETWEEN 0 AND 1048576),
+  promote_k    INTEGER NOT NULL DEFAULT 0 CHECK (promote_k BETWEEN 0 AND 1048576)
 ) STRICT;
 CREATE UNIQUE INDEX config_identity ON config (
   family, block_m, block_n, block_k, thread_m, thread_n, stages, async_copy, vector_width, boundary, split_k, raster,
-  min_blocks, swap_ab, pack_ab, cluster, along_k, trim, warps_m, warps_n, multicast_a, multicast_b);
+  min_blocks, swap_ab, pack_ab, cluster, along_k, trim, warps_m, warps_n, multicast_a, multicast_b, planes,
+  promote_k);
 
 -- How times were taken. Winners come from the default policy: cold_l2 = 1, graph = 1, data = 'normal'.
 CREATE TABLE policy (

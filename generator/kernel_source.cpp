@@ -28,11 +28,12 @@ struct FamilyEntry {
 };
 
 constexpr FamilyEntry kFamilies[] = {
-    {family::naive, "tmm::GemmArgs", true, true},    {family::tiled, "tmm::GemmArgs", true, true},
-    {family::simt, "tmm::GemmArgs", false, false},   {family::gemv, "tmm::GemmArgs", false, false},
-    {family::reduce, "tmm::GemmArgs", true, false},  {family::pack, "tmm::GemmArgs", true, true},
-    {family::wgmma, "tmm::WgmmaArgs", false, false}, {family::mma, "tmm::GemmArgs", false, false},
-    {family::pad, "tmm::GemmArgs", true, true},
+    {family::naive, "tmm::GemmArgs", true, true},     {family::tiled, "tmm::GemmArgs", true, true},
+    {family::simt, "tmm::GemmArgs", false, false},    {family::gemv, "tmm::GemmArgs", false, false},
+    {family::reduce, "tmm::GemmArgs", true, false},   {family::pack, "tmm::GemmArgs", true, true},
+    {family::wgmma, "tmm::WgmmaArgs", false, false},  {family::mma, "tmm::GemmArgs", false, false},
+    {family::pad, "tmm::GemmArgs", true, true},       {family::scan, "tmm::PlanesArgs", false, true},
+    {family::planes, "tmm::PlanesArgs", false, true}, {family::rescue, "tmm::RescueArgs", false, false},
 };
 static_assert(std::size(kFamilies) == family::count, "every family needs its row, in the order of its number");
 
@@ -126,7 +127,7 @@ std::string canonical_name(const KernelSignature& s, const KernelConfig& c) {
     if (s.reads_c) name += "_beta";
     if (s.epilogue != Epilogue::none) name += fmt::format("_{}", name_of(s.epilogue));
 
-    static_assert(kParameterCount == 22, "a new field of KernelConfig needs its part in the name");
+    static_assert(kParameterCount == 24, "a new field of KernelConfig needs its part in the name");
     if (c.block_m != 1 || c.block_n != 1 || c.block_k != 1) name += fmt::format("_{}x{}x{}", c.block_m, c.block_n, c.block_k);
     if (c.thread_m != 1 || c.thread_n != 1) name += fmt::format("_t{}x{}", c.thread_m, c.thread_n);
     if (c.warps_m != 1 || c.warps_n != 1) name += fmt::format("_w{}x{}", c.warps_m, c.warps_n);
@@ -137,6 +138,8 @@ std::string canonical_name(const KernelSignature& s, const KernelConfig& c) {
     if (c.cluster != 1) name += fmt::format("_cluster{}", c.cluster);
     if (c.multicast_a != 1 || c.multicast_b != 1) name += fmt::format("_multicast{}x{}", c.multicast_a, c.multicast_b);
     if (c.split_k > c.cluster) name += "_split";
+    if (c.planes != 1) name += fmt::format("_planes{}", c.planes);
+    if (c.promote_k != 0) name += fmt::format("_promote{}", c.promote_k);
     if (c.along_k != 0) name += fmt::format("_along{}", c.along_k == 1 ? "" : std::to_string(c.along_k));
     if (c.min_blocks != 1) name += fmt::format("_o{}", c.min_blocks);
     if (c.swap_ab != 0) name += fmt::format("_swap{}", c.swap_ab == 1 ? "" : std::to_string(c.swap_ab));

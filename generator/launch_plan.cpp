@@ -69,6 +69,16 @@ GemmArgs make_args(const LaunchStep& step, const GemmProblem& problem, const Gem
                     .beta = call.beta};
 }
 
+struct PlanesOperands {
+    planes::Operand a;
+    planes::Operand b;
+};
+PlanesOperands planes_operands(const GemmProblem& p) {
+    const GemmArgs shape{
+        .m = p.m, .n = p.n, .k = p.k, .batch = p.batch, .lda = p.lda, .ldb = p.ldb, .stride_a = p.stride_a, .stride_b = p.stride_b};
+    return {.a = planes::operand_a(shape, signature_of(p)), .b = planes::operand_b(shape, signature_of(p))};
+}
+
 std::byte* at(void* workspace, std::int64_t offset) {
     return static_cast<std::byte*>(workspace) + offset;
 }
@@ -99,6 +109,65 @@ GemmArgs with_padded(GemmArgs args, const LaunchStep& step, const GemmProblem& p
     return args;
 }
 
+// Where the operands, their planes and the mark of unfit lines stand.
+PlanesArgs make_planes_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
+    PlanesArgs args;
+    static_cast<GemmArgs&>(args) = make_args(step, problem, call);
+    std::int64_t offset = 0;
+    const auto take = [&](std::int64_t bytes) {
+        std::byte* const place = at(call.workspace, offset);
+        offset += bytes;
+        return place;
+    };
+    const auto take_operand = [&](const planes::Operand& operand) {
+        PlanesOperand taken;
+        taken.planes = take(planes::planes_bytes(operand, step.planes));
+        taken.largest = reinterpret_cast<unsigned*>(take(planes::largest_bytes(operand)));
+        taken.exponents = reinterpret_cast<int*>(take(planes::exponents_bytes(operand)));
+        return taken;
+    };
+    const PlanesOperands operands = planes_operands(problem);
+    const planes::Operand& a = operands.a;
+    const planes::Operand& b = operands.b;
+    args.planes_a = take_operand(a);
+    args.planes_b = take_operand(b);
+    args.unfit = reinterpret_cast<unsigned*>(take(planes::kUnfitBytes));
+    return args;
+}
+
+std::size_t bind_planes(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+    return write(make_planes_args(step, problem, call), arguments);
+}
+
+std::size_t bind_rescue(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+    RescueArgs args;
+    static_cast<GemmArgs&>(args) = make_args(step, problem, call);
+    args.unfit = make_planes_args(step, problem, call).unfit;
+    return write(args, arguments);
+}
+
+// The operands are their planes.
+WgmmaArgs make_product_of_planes_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
+    const PlanesArgs split = make_planes_args(step, problem, call);
+    const PlanesOperands operands = planes_operands(problem);
+    const planes::Operand& a = operands.a;
+    const planes::Operand& b = operands.b;
+    const ElementType type = planes::type_of(step.planes);
+    WgmmaArgs args;
+    static_cast<GemmArgs&>(args) = split;
+    args.a = split.planes_a.planes;
+    args.b = split.planes_b.planes;
+    args.lda = pad::padded_ld(a.columns, type);
+    args.ldb = pad::padded_ld(b.columns, type);
+    args.stride_a = a.matrices > 1 ? step.planes * a.rows * args.lda : 0;
+    args.stride_b = b.matrices > 1 ? step.planes * b.rows * args.ldb : 0;
+    const bool swap = step.config.swap_ab != 0;
+    args.exponents_left = (swap ? split.planes_b : split.planes_a).exponents;
+    args.exponents_right = (swap ? split.planes_a : split.planes_b).exponents;
+    args.unfit = split.unfit;
+    return args;
+}
+
 GemmArgs make_product_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
     GemmArgs args = make_args(step, problem, call);
     if (step.config.family == family::wgmma) return with_padded(args, step, problem, call);
@@ -123,6 +192,7 @@ std::size_t bind_product(const LaunchStep& step, const GemmProblem& problem, con
 }
 
 std::size_t bind_wgmma(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+    if (step.planes > 1) return write(make_product_of_planes_args(step, problem, call), arguments);
     WgmmaArgs args;
     static_cast<GemmArgs&>(args) = make_product_args(step, problem, call);
     return write(args, arguments);
@@ -138,13 +208,15 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
         const i64 row_bytes = ld * size_of(type);
         // Where all of the batch share a matrix, the kernel asks for the first.
         const bool many = args.batch > 1 && stride != 0;
+        const i64 rows = transposed ? args.k : outer;
+        const i64 matrix_bytes = config.planes > 1 ? rows * row_bytes : many ? stride * size_of(type) : row_bytes;
         return TensorMapRequest{.address = address,
                                 .type = type,
-                                .rows = transposed ? args.k : outer,
+                                .rows = rows,
                                 .columns = transposed ? outer : args.k,
-                                .matrices = many ? args.batch : 1,
+                                .matrices = (many ? args.batch : 1) * config.planes,
                                 .row_bytes = row_bytes,
-                                .matrix_bytes = many ? stride * size_of(type) : row_bytes,
+                                .matrix_bytes = matrix_bytes,
                                 .box_rows = wgmma::slab_rows(tile) / sharers,
                                 .box_columns = wgmma::row_elements(tile)};
     };
@@ -197,7 +269,27 @@ KernelConfig edge_config(std::int64_t few, std::int64_t many, std::int64_t batch
     return config;
 }
 
+// Serves every problem that planes do, at a good part of the speed that FP32 FMAs have.
+constexpr KernelConfig kRescue{.family = family::rescue,
+                               .block_m = 128,
+                               .block_n = 128,
+                               .block_k = 16,
+                               .thread_m = 8,
+                               .thread_n = 8,
+                               .stages = 3,
+                               .async_copy = 1,
+                               .vector_width = 4,
+                               .boundary = boundary::peeled,
+                               .min_blocks = 2};
+
 }  // namespace
+
+std::int64_t planes_workspace_bytes(const GemmProblem& problem, int planes) {
+    const PlanesOperands operands = planes_operands(problem);
+    const planes::Operand& a = operands.a;
+    const planes::Operand& b = operands.b;
+    return planes::operand_bytes(a, planes) + planes::operand_bytes(b, planes) + planes::kUnfitBytes;
+}
 
 Extent main_extent(const GemmProblem& problem, const KernelConfig& config) {
     if (config.trim == 0) return Extent{.rows = problem.m, .columns = problem.n};
@@ -227,6 +319,10 @@ KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& c
     KernelSignature signature = signature_of(problem);
     if (config.family == family::pack || config.family == family::pad) return signature;
     if (config.family == family::wgmma) {
+        if (config.planes > 1) {
+            signature.type_a = signature.type_b = planes::type_of(config.planes);
+            signature.align_a = signature.align_b = 16;
+        }
         if (pad::pads_a(config)) signature.align_a = 16;
         if (pad::pads_b(config)) signature.align_b = 16;
         return signature;
@@ -301,6 +397,16 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
         if (pack::packs_a(config)) plan.workspace_bytes += pack::packed_elements(m, k, batch) * size_of(problem.type_a);
         if (pack::packs_b(config)) plan.workspace_bytes += pack::packed_elements(n, k, batch) * size_of(problem.type_b);
     }
+    if (config.planes > 1) {
+        const PlanesOperands operands = planes_operands(problem);
+        const planes::Operand& a = operands.a;
+        const planes::Operand& b = operands.b;
+        const KernelConfig scan{.family = family::scan, .vector_width = 4};
+        add(signature_of(problem), scan, extent, planes::blocks(planes::scan_items(a) + planes::scan_items(b)), 0, bind_planes);
+        const KernelConfig split{.family = family::planes, .vector_width = 4, .planes = config.planes};
+        add(signature_of(problem), split, extent, planes::blocks(planes::split_items(a) + planes::split_items(b)), 0, bind_planes);
+        plan.workspace_bytes += planes_workspace_bytes(problem, config.planes);
+    }
     const std::int64_t partials_offset = plan.workspace_bytes;
     const KernelSignature signature = main_signature(problem, config);
     add(signature, config, extent, grid_of(config, m, n, batch, device), partials_offset,
@@ -313,13 +419,17 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     }
     for (const EdgeProduct& edge : edge_products(problem, config))
         add(edge.signature, edge.config, edge.extent, blocks(edge.config, edge.extent.rows, edge.extent.columns, batch), 0, bind_product);
+    if (config.planes > 1) add(signature_of(problem), kRescue, extent, blocks(kRescue, m, n, batch), 0, bind_rescue);
+    for (LaunchStep& step : plan.steps) step.planes = config.planes;
     return plan;
 }
 
 std::int64_t longest_rounding_chain(const GemmProblem& problem, const KernelConfig& config) {
     std::int64_t chain = config.split_k > 1 ? std::min<std::int64_t>(k_per_split(problem, config), problem.k) : problem.k;
     if (config.family == family::gemv) chain = gemv::longest_chain(config, chain);
-    if (config.family == family::wgmma) chain = wgmma::longest_chain(main_signature(problem, config), chain);
+    if (config.family == family::wgmma)
+        chain = config.planes > 1 ? wgmma::longest_chain_of_planes(config, chain)
+                                  : wgmma::longest_chain(main_signature(problem, config), chain);
     if (config.family == family::mma) chain = mma::longest_chain(chain);
     if (config.cluster > 1) chain += config.cluster;
     if (const int parts = partial_results(config); parts > 1)

@@ -44,6 +44,8 @@ struct LaunchStep {
     std::int64_t shared_bytes = 0;
     // Bytes from the workspace's start to split-K's partial results; packed operands stand before them.
     std::int64_t partials_offset = 0;
+    // Of the plan's config.
+    int planes = 1;
     // Writes the kernel's argument struct for one call; returns its size in bytes. Never more than kMaxArgumentBytes. Where alpha
     // or k is 0 it tells the kernel k = 0 and alpha = 0.
     std::size_t (*bind)(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) = nullptr;
@@ -64,6 +66,9 @@ struct LaunchPlan {
 
 // What the plan's main kernel sees: where the config packs operands, they lie otherwise than the problem says.
 KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& config);
+
+// Planes of A and B, and what belongs to them (planes.h).
+std::int64_t planes_workspace_bytes(const GemmProblem& problem, int planes);
 
 // Few enough rows or columns to be trimmed: a gemv kernel holds them all.
 inline constexpr int kMostTrimmed = 16;

@@ -27,6 +27,10 @@ std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
 
+bool multiplies_floats(const GemmProblem& p) {
+    return p.type_a == ElementType::f32;
+}
+
 struct RegisterTile {
     int block_m, block_n, thread_m, thread_n, min_blocks;
 };
@@ -98,9 +102,9 @@ public:
         // What measuring one candidate takes: some twenty runs and the work around them.
         const auto affordable = static_cast<std::size_t>(bounds.microseconds / (6e3 + 16 * best));
         const std::size_t limit = std::clamp(affordable, bounds.least, bounds.most);
-        // Predictions of different families compare badly: none of these two takes more than half of the places, and the others have
-        // theirs.
+        // Predictions of different families compare badly: none of these takes more than half of the places, and the others have theirs.
         std::map<int, std::size_t> crowds{{family::mma, 0}, {family::gemv, 0}};
+        if (multiplies_floats(problem_)) crowds.emplace(family::wgmma, 0);
         for (const Entry& entry : found_) {
             if (entry.config == leader) continue;
             const std::size_t count = space.candidates.size();
@@ -309,10 +313,6 @@ void add_gemv(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
     }
 }
 
-bool multiplies_floats(const GemmProblem& p) {
-    return p.type_a == ElementType::f32;
-}
-
 // The operands that TMA can't bring as they are.
 int worth_padding(const GemmProblem& p) {
     const KernelSignature s = signature_of(p);
@@ -322,11 +322,20 @@ int worth_padding(const GemmProblem& p) {
 // Calls visit with every config of family wgmma that is worth a prediction.
 template <class Visit>
 void for_each_wgmma(const GemmProblem& p, const DeviceInfo& device, Visit&& visit) {
-    for (KernelConfig config : wgmma_tiles(p, device)) {
-        config.pack_ab = worth_padding(p);
-        const std::int64_t tiles = blocks(config, p.m, p.n, p.batch);
-        for (const int split : split_choices(p, device, tiles, config.block_k))
-            for (const int cluster : cluster_choices(split, device)) visit(wgmma_split(config, split, cluster));
+    if (device.compute_capability() != 90 || p.compute != ComputeMode::f32) return;
+    const auto visit_tiles = [&](int planes) {
+        for (KernelConfig config : wgmma_tiles(p, device, planes)) {
+            if (planes == 1) config.pack_ab = worth_padding(p);
+            const std::int64_t tiles = blocks(config, p.m, p.n, p.batch);
+            for (const int split : split_choices(p, device, tiles, config.block_k))
+                for (const int cluster : cluster_choices(split, device)) visit(wgmma_split(config, split, cluster));
+        }
+    };
+    if (multiplies_floats(p)) {
+        visit_tiles(2);
+        visit_tiles(3);
+    } else {
+        visit_tiles(1);
     }
 }
 
@@ -336,6 +345,18 @@ std::optional<std::string> why_no_wgmma(const GemmProblem& p, const DeviceInfo& 
     if (std::max(p.lda, p.stride_a) >= longest / size_of(p.type_a) || std::max(p.ldb, p.stride_b) >= longest / size_of(p.type_b))
         return "TMA takes rows and matrices less than 2^40 bytes apart";
     return std::nullopt;
+}
+
+bool is_step_only(int family) {
+    switch (family) {
+        case family::reduce:
+        case family::pack:
+        case family::pad:
+        case family::scan:
+        case family::planes:
+        case family::rescue: return true;
+    }
+    return false;
 }
 
 void add_teaching_families(Collector& collector, const GemmProblem& p) {
@@ -353,8 +374,7 @@ void add_teaching_families(Collector& collector, const GemmProblem& p) {
 
 std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     const KernelSignature signature = main_signature(p, c);
-    if (c.family == family::reduce || c.family == family::pack || c.family == family::pad)
-        return fmt::format("{} is a step of other families' plans, not a way to multiply", kFamilyNames[c.family]);
+    if (is_step_only(c.family)) return fmt::format("{} is a step of other families' plans, not a way to multiply", kFamilyNames[c.family]);
     if (const char* violation = first_violation(c, signature)) return violation;
     if (c.trim != 0) {
         if (auto reason = why_not_trimmed(p, c.block_m, c.block_n)) return reason;
@@ -362,6 +382,7 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
     if (c.boundary == boundary::exact && !divides(main_extent(p, c), p.k, c.block_m, c.block_n, c.block_k))
         return fmt::format("exact needs m, n and k to be multiples of {}, {} and {}", c.block_m, c.block_n, c.block_k);
     if (c.async_copy != 0 && device.compute_capability() < 80) return "cp.async needs compute capability 8.0";
+    if (c.planes > 1 && p.compute != ComputeMode::f32) return "f32_strict takes FP32 FMAs only, no products of planes";
     if (c.family == family::wgmma) {
         if (auto reason = why_no_wgmma(p, device)) return reason;
     }
@@ -411,17 +432,15 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
     const auto serves = [&](const KernelConfig& config) {
         return workspace_estimate(problem, config) <= static_cast<double>(most_workspace) && !why_invalid(problem, config, device);
     };
-    if (device.compute_capability() == 90 && !multiplies_floats(problem)) {
-        std::optional<KernelConfig> best;
-        double best_estimate = 0;
-        for_each_wgmma(problem, device, [&](const KernelConfig& config) {
-            const double estimate = model.estimate(config);
-            if ((best && estimate >= best_estimate) || !serves(config)) return;
-            best = config;
-            best_estimate = estimate;
-        });
-        if (best) return *best;
-    }
+    std::optional<KernelConfig> best_wgmma;
+    double best_wgmma_estimate = 0;
+    for_each_wgmma(problem, device, [&](const KernelConfig& config) {
+        const double estimate = model.estimate(config);
+        if ((best_wgmma && estimate >= best_wgmma_estimate) || !serves(config)) return;
+        best_wgmma = config;
+        best_wgmma_estimate = estimate;
+    });
+    if (best_wgmma && !multiplies_floats(problem)) return *best_wgmma;
     const auto tile_at = [&](int block_m, int block_n, int thread_m, int thread_n, int stages, int async_copy) {
         return KernelConfig{.family = family::simt,
                             .block_m = block_m,
@@ -459,7 +478,7 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
             }
         }
     }
-    return best;
+    return best_wgmma && best_wgmma_estimate < best_estimate ? *best_wgmma : best;
 }
 
 SearchSpace search_space(const GemmProblem& problem, const DeviceInfo& device, Effort effort) {
@@ -467,8 +486,7 @@ SearchSpace search_space(const GemmProblem& problem, const DeviceInfo& device, E
     add_teaching_families(collector, problem);
     if (multiplies_floats(problem)) add_simt(collector, problem, device);
     add_gemv(collector, problem, device);
-    if (device.compute_capability() == 90 && !multiplies_floats(problem))
-        for_each_wgmma(problem, device, [&](const KernelConfig& config) { collector.add(config); });
+    for_each_wgmma(problem, device, [&](const KernelConfig& config) { collector.add(config); });
     if (is_16_bit(problem.type_a)) add_mma(collector, problem, device);
     return collector.finish(default_config(problem, device), bounds_of(effort));
 }

@@ -34,6 +34,8 @@ constexpr std::int64_t kMostSwappedRows = 256;
 struct Rows {
     int block_m, warps_m, warps_n;
 };
+// The shorter the sums that tensor cores cut off, the smaller the error; this one hides behind the small products.
+constexpr int kPromotedDepth = 64;
 // 64 rows an instruction; one or two instructions a warpgroup.
 constexpr Rows kRows[] = {{128, 2, 1}, {64, 1, 1}, {256, 2, 1}, {192, 3, 1}, {128, 1, 1}, {64, 1, 2}, {128, 1, 2}};
 constexpr int kColumns[] = {8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256};
@@ -62,7 +64,7 @@ double blocks_per_sm(const KernelConfig& c, const KernelSignature& s, const Devi
 
 }  // namespace
 
-std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceInfo& device) {
+std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceInfo& device, int planes) {
     std::vector<KernelConfig> configs;
     const auto add = [&](const Rows& rows, int block_n, int block_k, int min_blocks, int swap) {
         KernelConfig config{.family = family::wgmma,
@@ -74,8 +76,10 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
                             .min_blocks = min_blocks,
                             .swap_ab = swap,
                             .warps_m = rows.warps_m,
-                            .warps_n = rows.warps_n};
-        KernelSignature signature = signature_of(problem);
+                            .warps_n = rows.warps_n,
+                            .planes = planes,
+                            .promote_k = planes > 1 ? kPromotedDepth : 0};
+        KernelSignature signature = main_signature(problem, config);
         signature.align_a = signature.align_b = 16;
         config.stages = stages_that_fit(config, signature, device);
         if (config.stages < 2) return;
@@ -126,11 +130,12 @@ double wgmma_estimate(const GemmProblem& problem, const KernelConfig& c, const D
     const auto [m, n, k, batch] = std::array{static_cast<double>(problem.m), static_cast<double>(problem.n), static_cast<double>(problem.k),
                                              static_cast<double>(problem.batch)};
     const double sms = std::max(1, device.sm_count);
-    const double element = size_of(problem.type_a);
+    const double element = size_of(s.type_a) * c.planes;
 
     const double phases = std::max(1.0, ceil_divide(ceil_divide(k, c.split_k), c.block_k));
     const double columns = wgmma::group_n(c);
-    const double instructions = static_cast<double>(c.block_m) / wgmma::kRows * c.warps_n * c.block_k / wgmma::k_step(s);
+    const double instructions =
+        static_cast<double>(c.block_m) / wgmma::kRows * c.warps_n * c.block_k / wgmma::k_step(s) * wgmma::products(c.planes);
     const double products = wgmma::kRows * columns * wgmma::k_step(s) / kProductsPerClock;
     const double operands = (wgmma::kRows + columns) * 32 / kSharedBytesPerClock;
     const double from_l2 = (static_cast<double>(c.block_m) / c.multicast_a + static_cast<double>(c.block_n) / c.multicast_b) * c.block_k *
@@ -148,6 +153,8 @@ double wgmma_estimate(const GemmProblem& problem, const KernelConfig& c, const D
     // Operands that are padded are read and written once more.
     const double padded = (pad::pads_a(c) ? batch * m * k : 0.0) + (pad::pads_b(c) ? batch * n * k : 0.0);
     const double padding = padded > 0 ? kSecondKernel + 2.0 * padded * element / kPaddedBytesPerMicrosecond : 0.0;
+    // Floats are read twice, and written as planes; and there is a kernel that looks whether it is needed.
+    const double splitting = c.planes > 1 ? 3 * kSecondKernel + batch * (m + n) * k * (8.0 + element) / kPaddedBytesPerMicrosecond : 0.0;
     const double partials = partial_results(c) > 1 ? 2.0 * 4.0 * partial_results(c) * m * n : 0.0;
     const double bytes = batch * ((m + n) * k * element + m * n * size_of(problem.type_c) + partials);
     // SMs that wait for the busiest read nothing.
@@ -156,7 +163,8 @@ double wgmma_estimate(const GemmProblem& problem, const KernelConfig& c, const D
     // What is not the longest still stands in its way.
     const double longest = std::max({arithmetic, latency, memory});
     const double beside = 0.15 * (arithmetic + latency + memory - longest + busiest * phases * from_l2 / kClocksPerMicrosecond);
-    return kFixed + padding + longest + beside + (partial_results(c) > 1 ? kSecondKernel : 0.0) + (c.cluster > 1 ? kClusterSum : 0.0);
+    return kFixed + padding + splitting + longest + beside + (partial_results(c) > 1 ? kSecondKernel : 0.0) +
+           (c.cluster > 1 ? kClusterSum : 0.0);
 }
 
 }  // namespace tmm

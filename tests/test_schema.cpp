@@ -178,19 +178,26 @@ TEST_CASE("an older version becomes today's: nothing is lost, new fields have th
     }
 }
 
-TEST_CASE("a database of version 1, as an earlier tmm left it, opens with its winners") {
-    const TemporaryDirectory directory;
-    const auto file = directory / "tmm.db";
-    SQLite::Database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
-        .exec(read_file(std::filesystem::path(TMM_SOURCE_DIR) / "tests/data/database_v1.sql"));
-    TuningDatabase(file, Mode::read_write);
-    SQLite::Database raw(file);
-    CHECK(number(raw, "PRAGMA user_version") == TuningDatabase::kVersion);
-    CHECK(strings(raw, "SELECT shape || ' ' || config FROM winner ORDER BY 1") ==
-          std::vector<std::string>{"16x16x16 family=naive,block_m=8,block_n=32", "1x64x32 ops=nt family=naive,block_m=8,block_n=32"});
-    CHECK(number(raw, "SELECT count(*) FROM measurement") == 31);
-    for (const auto& parameter : kParameters)
-        CHECK(number(raw, fmt::format("SELECT count(*) FROM config WHERE {} IS NULL", parameter.name)) == 0);
+TEST_CASE("a database of an older version, as an earlier tmm left it, opens with its winners") {
+    struct Older {
+        const char* file;
+        int measurements;
+    };
+    for (const Older& older : {Older{"database_v1.sql", 31}, Older{"database_v2.sql", 26}}) {
+        CAPTURE(older.file);
+        const TemporaryDirectory directory;
+        const auto file = directory / "tmm.db";
+        SQLite::Database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+            .exec(read_file(std::filesystem::path(TMM_SOURCE_DIR) / "tests/data" / older.file));
+        TuningDatabase(file, Mode::read_write);
+        SQLite::Database raw(file);
+        CHECK(number(raw, "PRAGMA user_version") == TuningDatabase::kVersion);
+        CHECK(strings(raw, "SELECT shape || ' ' || config FROM winner ORDER BY 1") ==
+              std::vector<std::string>{"16x16x16 family=naive,block_m=8,block_n=32", "1x64x32 ops=nt family=naive,block_m=8,block_n=32"});
+        CHECK(number(raw, "SELECT count(*) FROM measurement") == older.measurements);
+        for (const auto& parameter : kParameters)
+            CHECK(number(raw, fmt::format("SELECT count(*) FROM config WHERE {} IS NULL", parameter.name)) == 0);
+    }
 }
 
 TEST_CASE("a migration that fails, or that would break references, leaves the old version as it was") {

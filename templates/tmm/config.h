@@ -6,16 +6,19 @@ namespace tmm {
 
 // Values are stored in databases: append only.
 namespace family {
-inline constexpr int naive = 0;   // one thread an element, straight from global memory
-inline constexpr int tiled = 1;   // square tiles in shared memory, one element a thread
-inline constexpr int simt = 2;    // block tile x register tile, multi-stage shared memory
-inline constexpr int gemv = 3;    // few rows or few columns, bound by memory
-inline constexpr int reduce = 4;  // the sum of split-K's partial results; a step of other families' plans
-inline constexpr int pack = 5;    // operands copied to where simt reads them best; a step of its plans
-inline constexpr int wgmma = 6;   // tensor cores by warpgroups: wgmma, tiles brought by TMA
-inline constexpr int mma = 7;     // tensor cores by warps: mma.sync, ldmatrix, cp.async
-inline constexpr int pad = 8;     // operands copied as they lie, rows aligned; a step of wgmma's plans
-inline constexpr int count = 9;
+inline constexpr int naive = 0;    // one thread an element, straight from global memory
+inline constexpr int tiled = 1;    // square tiles in shared memory, one element a thread
+inline constexpr int simt = 2;     // block tile x register tile, multi-stage shared memory
+inline constexpr int gemv = 3;     // few rows or few columns, bound by memory
+inline constexpr int reduce = 4;   // the sum of split-K's partial results; a step of other families' plans
+inline constexpr int pack = 5;     // operands copied to where simt reads them best; a step of its plans
+inline constexpr int wgmma = 6;    // tensor cores by warpgroups: wgmma, tiles brought by TMA
+inline constexpr int mma = 7;      // tensor cores by warps: mma.sync, ldmatrix, cp.async
+inline constexpr int pad = 8;      // operands copied as they lie, rows aligned; a step of wgmma's plans
+inline constexpr int scan = 9;     // largest elements of A's rows and B's columns; a step of plans that multiply planes
+inline constexpr int planes = 10;  // floats written as sums of 16-bit numbers; a step of such plans
+inline constexpr int rescue = 11;  // simt where planes did not fit; a step of such plans
+inline constexpr int count = 12;
 }  // namespace family
 
 namespace boundary {
@@ -49,6 +52,8 @@ struct KernelConfig {
     int warps_n = 1;
     int multicast_a = 1;
     int multicast_b = 1;
+    int planes = 1;
+    int promote_k = 0;
 
     friend constexpr bool operator==(const KernelConfig&, const KernelConfig&) = default;
 };
@@ -66,7 +71,8 @@ struct Parameter {
     const char* help;
 };
 
-inline constexpr const char* kFamilyNames[] = {"naive", "tiled", "simt", "gemv", "reduce", "pack", "wgmma", "mma", "pad"};
+inline constexpr const char* kFamilyNames[] = {"naive", "tiled", "simt", "gemv", "reduce", "pack",
+                                               "wgmma", "mma",   "pad",  "scan", "planes", "rescue"};
 inline constexpr const char* kBoundaryNames[] = {"exact", "guarded", "peeled", "hardware"};
 
 inline constexpr Parameter kParameters[] = {
@@ -98,6 +104,10 @@ inline constexpr Parameter kParameters[] = {
     {"warps_n", &KernelConfig::warps_n, 1, nullptr, 0, false, "warps (mma) or warpgroups (wgmma) that share the block's columns"},
     {"multicast_a", &KernelConfig::multicast_a, 1, nullptr, 0, false, "neighbouring blocks along N that load their common tile of A once"},
     {"multicast_b", &KernelConfig::multicast_b, 1, nullptr, 0, false, "neighbouring blocks along M that load their common tile of B once"},
+    {"planes", &KernelConfig::planes, 1, nullptr, 0, false,
+     "16-bit planes that floats are split into for tensor cores: 2 of f16 or 3 of bf16; 1: operands as they are"},
+    {"promote_k", &KernelConfig::promote_k, 0, nullptr, 0, false,
+     "k after which tensor cores' sums of planes are added up in FP32 registers"},
 };
 inline constexpr int kParameterCount = sizeof(kParameters) / sizeof(kParameters[0]);
 static_assert(kParameterCount * sizeof(int) == sizeof(KernelConfig), "every field of KernelConfig needs its row in kParameters");

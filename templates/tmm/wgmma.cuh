@@ -9,6 +9,7 @@
 #include "tmm/ptx.cuh"
 #include "tmm/shared_memory.cuh"
 #include "tmm/wgmma_pipeline.cuh"
+#include "tmm/wgmma_planes.cuh"
 #include "tmm/wgmma_store.cuh"
 
 namespace tmm::wgmma {
@@ -19,17 +20,19 @@ template <KernelSignature signature, KernelConfig config>
 __device__ inline void multiply(Pipeline<signature, config>& pipeline, const WorkItem& item, int group_row, int group_column,
                                 Sums<config>& sums) {
     using P = Pipeline<signature, config>;
+    const auto left_distance = static_cast<unsigned>(distance_of<P::left>(group_row, 0));
+    const auto right_distance = static_cast<unsigned>(distance_of<P::right>(group_column, 0));
     for (int tile = 0; tile < item.tiles; ++tile) {
         pipeline.wait_full();
-        const unsigned left = pipeline.left_address();
-        const unsigned right = pipeline.right_address();
+        const unsigned left = first_descriptor<P::left>(pipeline.left_address()) + left_distance;
+        const unsigned right = first_descriptor<P::right>(pipeline.right_address()) + right_distance;
         ptx::wgmma_fence();
 #pragma unroll
         for (int k = 0; k < config.block_k; k += k_step(signature)) {
 #pragma unroll
             for (int i = 0; i < group_m(config) / kRows; ++i)
                 ptx::wgmma_mma_async<signature.type_a, group_n(config), !P::left.along_k, !P::right.along_k>(
-                    sums.of[i], descriptor<P::left>(left, group_row + i * kRows, k), descriptor<P::right>(right, group_column, k));
+                    sums.of[i], descriptor(left, distance_of<P::left>(i * kRows, k)), descriptor(right, distance_of<P::right>(0, k)));
         }
         ptx::wgmma_commit_group();
         ptx::wgmma_wait_group<1>();
@@ -43,6 +46,10 @@ __device__ inline void multiply(Pipeline<signature, config>& pipeline, const Wor
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const WgmmaArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
+    if constexpr (config.planes > 1) {
+        // Another kernel takes the whole product over.
+        if (*args.unfit != 0) return;
+    }
     SharedMemory shared;
     constexpr i64 tiles_bytes =
         pipeline_bytes(config, signature) > part_bytes(config) ? pipeline_bytes(config, signature) : part_bytes(config);
@@ -85,7 +92,15 @@ __device__ void kernel(const WgmmaArgs& args) {
         const int thread = static_cast<int>(threadIdx.x) - kWarpgroup;
         for_each_item<config>(args, [&](const WorkItem& item) {
             Sums<config> sums = {};
-            multiply<signature, config>(pipeline, item, group_row, group_column, sums);
+            if constexpr (config.planes > 1) {
+                multiply_planes<signature, config>(pipeline, item, group_row, group_column, sums);
+                // Without k there is nothing, and no exponents.
+                if (args.k > 0)
+                    unscale<config>(args, item, group_row, group_column, config.swap_ab ? args.n : args.m, config.swap_ab ? args.m : args.n,
+                                    sums);
+            } else {
+                multiply<signature, config>(pipeline, item, group_row, group_column, sums);
+            }
             const Destination<signature, config> destination(args, item);
             if constexpr (config.cluster > 1) {
                 // All of the block's warpgroups have read the tiles that the sums overwrite.

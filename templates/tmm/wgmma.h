@@ -3,6 +3,7 @@
 
 #include "tmm/args.h"
 #include "tmm/config.h"
+#include "tmm/planes.h"
 #include "tmm/shared_layout.h"
 #include "tmm/signature.h"
 #include "tmm/tensor_map.h"
@@ -12,6 +13,11 @@ namespace tmm {
 struct WgmmaArgs : GemmArgs {
     TensorMap left;
     TensorMap right;
+    // Where the operands are planes of floats (planes.h): the power of two that each line was divided by, [batch][line], and whether
+    // some line does not fit its planes.
+    const int* exponents_left = nullptr;
+    const int* exponents_right = nullptr;
+    const unsigned* unfit = nullptr;
 };
 
 }  // namespace tmm
@@ -40,16 +46,22 @@ struct TileLayout {
     int outer;
     int depth;
     int element_bytes;
+    // As many tiles, of as many 16-bit matrices, stand one behind the other.
+    int planes;
 };
 constexpr TileLayout left_tile(const KernelConfig& c, const KernelSignature& s) {
-    return TileLayout{
-        .along_k = left_operation(c, s) == Operation::none, .outer = c.block_m, .depth = c.block_k, .element_bytes = size_of(s.type_a)};
+    return TileLayout{.along_k = left_operation(c, s) == Operation::none,
+                      .outer = c.block_m,
+                      .depth = c.block_k,
+                      .element_bytes = size_of(s.type_a),
+                      .planes = c.planes};
 }
 constexpr TileLayout right_tile(const KernelConfig& c, const KernelSignature& s) {
     return TileLayout{.along_k = right_operation(c, s) == Operation::transpose,
                       .outer = c.block_n,
                       .depth = c.block_k,
-                      .element_bytes = size_of(s.type_b)};
+                      .element_bytes = size_of(s.type_b),
+                      .planes = c.planes};
 }
 constexpr int row_elements(const TileLayout& t) {
     return kRowBytes / t.element_bytes;
@@ -63,8 +75,11 @@ constexpr int slabs(const TileLayout& t) {
 constexpr int slab_bytes(const TileLayout& t) {
     return slab_rows(t) * kRowBytes;
 }
-constexpr int tile_bytes(const TileLayout& t) {
+constexpr int plane_bytes(const TileLayout& t) {
     return slabs(t) * slab_bytes(t);
+}
+constexpr int tile_bytes(const TileLayout& t) {
+    return t.planes * plane_bytes(t);
 }
 
 // k of one instruction: 32 bytes.
@@ -86,8 +101,13 @@ constexpr int group_m(const KernelConfig& c) {
 constexpr int group_n(const KernelConfig& c) {
     return c.block_n / c.warps_n;
 }
+// Products of planes that make one of floats (wgmma_planes.cuh).
+constexpr int products(int planes) {
+    return planes == 1 ? 1 : planes == 2 ? 3 : 6;
+}
+// Sums of a thread; with planes each element has three (wgmma_planes.cuh).
 constexpr int accumulators(const KernelConfig& c) {
-    return group_m(c) * group_n(c) / kWarpgroup;
+    return group_m(c) * group_n(c) / kWarpgroup * (c.planes > 1 ? 3 : 1);
 }
 
 // Blocks that load a tile together. Those of `cluster` take parts of K instead.
@@ -186,12 +206,24 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.split_k < 1 || c.split_k > 1024) return "split_k is 1 to 1024";
     if (c.split_k % c.cluster != 0) return "cluster must divide split_k";
     if (c.raster < 0 || c.raster > 64) return "raster is 0 to 64";
+    if (c.planes < 1 || c.planes > 3) return "planes is 1, 2 or 3";
+    if (c.planes > 1) {
+        if (s.type_a != planes::type_of(c.planes)) return "2 planes are f16, 3 planes are bf16";
+        if (s.type_c != ElementType::f32) return "products of planes are f32";
+        if (c.split_k > c.cluster) return "with planes only a cluster sums parts of K";
+        if (group_m(c) != kRows) return "with planes a warpgroup takes 64 rows";
+        if (c.promote_k < k_step(s) || c.promote_k % k_step(s) != 0 || c.block_k % c.promote_k != 0)
+            return "promote_k is a multiple of an instruction's 16 k that divides block_k";
+    } else if (c.promote_k != 0) {
+        return "promote_k goes with planes";
+    }
     if (c.boundary != boundary::hardware) return "wgmma's boundary mode is hardware";
     if (c.vector_width != 8) return "wgmma's vector_width is 8";
     if (!uses_only(c, &KernelConfig::block_m, &KernelConfig::block_n, &KernelConfig::block_k, &KernelConfig::stages,
                    &KernelConfig::vector_width, &KernelConfig::boundary, &KernelConfig::split_k, &KernelConfig::raster,
                    &KernelConfig::min_blocks, &KernelConfig::swap_ab, &KernelConfig::pack_ab, &KernelConfig::cluster,
-                   &KernelConfig::warps_m, &KernelConfig::warps_n, &KernelConfig::multicast_a, &KernelConfig::multicast_b))
+                   &KernelConfig::warps_m, &KernelConfig::warps_n, &KernelConfig::multicast_a, &KernelConfig::multicast_b,
+                   &KernelConfig::planes, &KernelConfig::promote_k))
         return "wgmma does not use thread_m, thread_n, async_copy, along_k and trim";
     return nullptr;
 }
@@ -219,6 +251,18 @@ constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
 // and their sum, each off by less than two units.
 constexpr i64 longest_chain(const KernelSignature& s, i64 k) {
     return (k + k_step(s) - 1) / k_step(s) * 2 * (k_step(s) + 2);
+}
+
+// The same for products of planes (wgmma_planes.cuh), in the same units. Of f16 planes: what is left out of each product (4) and lost
+// by rounding each operand to its planes (2 each); of bf16 planes next to nothing. A short sum of instructions as above, over promote_k;
+// compensated addition of the short sums, 4 and what the first ones lose; the small products, 2^-8 of the large ones at most in sum, but
+// over all of K; and the sums' sum, its scale and alpha.
+constexpr i64 longest_chain_of_planes(const KernelConfig& c, i64 k) {
+    constexpr i64 instruction = 2 * (16 + 2);
+    const i64 planes = c.planes == 2 ? 8 : 1;
+    const i64 short_sum = c.promote_k / 16 * instruction;
+    const i64 small = (k + 15) / 16 * instruction * (products(c.planes) - 1) / (c.planes == 2 ? 2048 : 256);
+    return planes + short_sum + 8 + small + 4;
 }
 
 }  // namespace tmm::wgmma

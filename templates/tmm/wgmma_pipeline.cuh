@@ -112,8 +112,10 @@ public:
             const int k = static_cast<int>(item.k_begin) + tile * config.block_k;
             const int batch_left = args.stride(config.swap_ab != 0) != 0 ? item.batch : 0;
             const int batch_right = args.stride(config.swap_ab == 0) != 0 ? item.batch : 0;
-            load<left, config.multicast_a>(left_tile_of(place_.stage), &args.left, static_cast<int>(item.left0), k, batch_left, rank);
-            load<right, config.multicast_b>(right_tile_of(place_.stage), &args.right, static_cast<int>(item.right0), k, batch_right, rank);
+            load<left, config.multicast_a>(left_tile_of(place_.stage), &args.left, static_cast<int>(item.left0), k,
+                                           batch_left * left.planes, rank);
+            load<right, config.multicast_b>(right_tile_of(place_.stage), &args.right, static_cast<int>(item.right0), k,
+                                            batch_right * right.planes, rank);
             place_.advance();
         }
     }
@@ -160,18 +162,19 @@ private:
 
     // Of a tile that several blocks need, each loads a share of every slab's rows, for all of them.
     template <TileLayout tile, int sharers>
-    __device__ void load(unsigned char* destination, const TensorMap* map, int outer, int k, int batch, unsigned rank) const {
+    __device__ void load(unsigned char* destination, const TensorMap* map, int outer, int k, int matrix, unsigned rank) const {
         constexpr int rows = slab_rows(tile) / sharers;
         const int first_row = sharers > 1 ? static_cast<int>(rank) * rows : 0;
 #pragma unroll
-        for (int slab = 0; slab < slabs(tile); ++slab) {
-            const int x = (tile.along_k ? k : outer) + slab * row_elements(tile);
+        for (int slab = 0; slab < tile.planes * slabs(tile); ++slab) {
+            const int x = (tile.along_k ? k : outer) + slab % slabs(tile) * row_elements(tile);
             const int y = (tile.along_k ? outer : k) + first_row;
             unsigned char* const place = destination + slab * slab_bytes(tile) + first_row * kRowBytes;
             if constexpr (sharers > 1)
-                ptx::cp_async_bulk_tensor_3d_multicast(place, map, x, y, batch, full_ + place_.stage, (1 << sharers) - 1);
+                ptx::cp_async_bulk_tensor_3d_multicast(place, map, x, y, matrix + slab / slabs(tile), full_ + place_.stage,
+                                                       (1 << sharers) - 1);
             else
-                ptx::cp_async_bulk_tensor_3d(place, map, x, y, batch, full_ + place_.stage);
+                ptx::cp_async_bulk_tensor_3d(place, map, x, y, matrix + slab / slabs(tile), full_ + place_.stage);
         }
     }
 
@@ -181,19 +184,26 @@ private:
     RingPlace<config.stages> place_;
 };
 
-// wgmma's description of a tile from its row or column `outer` and its k on, both multiples of what an instruction takes. Addresses
-// and distances count 16 bytes (PTX ISA, "Matrix Descriptor Format").
+// How far an element stands from the tile's first, in units of 16 bytes; outer, or k, is a multiple of what an instruction takes.
 template <TileLayout tile>
-__device__ inline unsigned long long descriptor(unsigned address, int outer, int k) {
+__device__ constexpr int distance_of(int outer, int k, int plane = 0) {
     constexpr int elements = row_elements(tile);
     const int x = tile.along_k ? k : outer;
     const int y = tile.along_k ? outer : k;
-    const unsigned start =
-        address + static_cast<unsigned>(x / elements * slab_bytes(tile) + y * kRowBytes + x % elements * tile.element_bytes);
+    return (plane * plane_bytes(tile) + x / elements * slab_bytes(tile) + y * kRowBytes + x % elements * tile.element_bytes) / 16;
+}
+
+// wgmma's description of a tile from `distance` on, where `first` describes its first element (PTX ISA, "Matrix Descriptor Format").
+// Addresses and distances count 16 bytes.
+template <TileLayout tile>
+__device__ inline unsigned first_descriptor(unsigned address) {
+    constexpr unsigned slab = tile.along_k ? 1 : slab_bytes(tile) / 16;
+    return (address & 0x3ffffu) >> 4 | slab << 16;
+}
+__device__ inline unsigned long long descriptor(unsigned first, int distance) {
     constexpr unsigned long long group_of_rows = 8 * kRowBytes / 16;
-    constexpr unsigned long long slab = tile.along_k ? 1 : slab_bytes(tile) / 16;
     constexpr unsigned long long swizzle_128_bytes = 1;
-    return (start & 0x3ffffu) >> 4 | slab << 16 | group_of_rows << 32 | swizzle_128_bytes << 62;
+    return (first + static_cast<unsigned>(distance)) | group_of_rows << 32 | swizzle_128_bytes << 62;
 }
 
 }  // namespace tmm::wgmma

@@ -8,6 +8,7 @@
 
 #include "tmm/epilogue.cuh"
 #include "tmm/ptx.cuh"
+#include "tmm/ptx_here.cuh"
 #include "tmm/vector.cuh"
 #include "tmm/wgmma_pipeline.cuh"
 
@@ -57,8 +58,7 @@ struct Destination {
 
 // Calls visit with the row and column, within 64 x n, of each of a thread's sums.
 template <int n, class Visit>
-__device__ inline void for_each_sum(const float (&sums)[n / 2], int first_column, int columns, Visit&& visit) {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
+__device__ inline void for_each_sum(const float (&sums)[n / 2], int lane, int first_column, int columns, Visit&& visit) {
 #pragma unroll
     for (int column = 0; column < columns; column += 8) {
 #pragma unroll
@@ -103,15 +103,16 @@ __device__ inline void store_tile(const Destination<signature, config>& destinat
     constexpr int aligned = D::target.align_c / static_cast<int>(sizeof(typename D::C));
     constexpr int width = aligned < row_length ? aligned : row_length;
     T* const staged = reinterpret_cast<T*>(staged_bytes);
-    const int warp = static_cast<int>(threadIdx.x) % kWarpgroup / 32;
-    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int thread = ptx::thread_here();
+    const int warp = thread % kWarpgroup / 32;
+    const int lane = thread % 32;
 #pragma unroll
     for (int i = 0; i < group_m(config) / kRows; ++i) {
         const int left = group_row + i * kRows + warp * kWarpRows;
 #pragma unroll
         for (int first_column = 0; first_column < group_n(config); first_column += columns) {
             const int right = group_column + first_column;
-            for_each_sum<group_n(config)>(sums.of[i], first_column, columns, [&](int row, int column, float sum) {
+            for_each_sum<group_n(config)>(sums.of[i], lane, first_column, columns, [&](int row, int column, float sum) {
                 staged[config.swap_ab ? column * distance + row : row * distance + column] = S::from(sum, destination.alpha);
             });
             // The warp's sums are there.
@@ -156,11 +157,12 @@ __device__ inline void store_tile(const Destination<signature, config>& destinat
 // the blocks' shared memory, and stores it. `part`: the tile in rows of C, over the tiles that have been multiplied.
 template <KernelConfig config>
 __device__ inline void show_part(int group_row, int group_column, const Sums<config>& sums, float* part) {
-    const int warp = static_cast<int>(threadIdx.x) % kWarpgroup / 32;
+    const int thread = ptx::thread_here();
+    const int warp = thread % kWarpgroup / 32;
 #pragma unroll
     for (int i = 0; i < group_m(config) / kRows; ++i) {
         const int left = group_row + i * kRows + warp * kWarpRows;
-        for_each_sum<group_n(config)>(sums.of[i], 0, group_n(config), [&](int row, int column, float sum) {
+        for_each_sum<group_n(config)>(sums.of[i], thread % 32, 0, group_n(config), [&](int row, int column, float sum) {
             part[config.swap_ab ? (group_column + column) * config.block_m + left + row
                                 : (left + row) * config.block_n + group_column + column] = sum;
         });

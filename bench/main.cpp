@@ -15,6 +15,7 @@
 #include "bench/commit_stamp.h"
 #include "bench/peers.h"
 #include "bench/report.h"
+#include "bench/result_file.h"
 #include "bench/shape_benchmark.h"
 #include "generator/environment.h"
 #include "generator/error.h"

@@ -1,6 +1,7 @@
 // How errors are measured against the exact product, what is held against a loop of FP32 FMAs, and that the loop is one.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <functional>

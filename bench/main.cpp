@@ -1,4 +1,4 @@
-// tmm-bench: the tuned library against cuBLAS, cuBLASLt, the CPU and the naive kernel, side by side.
+// tmm-bench: the tuned library against cuBLAS, cuBLASLt, the CPU and the naive kernel, side by side; and its accuracy.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,10 +11,13 @@
 #include <set>
 #include <sstream>
 
+#include "bench/accuracy_benchmark.h"
+#include "bench/accuracy_report.h"
 #include "bench/ceilings.h"
 #include "bench/commit_stamp.h"
 #include "bench/peers.h"
 #include "bench/report.h"
+#include "bench/result_file.h"
 #include "bench/shape_benchmark.h"
 #include "generator/environment.h"
 #include "generator/error.h"
@@ -41,6 +44,7 @@ struct Arguments {
     double settle_seconds = 1;
     std::int64_t workspace_mib = 64;
     bool roofline = false;
+    bool accuracy = false;
 };
 
 options::options_description described(Arguments& arguments) {
@@ -60,8 +64,10 @@ options::options_description described(Arguments& arguments) {
         ("cublas-dir", options::value(&arguments.cublas_directory)->value_name("DIR"), "where libcublas and libcublasLt are")  //
         ("roofline", options::bool_switch(&arguments.roofline),
          "measure how fast the device reads, multiplies and launches, and say how far above its floor each shape's times are")  //
-        ("csv", options::value(&arguments.csv)->value_name("FILE"), "also write the table as CSV")                              //
-        ("json", options::value(&arguments.json)->value_name("FILE"), "also write everything, with all samples, as JSON")       //
+        ("accuracy", options::bool_switch(&arguments.accuracy),
+         "time nothing: measure the errors of tmm, of a loop of FP32 FMAs and, with --vs cublas, of cuBLAS on ten families of inputs")  //
+        ("csv", options::value(&arguments.csv)->value_name("FILE"), "also write the table as CSV")                                      //
+        ("json", options::value(&arguments.json)->value_name("FILE"), "also write everything, with all samples, as JSON")               //
         ("label", options::value(&arguments.label)->value_name("TEXT"), "stands in the files for the commit that tmm was built from");
     return all;
 }
@@ -116,56 +122,94 @@ std::unique_ptr<Peer> open_peer(const std::string& name, const std::shared_ptr<D
     }
 }
 
-ShapeResult run_shape(ShapeBenchmark& benchmark, const Shape& shape) {
+// Runs what works on the shape.
+template <class Body>
+auto on_device(const GemmProblem& problem, const Body& body) {
     try {
-        return benchmark.run(shape);
+        return body();
     } catch (const DeviceFault& fault) {
-        throw Error(ExitStatus::no_device, fmt::format("the device is lost: {}", fault.what()), to_text(shape.problem),
+        throw Error(ExitStatus::no_device, fmt::format("the device is lost: {}", fault.what()), to_text(problem),
                     "run again without this shape, and verify it by tmm-tune");
     }
 }
 
-ExitStatus run(const Arguments& arguments, const Interrupt& interrupt) {
+void check_usage(const Arguments& arguments) {
     if (arguments.shapes.empty()) usage_error("--shapes is missing", "");
     if (arguments.pairs < 1) usage_error("at least one pair is needed", "--pairs");
     if (arguments.workspace_mib < 0 || arguments.workspace_mib > 65536) usage_error("between 0 and 65536 MiB", "--workspace-limit");
-    const std::vector<Shape> shapes = read_shapes(arguments.shapes, parse_overrides(arguments.set));
+    if (!arguments.accuracy) return;
+    if (arguments.roofline) usage_error("--roofline is about times, and --accuracy takes none", "--accuracy", "leave one of them out");
+    for (const std::string& name : split(arguments.vs))
+        if (name != "cublas")
+            usage_error(fmt::format("--accuracy does not compare with \"{}\"", name), "--vs",
+                        "give cublas, or leave --vs out: a loop of FP32 FMAs always takes part");
+}
 
-    const int ordinal = parse_gpu(arguments.gpu);
-    const std::shared_ptr<Device> device = open_device(ordinal);
-    const DriverContext context(ordinal);
-    const bool emulated = device->info().emulated;
+std::vector<Shape> shapes_of(const Arguments& arguments) {
+    std::vector<Shape> shapes = read_shapes(arguments.shapes, parse_overrides(arguments.set));
+    if (arguments.accuracy) check_promised(shapes, arguments.shapes);
+    return shapes;
+}
 
-    RunInfo info{.label = arguments.label.empty() ? kCommit : arguments.label,
-                 .date = now(),
-                 .device = device->info(),
-                 .kernel_driver = kernel_driver_version(),
-                 .nvrtc_version = emulated ? 0 : nvrtc_version(),
-                 .pairs = arguments.pairs,
-                 .peers = arguments.vs.empty() ? default_peers(device->info()) : split(arguments.vs),
-                 .peer_versions = {},
-                 .ceilings = {}};
-    const PeerOptions peer_options{.cublas_directory = arguments.cublas_directory, .workspace_bytes = arguments.workspace_mib << 20};
-    std::vector<std::unique_ptr<Peer>> peers;
-    for (const std::string& name : info.peers) {
-        peers.push_back(open_peer(name, device, peer_options));
-        info.peer_versions.push_back(peers.back()->version());
-        std::cerr << fmt::format("tmm-bench: {}: {}\n", name, info.peer_versions.back());
+// What both modes begin with.
+struct Session {
+    explicit Session(const Arguments& arguments)
+        : shapes(shapes_of(arguments)), ordinal(parse_gpu(arguments.gpu)), device(open_device(ordinal)), context(ordinal) {
+        const bool emulated = device->info().emulated;
+        const std::vector<std::string> usual = arguments.accuracy ? std::vector<std::string>() : default_peers(device->info());
+        info = {.label = arguments.label.empty() ? kCommit : arguments.label,
+                .date = now(),
+                .device = device->info(),
+                .kernel_driver = kernel_driver_version(),
+                .nvrtc_version = emulated ? 0 : nvrtc_version(),
+                .pairs = arguments.accuracy ? 0 : arguments.pairs,
+                .peers = arguments.vs.empty() ? usual : split(arguments.vs),
+                .peer_versions = {},
+                .ceilings = {}};
+        const PeerOptions peer_options{.cublas_directory = arguments.cublas_directory, .workspace_bytes = arguments.workspace_mib << 20};
+        for (const std::string& name : info.peers) {
+            peers.push_back(open_peer(name, device, peer_options));
+            info.peer_versions.push_back(peers.back()->version());
+            std::cerr << fmt::format("tmm-bench: {}: {}\n", name, info.peer_versions.back());
+        }
+        tuned.emplace(ordinal, arguments.database.empty() ? default_database_path() : std::filesystem::path(arguments.database));
     }
-    const TunedLibrary tuned(ordinal, arguments.database.empty() ? default_database_path() : std::filesystem::path(arguments.database));
+
+    std::vector<Shape> shapes;
+    int ordinal;
+    std::shared_ptr<Device> device;
+    DriverContext context;
+    RunInfo info;
+    std::vector<std::unique_ptr<Peer>> peers;
+    std::optional<TunedLibrary> tuned;
+};
+
+// On a terminal: which shape is being worked on.
+void show_progress(std::size_t done, const std::vector<Shape>& shapes) {
+    if (isatty(STDERR_FILENO)) std::cerr << fmt::format("\r\033[K{}/{} {}\r", done + 1, shapes.size(), to_text(shapes[done].problem));
+}
+void clear_progress() {
+    if (isatty(STDERR_FILENO)) std::cerr << "\r\033[K";
+}
+
+ExitStatus run_comparison(const Arguments& arguments, const Interrupt& interrupt) {
+    Session session(arguments);
+    const std::vector<Shape>& shapes = session.shapes;
+    RunInfo& info = session.info;
+    const bool emulated = info.device.emulated;
 
     BenchmarkOptions benchmark_options;
     benchmark_options.pairs = arguments.pairs;
     benchmark_options.settle.least_seconds = emulated ? 0 : arguments.settle_seconds;
     benchmark_options.settle.most_seconds = emulated ? 0 : std::max(4 * arguments.settle_seconds, 0.1);
-    ShapeBenchmark benchmark(device, context, tuned, peers, benchmark_options);
+    ShapeBenchmark benchmark(session.device, session.context, *session.tuned, session.peers, benchmark_options);
 
     std::optional<CeilingBench> ceiling_bench;
     if (arguments.roofline) {
         std::cerr << "tmm-bench: measuring the device's ceilings\n";
         std::set<Arithmetic> arithmetics;
         for (const Shape& shape : shapes) arithmetics.insert(arithmetic_of(shape.problem));
-        ceiling_bench.emplace(device, arithmetics, benchmark_options.settle, benchmark_options.sample_us);
+        ceiling_bench.emplace(session.device, arithmetics, benchmark_options.settle, benchmark_options.sample_us);
         info.ceilings = benchmark.measure_ceilings(*ceiling_bench);
     }
 
@@ -177,17 +221,16 @@ ExitStatus run(const Arguments& arguments, const Interrupt& interrupt) {
     // A file that can't be written is better known before the first shape is timed.
     write_files();
 
-    std::cerr << fmt::format("tmm-bench: {} shape{} on {}, {} pairs each\n", shapes.size(), shapes.size() == 1 ? "" : "s",
-                             device->info().name, arguments.pairs);
+    std::cerr << fmt::format("tmm-bench: {} shape{} on {}, {} pairs each\n", shapes.size(), shapes.size() == 1 ? "" : "s", info.device.name,
+                             arguments.pairs);
     if (!emulated && arguments.pairs < 30) std::cerr << "tmm-bench: fewer than 30 pairs: good for a look, not for a claim\n";
     Table table(std::cout, shapes, info);
     bool all_good = true;
     for (const Shape& shape : shapes) {
         if (interrupt.requested()) break;
-        if (isatty(STDERR_FILENO))
-            std::cerr << fmt::format("\r\033[K{}/{} {}\r", results.size() + 1, shapes.size(), to_text(shape.problem));
-        results.push_back(run_shape(benchmark, shape));
-        if (isatty(STDERR_FILENO)) std::cerr << "\r\033[K";
+        show_progress(results.size(), shapes);
+        results.push_back(on_device(shape.problem, [&] { return benchmark.run(shape); }));
+        clear_progress();
         const ShapeResult& result = results.back();
         table.row(result);
         for (const PeerResult& peer : result.peers)
@@ -199,6 +242,43 @@ ExitStatus run(const Arguments& arguments, const Interrupt& interrupt) {
     }
     print_means(std::cout, results);
     print_roofline(std::cout, info, results);
+    if (interrupt.requested()) return ExitStatus::interrupted;
+    return all_good ? ExitStatus::done : ExitStatus::no_winner;
+}
+
+ExitStatus run_accuracy(const Arguments& arguments, const Interrupt& interrupt) {
+    Session session(arguments);
+    const std::vector<Shape>& shapes = session.shapes;
+    AccuracyBenchmark benchmark(session.device, session.context.stream(), *session.tuned,
+                                session.peers.empty() ? nullptr : session.peers.front().get());
+    std::vector<ShapeAccuracy> results;
+    const auto write_files = [&] {
+        if (!arguments.csv.empty()) write_file(arguments.csv, accuracy_csv(session.info, results));
+        if (!arguments.json.empty()) write_file(arguments.json, accuracy_json(session.info, results));
+    };
+    write_files();
+
+    AccuracyTable table(std::cout, shapes, session.info);
+    bool all_good = true;
+    for (const Shape& shape : shapes) {
+        if (interrupt.requested()) break;
+        const auto family_done = [&](const ShapeAccuracy& result) {
+            clear_progress();
+            table.row(result);
+            show_progress(results.size(), shapes);
+            return !interrupt.requested();
+        };
+        show_progress(results.size(), shapes);
+        results.push_back(on_device(shape.problem, [&] { return benchmark.run(shape.problem, family_done); }));
+        clear_progress();
+        const ShapeAccuracy& result = results.back();
+        table.end(result);
+        if (!result.cublas_skipped.empty())
+            std::cerr << fmt::format("tmm-bench: {}: cublas skipped: {}\n", to_text(shape.problem), result.cublas_skipped);
+        all_good = all_good && result.holds();
+        write_files();
+    }
+    print_verdicts(std::cout, results);
     if (interrupt.requested()) return ExitStatus::interrupted;
     return all_good ? ExitStatus::done : ExitStatus::no_winner;
 }
@@ -216,8 +296,9 @@ ExitStatus run_tool(int argc, char** argv) {
         if (values.count("help")) {
             std::cout << "tmm-bench --shapes FILE [options]\n\nTimes the tuned kernels against other ways to multiply, side by side in one "
                          "process, and compares results.\n"
+                         "With --accuracy it measures how far the tuned kernels' results are from the exact ones instead.\n"
                          "Exit status: 0 done, 1 usage, 2 bad input file, 3 no such device, driver or peer library, 4 compiler missing,\n"
-                         "5 database, 6 a shape failed or results differ, 130 interrupted.\n\n"
+                         "5 database, 6 a shape failed, results differ or are less accurate than promised, 130 interrupted.\n\n"
                       << all;
             return ExitStatus::done;
         }
@@ -225,7 +306,8 @@ ExitStatus run_tool(int argc, char** argv) {
         usage_error(error.what(), "");
     }
     const Interrupt interrupt;
-    return run(arguments, interrupt);
+    check_usage(arguments);
+    return arguments.accuracy ? run_accuracy(arguments, interrupt) : run_comparison(arguments, interrupt);
 }
 
 }  // namespace

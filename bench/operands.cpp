@@ -18,12 +18,12 @@ std::int64_t round_up(std::int64_t bytes) {
     return (bytes + 255) / 256 * 256;
 }
 
-std::int64_t span(i64 rows, i64 columns, i64 ld, i64 batch, i64 stride) {
+}  // namespace
+
+std::int64_t spanned_elements(i64 rows, i64 columns, i64 ld, i64 batch, i64 stride) {
     if (rows == 0 || columns == 0 || batch == 0) return 0;
     return (batch - 1) * stride + (rows - 1) * ld + columns;
 }
-
-}  // namespace
 
 Operands::Operands(std::shared_ptr<Device> device, const Shape& shape, std::int64_t rotation_bytes, const ValuePool& pool)
     : device_(std::move(device)), shape_(shape), pool_(pool) {
@@ -40,9 +40,9 @@ Operands::Operands(std::shared_ptr<Device> device, const Shape& shape, std::int6
         end += round_up(matrix.bytes() + 16);
         return matrix;
     };
-    a_ = laid_out(p.type_a, span(stored_rows_a(p), stored_columns_a(p), p.lda, p.batch, p.stride_a));
-    b_ = laid_out(p.type_b, span(stored_rows_b(p), stored_columns_b(p), p.ldb, p.batch, p.stride_b));
-    c_ = laid_out(p.type_c, span(p.m, p.n, p.ldc, p.batch, p.stride_c));
+    a_ = laid_out(p.type_a, spanned_elements(stored_rows_a(p), stored_columns_a(p), p.lda, p.batch, p.stride_a));
+    b_ = laid_out(p.type_b, spanned_elements(stored_rows_b(p), stored_columns_b(p), p.ldb, p.batch, p.stride_b));
+    c_ = laid_out(p.type_c, spanned_elements(p.m, p.n, p.ldc, p.batch, p.stride_c));
     set_bytes_ = end;
 
     const std::int64_t wanted = rotation_bytes == 0 ? 1 : std::max<std::int64_t>(2, (rotation_bytes + set_bytes_ - 1) / set_bytes_);

@@ -14,6 +14,9 @@
 
 namespace tmm::bench {
 
+// From a batch's first element to its last, with the padding between rows and between matrices.
+std::int64_t spanned_elements(i64 rows, i64 columns, i64 ld, i64 batch, i64 stride);
+
 struct ByteRange {
     const std::byte* start = nullptr;
     std::int64_t bytes = 0;

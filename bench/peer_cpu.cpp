@@ -8,6 +8,7 @@
 
 #include "bench/element_bits.h"
 #include "bench/host_replay.h"
+#include "bench/operands.h"
 #include "bench/peers.h"
 #include "db/measurement.h"
 
@@ -58,8 +59,7 @@ void multiply(CblasSgemm sgemm, const GemmProblem& p, const GemmCall& call) {
 }
 
 std::size_t span(i64 rows, i64 columns, i64 ld, i64 batch, i64 stride) {
-    if (rows == 0 || columns == 0 || batch == 0) return 0;
-    return static_cast<std::size_t>((batch - 1) * stride + (rows - 1) * ld + columns);
+    return static_cast<std::size_t>(spanned_elements(rows, columns, ld, batch, stride));
 }
 
 class CpuContestant final : public Contestant {

@@ -5,15 +5,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "generator/error.h"
+#include "bench/result_file.h"
 #include "generator/text.h"
 
 namespace tmm::bench {
@@ -38,21 +35,6 @@ std::string interval_text(const Interval& interval) {
     return fmt::format("{:.3f} [{:.3f}, {:.3f}]", interval.value, interval.low, interval.high);
 }
 
-std::string csv_field(const std::string& text) {
-    if (text.find_first_of(",\"\n") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char c : text) {
-        if (c == '"') quoted += '"';
-        quoted += c == '\n' ? ' ' : c;
-    }
-    return quoted + '"';
-}
-
-// A number without a meaning (a failed shape's, an unmeasured host cost) is an empty field.
-std::string csv_number(double value, bool known = true) {
-    return known ? fmt::format("{:.6g}", value) : "";
-}
-
 const PeerResult* peer_named(const ShapeResult& result, const std::string& name) {
     const auto found = std::find_if(result.peers.begin(), result.peers.end(), [&](const PeerResult& peer) { return peer.name == name; });
     return found == result.peers.end() || !found->skipped.empty() ? nullptr : &*found;
@@ -61,35 +43,6 @@ const PeerResult* peer_named(const ShapeResult& result, const std::string& name)
 double host_cost_of(const ShapeResult& result, const std::string& name) {
     const PeerResult* peer = peer_named(result, name);
     return peer ? peer->host_us : -1;
-}
-
-// Everything that a reader of the figures must know, in order.
-std::vector<std::pair<std::string, std::string>> circumstances(const RunInfo& info) {
-    const DeviceInfo& device = info.device;
-    std::vector<std::pair<std::string, std::string>> rows = {
-        {"commit", info.label}, {"date", info.date}, {"gpu", device.name}, {"pairs", std::to_string(info.pairs)}};
-    if (!device.emulated) {
-        rows.emplace_back("compute_capability", fmt::format("{}.{}", device.compute_capability_major, device.compute_capability_minor));
-        rows.emplace_back("sm_count", std::to_string(device.sm_count));
-        rows.emplace_back("power_limit_w", std::to_string(device.power_limit));
-        rows.emplace_back("driver", info.kernel_driver.empty() ? "unknown" : info.kernel_driver);
-        rows.emplace_back("cuda_driver_api", fmt::format("{}.{}", device.driver_version / 1000, device.driver_version % 1000 / 10));
-        rows.emplace_back("nvrtc", fmt::format("{}.{}", info.nvrtc_version / 1000, info.nvrtc_version % 1000 / 10));
-    }
-    for (std::size_t i = 0; i < info.peers.size(); ++i) rows.emplace_back(info.peers[i], info.peer_versions[i]);
-    if (info.ceilings) {
-        const Ceilings& ceilings = *info.ceilings;
-        rows.emplace_back("read_gb_s", fmt::format("{:.6g}", ceilings.read_bytes_per_us * 1e-3));
-        rows.emplace_back("read_bytes", std::to_string(ceilings.read_bytes));
-        rows.emplace_back("read_launch", ceilings.read_launch);
-        for (const auto& [arithmetic, rate] : ceilings.multiplying) {
-            rows.emplace_back(fmt::format("{}_tflops", name_of(arithmetic)), fmt::format("{:.6g}", rate.flop_per_us * 1e-6));
-            rows.emplace_back(fmt::format("{}_launch", name_of(arithmetic)), fmt::format("{}, {}", rate.instruction, rate.launch));
-            if (rate.clock_mhz > 0) rows.emplace_back(fmt::format("{}_clock_mhz", name_of(arithmetic)), std::to_string(rate.clock_mhz));
-        }
-        rows.emplace_back("launch_gap_us", fmt::format("{:.6g}", ceilings.launch_gap_us));
-    }
-    return rows;
 }
 
 std::string note_of(const ShapeResult& result) {
@@ -449,15 +402,6 @@ std::string json(const RunInfo& info, const std::vector<ShapeResult>& results) {
         document["mean_distance"].push_back(entry);
     }
     return document.dump(1) + "\n";
-}
-
-void write_file(const std::string& file, const std::string& text) {
-    std::ofstream out(file, std::ios::binary | std::ios::trunc);
-    out << text;
-    out.close();
-    if (!out)
-        throw Error(ExitStatus::bad_input, fmt::format("can't write: {}", std::strerror(errno)), file,
-                    "name a file in a directory that exists");
 }
 
 }  // namespace tmm::bench

@@ -6,25 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "bench/run_info.h"
 #include "bench/shape_benchmark.h"
 
 namespace tmm::bench {
-
-// Under which circumstances the figures were taken.
-struct RunInfo {
-    // The commit, or what --label says.
-    std::string label;
-    std::string date;
-    DeviceInfo device;
-    std::string kernel_driver;
-    int nvrtc_version = 0;
-    int pairs = 0;
-    // As --vs names them, and what each one is.
-    std::vector<std::string> peers;
-    std::vector<std::string> peer_versions;
-    // With --roofline.
-    std::optional<Ceilings> ceilings;
-};
 
 // Prints a line a shape as it comes, in columns whose widths are known from the start.
 class Table {
@@ -59,8 +44,5 @@ void print_roofline(std::ostream& out, const RunInfo& info, const std::vector<Sh
 
 std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results);
 std::string json(const RunInfo& info, const std::vector<ShapeResult>& results);
-
-// Throws Error (bad_input) where the file can't be written.
-void write_file(const std::string& file, const std::string& text);
 
 }  // namespace tmm::bench

@@ -1,0 +1,34 @@
+// What tmm-bench --accuracy says: the table on stdout, and the same as CSV and JSON.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "bench/accuracy_benchmark.h"
+#include "bench/run_info.h"
+
+namespace tmm::bench {
+
+// A line a shape and family as it comes, in columns whose widths are known from the start.
+class AccuracyTable {
+public:
+    AccuracyTable(std::ostream& out, const std::vector<Shape>& shapes, const RunInfo& info);
+    // Of the family that was measured last; before a shape's first one its config.
+    void row(const ShapeAccuracy& result);
+    // Says why, where a shape failed.
+    void end(const ShapeAccuracy& result);
+
+private:
+    std::ostream& out_;
+    int shape_width_;
+    bool has_cublas_;
+};
+
+// In how many rows tmm's promise holds.
+void print_verdicts(std::ostream& out, const std::vector<ShapeAccuracy>& results);
+
+std::string accuracy_csv(const RunInfo& info, const std::vector<ShapeAccuracy>& results);
+std::string accuracy_json(const RunInfo& info, const std::vector<ShapeAccuracy>& results);
+
+}  // namespace tmm::bench

@@ -1,0 +1,45 @@
+// The matrices that accuracy is measured with. An element's value depends on its place in op(A) or op(B) alone, so that every layout of
+// a problem multiplies the same numbers; all 24 bits of a significand are in use.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "tmm/problem.h"
+
+namespace tmm::bench {
+
+enum class InputFamily { uniform, normal, wide_20, wide_60, positive, cancelling, subnormal, vanishing, infinities, nans };
+inline constexpr InputFamily kInputFamilies[] = {
+    // From -1 to 1.
+    InputFamily::uniform,
+    // Standard normal.
+    InputFamily::normal,
+    // Significand and sign at random, the exponent evenly from -20 to 20, from -60 to 60.
+    InputFamily::wide_20,
+    InputFamily::wide_60,
+    // Uniform from 0 to 1.
+    InputFamily::positive,
+    // Uniform; along k A's second half repeats its first, B's negates it but for a part in 1024 at most.
+    InputFamily::cancelling,
+    // A below the smallest normal number, B uniform times 2^100.
+    InputFamily::subnormal,
+    // Both near 2^-120: no product is representable.
+    InputFamily::vanishing,
+    // Uniform, with infinities in some rows of A and columns of B, and columns of zeros for them to meet; the same with NaNs.
+    InputFamily::infinities,
+    InputFamily::nans,
+};
+
+// "uniform", "normal", "wide20", "wide60", "positive", "cancelling", "subnormal", "vanishing", "inf", "nan".
+std::string_view name_of(InputFamily family);
+
+// Element (row, k) of op(A), element (k, column) of op(B).
+float value_a(InputFamily family, const GemmProblem& problem, i64 batch, i64 row, i64 k);
+float value_b(InputFamily family, const GemmProblem& problem, i64 batch, i64 k, i64 column);
+
+// Writes the elements where the problem stores them, and nothing between them.
+void fill_a(InputFamily family, const GemmProblem& problem, std::vector<float>& stored);
+void fill_b(InputFamily family, const GemmProblem& problem, std::vector<float>& stored);
+
+}  // namespace tmm::bench

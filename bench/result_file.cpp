@@ -1,0 +1,37 @@
+// CSV's fields, and writing; see result_file.h.
+#include "bench/result_file.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "generator/error.h"
+
+namespace tmm::bench {
+
+std::string csv_field(const std::string& text) {
+    if (text.find_first_of(",\"\n") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text) {
+        if (c == '"') quoted += '"';
+        quoted += c == '\n' ? ' ' : c;
+    }
+    return quoted + '"';
+}
+
+std::string csv_number(double value, bool known) {
+    return known ? fmt::format("{:.6g}", value) : "";
+}
+
+void write_file(const std::string& file, const std::string& text) {
+    std::ofstream out(file, std::ios::binary | std::ios::trunc);
+    out << text;
+    out.close();
+    if (!out)
+        throw Error(ExitStatus::bad_input, fmt::format("can't write: {}", std::strerror(errno)), file,
+                    "name a file in a directory that exists");
+}
+
+}  // namespace tmm::bench

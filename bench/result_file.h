@@ -1,0 +1,16 @@
+// Files of results: the fields of CSV, and writing.
+#pragma once
+
+#include <string>
+
+namespace tmm::bench {
+
+// Quoted where it must be.
+std::string csv_field(const std::string& text);
+// A number without a meaning (a failed shape's, an unmeasured host cost) is an empty field.
+std::string csv_number(double value, bool known = true);
+
+// Throws Error (bad_input) where the file can't be written.
+void write_file(const std::string& file, const std::string& text);
+
+}  // namespace tmm::bench

@@ -1,0 +1,33 @@
+// Under which circumstances figures were taken: what stands at the head of every file of results.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/roofline.h"
+#include "generator/device_info.h"
+
+namespace tmm::bench {
+
+struct RunInfo {
+    // The commit, or what --label says.
+    std::string label;
+    std::string date;
+    DeviceInfo device;
+    std::string kernel_driver;
+    int nvrtc_version = 0;
+    // 0: nothing was timed.
+    int pairs = 0;
+    // As --vs names them, and what each one is.
+    std::vector<std::string> peers;
+    std::vector<std::string> peer_versions;
+    // With --roofline.
+    std::optional<Ceilings> ceilings;
+};
+
+// Everything that a reader of the figures must know, in order.
+std::vector<std::pair<std::string, std::string>> circumstances(const RunInfo& info);
+
+}  // namespace tmm::bench

@@ -382,7 +382,10 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
     if (c.boundary == boundary::exact && !divides(main_extent(p, c), p.k, c.block_m, c.block_n, c.block_k))
         return fmt::format("exact needs m, n and k to be multiples of {}, {} and {}", c.block_m, c.block_n, c.block_k);
     if (c.async_copy != 0 && device.compute_capability() < 80) return "cp.async needs compute capability 8.0";
-    if (c.planes > 1 && p.compute != ComputeMode::f32) return "f32_strict takes FP32 FMAs only, no products of planes";
+    if (c.planes > 1) {
+        if (!multiplies_floats(p)) return "planes are what f32 operands are split into";
+        if (p.compute == ComputeMode::f32_strict) return "f32_strict takes FP32 FMAs only, no products of planes";
+    }
     if (c.family == family::wgmma) {
         if (auto reason = why_no_wgmma(p, device)) return reason;
     }

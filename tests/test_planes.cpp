@@ -317,4 +317,6 @@ TEST_CASE("f32 may multiply planes, f32_strict may not") {
     CHECK(why_invalid(parse_shape("4096x4096x4096 compute=f32_strict").problem, config_of(2), h200).value_or("").find("f32_strict") !=
           std::string::npos);
     CHECK(why_invalid(parse_shape("4096x4096x4096").problem, config_of(2), assumed_device("80")).has_value());
+    CHECK(why_invalid(parse_shape("4096x4096x4096 dtype=f16 ctype=f32").problem, config_of(2), h200).value_or("").find("f32 operands") !=
+          std::string::npos);
 }

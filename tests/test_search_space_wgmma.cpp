@@ -140,7 +140,7 @@ TEST_CASE("tiles are shared where there are many, K is split where there are few
     CHECK(std::any_of(deep.begin(), deep.end(), [](const KernelConfig& c) { return c.cluster == 1 && c.split_k > 1; }));
 }
 
-TEST_CASE("wgmma is offered on compute capability 9.0 alone, for 16-bit operands alone") {
+TEST_CASE("wgmma is offered on compute capability 9.0 alone, and never where FP32 FMAs are asked for") {
     const auto offered = [](const char* text, const DeviceInfo& device) {
         const GemmProblem problem = parse_shape(text).problem;
         return !wgmma_of(search_space(problem, device, Effort::normal)).empty() || default_config(problem, device).family == family::wgmma;
@@ -156,7 +156,7 @@ TEST_CASE("wgmma is offered on compute capability 9.0 alone, for 16-bit operands
         CHECK_FALSE(offered(text, host_device_info()));
         CHECK_FALSE(offered(text, emulated));
     }
-    CHECK_FALSE(offered("1024x1024x1024", assumed_device("90")));
+    CHECK_FALSE(offered("1024x1024x1024 compute=f32_strict", assumed_device("90")));
 }
 
 TEST_CASE("a wgmma config that the device or the problem rules out says why") {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "tmm/ptx.cuh"
+#include "tmm/ptx_order.cuh"
 #include "tmm/shared_memory.cuh"
 #include "tmm/wgmma_pipeline.cuh"
 #include "tmm/wgmma_planes.cuh"
@@ -40,6 +41,8 @@ __device__ inline void multiply(Pipeline<signature, config>& pipeline, const Wor
         pipeline.advance();
     }
     ptx::wgmma_wait_group<0>();
+#pragma unroll
+    for (int i = 0; i < group_m(config) / kRows; ++i) ptx::hold(sums.of[i]);
     if (item.tiles > 0) pipeline.release_previous();
 }
 

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "tmm/ptx.cuh"
+#include "tmm/ptx_order.cuh"
 #include "tmm/wgmma_pipeline.cuh"
 #include "tmm/wgmma_store.cuh"
 
@@ -81,11 +82,14 @@ __device__ inline void multiply_planes(Pipeline<signature, config>& pipeline, co
             // The large products are done, and all of the tile before.
             ptx::wgmma_wait_group<1>();
             if (k0 == 0 && tile > 0) pipeline.release_previous();
+            ptx::hold(parts.short_sum);
             parts.promote();
+            ptx::hold(parts.short_sum);
         }
         pipeline.advance();
     }
     ptx::wgmma_wait_group<0>();
+    ptx::hold(parts.correction);
     if (item.tiles > 0) pipeline.release_previous();
 #pragma unroll
     for (int i = 0; i < group_n(config) / 2; ++i)

@@ -8,7 +8,7 @@
 
 #include "tmm/epilogue.cuh"
 #include "tmm/ptx.cuh"
-#include "tmm/ptx_here.cuh"
+#include "tmm/ptx_order.cuh"
 #include "tmm/vector.cuh"
 #include "tmm/wgmma_pipeline.cuh"
 

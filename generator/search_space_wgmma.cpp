@@ -34,8 +34,11 @@ constexpr std::int64_t kMostSwappedRows = 256;
 struct Rows {
     int block_m, warps_m, warps_n;
 };
-// The shorter the sums that tensor cores cut off, the smaller the error; this one hides behind the small products.
-constexpr int kPromotedDepth = 64;
+// Tensor cores cut off their sums of the large products: of f16 planes by 2^-25 or so of the sum for each instruction, which bounds the
+// depth that keeps products of positive numbers as exact as SGEMM's; those of bf16 planes have fewer bits, and little is cut off.
+constexpr std::array<int, 2> promoted_depths(int planes) {
+    return planes == 2 ? std::array{32, 16} : std::array{64, 32};
+}
 // 64 rows an instruction; one or two instructions a warpgroup.
 constexpr Rows kRows[] = {{128, 2, 1}, {64, 1, 1}, {256, 2, 1}, {192, 3, 1}, {128, 1, 1}, {64, 1, 2}, {128, 1, 2}};
 constexpr int kColumns[] = {8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256};
@@ -66,6 +69,12 @@ double blocks_per_sm(const KernelConfig& c, const KernelSignature& s, const Devi
 
 std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceInfo& device, int planes) {
     std::vector<KernelConfig> configs;
+    const auto push = [&](KernelConfig config) {
+        configs.push_back(config);
+        if (planes == 1) return;
+        config.promote_k = promoted_depths(planes).back();
+        configs.push_back(config);
+    };
     const auto add = [&](const Rows& rows, int block_n, int block_k, int min_blocks, int swap) {
         KernelConfig config{.family = family::wgmma,
                             .block_m = rows.block_m,
@@ -78,7 +87,7 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
                             .warps_m = rows.warps_m,
                             .warps_n = rows.warps_n,
                             .planes = planes,
-                            .promote_k = planes > 1 ? kPromotedDepth : 0};
+                            .promote_k = planes > 1 ? promoted_depths(planes).front() : 0};
         KernelSignature signature = main_signature(problem, config);
         signature.align_a = signature.align_b = 16;
         config.stages = stages_that_fit(config, signature, device);
@@ -91,13 +100,13 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
         for (const int raster : {0, 8, 16}) {
             if (raster != 0 && (!many || 2 * tiles_left <= raster)) continue;
             config.raster = raster;
-            configs.push_back(config);
+            push(config);
             if (swap || 2 * tiles_left * tiles_right < device.sm_count || min_blocks > 1) continue;
             for (const int along_m : {0, 1}) {
                 if ((along_m ? tiles_left : tiles_right) < 2) continue;
                 KernelConfig shared = config;
                 (along_m ? shared.multicast_b : shared.multicast_a) = 2;
-                configs.push_back(shared);
+                push(shared);
             }
         }
     };

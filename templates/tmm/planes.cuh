@@ -105,7 +105,10 @@ __device__ void kernel(const PlanesArgs& args) {
     const Operand a = operand_a(args, signature);
     const Operand b = operand_b(args, signature);
     const i64 items_a = split_items(a);
-    for (i64 item = blockIdx.x; item < items_a + split_items(b); item += gridDim.x) {
+    const i64 items = items_a + split_items(b);
+    for (i64 i = blockIdx.x; i < items; i += gridDim.x) {
+        // Backwards: what the scan has read last is in L2 still.
+        const i64 item = items - 1 - i;
         if (item < items_a)
             split_tile<config.planes, signature.op_a == Operation::none, signature.align_a>(static_cast<const float*>(args.a), a,
                                                                                             args.planes_a, item, args.unfit, exponents);

@@ -81,6 +81,8 @@ constexpr std::array kFamilies = {
     Family{family::wgmma, boundary::hardware, Types::narrow},
     Family{family::wgmma, boundary::hardware, Types::narrow},
     Family{family::wgmma, boundary::hardware, Types::narrow_to_float},
+    Family{family::wgmma, boundary::hardware, Types::floats},
+    Family{family::wgmma, boundary::hardware, Types::floats},
 };
 
 std::vector<Family> families_of(const DeviceInfo& device) {
@@ -144,6 +146,15 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.pack_ab = draw.of(std::array{0, 0, 1, 2, 3});
             if (draw.below(4) == 0) (draw.below(2) ? c.multicast_a : c.multicast_b) = draw.of(std::array{2, 4});
             c.min_blocks = draw.of(std::array{1, 1, 2});
+            if (family.types == Types::floats) {
+                c.planes = draw.of(std::array{2, 2, 3});
+                c.promote_k = draw.of(std::array{16, 32, 64});
+                c.block_m = c.warps_m * 64;
+                c.block_n = std::min(c.block_n, 128 * c.warps_n);
+                c.stages = 2;
+                c.split_k = c.cluster = draw.of(std::array{1, 1, 2, 4, 8});
+                c.pack_ab = 0;
+            }
             break;
         default:
             c.block_m = draw.of(std::array{1, 2, 3, 4, 8, 16});

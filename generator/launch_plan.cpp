@@ -269,6 +269,11 @@ KernelConfig edge_config(std::int64_t few, std::int64_t many, std::int64_t batch
     return config;
 }
 
+// The kernels that call griddepcontrol.wait.
+bool waits_itself(int family) {
+    return family == family::planes || family == family::wgmma || family == family::rescue;
+}
+
 // Serves every problem that planes do, at a good part of the speed that FP32 FMAs have.
 constexpr KernelConfig kRescue{.family = family::rescue,
                                .block_m = 128,
@@ -421,6 +426,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
         add(edge.signature, edge.config, edge.extent, blocks(edge.config, edge.extent.rows, edge.extent.columns, batch), 0, bind_product);
     if (config.planes > 1) add(signature_of(problem), kRescue, extent, blocks(kRescue, m, n, batch), 0, bind_rescue);
     for (LaunchStep& step : plan.steps) step.planes = config.planes;
+    for (std::size_t i = 1; i < plan.steps.size(); ++i) plan.steps[i].begins_early = waits_itself(plan.steps[i].config.family);
     return plan;
 }
 

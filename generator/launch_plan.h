@@ -42,6 +42,8 @@ struct LaunchStep {
     int threads = 1;
     int cluster = 1;
     std::int64_t shared_bytes = 0;
+    // The kernel may begin while the step before it ends, for which it waits itself.
+    bool begins_early = false;
     // Bytes from the workspace's start to split-K's partial results; packed operands stand before them.
     std::int64_t partials_offset = 0;
     // Of the plan's config.

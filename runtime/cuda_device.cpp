@@ -281,7 +281,7 @@ public:
             throw LaunchRefused(
                 fmt::format("{} bytes of shared memory a block, the device has {}", shape.shared_bytes, info_.shared_bytes_per_block));
         const Current current(*context_);
-        CUlaunchAttribute attributes[2] = {};
+        CUlaunchAttribute attributes[3] = {};
         unsigned count = 0;
         if (shape.cluster > 1) {
             attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
@@ -291,6 +291,10 @@ public:
             // Spread, the default, leaves some SMs of a GPC with many blocks and others with few.
             attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE;
             attributes[count++].value.clusterSchedulingPolicyPreference = CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING;
+        }
+        if (shape.begins_early && begins_early_) {
+            attributes[count].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+            attributes[count++].value.programmaticStreamSerializationAllowed = 1;
         }
         CUlaunchConfig config{};
         config.gridDimX = static_cast<unsigned>(shape.grid);
@@ -370,12 +374,16 @@ private:
         info_.max_threads_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, number);
         info_.power_limit = nvml_ ? nvml_->power_limit_watts() : 0;
         check(driver_, driver_.driver_version(&info_.driver_version), "cuDriverGetVersion");
+        // Drivers for CUDA 12.3 and newer capture such launches into graphs.
+        begins_early_ = info_.compute_capability() >= 90 && info_.driver_version >= 12030;
     }
 
     const CudaDriver& driver_;
     std::shared_ptr<const Context> context_;
     std::unique_ptr<Nvml> nvml_;
     DeviceInfo info_;
+    // Kernels that wait themselves may begin before what they wait for has ended.
+    bool begins_early_ = false;
 };
 
 }  // namespace

@@ -22,6 +22,8 @@ struct LaunchShape {
     int threads = 1;
     int cluster = 1;
     std::int64_t shared_bytes = 0;
+    // The kernel itself waits for the one before it in the stream (griddepcontrol.wait), so that it may begin while that ends.
+    bool begins_early = false;
 };
 
 class LoadedKernel {

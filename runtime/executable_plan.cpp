@@ -92,7 +92,11 @@ std::variant<ExecutablePlan, CompileFailure> ExecutablePlan::make(LaunchPlan pla
 }
 
 LaunchShape shape_of(const LaunchStep& step) {
-    return {.grid = step.grid, .threads = step.threads, .cluster = step.cluster, .shared_bytes = step.shared_bytes};
+    return {.grid = step.grid,
+            .threads = step.threads,
+            .cluster = step.cluster,
+            .shared_bytes = step.shared_bytes,
+            .begins_early = step.begins_early};
 }
 
 void ExecutablePlan::run(const GemmCall& call, Stream stream) const {

@@ -139,7 +139,7 @@ public:
     void launch(const LoadedKernel& loaded, const LaunchShape& shape, const void* arguments, std::size_t argument_bytes,
                 Stream stream) override {
         const auto& kernel = static_cast<const HostKernel&>(loaded);
-        const auto& [grid, threads, cluster, shared_bytes] = shape;
+        const auto& [grid, threads, cluster, shared_bytes, begins_early] = shape;
         if (grid < 1 || grid > kLargestGrid) throw LaunchRefused(fmt::format("a grid has 1 to {} blocks, not {}", kLargestGrid, grid));
         if (threads < 1 || threads > 1024) throw LaunchRefused(fmt::format("a block has 1 to 1024 threads, not {}", threads));
         if (cluster < 1 || cluster > info_.largest_cluster())

@@ -9,6 +9,7 @@
 #include "tmm/args.h"
 #include "tmm/element.cuh"
 #include "tmm/pad.h"
+#include "tmm/ptx_grid.cuh"
 
 namespace tmm::pad {
 
@@ -40,6 +41,7 @@ __device__ inline void copy_piece(const T* source, T* destination, const Matrix&
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
+    ptx::griddepcontrol_launch_dependents();
     using A = Element<signature.type_a>;
     using B = Element<signature.type_b>;
     constexpr bool a_turned = signature.op_a == Operation::transpose;

@@ -5,6 +5,7 @@
 #include "tmm/element.cuh"
 #include "tmm/planes.h"
 #include "tmm/planes_tile.cuh"
+#include "tmm/ptx_grid.cuh"
 #include "tmm/shared_memory.cuh"
 
 namespace tmm::planes {
@@ -100,6 +101,8 @@ __device__ inline void split_tile(const float* source, const Operand& o, const P
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const PlanesArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
+    ptx::griddepcontrol_launch_dependents();
+    ptx::griddepcontrol_wait();
     SharedMemory memory;
     int* const exponents = memory.take<int, kTileColumns>()[0];
     const Operand a = operand_a(args, signature);

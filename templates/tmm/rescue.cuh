@@ -2,6 +2,7 @@
 // too wide a range). Elsewhere it ends at once. So no call waits for the host to know.
 #pragma once
 
+#include "tmm/ptx_grid.cuh"
 #include "tmm/rescue.h"
 #include "tmm/simt.cuh"
 
@@ -10,6 +11,7 @@ namespace tmm::rescue {
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const RescueArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
+    ptx::griddepcontrol_wait();
     if (*args.unfit == 0) return;
     simt::kernel<signature, config>(args);
 }

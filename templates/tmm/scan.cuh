@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tmm/planes_tile.cuh"
+#include "tmm/ptx_grid.cuh"
 #include "tmm/scan.h"
 #include "tmm/shared_memory.cuh"
 
@@ -70,6 +71,7 @@ __device__ inline void scan_chunk(const float* source, const Operand& o, unsigne
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const PlanesArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
+    ptx::griddepcontrol_launch_dependents();
     SharedMemory memory;
     unsigned* const shared = memory.take<unsigned, kThreads * kQuad>()[0];
     // The next step marks what does not fit.

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "tmm/ptx.cuh"
+#include "tmm/ptx_grid.cuh"
 #include "tmm/ptx_order.cuh"
 #include "tmm/shared_memory.cuh"
 #include "tmm/wgmma_pipeline.cuh"
@@ -49,10 +50,6 @@ __device__ inline void multiply(Pipeline<signature, config>& pipeline, const Wor
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const WgmmaArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
-    if constexpr (config.planes > 1) {
-        // Another kernel takes the whole product over.
-        if (*args.unfit != 0) return;
-    }
     SharedMemory shared;
     constexpr i64 tiles_bytes =
         pipeline_bytes(config, signature) > part_bytes(config) ? pipeline_bytes(config, signature) : part_bytes(config);
@@ -69,6 +66,11 @@ __device__ void kernel(const WgmmaArgs& args) {
             ptx::prefetch_tensormap(&args.right);
         }
         pipeline.init();
+    }
+    ptx::griddepcontrol_wait();
+    if constexpr (config.planes > 1) {
+        // Another kernel takes the whole product over.
+        if (*args.unfit != 0) return;
     }
     // Everyone knows of the barriers, in all blocks that arrive at them.
     if constexpr (multicast(config) > 1)

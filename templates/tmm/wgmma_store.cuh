@@ -9,6 +9,7 @@
 #include "tmm/epilogue.cuh"
 #include "tmm/ptx.cuh"
 #include "tmm/ptx_order.cuh"
+#include "tmm/ptx_stmatrix.cuh"
 #include "tmm/vector.cuh"
 #include "tmm/wgmma_pipeline.cuh"
 
@@ -88,6 +89,48 @@ struct Staged<target, true> {
     }
 };
 
+// Puts a warp's 16 rows of `columns` sums, from first_column on, where they stand in rows of C.
+template <KernelSignature signature, KernelConfig config>
+__device__ inline void stage(const float (&sums)[group_n(config) / 2], int lane, int first_column, float alpha,
+                             typename Staged<Destination<signature, config>::target>::Type* staged) {
+    using D = Destination<signature, config>;
+    using S = Staged<D::target>;
+    using T = typename S::Type;
+    constexpr int columns = staged_columns(config, signature);
+    constexpr int distance = staged_distance(config, signature) / static_cast<int>(sizeof(T));
+    constexpr bool transposed = config.swap_ab != 0;
+    if constexpr (sizeof(T) == 2) {
+        // Matrices of 8 x 8: rows 0 to 7 and 8 to 15 of 8 columns, then of the next 8.
+        const int row = lane / 8 % 2 * 8;
+        const int column = lane / 16 * 8;
+        T* const place = staged + (transposed ? (column + lane % 8) * distance + row : (row + lane % 8) * distance + column);
+        const auto pair = [&](int sum) { return ptx::cvt_rn_pair<D::target.type_c>(alpha * sums[sum], alpha * sums[sum + 1]); };
+        constexpr int step = columns % 16 == 0 ? 16 : 8;
+#pragma unroll
+        for (int c = 0; c < columns; c += step) {
+            const int sum = (first_column + c) / 2;
+            T* const to = place + c * (transposed ? distance : 1);
+            if constexpr (step == 16)
+                ptx::stmatrix_x4<transposed>(to, {pair(sum), pair(sum + 2), pair(sum + 4), pair(sum + 6)});
+            else
+                ptx::stmatrix_x2<transposed>(to, {pair(sum), pair(sum + 2)});
+        }
+    } else if constexpr (transposed) {
+        for_each_sum<group_n(config)>(sums, lane, first_column, columns,
+                                      [&](int row, int column, float sum) { staged[column * distance + row] = S::from(sum, alpha); });
+    } else {
+#pragma unroll
+        for (int c = 0; c < columns; c += 8) {
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                const int sum = (first_column + c) / 2 + half * 2;
+                const Vector<float, 2> pair{S::from(sums[sum], alpha), S::from(sums[sum + 1], alpha)};
+                store_vector(staged + (lane / 4 + half * 8) * distance + c + lane % 4 * 2, pair);
+            }
+        }
+    }
+}
+
 // Each warp turns its 16 rows of the sums into rows of C in shared memory, `staged_columns` columns after the other, and writes those
 // by vectors, at C's edges as far as they exist. With swap_ab the sums' rows are C's columns.
 template <KernelSignature signature, KernelConfig config>
@@ -112,9 +155,7 @@ __device__ inline void store_tile(const Destination<signature, config>& destinat
 #pragma unroll
         for (int first_column = 0; first_column < group_n(config); first_column += columns) {
             const int right = group_column + first_column;
-            for_each_sum<group_n(config)>(sums.of[i], lane, first_column, columns, [&](int row, int column, float sum) {
-                staged[config.swap_ab ? column * distance + row : row * distance + column] = S::from(sum, destination.alpha);
-            });
+            stage<signature, config>(sums.of[i], lane, first_column, destination.alpha, staged);
             // The warp's sums are there.
             __syncwarp();
             const int row0 = config.swap_ab ? right : left;

@@ -118,8 +118,10 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
                 // Columns far beyond the matrix are wasted; narrow tiles of a wide one load the left operand again and again.
                 if (block_n >= 2 * right && block_n > 8) continue;
                 if (block_n < 64 && right > i64{4} * block_n) continue;
+                // Few rows are bound by memory, and the more blocks an SM holds, the more evenly they share it.
+                const int most_blocks = swap ? 4 : 3;
                 for (const int block_k : {64, 128})
-                    for (const int min_blocks : {1, 2, 3}) add(rows, block_n, block_k, min_blocks, swap);
+                    for (int min_blocks = 1; min_blocks <= most_blocks; ++min_blocks) add(rows, block_n, block_k, min_blocks, swap);
             }
         }
     }

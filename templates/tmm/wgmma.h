@@ -201,7 +201,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.swap_ab != 0 && c.swap_ab != 1) return "swap_ab is 0 or 1";
     if (c.pack_ab < 0 || c.pack_ab > 3) return "pack_ab is 0 to 3";
     if (c.swap_ab == 1 && multicast(c) > 1) return "swap_ab goes without multicast";
-    if (!is_power_of_two(c.cluster) || c.cluster > 8) return "cluster is 1, 2, 4 or 8";
+    if (c.cluster < 1 || c.cluster > 8) return "cluster is 1 to 8";
     if (c.cluster > 1 && multicast(c) > 1) return "a cluster either sums parts of K or shares tiles";
     if (c.split_k < 1 || c.split_k > 1024) return "split_k is 1 to 1024";
     if (c.split_k % c.cluster != 0) return "cluster must divide split_k";

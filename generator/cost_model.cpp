@@ -61,8 +61,8 @@ double workspace_estimate(const GemmProblem& p, const KernelConfig& c) {
 
 int registers_read_ahead(const GemmProblem& p, const KernelConfig& c) {
     if (c.family != family::gemv) return 0;
-    const int elements_per_register = 4 / size_of(p.type_a);
-    return (c.stages * c.thread_n + c.block_m) * gemv::k_step(c) / elements_per_register;
+    constexpr int register_bytes = 4;
+    return (c.stages * c.thread_n + c.block_m) * gemv::k_step(c) * size_of(p.type_a) / register_bytes;
 }
 
 double CostModel::estimate(const KernelConfig& c) const {

@@ -47,8 +47,15 @@ RunOffRequest run_off_request(bool emulated, Effort effort) {
 
 std::size_t finalist_count(bool emulated, Effort effort) {
     if (emulated) return 3;
-    constexpr std::size_t kCounts[] = {4, 6, 8};
+    constexpr std::size_t kCounts[] = {4, 8, 10};
     return kCounts[static_cast<int>(effort)];
+}
+
+bool share_tile(const KernelConfig& x, const KernelConfig& y) {
+    const auto tile = [](const KernelConfig& c) {
+        return std::tie(c.family, c.block_m, c.block_n, c.thread_m, c.thread_n, c.warps_m, c.warps_n, c.swap_ab, c.planes);
+    };
+    return tile(x) == tile(y);
 }
 
 }  // namespace
@@ -337,7 +344,8 @@ bool ProblemTuner::measure(Session& s, std::size_t index) {
     return true;
 }
 
-// The fastest, best first, and the default config (the first candidate), wherever it stands.
+// The fastest, best first, and the default config (the first candidate), wherever it stands. Configs that share their tile hardly
+// differ; so no tile takes all places, and those that the clock of their moment put behind are heard as well.
 std::vector<std::size_t> ProblemTuner::pick_finalists(const Session& s) const {
     std::vector<std::size_t> finalists;
     for (std::size_t i = 0; i < s.results.size(); ++i)
@@ -346,11 +354,19 @@ std::vector<std::size_t> ProblemTuner::pick_finalists(const Session& s) const {
                      [&](std::size_t a, std::size_t b) { return s.results[a]->median_us < s.results[b]->median_us; });
     if (finalists.empty()) return finalists;
     const double within = kFinalistWithin * s.results[finalists.front()]->median_us;
-    std::size_t keep = 0;
-    while (keep < finalists.size() && keep < finalist_count(worker_.device().emulated, options_.effort) &&
-           s.results[finalists[keep]]->median_us <= within)
-        ++keep;
-    finalists.resize(keep);
+    const std::size_t places = finalist_count(worker_.device().emulated, options_.effort);
+    std::vector<std::size_t> kept;
+    std::vector<std::size_t> beside;
+    for (const std::size_t i : finalists) {
+        if (s.results[i]->median_us > within) break;
+        const auto same_tile = std::count_if(kept.begin(), kept.end(), [&](std::size_t other) {
+            return share_tile(s.open.candidates[i].config, s.open.candidates[other].config);
+        });
+        (2 * static_cast<std::size_t>(same_tile) < places ? kept : beside).push_back(i);
+        if (kept.size() == places) break;
+    }
+    for (std::size_t i = 0; i < beside.size() && kept.size() < places; ++i) kept.push_back(beside[i]);
+    finalists = std::move(kept);
     if (s.passed(0) && std::find(finalists.begin(), finalists.end(), std::size_t{0}) == finalists.end()) finalists.push_back(0);
     return finalists;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "generator/device_info.h"
@@ -56,6 +57,9 @@ struct LaunchStep {
 };
 
 inline constexpr std::size_t kMaxArgumentBytes = 4096;
+
+// A bound on workspace that binds nothing.
+inline constexpr std::int64_t kAnyWorkspace = std::numeric_limits<std::int64_t>::max();
 
 struct LaunchPlan {
     GemmProblem problem;

@@ -5,17 +5,14 @@
 #include <exception>
 #include <new>
 
-#include "db/records.h"
 #include "generator/environment.h"
 #include "generator/log.h"
 #include "generator/text.h"
+#include "runtime/read_winners.h"
 #include "runtime/validate.h"
 
 namespace tmm {
 namespace {
-
-// A tuner holds the lock for one small transaction; who holds it longer does not hold up a program's start.
-constexpr int kLockPatienceMs = 2000;
 
 KernelLoader make_loader(std::shared_ptr<Device> device) {
     std::shared_ptr<const Compiler> compiler = make_compiler(device->info());
@@ -29,7 +26,8 @@ std::string no_workspace(const RuntimePlan& plan) {
 
 }  // namespace
 
-std::size_t GemmProblemHash::operator()(const GemmProblem& p) const noexcept {
+std::size_t PlanKeyHash::operator()(const PlanKey& key) const noexcept {
+    const GemmProblem& p = key.problem;
     std::uint64_t hash = 0;
     const auto mix = [&hash](i64 value) {
         hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9E3779B97F4A7C15U;
@@ -42,37 +40,28 @@ std::size_t GemmProblemHash::operator()(const GemmProblem& p) const noexcept {
     i64 packed = p.alignment;
     for (const int value : small) packed = packed * 16 + value;
     mix(packed);
+    mix(key.most_workspace);
     return static_cast<std::size_t>(hash);
-}
-
-std::vector<WinnerRow> read_winners(const std::filesystem::path& database) {
-    try {
-        TuningDatabase opened(database, TuningDatabase::Mode::read_write, kLockPatienceMs);
-        return opened.winners();
-    } catch (const std::exception& error) {
-        log_line(fmt::format("kernels are chosen without a tuning database: {}", error.what()));
-        return shipped_winners();
-    }
 }
 
 RuntimeHandle::RuntimeHandle(int device, const std::filesystem::path& database)
     : loader_(make_loader(open_device(device))),
-      winners_(read_winners(database), loader_.device()->info()),
+      winners_(read_winners(database, loader_.device()->info())),
       workspaces_(loader_.device()) {}
 
-std::shared_ptr<const RuntimePlan> RuntimeHandle::find(const GemmProblem& problem) {
+std::shared_ptr<const RuntimePlan> RuntimeHandle::find(const PlanKey& key) {
     const std::lock_guard lock(mutex_);
-    const auto found = index_.find(problem);
+    const auto found = index_.find(key);
     if (found == index_.end()) return nullptr;
     plans_.splice(plans_.begin(), plans_, found->second);
     return found->second->second;
 }
 
-std::shared_ptr<const RuntimePlan> RuntimeHandle::cached_plan(const GemmProblem& problem, Stream stream) {
-    if (std::shared_ptr<const RuntimePlan> plan = find(problem)) return plan;
+std::shared_ptr<const RuntimePlan> RuntimeHandle::cached_plan(const PlanKey& key, Stream stream) {
+    if (std::shared_ptr<const RuntimePlan> plan = find(key)) return plan;
     // Made without the lock: other problems go on meanwhile. Two threads that miss at once both make it; the first one is kept.
-    auto plan =
-        std::make_shared<const RuntimePlan>(RuntimePlan::make(problem, winners_, loader_, RuntimePlan::Pointers::aligned_as_promised));
+    auto plan = std::make_shared<const RuntimePlan>(
+        RuntimePlan::make(key.problem, winners_, loader_, RuntimePlan::Pointers::aligned_as_promised, key.most_workspace));
     if (plan->workspace_bytes() > 0) {
         try {
             (void)workspaces_.lease(stream, plan->workspace_bytes());
@@ -80,14 +69,14 @@ std::shared_ptr<const RuntimePlan> RuntimeHandle::cached_plan(const GemmProblem&
             const std::string because = no_workspace(*plan);
             log_line(because + "; using the fallback kernel");
             plan = std::make_shared<const RuntimePlan>(
-                RuntimePlan::make_fallback(problem, loader_, RuntimePlan::Pointers::aligned_as_promised, because));
+                RuntimePlan::make_fallback(key.problem, loader_, RuntimePlan::Pointers::aligned_as_promised, because));
         }
     }
     const std::lock_guard lock(mutex_);
-    const auto found = index_.find(problem);
+    const auto found = index_.find(key);
     if (found != index_.end()) return found->second->second;
-    plans_.emplace_front(problem, plan);
-    index_.emplace(problem, plans_.begin());
+    plans_.emplace_front(key, plan);
+    index_.emplace(key, plans_.begin());
     if (plans_.size() > kCachedPlans) {
         index_.erase(plans_.back().first);
         plans_.pop_back();
@@ -95,11 +84,13 @@ std::shared_ptr<const RuntimePlan> RuntimeHandle::cached_plan(const GemmProblem&
     return plan;
 }
 
-void RuntimeHandle::gemm(const GemmProblem& problem, GemmCall call, std::size_t workspace_size, Stream stream) {
+void RuntimeHandle::gemm(const GemmProblem& problem, GemmCall call, std::size_t workspace_size, Stream stream,
+                         std::int64_t most_workspace) {
     if (is_empty(problem)) return;
     const int alignment = alignment_of(call);
-    const std::shared_ptr<const RuntimePlan> plan =
-        cached_plan(alignment < problem.alignment ? with_alignment(problem, alignment) : problem, stream);
+    const PlanKey key{.problem = alignment < problem.alignment ? with_alignment(problem, alignment) : problem,
+                      .most_workspace = most_workspace};
+    const std::shared_ptr<const RuntimePlan> plan = cached_plan(key, stream);
     const std::size_t needed = plan->workspace_bytes();
     if (needed == 0) {
         plan->run(call, stream);
@@ -113,8 +104,8 @@ void RuntimeHandle::gemm(const GemmProblem& problem, GemmCall call, std::size_t 
     }
 }
 
-OwnedPlan RuntimeHandle::make_plan(const GemmProblem& problem) {
-    RuntimePlan plan = RuntimePlan::make(problem, winners_, loader_, RuntimePlan::Pointers::any);
+OwnedPlan RuntimeHandle::make_plan(const GemmProblem& problem, std::int64_t most_workspace) {
+    RuntimePlan plan = RuntimePlan::make(problem, winners_, loader_, RuntimePlan::Pointers::any, most_workspace);
     try {
         DeviceBuffer workspace(device(), plan.workspace_bytes());
         return {.plan = std::move(plan), .workspace = std::move(workspace)};

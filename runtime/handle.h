@@ -16,8 +16,16 @@
 
 namespace tmm {
 
-struct GemmProblemHash {
-    std::size_t operator()(const GemmProblem& problem) const noexcept;
+// What a cached plan was made for.
+struct PlanKey {
+    GemmProblem problem;
+    std::int64_t most_workspace = kAnyWorkspace;
+
+    friend bool operator==(const PlanKey&, const PlanKey&) = default;
+};
+
+struct PlanKeyHash {
+    std::size_t operator()(const PlanKey& key) const noexcept;
 };
 
 // A plan that somebody holds, with the workspace it runs in.
@@ -41,17 +49,19 @@ public:
     const Winners& winners() const { return winners_; }
 
     // Runs the cached plan of the problem and the pointers' actual alignment, making it at the first call. A null call.workspace
-    // stands for the handle's own.
-    void gemm(const GemmProblem& problem, GemmCall call, std::size_t workspace_size, Stream stream);
+    // stands for the handle's own. The plan needs at most most_workspace bytes.
+    void gemm(const GemmProblem& problem, GemmCall call, std::size_t workspace_size, Stream stream,
+              std::int64_t most_workspace = kAnyWorkspace);
 
-    // For any element-aligned pointers. A chosen config whose workspace can't be had gives way to the fallback.
-    OwnedPlan make_plan(const GemmProblem& problem);
+    // For any element-aligned pointers, with at most most_workspace bytes of workspace. A chosen config whose workspace can't be had
+    // gives way to the fallback.
+    OwnedPlan make_plan(const GemmProblem& problem, std::int64_t most_workspace = kAnyWorkspace);
 
 private:
-    using Entry = std::pair<GemmProblem, std::shared_ptr<const RuntimePlan>>;
+    using Entry = std::pair<PlanKey, std::shared_ptr<const RuntimePlan>>;
 
-    std::shared_ptr<const RuntimePlan> cached_plan(const GemmProblem& problem, Stream stream);
-    std::shared_ptr<const RuntimePlan> find(const GemmProblem& problem);
+    std::shared_ptr<const RuntimePlan> cached_plan(const PlanKey& key, Stream stream);
+    std::shared_ptr<const RuntimePlan> find(const PlanKey& key);
 
     KernelLoader loader_;
     Winners winners_;
@@ -60,10 +70,7 @@ private:
     std::mutex mutex_;
     // Most recently used first.
     std::list<Entry> plans_;
-    std::unordered_map<GemmProblem, std::list<Entry>::iterator, GemmProblemHash> index_;
+    std::unordered_map<PlanKey, std::list<Entry>::iterator, PlanKeyHash> index_;
 };
-
-// The rows of the database; those that ship with tmm, and one log line, where it can't be read.
-std::vector<WinnerRow> read_winners(const std::filesystem::path& database);
 
 }  // namespace tmm

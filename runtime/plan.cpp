@@ -56,8 +56,9 @@ bool is_multiple(const void* pointer, int bytes) {
 RuntimePlan::RuntimePlan(Selection selection, ExecutablePlan tuned)
     : selection_(std::move(selection)), tuned_(std::move(tuned)), promised_(signature_of(tuned_.plan().problem)) {}
 
-RuntimePlan RuntimePlan::make(const GemmProblem& problem, const Winners& winners, KernelLoader& loader, Pointers pointers) {
-    Selection selection = winners.select(problem);
+RuntimePlan RuntimePlan::make(const GemmProblem& problem, const Winners& winners, KernelLoader& loader, Pointers pointers,
+                              std::int64_t most_workspace) {
+    Selection selection = winners.select(problem, most_workspace);
     std::variant<ExecutablePlan, std::string> tried = try_config(problem, selection.config, loader);
     if (const std::string* reason = std::get_if<std::string>(&tried)) {
         const std::string because =
@@ -66,7 +67,7 @@ RuntimePlan RuntimePlan::make(const GemmProblem& problem, const Winners& winners
         return make_fallback(problem, loader, pointers, because);
     }
     RuntimePlan plan(std::move(selection), std::get<ExecutablePlan>(std::move(tried)));
-    if (pointers == Pointers::any) plan.add_any_pointer_plan(&winners, loader);
+    if (pointers == Pointers::any) plan.add_any_pointer_plan(&winners, loader, most_workspace);
     return plan;
 }
 
@@ -74,31 +75,25 @@ RuntimePlan RuntimePlan::make_fallback(const GemmProblem& problem, KernelLoader&
     Selection selection = fallback_selection(problem, because);
     ExecutablePlan executable = make_or_throw(problem, selection.config, loader);
     RuntimePlan plan(std::move(selection), std::move(executable));
-    if (pointers == Pointers::any) plan.add_any_pointer_plan(nullptr, loader);
+    if (pointers == Pointers::any) plan.add_any_pointer_plan(nullptr, loader, 0);
     return plan;
 }
 
-void RuntimePlan::add_any_pointer_plan(const Winners* winners, KernelLoader& loader) {
+void RuntimePlan::add_any_pointer_plan(const Winners* winners, KernelLoader& loader, std::int64_t most_workspace) {
     const GemmProblem any = without_promise(problem());
     if (signature_of(any) == signature_of(problem())) return;
-    if (!why_invalid(any, selection_.config, loader.device()->info())) {
-        std::variant<ExecutablePlan, std::string> tried = try_config(any, selection_.config, loader);
-        if (ExecutablePlan* executable = std::get_if<ExecutablePlan>(&tried)) {
-            any_ = std::move(*executable);
-            return;
-        }
-    }
+    const DeviceInfo& device = loader.device()->info();
+    const auto take = [&](const KernelConfig& config, std::int64_t most) {
+        if (make_launch_plan(any, config, device).workspace_bytes > most) return false;
+        std::variant<ExecutablePlan, std::string> tried = try_config(any, config, loader);
+        if (ExecutablePlan* executable = std::get_if<ExecutablePlan>(&tried)) any_ = std::move(*executable);
+        return any_.has_value();
+    };
+    if (!why_invalid(any, selection_.config, device) && take(selection_.config, most_workspace)) return;
     if (winners) {
         // Operands padded in a workspace are a high price for pointers that hardly come.
-        const DeviceInfo& device = loader.device()->info();
-        const std::int64_t most_workspace = tuned_.plan().workspace_bytes;
-        const auto take = [&](const KernelConfig& config) {
-            if (make_launch_plan(any, config, device).workspace_bytes > most_workspace) return false;
-            std::variant<ExecutablePlan, std::string> tried = try_config(any, config, loader);
-            if (ExecutablePlan* executable = std::get_if<ExecutablePlan>(&tried)) any_ = std::move(*executable);
-            return any_.has_value();
-        };
-        if (take(winners->select(any).config) || take(default_config(any, device, most_workspace))) return;
+        const std::int64_t most = tuned_.plan().workspace_bytes;
+        if (take(winners->select(any, most_workspace).config, most) || take(default_config(any, device, most), most)) return;
     }
     any_ = make_or_throw(any, fallback_config(any), loader);
 }

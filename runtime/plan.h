@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -20,8 +21,9 @@ public:
     };
 
     // Compiles and loads. A chosen config that can't be compiled or loaded is logged and the fallback takes its place; throws only
-    // where that fails too.
-    static RuntimePlan make(const GemmProblem& problem, const Winners& winners, KernelLoader& loader, Pointers pointers);
+    // where that fails too. workspace_bytes() will be at most most_workspace.
+    static RuntimePlan make(const GemmProblem& problem, const Winners& winners, KernelLoader& loader, Pointers pointers,
+                            std::int64_t most_workspace = kAnyWorkspace);
     // The plan of the fallback config alone, which needs no workspace.
     static RuntimePlan make_fallback(const GemmProblem& problem, KernelLoader& loader, Pointers pointers, const std::string& because);
 
@@ -36,7 +38,7 @@ public:
 
 private:
     RuntimePlan(Selection selection, ExecutablePlan tuned);
-    void add_any_pointer_plan(const Winners* winners, KernelLoader& loader);
+    void add_any_pointer_plan(const Winners* winners, KernelLoader& loader, std::int64_t most_workspace);
 
     Selection selection_;
     ExecutablePlan tuned_;

@@ -36,12 +36,18 @@ bool same_operands(const GemmProblem& x, const GemmProblem& y) {
            x.epilogue == y.epilogue;
 }
 
-std::string time_of(const WinnerRow& row) {
-    return row.median_us > 0 ? fmt::format(" ({:.4g} us when tuned)", row.median_us) : "";
+std::string time_of(double median_us) {
+    return median_us > 0 ? fmt::format(" ({:.4g} us when tuned)", median_us) : "";
 }
 
-std::string mode_note(const GemmProblem& problem, const WinnerRow& row) {
-    return row.problem.compute == problem.compute ? "" : fmt::format(", tuned as compute={}", name_of(row.problem.compute));
+// Where a problem that was tuned in the mode serves this one.
+std::string mode_note(const GemmProblem& problem, ComputeMode tuned) {
+    return tuned == problem.compute ? "" : fmt::format(", tuned as compute={}", name_of(tuned));
+}
+
+// The config must be valid for the problem.
+std::int64_t workspace_bytes(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
+    return make_launch_plan(problem, config, device).workspace_bytes;
 }
 
 }  // namespace
@@ -70,70 +76,131 @@ double doublings_apart(const GemmProblem& x, const GemmProblem& y) {
     return apart(x.m, y.m) + apart(x.n, y.n) + apart(x.k, y.k) + apart(x.batch, y.batch);
 }
 
-Winners::Winners(std::vector<WinnerRow> rows, DeviceInfo device) : rows_(std::move(rows)), device_(std::move(device)) {
-    std::erase_if(rows_, [&](const WinnerRow& row) {
-        return row.device != device_.name || row.compute_capability != device_.compute_capability() || row.sm_count != device_.sm_count;
-    });
-    for (WinnerRow& row : rows_) row.problem = with_alignment(row.problem, row.problem.alignment);
+Winners::Winners(std::vector<WinnerRow> rows, DeviceInfo device, CandidateSource candidates)
+    : device_(std::move(device)), candidates_(std::move(candidates)) {
+    for (WinnerRow& row : rows) {
+        if (row.device != device_.name || row.compute_capability != device_.compute_capability() || row.sm_count != device_.sm_count)
+            continue;
+        const GemmProblem problem = with_alignment(row.problem, row.problem.alignment);
+        tuned_.push_back({.winner = std::move(row), .problem = problem});
+    }
     // A user's rows first, so that the first of equals is theirs.
-    std::stable_partition(rows_.begin(), rows_.end(), [](const WinnerRow& row) { return row.origin == "user"; });
+    std::stable_partition(tuned_.begin(), tuned_.end(), [](const Tuned& tuned) { return tuned.winner.origin == "user"; });
 }
 
-Selection Winners::select(const GemmProblem& asked) const {
+bool Winners::fits(const GemmProblem& problem, const KernelConfig& config, std::int64_t most_workspace) const {
+    return most_workspace == kAnyWorkspace || workspace_bytes(problem, config, device_) <= most_workspace;
+}
+
+const Winners::Tuned* Winners::exact_winner(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over) const {
+    const Tuned* exact = nullptr;
+    for (const Tuned& tuned : tuned_) {
+        const WinnerRow& row = tuned.winner;
+        if (!same_but_compute(tuned.problem, problem) || !keeps_promise(problem.compute, tuned.problem.compute, row.config)) continue;
+        if (const std::optional<std::string> invalid = why_invalid(problem, row.config, device_)) {
+            passed_over = fmt::format("its winner in the database is not valid: {}", *invalid);
+            continue;
+        }
+        if (!fits(problem, row.config, most_workspace)) continue;
+        const bool better = !exact || (row.origin == exact->winner.origin && tuned.problem.compute == problem.compute &&
+                                       exact->problem.compute != problem.compute);
+        if (better) exact = &tuned;
+    }
+    return exact;
+}
+
+std::optional<MeasuredCandidate> Winners::fastest_candidate(const GemmProblem& problem, const Tuned& tuned,
+                                                            std::int64_t most_workspace) const {
+    if (!candidates_) return std::nullopt;
+    std::vector<MeasuredCandidate> candidates = candidates_(tuned.winner.problem);
+    const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const MeasuredCandidate& candidate) {
+        return keeps_promise(problem.compute, tuned.problem.compute, candidate.config) &&
+               !why_invalid(problem, candidate.config, device_) && fits(problem, candidate.config, most_workspace);
+    });
+    if (found == candidates.end()) return std::nullopt;
+    return std::move(*found);
+}
+
+std::optional<Selection> Winners::select_exact(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over) const {
+    const Tuned* const winner = exact_winner(problem, kAnyWorkspace, passed_over);
+    if (!winner) return std::nullopt;
+    const KernelConfig& config = winner->winner.config;
+    if (fits(problem, config, most_workspace))
+        return Selection{.config = config,
+                         .match = Match::exact,
+                         .why = fmt::format("{} was tuned on {}, and this config won{}{}", to_text(problem), device_.name,
+                                            mode_note(problem, winner->problem.compute), time_of(winner->winner.median_us))};
+
+    passed_over = fmt::format("its winner ({}) needs {} bytes of workspace, more than the {} allowed", to_text(config),
+                              workspace_bytes(problem, config, device_), most_workspace);
+    if (const std::optional<MeasuredCandidate> candidate = fastest_candidate(problem, *winner, most_workspace))
+        return Selection{.config = candidate->config,
+                         .match = Match::exact,
+                         .why = fmt::format("{} was tuned on {}, but {}, and this config is the fastest measured one within them{}",
+                                            to_text(problem), device_.name, passed_over, time_of(candidate->measurement.median_us))};
+    // Another compute mode's, or one that ships with tmm.
+    std::string ignored;
+    if (const Tuned* const other = exact_winner(problem, most_workspace, ignored))
+        return Selection{
+            .config = other->winner.config,
+            .match = Match::exact,
+            .why = fmt::format("{} was tuned on {}, but {}, and this config won within them{}{}", to_text(problem), device_.name,
+                               passed_over, mode_note(problem, other->problem.compute), time_of(other->winner.median_us))};
+    return std::nullopt;
+}
+
+const Winners::Tuned* Winners::nearest_winner(const GemmProblem& problem, std::int64_t most_workspace) const {
+    const KernelSignature signature = signature_of(problem);
+    const Tuned* nearest = nullptr;
+    // Distance, then whether the compute mode differs.
+    std::pair<double, bool> best{kNearDoublings, true};
+    for (const Tuned& tuned : tuned_) {
+        const KernelConfig& config = tuned.winner.config;
+        if (!same_operands(tuned.problem, problem) || !keeps_promise(problem.compute, tuned.problem.compute, config)) continue;
+        KernelSignature its = signature_of(tuned.problem);
+        its.compute = signature.compute;
+        const std::pair<double, bool> distance{doublings_apart(tuned.problem, problem) + (its == signature ? 0 : kOtherKernelPenalty),
+                                               tuned.problem.compute != problem.compute};
+        if (nearest ? distance >= best : distance > best) continue;
+        if (why_invalid(problem, config, device_) || !fits(problem, config, most_workspace)) continue;
+        nearest = &tuned;
+        best = distance;
+    }
+    return nearest;
+}
+
+Selection Winners::select(const GemmProblem& asked, std::int64_t most_workspace) const {
     const GemmProblem problem = with_alignment(asked, asked.alignment);
     if (is_empty(problem)) return fallback_selection(problem, "there is no element to compute");
     if (problem.k == 0) return fallback_selection(problem, "k is 0, so C is only scaled");
 
+    // Why the problem's own winner can't serve; empty where it has none.
     std::string passed_over;
-    const WinnerRow* exact = nullptr;
-    for (const WinnerRow& row : rows_) {
-        if (!same_but_compute(row.problem, problem) || !keeps_promise(problem.compute, row.problem.compute, row.config)) continue;
-        if (const std::optional<std::string> invalid = why_invalid(problem, row.config, device_)) {
-            passed_over = fmt::format("; its winner in the database is not valid: {}", *invalid);
-            continue;
-        }
-        const bool better =
-            !exact || (row.origin == exact->origin && row.problem.compute == problem.compute && exact->problem.compute != problem.compute);
-        if (better) exact = &row;
-    }
-    if (exact)
-        return {.config = exact->config,
-                .match = Match::exact,
-                .why = fmt::format("{} was tuned on {}{}, and this config won{}", to_text(problem), exact->device,
-                                   mode_note(problem, *exact), time_of(*exact))};
+    if (const std::optional<Selection> exact = select_exact(problem, most_workspace, passed_over)) return *exact;
+    const std::string within = most_workspace == kAnyWorkspace ? "" : fmt::format(" within {} bytes of workspace", most_workspace);
 
-    const KernelSignature signature = signature_of(problem);
-    const WinnerRow* nearest = nullptr;
-    // Distance, then whether the compute mode differs.
-    std::pair<double, bool> best{kNearDoublings, true};
-    for (const WinnerRow& row : rows_) {
-        if (!same_operands(row.problem, problem) || !keeps_promise(problem.compute, row.problem.compute, row.config)) continue;
-        KernelSignature tuned = signature_of(row.problem);
-        tuned.compute = signature.compute;
-        const std::pair<double, bool> distance{doublings_apart(row.problem, problem) + (tuned == signature ? 0 : kOtherKernelPenalty),
-                                               row.problem.compute != problem.compute};
-        if (nearest ? distance >= best : distance > best) continue;
-        if (why_invalid(problem, row.config, device_)) continue;
-        nearest = &row;
-        best = distance;
+    if (const Tuned* const nearest = nearest_winner(problem, most_workspace)) {
+        const std::string own = passed_over.empty()
+                                    ? fmt::format("{} was not tuned on {}", to_text(problem), device_.name)
+                                    : fmt::format("{} was tuned on {}, but {}", to_text(problem), device_.name, passed_over);
+        return {.config = nearest->winner.config,
+                .match = Match::near,
+                .why = fmt::format("{}; the nearest tuned problem, {:.1f} doublings away, is {}{}, and its winner is valid here{}", own,
+                                   doublings_apart(nearest->problem, problem), to_text(nearest->problem),
+                                   mode_note(problem, nearest->problem.compute), within)};
     }
-    if (nearest)
-        return {
-            .config = nearest->config,
-            .match = Match::near,
-            .why = fmt::format("{} was not tuned on {}; the nearest tuned problem, {:.1f} doublings away, is {}{}, and its winner is valid "
-                               "here{}",
-                               to_text(problem), device_.name, doublings_apart(nearest->problem, problem), to_text(nearest->problem),
-                               mode_note(problem, *nearest), passed_over)};
 
-    const KernelConfig predicted = default_config(problem, device_);
+    const std::string because = passed_over.empty() ? "" : "; " + passed_over;
+    const KernelConfig predicted = default_config(problem, device_, most_workspace);
     if (const std::optional<std::string> invalid = why_invalid(problem, predicted, device_))
-        return fallback_selection(problem, fmt::format("the predicted config is not valid: {}{}", *invalid, passed_over));
+        return fallback_selection(problem, fmt::format("the predicted config is not valid: {}{}", *invalid, because));
+    if (!fits(problem, predicted, most_workspace))
+        return fallback_selection(problem, fmt::format("no other config is known{}{}", within, because));
     return {.config = predicted,
             .match = Match::predicted,
             .why = fmt::format(
-                "neither {} nor a problem within {:.0f} doublings of it was tuned on {}, so the config is a guess from its shape{}",
-                to_text(problem), kNearDoublings, device_.name, passed_over)};
+                "neither {} nor a problem within {:.0f} doublings of it was tuned on {}{}, so the config is a guess from its shape{}",
+                to_text(problem), kNearDoublings, device_.name, within, because)};
 }
 
 Selection fallback_selection(const GemmProblem& problem, const std::string& because) {

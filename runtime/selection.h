@@ -1,13 +1,18 @@
 // Chooses the config that serves a problem: the winner of the very problem, else that of the nearest tuned one, else a guess,
-// else what is always right. Every choice is explained in one sentence.
+// else what is always right. Where workspace is bounded and a problem's winner needs more, the fastest of its measured candidates
+// takes its place. Every choice is explained in one sentence.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "db/tuning_database.h"
 #include "generator/device_info.h"
+#include "generator/launch_plan.h"
 #include "tmm/config.h"
 #include "tmm/problem.h"
 
@@ -30,24 +35,43 @@ bool keeps_promise(ComputeMode asked, ComputeMode tuned, const KernelConfig& con
 // How far apart two shapes are: the sum over m, n, k and batch of |log2| of their ratio.
 double doublings_apart(const GemmProblem& x, const GemmProblem& y);
 
+// The verified candidates of a tuned problem, as its WinnerRow spells it, on the winners' device; the fastest first. Thread-safe.
+using CandidateSource = std::function<std::vector<MeasuredCandidate>(const GemmProblem& tuned)>;
+
 // The winners of one device, in memory. Immutable, so thread-safe.
 class Winners {
 public:
     // A shape farther away says little about this one.
     static constexpr double kNearDoublings = 3;
 
-    // Keeps the rows of the device's model: name, compute capability and SM count.
-    Winners(std::vector<WinnerRow> rows, DeviceInfo device);
+    // Keeps the rows of the device's model: name, compute capability and SM count. candidates may be empty; it is asked only where
+    // an exact winner needs more workspace than it may.
+    Winners(std::vector<WinnerRow> rows, DeviceInfo device, CandidateSource candidates = {});
 
-    // An exact winner that is not valid for its problem (of a damaged or foreign database) is passed over, and the sentence says so.
-    Selection select(const GemmProblem& problem) const;
+    // A config that needs at most so many bytes of workspace. An exact winner that needs more, or is not valid for its problem (of a
+    // damaged or foreign database), is passed over, and the sentence says so.
+    Selection select(const GemmProblem& problem, std::int64_t most_workspace = kAnyWorkspace) const;
 
-    const std::vector<WinnerRow>& rows() const { return rows_; }
     const DeviceInfo& device() const { return device_; }
 
 private:
-    std::vector<WinnerRow> rows_;
+    struct Tuned {
+        WinnerRow winner;
+        // winner.problem in the one spelling (with_alignment) by which problems are compared.
+        GemmProblem problem;
+    };
+
+    bool fits(const GemmProblem& problem, const KernelConfig& config, std::int64_t most_workspace) const;
+    // Null where there is none. The last reason why one can't serve goes to passed_over.
+    const Tuned* exact_winner(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over) const;
+    const Tuned* nearest_winner(const GemmProblem& problem, std::int64_t most_workspace) const;
+    std::optional<MeasuredCandidate> fastest_candidate(const GemmProblem& problem, const Tuned& tuned, std::int64_t most_workspace) const;
+    // The choice where a winner of the very problem was found.
+    std::optional<Selection> select_exact(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over) const;
+
+    std::vector<Tuned> tuned_;
     DeviceInfo device_;
+    CandidateSource candidates_;
 };
 
 // The choice that cannot fail. because: a clause that follows "fallback: ".

@@ -1,6 +1,7 @@
 // The C interface: arguments through the door of validate.h, exceptions into statuses. No logic of its own.
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -110,6 +111,7 @@ void fill_defaults(tmmGemmProblem_t& problem) {
     problem.op_b = TMM_NO_TRANS;
     problem.batch = 1;
     problem.alignment = 16;
+    problem.max_workspace = SIZE_MAX;
 }
 
 struct CheckedCall {
@@ -195,7 +197,7 @@ tmmStatus_t tmmGemm(tmmHandle_t handle, const tmmGemmProblem_t* problem, const t
     return guarded(handle->id, [&] {
         const tmm::CheckedProblem checked = tmm::check_problem(problem);
         const tmm::CheckedArgs values = tmm::check_args(checked, args);
-        handle->runtime->gemm(checked.problem, values.call, values.workspace_size, handle->runtime->stream());
+        handle->runtime->gemm(checked.problem, values.call, values.workspace_size, handle->runtime->stream(), checked.most_workspace);
     });
 }
 
@@ -211,8 +213,10 @@ tmmStatus_t tmmPlanCreate(tmmHandle_t handle, const tmmGemmProblem_t* problem, t
     *plan = nullptr;
     return guarded(handle->id, [&] {
         const tmm::CheckedProblem checked = tmm::check_problem(problem);
-        *plan = new tmmPlan_s{
-            .runtime = handle->runtime, .handle_id = handle->id, .problem = checked, .owned = handle->runtime->make_plan(checked.problem)};
+        *plan = new tmmPlan_s{.runtime = handle->runtime,
+                              .handle_id = handle->id,
+                              .problem = checked,
+                              .owned = handle->runtime->make_plan(checked.problem, checked.most_workspace)};
     });
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -103,12 +104,20 @@ void check_pointer(const void* pointer, int element_size, const char* name, tmmS
         refuse(TMM_STATUS_MISALIGNED_POINTER, "{} is {}, no multiple of its element's {} bytes", name, pointer, element_size);
 }
 
+// Of a program that was compiled before the field was.
+constexpr std::size_t kSizeWithoutMaxWorkspace = offsetof(tmmGemmProblem_t, max_workspace);
+
+std::int64_t most_workspace(const tmmGemmProblem_t& p) {
+    if (p.struct_size == kSizeWithoutMaxWorkspace) return kAnyWorkspace;
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(p.max_workspace, static_cast<std::uint64_t>(kAnyWorkspace)));
+}
+
 }  // namespace
 
 CheckedProblem check_problem(const tmmGemmProblem_t* given) {
     if (!given) refuse(TMM_STATUS_NULL_POINTER, "problem is null");
     const tmmGemmProblem_t& p = *given;
-    if (p.struct_size != sizeof(tmmGemmProblem_t))
+    if (p.struct_size != sizeof(tmmGemmProblem_t) && p.struct_size != kSizeWithoutMaxWorkspace)
         refuse(TMM_STATUS_INVALID_STRUCT_SIZE, "problem->struct_size is {}, but sizeof(tmmGemmProblem_t) is {}; tmmGemmProblemInit sets it",
                p.struct_size, sizeof(tmmGemmProblem_t));
     if (p.layout != TMM_ROW_MAJOR && p.layout != TMM_COL_MAJOR)
@@ -171,7 +180,7 @@ CheckedProblem check_problem(const tmmGemmProblem_t* given) {
     if (!is_empty(problem) &&
         (__builtin_mul_overflow(problem.m, problem.n, &elements) || __builtin_mul_overflow(elements, problem.batch, &elements)))
         refuse(TMM_STATUS_TOO_LARGE, "the number of C's elements does not fit 63 bits");
-    return {.problem = with_alignment(problem, p.alignment), .swapped = !row_major};
+    return {.problem = with_alignment(problem, p.alignment), .swapped = !row_major, .most_workspace = most_workspace(p)};
 }
 
 CheckedArgs check_args(const CheckedProblem& checked, const tmmGemmArgs_t* given) {

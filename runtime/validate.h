@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -26,6 +27,8 @@ private:
 struct CheckedProblem {
     GemmProblem problem;
     bool swapped = false;
+    // Bytes of workspace that a plan for it may need; kAnyWorkspace where there is no bound.
+    std::int64_t most_workspace = kAnyWorkspace;
 };
 
 struct CheckedArgs {

@@ -1,6 +1,8 @@
 // The C interface's manners: every bad argument has a status of its own and launches nothing, and everything can be asked about.
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <set>
 #include <string>
@@ -64,6 +66,7 @@ TEST_CASE("every invalid argument gives its own status and launches nothing") {
         static constexpr float kTwo = 2;
         const Fault faults[] = {
             {"problem size", TMM_STATUS_INVALID_STRUCT_SIZE, [](Call& x) { x.problem.struct_size = 3; }, true},
+            {"newer problem size", TMM_STATUS_INVALID_STRUCT_SIZE, [](Call& x) { x.problem.struct_size += 8; }, true},
             {"args size", TMM_STATUS_INVALID_STRUCT_SIZE, [](Call& x) { x.args.struct_size += 8; }, false},
             {"layout", TMM_STATUS_INVALID_LAYOUT, [](Call& x) { x.problem.layout = bad<tmmLayout_t>(0); }, true},
             {"op_a", TMM_STATUS_INVALID_OPERATION, [](Call& x) { x.problem.op_a = bad<tmmOperation_t>(0); }, true},
@@ -264,6 +267,40 @@ TEST_CASE("a plan describes itself, in as much room as there is, and outlives it
         on.device->synchronize();
         CHECK(call.c.read()[0] == 6);
         CHECK(tmmPlanDestroy(plan) == TMM_STATUS_SUCCESS);
+    }
+}
+
+TEST_CASE("max_workspace holds a plan's workspace to that; without the field there is no bound") {
+    for (const int ordinal : devices()) {
+        CAPTURE(ordinal);
+        const Fixture on(ordinal);
+        Call call(on);
+        CHECK(call.problem.max_workspace == SIZE_MAX);
+        // Deep K and few elements: a guess splits it.
+        call.problem.m = call.problem.n = call.problem.ldb = call.problem.ldc = 16;
+        call.problem.k = call.problem.lda = 65536;
+        const auto workspace = [&] {
+            tmmPlan_t plan = nullptr;
+            REQUIRE_MESSAGE(tmmPlanCreate(on.handle, &call.problem, &plan) == TMM_STATUS_SUCCESS, tmmLastError(on.handle));
+            std::size_t bytes = 0;
+            CHECK(tmmPlanWorkspaceSize(plan, &bytes) == TMM_STATUS_SUCCESS);
+            tmmPlanDestroy(plan);
+            return bytes;
+        };
+        const std::size_t unbounded = workspace();
+        REQUIRE(unbounded > 0);
+        for (const std::size_t most : {std::size_t{0}, unbounded / 2, unbounded - 1}) {
+            call.problem.max_workspace = most;
+            CHECK(workspace() <= most);
+        }
+        for (const std::size_t most : {unbounded, unbounded + 1, SIZE_MAX / 2 + 2}) {
+            call.problem.max_workspace = most;
+            CHECK(workspace() == unbounded);
+        }
+        // As a header without the field has it: what stands in its place is not looked at.
+        call.problem.struct_size = offsetof(tmmGemmProblem_t, max_workspace);
+        call.problem.max_workspace = 0;
+        CHECK(workspace() == unbounded);
     }
 }
 

@@ -3,15 +3,18 @@
 #include <doctest/doctest.h>
 #include <sqlite3.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "api_testing.h"
 #include "db/tuning_database.h"
+#include "generator/launch_plan.h"
 #include "generator/search_space.h"
 #include "generator/shapes_file.h"
 #include "generator/text.h"
@@ -24,6 +27,11 @@ namespace {
 
 constexpr const char* kTiled8 = "family=tiled,block_m=8,block_n=8,block_k=8";
 constexpr const char* kTiled16 = "family=tiled,block_m=16,block_n=16,block_k=16";
+// Needs workspace for its partial results.
+constexpr const char* kSplit3 =
+    "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=2,vector_width=4,boundary=peeled,split_k=3";
+constexpr const char* kSplit2 =
+    "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=2,vector_width=4,boundary=peeled,split_k=2";
 constexpr const char* kTiled16Exact = "family=tiled,block_m=16,block_n=16,block_k=16,boundary=exact";
 
 tmm::GemmProblem shape(const std::string& text) {
@@ -43,30 +51,48 @@ tmm::WinnerRow winner(const std::string& problem, const std::string& config, con
     return row;
 }
 
-tmm::Selection select(const std::vector<tmm::WinnerRow>& rows, const std::string& problem) {
-    return tmm::Winners(rows, tmm::host_device_info()).select(shape(problem));
+tmm::Selection select(const std::vector<tmm::WinnerRow>& rows, const std::string& problem, std::int64_t most_workspace = tmm::kAnyWorkspace,
+                      const tmm::CandidateSource& candidates = {}) {
+    return tmm::Winners(rows, tmm::host_device_info(), candidates).select(shape(problem), most_workspace);
+}
+
+std::int64_t workspace_bytes(const std::string& problem, const tmm::KernelConfig& config) {
+    return tmm::make_launch_plan(shape(problem), config, tmm::host_device_info()).workspace_bytes;
+}
+
+tmm::MeasuredCandidate candidate(const std::string& config, double median_us) {
+    return {.config = tmm::parse_config(config), .measurement = {.median_us = median_us}, .measured_at = 0};
 }
 
 bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-void store_winner(const std::string& file, const std::string& problem, const std::string& config) {
+void store_candidate(const std::string& file, const std::string& problem, const std::string& config, double median_us,
+                     tmm::Outcome outcome = tmm::Outcome::ok, const std::string& kernel_hash = "0123456789abcdef") {
     tmm::TuningDatabase database(file, tmm::TuningDatabase::Mode::read_write_create);
     database.set_environment(tmm::Environment{.device = tmm::host_device_info()});
     tmm::Measurement measurement;
-    measurement.median_us = measurement.low_us = measurement.high_us = 12.5;
+    measurement.outcome = outcome;
+    measurement.median_us = measurement.low_us = measurement.high_us = median_us;
     measurement.samples = 3;
     measurement.error_ratio = 0.1;
     measurement.kernel_name = "tmm_test";
-    measurement.kernel_hash = "0123456789abcdef";
+    measurement.kernel_hash = kernel_hash;
     database.announce(shape(problem), tmm::parse_config(config), measurement.kernel_name);
     database.record(shape(problem), tmm::parse_config(config), {}, measurement);
+}
+
+void store_winner(const std::string& file, const std::string& problem, const std::string& config) {
+    store_candidate(file, problem, config, 12.5);
+    tmm::TuningDatabase database(file, tmm::TuningDatabase::Mode::read_write_create);
+    database.set_environment(tmm::Environment{.device = tmm::host_device_info()});
     database.decide(shape(problem), {}, {.config = tmm::parse_config(config), .median_us = 12.5, .candidates = 1, .reason = "only one"});
 }
 
-std::string describe(const Fixture& on, const Product& p) {
-    const tmmGemmProblem_t problem = problem_of(p);
+std::string describe(const Fixture& on, const Product& p, std::size_t max_workspace = SIZE_MAX) {
+    tmmGemmProblem_t problem = problem_of(p);
+    problem.max_workspace = max_workspace;
     tmmPlan_t plan = nullptr;
     REQUIRE_MESSAGE(tmmPlanCreate(on.handle, &problem, &plan) == TMM_STATUS_SUCCESS, tmmLastError(on.handle));
     char text[4096];
@@ -148,6 +174,86 @@ TEST_CASE("an exact winner that can't serve its problem is passed over, and the 
     CHECK(contains(chosen.why, "its winner in the database is not valid"));
 }
 
+TEST_CASE("an exact winner that fits the bound on workspace is taken, and no candidate is asked for") {
+    const auto refuse = [](const tmm::GemmProblem&) -> std::vector<tmm::MeasuredCandidate> { throw std::logic_error("asked"); };
+    const std::int64_t needed = workspace_bytes("40 36 200", tmm::parse_config(kSplit3));
+    REQUIRE(needed >= 3 * 40 * 36 * 4);
+    const std::vector<tmm::WinnerRow> rows{winner("40 36 200", kSplit3)};
+    const tmm::Selection chosen = select(rows, "40 36 200", needed, refuse);
+    CHECK(tmm::to_text(chosen.config) == kSplit3);
+    CHECK(chosen.why == select(rows, "40 36 200").why);
+    CHECK(select({winner("40 36 200", kTiled16)}, "40 36 200", 0, refuse).match == Match::exact);
+    // A problem that has no winner is not looked for among the candidates either.
+    CHECK(select(rows, "40 36 208", 0, refuse).match == Match::predicted);
+}
+
+TEST_CASE("where an exact winner needs too much workspace, the fastest measured candidate within the bound serves") {
+    const std::string problem = "40 36 200";
+    const std::int64_t needed = workspace_bytes(problem, tmm::parse_config(kSplit3));
+    const auto candidates = [](const tmm::GemmProblem&) {
+        // 16 divides no size here; the second and third need workspace.
+        return std::vector{candidate(kTiled16Exact, 10), candidate(kSplit3, 12), candidate(kSplit2, 13), candidate(kTiled8, 20),
+                           candidate(kTiled16, 30)};
+    };
+    const std::vector<tmm::WinnerRow> rows{winner(problem, kSplit3), winner("40 36 190", kTiled16)};
+    const tmm::Selection chosen = select(rows, problem, 0, candidates);
+    CHECK(chosen.match == Match::exact);
+    CHECK(tmm::to_text(chosen.config) == kTiled8);
+    CHECK(chosen.why == "40x36x200 was tuned on host, but its winner (" + std::string(kSplit3) + ") needs " + std::to_string(needed) +
+                            " bytes of workspace, more than the 0 allowed, and this config is the fastest measured one within them (20 us "
+                            "when tuned)");
+    CHECK(tmm::to_text(select(rows, problem, needed - 1, candidates).config) == kSplit2);
+}
+
+TEST_CASE("candidates are looked up as the database spells the problem, and keep its compute mode's promise") {
+    std::vector<tmm::GemmProblem> asked;
+    const auto candidates = [&asked](const tmm::GemmProblem& tuned) {
+        asked.push_back(tuned);
+        return std::vector{candidate(kTiled8, 20)};
+    };
+    // With odd leading dimensions a promise of 4 bytes is as good as one of 16, so that both spell one problem.
+    const std::string odd = "40 37 201 align=4";
+    const char* const narrow = "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=2,boundary=peeled,split_k=3";
+    CHECK(tmm::to_text(select({winner(odd, narrow)}, "40 37 201", 0, candidates).config) == kTiled8);
+    REQUIRE(asked.size() == 1);
+    CHECK(asked[0] == shape(odd));
+    CHECK(select({winner("40 36 200", kSplit3)}, "40 36 200 compute=f32_strict", 0, candidates).match == Match::exact);
+    CHECK(asked.size() == 2);
+}
+
+TEST_CASE("without a candidate within the bound another mode's winner serves, else a near one that fits, else a guess that fits") {
+    const std::string problem = "40 36 200";
+    const auto too_large = [](const tmm::GemmProblem&) { return std::vector{candidate(kSplit3, 12), candidate(kSplit2, 13)}; };
+    std::vector<tmm::WinnerRow> rows{winner(problem, kSplit3), winner("40 36 199", kSplit2), winner("40 36 300", kTiled16)};
+    const tmm::Selection near = select(rows, problem, 100, too_large);
+    CHECK(near.match == Match::near);
+    CHECK(tmm::to_text(near.config) == kTiled16);
+    CHECK(contains(near.why, "40x36x200 was tuned on host, but its winner (" + std::string(kSplit3) + ") needs "));
+    CHECK(contains(near.why, "is 40x36x300, and its winner is valid here within 100 bytes of workspace"));
+
+    rows.push_back(winner(problem + " compute=f32_strict", kTiled8));
+    const tmm::Selection strict = select(rows, problem, 100);
+    CHECK(strict.match == Match::exact);
+    CHECK(tmm::to_text(strict.config) == kTiled8);
+    CHECK(contains(strict.why, "this config won within them, tuned as compute=f32_strict"));
+
+    const tmm::Selection guess = select({rows[0], rows[1]}, problem, 100, too_large);
+    CHECK(guess.match == Match::predicted);
+    CHECK(workspace_bytes(problem, guess.config) <= 100);
+    CHECK(contains(guess.why, "was tuned on host within 100 bytes of workspace, so the config is a guess from its shape; its winner ("));
+}
+
+TEST_CASE("what is chosen for a problem that was never tuned keeps the bound") {
+    for (const char* text : {"16 16 65536", "1 4096 4096 ops=nt", "64 64 10000", "1000 1000 1000 align=4", "64 64 64 dtype=bf16",
+                             "100 100 4000 dtype=f16 align=2"}) {
+        for (const std::int64_t most : {std::int64_t{0}, std::int64_t{5000}, std::int64_t{1} << 20}) {
+            CAPTURE(text);
+            CAPTURE(most);
+            CHECK(workspace_bytes(text, select({}, text, most).config) <= most);
+        }
+    }
+}
+
 TEST_CASE("nothing to multiply takes the fallback") {
     for (const auto member : {&tmm::GemmProblem::m, &tmm::GemmProblem::n, &tmm::GemmProblem::k, &tmm::GemmProblem::batch}) {
         tmm::GemmProblem problem = shape("64 64 64");
@@ -190,14 +296,12 @@ TEST_CASE("the runtime launches the database's winner and says so") {
 TEST_CASE("a winner that splits K and moves vectors: own, shared and brought workspace, and misaligned pointers") {
     const Scratch scratch;
     const std::string file = scratch.file("tmm.db");
-    const char* const split =
-        "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=2,vector_width=4,boundary=peeled,split_k=3";
-    store_winner(file, "40 36 200", split);
+    store_winner(file, "40 36 200", kSplit3);
     const Fixture on(TMM_DEVICE_HOST, file);
     const Product p{.m = 40, .n = 36, .k = 200};
     const std::vector<float> a = normal_values(p.size_a(), 1), b = normal_values(p.size_b(), 2), before(p.size_c(), NAN);
     const std::string said = describe(on, p);
-    CHECK(contains(said, std::string("config: ") + split + "\nmatch: exact"));
+    CHECK(contains(said, std::string("config: ") + kSplit3 + "\nmatch: exact"));
     CHECK(contains(said, "\nmisaligned pointers: "));
 
     tmmGemmProblem_t problem = problem_of(p);
@@ -241,6 +345,69 @@ TEST_CASE("a winner that splits K and moves vectors: own, shared and brought wor
     }
     for (std::thread& thread : threads) thread.join();
     for (const std::string& fault : faults) CHECK(fault == "");
+}
+
+TEST_CASE("a plan held to less workspace than the winner needs: the database's fastest candidate within the bound") {
+    const Scratch scratch;
+    const std::string file = scratch.file("tmm.db");
+    store_winner(file, "40 36 200", kSplit3);
+    store_candidate(file, "40 36 200", kTiled16, 40);
+    // The fastest that needs no workspace, but its kernel was found wrong since: the newest measurement counts.
+    const std::string wrong = "family=tiled,block_m=4,block_n=4,block_k=4";
+    store_candidate(file, "40 36 200", wrong, 14, tmm::Outcome::ok, "aa");
+    store_candidate(file, "40 36 200", wrong, 13, tmm::Outcome::wrong_result, "bb");
+    store_candidate(file, "40 36 200", kTiled8, 30);
+    // Another problem's.
+    store_candidate(file, "40 36 208", "family=naive,block_m=8,block_n=32", 1);
+    const Fixture on(TMM_DEVICE_HOST, file);
+    const Product p{.m = 40, .n = 36, .k = 200};
+    CHECK(contains(describe(on, p), std::string("config: ") + kSplit3));
+    const std::string said = describe(on, p, 1000);
+    CHECK(contains(said, std::string("config: ") + kTiled8 + "\nmatch: exact\nwhy: 40x36x200 was tuned on host, but its winner ("));
+    CHECK(contains(said, "more than the 1000 allowed, and this config is the fastest measured one within them (30 us when tuned)"));
+
+    const std::vector<float> a = normal_values(p.size_a(), 1), b = normal_values(p.size_b(), 2), before(p.size_c(), NAN);
+    tmmGemmProblem_t problem = problem_of(p);
+    problem.max_workspace = 0;
+    tmmPlan_t plan = nullptr;
+    REQUIRE(tmmPlanCreate(on.handle, &problem, &plan) == TMM_STATUS_SUCCESS);
+    std::size_t bytes = 1;
+    CHECK(tmmPlanWorkspaceSize(plan, &bytes) == TMM_STATUS_SUCCESS);
+    CHECK(bytes == 0);
+    for (const std::size_t offset : {0, 1}) {
+        const OnDevice da(on, a, offset), db(on, b, offset), dc(on, before, offset);
+        const tmmGemmArgs_t args = args_of(p, da.data(), db.data(), dc.data());
+        REQUIRE_MESSAGE(tmmPlanRun(plan, nullptr, &args) == TMM_STATUS_SUCCESS, tmmLastError(on.handle));
+        CHECK(difference(p, a, b, before, dc.read()) == "");
+    }
+    tmmPlanDestroy(plan);
+
+    // tmmGemm keeps a plan for each bound: a workspace of no bytes is enough for one of them.
+    const tmm::DeviceBuffer workspace(on.device, 256);
+    const OnDevice da(on, a), db(on, b), dc(on, before);
+    tmmGemmArgs_t args = args_of(p, da.data(), db.data(), dc.data());
+    args.workspace = workspace.data();
+    for (int round = 0; round < 2; ++round) {
+        problem.max_workspace = SIZE_MAX;
+        CHECK(tmmGemm(on.handle, &problem, &args) == TMM_STATUS_WORKSPACE_TOO_SMALL);
+        problem.max_workspace = 0;
+        CHECK(tmmGemm(on.handle, &problem, &args) == TMM_STATUS_SUCCESS);
+    }
+    CHECK(difference(p, a, b, before, dc.read()) == "");
+}
+
+TEST_CASE("a database that went away since costs a log line, and the plan keeps its bound without it") {
+    const Scratch scratch;
+    const std::string file = scratch.file("tmm.db");
+    store_winner(file, "40 36 200", kSplit3);
+    const Fixture on(TMM_DEVICE_HOST, file);
+    std::filesystem::remove(file);
+    const LogCapture log;
+    const std::string said = describe(on, Product{.m = 40, .n = 36, .k = 200}, 0);
+    CHECK(contains(said, "match: predicted"));
+    CHECK(contains(said, "more than the 0 allowed"));
+    REQUIRE(log.lines.size() == 1);
+    CHECK(contains(log.lines[0], "a kernel for 40x36x200 is chosen without its measured candidates: "));
 }
 
 TEST_CASE("a database that can't be used costs one log line and no multiplication") {

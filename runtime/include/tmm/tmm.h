@@ -136,7 +136,8 @@ typedef enum tmmEpilogue TMM_INT_ENUM {
     TMM_EPILOGUE_CUSTOM = 3
 } tmmEpilogue_t;
 
-/* What is asked: everything that a kernel is chosen by, and no values. */
+/* What is asked: everything that a kernel is chosen by, and no values. New fields are appended; the struct_size of
+ * a header without them is taken too, and they then have their defaults. */
 typedef struct tmmGemmProblem {
     size_t struct_size; /* sizeof(tmmGemmProblem_t) */
     tmmLayout_t layout;
@@ -160,6 +161,8 @@ typedef struct tmmGemmProblem {
                          by a slower kernel */
     int reads_c;      /* 0: beta will be 0 */
     tmmEpilogue_t epilogue;
+    size_t max_workspace; /* bytes that the plan's workspace may have at most: the fastest kernel within them is chosen. 0: none.
+                             SIZE_MAX: whatever the fastest of all takes, which may be as much as the operands do */
 } tmmGemmProblem_t;
 
 /* The values of one call. */
@@ -198,13 +201,13 @@ TMM_API tmmStatus_t tmmHostSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOper
 /* Any problem, on the handle's stream. The plan is made at the first call and kept for the next. */
 TMM_API tmmStatus_t tmmGemm(tmmHandle_t handle, const tmmGemmProblem_t* problem, const tmmGemmArgs_t* args);
 
-/* Fills in the defaults: row-major, no transposes, f32, one multiplication, alignment 16, C not read. Sizes and leading
- * dimensions are 0 and for the caller to set. */
+/* Fills in the defaults: row-major, no transposes, f32, one multiplication, alignment 16, C not read, max_workspace SIZE_MAX.
+ * Sizes and leading dimensions are 0 and for the caller to set. */
 TMM_API tmmStatus_t tmmGemmProblemInit(tmmGemmProblem_t* problem);
 
 /* Chooses, compiles and loads the kernels of a problem and allocates its workspace. */
 TMM_API tmmStatus_t tmmPlanCreate(tmmHandle_t handle, const tmmGemmProblem_t* problem, tmmPlan_t* plan);
-/* How large a workspace must be that a run brings along. */
+/* How large a workspace must be that a run brings along: at most the problem's max_workspace. */
 TMM_API tmmStatus_t tmmPlanWorkspaceSize(tmmPlan_t plan, size_t* bytes);
 TMM_API tmmStatus_t tmmPlanRun(tmmPlan_t plan, struct CUstream_st* stream, const tmmGemmArgs_t* args);
 /* Writes what was chosen, lines "config: …", "match: exact, near, predicted or fallback" and "why: …": at most size bytes with the

@@ -37,7 +37,8 @@ AccuracyTable::AccuracyTable(std::ostream& out, const std::vector<Shape>& shapes
          << fmt::format(
                 "# loop: FP32 FMAs in the order of k. ok: norm at most the loop's, worst at most {} times, Inf and NaN in the same "
                 "places.\n",
-                kMostWorstRatio);
+                kMostWorstRatio)
+         << bound_line(info);
     std::string line = fmt::format("{:{}}  {:10}", "shape", shape_width_, "family");
     for (const char* figure : {"norm", "worst", "bias"}) {
         line += fmt::format("  {:>9}  {:>10}", fmt::format("tmm {}", figure), fmt::format("loop {}", figure));

@@ -13,6 +13,7 @@
 
 #include "bench/accuracy_benchmark.h"
 #include "bench/accuracy_report.h"
+#include "bench/byte_count.h"
 #include "bench/ceilings.h"
 #include "bench/commit_stamp.h"
 #include "bench/peers.h"
@@ -43,6 +44,7 @@ struct Arguments {
     int pairs = 30;
     double settle_seconds = 1;
     std::int64_t workspace_mib = 64;
+    std::string max_workspace;
     bool roofline = false;
     bool accuracy = false;
 };
@@ -60,7 +62,9 @@ options::options_description described(Arguments& arguments) {
         ("settle", options::value(&arguments.settle_seconds)->value_name("SECONDS")->default_value(1, "1"),
          "least time for the clock to settle before a shape's pairs")  //
         ("workspace-limit", options::value(&arguments.workspace_mib)->value_name("MIB")->default_value(64),
-         "workspace that cuBLAS and cuBLASLt get")                                                                             //
+         "workspace that cuBLAS and cuBLASLt get")  //
+        ("max-workspace", options::value(&arguments.max_workspace)->value_name("BYTES"),
+         "workspace that tmm's plans may need at most, such as 64MiB; default: whatever the fastest needs")                    //
         ("cublas-dir", options::value(&arguments.cublas_directory)->value_name("DIR"), "where libcublas and libcublasLt are")  //
         ("roofline", options::bool_switch(&arguments.roofline),
          "measure how fast the device reads, multiplies and launches, and say how far above its floor each shape's times are")  //
@@ -133,10 +137,20 @@ auto on_device(const GemmProblem& problem, const Body& body) {
     }
 }
 
+std::optional<std::int64_t> max_workspace(const Arguments& arguments) {
+    if (arguments.max_workspace.empty()) return std::nullopt;
+    const std::optional<std::int64_t> bytes = parse_bytes(arguments.max_workspace);
+    if (!bytes)
+        usage_error(fmt::format("\"{}\" is no number of bytes", arguments.max_workspace), "--max-workspace",
+                    "give one such as 0, 67108864, 64MiB or 2GiB");
+    return bytes;
+}
+
 void check_usage(const Arguments& arguments) {
     if (arguments.shapes.empty()) usage_error("--shapes is missing", "");
     if (arguments.pairs < 1) usage_error("at least one pair is needed", "--pairs");
     if (arguments.workspace_mib < 0 || arguments.workspace_mib > 65536) usage_error("between 0 and 65536 MiB", "--workspace-limit");
+    (void)max_workspace(arguments);
     if (!arguments.accuracy) return;
     if (arguments.roofline) usage_error("--roofline is about times, and --accuracy takes none", "--accuracy", "leave one of them out");
     for (const std::string& name : split(arguments.vs))
@@ -163,6 +177,7 @@ struct Session {
                 .kernel_driver = kernel_driver_version(),
                 .nvrtc_version = emulated ? 0 : nvrtc_version(),
                 .pairs = arguments.accuracy ? 0 : arguments.pairs,
+                .max_workspace = max_workspace(arguments),
                 .peers = arguments.vs.empty() ? usual : split(arguments.vs),
                 .peer_versions = {},
                 .ceilings = {}};
@@ -172,7 +187,8 @@ struct Session {
             info.peer_versions.push_back(peers.back()->version());
             std::cerr << fmt::format("tmm-bench: {}: {}\n", name, info.peer_versions.back());
         }
-        tuned.emplace(ordinal, arguments.database.empty() ? default_database_path() : std::filesystem::path(arguments.database));
+        tuned.emplace(ordinal, arguments.database.empty() ? default_database_path() : std::filesystem::path(arguments.database),
+                      info.max_workspace);
     }
 
     std::vector<Shape> shapes;

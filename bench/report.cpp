@@ -142,7 +142,8 @@ Table::Table(std::ostream& out, const std::vector<Shape>& shapes, const RunInfo&
         out_ << "# Times: device time of a replayed graph, operands rotated past the L2. ratio: fastest peer / tmm, with its 95% interval "
                 "over "
              << info.pairs << " pairs; above 1 tmm is faster. host: a call's cost on the CPU, tmm/best peer.\n";
-    out_ << "# error: ||C - exact|| / ||exact||, of tmm, the best peer and the naive kernel (FP32 FMAs in the order of k).\n";
+    out_ << "# error: ||C - exact|| / ||exact||, of tmm, the best peer and the naive kernel (FP32 FMAs in the order of k).\n"
+         << bound_line(info);
     std::string line = fmt::format("{:{}}  {:>10}  {:>8}", "shape", shape_width_, "tmm us", "TFLOP/s");
     for (const std::string& peer : info.peers) line += fmt::format("  {:>11}", peer + " us");
     out_ << line

@@ -3,12 +3,20 @@
 
 #include <fmt/format.h>
 
+#include "bench/byte_count.h"
+
 namespace tmm::bench {
+
+std::string bound_line(const RunInfo& info) {
+    if (!info.max_workspace) return {};
+    return fmt::format("# tmm's plans need at most {} of workspace (--max-workspace).\n", exact_bytes_text(*info.max_workspace));
+}
 
 std::vector<std::pair<std::string, std::string>> circumstances(const RunInfo& info) {
     const DeviceInfo& device = info.device;
     std::vector<std::pair<std::string, std::string>> rows = {{"commit", info.label}, {"date", info.date}, {"gpu", device.name}};
     if (info.pairs > 0) rows.emplace_back("pairs", std::to_string(info.pairs));
+    if (info.max_workspace) rows.emplace_back("max_workspace_bytes", std::to_string(*info.max_workspace));
     if (!device.emulated) {
         rows.emplace_back("compute_capability", fmt::format("{}.{}", device.compute_capability_major, device.compute_capability_minor));
         rows.emplace_back("sm_count", std::to_string(device.sm_count));

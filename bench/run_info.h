@@ -1,6 +1,7 @@
 // Under which circumstances figures were taken: what stands at the head of every file of results.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,6 +21,8 @@ struct RunInfo {
     int nvrtc_version = 0;
     // 0: nothing was timed.
     int pairs = 0;
+    // Bytes of workspace that tmm's plans were held to, where they were.
+    std::optional<std::int64_t> max_workspace;
     // As --vs names them, and what each one is.
     std::vector<std::string> peers;
     std::vector<std::string> peer_versions;
@@ -27,6 +30,8 @@ struct RunInfo {
     std::optional<Ceilings> ceilings;
 };
 
+// A line of a table's head that says what tmm's plans were held to; empty where they were not.
+std::string bound_line(const RunInfo& info);
 // Everything that a reader of the figures must know, in order.
 std::vector<std::pair<std::string, std::string>> circumstances(const RunInfo& info);
 

@@ -128,7 +128,8 @@ std::string described(const std::string& text, const std::string& key) {
 
 }  // namespace
 
-TunedLibrary::TunedLibrary(int ordinal, const std::filesystem::path& database) : handle_(std::make_shared<Handle>()) {
+TunedLibrary::TunedLibrary(int ordinal, const std::filesystem::path& database, std::optional<std::int64_t> max_workspace)
+    : handle_(std::make_shared<Handle>()), max_workspace_(max_workspace) {
     handle_->emulated = ordinal == kHostDevice;
     const tmmStatus_t status = tmmCreate(&handle_->value, ordinal, database.c_str());
     if (status == TMM_STATUS_SUCCESS) return;
@@ -138,7 +139,8 @@ TunedLibrary::TunedLibrary(int ordinal, const std::filesystem::path& database) :
 TunedLibrary::~TunedLibrary() = default;
 
 TunedPlan TunedLibrary::plan(const GemmProblem& problem) const {
-    const tmmGemmProblem_t wanted = in_c(problem);
+    tmmGemmProblem_t wanted = in_c(problem);
+    if (max_workspace_) wanted.max_workspace = static_cast<std::size_t>(*max_workspace_);
     tmmPlan_t plan = nullptr;
     handle_->check(tmmPlanCreate(handle_->value, &wanted, &plan), "tmmPlanCreate");
     TunedPlan result{.contestant = std::make_unique<TunedContestant>(plan, handle_->emulated), .config = {}, .match = {}, .why = {}};

@@ -1,8 +1,10 @@
 // tmm's side of a comparison: the library as a program uses it, through its C interface.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "bench/contestant.h"
@@ -20,8 +22,8 @@ struct TunedPlan {
 // One handle: the winners of one database on one device.
 class TunedLibrary {
 public:
-    // Throws Error: no_device, or no_compiler.
-    TunedLibrary(int ordinal, const std::filesystem::path& database);
+    // Plans need at most max_workspace bytes of workspace, where that is given. Throws Error: no_device, or no_compiler.
+    TunedLibrary(int ordinal, const std::filesystem::path& database, std::optional<std::int64_t> max_workspace = {});
     ~TunedLibrary();
     TunedLibrary(const TunedLibrary&) = delete;
     TunedLibrary& operator=(const TunedLibrary&) = delete;
@@ -32,6 +34,7 @@ public:
 private:
     struct Handle;
     std::shared_ptr<Handle> handle_;
+    std::optional<std::int64_t> max_workspace_;
 };
 
 }  // namespace tmm::bench

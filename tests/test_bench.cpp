@@ -2,11 +2,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "bench/byte_count.h"
 #include "bench_testing.h"
 
 using namespace bench_testing;
@@ -191,9 +193,63 @@ TEST_CASE("a peer that can't take part is left out with its reason") {
     CHECK(contains(gpu_only.text, "cublas needs a GPU"));
 }
 
+TEST_CASE("with --max-workspace tmm's plans keep to it, and table, CSV and JSON say so") {
+    const Folder folder;
+    // Deep K and few elements: a guess splits it.
+    const std::string shapes = folder.with("shapes.txt", "16 16 8192\n");
+    const auto run_with = [&](const std::string& option) {
+        const Outcome run = bench(folder, "--gpu host --pairs 1 --vs cpu --shapes " + shapes + " --csv " + folder.file("out.csv") +
+                                              " --json " + folder.file("out.json") + option);
+        INFO(run.text);
+        REQUIRE(run.status == 0);
+        return run.text;
+    };
+    const auto workspace = [&] {
+        return nlohmann::json::parse(read(folder.file("out.json")))["shapes"][0]["tmm"]["workspace_bytes"].get<std::int64_t>();
+    };
+    CHECK_FALSE(contains(run_with(""), "--max-workspace"));
+    CHECK_FALSE(contains(read(folder.file("out.csv")), "max_workspace_bytes"));
+    const std::int64_t unbounded = workspace();
+    REQUIRE(unbounded > 1024);
+
+    CHECK(contains(run_with(" --max-workspace 1KiB"), "# tmm's plans need at most 1 KiB of workspace (--max-workspace).\n"));
+    CHECK(contains(read(folder.file("out.csv")), "\n# max_workspace_bytes: 1024\n"));
+    CHECK(nlohmann::json::parse(read(folder.file("out.json")))["run"]["max_workspace_bytes"] == "1024");
+    CHECK(workspace() <= 1024);
+    run_with(" --max-workspace 1GiB");
+    CHECK(workspace() == unbounded);
+
+    const Outcome accuracy = bench(folder, "--accuracy --gpu host --max-workspace 0 --shapes " + folder.with("small.txt", "8 8 8\n") +
+                                               " --csv " + folder.file("accuracy.csv"));
+    CHECK(contains(accuracy.text, "# tmm's plans need at most 0 bytes of workspace"));
+    CHECK(contains(read(folder.file("accuracy.csv")), "\n# max_workspace_bytes: 0\n"));
+}
+
+TEST_CASE("numbers of bytes have suffixes") {
+    using tmm::bench::exact_bytes_text;
+    using tmm::bench::parse_bytes;
+    CHECK(parse_bytes("0") == 0);
+    CHECK(parse_bytes("67108864") == 64 << 20);
+    CHECK(parse_bytes("64MiB") == 64 << 20);
+    CHECK(parse_bytes("64 MiB") == 64 << 20);
+    CHECK(parse_bytes("3KiB") == 3072);
+    CHECK(parse_bytes("8GiB") == std::int64_t{8} << 30);
+    for (const char* text : {"", "MiB", "-1", "64MB", "64mib", "64  MiB", "6.4MiB", "64MiB ", "9223372036854775808", "9000000000GiB"}) {
+        CAPTURE(text);
+        CHECK_FALSE(parse_bytes(text));
+    }
+    CHECK(exact_bytes_text(64 << 20) == "64 MiB");
+    CHECK(exact_bytes_text(std::int64_t{2} << 30) == "2 GiB");
+    CHECK(exact_bytes_text((64 << 20) + 1) == "67108865 bytes");
+    CHECK(exact_bytes_text(0) == "0 bytes");
+}
+
 TEST_CASE("each kind of fault has its exit status and says what to do") {
     const Folder folder;
     const std::string shapes = folder.with("shapes.txt", "8 8 8\n");
+    const Outcome no_bytes = bench(folder, "--gpu host --max-workspace 64MB --shapes " + shapes);
+    CHECK(no_bytes.status == 1);
+    CHECK(contains(no_bytes.text, "\"64MB\" is no number of bytes"));
     CHECK(bench(folder, "--help").status == 0);
     CHECK(bench(folder, "").status == 1);
     CHECK(bench(folder, "--no-such-option --shapes " + shapes).status == 1);

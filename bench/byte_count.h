@@ -1,0 +1,17 @@
+// Numbers of bytes as people write them: "67108864", "64MiB".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tmm::bench {
+
+// Digits, and KiB, MiB or GiB, with or without a space before. Nothing where the text is none of that or the number has no 63 bits.
+std::optional<std::int64_t> parse_bytes(std::string_view text);
+
+// "64 MiB"; what is no whole number of KiB, in bytes.
+std::string exact_bytes_text(std::int64_t bytes);
+
+}  // namespace tmm::bench

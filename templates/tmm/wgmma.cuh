@@ -51,7 +51,7 @@ __device__ void kernel(const WgmmaArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
     if constexpr (config.planes > 1) {
         // Another kernel takes the whole product over.
-        if (*args.unfit != 0) return;
+        if ((*args.unfit_a | *args.unfit_b) != 0) return;
     }
     SharedMemory shared;
     constexpr i64 tiles_bytes =

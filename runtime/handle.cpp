@@ -97,6 +97,8 @@ std::shared_ptr<const RuntimePlan> RuntimeHandle::cached_plan(const GemmProblem&
 
 void RuntimeHandle::gemm(const GemmProblem& problem, GemmCall call, std::size_t workspace_size, Stream stream) {
     if (is_empty(problem)) return;
+    // They belong to a plan that the caller holds.
+    call.prepared_a = call.prepared_b = nullptr;
     const int alignment = alignment_of(call);
     const std::shared_ptr<const RuntimePlan> plan =
         cached_plan(alignment < problem.alignment ? with_alignment(problem, alignment) : problem, stream);

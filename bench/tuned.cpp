@@ -95,7 +95,9 @@ public:
                                  .c = call.c,
                                  .bias = nullptr,
                                  .workspace = nullptr,
-                                 .workspace_size = 0};
+                                 .workspace_size = 0,
+                                 .prepared_a = nullptr,
+                                 .prepared_b = nullptr};
         const tmmStatus_t status = tmmPlanRun(plan_, static_cast<CUstream_st*>(stream), &args);
         if (status != TMM_STATUS_SUCCESS) throw std::runtime_error(fmt::format("tmmPlanRun: {}", tmmStatusString(status)));
     }

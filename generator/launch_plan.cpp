@@ -83,6 +83,21 @@ std::byte* at(void* workspace, std::int64_t offset) {
     return static_cast<std::byte*>(workspace) + offset;
 }
 
+PlanesOperand planes_at(void* first, const planes::Operand& operand, int planes) {
+    std::int64_t offset = 0;
+    const auto take = [&](std::int64_t bytes) {
+        std::byte* const place = at(first, offset);
+        offset += bytes;
+        return place;
+    };
+    PlanesOperand taken;
+    taken.planes = take(planes::planes_bytes(operand, planes));
+    taken.largest = reinterpret_cast<unsigned*>(take(planes::largest_bytes(operand)));
+    taken.exponents = reinterpret_cast<int*>(take(planes::exponents_bytes(operand)));
+    taken.unfit = reinterpret_cast<unsigned*>(take(planes::kUnfitBytes));
+    return taken;
+}
+
 template <class Args>
 std::size_t write(const Args& args, std::byte* arguments) {
     static_assert(sizeof args <= kMaxArgumentBytes);
@@ -109,62 +124,79 @@ GemmArgs with_padded(GemmArgs args, const LaunchStep& step, const GemmProblem& p
     return args;
 }
 
-// Where the operands, their planes and the mark of unfit lines stand.
-PlanesArgs make_planes_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
-    PlanesArgs args;
-    static_cast<GemmArgs&>(args) = make_args(step, problem, call);
-    std::int64_t offset = 0;
-    const auto take = [&](std::int64_t bytes) {
-        std::byte* const place = at(call.workspace, offset);
-        offset += bytes;
-        return place;
-    };
-    const auto take_operand = [&](const planes::Operand& operand) {
-        PlanesOperand taken;
-        taken.planes = take(planes::planes_bytes(operand, step.planes));
-        taken.largest = reinterpret_cast<unsigned*>(take(planes::largest_bytes(operand)));
-        taken.exponents = reinterpret_cast<int*>(take(planes::exponents_bytes(operand)));
-        return taken;
-    };
+struct SplitOperands {
+    PlanesOperand a;
+    PlanesOperand b;
+};
+// Where the product finds the operands: each prepared, or in its part of the workspace.
+SplitOperands split_operands(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
     const PlanesOperands operands = planes_operands(problem);
-    const planes::Operand& a = operands.a;
-    const planes::Operand& b = operands.b;
-    args.planes_a = take_operand(a);
-    args.planes_b = take_operand(b);
-    args.unfit = reinterpret_cast<unsigned*>(take(planes::kUnfitBytes));
-    return args;
+    const auto find = [&](const void* prepared, const planes::Operand& operand, std::int64_t offset) {
+        return planes_at(prepared ? const_cast<void*>(prepared) : at(call.workspace, offset), operand, step.planes);
+    };
+    return {.a = find(call.prepared_a, operands.a, 0),
+            .b = find(call.prepared_b, operands.b, planes::operand_bytes(operands.a, step.planes))};
 }
 
 std::size_t bind_planes(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
-    return write(make_planes_args(step, problem, call), arguments);
+    PlanesArgs args;
+    static_cast<GemmArgs&>(args) = make_args(step, problem, call);
+    const SplitOperands split = split_operands(step, problem, call);
+    if (!call.prepared_a) args.planes_a = split.a;
+    if (!call.prepared_b) args.planes_b = split.b;
+    return write(args, arguments);
+}
+
+std::size_t bind_preparation(const LaunchStep& step, const GemmProblem& problem, const Preparation& preparation, std::byte* arguments) {
+    const bool of_a = preparation.operand == GemmOperand::a;
+    const PlanesOperands operands = planes_operands(problem);
+    PlanesArgs args;
+    static_cast<GemmArgs&>(args) = make_args(step, problem, GemmCall{});
+    (of_a ? args.a : args.b) = preparation.matrix;
+    (of_a ? args.planes_a : args.planes_b) = planes_at(preparation.prepared, of_a ? operands.a : operands.b, step.planes);
+    return write(args, arguments);
+}
+
+std::int64_t busy_blocks(const LaunchStep& step, const std::byte* arguments) {
+    PlanesArgs args;
+    std::memcpy(&args, arguments, sizeof args);
+    const planes::Operand a = planes::operand_a(args, step.signature);
+    const planes::Operand b = planes::operand_b(args, step.signature);
+    const std::int64_t items = step.config.family == family::scan
+                                   ? planes::scan_items(a, args.planes_a) + planes::scan_items(b, args.planes_b)
+                                   : planes::split_items(a, args.planes_a) + planes::split_items(b, args.planes_b);
+    return std::min(items, step.grid);
 }
 
 std::size_t bind_rescue(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
     RescueArgs args;
     static_cast<GemmArgs&>(args) = make_args(step, problem, call);
-    args.unfit = make_planes_args(step, problem, call).unfit;
+    const SplitOperands split = split_operands(step, problem, call);
+    args.unfit_a = split.a.unfit;
+    args.unfit_b = split.b.unfit;
     return write(args, arguments);
 }
 
 // The operands are their planes.
 WgmmaArgs make_product_of_planes_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
-    const PlanesArgs split = make_planes_args(step, problem, call);
+    const SplitOperands split = split_operands(step, problem, call);
     const PlanesOperands operands = planes_operands(problem);
     const planes::Operand& a = operands.a;
     const planes::Operand& b = operands.b;
     const ElementType type = planes::type_of(step.planes);
     WgmmaArgs args;
-    static_cast<GemmArgs&>(args) = split;
-    args.a = split.planes_a.planes;
-    args.b = split.planes_b.planes;
+    static_cast<GemmArgs&>(args) = make_args(step, problem, call);
+    args.a = split.a.planes;
+    args.b = split.b.planes;
     args.lda = pad::padded_ld(a.columns, type);
     args.ldb = pad::padded_ld(b.columns, type);
     args.stride_a = a.matrices > 1 ? step.planes * a.rows * args.lda : 0;
     args.stride_b = b.matrices > 1 ? step.planes * b.rows * args.ldb : 0;
     const bool swap = step.config.swap_ab != 0;
-    args.exponents_left = (swap ? split.planes_b : split.planes_a).exponents;
-    args.exponents_right = (swap ? split.planes_a : split.planes_b).exponents;
-    args.unfit = split.unfit;
+    args.exponents_left = (swap ? split.b : split.a).exponents;
+    args.exponents_right = (swap ? split.a : split.b).exponents;
+    args.unfit_a = split.a.unfit;
+    args.unfit_b = split.b.unfit;
     return args;
 }
 
@@ -293,7 +325,13 @@ std::int64_t planes_workspace_bytes(const GemmProblem& problem, int planes) {
     const PlanesOperands operands = planes_operands(problem);
     const planes::Operand& a = operands.a;
     const planes::Operand& b = operands.b;
-    return planes::operand_bytes(a, planes) + planes::operand_bytes(b, planes) + planes::kUnfitBytes;
+    return planes::operand_bytes(a, planes) + planes::operand_bytes(b, planes);
+}
+
+std::int64_t prepared_bytes(const LaunchPlan& plan, GemmOperand operand) {
+    if (plan.config.planes <= 1 || plan.steps.empty()) return 0;
+    const PlanesOperands operands = planes_operands(plan.problem);
+    return planes::operand_bytes(operand == GemmOperand::a ? operands.a : operands.b, plan.config.planes);
 }
 
 Extent main_extent(const GemmProblem& problem, const KernelConfig& config) {
@@ -406,10 +444,15 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
         const PlanesOperands operands = planes_operands(problem);
         const planes::Operand& a = operands.a;
         const planes::Operand& b = operands.b;
+        const auto add_split = [&](const KernelConfig& kernel, std::int64_t items) {
+            add(signature_of(problem), kernel, extent, planes::blocks(items), 0, bind_planes);
+            plan.steps.back().bind_preparation = bind_preparation;
+            plan.steps.back().busy_blocks = busy_blocks;
+        };
         const KernelConfig scan{.family = family::scan, .vector_width = 4};
-        add(signature_of(problem), scan, extent, planes::blocks(planes::scan_items(a) + planes::scan_items(b)), 0, bind_planes);
+        add_split(scan, planes::scan_items(a) + planes::scan_items(b));
         const KernelConfig split{.family = family::planes, .vector_width = 4, .planes = config.planes};
-        add(signature_of(problem), split, extent, planes::blocks(planes::split_items(a) + planes::split_items(b)), 0, bind_planes);
+        add_split(split, planes::split_items(a) + planes::split_items(b));
         plan.workspace_bytes += planes_workspace_bytes(problem, config.planes);
     }
     const std::int64_t partials_offset = plan.workspace_bytes;

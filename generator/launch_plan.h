@@ -23,6 +23,19 @@ struct GemmCall {
     void* workspace = nullptr;
     double alpha = 1;
     double beta = 0;
+    // Operands that a Preparation has split before, of the same content; null: the call splits them itself. Only read.
+    const void* prepared_a = nullptr;
+    const void* prepared_b = nullptr;
+};
+
+enum class GemmOperand { a, b };
+
+// Splits an operand ahead of the calls that multiply it.
+struct Preparation {
+    GemmOperand operand = GemmOperand::a;
+    const void* matrix = nullptr;
+    // A multiple of 256 bytes with room for prepared_bytes().
+    void* prepared = nullptr;
 };
 
 // The part of C that a step computes; it reads these rows of op(A) and these columns of op(B).
@@ -52,6 +65,11 @@ struct LaunchStep {
     // Writes the kernel's argument struct for one call; returns its size in bytes. Never more than kMaxArgumentBytes. Where alpha
     // or k is 0 it tells the kernel k = 0 and alpha = 0.
     std::size_t (*bind)(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) = nullptr;
+    // The same for a preparation. Null for the steps that take no part in one.
+    std::size_t (*bind_preparation)(const LaunchStep& step, const GemmProblem& problem, const Preparation& preparation,
+                                    std::byte* arguments) = nullptr;
+    // How many blocks of the grid the bound arguments give work to. Null: all.
+    std::int64_t (*busy_blocks)(const LaunchStep& step, const std::byte* arguments) = nullptr;
     // The tensor maps that the bound arguments still lack, none where the call reads no operands. Null for kernels without TMA.
     TensorMapRequests (*tensor_maps)(const LaunchStep& step, const std::byte* arguments) = nullptr;
 };
@@ -60,6 +78,11 @@ inline constexpr std::size_t kMaxArgumentBytes = 4096;
 
 // A bound on workspace that binds nothing.
 inline constexpr std::int64_t kAnyWorkspace = std::numeric_limits<std::int64_t>::max();
+
+// The grid to launch the step with, given its bound arguments; 0: it is left out.
+inline std::int64_t grid_for(const LaunchStep& step, const std::byte* arguments) {
+    return step.busy_blocks ? step.busy_blocks(step, arguments) : step.grid;
+}
 
 struct LaunchPlan {
     GemmProblem problem;
@@ -75,6 +98,8 @@ KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& c
 
 // Planes of A and B, and what belongs to them (planes.h).
 std::int64_t planes_workspace_bytes(const GemmProblem& problem, int planes);
+// What a preparation of the operand fills; 0 where the plan does not split it.
+std::int64_t prepared_bytes(const LaunchPlan& plan, GemmOperand operand);
 
 // Few enough rows or columns to be trimmed: a gemv kernel holds them all.
 inline constexpr int kMostTrimmed = 16;

@@ -141,7 +141,9 @@ CheckedCall check_sgemm(tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t 
                                 .c = c,
                                 .bias = nullptr,
                                 .workspace = nullptr,
-                                .workspace_size = 0};
+                                .workspace_size = 0,
+                                .prepared_a = nullptr,
+                                .prepared_b = nullptr};
     const tmm::CheckedProblem checked = tmm::check_problem(&problem);
     return {.problem = checked, .args = tmm::check_args(checked, &args)};
 }
@@ -241,6 +243,24 @@ tmmStatus_t tmmPlanRun(tmmPlan_t plan, struct CUstream_st* stream, const tmmGemm
     });
 }
 
+tmmStatus_t tmmPlanPreparedSize(tmmPlan_t plan, tmmOperand_t operand, size_t* bytes) {
+    if (!plan) return no_plan();
+    if (!bytes) return null_argument(plan->handle_id, "bytes is null");
+    return guarded(plan->handle_id, [&] { *bytes = plan->owned.plan.prepared_bytes(tmm::check_operand(plan->problem, operand)); });
+}
+
+tmmStatus_t tmmPlanPrepare(tmmPlan_t plan, struct CUstream_st* stream, tmmOperand_t operand, const void* matrix, void* prepared,
+                           size_t prepared_size) {
+    if (!plan) return no_plan();
+    return guarded(plan->handle_id, [&] {
+        const tmm::Preparation preparation = tmm::check_preparation(plan->problem, operand, matrix, prepared);
+        const std::size_t needed = plan->owned.plan.prepared_bytes(preparation.operand);
+        if (needed == 0) return;
+        tmm::check_prepared_size(prepared, prepared_size, needed);
+        plan->owned.plan.prepare(preparation, stream);
+    });
+}
+
 tmmStatus_t tmmPlanDescribe(tmmPlan_t plan, char* text, size_t size) {
     if (!plan) return no_plan();
     if (!text || size == 0) return null_argument(plan->handle_id, "text is null or has no room for its terminating zero");
@@ -314,6 +334,9 @@ const char* tmmStatusString(tmmStatus_t status) {
         case TMM_STATUS_OUT_OF_MEMORY: return "out of memory";
         case TMM_STATUS_COMPILER: return "kernel compiler missing or failed";
         case TMM_STATUS_INTERNAL: return "internal error";
+        case TMM_STATUS_INVALID_OPERAND: return "invalid operand";
+        case TMM_STATUS_MISALIGNED_PREPARED: return "misaligned memory for a prepared operand";
+        case TMM_STATUS_PREPARED_TOO_SMALL: return "memory for a prepared operand too small";
     }
     return "unknown status";
 }

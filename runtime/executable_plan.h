@@ -43,6 +43,8 @@ public:
 
     // Launches the steps in order. call.workspace must hold plan().workspace_bytes. alpha = 0 or k = 0 reads neither A nor B.
     void run(const GemmCall& call, Stream stream) const;
+    // Launches the steps that split, for one operand. Its place must hold prepared_bytes(plan(), operand), which are not 0.
+    void prepare(const Preparation& preparation, Stream stream) const;
 
     const LaunchPlan& plan() const { return plan_; }
     // Of the first step's kernel.
@@ -52,6 +54,8 @@ public:
 
 private:
     ExecutablePlan() = default;
+    void launch(std::size_t step, const std::byte* arguments, std::size_t bytes, Stream stream) const;
+
     LaunchPlan plan_;
     std::shared_ptr<Device> device_;
     std::vector<std::shared_ptr<const LoadedKernel>> kernels_;

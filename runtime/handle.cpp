@@ -87,6 +87,8 @@ std::shared_ptr<const RuntimePlan> RuntimeHandle::cached_plan(const PlanKey& key
 void RuntimeHandle::gemm(const GemmProblem& problem, GemmCall call, std::size_t workspace_size, Stream stream,
                          std::int64_t most_workspace) {
     if (is_empty(problem)) return;
+    // They belong to a plan that the caller holds.
+    call.prepared_a = call.prepared_b = nullptr;
     const int alignment = alignment_of(call);
     const PlanKey key{.problem = alignment < problem.alignment ? with_alignment(problem, alignment) : problem,
                       .most_workspace = most_workspace};

@@ -101,7 +101,23 @@ void RuntimePlan::add_any_pointer_plan(const Winners* winners, KernelLoader& loa
 void RuntimePlan::run(const GemmCall& call, Stream stream) const {
     const bool kept = !any_ || (is_multiple(call.a, promised_.align_a) && is_multiple(call.b, promised_.align_b) &&
                                 is_multiple(call.c, promised_.align_c));
-    (kept ? tuned_ : *any_).run(call, stream);
+    GemmCall understood = call;
+    if (!prepares()) understood.prepared_a = understood.prepared_b = nullptr;
+    (kept ? tuned_ : *any_).run(understood, stream);
+}
+
+bool RuntimePlan::prepares() const {
+    const int planes = tuned_.plan().config.planes;
+    return planes > 1 && (!any_ || any_->plan().config.planes == planes);
+}
+
+std::size_t RuntimePlan::prepared_bytes(GemmOperand operand) const {
+    return prepares() ? static_cast<std::size_t>(tmm::prepared_bytes(tuned_.plan(), operand)) : 0;
+}
+
+void RuntimePlan::prepare(const Preparation& preparation, Stream stream) const {
+    const int promised = preparation.operand == GemmOperand::a ? promised_.align_a : promised_.align_b;
+    (!any_ || is_multiple(preparation.matrix, promised) ? tuned_ : *any_).prepare(preparation, stream);
 }
 
 std::size_t RuntimePlan::workspace_bytes() const {

@@ -30,6 +30,11 @@ public:
     // call.workspace holds workspace_bytes(). Only launches.
     void run(const GemmCall& call, Stream stream) const;
 
+    // What a preparation of the operand fills; 0: there is nothing to prepare, and calls' prepared operands are of no meaning.
+    std::size_t prepared_bytes(GemmOperand operand) const;
+    // Not for an operand of 0 bytes. Only launches.
+    void prepare(const Preparation& preparation, Stream stream) const;
+
     const GemmProblem& problem() const { return tuned_.plan().problem; }
     const Selection& selection() const { return selection_; }
     std::size_t workspace_bytes() const;
@@ -38,6 +43,8 @@ public:
 
 private:
     RuntimePlan(Selection selection, ExecutablePlan tuned);
+    // Both plans, whichever runs, find a prepared operand as they split it themselves.
+    bool prepares() const;
     void add_any_pointer_plan(const Winners* winners, KernelLoader& loader, std::int64_t most_workspace);
 
     Selection selection_;

@@ -112,6 +112,14 @@ std::int64_t most_workspace(const tmmGemmProblem_t& p) {
     return static_cast<std::int64_t>(std::min<std::uint64_t>(p.max_workspace, static_cast<std::uint64_t>(kAnyWorkspace)));
 }
 
+void check_block(const void* pointer, const char* name, tmmStatus_t status) {
+    if (reinterpret_cast<std::uintptr_t>(pointer) % TMM_WORKSPACE_ALIGNMENT != 0)
+        refuse(status, "{} is {}, no multiple of {} bytes", name, pointer, TMM_WORKSPACE_ALIGNMENT);
+}
+
+// Of a program that was compiled before the prepared operands were.
+constexpr std::size_t kArgsSizeWithoutPrepared = offsetof(tmmGemmArgs_t, prepared_a);
+
 }  // namespace
 
 CheckedProblem check_problem(const tmmGemmProblem_t* given) {
@@ -187,7 +195,7 @@ CheckedArgs check_args(const CheckedProblem& checked, const tmmGemmArgs_t* given
     if (!given) refuse(TMM_STATUS_NULL_POINTER, "args is null");
     const tmmGemmArgs_t& args = *given;
     const GemmProblem& p = checked.problem;
-    if (args.struct_size != sizeof(tmmGemmArgs_t))
+    if (args.struct_size != sizeof(tmmGemmArgs_t) && args.struct_size != kArgsSizeWithoutPrepared)
         refuse(TMM_STATUS_INVALID_STRUCT_SIZE, "args->struct_size is {}, but sizeof(tmmGemmArgs_t) is {}", args.struct_size,
                sizeof(tmmGemmArgs_t));
     if (is_empty(p)) return {};
@@ -199,6 +207,10 @@ CheckedArgs check_args(const CheckedProblem& checked, const tmmGemmArgs_t* given
                   .workspace = args.workspace,
                   .alpha = scalar(args.alpha, p.compute),
                   .beta = args.beta ? scalar(args.beta, p.compute) : 0.0};
+    if (args.struct_size > kArgsSizeWithoutPrepared) {
+        call.prepared_a = args.prepared_a;
+        call.prepared_b = args.prepared_b;
+    }
     if (!p.reads_c && call.beta != 0)
         refuse(TMM_STATUS_BETA_NOT_DECLARED, "beta is {}, but the problem was declared with reads_c = 0", call.beta);
     if (call.alpha != 0 && p.k > 0) {
@@ -211,15 +223,44 @@ CheckedArgs check_args(const CheckedProblem& checked, const tmmGemmArgs_t* given
     }
     check_pointer(args.c, size_of(p.type_c), "c", TMM_STATUS_NULL_C);
     if (args.bias) refuse(TMM_STATUS_UNSUPPORTED_EPILOGUE, "bias is not null, but the problem's epilogue is TMM_EPILOGUE_NONE");
-    if (reinterpret_cast<std::uintptr_t>(args.workspace) % TMM_WORKSPACE_ALIGNMENT != 0)
-        refuse(TMM_STATUS_MISALIGNED_WORKSPACE, "workspace is {}, no multiple of {} bytes", args.workspace, TMM_WORKSPACE_ALIGNMENT);
-    if (checked.swapped) std::swap(call.a, call.b);
+    check_block(args.workspace, "workspace", TMM_STATUS_MISALIGNED_WORKSPACE);
+    check_block(call.prepared_a, "prepared_a", TMM_STATUS_MISALIGNED_PREPARED);
+    check_block(call.prepared_b, "prepared_b", TMM_STATUS_MISALIGNED_PREPARED);
+    if (!call.a) call.prepared_a = call.prepared_b = nullptr;
+    if (checked.swapped) {
+        std::swap(call.a, call.b);
+        std::swap(call.prepared_a, call.prepared_b);
+    }
     return {.call = call, .workspace_size = args.workspace_size};
 }
 
 void check_workspace_size(std::size_t size, std::size_t needed) {
     if (size < needed)
         refuse(TMM_STATUS_WORKSPACE_TOO_SMALL, "workspace_size is {}, but {} bytes are needed; tmmPlanWorkspaceSize tells", size, needed);
+}
+
+GemmOperand check_operand(const CheckedProblem& checked, tmmOperand_t operand) {
+    switch (operand) {
+        case TMM_OPERAND_A: return checked.swapped ? GemmOperand::b : GemmOperand::a;
+        case TMM_OPERAND_B: return checked.swapped ? GemmOperand::a : GemmOperand::b;
+    }
+    refuse(TMM_STATUS_INVALID_OPERAND, "operand is {}, neither TMM_OPERAND_A (0) nor TMM_OPERAND_B (1)", static_cast<int>(operand));
+}
+
+Preparation check_preparation(const CheckedProblem& checked, tmmOperand_t operand, const void* matrix, void* prepared) {
+    const GemmProblem& p = checked.problem;
+    const Preparation preparation{.operand = check_operand(checked, operand), .matrix = matrix, .prepared = prepared};
+    if (!is_empty(p) && p.k > 0)
+        check_pointer(matrix, size_of(preparation.operand == GemmOperand::a ? p.type_a : p.type_b), "matrix",
+                      operand == TMM_OPERAND_A ? TMM_STATUS_NULL_A : TMM_STATUS_NULL_B);
+    check_block(prepared, "prepared", TMM_STATUS_MISALIGNED_PREPARED);
+    return preparation;
+}
+
+void check_prepared_size(const void* prepared, std::size_t size, std::size_t needed) {
+    if (!prepared) refuse(TMM_STATUS_NULL_POINTER, "prepared is null");
+    if (size < needed)
+        refuse(TMM_STATUS_PREPARED_TOO_SMALL, "prepared_size is {}, but {} bytes are needed; tmmPlanPreparedSize tells", size, needed);
 }
 
 bool is_empty(const GemmProblem& problem) {

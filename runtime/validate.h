@@ -46,6 +46,13 @@ CheckedArgs check_args(const CheckedProblem& checked, const tmmGemmArgs_t* args)
 // Throws StatusError (workspace too small).
 void check_workspace_size(std::size_t size, std::size_t needed);
 
+// The operand of the row-major problem. Throws StatusError.
+GemmOperand check_operand(const CheckedProblem& checked, tmmOperand_t operand);
+// Throws StatusError, but not for a null prepared, which a plan without anything to prepare allows.
+Preparation check_preparation(const CheckedProblem& checked, tmmOperand_t operand, const void* matrix, void* prepared);
+// Throws StatusError (null, or too small).
+void check_prepared_size(const void* prepared, std::size_t size, std::size_t needed);
+
 // Nothing is done: no element of C.
 bool is_empty(const GemmProblem& problem);
 // The largest power of two up to 16 that divides a, b and c; null divides by everything.

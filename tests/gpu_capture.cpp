@@ -1,67 +1,18 @@
 // Stream capture on a GPU: calls and plans are recorded into a graph, which gives the same bits as the calls themselves. The
 // capture is of the mode that watches every thread, which is what programs use unless they say otherwise.
-#include <cuda.h>
 #include <doctest/doctest.h>
 
-#include <functional>
 #include <limits>
 #include <vector>
 
 #include "api_testing.h"
-#include "runtime/cuda_driver.h"
+#include "captured_stream.h"
 
 using namespace api_testing;
 
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-bool no_gpu() {
-    if (tmm::gpu_count() > 0) return false;
-    MESSAGE("skipped: no GPU here");
-    return true;
-}
-
-// GPU 0's primary context, current while it lives, and a stream of it.
-class CapturedStream {
-public:
-    CapturedStream() : driver_(tmm::cuda_driver()) {
-        REQUIRE(driver_.device_get(&device_, 0) == CUDA_SUCCESS);
-        REQUIRE(driver_.primary_context_retain(&context_, device_) == CUDA_SUCCESS);
-        REQUIRE(driver_.context_push(context_) == CUDA_SUCCESS);
-        REQUIRE(driver_.stream_create(&stream_, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
-    }
-    ~CapturedStream() {
-        driver_.stream_destroy(stream_);
-        driver_.context_pop(&context_);
-        driver_.primary_context_release(device_);
-    }
-    CapturedStream(const CapturedStream&) = delete;
-    CapturedStream& operator=(const CapturedStream&) = delete;
-
-    CUstream get() const { return stream_; }
-
-    // Captures what `call` queues, between the beginning and the end nothing else, and replays it twice.
-    void capture_and_replay(const std::function<void()>& call) const {
-        CUgraph graph = nullptr;
-        CUgraphExec executable = nullptr;
-        REQUIRE(driver_.capture_begin(stream_, CU_STREAM_CAPTURE_MODE_GLOBAL) == CUDA_SUCCESS);
-        call();
-        REQUIRE(driver_.capture_end(stream_, &graph) == CUDA_SUCCESS);
-        REQUIRE(driver_.graph_instantiate(&executable, graph, 0) == CUDA_SUCCESS);
-        CHECK(driver_.graph_launch(executable, stream_) == CUDA_SUCCESS);
-        CHECK(driver_.graph_launch(executable, stream_) == CUDA_SUCCESS);
-        CHECK(driver_.stream_synchronize(stream_) == CUDA_SUCCESS);
-        driver_.graph_executable_destroy(executable);
-        driver_.graph_destroy(graph);
-    }
-
-private:
-    const tmm::CudaDriver& driver_;
-    CUdevice device_ = 0;
-    CUcontext context_ = nullptr;
-    CUstream stream_ = nullptr;
-};
 
 // One that K is not split for, and one of deep K and few elements, which takes a workspace.
 const Product kProducts[] = {{.m = 100, .n = 60, .k = 70}, {.m = 8, .n = 8, .k = 8192}};

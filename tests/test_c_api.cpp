@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api_testing.h"
+#include "runtime/validate.h"
 
 using namespace api_testing;
 
@@ -124,6 +125,8 @@ TEST_CASE("every invalid argument gives its own status and launches nothing") {
             {"misaligned c", TMM_STATUS_MISALIGNED_POINTER, [](Call& x) { x.args.c = const_cast<void*>(moved(x.args.c, 3)); }, false},
             {"misaligned workspace", TMM_STATUS_MISALIGNED_WORKSPACE,
              [](Call& x) { x.args.workspace = const_cast<void*>(moved(x.b.data(), 64)); }, false},
+            {"misaligned prepared_a", TMM_STATUS_MISALIGNED_PREPARED, [](Call& x) { x.args.prepared_a = moved(x.a.data(), 128); }, false},
+            {"misaligned prepared_b", TMM_STATUS_MISALIGNED_PREPARED, [](Call& x) { x.args.prepared_b = moved(x.b.data(), 4); }, false},
         };
         for (const Fault& fault : faults) {
             CAPTURE(fault.name);
@@ -202,14 +205,114 @@ TEST_CASE("null handles, plans and places for results") {
     CHECK(tmmPlanWorkspaceSize(nullptr, &bytes) == TMM_STATUS_INVALID_PLAN);
     CHECK(tmmPlanRun(nullptr, nullptr, &call.args) == TMM_STATUS_INVALID_PLAN);
     CHECK(tmmPlanDescribe(nullptr, text, sizeof text) == TMM_STATUS_INVALID_PLAN);
+    CHECK(tmmPlanPreparedSize(nullptr, TMM_OPERAND_A, &bytes) == TMM_STATUS_INVALID_PLAN);
+    CHECK(tmmPlanPrepare(nullptr, nullptr, TMM_OPERAND_A, call.a.data(), nullptr, 0) == TMM_STATUS_INVALID_PLAN);
     REQUIRE(tmmPlanCreate(on.handle, &call.problem, &plan) == TMM_STATUS_SUCCESS);
     CHECK(tmmPlanWorkspaceSize(plan, nullptr) == TMM_STATUS_NULL_POINTER);
+    CHECK(tmmPlanPreparedSize(plan, TMM_OPERAND_A, nullptr) == TMM_STATUS_NULL_POINTER);
     CHECK(tmmPlanRun(plan, nullptr, nullptr) == TMM_STATUS_NULL_POINTER);
     CHECK(tmmPlanDescribe(plan, nullptr, 8) == TMM_STATUS_NULL_POINTER);
     CHECK(tmmPlanDescribe(plan, text, 0) == TMM_STATUS_NULL_POINTER);
     tmmPlanDestroy(plan);
     CHECK(tmmPlanDestroy(nullptr) == TMM_STATUS_SUCCESS);
     CHECK(tmmDestroy(nullptr) == TMM_STATUS_SUCCESS);
+}
+
+TEST_CASE("where a plan splits nothing, preparing does nothing, but bad arguments have their statuses") {
+    for (const int ordinal : devices()) {
+        for (const tmmLayout_t layout : {TMM_ROW_MAJOR, TMM_COL_MAJOR}) {
+            CAPTURE(ordinal);
+            const Fixture on(ordinal);
+            Call call(on);
+            call.problem.layout = layout;
+            call.problem.lda = call.problem.ldb = call.problem.ldc = 6;
+            tmmPlan_t plan = nullptr;
+            REQUIRE(tmmPlanCreate(on.handle, &call.problem, &plan) == TMM_STATUS_SUCCESS);
+            const tmm::DeviceBuffer room(on.device, 1024);
+            on.device->fill_bytes(room.data(), 0xff, room.bytes());
+            for (const tmmOperand_t operand : {TMM_OPERAND_A, TMM_OPERAND_B}) {
+                std::size_t bytes = 1;
+                CHECK(tmmPlanPreparedSize(plan, operand, &bytes) == TMM_STATUS_SUCCESS);
+                CHECK(bytes == 0);
+                const auto prepare = [&](const void* matrix, const void* prepared) {
+                    return tmmPlanPrepare(plan, nullptr, operand, matrix, const_cast<void*>(prepared), 0);
+                };
+                CHECK(prepare(call.a.data(), nullptr) == TMM_STATUS_SUCCESS);
+                CHECK(prepare(call.a.data(), room.data()) == TMM_STATUS_SUCCESS);
+                CHECK(prepare(nullptr, room.data()) == (operand == TMM_OPERAND_A ? TMM_STATUS_NULL_A : TMM_STATUS_NULL_B));
+                CHECK(std::string(tmmLastError(on.handle)) == "matrix is null");
+                CHECK(prepare(moved(call.a.data(), 2), room.data()) == TMM_STATUS_MISALIGNED_POINTER);
+                CHECK(prepare(call.a.data(), moved(room.data(), 128)) == TMM_STATUS_MISALIGNED_PREPARED);
+            }
+            std::size_t bytes = 1;
+            CHECK(tmmPlanPreparedSize(plan, bad<tmmOperand_t>(2), &bytes) == TMM_STATUS_INVALID_OPERAND);
+            CHECK(tmmPlanPrepare(plan, nullptr, bad<tmmOperand_t>(-1), call.a.data(), room.data(), 1024) == TMM_STATUS_INVALID_OPERAND);
+            on.device->synchronize();
+            std::vector<unsigned char> contents(room.bytes());
+            on.device->copy_to_host(contents.data(), room.data(), contents.size());
+            CHECK((contents == std::vector<unsigned char>(1024, 0xff)));
+
+            call.args.prepared_a = call.args.prepared_b = room.data();
+            CHECK(tmmPlanRun(plan, nullptr, &call.args) == TMM_STATUS_SUCCESS);
+            CHECK(tmmGemm(on.handle, &call.problem, &call.args) == TMM_STATUS_SUCCESS);
+            on.device->synchronize();
+            CHECK(call.c.read()[0] == 6);
+            CHECK(tmmPlanDestroy(plan) == TMM_STATUS_SUCCESS);
+        }
+    }
+}
+
+TEST_CASE("a product without k has nothing to prepare and needs no matrix for it") {
+    const Fixture on(TMM_DEVICE_HOST);
+    Call call(on);
+    call.problem.k = 0;
+    tmmPlan_t plan = nullptr;
+    REQUIRE(tmmPlanCreate(on.handle, &call.problem, &plan) == TMM_STATUS_SUCCESS);
+    CHECK(tmmPlanPrepare(plan, nullptr, TMM_OPERAND_A, nullptr, nullptr, 0) == TMM_STATUS_SUCCESS);
+    CHECK(tmmPlanDestroy(plan) == TMM_STATUS_SUCCESS);
+}
+
+TEST_CASE("an operand to prepare is the row-major problem's, and its memory is large enough") {
+    tmmGemmProblem_t given;
+    tmmGemmProblemInit(&given);
+    given.m = given.n = given.k = given.lda = given.ldb = given.ldc = 4;
+    CHECK(tmm::check_operand(tmm::check_problem(&given), TMM_OPERAND_A) == tmm::GemmOperand::a);
+    CHECK(tmm::check_operand(tmm::check_problem(&given), TMM_OPERAND_B) == tmm::GemmOperand::b);
+    given.layout = TMM_COL_MAJOR;
+    const tmm::CheckedProblem columns = tmm::check_problem(&given);
+    CHECK(tmm::check_operand(columns, TMM_OPERAND_A) == tmm::GemmOperand::b);
+    CHECK(tmm::check_operand(columns, TMM_OPERAND_B) == tmm::GemmOperand::a);
+
+    alignas(256) static char memory[1024];
+    const float one = 1;
+    tmmGemmArgs_t args = {};
+    args.struct_size = sizeof args;
+    args.alpha = args.beta = &one;
+    given.reads_c = 1;
+    args.a = args.b = args.c = memory;
+    args.prepared_b = memory + 256;
+    const auto call_of = [&] { return tmm::check_args(tmm::check_problem(&given), &args).call; };
+    CHECK(call_of().prepared_a == memory + 256);
+    CHECK(call_of().prepared_b == nullptr);
+    // A program that was compiled before there were prepared operands.
+    args.struct_size = offsetof(tmmGemmArgs_t, prepared_a);
+    CHECK(call_of().prepared_a == nullptr);
+    args.struct_size = sizeof args;
+    const float zero = 0;
+    args.alpha = &zero;
+    CHECK(call_of().prepared_a == nullptr);
+
+    const auto status_of = [](const void* prepared, std::size_t size) {
+        try {
+            tmm::check_prepared_size(prepared, size, 512);
+        } catch (const tmm::StatusError& error) {
+            return error.status();
+        }
+        return TMM_STATUS_SUCCESS;
+    };
+    CHECK(status_of(memory, 512) == TMM_STATUS_SUCCESS);
+    CHECK(status_of(memory, 511) == TMM_STATUS_PREPARED_TOO_SMALL);
+    CHECK(status_of(nullptr, 512) == TMM_STATUS_NULL_POINTER);
 }
 
 TEST_CASE("a device that does not exist is named") {
@@ -222,9 +325,9 @@ TEST_CASE("a device that does not exist is named") {
 
 TEST_CASE("statuses have words of their own") {
     std::set<std::string> words;
-    for (int status = TMM_STATUS_SUCCESS; status <= TMM_STATUS_INTERNAL; ++status)
+    for (int status = TMM_STATUS_SUCCESS; status <= TMM_STATUS_PREPARED_TOO_SMALL; ++status)
         words.insert(tmmStatusString(static_cast<tmmStatus_t>(status)));
-    CHECK(words.size() == TMM_STATUS_INTERNAL + 1);
+    CHECK(words.size() == TMM_STATUS_PREPARED_TOO_SMALL + 1);
     CHECK(words.count("unknown status") == 0);
     CHECK(std::string(tmmStatusString(static_cast<tmmStatus_t>(-3))) == "unknown status");
     CHECK(tmmGetVersion() == TMM_VERSION);

@@ -17,6 +17,7 @@
 #include "generator/search_space.h"
 #include "generator/shapes_file.h"
 #include "generator/text.h"
+#include "runtime/executable_plan.h"
 #include "runtime/host_device.h"
 #include "tmm/planes.h"
 #include "tmm/rescue.h"
@@ -39,6 +40,12 @@ double value_of(ElementType type, unsigned bits) {
     return ((bits & 0x8000) != 0 ? -1 : 1) * std::ldexp(exponent == 0 ? fraction : fraction + 0x400, std::max(exponent, 1) - 25);
 }
 
+// Operands that a run does not split.
+struct Prepared {
+    const void* a = nullptr;
+    const void* b = nullptr;
+};
+
 // The steps of a plan for compute capability 9.0, but for the product itself, run on the emulated device.
 class Steps {
 public:
@@ -53,24 +60,34 @@ public:
             if (const auto* failure = std::get_if<CompileFailure>(&compiled)) FAIL(failure->log);
             kernels_.push_back(device_->load(std::get<CompiledKernel>(compiled), source.name, step.shared_bytes));
         }
-        workspace_ = DeviceBuffer(device_, static_cast<std::size_t>(plan_.workspace_bytes));
-        std::vector<std::byte> poison(workspace_.bytes(), std::byte{0xff});
-        device_->copy_to_device(workspace_.data(), poison.data(), poison.size());
+        workspace_ = poisoned(plan_.workspace_bytes);
+    }
+
+    DeviceBuffer prepare(GemmOperand operand, const std::vector<float>& values) const {
+        DeviceBuffer prepared = poisoned(prepared_bytes(plan_, operand));
+        const DeviceBuffer matrix = on_device(values);
+        const Preparation preparation{.operand = operand, .matrix = matrix.data(), .prepared = prepared.data()};
+        for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+            const LaunchStep& step = plan_.steps[i];
+            if (!step.bind_preparation) continue;
+            alignas(64) std::byte arguments[kMaxArgumentBytes];
+            const std::size_t bytes = step.bind_preparation(step, problem_, preparation, arguments);
+            launch(i, arguments, bytes);
+        }
+        return prepared;
     }
 
     // a and b as they are stored; c is read and written.
-    void run(const std::vector<float>& a, const std::vector<float>& b, std::vector<float>& c, double alpha = 1) {
-        const auto on_device = [&](const std::vector<float>& values) {
-            DeviceBuffer buffer(device_, values.size() * 4);
-            device_->copy_to_device(buffer.data(), values.data(), buffer.bytes());
-            return buffer;
-        };
+    void run(const std::vector<float>& a, const std::vector<float>& b, std::vector<float>& c, double alpha = 1, Prepared prepared = {}) {
         const DeviceBuffer device_a = on_device(a), device_b = on_device(b), device_c = on_device(c);
         const GemmCall call{.a = alpha == 0 ? nullptr : device_a.data(),
                             .b = alpha == 0 ? nullptr : device_b.data(),
                             .c = device_c.data(),
                             .workspace = workspace_.data(),
-                            .alpha = alpha};
+                            .alpha = alpha,
+                            .prepared_a = prepared.a,
+                            .prepared_b = prepared.b};
+        launched_.clear();
         for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
             const LaunchStep& step = plan_.steps[i];
             alignas(64) std::byte arguments[kMaxArgumentBytes];
@@ -79,18 +96,15 @@ public:
                 std::memcpy(&product_, arguments, sizeof product_);
                 maps_ = step.tensor_maps(step, arguments);
             } else {
-                device_->launch(*kernels_[i], {.grid = step.grid, .threads = step.threads, .shared_bytes = step.shared_bytes}, arguments,
-                                bytes, nullptr);
+                if (launch(i, arguments, bytes)) launched_.push_back(step.config.family);
             }
         }
         device_->copy_to_host(c.data(), device_c.data(), device_c.bytes());
     }
 
-    unsigned unfit() const {
-        unsigned mark = 0;
-        device_->copy_to_host(&mark, product_.unfit, sizeof mark);
-        return mark;
-    }
+    bool unfit_a() const { return mark_at(product_.unfit_a) != 0; }
+    bool unfit_b() const { return mark_at(product_.unfit_b) != 0; }
+    bool unfit() const { return unfit_a() || unfit_b(); }
     // The number that the planes of an element stand for; element: of the stored operand.
     double recombined(bool of_a, i64 member, i64 row, i64 column) const {
         const ElementType type = planes::type_of(planes_);
@@ -115,9 +129,43 @@ public:
     const LaunchPlan& plan() const { return plan_; }
     const WgmmaArgs& product() const { return product_; }
     const TensorMapRequests& maps() const { return maps_; }
-    const DeviceBuffer& workspace() const { return workspace_; }
+    std::vector<std::byte> bytes_of(const DeviceBuffer& buffer) const {
+        std::vector<std::byte> bytes(buffer.bytes());
+        device_->copy_to_host(bytes.data(), buffer.data(), bytes.size());
+        return bytes;
+    }
+    // An operand's part of the workspace.
+    std::vector<std::byte> part(GemmOperand operand) const {
+        const std::vector<std::byte> all = bytes_of(workspace_);
+        const auto end_of_a = all.begin() + prepared_bytes(plan_, GemmOperand::a);
+        return operand == GemmOperand::a ? std::vector(all.begin(), end_of_a) : std::vector(end_of_a, all.end());
+    }
+    void poison_workspace() { workspace_ = poisoned(plan_.workspace_bytes); }
+    // The families that the last run launched, without the product.
+    const std::vector<int>& launched() const { return launched_; }
 
 private:
+    DeviceBuffer poisoned(std::int64_t bytes) const {
+        DeviceBuffer buffer(device_, static_cast<std::size_t>(bytes));
+        device_->fill_bytes(buffer.data(), 0xff, buffer.bytes());
+        return buffer;
+    }
+    DeviceBuffer on_device(const std::vector<float>& values) const {
+        DeviceBuffer buffer(device_, values.size() * 4);
+        device_->copy_to_device(buffer.data(), values.data(), buffer.bytes());
+        return buffer;
+    }
+    unsigned mark_at(const unsigned* mark) const {
+        unsigned value = 0;
+        device_->copy_to_host(&value, mark, sizeof value);
+        return value;
+    }
+    bool launch(std::size_t i, const std::byte* arguments, std::size_t bytes) const {
+        LaunchShape shape = shape_of(plan_.steps[i]);
+        shape.grid = grid_for(plan_.steps[i], arguments);
+        if (shape.grid > 0) device_->launch(*kernels_[i], shape, arguments, bytes, nullptr);
+        return shape.grid > 0;
+    }
     LaunchPlan make_plan() const {
         CHECK(why_invalid(problem_, config_of(planes_), assumed_device("90")).value_or("") == "");
         return make_launch_plan(problem_, config_of(planes_), assumed_device("90"));
@@ -132,6 +180,7 @@ private:
     DeviceBuffer workspace_;
     WgmmaArgs product_;
     TensorMapRequests maps_;
+    std::vector<int> launched_;
 };
 
 std::vector<float> normal_values(i64 count, std::uint32_t seed) {
@@ -189,7 +238,7 @@ TEST_CASE("the planes of an element add up to it: with f16 to 23 bits, with bf16
             const std::vector<float> a = operand(true), b = operand(false);
             std::vector<float> c(static_cast<std::size_t>(problem.batch > 1 ? problem.batch * problem.stride_c : problem.m * problem.n));
             steps.run(a, b, c);
-            CHECK(steps.unfit() == 0);
+            CHECK(!steps.unfit());
             double worst = 0;
             const auto compare = [&](bool of_a, const std::vector<float>& values) {
                 const i64 rows = of_a ? stored_rows_a(problem) : stored_rows_b(problem);
@@ -236,10 +285,12 @@ TEST_CASE("TMA finds every plane, as a matrix of the batch, where the split leav
         }
         // Parts of the workspace do not overlap, and end within it.
         const auto* const end = workspace + plan.workspace_bytes;
-        CHECK(reinterpret_cast<const std::byte*>(args.unfit) + planes::kUnfitBytes == end);
         CHECK(args.a < args.exponents_left);
-        CHECK(static_cast<const void*>(args.exponents_left) < args.b);
+        CHECK(args.exponents_left < static_cast<const void*>(args.unfit_a));
+        CHECK(reinterpret_cast<const std::byte*>(args.unfit_a) + planes::kUnfitBytes == args.b);
         CHECK(args.b < static_cast<const void*>(args.exponents_right));
+        CHECK(args.exponents_right < static_cast<const void*>(args.unfit_b));
+        CHECK(reinterpret_cast<const std::byte*>(args.unfit_b) + planes::kUnfitBytes == end);
     }
 }
 
@@ -278,7 +329,7 @@ TEST_CASE("Inf, NaN and lines of too wide a range are computed by FMAs in the sa
         std::vector<float> c = untouched;
         Steps steps(problem, one.planes);
         steps.run(a, b, c);
-        CHECK((steps.unfit() == 0) == one.fits);
+        CHECK(steps.unfit() != one.fits);
         if (one.fits) {
             // The product of planes would have written C; it does not run here.
             CHECK(c == untouched);
@@ -292,12 +343,127 @@ TEST_CASE("Inf, NaN and lines of too wide a range are computed by FMAs in the sa
         // The mark is the call's own.
         std::vector<float> next = untouched;
         steps.run(normal_values(m * k, 13), normal_values(k * n, 14), next);
-        CHECK(steps.unfit() == 0);
+        CHECK(!steps.unfit());
         CHECK(next == untouched);
         // Without alpha nothing is read.
         steps.run(a, b, next, 0);
-        CHECK(steps.unfit() == 0);
+        CHECK(!steps.unfit());
         CHECK(steps.maps().count == 0);
+    }
+}
+
+TEST_CASE("a prepared operand holds what a call splits, and a call with it splits, reads and writes only the other") {
+    for (const int planes : {2, 3}) {
+        for (const char* shape :
+             {"67x131x70 ops=nt lda=73", "33x130x9 ops=tn align=4 lda=35 ldb=131", "130x66x133 batch=2", "20x70x33 ops=tt batch=3"}) {
+            CAPTURE(planes);
+            CAPTURE(std::string(shape));
+            GemmProblem problem = parse_shape(shape).problem;
+            // All of the batch multiply the same B.
+            if (problem.batch == 3) problem.stride_b = 0;
+            Steps steps(problem, planes);
+            const auto operand = [&](i64 rows, i64 ld, i64 stride, unsigned seed) {
+                return normal_values((problem.batch - 1) * stride + rows * ld, seed);
+            };
+            const std::vector<float> a = operand(stored_rows_a(problem), problem.lda, problem.stride_a, 21);
+            const std::vector<float> b = operand(stored_rows_b(problem), problem.ldb, problem.stride_b, 22);
+            std::vector<float> c(static_cast<std::size_t>(problem.batch > 1 ? problem.batch * problem.stride_c : problem.m * problem.n), 7);
+            const std::vector<float> untouched = c;
+            steps.run(a, b, c);
+            CHECK(steps.launched() == std::vector<int>{family::scan, family::planes, family::rescue});
+            const std::vector<std::byte> part_a = steps.part(GemmOperand::a), part_b = steps.part(GemmOperand::b);
+
+            const DeviceBuffer prepared_a = steps.prepare(GemmOperand::a, a), prepared_b = steps.prepare(GemmOperand::b, b);
+            CHECK((steps.bytes_of(prepared_a) == part_a));
+            CHECK((steps.bytes_of(prepared_b) == part_b));
+            CHECK(static_cast<i64>(part_a.size() + part_b.size()) == steps.plan().workspace_bytes);
+
+            // What is prepared is not read again: NaN there would be unfit.
+            const std::vector<float> nan_a(a.size(), std::numeric_limits<float>::quiet_NaN());
+            const std::vector<float> nan_b(b.size(), std::numeric_limits<float>::quiet_NaN());
+            const auto untouched_part = [](const std::vector<std::byte>& part) { return std::vector(part.size(), std::byte{0xff}); };
+            for (const int which : {1, 2, 3}) {
+                CAPTURE(which);
+                const bool has_a = (which & 1) != 0, has_b = (which & 2) != 0;
+                steps.poison_workspace();
+                steps.run(has_a ? nan_a : a, has_b ? nan_b : b, c, 1,
+                          {.a = has_a ? prepared_a.data() : nullptr, .b = has_b ? prepared_b.data() : nullptr});
+                CHECK(!steps.unfit());
+                CHECK((c == untouched));
+                CHECK((steps.part(GemmOperand::a) == (has_a ? untouched_part(part_a) : part_a)));
+                CHECK((steps.part(GemmOperand::b) == (has_b ? untouched_part(part_b) : part_b)));
+                CHECK((steps.bytes_of(prepared_a) == part_a));
+                CHECK((steps.bytes_of(prepared_b) == part_b));
+                CHECK((steps.product().a == prepared_a.data()) == has_a);
+                CHECK((steps.product().b == prepared_b.data()) == has_b);
+                CHECK(steps.launched() ==
+                      (which == 3 ? std::vector<int>{family::rescue} : std::vector<int>{family::scan, family::planes, family::rescue}));
+                // Without alpha nothing is read and nothing left over from before decides: FMAs have nothing to do.
+                steps.poison_workspace();
+                steps.run(nan_a, nan_b, c, 0, {.a = has_a ? prepared_a.data() : nullptr, .b = has_b ? prepared_b.data() : nullptr});
+                CHECK(!steps.unfit());
+                CHECK(steps.maps().count == 0);
+                CHECK((c == untouched));
+            }
+        }
+    }
+}
+
+TEST_CASE("an unfit line of a prepared operand sends each of its calls to FMAs, until it is prepared again") {
+    const GemmProblem problem = parse_shape("70x50x90").problem;
+    const auto [m, n, k] = std::array{problem.m, problem.n, problem.k};
+    const std::vector<float> a = normal_values(m * k, 31), b = normal_values(k * n, 32), untouched(static_cast<std::size_t>(m * n), 7.0f);
+    std::vector<float> inf_a = a, inf_b = b;
+    inf_a[777] = std::numeric_limits<float>::infinity();
+    inf_b[4499] = -std::numeric_limits<float>::infinity();
+    const auto same = [](float x, float y) { return std::isnan(x) ? std::isnan(y) : x == y; };
+    for (const int planes : {2, 3}) {
+        CAPTURE(planes);
+        Steps steps(problem, planes);
+        // Whether the FMAs have written the product; they write all of it or nothing.
+        const auto rescued = [&](const std::vector<float>& x, const std::vector<float>& y, Prepared prepared) {
+            std::vector<float> c = untouched;
+            steps.run(x, y, c, 1, prepared);
+            if (c == untouched) return false;
+            const std::vector<float> expected = product_of(x, y, m, n, k);
+            CHECK(std::equal(c.begin(), c.end(), expected.begin(), same));
+            return true;
+        };
+        const DeviceBuffer good_a = steps.prepare(GemmOperand::a, a), good_b = steps.prepare(GemmOperand::b, b);
+        const DeviceBuffer bad_a = steps.prepare(GemmOperand::a, inf_a), bad_b = steps.prepare(GemmOperand::b, inf_b);
+
+        // The call's own mark is set, and cleared by the next call.
+        CHECK(rescued(inf_a, b, {.b = good_b.data()}));
+        CHECK(steps.unfit_a());
+        CHECK(!steps.unfit_b());
+        CHECK(rescued(a, inf_b, {.b = bad_b.data()}));
+        CHECK(!steps.unfit_a());
+        CHECK(steps.unfit_b());
+        CHECK(!rescued(a, b, {.b = good_b.data()}));
+
+        CHECK(rescued(a, inf_b, {.a = good_a.data()}));
+        CHECK(rescued(inf_a, b, {.a = bad_a.data()}));
+        CHECK(!rescued(a, b, {.a = good_a.data()}));
+
+        CHECK(rescued(inf_a, b, {.a = bad_a.data(), .b = good_b.data()}));
+        CHECK(rescued(a, inf_b, {.a = good_a.data(), .b = bad_b.data()}));
+        CHECK(rescued(inf_a, inf_b, {.a = bad_a.data(), .b = bad_b.data()}));
+        CHECK(!rescued(a, b, {.a = good_a.data(), .b = good_b.data()}));
+    }
+}
+
+TEST_CASE("only a plan that multiplies planes has something to prepare") {
+    const GemmProblem problem = parse_shape("70x50x90").problem;
+    const DeviceInfo h200 = assumed_device("90");
+    const LaunchPlan of_planes = make_launch_plan(problem, config_of(2), h200);
+    CHECK(prepared_bytes(of_planes, GemmOperand::a) % 256 == 0);
+    CHECK(prepared_bytes(of_planes, GemmOperand::a) > 2 * 70 * 90 * 2);
+    CHECK(prepared_bytes(of_planes, GemmOperand::b) > 2 * 90 * 50 * 2);
+    for (const GemmOperand operand : {GemmOperand::a, GemmOperand::b}) {
+        CHECK(prepared_bytes(make_launch_plan(problem, fallback_config(problem), h200), operand) == 0);
+        GemmProblem empty = problem;
+        empty.m = 0;
+        CHECK(prepared_bytes(make_launch_plan(empty, config_of(2), h200), operand) == 0);
     }
 }
 

@@ -50,6 +50,9 @@ TEST_CASE("a plan runs, describes itself, moves, and may outlive its handle") {
     const tmm::DeviceBuffer workspace(tmm::open_device(TMM_DEVICE_HOST), moved.workspace_size() + 256);
     args.workspace = workspace.data();
     args.workspace_size = moved.workspace_size();
+    // Its kernels rewrite no operand.
+    CHECK(moved.prepared_size(TMM_OPERAND_B) == 0);
+    moved.prepare(TMM_OPERAND_B, b.data(), nullptr, 0);
     moved.run(args);
     CHECK(difference(p, a, b, before, c) == "");
 }

@@ -39,8 +39,7 @@ struct Split {
 
 // `exponents`: the tile's lines', in shared memory.
 template <int planes, bool lines_are_rows, int align>
-__device__ inline void split_tile(const float* source, const Operand& o, const PlanesOperand& to, i64 item, unsigned* unfit,
-                                  int* exponents) {
+__device__ inline void split_tile(const float* source, const Operand& o, const PlanesOperand& to, i64 item, int* exponents) {
     using T = Element<type_of(planes)>;
     const i64 tile = item % depth_tiles(o);
     const i64 line_tile = item / depth_tiles(o) % line_tiles(o);
@@ -64,7 +63,7 @@ __device__ inline void split_tile(const float* source, const Operand& o, const P
         exponents[threadIdx.x] = exponent;
         if (tile == 0) to.exponents[matrix * lines(o) + line] = exponent;
         constexpr unsigned infinity = 0x7f800000u;
-        if (largest >= infinity) *unfit = 1;
+        if (largest >= infinity) *to.unfit = 1;
     }
     // Every line's exponent is there.
     __syncthreads();
@@ -95,7 +94,7 @@ __device__ inline void split_tile(const float* source, const Operand& o, const P
 #pragma unroll
         for (int p = 0; p < planes; ++p) store_vector_global(first + (p * o.rows + row) * ld + column, split[p]);
     }
-    if (short_elements > kMostShort) *unfit = 1;
+    if (short_elements > kMostShort) *to.unfit = 1;
 }
 
 template <KernelSignature signature, KernelConfig config>
@@ -107,17 +106,17 @@ __device__ void kernel(const PlanesArgs& args) {
     int* const exponents = memory.take<int, kTileColumns>()[0];
     const Operand a = operand_a(args, signature);
     const Operand b = operand_b(args, signature);
-    const i64 items_a = split_items(a);
-    const i64 items = items_a + split_items(b);
+    const i64 items_a = split_items(a, args.planes_a);
+    const i64 items = items_a + split_items(b, args.planes_b);
     for (i64 i = blockIdx.x; i < items; i += gridDim.x) {
         // Backwards: what the scan has read last is in L2 still.
         const i64 item = items - 1 - i;
         if (item < items_a)
             split_tile<config.planes, signature.op_a == Operation::none, signature.align_a>(static_cast<const float*>(args.a), a,
-                                                                                            args.planes_a, item, args.unfit, exponents);
+                                                                                            args.planes_a, item, exponents);
         else
-            split_tile<config.planes, signature.op_b == Operation::transpose, signature.align_b>(
-                static_cast<const float*>(args.b), b, args.planes_b, item - items_a, args.unfit, exponents);
+            split_tile<config.planes, signature.op_b == Operation::transpose, signature.align_b>(static_cast<const float*>(args.b), b,
+                                                                                                 args.planes_b, item - items_a, exponents);
     }
 }
 

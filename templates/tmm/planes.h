@@ -19,6 +19,7 @@
 
 namespace tmm {
 
+// Of an operand that is not to be split, since it stands prepared, all are null.
 struct PlanesOperand {
     // The bits of the largest magnitude in each part of a line: [batch][chunk][line].
     unsigned* largest = nullptr;
@@ -26,13 +27,13 @@ struct PlanesOperand {
     int* exponents = nullptr;
     // As the operand lies, rows padded as those of pad are: [batch][plane][row][column].
     void* planes = nullptr;
+    // Not 0 where a line is unfit.
+    unsigned* unfit = nullptr;
 };
 
 struct PlanesArgs : GemmArgs {
     PlanesOperand planes_a;
     PlanesOperand planes_b;
-    // Not 0 where a line is unfit.
-    unsigned* unfit = nullptr;
 };
 
 }  // namespace tmm
@@ -103,8 +104,15 @@ constexpr i64 scan_items(const Operand& o) {
 constexpr i64 split_items(const Operand& o) {
     return o.matrices * line_tiles(o) * depth_tiles(o);
 }
+constexpr i64 scan_items(const Operand& o, const PlanesOperand& to) {
+    return to.planes ? scan_items(o) : 0;
+}
+constexpr i64 split_items(const Operand& o, const PlanesOperand& to) {
+    return to.planes ? split_items(o) : 0;
+}
 
-// Where an operand's parts stand in the workspace, each at a multiple of 256 bytes.
+// What an operand takes, in the workspace of a call or prepared in memory of its own: planes, largest, exponents and the mark of unfit
+// lines, one behind the other, each at a multiple of 256 bytes.
 constexpr i64 rounded(i64 bytes) {
     return (bytes + 255) / 256 * 256;
 }
@@ -120,11 +128,10 @@ constexpr i64 largest_bytes(const Operand& o) {
 constexpr i64 exponents_bytes(const Operand& o) {
     return rounded(o.matrices * lines(o) * 4);
 }
-constexpr i64 operand_bytes(const Operand& o, int planes) {
-    return planes_bytes(o, planes) + largest_bytes(o) + exponents_bytes(o);
-}
-// Behind both operands stands the mark of unfit lines.
 constexpr i64 kUnfitBytes = 256;
+constexpr i64 operand_bytes(const Operand& o, int planes) {
+    return planes_bytes(o, planes) + largest_bytes(o) + exponents_bytes(o) + kUnfitBytes;
+}
 
 constexpr int threads(const KernelConfig&) {
     return kThreads;

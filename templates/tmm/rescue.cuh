@@ -12,7 +12,7 @@ template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const RescueArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
     ptx::griddepcontrol_wait();
-    if (*args.unfit == 0) return;
+    if ((*args.unfit_a | *args.unfit_b) == 0) return;
     simt::kernel<signature, config>(args);
 }
 

@@ -7,7 +7,9 @@
 namespace tmm {
 
 struct RescueArgs : GemmArgs {
-    const unsigned* unfit = nullptr;
+    // Each operand's mark (planes.h).
+    const unsigned* unfit_a = nullptr;
+    const unsigned* unfit_b = nullptr;
 };
 
 }  // namespace tmm

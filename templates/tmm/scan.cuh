@@ -75,11 +75,14 @@ __device__ void kernel(const PlanesArgs& args) {
     SharedMemory memory;
     unsigned* const shared = memory.take<unsigned, kThreads * kQuad>()[0];
     // The next step marks what does not fit.
-    if (blockIdx.x == 0 && threadIdx.x == 0) *args.unfit = 0;
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        if (args.planes_a.unfit) *args.planes_a.unfit = 0;
+        if (args.planes_b.unfit) *args.planes_b.unfit = 0;
+    }
     const Operand a = operand_a(args, signature);
     const Operand b = operand_b(args, signature);
-    const i64 items_a = scan_items(a);
-    for (i64 item = blockIdx.x; item < items_a + scan_items(b); item += gridDim.x) {
+    const i64 items_a = scan_items(a, args.planes_a);
+    for (i64 item = blockIdx.x; item < items_a + scan_items(b, args.planes_b); item += gridDim.x) {
         if (item < items_a)
             scan_chunk<signature.op_a == Operation::none, signature.align_a>(static_cast<const float*>(args.a), a, args.planes_a.largest,
                                                                              item, shared);

@@ -70,7 +70,7 @@ __device__ void kernel(const WgmmaArgs& args) {
     ptx::griddepcontrol_wait();
     if constexpr (config.planes > 1) {
         // Another kernel takes the whole product over.
-        if (*args.unfit != 0) return;
+        if ((*args.unfit_a | *args.unfit_b) != 0) return;
     }
     // Everyone knows of the barriers, in all blocks that arrive at them.
     if constexpr (multicast(config) > 1)

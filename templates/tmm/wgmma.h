@@ -13,11 +13,12 @@ namespace tmm {
 struct WgmmaArgs : GemmArgs {
     TensorMap left;
     TensorMap right;
-    // Where the operands are planes of floats (planes.h): the power of two that each line was divided by, [batch][line], and whether
-    // some line does not fit its planes.
+    // Where the operands are planes of floats (planes.h): the power of two that each line was divided by, [batch][line], and each
+    // operand's mark of lines that do not fit their planes.
     const int* exponents_left = nullptr;
     const int* exponents_right = nullptr;
-    const unsigned* unfit = nullptr;
+    const unsigned* unfit_a = nullptr;
+    const unsigned* unfit_b = nullptr;
 };
 
 }  // namespace tmm

@@ -104,7 +104,10 @@ typedef enum tmmStatus TMM_INT_ENUM {
     TMM_STATUS_DEVICE = 33,        /* the device failed; after a fault the process must be replaced */
     TMM_STATUS_OUT_OF_MEMORY = 34, /* of the device or of the host */
     TMM_STATUS_COMPILER = 35,      /* no compiler for kernels, or it failed */
-    TMM_STATUS_INTERNAL = 36       /* a fault of tmm: please report it */
+    TMM_STATUS_INTERNAL = 36,      /* a fault of tmm: please report it */
+    TMM_STATUS_INVALID_OPERAND = 37,
+    TMM_STATUS_MISALIGNED_PREPARED = 38, /* no multiple of TMM_WORKSPACE_ALIGNMENT */
+    TMM_STATUS_PREPARED_TOO_SMALL = 39
 } tmmStatus_t;
 
 /* CBLAS's values. */
@@ -114,6 +117,9 @@ typedef enum tmmOperation TMM_INT_ENUM {
     TMM_TRANS = 112,
     TMM_CONJ_TRANS = 113 /* the same as TMM_TRANS: every type is real */
 } tmmOperation_t;
+
+/* Of a product, as the caller's problem names them whatever its layout. */
+typedef enum tmmOperand TMM_INT_ENUM { TMM_OPERAND_A = 0, TMM_OPERAND_B = 1 } tmmOperand_t;
 
 /* Elements. This version has kernels for A and B of one type, TMM_F32, TMM_F16 or TMM_BF16, and C of that type or TMM_F32; other
  * combinations give TMM_STATUS_UNSUPPORTED_TYPE. TMM_F16 is IEEE's binary16, TMM_BF16 the upper half of a float. Products of 16-bit
@@ -165,7 +171,8 @@ typedef struct tmmGemmProblem {
                              SIZE_MAX: whatever the fastest of all takes, which may be as much as the operands do */
 } tmmGemmProblem_t;
 
-/* The values of one call. */
+/* The values of one call. Fields are only ever appended; where struct_size says that a program was compiled before a field was
+ * there, that field is null. */
 typedef struct tmmGemmArgs {
     size_t struct_size; /* sizeof(tmmGemmArgs_t) */
     const void* alpha;  /* host memory, in the compute type */
@@ -176,9 +183,12 @@ typedef struct tmmGemmArgs {
     const void* bias;      /* null while the epilogue is TMM_EPILOGUE_NONE */
     void* workspace;       /* null: the plan's, or the handle's */
     size_t workspace_size; /* bytes */
+    /* What tmmPlanPrepare made of a, and of b, which are given all the same; null: nothing. Only tmmPlanRun uses them. */
+    const void* prepared_a;
+    const void* prepared_b;
 } tmmGemmArgs_t;
 
-/* A workspace that the caller brings is a multiple of this many bytes. */
+/* A workspace that the caller brings, and a prepared operand, is a multiple of this many bytes. */
 #define TMM_WORKSPACE_ALIGNMENT 256
 
 /* Opens a device and reads the winners of the tuning database for it. device: a CUDA ordinal, or TMM_DEVICE_HOST. database_path:
@@ -210,6 +220,19 @@ TMM_API tmmStatus_t tmmPlanCreate(tmmHandle_t handle, const tmmGemmProblem_t* pr
 /* How large a workspace must be that a run brings along: at most the problem's max_workspace. */
 TMM_API tmmStatus_t tmmPlanWorkspaceSize(tmmPlan_t plan, size_t* bytes);
 TMM_API tmmStatus_t tmmPlanRun(tmmPlan_t plan, struct CUstream_st* stream, const tmmGemmArgs_t* args);
+/* An operand that stays the same from run to run, such as weights, may be prepared once: some kernels rewrite their operands first
+ * (FP32 products on tensor cores split them into 16-bit planes), and runs that find an operand rewritten leave that out. Results
+ * are the same, bit for bit.
+ * tmmPlanPreparedSize: how many bytes of device memory a prepared operand takes. 0 where the plan's kernels rewrite none; then
+ * tmmPlanPrepare does nothing, and prepared_a and prepared_b of tmmGemmArgs_t are of no meaning. */
+TMM_API tmmStatus_t tmmPlanPreparedSize(tmmPlan_t plan, tmmOperand_t operand, size_t* bytes);
+/* Rewrites all of an operand's batch into the caller's device memory of that size, a multiple of TMM_WORKSPACE_ALIGNMENT. Only
+ * launches, and takes no workspace. It serves runs of this plan, or of a plan of the same problem and the same config, that come
+ * after it in the order of the streams. They only read it: any number of them may at once. The matrix is given to them all the
+ * same: those that meet Inf, NaN or too wide a range read it. When its content changes it must be prepared again, while no run uses
+ * what was prepared before; of runs in between, the result is undefined. */
+TMM_API tmmStatus_t tmmPlanPrepare(tmmPlan_t plan, struct CUstream_st* stream, tmmOperand_t operand, const void* matrix, void* prepared,
+                                   size_t prepared_size);
 /* Writes what was chosen, lines "config: …", "match: exact, near, predicted or fallback" and "why: …": at most size bytes with the
  * terminating zero, cut off where they do not fit. */
 TMM_API tmmStatus_t tmmPlanDescribe(tmmPlan_t plan, char* text, size_t size);

@@ -121,6 +121,16 @@ public:
         return bytes;
     }
 
+    // What an operand takes that is rewritten once for many runs; 0: the plan rewrites none. See tmmPlanPrepare.
+    std::size_t prepared_size(tmmOperand_t operand) const {
+        std::size_t bytes = 0;
+        check(tmmPlanPreparedSize(get(), operand, &bytes));
+        return bytes;
+    }
+    void prepare(tmmOperand_t operand, const void* matrix, void* prepared, std::size_t size, CUstream_st* stream = nullptr) const {
+        check(tmmPlanPrepare(get(), stream, operand, matrix, prepared, size));
+    }
+
     // What was chosen and why: tmmPlanDescribe's lines.
     std::string describe() const {
         std::string text(4096, '\0');

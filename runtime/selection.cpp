@@ -25,6 +25,11 @@ bool computes_on_cuda_cores(const KernelConfig& config) {
            config.family == family::gemv || config.family == family::reduce;
 }
 
+// Who asks for TF32 wants its speed: where tensor cores multiply it, a guess at those is faster than what won in FP32.
+bool is_too_slow_a_mode(const GemmProblem& asked, ComputeMode tuned, const DeviceInfo& device) {
+    return asked.compute == ComputeMode::tf32 && tuned != asked.compute && has_tensor_core_kernels(asked, device);
+}
+
 // Same problem, but for the compute mode.
 bool same_but_compute(GemmProblem x, const GemmProblem& y) {
     x.compute = y.compute;
@@ -60,6 +65,7 @@ bool keeps_promise(ComputeMode asked, ComputeMode tuned, const KernelConfig& con
     if (asked == tuned) return true;
     if (asked == ComputeMode::f32) return tuned == ComputeMode::f32_strict;
     if (asked == ComputeMode::f32_strict) return tuned == ComputeMode::f32 && computes_on_cuda_cores(config);
+    if (asked == ComputeMode::tf32) return tuned == ComputeMode::f32 || tuned == ComputeMode::f32_strict;
     return false;
 }
 
@@ -84,10 +90,14 @@ Selection Winners::select(const GemmProblem& asked) const {
     if (is_empty(problem)) return fallback_selection(problem, "there is no element to compute");
     if (problem.k == 0) return fallback_selection(problem, "k is 0, so C is only scaled");
 
+    const auto may_serve = [&](const WinnerRow& row) {
+        return keeps_promise(problem.compute, row.problem.compute, row.config) &&
+               !is_too_slow_a_mode(problem, row.problem.compute, device_);
+    };
     std::string passed_over;
     const WinnerRow* exact = nullptr;
     for (const WinnerRow& row : rows_) {
-        if (!same_but_compute(row.problem, problem) || !keeps_promise(problem.compute, row.problem.compute, row.config)) continue;
+        if (!same_but_compute(row.problem, problem) || !may_serve(row)) continue;
         if (const std::optional<std::string> invalid = why_invalid(problem, row.config, device_)) {
             passed_over = fmt::format("; its winner in the database is not valid: {}", *invalid);
             continue;
@@ -107,7 +117,7 @@ Selection Winners::select(const GemmProblem& asked) const {
     // Distance, then whether the compute mode differs.
     std::pair<double, bool> best{kNearDoublings, true};
     for (const WinnerRow& row : rows_) {
-        if (!same_operands(row.problem, problem) || !keeps_promise(problem.compute, row.problem.compute, row.config)) continue;
+        if (!same_operands(row.problem, problem) || !may_serve(row)) continue;
         KernelSignature tuned = signature_of(row.problem);
         tuned.compute = signature.compute;
         const std::pair<double, bool> distance{doublings_apart(row.problem, problem) + (tuned == signature ? 0 : kOtherKernelPenalty),

@@ -23,8 +23,8 @@ struct Selection {
     std::string why;
 };
 
-// A config that won under one compute mode keeps the promise of another: f32_strict is as accurate as f32 asks; and f32's
-// winner serves f32_strict where its family computes by FP32 FMAs on CUDA cores.
+// A config that won under one compute mode keeps the promise of another: f32_strict is as accurate as f32 asks; f32's
+// winner serves f32_strict where its family computes by FP32 FMAs on CUDA cores; and both are more accurate than tf32 asks.
 bool keeps_promise(ComputeMode asked, ComputeMode tuned, const KernelConfig& config);
 
 // How far apart two shapes are: the sum over m, n, k and batch of |log2| of their ratio.

@@ -49,11 +49,12 @@ double workspace_estimate(const GemmProblem& p, const KernelConfig& c) {
     if (c.planes > 1) return static_cast<double>(planes_workspace_bytes(p, c.planes));
     if (c.family == family::wgmma) {
         // Rounded up to the next part's start.
-        const auto padded = [members = batch](i64 rows, i64 columns, ElementType type) {
-            return members * static_cast<double>(rows) * static_cast<double>(pad::padded_ld(columns, type)) * bytes_of(type) + 256;
+        const auto padded = [members = batch](const pad::Shape& shape, ElementType type) {
+            return members * static_cast<double>(shape.rows) * static_cast<double>(pad::padded_ld(shape.columns, type)) * bytes_of(type) +
+                   256;
         };
-        return batch * partials + (pad::pads_a(c) ? padded(stored_rows_a(p), stored_columns_a(p), p.type_a) : 0) +
-               (pad::pads_b(c) ? padded(stored_rows_b(p), stored_columns_b(p), p.type_b) : 0);
+        return batch * partials + (pad::pads_a(c) ? padded(pad::copy_of_a(p), p.type_a) : 0) +
+               (pad::pads_b(c) ? padded(pad::copy_of_b(p), p.type_b) : 0);
     }
     return batch * (partials + (pack::packs_a(c) ? bytes_of(p.type_a) * static_cast<double>(packed_ld(main.rows)) * k : 0) +
                     (pack::packs_b(c) ? bytes_of(p.type_b) * static_cast<double>(packed_ld(main.columns)) * k : 0));

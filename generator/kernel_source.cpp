@@ -25,15 +25,17 @@ struct FamilyEntry {
     // The kernel moves single elements of A and B, or of C, so that no alignment beyond the element's matters to it.
     bool single_ab;
     bool single_c;
+    // compute = tf32 is something else to it than f32.
+    bool knows_tf32 = false;
 };
 
 constexpr FamilyEntry kFamilies[] = {
-    {family::naive, "tmm::GemmArgs", true, true},     {family::tiled, "tmm::GemmArgs", true, true},
-    {family::simt, "tmm::GemmArgs", false, false},    {family::gemv, "tmm::GemmArgs", false, false},
-    {family::reduce, "tmm::GemmArgs", true, false},   {family::pack, "tmm::GemmArgs", true, true},
-    {family::wgmma, "tmm::WgmmaArgs", false, false},  {family::mma, "tmm::GemmArgs", false, false},
-    {family::pad, "tmm::GemmArgs", true, true},       {family::scan, "tmm::PlanesArgs", false, true},
-    {family::planes, "tmm::PlanesArgs", false, true}, {family::rescue, "tmm::RescueArgs", false, false},
+    {family::naive, "tmm::GemmArgs", true, true},          {family::tiled, "tmm::GemmArgs", true, true},
+    {family::simt, "tmm::GemmArgs", false, false},         {family::gemv, "tmm::GemmArgs", false, false},
+    {family::reduce, "tmm::GemmArgs", true, false},        {family::pack, "tmm::GemmArgs", true, true},
+    {family::wgmma, "tmm::WgmmaArgs", false, false, true}, {family::mma, "tmm::GemmArgs", false, false},
+    {family::pad, "tmm::GemmArgs", true, true, true},      {family::scan, "tmm::PlanesArgs", false, true},
+    {family::planes, "tmm::PlanesArgs", false, true},      {family::rescue, "tmm::RescueArgs", false, false},
 };
 static_assert(std::size(kFamilies) == family::count, "every family needs its row, in the order of its number");
 
@@ -206,6 +208,7 @@ KernelSignature kernel_signature(const KernelSignature& signature, const KernelC
         s.op_a = s.op_b = Operation::none;
         s.type_a = s.type_b = s.type_c;
     }
+    if (!entry.knows_tf32 && computes_by_floats(s)) s.compute = ComputeMode::f32;
     // Reduce knows no vector_width: it reads and writes whole vectors wherever C allows.
     const int width = config.family == family::reduce ? reduce::kVector : config.vector_width;
     s.align_a = clamped(s.align_a, size_of(s.type_a), entry.single_ab ? 1 : width);

@@ -112,14 +112,14 @@ std::size_t bind_pack(const LaunchStep& step, const GemmProblem& problem, const 
 // Where a pad step has left the operands.
 GemmArgs with_padded(GemmArgs args, const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
     std::int64_t offset = 0;
-    const auto take = [&](const void*& matrix, i64& ld, i64& stride, i64 rows, i64 columns, ElementType type) {
+    const auto take = [&](const void*& matrix, i64& ld, i64& stride, const pad::Shape& shape, ElementType type) {
         matrix = at(call.workspace, offset);
-        ld = pad::padded_ld(columns, type);
-        stride = problem.batch > 1 ? rows * ld : 0;
-        offset += pad::padded_bytes(rows, columns, problem.batch, type);
+        ld = pad::padded_ld(shape.columns, type);
+        stride = problem.batch > 1 ? shape.rows * ld : 0;
+        offset += pad::padded_bytes(shape.rows, shape.columns, problem.batch, type);
     };
-    if (pad::pads_a(step.config)) take(args.a, args.lda, args.stride_a, stored_rows_a(problem), stored_columns_a(problem), problem.type_a);
-    if (pad::pads_b(step.config)) take(args.b, args.ldb, args.stride_b, stored_rows_b(problem), stored_columns_b(problem), problem.type_b);
+    if (pad::pads_a(step.config)) take(args.a, args.lda, args.stride_a, pad::copy_of_a(problem), problem.type_a);
+    if (pad::pads_b(step.config)) take(args.b, args.ldb, args.stride_b, pad::copy_of_b(problem), problem.type_b);
     if (partial_results(step.config) > 1) args.workspace = at(call.workspace, step.partials_offset);
     return args;
 }
@@ -368,6 +368,8 @@ KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& c
         }
         if (pad::pads_a(config)) signature.align_a = 16;
         if (pad::pads_b(config)) signature.align_b = 16;
+        if (pad::turns_a(config, signature)) signature.op_a = Operation::none;
+        if (pad::turns_b(config, signature)) signature.op_b = Operation::transpose;
         return signature;
     }
     if (pack::packs_a(config)) {
@@ -384,17 +386,24 @@ KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& c
 namespace {
 
 struct Padding {
-    std::int64_t pieces = 0;
+    std::int64_t blocks = 1;
     std::int64_t bytes = 0;
 };
 Padding padding(const GemmProblem& problem, const KernelConfig& config) {
+    const KernelSignature signature = signature_of(problem);
+    std::int64_t pieces = 0;
+    std::int64_t squares = 0;
     Padding padding;
-    const auto add = [&](i64 rows, i64 columns, ElementType type) {
-        padding.pieces += pad::pieces(rows, columns, problem.batch);
-        padding.bytes += pad::padded_bytes(rows, columns, problem.batch, type);
+    const auto add = [&](const pad::Shape& shape, bool turned, ElementType type) {
+        if (turned)
+            squares += pack::tiles(shape.rows, shape.columns, problem.batch);
+        else
+            pieces += pad::pieces(shape.rows, shape.columns, problem.batch);
+        padding.bytes += pad::padded_bytes(shape.rows, shape.columns, problem.batch, type);
     };
-    if (pad::pads_a(config)) add(stored_rows_a(problem), stored_columns_a(problem), problem.type_a);
-    if (pad::pads_b(config)) add(stored_rows_b(problem), stored_columns_b(problem), problem.type_b);
+    if (pad::pads_a(config)) add(pad::copy_of_a(problem), pad::turns_a(config, signature), problem.type_a);
+    if (pad::pads_b(config)) add(pad::copy_of_b(problem), pad::turns_b(config, signature), problem.type_b);
+    padding.blocks = pad::blocks(pieces, squares);
     return padding;
 }
 
@@ -431,8 +440,8 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
 
     if (config.pack_ab != 0 && config.family == family::wgmma) {
         const KernelConfig copy{.family = family::pad, .pack_ab = config.pack_ab};
-        const auto [pieces, bytes] = padding(problem, config);
-        add(signature_of(problem), copy, extent, pad::blocks(pieces), 0, bind_pack);
+        const auto [blocks_wanted, bytes] = padding(problem, config);
+        add(signature_of(problem), copy, extent, blocks_wanted, 0, bind_pack);
         plan.workspace_bytes += bytes;
     } else if (config.pack_ab != 0) {
         const KernelConfig copy{.family = family::pack, .pack_ab = config.pack_ab};

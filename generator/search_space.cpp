@@ -104,7 +104,7 @@ public:
         const std::size_t limit = std::clamp(affordable, bounds.least, bounds.most);
         // Predictions of different families compare badly: none of these takes more than half of the places, and the others have theirs.
         std::map<int, std::size_t> crowds{{family::mma, 0}, {family::gemv, 0}};
-        if (multiplies_floats(problem_)) crowds.emplace(family::wgmma, 0);
+        if (multiplies_floats(problem_) && problem_.compute != ComputeMode::tf32) crowds.emplace(family::wgmma, 0);
         for (const Entry& entry : found_) {
             if (entry.config == leader) continue;
             const std::size_t count = space.candidates.size();
@@ -313,19 +313,26 @@ void add_gemv(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
     }
 }
 
-// The operands that TMA can't bring as they are.
-int worth_padding(const GemmProblem& p) {
+bool suits_wgmma(const GemmProblem& p, const DeviceInfo& device) {
+    return device.compute_capability() == 90 && !device.emulated && (p.compute == ComputeMode::f32 || p.compute == ComputeMode::tf32);
+}
+
+// The operands that TMA can't bring as they are, and a right one that tf32 can't take as it lies.
+int worth_padding(const GemmProblem& p, int swap_ab) {
     const KernelSignature s = signature_of(p);
-    return (s.align_a < 16 ? 1 : 0) | (s.align_b < 16 ? 2 : 0);
+    const int unaligned = (s.align_a < 16 ? 1 : 0) | (s.align_b < 16 ? 2 : 0);
+    if (s.compute != ComputeMode::tf32) return unaligned;
+    const int turned = swap_ab ? (s.op_a == Operation::transpose ? 1 : 0) : (s.op_b == Operation::none ? 2 : 0);
+    return unaligned | turned;
 }
 
 // Calls visit with every config of family wgmma that is worth a prediction.
 template <class Visit>
 void for_each_wgmma(const GemmProblem& p, const DeviceInfo& device, Visit&& visit) {
-    if (device.compute_capability() != 90 || p.compute != ComputeMode::f32) return;
+    if (!suits_wgmma(p, device)) return;
     const auto visit_tiles = [&](int planes) {
         for (KernelConfig config : wgmma_tiles(p, device, planes)) {
-            if (planes == 1) config.pack_ab = worth_padding(p);
+            if (planes == 1) config.pack_ab = worth_padding(p, config.swap_ab);
             const std::int64_t tiles = blocks(config, p.m, p.n, p.batch);
             for (const int split : split_choices(p, device, tiles, config.block_k)) {
                 for (const int cluster : cluster_choices(split, device)) visit(wgmma_split(config, split, cluster));
@@ -334,7 +341,7 @@ void for_each_wgmma(const GemmProblem& p, const DeviceInfo& device, Visit&& visi
             }
         }
     };
-    if (multiplies_floats(p)) {
+    if (multiplies_floats(p) && p.compute != ComputeMode::tf32) {
         visit_tiles(2);
         visit_tiles(3);
     } else {
@@ -387,7 +394,7 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
     if (c.async_copy != 0 && device.compute_capability() < 80) return "cp.async needs compute capability 8.0";
     if (c.planes > 1) {
         if (!multiplies_floats(p)) return "planes are what f32 operands are split into";
-        if (p.compute == ComputeMode::f32_strict) return "f32_strict takes FP32 FMAs only, no products of planes";
+        if (p.compute != ComputeMode::f32) return "products of planes serve compute=f32 alone; f32_strict takes FP32 FMAs only";
     }
     if (c.family == family::wgmma) {
         if (auto reason = why_no_wgmma(p, device)) return reason;
@@ -429,6 +436,10 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
     return std::nullopt;
 }
 
+bool has_tensor_core_kernels(const GemmProblem& problem, const DeviceInfo& device) {
+    return suits_wgmma(problem, device) || (is_16_bit(problem.type_a) && device.compute_capability() >= 80);
+}
+
 KernelConfig fallback_config(const GemmProblem&) {
     return KernelConfig{.family = family::naive, .block_m = 8, .block_n = 32};
 }
@@ -446,7 +457,7 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
         best_wgmma = config;
         best_wgmma_estimate = estimate;
     });
-    if (best_wgmma && !multiplies_floats(problem)) return *best_wgmma;
+    if (best_wgmma && best_wgmma->planes == 1) return *best_wgmma;
     const auto tile_at = [&](int block_m, int block_n, int thread_m, int thread_n, int stages, int async_copy) {
         return KernelConfig{.family = family::simt,
                             .block_m = block_m,

@@ -29,6 +29,9 @@ struct SearchSpace {
 // Why the config can't serve the problem on the device, in words; nothing where it can.
 std::optional<std::string> why_invalid(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
+// Are there kernels that multiply the problem's types on the device's tensor cores?
+bool has_tensor_core_kernels(const GemmProblem& problem, const DeviceInfo& device);
+
 SearchSpace search_space(const GemmProblem& problem, const DeviceInfo& device, Effort effort);
 
 // Always valid and always right, whatever the problem; not the fastest.

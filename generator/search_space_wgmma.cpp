@@ -11,7 +11,8 @@
 namespace tmm {
 namespace {
 
-// Multiply-adds of an SM in a clock, bytes of shared memory read by wgmma, and bytes that L2 gives an SM on Hopper.
+// Multiply-adds of an SM in a clock, of 16-bit operands, bytes of shared memory read by wgmma, and bytes that L2 gives an SM on
+// Hopper. Wider operands, whose k an instruction has less of, take as long an instruction.
 constexpr double kProductsPerClock = 2048;
 constexpr double kSharedBytesPerClock = 128;
 constexpr double kL2BytesPerClock = 56;
@@ -75,6 +76,9 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
         config.promote_k = promoted_depths(planes).back();
         configs.push_back(config);
     };
+    // tf32 takes a B whose rows run along N as the left operand only.
+    const bool left_is_b = problem.compute == ComputeMode::tf32 && problem.op_b == Operation::none;
+    const int row_elements = wgmma::kRowBytes / (planes > 1 ? 2 : size_of(problem.type_a));
     const auto add = [&](const Rows& rows, int block_n, int block_k, int min_blocks, int swap) {
         KernelConfig config{.family = family::wgmma,
                             .block_m = rows.block_m,
@@ -101,7 +105,7 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
             if (raster != 0 && (!many || 2 * tiles_left <= raster)) continue;
             config.raster = raster;
             push(config);
-            if (swap || 2 * tiles_left * tiles_right < device.sm_count || min_blocks > 1) continue;
+            if ((swap && !left_is_b) || 2 * tiles_left * tiles_right < device.sm_count || min_blocks > 1) continue;
             for (const int along_m : {0, 1}) {
                 if ((along_m ? tiles_left : tiles_right) < 2) continue;
                 KernelConfig shared = config;
@@ -112,7 +116,7 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
     };
     for (const int swap : {0, 1}) {
         const i64 right = swap ? problem.m : problem.n;
-        if (swap && problem.m > kMostSwappedRows) continue;
+        if (swap && problem.m > kMostSwappedRows && !left_is_b) continue;
         for (const Rows& rows : kRows) {
             for (const int block_n : kColumns) {
                 // Columns far beyond the matrix are wasted; narrow tiles of a wide one load the left operand again and again.
@@ -120,7 +124,7 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
                 if (block_n < 64 && right > i64{4} * block_n) continue;
                 // Few rows are bound by memory, and the more blocks an SM holds, the more evenly they share it.
                 const int most_blocks = swap ? 4 : 3;
-                for (const int block_k : {64, 128})
+                for (const int block_k : {row_elements, 2 * row_elements})
                     for (int min_blocks = 1; min_blocks <= most_blocks; ++min_blocks) add(rows, block_n, block_k, min_blocks, swap);
             }
         }
@@ -147,7 +151,8 @@ double wgmma_estimate(const GemmProblem& problem, const KernelConfig& c, const D
     const double columns = wgmma::group_n(c);
     const double instructions =
         static_cast<double>(c.block_m) / wgmma::kRows * c.warps_n * c.block_k / wgmma::k_step(s) * wgmma::products(c.planes);
-    const double products = wgmma::kRows * columns * wgmma::k_step(s) / kProductsPerClock;
+    const double products = wgmma::kRows * columns * 16 / kProductsPerClock;
+    // From registers or not, the left operand's words are read once for each instruction.
     const double operands = (wgmma::kRows + columns) * 32 / kSharedBytesPerClock;
     const double from_l2 = (static_cast<double>(c.block_m) / c.multicast_a + static_cast<double>(c.block_n) / c.multicast_b) * c.block_k *
                            element / kL2BytesPerClock;

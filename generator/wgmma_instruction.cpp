@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <string_view>
+
 #include "generator/text.h"
 #include "tmm/wgmma.h"
 
@@ -22,20 +24,38 @@ std::string wgmma_instruction(const KernelSignature& signature, const KernelConf
         operands += fmt::format("{}\"+f\"(sums[{}])", i == 0 ? "" : i % 6 == 0 ? ",\n          " : ", ", i);
     }
     const std::string_view type = name_of(signature.type_a);
-    // The flags behind the descriptors: add to the sums, take both operands' signs as they are, and who is transposed.
+    const std::string_view multiplied = signature.compute == ComputeMode::tf32 ? "tf32" : type;
+    const auto instruction = fmt::format("wgmma.mma_async.sync.aligned.m64n{0}k{1}.f32.{2}.{2} ", n, wgmma::k_step(signature), multiplied);
+    if (wgmma::left_from_registers(config, signature)) {
+        // The flags behind the descriptor: add to the sums, and take both operands' signs as they are.
+        return fmt::format(
+            "template <>\n"
+            "__device__ inline void tmm::ptx::wgmma_mma_async_fragments<tmm::ElementType::{0}, {1}>(\n"
+            "    float (&sums)[{2}], const unsigned (&left)[4], unsigned long long right) {{\n"
+            "    asm volatile(\n"
+            "        \"{3}\"\n"
+            "        \"{{{4}}}, \"\n"
+            "        \"{{%{2}, %{5}, %{6}, %{7}}}, %{8}, 1, 1, 1;\"\n"
+            "        : {9}\n"
+            "        : \"r\"(left[0]), \"r\"(left[1]), \"r\"(left[2]), \"r\"(left[3]), \"l\"(right));\n"
+            "}}\n\n",
+            type, n, registers, instruction, names, registers + 1, registers + 2, registers + 3, registers + 4, operands);
+    }
+    // And who is transposed, which tf32 can't be.
+    const std::string transposed =
+        is_16_bit(signature.type_a) ? fmt::format(", {}, {}", transpose_left ? 1 : 0, transpose_right ? 1 : 0) : std::string();
     return fmt::format(
         "template <>\n"
         "__device__ inline void tmm::ptx::wgmma_mma_async<tmm::ElementType::{0}, {1}, {2}, {3}>(\n"
         "    float (&sums)[{4}], unsigned long long left, unsigned long long right) {{\n"
         "    asm volatile(\n"
-        "        \"wgmma.mma_async.sync.aligned.m64n{1}k{5}.f32.{0}.{0} \"\n"
+        "        \"{5}\"\n"
         "        \"{{{6}}}, \"\n"
-        "        \"%{4}, %{7}, 1, 1, 1, {8}, {9};\"\n"
-        "        : {10}\n"
+        "        \"%{4}, %{7}, 1, 1, 1{8};\"\n"
+        "        : {9}\n"
         "        : \"l\"(left), \"l\"(right));\n"
         "}}\n\n",
-        type, n, transpose_left, transpose_right, registers, wgmma::k_step(signature), names, registers + 1, transpose_left ? 1 : 0,
-        transpose_right ? 1 : 0, operands);
+        type, n, transpose_left, transpose_right, registers, instruction, names, registers + 1, transposed, operands);
 }
 
 }  // namespace tmm

@@ -8,8 +8,8 @@
 
 namespace tmm {
 
-// The specialisation of ptx::wgmma_mma_async (templates/tmm/ptx.cuh) for a config of family wgmma; empty where no
-// kernel can be made of it.
+// The specialisation of ptx::wgmma_mma_async, or of ptx::wgmma_mma_async_fragments, (templates/tmm/ptx.cuh) for a config of
+// family wgmma; empty where no kernel can be made of it.
 std::string wgmma_instruction(const KernelSignature& signature, const KernelConfig& config);
 
 }  // namespace tmm

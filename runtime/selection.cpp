@@ -25,6 +25,11 @@ bool computes_on_cuda_cores(const KernelConfig& config) {
            config.family == family::gemv || config.family == family::reduce;
 }
 
+// Who asks for TF32 wants its speed: where tensor cores multiply it, a guess at those is faster than what won in FP32.
+bool is_too_slow_a_mode(const GemmProblem& asked, ComputeMode tuned, const DeviceInfo& device) {
+    return asked.compute == ComputeMode::tf32 && tuned != asked.compute && has_tensor_core_kernels(asked, device);
+}
+
 // Same problem, but for the compute mode.
 bool same_but_compute(GemmProblem x, const GemmProblem& y) {
     x.compute = y.compute;
@@ -66,6 +71,7 @@ bool keeps_promise(ComputeMode asked, ComputeMode tuned, const KernelConfig& con
     if (asked == tuned) return true;
     if (asked == ComputeMode::f32) return tuned == ComputeMode::f32_strict;
     if (asked == ComputeMode::f32_strict) return tuned == ComputeMode::f32 && computes_on_cuda_cores(config);
+    if (asked == ComputeMode::tf32) return tuned == ComputeMode::f32 || tuned == ComputeMode::f32_strict;
     return false;
 }
 
@@ -88,6 +94,11 @@ Winners::Winners(std::vector<WinnerRow> rows, DeviceInfo device, CandidateSource
     std::stable_partition(tuned_.begin(), tuned_.end(), [](const Tuned& tuned) { return tuned.winner.origin == "user"; });
 }
 
+bool Winners::may_serve(const GemmProblem& problem, const Tuned& tuned) const {
+    return keeps_promise(problem.compute, tuned.problem.compute, tuned.winner.config) &&
+           !is_too_slow_a_mode(problem, tuned.problem.compute, device_);
+}
+
 bool Winners::fits(const GemmProblem& problem, const KernelConfig& config, std::int64_t most_workspace) const {
     return most_workspace == kAnyWorkspace || workspace_bytes(problem, config, device_) <= most_workspace;
 }
@@ -96,14 +107,14 @@ const Winners::Tuned* Winners::exact_winner(const GemmProblem& problem, std::int
     const Tuned* exact = nullptr;
     for (const Tuned& tuned : tuned_) {
         const WinnerRow& row = tuned.winner;
-        if (!same_but_compute(tuned.problem, problem) || !keeps_promise(problem.compute, tuned.problem.compute, row.config)) continue;
+        if (!same_but_compute(tuned.problem, problem) || !may_serve(problem, tuned)) continue;
         if (const std::optional<std::string> invalid = why_invalid(problem, row.config, device_)) {
             passed_over = fmt::format("its winner in the database is not valid: {}", *invalid);
             continue;
         }
         if (!fits(problem, row.config, most_workspace)) continue;
-        const bool better = !exact || (row.origin == exact->winner.origin && tuned.problem.compute == problem.compute &&
-                                       exact->problem.compute != problem.compute);
+        // Of the modes that keep the promise, the one whose winner is the fastest.
+        const bool better = !exact || (row.origin == exact->winner.origin && row.median_us < exact->winner.median_us);
         if (better) exact = &tuned;
     }
     return exact;
@@ -156,7 +167,7 @@ const Winners::Tuned* Winners::nearest_winner(const GemmProblem& problem, std::i
     std::pair<double, bool> best{kNearDoublings, true};
     for (const Tuned& tuned : tuned_) {
         const KernelConfig& config = tuned.winner.config;
-        if (!same_operands(tuned.problem, problem) || !keeps_promise(problem.compute, tuned.problem.compute, config)) continue;
+        if (!same_operands(tuned.problem, problem) || !may_serve(problem, tuned)) continue;
         KernelSignature its = signature_of(tuned.problem);
         its.compute = signature.compute;
         const std::pair<double, bool> distance{doublings_apart(tuned.problem, problem) + (its == signature ? 0 : kOtherKernelPenalty),

@@ -28,8 +28,8 @@ struct Selection {
     std::string why;
 };
 
-// A config that won under one compute mode keeps the promise of another: f32_strict is as accurate as f32 asks; and f32's
-// winner serves f32_strict where its family computes by FP32 FMAs on CUDA cores.
+// A config that won under one compute mode keeps the promise of another: f32_strict is as accurate as f32 asks; f32's
+// winner serves f32_strict where its family computes by FP32 FMAs on CUDA cores; and both are more accurate than tf32 asks.
 bool keeps_promise(ComputeMode asked, ComputeMode tuned, const KernelConfig& config);
 
 // How far apart two shapes are: the sum over m, n, k and batch of |log2| of their ratio.
@@ -61,6 +61,7 @@ private:
         GemmProblem problem;
     };
 
+    bool may_serve(const GemmProblem& problem, const Tuned& tuned) const;
     bool fits(const GemmProblem& problem, const KernelConfig& config, std::int64_t most_workspace) const;
     // Null where there is none. The last reason why one can't serve goes to passed_over.
     const Tuned* exact_winner(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over) const;

@@ -89,8 +89,9 @@ void check_support(const GemmProblem& p) {
                "this version of tmm has kernels for A and B of one type, TMM_F32, TMM_F16 or TMM_BF16, and C of that type or TMM_F32");
     if (narrow && p.compute != ComputeMode::f32)
         refuse(TMM_STATUS_UNSUPPORTED_COMPUTE, "this version of tmm computes with TMM_F16 and TMM_BF16 in TMM_COMPUTE_F32 only");
-    if (p.compute != ComputeMode::f32 && p.compute != ComputeMode::f32_strict)
-        refuse(TMM_STATUS_UNSUPPORTED_COMPUTE, "this version of tmm computes in TMM_COMPUTE_F32 and TMM_COMPUTE_F32_STRICT only");
+    if (p.compute == ComputeMode::f64)
+        refuse(TMM_STATUS_UNSUPPORTED_COMPUTE,
+               "this version of tmm computes with TMM_F32 in TMM_COMPUTE_F32, TMM_COMPUTE_F32_STRICT and TMM_COMPUTE_TF32 only");
     if (p.epilogue != Epilogue::none) refuse(TMM_STATUS_UNSUPPORTED_EPILOGUE, "this version of tmm has no epilogue but TMM_EPILOGUE_NONE");
 }
 

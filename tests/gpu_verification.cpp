@@ -37,6 +37,13 @@ TEST_CASE("fallback and default kernels pass on a GPU") {
              "8x4096x4096 dtype=bf16 ops=nt",
              "100 100 100 dtype=f16 ctype=f32 batch=7 ops=tn",
              "2048x2048x2048 dtype=bf16",
+             "33x29x17 compute=tf32 align=4",
+             "127 65 300 compute=tf32 ops=tt lda=131 ldb=333 ldc=71 align=4 beta=-0.5 alpha=1.5",
+             "16x4096x4096 compute=tf32",
+             "500x300x700 compute=tf32 batch=3 ops=tn beta=1",
+             "2048x2048x2048 compute=tf32",
+             "2048x2048x2048 compute=tf32 ops=tt",
+             "2048x2048x2048 compute=tf32 ops=nt",
              // Sampled by rows.
              "20000x20000x8",
              "6000x6000x6000",

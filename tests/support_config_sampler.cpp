@@ -52,8 +52,8 @@ std::int64_t leading_dimension(std::int64_t columns, int kind, int align_element
     return kind == 0 ? aligned : kind == 1 ? aligned + align_elements : aligned + 1;
 }
 
-// types: of A and B, and of C; narrow stands for f16 and bf16 in turn.
-enum class Types { floats, narrow, narrow_to_float };
+// types: of A and B, and of C; narrow stands for f16 and bf16 in turn, tf32 for floats that may be rounded to it.
+enum class Types { floats, narrow, narrow_to_float, tf32 };
 struct Family {
     int family;
     int boundary;
@@ -83,6 +83,9 @@ constexpr std::array kFamilies = {
     Family{family::wgmma, boundary::hardware, Types::narrow_to_float},
     Family{family::wgmma, boundary::hardware, Types::floats},
     Family{family::wgmma, boundary::hardware, Types::floats},
+    Family{family::simt, boundary::peeled, Types::tf32},
+    Family{family::wgmma, boundary::hardware, Types::tf32},
+    Family{family::wgmma, boundary::hardware, Types::tf32},
 };
 
 std::vector<Family> families_of(const DeviceInfo& device) {
@@ -137,6 +140,7 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.block_m = c.warps_m * draw.of(std::array{64, 64, 128});
             c.block_n = c.warps_n * draw.of(std::array{8, 24, 40, 64, 64, 128, 192});
             c.block_k = draw.of(std::array{64, 64, 128});
+            if (family.types == Types::tf32) c.block_k /= 2;
             c.stages = draw.of(std::array{2, 3, 4, 6});
             c.vector_width = 8;
             c.split_k = draw.of(std::array{1, 1, 2, 3, 4, 8});
@@ -169,10 +173,10 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
     return c;
 }
 
-GemmProblem make_problem(const KernelConfig& c, ElementType type, ElementType type_c, int ops, const std::vector<int>& shape,
-                         const std::vector<int>& layout) {
+GemmProblem make_problem(const KernelConfig& c, ElementType type, ElementType type_c, ComputeMode compute, int ops,
+                         const std::vector<int>& shape, const std::vector<int>& layout) {
     const bool multiples = c.boundary == boundary::exact;
-    GemmProblem p{.type_a = type, .type_b = type, .type_c = type_c};
+    GemmProblem p{.type_a = type, .type_b = type, .type_c = type_c, .compute = compute};
     // Swapped, a config holds columns where the others hold rows.
     p.m = size_of_kind(shape[m_kind], c.swap_ab ? c.block_n : c.block_m, multiples);
     p.n = size_of_kind(shape[n_kind], c.swap_ab ? c.block_m : c.block_n, multiples);
@@ -254,7 +258,8 @@ std::vector<Sample> sample_configs(const SamplerOptions& options, const DeviceIn
         const int ops = round % 4;
         // Neighbours in the list and in time have different types.
         const ElementType narrow = (i + round) % 2 == 0 ? ElementType::f16 : ElementType::bf16;
-        const ElementType type = family.types == Types::floats ? ElementType::f32 : narrow;
+        const ElementType type = family.types == Types::floats || family.types == Types::tf32 ? ElementType::f32 : narrow;
+        const ComputeMode compute = family.types == Types::tf32 ? ComputeMode::tf32 : ComputeMode::f32;
         const ElementType type_c = family.types == Types::narrow_to_float ? ElementType::f32 : type;
         const std::vector<int>& layout = rows[next_row++ % rows.size()];
         for (;;) {
@@ -263,7 +268,7 @@ std::vector<Sample> sample_configs(const SamplerOptions& options, const DeviceIn
             sample.beta = layout[scalars] == 0 ? 0 : layout[scalars] == 1 ? 1 : 3;
             std::vector<int> shape = layout;
             for (int j = 0; j < options.problems_per_config; ++j) {
-                const GemmProblem problem = make_problem(sample.config, type, type_c, ops, shape, layout);
+                const GemmProblem problem = make_problem(sample.config, type, type_c, compute, ops, shape, layout);
                 if (!why_invalid(problem, sample.config, device)) sample.problems.push_back(problem);
                 shape = {draw.below(6), draw.below(6), draw.below(6)};
             }

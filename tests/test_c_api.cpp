@@ -111,7 +111,9 @@ TEST_CASE("every invalid argument gives its own status and launches nothing") {
                  x.args.c = const_cast<void*>(moved(x.args.c, 2));
              },
              false},
-            {"tf32", TMM_STATUS_UNSUPPORTED_COMPUTE, [](Call& x) { x.problem.compute = TMM_COMPUTE_TF32; }, true},
+            {"f32 in f64", TMM_STATUS_UNSUPPORTED_COMPUTE, [](Call& x) { x.problem.compute = TMM_COMPUTE_F64; }, true},
+            {"f16, tf32", TMM_STATUS_UNSUPPORTED_COMPUTE,
+             [](Call& x) { x.problem.type_a = x.problem.type_b = TMM_F16, x.problem.compute = TMM_COMPUTE_TF32; }, true},
             {"bias epilogue", TMM_STATUS_UNSUPPORTED_EPILOGUE, [](Call& x) { x.problem.epilogue = TMM_EPILOGUE_BIAS; }, true},
             {"bias", TMM_STATUS_UNSUPPORTED_EPILOGUE, [](Call& x) { x.args.bias = x.b.data(); }, false},
             {"a", TMM_STATUS_NULL_A, [](Call& x) { x.args.a = nullptr; }, false},

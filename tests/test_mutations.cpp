@@ -308,7 +308,9 @@ const std::map<std::string, std::vector<Case>>& cases() {
            {{3, 5, 301}, {259, 4, 7}},
            0,
            ElementType::f16,
-           ElementType::f32}}},
+           ElementType::f32},
+          {"turn both", kTranspose, kNone, 2, 4, false, with(kWgmmaConfig, &C::pack_ab, 3), {{37, 41, 43}, {5, 70, 3}}},
+          {"pad one, turn one", kNone, kNone, 2, 4, false, with(kWgmmaConfig, &C::pack_ab, 3), {{3, 40, 301}}}}},
     };
     return all;
 }
@@ -432,6 +434,7 @@ GemmProblem problem_of(const Case& one, const Case::Size& size) {
     const i64 unit = std::max(1, one.alignment / size_of(one.type));
     const i64 unit_c = std::max(1, one.alignment / size_of(one.type_c));
     const auto padded = [](i64 columns, i64 pad, i64 to) { return (columns + to - 1) / to * to + pad * to; };
+    const bool tf32 = one.config.family == family::wgmma && one.type == ElementType::f32;
     GemmProblem problem{.m = size.m,
                         .n = size.n,
                         .k = size.k,
@@ -439,6 +442,7 @@ GemmProblem problem_of(const Case& one, const Case::Size& size) {
                         .type_a = one.type,
                         .type_b = one.type,
                         .type_c = one.type_c,
+                        .compute = tf32 ? ComputeMode::tf32 : ComputeMode::f32,
                         .op_a = one.op_a,
                         .op_b = one.op_b};
     problem.lda = padded(stored_columns_a(problem), 1, unit);
@@ -482,6 +486,8 @@ std::vector<Launch> launches_of(const LaunchPlan& plan, const GemmCall& call) {
         GemmArgs args;
         std::memcpy(&args, arguments, sizeof args);
         GemmProblem padded = plan.problem;
+        padded.op_a = step.signature.op_a;
+        padded.op_b = step.signature.op_b;
         padded.lda = args.lda;
         padded.ldb = args.ldb;
         padded.stride_a = args.stride_a;

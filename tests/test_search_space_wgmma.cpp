@@ -148,7 +148,8 @@ TEST_CASE("wgmma is offered on compute capability 9.0 alone, and never where FP3
     DeviceInfo emulated = assumed_device("90");
     emulated.emulated = true;
     CHECK(offered("1024x1024x1024 dtype=bf16", assumed_device("90")));
-    for (const char* text : {"1024x1024x1024 dtype=bf16", "1023x1024x1025 dtype=f16"}) {
+    CHECK(offered("1024x1024x1024 compute=tf32", assumed_device("90")));
+    for (const char* text : {"1024x1024x1024 dtype=bf16", "1023x1024x1025 dtype=f16", "1024x1024x1024 compute=tf32"}) {
         for (const char* architecture : {"75", "80", "89", "100", "103", "120"}) {
             CAPTURE(architecture);
             CHECK_FALSE(offered(text, assumed_device(architecture)));
@@ -190,10 +191,11 @@ TEST_CASE("a wgmma config that the device or the problem rules out says why") {
     }
 }
 
-TEST_CASE("the search space of every 16-bit shape of the benchmark is made in well under a second") {
+TEST_CASE("the search space of every tensor-core shape of the benchmark is made in well under a second") {
     const DeviceInfo device = assumed_device("90");
-    const std::vector<Shape> shapes = read_shapes(TMM_SOURCE_DIR "/bench/shapes/bf16.txt");
+    std::vector<Shape> shapes = read_shapes(TMM_SOURCE_DIR "/bench/shapes/bf16.txt");
     REQUIRE(shapes.size() >= 30);
+    for (const Shape& shape : read_shapes(TMM_SOURCE_DIR "/bench/shapes/tf32.txt")) shapes.push_back(shape);
     for (const Shape& shape : shapes) {
         CAPTURE(shape.problem.m);
         CAPTURE(shape.problem.n);

@@ -14,6 +14,7 @@
 
 #include "api_testing.h"
 #include "db/tuning_database.h"
+#include "generator/assumed_device.h"
 #include "generator/launch_plan.h"
 #include "generator/search_space.h"
 #include "generator/shapes_file.h"
@@ -160,6 +161,28 @@ TEST_CASE("compute modes: f32 and f32_strict serve each other on CUDA cores, the
     CHECK(select({plain}, "64 64 64 compute=f32_strict").match == Match::exact);
     CHECK_FALSE(tmm::keeps_promise(tmm::ComputeMode::f32, tmm::ComputeMode::tf32, plain.config));
     CHECK_FALSE(tmm::keeps_promise(tmm::ComputeMode::f32_strict, tmm::ComputeMode::tf32, plain.config));
+}
+
+TEST_CASE("compute modes: FP32 serves tf32 where no tensor core does, and not the other way round") {
+    const tmm::WinnerRow plain = winner("64 64 64", kTiled8);
+    const tmm::WinnerRow rounded = winner("64 64 64 compute=tf32", kTiled16);
+    CHECK(tmm::to_text(select({plain, rounded}, "64 64 64 compute=tf32").config) == kTiled16);
+    const tmm::Selection served = select({plain}, "64 64 64 compute=tf32");
+    CHECK(served.match == Match::exact);
+    CHECK(contains(served.why, "tuned as compute=f32"));
+    CHECK(select({winner("64 64 64 compute=f32_strict", kTiled8)}, "64 64 80 compute=tf32").match == Match::near);
+    CHECK(select({rounded}, "64 64 64").match == Match::predicted);
+    // A GPU whose tensor cores multiply TF32.
+    const tmm::DeviceInfo hopper = tmm::assumed_device("90");
+    const auto there = [&](tmm::WinnerRow row) {
+        row.device = hopper.name;
+        row.compute_capability = hopper.compute_capability();
+        row.sm_count = hopper.sm_count;
+        return tmm::Winners({row}, hopper).select(shape("64 64 64 compute=tf32"));
+    };
+    CHECK(there(rounded).match == Match::exact);
+    CHECK(there(plain).match == Match::predicted);
+    CHECK(there(plain).config.family == tmm::family::wgmma);
 }
 
 TEST_CASE("a user's row goes before a shipped one") {

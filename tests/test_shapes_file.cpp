@@ -299,7 +299,7 @@ TEST_CASE("mutilated files give problems or an error, and what parses is written
 }
 
 TEST_CASE("the shapes that come with tmm parse") {
-    for (const char* name : {"f32.txt", "bf16.txt", "seeds.txt", "smoke.txt"}) {
+    for (const char* name : {"f32.txt", "bf16.txt", "tf32.txt", "seeds.txt", "smoke.txt"}) {
         CAPTURE(name);
         CHECK_FALSE(read_shapes(std::string(TMM_SOURCE_DIR "/bench/shapes/") + name).empty());
     }

@@ -274,7 +274,7 @@ TEST_CASE("what matrices are filled with are numbers of their type, nearest to t
 
 TEST_CASE("problems that it can't judge are refused") {
     for (const char* text : {"8 8 8 dtype=f64", "8 8 8 dtype=f16 ctype=bf16", "8 8 8 dtype=f16 btype=bf16", "8 8 8 ctype=bf16",
-                             "8 8 8 dtype=bf16 compute=f32_strict", "8 8 8 compute=tf32"}) {
+                             "8 8 8 dtype=bf16 compute=f32_strict", "8 8 8 compute=f64", "8 8 8 dtype=f16 compute=tf32"}) {
         CAPTURE(text);
         CHECK_THROWS_AS(Verifier(*bench().loader, problem_of(text)), Error);
     }

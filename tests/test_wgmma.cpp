@@ -25,10 +25,12 @@ namespace {
 
 const char* const kTile = "family=wgmma,block_m=128,block_n=128,block_k=64,stages=4,vector_width=8,boundary=hardware,warps_m=2";
 
+// Floats are multiplied as TF32.
 KernelSignature signature_for(const char* ops, ElementType type = ElementType::bf16) {
     return KernelSignature{.type_a = type,
                            .type_b = type,
                            .type_c = type,
+                           .compute = type == ElementType::f32 ? ComputeMode::tf32 : ComputeMode::f32,
                            .op_a = ops[0] == 't' ? Operation::transpose : Operation::none,
                            .op_b = ops[1] == 't' ? Operation::transpose : Operation::none,
                            .align_a = 16,
@@ -80,10 +82,19 @@ TEST_CASE("each rule of the family is named by the config that breaks it") {
         return signature;
     };
     const Broken rules[] = {
-        {"", "f16 by f16 and bf16 by bf16", with([](auto& s) { s.type_a = s.type_b = s.type_c = ElementType::f32; })},
-        {"", "f16 by f16 and bf16 by bf16", with([](auto& s) { s.type_b = ElementType::f16; })},
+        {"", "f16 by f16, bf16 by bf16", with([](auto& s) { s.type_a = s.type_b = s.type_c = ElementType::f32; })},
+        {"", "f16 by f16, bf16 by bf16", with([](auto& s) { s.type_b = ElementType::f16; })},
         {"", "C has the operands' type or f32", with([](auto& s) { s.type_c = ElementType::f16; })},
-        {"", "computes in f32", with([](auto& s) { s.compute = ComputeMode::tf32; })},
+        {"", "with 16-bit operands in f32", with([](auto& s) { s.compute = ComputeMode::tf32; })},
+        {"", "C has the operands' type or f32",
+         with([](auto& s) { s.type_a = s.type_b = ElementType::f32, s.compute = ComputeMode::tf32, s.op_b = Operation::transpose; })},
+        {"", "rows run along K", signature_for("nn", ElementType::f32)},
+        {"", "rows run along K", signature_for("tn", ElementType::f32)},
+        {"swap_ab=1", "rows run along K", signature_for("tn", ElementType::f32)},
+        {"swap_ab=1", "rows run along K", signature_for("tt", ElementType::f32)},
+        {"block_k=48", "block_k is a multiple of the elements", signature_for("nt", ElementType::f32)},
+        {"block_n=160,warps_m=1", "beside fragments", signature_for("tt", ElementType::f32)},
+        {"block_k=32,block_n=64,warps_m=1,stages=2,min_blocks=3", "do not fit the registers", signature_for("tt", ElementType::f32)},
         {"", "multiples of 16 bytes", with([](auto& s) { s.align_a = 8; })},
         {"", "multiples of 16 bytes", with([](auto& s) { s.align_b = 2; })},
         {"", "has this epilogue", with([](auto& s) { s.epilogue = Epilogue::bias; })},
@@ -94,7 +105,7 @@ TEST_CASE("each rule of the family is named by the config that breaks it") {
         {"block_m=192", "multiple of 64 for each of warps_m"},
         {"block_n=264", "block_n is up to 256"},
         {"block_n=20", "multiple of 8 for each of warps_n"},
-        {"block_k=96", "block_k is a multiple of the 64"},
+        {"block_k=96", "block_k is a multiple of the elements"},
         {"block_k=320", "up to 256"},
         {"block_n=96", "a warpgroup's columns are a multiple of 64", signature_for("nn")},
         {"block_n=192,warps_m=1,warps_n=2", "a warpgroup's columns are a multiple of 64", signature_for("tn")},
@@ -113,7 +124,6 @@ TEST_CASE("each rule of the family is named by the config that breaks it") {
         {"block_n=8,multicast_b=2", "whole groups of 8"},
         {"swap_ab=2", "swap_ab is 0 or 1"},
         {"pack_ab=4", "pack_ab is 0 to 3"},
-        {"swap_ab=1,multicast_a=2", "swap_ab goes without multicast"},
         {"split_k=0,cluster=0", "cluster is 1 to 8"},
         {"split_k=16,cluster=16", "cluster is 1 to 8"},
         {"split_k=2,cluster=2,multicast_a=2", "either sums parts of K or shares tiles"},
@@ -129,6 +139,12 @@ TEST_CASE("each rule of the family is named by the config that breaks it") {
         {"trim=1", "trim"},
     };
     for (const char* ops : {"nn", "nt", "tn", "tt"}) CHECK(first_violation(tile, signature_for(ops)) == nullptr);
+    // tf32 takes the left operand as it lies.
+    for (const char* ops : {"nt", "tt"}) CHECK(first_violation(tile, signature_for(ops, ElementType::f32)) == nullptr);
+    for (const char* ops : {"nn", "nt"})
+        CHECK(first_violation(changed(tile, "swap_ab=1"), signature_for(ops, ElementType::f32)) == nullptr);
+    CHECK(first_violation(changed(tile, "block_k=32"), signature_for("tt", ElementType::f32)) == nullptr);
+    CHECK(first_violation(changed(tile, "block_n=152,warps_m=1"), signature_for("tt", ElementType::f32)) == nullptr);
     for (const Broken& broken : rules) {
         CAPTURE(broken.changes);
         CAPTURE(broken.reason);
@@ -138,10 +154,10 @@ TEST_CASE("each rule of the family is named by the config that breaks it") {
                       (violation ? violation : "nothing"));
     }
     // What the rules bound is allowed up to the bound.
-    for (const char* changes :
-         {"stages=16", "stages=2", "multicast_a=4", "multicast_b=4", "split_k=1024", "split_k=8,cluster=8", "split_k=3,cluster=3",
-          "raster=64", "block_n=256", "block_n=8", "block_m=256", "block_m=192,warps_m=3", "block_k=256", "swap_ab=1",
-          "min_blocks=2,block_n=64", "block_m=64,block_n=192,warps_m=1,warps_n=3", "pack_ab=3"}) {
+    for (const char* changes : {"stages=16", "stages=2", "multicast_a=4", "multicast_b=4", "split_k=1024", "split_k=8,cluster=8",
+                                "split_k=3,cluster=3", "raster=64", "block_n=256", "block_n=8", "block_m=256", "block_m=192,warps_m=3",
+                                "block_k=256", "swap_ab=1", "swap_ab=1,multicast_a=2", "swap_ab=1,multicast_b=4", "min_blocks=2,block_n=64",
+                                "block_m=64,block_n=192,warps_m=1,warps_n=3", "pack_ab=3"}) {
         CAPTURE(changes);
         const char* const violation = first_violation(changed(tile, changes), signature_for("nt"));
         CHECK_MESSAGE(violation == nullptr, (violation ? violation : ""));
@@ -198,6 +214,24 @@ TEST_CASE("kernels of every kind compile without spills, warnings or serialized 
         {"nn", kBf16, kBf16, false, "block_n=256,pack_ab=3", 2},
         {"nt", kBf16, kBf16, true, "block_n=176,block_m=192,warps_m=3,pack_ab=3,multicast_a=2", 2},
         {"tn", kF16, kF16, false, "block_n=128,pack_ab=1,swap_ab=1", 8},
+        {"nn", kBf16, kBf16, false, "block_n=128,swap_ab=1,multicast_a=2"},
+        // tf32: both operands from shared memory, and the left one from registers.
+        {"nt", kF32, kF32, false, "block_k=32,stages=4,block_n=256,multicast_a=2"},
+        {"nt", kF32, kF32, true, "block_k=64,stages=3,block_n=96,min_blocks=1,swap_ab=1"},
+        {"nt", kF32, kF32, false, "block_k=32,stages=4,split_k=4,cluster=4"},
+        {"tt", kF32, kF32, false, "block_k=32,stages=4,block_n=256"},
+        {"tt", kF32, kF32, true, "block_k=32,stages=4,block_n=256,multicast_b=2"},
+        {"tt", kF32, kF32, false, "block_k=32,stages=4,block_m=256,multicast_a=4"},
+        {"tt", kF32, kF32, true, "block_k=64,stages=2,block_n=144,warps_m=1"},
+        {"tt", kF32, kF32, false, "block_k=32,stages=3,block_m=192,block_n=176,warps_m=3"},
+        {"nn", kF32, kF32, false, "block_k=32,stages=4,block_n=256,swap_ab=1,multicast_b=2"},
+        {"nn", kF32, kF32, true, "block_k=32,stages=4,block_n=256,swap_ab=1,multicast_a=2"},
+        {"nn", kF32, kF32, true, "block_k=32,stages=4,block_m=256,swap_ab=1,multicast_a=4"},
+        {"nn", kF32, kF32, true, "block_k=32,stages=4,block_n=152,warps_m=1,swap_ab=1,multicast_a=4"},
+        {"nn", kF32, kF32, false, "block_k=128,stages=2,block_n=16,swap_ab=1,split_k=8,cluster=8"},
+        {"nn", kF32, kF32, false, "block_k=32,stages=8,block_m=64,block_n=8,warps_m=1,swap_ab=1,split_k=6", 4},
+        {"nn", kF32, kF32, true, "block_k=32,stages=4,block_m=64,block_n=64,warps_m=1,min_blocks=3,swap_ab=1"},
+        {"nn", kF32, kF32, false, "block_k=64,stages=3,block_m=64,block_n=192,warps_m=1,warps_n=2,swap_ab=1,min_blocks=1"},
     };
     std::vector<Job> jobs;
     std::set<std::string> names;
@@ -209,14 +243,16 @@ TEST_CASE("kernels of every kind compile without spills, warnings or serialized 
         const KernelConfig config = changed(parse_config(kTile), sample.changes);
         CAPTURE(sample.changes);
         const char* const violation = first_violation(config, signature);
-        CHECK_MESSAGE(violation == nullptr, (violation ? violation : ""));
+        CHECK_MESSAGE(!violation, std::string(violation ? violation : ""));
         CHECK(names.insert(make_kernel_source(signature, config).name).second);
         if (!violation) jobs.push_back({fmt::format("{} {}", sample.ops, sample.changes), config, signature, {}});
     }
     // What problems that are not tuned get.
     const DeviceInfo device = assumed_device("90");
     for (const char* text : {"4096x4096x4096 dtype=bf16", "2047x2049x2051 dtype=f16 ops=nt", "16x4096x4096 dtype=bf16 ops=nt",
-                             "64x64x65536 dtype=bf16", "512x512x64 batch=96 dtype=bf16 ops=nt"}) {
+                             "64x64x65536 dtype=bf16", "512x512x64 batch=96 dtype=bf16 ops=nt", "1024x1024x1024 compute=tf32",
+                             "8192x8192x8192 compute=tf32", "4096x4096x4096 compute=tf32 ops=tn", "2047x2049x2051 compute=tf32 ops=tt",
+                             "16x4096x4096 compute=tf32", "64x64x65536 compute=tf32 ops=nt beta=1"}) {
         const GemmProblem problem = parse_shape(text).problem;
         const KernelConfig config = default_config(problem, device);
         const KernelSignature signature = main_signature(problem, config);

@@ -158,6 +158,14 @@ TEST_CASE("blocks that load a tile together ask for a share of its rows") {
         CHECK(request(along_m, true).box_rows == 128);
         CHECK(request(along_m, false).box_rows == (ops[1] == 't' ? 192 : 128) / 4);
         CHECK(along_m.main->cluster == 4);
+        // Swapped, B is the left operand, which neighbours along M share.
+        const Bound swapped = bound(problem, parse_config(kTile + ",swap_ab=1,multicast_a=2"));
+        CHECK(request(swapped, true).address == kCall.b);
+        CHECK(request(swapped, true).box_rows == 128 / 2);
+        CHECK(request(swapped, false).box_rows == (ops[0] == 'n' ? 192 : 128));
+        const Bound swapped_right = bound(problem, parse_config(kTile + ",swap_ab=1,multicast_b=4"));
+        CHECK(request(swapped_right, true).box_rows == 128);
+        CHECK(request(swapped_right, false).box_rows == (ops[0] == 'n' ? 192 : 128) / 4);
     }
 }
 
@@ -258,6 +266,9 @@ TEST_CASE("a grid is whole clusters, and no more of them than the SMs hold") {
              Expected{"640x576x64", ",multicast_b=4", 24},
              Expected{"4096x4096x64", ",multicast_a=2", 132},
              Expected{"4096x4096x64", ",multicast_b=4", 132},
+             // Swapped, 11 tiles of 128 columns, of which as many as a cluster shares their rows, by 4 of 192 rows.
+             Expected{"704x1304x64", ",swap_ab=1,multicast_a=2", 44},
+             Expected{"704x1304x64", ",swap_ab=1,multicast_b=2", 48},
              Expected{"128x192x4096", ",split_k=6", 6},
              Expected{"12800x192x4096", ",split_k=2", 132},
              // Clusters that sum parts of K have a tile each.

@@ -4,10 +4,13 @@
 //     ld = 5:  a a a a a b b b b b c c c c c        padded:  a a a a a . . .
 //                                             ----->         b b b b b . . .
 //                                                            c c c c c . . .
+//
+// Of tf32 wgmma wants rows along K. Where they run along M or N, the copy turns the matrix.
 #pragma once
 
 #include "tmm/args.h"
 #include "tmm/element.cuh"
+#include "tmm/pack.cuh"
 #include "tmm/pad.h"
 #include "tmm/ptx_grid.cuh"
 
@@ -38,20 +41,36 @@ __device__ inline void copy_piece(const T* source, T* destination, const Matrix&
         if (column + i * 32 < matrix.columns) to[column + i * 32] = elements[i];
 }
 
+// Squares of 32 x 32, each by a whole block. source: rows of `columns` elements; destination: rows of `rows`.
+__device__ inline void turn(const float* source, float* destination, const Matrix& matrix, i64 batch, float* square) {
+    const i64 squares = pack::tiles(matrix.rows, matrix.columns, batch);
+    for (i64 index = blockIdx.x; index < squares; index += gridDim.x)
+        pack::pack_tile<true>(source, matrix.ld, matrix.stride, matrix.rows, matrix.columns, index, destination, square);
+}
+
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
     ptx::griddepcontrol_launch_dependents();
     using A = Element<signature.type_a>;
     using B = Element<signature.type_b>;
-    constexpr bool a_turned = signature.op_a == Operation::transpose;
-    constexpr bool b_turned = signature.op_b == Operation::transpose;
-    const Matrix a{a_turned ? args.k : args.m, a_turned ? args.m : args.k, args.lda, args.stride_a};
-    const Matrix b{b_turned ? args.n : args.k, b_turned ? args.k : args.n, args.ldb, args.stride_b};
+    constexpr bool a_lies_along_m = signature.op_a == Operation::transpose;
+    constexpr bool b_lies_along_k = signature.op_b == Operation::transpose;
+    constexpr bool turn_a = turns_a(config, signature);
+    constexpr bool turn_b = turns_b(config, signature);
+    const Matrix a{a_lies_along_m ? args.k : args.m, a_lies_along_m ? args.m : args.k, args.lda, args.stride_a};
+    const Matrix b{b_lies_along_k ? args.n : args.k, b_lies_along_k ? args.k : args.n, args.ldb, args.stride_b};
     unsigned char* const padded_a = static_cast<unsigned char*>(args.workspace);
-    unsigned char* const padded_b = padded_a + (pads_a(config) ? padded_bytes(a.rows, a.columns, args.batch, signature.type_a) : 0);
-    const i64 pieces_a = pads_a(config) ? pieces(a.rows, a.columns, args.batch) : 0;
-    const i64 pieces_b = pads_b(config) ? pieces(b.rows, b.columns, args.batch) : 0;
+    const i64 bytes_a = padded_bytes(turn_a ? a.columns : a.rows, turn_a ? a.rows : a.columns, args.batch, signature.type_a);
+    unsigned char* const padded_b = padded_a + (pads_a(config) ? bytes_a : 0);
+    if constexpr (turn_a || turn_b) {
+        SharedMemory shared;
+        float* const square = shared.take<float, pack::kTile*(pack::kTile + 1)>()[0];
+        if constexpr (turn_a) turn(static_cast<const float*>(args.a), reinterpret_cast<float*>(padded_a), a, args.batch, square);
+        if constexpr (turn_b) turn(static_cast<const float*>(args.b), reinterpret_cast<float*>(padded_b), b, args.batch, square);
+    }
+    const i64 pieces_a = pads_a(config) && !turn_a ? pieces(a.rows, a.columns, args.batch) : 0;
+    const i64 pieces_b = pads_b(config) && !turn_b ? pieces(b.rows, b.columns, args.batch) : 0;
     const i64 warp = threadIdx.x / 32;
     for (i64 piece = static_cast<i64>(blockIdx.x) * kWarps + warp; piece < pieces_a + pieces_b;
          piece += static_cast<i64>(gridDim.x) * kWarps) {

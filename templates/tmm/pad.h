@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tmm/config.h"
+#include "tmm/pack.h"
 #include "tmm/signature.h"
 
 namespace tmm::pad {
@@ -15,6 +16,26 @@ constexpr bool pads_a(const KernelConfig& c) {
 }
 constexpr bool pads_b(const KernelConfig& c) {
     return (c.pack_ab & 2) != 0;
+}
+
+// Of tf32 wgmma reads shared memory along K only: an operand whose rows run along M or N is turned when it is copied.
+constexpr bool turns_a(const KernelConfig& c, const KernelSignature& s) {
+    return pads_a(c) && s.compute == ComputeMode::tf32 && s.op_a == Operation::transpose;
+}
+constexpr bool turns_b(const KernelConfig& c, const KernelSignature& s) {
+    return pads_b(c) && s.compute == ComputeMode::tf32 && s.op_b == Operation::none;
+}
+
+// A copied operand's matrix.
+struct Shape {
+    i64 rows;
+    i64 columns;
+};
+constexpr Shape copy_of_a(const GemmProblem& p) {
+    return p.compute == ComputeMode::tf32 ? Shape{p.m, p.k} : Shape{stored_rows_a(p), stored_columns_a(p)};
+}
+constexpr Shape copy_of_b(const GemmProblem& p) {
+    return p.compute == ComputeMode::tf32 ? Shape{p.n, p.k} : Shape{stored_rows_b(p), stored_columns_b(p)};
 }
 
 // Elements from one row to the next: rows start at multiples of 16 bytes.
@@ -31,12 +52,14 @@ constexpr i64 padded_bytes(i64 rows, i64 columns, i64 batch, ElementType type) {
 constexpr int threads(const KernelConfig&) {
     return kWarps * 32;
 }
-constexpr i64 shared_bytes(const KernelConfig&, const KernelSignature&) {
-    return 0;
+// A square that is turned.
+constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
+    return turns_a(c, s) || turns_b(c, s) ? pack::shared_bytes(c, s) : 0;
 }
 
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
     if (s.type_a == ElementType::f64) return "pad copies elements of up to 4 bytes";
+    if (s.compute == ComputeMode::tf32 && (s.type_a != ElementType::f32 || s.type_b != ElementType::f32)) return "tf32 is made of floats";
     if (c.pack_ab < 1 || c.pack_ab > 3) return "pad's pack_ab is 1 to 3";
     if (!uses_only(c, &KernelConfig::pack_ab, &KernelConfig::boundary)) return "pad uses pack_ab only";
     return nullptr;
@@ -46,9 +69,10 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
 constexpr i64 pieces(i64 rows, i64 columns, i64 batch) {
     return batch * rows * ((columns + kElements - 1) / kElements);
 }
-// Blocks walk over the pieces, so that the grid's limit does not bound the problem.
-constexpr i64 blocks(i64 pieces) {
-    const i64 needed = (pieces + kWarps - 1) / kWarps;
+// Blocks walk over the squares that are turned, and then over the pieces, so that the grid's limit does not bound the problem.
+constexpr i64 blocks(i64 pieces, i64 squares) {
+    const i64 for_pieces = (pieces + kWarps - 1) / kWarps;
+    const i64 needed = for_pieces > squares ? for_pieces : squares;
     return needed < 1 ? 1 : needed < 2147483647 ? needed : 2147483647;
 }
 

@@ -92,6 +92,13 @@ __device__ inline void mma_m16n8k8_tf32(float (&sums)[4], const unsigned (&a)[4]
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+// A word of shared memory, whose address shared_address() gives.
+__device__ inline unsigned ld_shared(unsigned address) {
+    unsigned word;
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"(address) : "memory");
+    return word;
+}
+
 // The block's place in its cluster.
 __device__ inline unsigned cluster_ctarank() {
     unsigned rank;
@@ -215,7 +222,12 @@ __device__ inline void cp_async_bulk_tensor_3d_multicast(void* destination, cons
 template <ElementType type, int n, bool transpose_left, bool transpose_right>
 __device__ void wgmma_mma_async(float (&sums)[n / 2], unsigned long long left, unsigned long long right);
 
-// Before the first wgmma, and after ordinary instructions have touched the sums.
+// The same with the left matrix, 64 x 32 bytes of k, in the warpgroup's registers (wgmma_fragments.h), which nobody writes before the
+// instruction has ended.
+template <ElementType type, int n>
+__device__ void wgmma_mma_async_fragments(float (&sums)[n / 2], const unsigned (&left)[4], unsigned long long right);
+
+// Before the first wgmma, and after ordinary instructions have touched the sums or fragments.
 __device__ inline void wgmma_fence() {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }

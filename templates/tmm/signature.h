@@ -52,11 +52,16 @@ constexpr KernelSignature signature_of(const GemmProblem& p) {
                            .epilogue = p.epilogue};
 }
 
+// Does FMA of floats keep the mode's promise? It is more accurate than tf32.
+constexpr bool computes_by_floats(const KernelSignature& s) {
+    return s.compute == ComputeMode::f32 || (s.compute == ComputeMode::tf32 && s.type_a == ElementType::f32);
+}
+
 // Why a family that multiplies floats, and nothing else, can't serve the types; null where it can.
 constexpr const char* float_types_violation(const KernelSignature& s) {
     if (s.type_a != ElementType::f32 || s.type_b != ElementType::f32 || s.type_c != ElementType::f32)
         return "the family multiplies f32 into f32";
-    if (s.compute != ComputeMode::f32) return "the family computes in f32";
+    if (!computes_by_floats(s)) return "the family computes in f32";
     return nullptr;
 }
 
@@ -65,7 +70,7 @@ constexpr const char* converted_types_violation(const KernelSignature& s) {
     if (s.type_a != ElementType::f32 && !is_16_bit(s.type_a)) return "the family multiplies f32, f16 and bf16";
     if (s.type_b != s.type_a) return "the family takes A and B of one type";
     if (s.type_c != s.type_a && s.type_c != ElementType::f32) return "the family's C has the type of A and B, or f32";
-    if (s.compute != ComputeMode::f32) return "the family computes in f32";
+    if (!computes_by_floats(s)) return "the family computes in f32";
     return nullptr;
 }
 

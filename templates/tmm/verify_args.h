@@ -10,7 +10,7 @@ using u64 = unsigned long long;
 
 // What the elements of a matrix hold.
 namespace contents {
-inline constexpr int integers = 0;   // -2 to 2: products and sums are exact
+inline constexpr int integers = 0;   // -2 to 2: products and sums are exact, in tf32 and bf16 too
 inline constexpr int normal = 1;     // close to standard normal, rounded to the matrix's type
 inline constexpr int unwritten = 2;  // unwritten_of the type everywhere
 }  // namespace contents

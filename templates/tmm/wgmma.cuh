@@ -4,12 +4,17 @@
 //   ring of `stages`:    | left right | left right | left right | …       full[s]:  the tiles of stage s have landed
 //        producer  ----> brings s      brings s+1                         empty[s]: all consumers have read stage s
 //        consumers ---->                              multiply s
+//
+// f16 and bf16 go in as they are. compute = tf32 multiplies floats: of each the tensor cores take the sign, the 8 bits of exponent and
+// the upper 10 of fraction and ignore the lower 13, so that an operand is rounded towards zero, by less than 2^-10 of itself; a NaN
+// whose fraction has ones in those 13 bits only counts as infinite. The products of two such numbers are exact.
 #pragma once
 
 #include "tmm/ptx.cuh"
 #include "tmm/ptx_grid.cuh"
 #include "tmm/ptx_order.cuh"
 #include "tmm/shared_memory.cuh"
+#include "tmm/wgmma_fragments.cuh"
 #include "tmm/wgmma_pipeline.cuh"
 #include "tmm/wgmma_planes.cuh"
 #include "tmm/wgmma_store.cuh"
@@ -103,6 +108,8 @@ __device__ void kernel(const WgmmaArgs& args) {
                 if (args.k > 0)
                     unscale<config>(args, item, group_row, group_column, config.swap_ab ? args.n : args.m, config.swap_ab ? args.m : args.n,
                                     sums);
+            } else if constexpr (left_from_registers(config, signature)) {
+                multiply_fragments<signature, config>(pipeline, item, group_row, group_column, sums);
             } else {
                 multiply<signature, config>(pipeline, item, group_row, group_column, sums);
             }

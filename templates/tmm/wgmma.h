@@ -7,6 +7,7 @@
 #include "tmm/shared_layout.h"
 #include "tmm/signature.h"
 #include "tmm/tensor_map.h"
+#include "tmm/wgmma_fragments.h"
 
 namespace tmm {
 
@@ -83,6 +84,12 @@ constexpr int tile_bytes(const TileLayout& t) {
     return t.planes * plane_bytes(t);
 }
 
+// Of tf32 the hardware reads both operands along K only from shared memory; but the left one may come from registers, into which its
+// tile, whose rows run along M, is read word by word.
+constexpr bool left_from_registers(const KernelConfig& c, const KernelSignature& s) {
+    return s.compute == ComputeMode::tf32 && !left_tile(c, s).along_k;
+}
+
 // k of one instruction: 32 bytes.
 constexpr int k_step(const KernelSignature& s) {
     return 32 / size_of(s.type_a);
@@ -109,6 +116,11 @@ constexpr int products(int planes) {
 // Sums of a thread; with planes each element has three (wgmma_planes.cuh).
 constexpr int accumulators(const KernelConfig& c) {
     return group_m(c) * group_n(c) / kWarpgroup * (c.planes > 1 ? 3 : 1);
+}
+
+// Words of a left operand that comes from registers: those of two steps of k.
+constexpr int fragment_registers(const KernelConfig& c, const KernelSignature& s) {
+    return left_from_registers(c, s) ? 2 * kFragments * group_m(c) / kRows : 0;
 }
 
 // Blocks that load a tile together. Those of `cluster` take parts of K instead.
@@ -172,10 +184,11 @@ constexpr bool is_power_of_two(int value) {
 }
 
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
-    const bool half = s.type_a == ElementType::f16 || s.type_a == ElementType::bf16;
-    if (!half || s.type_a != s.type_b) return "wgmma multiplies f16 by f16 and bf16 by bf16";
+    const bool tf32 = s.type_a == ElementType::f32 && s.compute == ComputeMode::tf32;
+    if ((!is_16_bit(s.type_a) && !tf32) || s.type_a != s.type_b)
+        return "wgmma multiplies f16 by f16, bf16 by bf16, and, with compute = tf32, f32 by f32";
     if (s.type_c != s.type_a && s.type_c != ElementType::f32) return "wgmma's C has the operands' type or f32";
-    if (s.compute != ComputeMode::f32) return "wgmma computes in f32";
+    if (!tf32 && s.compute != ComputeMode::f32) return "wgmma computes with 16-bit operands in f32";
     if (s.align_a < 16 || s.align_b < 16) return "TMA needs rows of A and B that start at multiples of 16 bytes";
     if (c.warps_m < 1 || c.warps_n < 1 || consumers(c) > 3) return "warps_m * warps_n is 1 to 3 warpgroups";
     if (c.block_m < kRows || c.block_m > 256 || c.block_m % (kRows * c.warps_m) != 0)
@@ -185,15 +198,21 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     const TileLayout left = left_tile(c, s);
     const TileLayout right = right_tile(c, s);
     if (c.block_k < row_elements(left) || c.block_k > 256 || c.block_k % row_elements(left) != 0)
-        return "block_k is a multiple of the 64 elements that a row of 128 bytes holds, up to 256";
+        return "block_k is a multiple of the elements that a row of 128 bytes holds, 64 of 16 bits or 32 floats, up to 256";
+    if (tf32 && !right.along_k)
+        return "tf32 takes a right operand whose rows run along K: turn it (pack_ab), or make it the left one (swap_ab)";
     if (!right.along_k && group_n(c) % row_elements(right) != 0)
         return "where the right operand's rows run along N, a warpgroup's columns are a multiple of 64";
     if (c.min_blocks < 1 || c.min_blocks > 8) return "min_blocks is 1 to 8";
     if (accumulators(c) > 192) return "a thread holds at most 192 accumulators";
-    if (accumulators(c) + 40 > (trades_registers(c) ? consumer_registers(c) : registers_at_launch(c)))
+    if (left_from_registers(c, s) && accumulators(c) > 152)
+        return "beside fragments of the left operand a thread holds at most 152 accumulators";
+    const int others = left_from_registers(c, s) ? fragment_registers(c, s) + 48 : 40;
+    if (accumulators(c) + others > (trades_registers(c) ? consumer_registers(c) : registers_at_launch(c)))
         return "the accumulators do not fit the registers of min_blocks blocks";
     // ptxas counts an instruction's registers against those at launch, whatever is traded later; some 26 are its own.
-    if (group_n(c) / 2 + 26 > registers_at_launch(c)) return "an instruction's sums do not fit the registers that a thread has at launch";
+    if (group_n(c) / 2 + fragment_registers(c, s) + 26 > registers_at_launch(c))
+        return "an instruction's sums do not fit the registers that a thread has at launch";
     if (c.stages < 2 || c.stages > 16) return "stages is 2 to 16";
     if (c.multicast_a != 1 && c.multicast_b != 1) return "only one of multicast_a and multicast_b may be more than 1";
     if (!is_power_of_two(multicast(c)) || multicast(c) > 4) return "multicast_a and multicast_b are 1, 2 or 4";
@@ -201,7 +220,6 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
         return "blocks that load a tile together take whole groups of 8 of its rows";
     if (c.swap_ab != 0 && c.swap_ab != 1) return "swap_ab is 0 or 1";
     if (c.pack_ab < 0 || c.pack_ab > 3) return "pack_ab is 0 to 3";
-    if (c.swap_ab == 1 && multicast(c) > 1) return "swap_ab goes without multicast";
     if (c.cluster < 1 || c.cluster > 8) return "cluster is 1 to 8";
     if (c.cluster > 1 && multicast(c) > 1) return "a cluster either sums parts of K or shares tiles";
     if (c.split_k < 1 || c.split_k > 1024) return "split_k is 1 to 1024";
@@ -249,9 +267,12 @@ constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
 
 // The longest chain of roundings, in units of 2^-24 relative to the sum of magnitudes. An instruction aligns 16 products and the
 // sum so far to the largest of them and cuts off what falls below its 24 bits (Khattak and Mikaitis, arXiv 2512.07004): 17 addends
-// and their sum, each off by less than two units.
+// and their sum, each off by less than two units. Of tf32 it may take 4 products at a time, and before that each of the two factors
+// has lost up to 2^-10 of itself.
 constexpr i64 longest_chain(const KernelSignature& s, i64 k) {
-    return (k + k_step(s) - 1) / k_step(s) * 2 * (k_step(s) + 2);
+    const bool tf32 = s.compute == ComputeMode::tf32;
+    const int products = tf32 ? 4 : k_step(s);
+    return (k + products - 1) / products * 2 * (products + 2) + (tf32 ? 2 * (1 << 14) : 0);
 }
 
 // The same for products of planes (wgmma_planes.cuh), in the same units. Of f16 planes: what is left out of each product (4) and lost

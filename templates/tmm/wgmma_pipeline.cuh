@@ -124,14 +124,14 @@ public:
     __device__ void wait_full() const { wait(full_ + place_.stage, place_.parity); }
     // By a consumer, when it has read the tiles of the stage before the present one.
     __device__ void release_previous() const {
-        if (threadIdx.x % kWarpgroup != 0) return;
+        // A thread for each block that is told, without a loop: ptxas serializes wgmma around branches.
+        const int thread = static_cast<int>(threadIdx.x) % kWarpgroup;
+        if (thread >= multicast(config)) return;
         const int stage = place_.stage == 0 ? config.stages - 1 : place_.stage - 1;
-        if constexpr (multicast(config) > 1) {
-#pragma unroll
-            for (int block = 0; block < multicast(config); ++block) ptx::mbarrier_arrive_cluster(empty_ + stage, block);
-        } else {
+        if constexpr (multicast(config) > 1)
+            ptx::mbarrier_arrive_cluster(empty_ + stage, thread);
+        else
             ptx::mbarrier_arrive(empty_ + stage);
-        }
     }
     __device__ void advance() {
         place_.advance();

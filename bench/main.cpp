@@ -45,6 +45,7 @@ struct Arguments {
     double settle_seconds = 1;
     std::int64_t workspace_mib = 64;
     std::string max_workspace;
+    std::string prepared;
     bool roofline = false;
     bool accuracy = false;
 };
@@ -66,6 +67,8 @@ options::options_description described(Arguments& arguments) {
         ("max-workspace", options::value(&arguments.max_workspace)->value_name("BYTES"),
          "workspace that tmm's plans may need at most, such as 64MiB; default: whatever the fastest needs")                    //
         ("cublas-dir", options::value(&arguments.cublas_directory)->value_name("DIR"), "where libcublas and libcublasLt are")  //
+        ("prepared", options::value(&arguments.prepared)->value_name("a|b|ab"),
+         "time tmm with these operands prepared once, as if they stayed the same from call to call; of a row-major shape")  //
         ("roofline", options::bool_switch(&arguments.roofline),
          "measure how fast the device reads, multiplies and launches, and say how far above its floor each shape's times are")  //
         ("accuracy", options::bool_switch(&arguments.accuracy),
@@ -151,7 +154,11 @@ void check_usage(const Arguments& arguments) {
     if (arguments.pairs < 1) usage_error("at least one pair is needed", "--pairs");
     if (arguments.workspace_mib < 0 || arguments.workspace_mib > 65536) usage_error("between 0 and 65536 MiB", "--workspace-limit");
     (void)max_workspace(arguments);
+    if (arguments.prepared != "" && arguments.prepared != "a" && arguments.prepared != "b" && arguments.prepared != "ab")
+        usage_error(fmt::format("\"{}\" is none of a, b and ab", arguments.prepared), "--prepared");
     if (!arguments.accuracy) return;
+    if (!arguments.prepared.empty())
+        usage_error("--prepared is about times, and --accuracy takes none", "--accuracy", "leave one of them out");
     if (arguments.roofline) usage_error("--roofline is about times, and --accuracy takes none", "--accuracy", "leave one of them out");
     for (const std::string& name : split(arguments.vs))
         if (name != "cublas")
@@ -178,6 +185,7 @@ struct Session {
                 .nvrtc_version = emulated ? 0 : nvrtc_version(),
                 .pairs = arguments.accuracy ? 0 : arguments.pairs,
                 .max_workspace = max_workspace(arguments),
+                .prepared = arguments.prepared,
                 .peers = arguments.vs.empty() ? usual : split(arguments.vs),
                 .peer_versions = {},
                 .ceilings = {}};
@@ -188,7 +196,7 @@ struct Session {
             std::cerr << fmt::format("tmm-bench: {}: {}\n", name, info.peer_versions.back());
         }
         tuned.emplace(ordinal, arguments.database.empty() ? default_database_path() : std::filesystem::path(arguments.database),
-                      info.max_workspace);
+                      info.max_workspace, arguments.prepared);
     }
 
     std::vector<Shape> shapes;

@@ -17,6 +17,7 @@ std::vector<std::pair<std::string, std::string>> circumstances(const RunInfo& in
     std::vector<std::pair<std::string, std::string>> rows = {{"commit", info.label}, {"date", info.date}, {"gpu", device.name}};
     if (info.pairs > 0) rows.emplace_back("pairs", std::to_string(info.pairs));
     if (info.max_workspace) rows.emplace_back("max_workspace_bytes", std::to_string(*info.max_workspace));
+    if (!info.prepared.empty()) rows.emplace_back("prepared", info.prepared);
     if (!device.emulated) {
         rows.emplace_back("compute_capability", fmt::format("{}.{}", device.compute_capability_major, device.compute_capability_minor));
         rows.emplace_back("sm_count", std::to_string(device.sm_count));

@@ -23,6 +23,8 @@ struct RunInfo {
     int pairs = 0;
     // Bytes of workspace that tmm's plans were held to, where they were.
     std::optional<std::int64_t> max_workspace;
+    // As --prepared says.
+    std::string prepared;
     // As --vs names them, and what each one is.
     std::vector<std::string> peers;
     std::vector<std::string> peer_versions;

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "bench/host_replay.h"
+#include "bench/prepared_operands.h"
 #include "generator/error.h"
 #include "tmm/tmm.h"
 
@@ -14,6 +15,8 @@ namespace tmm::bench {
 struct TunedLibrary::Handle {
     tmmHandle_t value = nullptr;
     bool emulated = false;
+    std::shared_ptr<Device> device;
+    std::string prepared;
     ~Handle() { tmmDestroy(value); }
 
     void check(tmmStatus_t status, const char* call) const {
@@ -77,7 +80,8 @@ tmmGemmProblem_t in_c(const GemmProblem& p) {
 
 class TunedContestant final : public Contestant {
 public:
-    TunedContestant(tmmPlan_t plan, bool emulated) : plan_(plan), emulated_(emulated) {
+    TunedContestant(tmmPlan_t plan, bool emulated, std::shared_ptr<Device> device, const std::string& prepared)
+        : plan_(plan), emulated_(emulated), prepared_(std::move(device), plan, prepared) {
         if (tmmPlanWorkspaceSize(plan_, &workspace_) != TMM_STATUS_SUCCESS) workspace_ = 0;
     }
     ~TunedContestant() override { tmmPlanDestroy(plan_); }
@@ -96,8 +100,8 @@ public:
                                  .bias = nullptr,
                                  .workspace = nullptr,
                                  .workspace_size = 0,
-                                 .prepared_a = nullptr,
-                                 .prepared_b = nullptr};
+                                 .prepared_a = prepared_.of(TMM_OPERAND_A, call.a),
+                                 .prepared_b = prepared_.of(TMM_OPERAND_B, call.b)};
         const tmmStatus_t status = tmmPlanRun(plan_, static_cast<CUstream_st*>(stream), &args);
         if (status != TMM_STATUS_SUCCESS) throw std::runtime_error(fmt::format("tmmPlanRun: {}", tmmStatusString(status)));
     }
@@ -105,6 +109,11 @@ public:
 
     // A handle on the emulated device owns one of its own, whose launches no other device records; they end when the call does.
     std::unique_ptr<Replay> record(Device& device, const std::vector<GemmCall>& calls) override {
+        // While it is recorded nothing may be allocated.
+        for (const GemmCall& call : calls) {
+            prepared_.of(TMM_OPERAND_A, call.a);
+            prepared_.of(TMM_OPERAND_B, call.b);
+        }
         if (!emulated_) return Contestant::record(device, calls);
         return std::make_unique<HostReplay>([this, calls] {
             for (const GemmCall& call : calls) enqueue(call, nullptr);
@@ -114,6 +123,7 @@ public:
 private:
     tmmPlan_t plan_;
     bool emulated_;
+    PreparedOperands prepared_;
     std::size_t workspace_ = 0;
 };
 
@@ -130,9 +140,12 @@ std::string described(const std::string& text, const std::string& key) {
 
 }  // namespace
 
-TunedLibrary::TunedLibrary(int ordinal, const std::filesystem::path& database, std::optional<std::int64_t> max_workspace)
+TunedLibrary::TunedLibrary(int ordinal, const std::filesystem::path& database, std::optional<std::int64_t> max_workspace,
+                           const std::string& prepared)
     : handle_(std::make_shared<Handle>()), max_workspace_(max_workspace) {
     handle_->emulated = ordinal == kHostDevice;
+    handle_->device = open_device(ordinal);
+    handle_->prepared = prepared;
     const tmmStatus_t status = tmmCreate(&handle_->value, ordinal, database.c_str());
     if (status == TMM_STATUS_SUCCESS) return;
     const ExitStatus exit = status == TMM_STATUS_COMPILER ? ExitStatus::no_compiler : ExitStatus::no_device;
@@ -145,7 +158,10 @@ TunedPlan TunedLibrary::plan(const GemmProblem& problem) const {
     if (max_workspace_) wanted.max_workspace = static_cast<std::size_t>(*max_workspace_);
     tmmPlan_t plan = nullptr;
     handle_->check(tmmPlanCreate(handle_->value, &wanted, &plan), "tmmPlanCreate");
-    TunedPlan result{.contestant = std::make_unique<TunedContestant>(plan, handle_->emulated), .config = {}, .match = {}, .why = {}};
+    TunedPlan result{.contestant = std::make_unique<TunedContestant>(plan, handle_->emulated, handle_->device, handle_->prepared),
+                     .config = {},
+                     .match = {},
+                     .why = {}};
     char text[4096] = {};
     handle_->check(tmmPlanDescribe(plan, text, sizeof text), "tmmPlanDescribe");
     result.config = described(text, "config");

@@ -181,6 +181,17 @@ TEST_CASE("the naive kernel's error is shown beside a comparison without it, and
     CHECK_FALSE(contains(run.text, "all aligned"));
 }
 
+TEST_CASE("what tmm was given prepared stands at the head of the files") {
+    const Folder folder;
+    const std::string shapes = folder.with("shapes.txt", "8 8 8\n");
+    const Outcome run = bench(folder, "--gpu host --pairs 1 --vs cpu --prepared ab --shapes " + shapes + " --csv " +
+                                          folder.file("out.csv") + " --json " + folder.file("out.json"));
+    INFO(run.text);
+    REQUIRE(run.status == 0);
+    CHECK(contains(read(folder.file("out.csv")), "# prepared: ab\n"));
+    CHECK(nlohmann::json::parse(read(folder.file("out.json")))["run"]["prepared"] == "ab");
+}
+
 TEST_CASE("a peer that can't take part is left out with its reason") {
     const Folder folder;
     const std::string shapes = folder.with("shapes.txt", "8 8 8\n");
@@ -258,6 +269,8 @@ TEST_CASE("each kind of fault has its exit status and says what to do") {
     CHECK(bench(folder, "--gpu host --shap " + shapes).status == 1);
     CHECK(bench(folder, "--gpu 1x --shapes " + shapes).status == 1);
     CHECK(bench(folder, "--gpu host --set k --shapes " + shapes).status == 1);
+    CHECK(bench(folder, "--gpu host --prepared c --shapes " + shapes).status == 1);
+    CHECK(bench(folder, "--gpu host --prepared b --accuracy --shapes " + shapes).status == 1);
 
     const Outcome unknown_peer = bench(folder, "--gpu host --vs mkl --shapes " + shapes);
     CHECK(unknown_peer.status == 1);

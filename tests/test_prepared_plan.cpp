@@ -1,0 +1,184 @@
+// Which kernels a plan launches to prepare an operand, and for a run that finds one prepared: on a device that only takes down what
+// is launched, so that no GPU is needed.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "database_fixture.h"
+#include "generator/assumed_device.h"
+#include "generator/log.h"
+#include "generator/shapes_file.h"
+#include "generator/text.h"
+#include "runtime/plan.h"
+#include "tmm/planes.h"
+
+using namespace tmm;
+
+namespace {
+
+constexpr const char* kPlanes =
+    "family=wgmma,block_m=128,block_n=128,block_k=64,stages=2,vector_width=8,boundary=hardware,warps_m=2,planes=2,promote_k=32";
+
+struct NamedKernel final : LoadedKernel {
+    std::string name;
+};
+
+struct Launch {
+    std::string kernel;
+    std::int64_t grid;
+    PlanesArgs args;
+    bool of(const std::string& family) const { return kernel.starts_with("tmm_" + family + "_"); }
+};
+
+class RecordingDevice final : public Device {
+public:
+    std::vector<Launch> launches;
+
+    const DeviceInfo& info() const override { return info_; }
+    void* allocate(std::size_t) override { return nullptr; }
+    void release(void*) noexcept override {}
+    void copy_to_device(void*, const void*, std::size_t) override {}
+    void copy_to_host(void*, const void*, std::size_t) override {}
+    void fill_bytes(void*, unsigned char, std::size_t) override {}
+    std::shared_ptr<const LoadedKernel> load(const CompiledKernel&, const std::string& entry, std::int64_t) override {
+        auto kernel = std::make_shared<NamedKernel>();
+        kernel->name = entry;
+        return kernel;
+    }
+    void launch(const LoadedKernel& kernel, const LaunchShape& shape, const void* arguments, std::size_t bytes, Stream) override {
+        Launch launch{.kernel = static_cast<const NamedKernel&>(kernel).name, .grid = shape.grid, .args = {}};
+        std::memcpy(&launch.args, arguments, std::min(bytes, sizeof launch.args));
+        launches.push_back(launch);
+    }
+    void encode_tensor_map(const TensorMapRequest&, void*) const override {}
+    void synchronize(Stream) override {}
+    std::unique_ptr<Replay> record(const std::function<void(Stream)>&) override { return nullptr; }
+    DeviceState state() override { return {}; }
+    int blocks_per_sm(const LoadedKernel&, int, std::int64_t) override { return 0; }
+
+private:
+    DeviceInfo info_ = assumed_device("90");
+};
+
+// Compiles nothing, and refuses kernels whose name holds a text.
+class IdleCompiler final : public Compiler {
+public:
+    std::string refused;
+    CompileResult compile(const KernelSource& source) const override {
+        if (!refused.empty() && source.name.find(refused) != std::string::npos) return CompileFailure{.log = "no"};
+        return CompiledKernel{};
+    }
+    std::string identity() const override { return "idle"; }
+};
+
+struct Fixture {
+    RuntimePlan make(const std::string& config) {
+        WinnerRow row;
+        row.problem = problem;
+        row.device = device->info().name;
+        row.compute_capability = device->info().compute_capability();
+        row.sm_count = device->info().sm_count;
+        row.config = parse_config(config);
+        row.origin = "user";
+        return RuntimePlan::make(problem, Winners({row}, device->info()), loader, RuntimePlan::Pointers::any);
+    }
+    std::vector<Launch> launched(const std::function<void()>& work) {
+        device->launches.clear();
+        work();
+        return device->launches;
+    }
+    // An address that is only a number.
+    static std::byte* place(std::size_t address) { return reinterpret_cast<std::byte*>(address); }
+
+    GemmProblem problem = parse_shape("300x200x1000").problem;
+    testing::TemporaryDirectory directory;
+    std::shared_ptr<RecordingDevice> device = std::make_shared<RecordingDevice>();
+    std::shared_ptr<IdleCompiler> compiler = std::make_shared<IdleCompiler>();
+    KernelLoader loader{device, compiler, KernelCache(directory / "kernels")};
+    const GemmCall call{.a = place(0x10000), .b = place(0x20000), .c = place(0x30000), .workspace = place(0x40000)};
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "a preparation scans and splits one operand, by kernels for the alignment of its pointer") {
+    const RuntimePlan plan = make(kPlanes);
+    REQUIRE(plan.selection().match == Match::exact);
+    CHECK(plan.prepared_bytes(GemmOperand::a) + plan.prepared_bytes(GemmOperand::b) == plan.workspace_bytes());
+    for (const std::size_t misaligned : {0, 4}) {
+        for (const GemmOperand operand : {GemmOperand::a, GemmOperand::b}) {
+            const bool of_a = operand == GemmOperand::a;
+            const auto launches = launched(
+                [&] { plan.prepare({.operand = operand, .matrix = place(0x10000 + misaligned), .prepared = place(0x50000)}, nullptr); });
+            REQUIRE(launches.size() == 2);
+            CHECK(launches[0].of("scan"));
+            CHECK(launches[1].of("planes"));
+            for (const Launch& launch : launches) {
+                CHECK((launch.kernel.find("a16b16") != std::string::npos) == (misaligned == 0));
+                CHECK((of_a ? launch.args.a : launch.args.b) == place(0x10000 + misaligned));
+                const PlanesOperand& filled = of_a ? launch.args.planes_a : launch.args.planes_b;
+                const PlanesOperand& other = of_a ? launch.args.planes_b : launch.args.planes_a;
+                CHECK(filled.planes == place(0x50000));
+                CHECK(reinterpret_cast<std::byte*>(filled.unfit) + planes::kUnfitBytes == place(0x50000) + plan.prepared_bytes(operand));
+                CHECK(other.planes == nullptr);
+                CHECK(other.unfit == nullptr);
+            }
+            // Rows of A are lines: 5 tiles of 64 of them, 8 of 128 columns. Columns of B: 2 tiles of 128, 16 of 64 rows.
+            CHECK(launches[0].grid == (of_a ? 5 * 8 : 2 * 16));
+            CHECK(launches[1].grid == (of_a ? 5 * 8 : 2 * 16));
+        }
+    }
+}
+
+TEST_CASE_FIXTURE(Fixture, "a run launches blocks for what it splits itself, whichever kernels its pointers allow") {
+    const RuntimePlan plan = make(kPlanes);
+    for (const std::size_t misaligned : {0, 4}) {
+        CAPTURE(misaligned);
+        GemmCall one = call;
+        one.a = place(0x10000 + misaligned);
+        std::vector<Launch> launches = launched([&] { plan.run(one, nullptr); });
+        REQUIRE(launches.size() == 4);
+        CHECK(launches[0].grid == 5 * 8 + 2 * 16);
+        CHECK((launches[0].kernel.find("a16b16") != std::string::npos) == (misaligned == 0));
+        one.prepared_b = place(0x50000);
+        launches = launched([&] { plan.run(one, nullptr); });
+        REQUIRE(launches.size() == 4);
+        for (const std::size_t i : {0, 1}) {
+            CHECK(launches[i].grid == 5 * 8);
+            CHECK(launches[i].args.planes_a.planes == call.workspace);
+            CHECK(launches[i].args.planes_b.planes == nullptr);
+        }
+        CHECK(launches[2].of("wgmma"));
+        CHECK(launches[2].args.b == place(0x50000));
+        CHECK(launches[3].args.b == call.b);
+        one.prepared_a = place(0x60000);
+        launches = launched([&] { plan.run(one, nullptr); });
+        REQUIRE(launches.size() == 2);
+        CHECK(launches[0].of("wgmma"));
+        CHECK(launches[0].args.a == place(0x60000));
+        CHECK(launches[1].of("rescue"));
+    }
+}
+
+TEST_CASE_FIXTURE(Fixture, "prepared operands are of no meaning to plans that split none, or not with both of their kernels") {
+    const auto ignores = [&](const RuntimePlan& plan) {
+        CHECK(plan.prepared_bytes(GemmOperand::a) == 0);
+        CHECK(plan.prepared_bytes(GemmOperand::b) == 0);
+        GemmCall one = call;
+        const std::size_t launches = launched([&] { plan.run(one, nullptr); }).size();
+        one.prepared_a = one.prepared_b = place(0x50000);
+        for (const Launch& launch : launched([&] { plan.run(one, nullptr); }))
+            for (const void* pointer : {launch.args.a, launch.args.b}) CHECK(pointer != one.prepared_a);
+        CHECK(device->launches.size() == launches);
+    };
+    ignores(make("family=tiled,block_m=16,block_n=16,block_k=16"));
+    // The kernels that scan misaligned matrices can't be had.
+    set_log_sink([](const std::string&) {});
+    compiler->refused = "scan_f32_nn_v4";
+    ignores(make(kPlanes));
+    set_log_sink({});
+}

@@ -101,29 +101,35 @@ LaunchShape shape_of(const LaunchStep& step) {
 
 void ExecutablePlan::run(const GemmCall& call, Stream stream) const {
     alignas(64) std::byte arguments[kMaxArgumentBytes];
+    bool first = true;
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
         const LaunchStep& step = plan_.steps[i];
         const std::size_t bytes = step.bind(step, plan_.problem, call, arguments);
         if (step.tensor_maps)
             for (const TensorMapRequest& map : step.tensor_maps(step, arguments)) device_->encode_tensor_map(map, arguments + map.offset);
-        launch(i, arguments, bytes, stream);
+        if (launch(i, arguments, bytes, first, stream)) first = false;
     }
 }
 
 void ExecutablePlan::prepare(const Preparation& preparation, Stream stream) const {
     alignas(64) std::byte arguments[kMaxArgumentBytes];
+    bool first = true;
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
         const LaunchStep& step = plan_.steps[i];
         if (!step.bind_preparation) continue;
         const std::size_t bytes = step.bind_preparation(step, plan_.problem, preparation, arguments);
-        launch(i, arguments, bytes, stream);
+        if (launch(i, arguments, bytes, first, stream)) first = false;
     }
 }
 
-void ExecutablePlan::launch(std::size_t step, const std::byte* arguments, std::size_t bytes, Stream stream) const {
+bool ExecutablePlan::launch(std::size_t step, const std::byte* arguments, std::size_t bytes, bool first, Stream stream) const {
     LaunchShape shape = shape_of(plan_.steps[step]);
     shape.grid = grid_for(plan_.steps[step], arguments);
-    if (shape.grid > 0) device_->launch(*kernels_[step], shape, arguments, bytes, stream);
+    if (shape.grid == 0) return false;
+    // What stands before it in the stream is not known to have waited for all before that.
+    if (first) shape.begins_early = false;
+    device_->launch(*kernels_[step], shape, arguments, bytes, stream);
+    return true;
 }
 
 int ExecutablePlan::blocks_per_sm() const {

@@ -54,7 +54,8 @@ public:
 
 private:
     ExecutablePlan() = default;
-    void launch(std::size_t step, const std::byte* arguments, std::size_t bytes, Stream stream) const;
+    // False where the step has nothing to do. first: nothing of this call was launched before.
+    bool launch(std::size_t step, const std::byte* arguments, std::size_t bytes, bool first, Stream stream) const;
 
     LaunchPlan plan_;
     std::shared_ptr<Device> device_;

@@ -31,6 +31,7 @@ struct NamedKernel final : LoadedKernel {
 struct Launch {
     std::string kernel;
     std::int64_t grid;
+    bool begins_early;
     PlanesArgs args;
     bool of(const std::string& family) const { return kernel.starts_with("tmm_" + family + "_"); }
 };
@@ -51,7 +52,8 @@ public:
         return kernel;
     }
     void launch(const LoadedKernel& kernel, const LaunchShape& shape, const void* arguments, std::size_t bytes, Stream) override {
-        Launch launch{.kernel = static_cast<const NamedKernel&>(kernel).name, .grid = shape.grid, .args = {}};
+        Launch launch{
+            .kernel = static_cast<const NamedKernel&>(kernel).name, .grid = shape.grid, .begins_early = shape.begins_early, .args = {}};
         std::memcpy(&launch.args, arguments, std::min(bytes, sizeof launch.args));
         launches.push_back(launch);
     }
@@ -117,6 +119,8 @@ TEST_CASE_FIXTURE(Fixture, "a preparation scans and splits one operand, by kerne
             REQUIRE(launches.size() == 2);
             CHECK(launches[0].of("scan"));
             CHECK(launches[1].of("planes"));
+            CHECK(!launches[0].begins_early);
+            CHECK(launches[1].begins_early);
             for (const Launch& launch : launches) {
                 CHECK((launch.kernel.find("a16b16") != std::string::npos) == (misaligned == 0));
                 CHECK((of_a ? launch.args.a : launch.args.b) == place(0x10000 + misaligned));
@@ -161,6 +165,9 @@ TEST_CASE_FIXTURE(Fixture, "a run launches blocks for what it splits itself, whi
         CHECK(launches[0].of("wgmma"));
         CHECK(launches[0].args.a == place(0x60000));
         CHECK(launches[1].of("rescue"));
+        // Whatever the first kernel is, all that the stream held before has ended when it begins.
+        CHECK(!launches[0].begins_early);
+        CHECK(launches[1].begins_early);
     }
 }
 

@@ -151,8 +151,7 @@ double value_of(ElementType type, unsigned bits) {
 
 bool is_verifiable(const GemmProblem& p) {
     if (p.epilogue != Epilogue::none) return false;
-    if (p.type_a == ElementType::f32)
-        return p.type_b == ElementType::f32 && p.type_c == ElementType::f32 && p.compute != ComputeMode::f64;
+    if (p.type_a == ElementType::f32) return p.type_b == ElementType::f32 && p.type_c == ElementType::f32 && p.compute != ComputeMode::f64;
     return is_16_bit(p.type_a) && p.type_b == p.type_a && (p.type_c == p.type_a || p.type_c == ElementType::f32) &&
            p.compute == ComputeMode::f32;
 }
@@ -250,8 +249,9 @@ private:
 Verifier::State::State(KernelLoader& loader, const GemmProblem& asked, const VerificationOptions& how)
     : device(loader.device()), problem(asked), options(how) {
     if (!is_verifiable(problem)) {
-        throw Error(ExitStatus::usage, fmt::format("results of {} can't be verified", to_text(problem)), {},
-                    "use dtype=f32 with compute=f32, f32_strict or tf32, or dtype=f16 or bf16 with compute=f32 and ctype like dtype or f32");
+        throw Error(
+            ExitStatus::usage, fmt::format("results of {} can't be verified", to_text(problem)), {},
+            "use dtype=f32 with compute=f32, f32_strict or tf32, or dtype=f16 or bf16 with compute=f32 and ctype like dtype or f32");
     }
     alpha = static_cast<double>(static_cast<float>(options.alpha));
     beta = problem.reads_c ? static_cast<double>(static_cast<float>(options.beta)) : 0.0;

@@ -133,27 +133,17 @@ public:
         else
             ptx::mbarrier_arrive(empty_ + stage);
     }
-    __device__ void advance() {
-        place_.advance();
-    }
+    __device__ void advance() { place_.advance(); }
 
-    __device__ unsigned left_address() const {
-        return ptx::shared_address(left_tile_of(place_.stage));
-    }
-    __device__ unsigned right_address() const {
-        return ptx::shared_address(right_tile_of(place_.stage));
-    }
+    __device__ unsigned left_address() const { return ptx::shared_address(left_tile_of(place_.stage)); }
+    __device__ unsigned right_address() const { return ptx::shared_address(right_tile_of(place_.stage)); }
 
     static constexpr TileLayout left = left_tile(config, signature);
     static constexpr TileLayout right = right_tile(config, signature);
 
 private:
-    __device__ unsigned char* left_tile_of(int stage) const {
-        return tiles_ + stage * (tile_bytes(left) + tile_bytes(right));
-    }
-    __device__ unsigned char* right_tile_of(int stage) const {
-        return left_tile_of(stage) + tile_bytes(left);
-    }
+    __device__ unsigned char* left_tile_of(int stage) const { return tiles_ + stage * (tile_bytes(left) + tile_bytes(right)); }
+    __device__ unsigned char* right_tile_of(int stage) const { return left_tile_of(stage) + tile_bytes(left); }
 
     __device__ static void wait(unsigned long long* barrier, unsigned parity) {
         while (!ptx::mbarrier_try_wait_parity(barrier, parity)) {

@@ -51,7 +51,7 @@ std::vector<KernelConfig> wgmma_of(const SearchSpace& space) {
 TEST_CASE("each thread reads its fragments where TMA has left them, and no two lanes of a warp in one bank") {
     for (const int block_m : {64, 128, 256}) {
         for (const int block_k : {32, 64}) {
-            const wgmma::TileLayout tile{.along_k = false, .outer = block_m, .depth = block_k, .element_bytes = 4};
+            const wgmma::TileLayout tile{.along_k = false, .outer = block_m, .depth = block_k, .element_bytes = 4, .planes = 1};
             REQUIRE(wgmma::slab_bytes(tile) == block_k * 128);
             for (int row0 = 0; row0 < block_m; row0 += 64) {
                 for (int k0 = 0; k0 < block_k; k0 += 8) {

@@ -234,7 +234,8 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
     WgmmaArgs args;
     std::memcpy(&args, arguments, sizeof args);
     if (args.k == 0) return {};
-    const auto& [signature, config] = std::tie(step.signature, step.config);
+    const KernelSignature& signature = step.signature;
+    const KernelConfig& config = step.config;
     const auto request = [&](const void* address, ElementType type, bool transposed, i64 outer, i64 ld, i64 stride,
                              const wgmma::TileLayout& tile, int sharers) {
         const i64 row_bytes = ld * size_of(type);

@@ -3,26 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "generator/environment.h"
 #include "generator/error.h"
 #include "tmm/verify_args.h"
 
 namespace tmm::bench {
-namespace {
-
-// A block of so many threads computes a tile of so many rows and columns (templates/tmm/verify.cuh), and takes more than one where the
-// grid has fewer blocks.
-constexpr int kThreads = 256;
-constexpr i64 kTile = 64;
-constexpr i64 kMostBlocks = i64{1} << 20;
-
-i64 ceil_div(i64 a, i64 b) {
-    return (a + b - 1) / b;
-}
-
-}  // namespace
 
 ExactMultiplier::ExactMultiplier(std::shared_ptr<Device> device)
     : device_(std::move(device)), loader_(device_, make_compiler(device_->info()), KernelCache(default_cache_directory())) {
@@ -39,26 +24,12 @@ ExactProduct ExactMultiplier::multiply(const GemmProblem& p, const void* a, cons
     if (elements == 0) return product;
     const DeviceBuffer value(device_, elements * sizeof(double));
     const DeviceBuffer magnitude(device_, elements * sizeof(double));
-    const bool a_plain = p.op_a == Operation::none;
-    const bool b_plain = p.op_b == Operation::none;
-    const ReferenceArgs args{.type = p.type_a,
-                             .a = a,
-                             .b = b,
-                             .rows = nullptr,
-                             .sum = static_cast<double*>(value.data()),
-                             .magnitude = static_cast<double*>(magnitude.data()),
-                             .row_count = p.m,
-                             .n = p.n,
-                             .k = p.k,
-                             .batch = p.batch,
-                             .a_step_m = a_plain ? p.lda : 1,
-                             .a_step_k = a_plain ? 1 : p.lda,
-                             .b_step_k = b_plain ? p.ldb : 1,
-                             .b_step_n = b_plain ? 1 : p.ldb,
-                             .stride_a = p.stride_a,
-                             .stride_b = p.stride_b};
-    const i64 tiles = ceil_div(p.m, kTile) * ceil_div(p.n, kTile) * p.batch;
-    device_->launch(*kernel_, {.grid = std::min(tiles, kMostBlocks), .threads = kThreads}, &args, sizeof args, nullptr);
+    ReferenceArgs args = reference_of(p);
+    args.a = a;
+    args.b = b;
+    args.sum = static_cast<double*>(value.data());
+    args.magnitude = static_cast<double*>(magnitude.data());
+    device_->launch(*kernel_, {.grid = reference_blocks(args), .threads = kReferenceThreads}, &args, sizeof args, nullptr);
     device_->copy_to_host(product.value.data(), value.data(), value.bytes());
     device_->copy_to_host(product.magnitude.data(), magnitude.data(), magnitude.bytes());
     return product;

@@ -195,7 +195,7 @@ struct Session {
             info.peer_versions.push_back(peers.back()->version());
             std::cerr << fmt::format("tmm-bench: {}: {}\n", name, info.peer_versions.back());
         }
-        tuned.emplace(ordinal, arguments.database.empty() ? default_database_path() : std::filesystem::path(arguments.database),
+        tuned.emplace(ordinal, device, arguments.database.empty() ? default_database_path() : std::filesystem::path(arguments.database),
                       info.max_workspace, arguments.prepared);
     }
 

@@ -14,7 +14,6 @@ namespace tmm::bench {
 
 struct TunedLibrary::Handle {
     tmmHandle_t value = nullptr;
-    bool emulated = false;
     std::shared_ptr<Device> device;
     std::string prepared;
     ~Handle() { tmmDestroy(value); }
@@ -80,8 +79,8 @@ tmmGemmProblem_t in_c(const GemmProblem& p) {
 
 class TunedContestant final : public Contestant {
 public:
-    TunedContestant(tmmPlan_t plan, bool emulated, std::shared_ptr<Device> device, const std::string& prepared)
-        : plan_(plan), emulated_(emulated), prepared_(std::move(device), plan, prepared) {
+    TunedContestant(tmmPlan_t plan, std::shared_ptr<Device> device, const std::string& prepared)
+        : plan_(plan), emulated_(device->info().emulated), prepared_(std::move(device), plan, prepared) {
         if (tmmPlanWorkspaceSize(plan_, &workspace_) != TMM_STATUS_SUCCESS) workspace_ = 0;
     }
     ~TunedContestant() override { tmmPlanDestroy(plan_); }
@@ -140,11 +139,10 @@ std::string described(const std::string& text, const std::string& key) {
 
 }  // namespace
 
-TunedLibrary::TunedLibrary(int ordinal, const std::filesystem::path& database, std::optional<std::int64_t> max_workspace,
-                           const std::string& prepared)
+TunedLibrary::TunedLibrary(int ordinal, std::shared_ptr<Device> device, const std::filesystem::path& database,
+                           std::optional<std::int64_t> max_workspace, const std::string& prepared)
     : handle_(std::make_shared<Handle>()), max_workspace_(max_workspace) {
-    handle_->emulated = ordinal == kHostDevice;
-    handle_->device = open_device(ordinal);
+    handle_->device = std::move(device);
     handle_->prepared = prepared;
     const tmmStatus_t status = tmmCreate(&handle_->value, ordinal, database.c_str());
     if (status == TMM_STATUS_SUCCESS) return;
@@ -158,10 +156,8 @@ TunedPlan TunedLibrary::plan(const GemmProblem& problem) const {
     if (max_workspace_) wanted.max_workspace = static_cast<std::size_t>(*max_workspace_);
     tmmPlan_t plan = nullptr;
     handle_->check(tmmPlanCreate(handle_->value, &wanted, &plan), "tmmPlanCreate");
-    TunedPlan result{.contestant = std::make_unique<TunedContestant>(plan, handle_->emulated, handle_->device, handle_->prepared),
-                     .config = {},
-                     .match = {},
-                     .why = {}};
+    TunedPlan result{
+        .contestant = std::make_unique<TunedContestant>(plan, handle_->device, handle_->prepared), .config = {}, .match = {}, .why = {}};
     char text[4096] = {};
     handle_->check(tmmPlanDescribe(plan, text, sizeof text), "tmmPlanDescribe");
     result.config = described(text, "config");

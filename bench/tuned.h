@@ -22,10 +22,11 @@ struct TunedPlan {
 // One handle: the winners of one database on one device.
 class TunedLibrary {
 public:
-    // Plans need at most max_workspace bytes of workspace, where that is given. prepared: operands that its contestants prepare once for
-    // all of their calls, "a", "b" or "ab"; their content must stay as it is then. Throws Error: no_device, or no_compiler.
-    TunedLibrary(int ordinal, const std::filesystem::path& database, std::optional<std::int64_t> max_workspace = {},
-                 const std::string& prepared = {});
+    // device: that of the ordinal. Plans need at most max_workspace bytes of workspace, where that is given. prepared: operands that its
+    // contestants prepare once for all of their calls, "a", "b" or "ab"; their content must stay as it is then. Throws Error: no_device, or
+    // no_compiler.
+    TunedLibrary(int ordinal, std::shared_ptr<Device> device, const std::filesystem::path& database,
+                 std::optional<std::int64_t> max_workspace = {}, const std::string& prepared = {});
     ~TunedLibrary();
     TunedLibrary(const TunedLibrary&) = delete;
     TunedLibrary& operator=(const TunedLibrary&) = delete;

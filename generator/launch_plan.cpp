@@ -335,6 +335,12 @@ std::int64_t prepared_bytes(const LaunchPlan& plan, GemmOperand operand) {
     return planes::operand_bytes(operand == GemmOperand::a ? operands.a : operands.b, plan.config.planes);
 }
 
+std::size_t main_step(const LaunchPlan& plan) {
+    for (std::size_t i = 0; i < plan.steps.size(); ++i)
+        if (plan.steps[i].config.family == plan.config.family) return i;
+    return 0;
+}
+
 Extent main_extent(const GemmProblem& problem, const KernelConfig& config) {
     if (config.trim == 0) return Extent{.rows = problem.m, .columns = problem.n};
     return Extent{.rows = problem.m / config.block_m * config.block_m, .columns = problem.n / config.block_n * config.block_n};

@@ -93,6 +93,9 @@ struct LaunchPlan {
     std::int64_t workspace_bytes = 0;
 };
 
+// The step that multiplies, beside those that bring the operands to it or sum its parts; 0 where there are no steps.
+std::size_t main_step(const LaunchPlan& plan);
+
 // What the plan's main kernel sees: where the config packs operands, they lie otherwise than the problem says.
 KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& config);
 

@@ -1,5 +1,6 @@
 #include "runtime/executable_plan.h"
 
+#include <algorithm>
 #include <future>
 #include <map>
 #include <mutex>
@@ -81,10 +82,8 @@ std::variant<ExecutablePlan, CompileFailure> ExecutablePlan::make(LaunchPlan pla
         auto result = loader.load(source, source.entries.front().name, step.shared_bytes);
         if (auto* failure = std::get_if<CompileFailure>(&result)) return std::move(*failure);
         auto& loaded = std::get<KernelLoader::Loaded>(result);
-        if (executable.kernels_.empty()) {
-            executable.registers_ = loaded.registers;
-            executable.spill_bytes_ = loaded.spill_bytes;
-        }
+        if (executable.kernels_.size() == main_step(plan)) executable.registers_ = loaded.registers;
+        executable.spill_bytes_ = std::max(executable.spill_bytes_, loaded.spill_bytes);
         executable.kernels_.push_back(std::move(loaded.kernel));
     }
     executable.plan_ = std::move(plan);

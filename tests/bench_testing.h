@@ -11,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace bench_testing {
 
@@ -49,6 +50,24 @@ inline std::string read(const std::string& file) {
     std::stringstream text;
     text << in.rdbuf();
     return text.str();
+}
+
+struct Csv {
+    // Lines that begin with '#'.
+    std::string comments;
+    // The head first.
+    std::vector<std::string> rows;
+};
+inline Csv csv_of(const std::string& text) {
+    Csv csv;
+    std::stringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("#"))
+            csv.comments += line + "\n";
+        else
+            csv.rows.push_back(line);
+    }
+    return csv;
 }
 
 // stdout and stderr together.

@@ -36,11 +36,8 @@ TEST_CASE("the emulated device is compared with the CPU and the naive kernel, in
     CHECK(contains(run.text, "24x20x16"));
     CHECK(contains(run.text, "geometric mean"));
 
-    std::stringstream csv(read(folder.file("out.csv")));
-    std::vector<std::string> comments;
-    std::vector<std::string> rows;
-    for (std::string line; std::getline(csv, line);) (line.starts_with("#") ? comments : rows).push_back(line);
-    CHECK(contains(comments.at(1), "# commit: here"));
+    const auto [comments, rows] = csv_of(read(folder.file("out.csv")));
+    CHECK(comments.starts_with("# tmm-bench\n# commit: here"));
     REQUIRE(rows.size() == 4);
     const std::vector<std::string> header = split(rows[0]);
     CHECK(header.at(0) == "shape");
@@ -102,15 +99,7 @@ TEST_CASE("with --roofline each shape's floor and the distances from it stand in
     CHECK(contains(run.text, "of read"));
     CHECK(contains(run.text, "geometric mean of time / floor"));
 
-    std::stringstream csv(read(folder.file("out.csv")));
-    std::vector<std::string> rows;
-    std::string comments;
-    for (std::string line; std::getline(csv, line);) {
-        if (line.starts_with("#"))
-            comments += line + "\n";
-        else
-            rows.push_back(line);
-    }
+    const auto [comments, rows] = csv_of(read(folder.file("out.csv")));
     for (const char* ceiling : {"# read_gb_s: ", "# ffma_tflops: ", "# launch_gap_us: "}) CHECK(contains(comments, ceiling));
     REQUIRE(rows.size() == 5);
     CHECK(

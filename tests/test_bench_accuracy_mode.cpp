@@ -25,15 +25,7 @@ TEST_CASE("each shape's accuracy on each family stands in the table, CSV and JSO
     CHECK_FALSE(contains(run.text, "cublas"));
     CHECK_FALSE(contains(run.text, "TFLOP"));
 
-    std::stringstream csv(read(folder.file("out.csv")));
-    std::vector<std::string> rows;
-    std::string comments;
-    for (std::string line; std::getline(csv, line);) {
-        if (line.starts_with("#"))
-            comments += line + "\n";
-        else
-            rows.push_back(line);
-    }
+    const auto [comments, rows] = csv_of(read(folder.file("out.csv")));
     CHECK(contains(comments, "# commit: here\n"));
     CHECK_FALSE(contains(comments, "pairs"));
     CHECK(rows.size() == 31);

@@ -1,11 +1,10 @@
-// The emulated device: CUDA's built-ins, barriers, shuffles, asynchronous copies, shared memory and arithmetic as on a GPU, and
-// the errors that it is there to find.
+// The emulated device: CUDA's built-ins, barriers, asynchronous copies, shared memory and clusters as on a GPU, and the errors that it is
+// there to find.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -15,74 +14,15 @@
 #include <thread>
 #include <vector>
 
+#include "emulation_testing.h"
 #include "generator/error.h"
-#include "runtime/host_device.h"
 #include "runtime/sanitizer.h"
 #include "support_temporary_directory.h"
 
 using namespace tmm;
+using namespace emulation_testing;
 
 namespace {
-
-// What every kernel of this file takes.
-struct Args {
-    void* out;
-    const void* in;
-    const void* other;
-    int n;
-};
-constexpr const char* kHead = R"(
-#include "tmm/element.cuh"
-#include "tmm/ptx.cuh"
-#include "tmm/shared_memory.cuh"
-struct Args { void* out; const void* in; const void* other; int n; };
-)";
-constexpr const char* kOrders[] = {"ascending", "descending", "shuffled:1", "shuffled:2"};
-
-CompiledKernel compiled(const std::string& body) {
-    const KernelSource source{
-        .name = "test_kernel",
-        .text = std::string(kHead) + "extern \"C\" __global__ void test_kernel(const __grid_constant__ Args args) {\n" + body + "\n}\n",
-        .entries = {{"test_kernel", "Args"}}};
-    CompileResult result = make_host_compiler()->compile(source);
-    if (const auto* failure = std::get_if<CompileFailure>(&result)) FAIL(failure->log);
-    return std::get<CompiledKernel>(std::move(result));
-}
-
-struct Shape {
-    int threads = 32;
-    std::int64_t grid = 1;
-    std::int64_t shared_bytes = 0;
-    int cluster = 1;
-};
-
-void launch(const CompiledKernel& kernel, const std::string& order, const Shape& shape, const Args& args) {
-    const auto device = make_host_device(order);
-    const auto loaded = device->load(kernel, "test_kernel", shape.shared_bytes);
-    device->launch(*loaded, {.grid = shape.grid, .threads = shape.threads, .cluster = shape.cluster, .shared_bytes = shape.shared_bytes},
-                   &args, sizeof args, nullptr);
-}
-
-template <class T>
-std::vector<T> results(const CompiledKernel& kernel, const std::string& order, const Shape& shape, std::size_t count,
-                       const void* in = nullptr, const void* other = nullptr, int n = 0) {
-    std::vector<T> out(count);
-    launch(kernel, order, shape, {out.data(), in, other, n});
-    return out;
-}
-
-std::string fault(const CompiledKernel& kernel, const std::string& order, const Shape& shape, const Args& args = {}) {
-    try {
-        launch(kernel, order, shape, args);
-    } catch (const DeviceFault& error) {
-        return error.what();
-    }
-    return "";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
 
 // Runs it in a process of its own: what that wrote to stderr, and whether it died.
 struct Death {
@@ -175,51 +115,6 @@ TEST_CASE("a missing barrier shows under at least one thread order") {
         }
         CHECK(wrong_orders > 0);
     }
-}
-
-TEST_CASE("shuffles and votes exchange the values of a warp's lanes") {
-    const auto kernel = compiled(R"(
-        const int lane = threadIdx.x % 32;
-        const int value = threadIdx.x * 10;
-        int* out = static_cast<int*>(args.out) + threadIdx.x * 10;
-        out[0] = __shfl_sync(0xffffffffu, value, 5);
-        out[1] = __shfl_sync(0xffffffffu, value, 3, 8);
-        out[2] = __shfl_xor_sync(0xffffffffu, value, 16);
-        out[3] = __shfl_down_sync(0xffffffffu, value, 4);
-        out[4] = __shfl_up_sync(0xffffffffu, value, 4, 16);
-        out[5] = static_cast<int>(__ballot_sync(0xffffffffu, lane % 2));
-        out[6] = __any_sync(0xffffffffu, lane == 31);
-        out[7] = __all_sync(0xffffffffu, lane < 31);
-        float sum = value;
-        for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, distance);
-        out[8] = static_cast<int>(sum);
-        const double half = __shfl_xor_sync(lane < 16 ? 0x0000ffffu : 0xffff0000u, value + 0.5, 8);
-        out[9] = static_cast<int>(2 * half);
-    )");
-    for (const char* order : kOrders) {
-        const auto out = results<int>(kernel, order, {.threads = 96}, 960);
-        for (int thread = 0; thread < 96; ++thread) {
-            const int lane = thread % 32;
-            const int first = thread - lane;
-            const int* const got = &out[static_cast<std::size_t>(thread) * 10];
-            CHECK(got[0] == (first + 5) * 10);
-            CHECK(got[1] == (first + lane / 8 * 8 + 3) * 10);
-            CHECK(got[2] == (first + (lane ^ 16)) * 10);
-            CHECK(got[3] == (first + (lane + 4 < 32 ? lane + 4 : lane)) * 10);
-            CHECK(got[4] == (first + (lane % 16 >= 4 ? lane - 4 : lane)) * 10);
-            CHECK(static_cast<unsigned>(got[5]) == 0xaaaaaaaau);
-            CHECK(got[6] == 1);
-            CHECK(got[7] == 0);
-            CHECK(got[8] == first * 320 + 4960);
-            CHECK(got[9] == (first + (lane ^ 8)) * 20 + 1);
-        }
-    }
-}
-
-TEST_CASE("lanes that a block does not have are left out of a warp's mask") {
-    const auto kernel = compiled("static_cast<int*>(args.out)[threadIdx.x] = __ballot_sync(0xffffffffu, 1);");
-    for (const char* order : kOrders)
-        for (const int value : results<int>(kernel, order, {.threads = 5}, 5)) CHECK(value == 31);
 }
 
 TEST_CASE("an asynchronous copy lands at its wait, not before") {
@@ -341,116 +236,6 @@ TEST_CASE("barrier divergence is a fault that names who waits where, never a han
             for (int thread = 0; thread < 300; ++thread) CHECK(out[static_cast<std::size_t>(thread)] == thread);
         }
     }
-}
-
-TEST_CASE("fused multiply-adds have one rounding, and nothing else is fused") {
-    const auto kernel = compiled(R"(
-        const float* x = static_cast<const float*>(args.in) + threadIdx.x * 3;
-        float* out = static_cast<float*>(args.out) + threadIdx.x * 3;
-        out[0] = fmaf(x[0], x[1], x[2]);
-        out[1] = __fmaf_rn(x[0], x[1], x[2]);
-        out[2] = x[0] * x[1] + x[2];
-    )");
-    std::mt19937 random(1);
-    std::normal_distribution<float> normal;
-    std::vector<float> in(3 * 1024);
-    for (float& value : in) value = normal(random);
-    in[0] = 1 + 0x1p-12f;
-    in[1] = 1 + 0x1p-12f;
-    in[2] = -1;
-    in[3] = 0x1p-100f;  // the product is below the smallest denormal
-    in[4] = 0x1p-60f;
-    in[5] = 1;
-    const auto out = results<float>(kernel, "ascending", {.threads = 1024}, 3 * 1024, in.data());
-    for (std::size_t i = 0; i < 1024; ++i) {
-        const float expected = std::fma(in[3 * i], in[3 * i + 1], in[3 * i + 2]);
-        CHECK(std::memcmp(&out[3 * i], &expected, 4) == 0);
-        CHECK(std::memcmp(&out[3 * i + 1], &expected, 4) == 0);
-        volatile float product = in[3 * i] * in[3 * i + 1];
-        const float separate = product + in[3 * i + 2];
-        CHECK(std::memcmp(&out[3 * i + 2], &separate, 4) == 0);
-    }
-    CHECK(out[0] == 0x1p-11f + 0x1p-24f);
-    CHECK(out[2] == 0x1p-11f);
-}
-
-TEST_CASE("16-bit numbers become floats, and floats 16-bit numbers, as IEEE 754 rounds them") {
-    constexpr std::size_t kNumbers = 1 << 16;
-    std::vector<std::uint16_t> all(kNumbers);
-    for (std::size_t i = 0; i < kNumbers; ++i) all[i] = static_cast<std::uint16_t>(i);
-    const auto widened = [&](const char* type) {
-        const auto kernel = compiled(fmt::format(R"(
-            for (int i = threadIdx.x; i < args.n; i += blockDim.x)
-                static_cast<float*>(args.out)[i] = tmm::to_float(tmm::{}{{static_cast<const unsigned short*>(args.in)[i]}});
-        )",
-                                                 type));
-        return results<float>(kernel, kOrders[0], {}, kNumbers, all.data(), nullptr, kNumbers);
-    };
-    const auto same = [](float x, float y) {
-        return std::isnan(x) ? std::isnan(y) : std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y);
-    };
-    const std::vector<float> from_f16 = widened("Half");
-    const std::vector<float> from_bf16 = widened("Bfloat16");
-    int wrong = 0;
-    for (std::size_t i = 0; i < kNumbers; ++i) {
-        wrong += !same(from_f16[i], static_cast<float>(std::bit_cast<_Float16>(all[i])));
-        wrong += std::bit_cast<std::uint32_t>(from_bf16[i]) != static_cast<std::uint32_t>(i) << 16;
-    }
-    CHECK(wrong == 0);
-
-    // Every f16 and bf16, what lies halfway to the next and a float to either side of both, and any floats.
-    std::vector<float> wide;
-    for (const std::vector<float>* numbers : {&from_f16, &from_bf16}) {
-        for (std::size_t i = 0; i + 1 < kNumbers; ++i) {
-            const auto bits = std::bit_cast<std::uint32_t>((*numbers)[i]);
-            const std::uint32_t half = numbers == &from_f16 ? 0x1000 : 0x8000;
-            for (const std::uint32_t beside : {bits - 1, bits, bits + 1, bits + half - 1, bits + half, bits + half + 1})
-                wide.push_back(std::bit_cast<float>(beside));
-            // f16's subnormals have other distances.
-            const float next = (*numbers)[i + 1];
-            if (std::isfinite(next) && std::fabs(next) < 1) wide.push_back(((*numbers)[i] + next) / 2);
-        }
-    }
-    std::mt19937 random(3);
-    for (int i = 0; i < 200000; ++i) wide.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(random())));
-    for (const float value : {65504.0f, 65519.996f, 65520.0f, 65536.0f, 1e30f, 3.4e38f}) wide.insert(wide.end(), {value, -value});
-    const auto narrowed = [&](const char* type) {
-        const auto kernel = compiled(fmt::format(R"(
-            for (int i = threadIdx.x; i < args.n; i += blockDim.x)
-                static_cast<unsigned short*>(args.out)[i] = tmm::from_float<tmm::{}>(static_cast<const float*>(args.in)[i]).bits;
-        )",
-                                                 type));
-        return results<std::uint16_t>(kernel, kOrders[0], {}, wide.size(), wide.data(), nullptr, static_cast<int>(wide.size()));
-    };
-    const std::vector<std::uint16_t> f16 = narrowed("Half");
-    const std::vector<std::uint16_t> bf16 = narrowed("Bfloat16");
-    int ties = 0;
-    for (std::size_t i = 0; i < wide.size(); ++i) {
-        const auto bits = std::bit_cast<std::uint32_t>(wide[i]);
-        if (std::isnan(wide[i])) {
-            // The one NaN that PTX makes.
-            wrong += f16[i] != 0x7fff || bf16[i] != 0x7fff;
-            continue;
-        }
-        wrong += f16[i] != std::bit_cast<std::uint16_t>(static_cast<_Float16>(wide[i]));
-        // The nearer of the two neighbours, or the even one; infinity counts as the number that would come after the largest.
-        const std::uint32_t below = bits >> 16;
-        const auto distance = [&](std::uint32_t upper_half) {
-            const std::uint32_t magnitude = upper_half & 0x7fff;
-            const double value = magnitude == 0x7f80 ? 0x1p128 : static_cast<double>(std::bit_cast<float>(magnitude << 16));
-            return std::fabs(value - static_cast<double>(std::fabs(wide[i])));
-        };
-        std::uint32_t expected = below;
-        if ((bits & 0xffff) != 0) {
-            const double down = distance(below);
-            const double up = distance(below + 1);
-            ties += down == up;
-            expected = up < down || (up == down && (below & 1) != 0) ? below + 1 : below;
-        }
-        wrong += bf16[i] != expected;
-    }
-    CHECK(ties > 1000);
-    CHECK(wrong == 0);
 }
 
 TEST_CASE("launches that a GPU would refuse are refused") {
@@ -659,105 +444,4 @@ TEST_CASE("misuse of clusters is found") {
     const auto divergent = compiled("if (blockIdx.x % 2 == 0) tmm::ptx::cluster_sync();");
     CHECK(contains(fault(divergent, "ascending", {.threads = 2, .grid = 4, .cluster = 2}), "in the cluster of blocks 0 to 1"));
     CHECK(contains(fault(divergent, "ascending", {.threads = 2, .grid = 4, .cluster = 2}), "cluster_sync"));
-}
-
-// The fragments of PTX's mma.m16n8k16: group = lane / 4, thread = lane % 4; of A element i stands in row group (+ 8 for i in 2, 3, 6
-// and 7), column 2 * thread + i % 2 (+ 8 for i >= 4); of B in row 2 * thread + i % 2 (+ 8 for i >= 2), column group; of C in row group
-// (+ 8 for i >= 2), column 2 * thread + i % 2.
-TEST_CASE("mma multiplies fragments as PTX lays them out over a warp's lanes") {
-    const char* const body = R"(
-        const unsigned short* a = static_cast<const unsigned short*>(args.in);
-        const unsigned short* b = static_cast<const unsigned short*>(args.other);
-        float* c = static_cast<float*>(args.out) + threadIdx.x / 32 * 128;
-        const int group = threadIdx.x % 32 / 4, thread = threadIdx.x % 4;
-        unsigned fragment_a[4] = {}, fragment_b[2] = {};
-        for (int i = 0; i < 8; ++i) {
-            const int row = group + (i / 2 % 2) * 8, column = 2 * thread + i % 2 + i / 4 * 8;
-            fragment_a[i / 2] |= static_cast<unsigned>(a[row * 16 + column]) << (i % 2 * 16);
-        }
-        for (int i = 0; i < 4; ++i) {
-            const int row = 2 * thread + i % 2 + i / 2 * 8;
-            fragment_b[i / 2] |= static_cast<unsigned>(b[row * 8 + group]) << (i % 2 * 16);
-        }
-        float sums[4];
-        for (int i = 0; i < 4; ++i) sums[i] = c[(group + i / 2 * 8) * 8 + 2 * thread + i % 2];
-        if (args.n == 0) tmm::ptx::mma_m16n8k16_f16(sums, fragment_a, fragment_b[0], fragment_b[1]);
-        else tmm::ptx::mma_m16n8k16_bf16(sums, fragment_a, fragment_b[0], fragment_b[1]);
-        for (int i = 0; i < 4; ++i) c[(group + i / 2 * 8) * 8 + 2 * thread + i % 2] = sums[i];
-    )";
-    const auto kernel = compiled(body);
-    // Values that both types hold: 1 to 2, 7 bits after the point at most.
-    const auto value = [](std::size_t i) { return 1 + static_cast<float>(i * 37 % 101) / 128; };
-    const auto bits = [](float x, bool bf16) {
-        std::uint32_t wide;
-        std::memcpy(&wide, &x, sizeof wide);
-        // The exponent is 0; f16 has a fraction of 10 bits, bf16 one of 7.
-        return static_cast<std::uint16_t>(bf16 ? wide >> 16 : 15 << 10 | (wide >> 13 & 0x3ff));
-    };
-    for (const char* order : kOrders) {
-        for (const int bf16 : {0, 1}) {
-            std::vector<std::uint16_t> a(256);
-            std::vector<std::uint16_t> b(128);
-            for (std::size_t i = 0; i < a.size(); ++i) a[i] = bits(value(i), bf16 != 0);
-            for (std::size_t i = 0; i < b.size(); ++i) b[i] = bits(value(i + 1000), bf16 != 0);
-            std::vector<float> c(256);
-            for (std::size_t i = 0; i < c.size(); ++i) c[i] = static_cast<float>(i);
-            launch(kernel, order, {.threads = 64}, {c.data(), a.data(), b.data(), bf16});
-            for (std::size_t warp = 0; warp < 2; ++warp)
-                for (std::size_t i = 0; i < 16; ++i)
-                    for (std::size_t j = 0; j < 8; ++j) {
-                        float expected = static_cast<float>(warp * 128 + i * 8 + j);
-                        // Sums of products of 16 bits: exact.
-                        for (std::size_t k = 0; k < 16; ++k) expected += value(i * 16 + k) * value(k * 8 + j + 1000);
-                        CHECK(c[warp * 128 + i * 8 + j] == expected);
-                    }
-        }
-    }
-}
-
-TEST_CASE("ldmatrix gives each lane its elements of four matrices, and of their transposes") {
-    for (const bool transposed : {false, true}) {
-        const auto kernel = compiled(fmt::format(R"(
-            tmm::SharedMemory shared;
-            unsigned short* matrices = shared.take<unsigned short, 32 * 24>()[0];
-            // Row r of all stands at row 31 - r, 48 bytes apart.
-            for (int i = threadIdx.x; i < 256; i += 32) matrices[(31 - i / 8) * 24 + i % 8] = static_cast<unsigned short>(i);
-            __syncwarp();
-            unsigned fragments[4];
-            tmm::ptx::ldmatrix_x4{}(fragments, matrices + (31 - threadIdx.x) * 24);
-            for (int i = 0; i < 4; ++i) static_cast<unsigned*>(args.out)[threadIdx.x * 4 + i] = fragments[i];
-        )",
-                                                 transposed ? "_trans" : ""));
-        for (const char* order : kOrders) {
-            const auto out = results<unsigned>(kernel, order, {.shared_bytes = 32 * 48}, 128);
-            for (unsigned lane = 0; lane < 32; ++lane)
-                for (unsigned matrix = 0; matrix < 4; ++matrix) {
-                    const auto element = [&](unsigned row, unsigned column) { return matrix * 64 + row * 8 + column; };
-                    const unsigned group = lane / 4;
-                    const unsigned pair = lane % 4 * 2;
-                    const unsigned low = transposed ? element(pair, group) : element(group, pair);
-                    const unsigned high = transposed ? element(pair + 1, group) : element(group, pair + 1);
-                    CHECK(out[lane * 4 + matrix] == (low | high << 16));
-                }
-        }
-    }
-}
-
-TEST_CASE("misuse of a warp's matrix instructions is found") {
-    const char* const load = R"(
-        tmm::SharedMemory shared;
-        unsigned short* matrices = shared.take<unsigned short, 512>()[0];
-        unsigned fragments[4];
-        if (args.n == 0 || threadIdx.x % 32 < 31) tmm::ptx::ldmatrix_x4(fragments, matrices + args.n * threadIdx.x);
-        static_cast<unsigned*>(args.out)[threadIdx.x] = fragments[0];
-    )";
-    const auto kernel = compiled(load);
-    std::vector<unsigned> out(64);
-    const std::string misaligned = fault(kernel, "ascending", {.shared_bytes = 1024}, {out.data(), nullptr, nullptr, 4});
-    CHECK_MESSAGE(contains(misaligned, "ldmatrix from a misaligned address"), misaligned);
-    const std::string missing_lane = fault(kernel, "ascending", {.shared_bytes = 1024}, {out.data(), nullptr, nullptr, 8});
-    CHECK_MESSAGE(contains(missing_lane, "barrier divergence"), missing_lane);
-    CHECK_MESSAGE(contains(missing_lane, "an operation of the whole warp"), missing_lane);
-    const std::string small_warp = fault(kernel, "ascending", {.threads = 40, .shared_bytes = 1024}, {out.data(), nullptr, nullptr, 0});
-    CHECK_MESSAGE(contains(small_warp, "fewer than 32 threads"), small_warp);
 }

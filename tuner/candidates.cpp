@@ -43,6 +43,7 @@ Candidate make_candidate(const GemmProblem& problem, const KernelConfig& config,
     candidate.config = config;
     const LaunchPlan plan = make_launch_plan(problem, config, device);
     candidate.workspace_bytes = plan.workspace_bytes;
+    candidate.main_kernel = main_step(plan);
     for (const LaunchStep& step : plan.steps) {
         const PlannedKernel& kernel = book.kernel(step.signature, step.config);
         candidate.kernels.push_back(&kernel);

@@ -36,6 +36,8 @@ struct Candidate {
     std::string kernel_hash;
     // One per step.
     std::vector<const PlannedKernel*> kernels;
+    // The one that multiplies.
+    std::size_t main_kernel = 0;
     std::vector<int> threads;
     std::int64_t shared_bytes = 0;
     std::int64_t workspace_bytes = 0;

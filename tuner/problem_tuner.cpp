@@ -175,10 +175,8 @@ std::optional<Measurement> ProblemTuner::judge_compiled(const Candidate& candida
     for (std::size_t i = 0; i < candidate.kernels.size(); ++i) {
         const std::string& name = candidate.kernels[i]->source.name;
         const CandidateCompiler::Result result = compiler_.result(name).value_or(CandidateCompiler::Result{});
-        if (i == 0) {
-            m.registers = result.registers;
-            m.spill_bytes = result.spill_bytes;
-        }
+        if (i == candidate.main_kernel) m.registers = result.registers;
+        m.spill_bytes = std::max(m.spill_bytes, result.spill_bytes);
         if (result.failure) {
             m.outcome = Outcome::compile_failed;
             m.detail = *result.failure;

@@ -35,8 +35,6 @@ constexpr i64 kReferenceLimit = i64{1} << 25;
 constexpr i64 kSampledRows = 128;
 constexpr double kUnitRoundoff = 0x1p-24;
 constexpr int kThreads = 128;
-constexpr int kReferenceThreads = 256;
-constexpr int kReferenceTile = 64;
 
 // Which elements a matrix holds: the seeds of A, B and C of every set differ.
 u64 seed_of(std::uint64_t seed, int set, int matrix, int content) {
@@ -316,26 +314,14 @@ void Verifier::State::compute_reference(DeviceBuffer& sum, DeviceBuffer* magnitu
     if (elements == 0) return;
     sum = DeviceBuffer(device, static_cast<std::size_t>(elements) * sizeof(double));
     if (magnitude) *magnitude = DeviceBuffer(device, static_cast<std::size_t>(elements) * sizeof(double));
-    const bool a_plain = p.op_a == Operation::none;
-    const bool b_plain = p.op_b == Operation::none;
-    const i64 tiles = ceil_div(row_count, kReferenceTile) * ceil_div(p.n, kReferenceTile) * p.batch;
-    launch(*kernels.reference, std::min<i64>(tiles, i64{1} << 20), kReferenceThreads,
-           ReferenceArgs{.type = p.type_a,
-                         .a = sets[0].a.base,
-                         .b = sets[0].b.base,
-                         .rows = static_cast<const i64*>(rows.data()),
-                         .sum = static_cast<double*>(sum.data()),
-                         .magnitude = magnitude ? static_cast<double*>(magnitude->data()) : nullptr,
-                         .row_count = row_count,
-                         .n = p.n,
-                         .k = p.k,
-                         .batch = p.batch,
-                         .a_step_m = a_plain ? p.lda : 1,
-                         .a_step_k = a_plain ? 1 : p.lda,
-                         .b_step_k = b_plain ? p.ldb : 1,
-                         .b_step_n = b_plain ? 1 : p.ldb,
-                         .stride_a = p.stride_a,
-                         .stride_b = p.stride_b});
+    ReferenceArgs args = reference_of(p);
+    args.a = sets[0].a.base;
+    args.b = sets[0].b.base;
+    args.rows = static_cast<const i64*>(rows.data());
+    args.row_count = row_count;
+    args.sum = static_cast<double*>(sum.data());
+    args.magnitude = magnitude ? static_cast<double*>(magnitude->data()) : nullptr;
+    launch(*kernels.reference, reference_blocks(args), kReferenceThreads, args);
 }
 
 void Verifier::State::fill_set(int set, int content, int c_content) const {

@@ -120,9 +120,10 @@ __device__ inline void check(const CheckArgs& args) {
 // rows and columns lie outside is computed from the last ones inside and not stored.
 template <class T>
 __device__ inline void reference(const ReferenceArgs& args) {
-    constexpr int per_thread = 4;
+    constexpr int tile = kReferenceTile;
     constexpr int apart = 16;
-    constexpr int tile = per_thread * apart;
+    constexpr int per_thread = tile / apart;
+    static_assert(apart * apart == kReferenceThreads);
     const i64 tiles_m = (args.row_count + tile - 1) / tile;
     const i64 tiles_n = (args.n + tile - 1) / tile;
     const int thread_row = static_cast<int>(threadIdx.x) / apart;

@@ -140,6 +140,34 @@ struct ReferenceArgs {
     i64 stride_b = 0;
 };
 
+// Threads of a block, and rows and columns of the tile that they compute.
+inline constexpr int kReferenceThreads = 256;
+inline constexpr int kReferenceTile = 64;
+
+// All rows of op(A) op(B). The pointers are the caller's to set.
+constexpr ReferenceArgs reference_of(const GemmProblem& p) {
+    const bool a_plain = p.op_a == Operation::none;
+    const bool b_plain = p.op_b == Operation::none;
+    return ReferenceArgs{.type = p.type_a,
+                         .row_count = p.m,
+                         .n = p.n,
+                         .k = p.k,
+                         .batch = p.batch,
+                         .a_step_m = a_plain ? p.lda : 1,
+                         .a_step_k = a_plain ? 1 : p.lda,
+                         .b_step_k = b_plain ? p.ldb : 1,
+                         .b_step_n = b_plain ? 1 : p.ldb,
+                         .stride_a = p.stride_a,
+                         .stride_b = p.stride_b};
+}
+// Blocks take more than one tile where there are very many.
+constexpr i64 reference_blocks(const ReferenceArgs& args) {
+    constexpr i64 most = i64{1} << 20;
+    const i64 tiles =
+        (args.row_count + kReferenceTile - 1) / kReferenceTile * ((args.n + kReferenceTile - 1) / kReferenceTile) * args.batch;
+    return tiles < most ? tiles : most;
+}
+
 // C against alpha * sum + beta * C0, where C0 is what content and seed made C hold. bound_factor 0: equal once rounded to the
 // type of C; else |error| <= bound_factor * (|alpha| magnitude + |beta| |C0|), and where C has 16 bits, what rounding a float to it
 // adds. Indices count [batch][row][n].

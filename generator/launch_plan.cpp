@@ -92,9 +92,8 @@ PlanesOperand planes_at(void* first, const planes::Operand& operand, int planes)
     };
     PlanesOperand taken;
     taken.planes = take(planes::planes_bytes(operand, planes));
-    taken.largest = reinterpret_cast<unsigned*>(take(planes::largest_bytes(operand)));
     taken.exponents = reinterpret_cast<int*>(take(planes::exponents_bytes(operand)));
-    taken.unfit = reinterpret_cast<unsigned*>(take(planes::kUnfitBytes));
+    taken.unfit = reinterpret_cast<unsigned*>(take(planes::unfit_bytes(operand)));
     return taken;
 }
 
@@ -109,6 +108,12 @@ std::size_t bind_pack(const LaunchStep& step, const GemmProblem& problem, const 
     return write(make_args(step, problem, call), arguments);
 }
 
+// Where the step leaves sums for another to add up.
+GemmArgs with_partials(GemmArgs args, const LaunchStep& step, const GemmCall& call) {
+    if (partial_results(step.config) > 1) args.workspace = at(call.workspace, step.partials_offset);
+    return args;
+}
+
 // Where a pad step has left the operands.
 GemmArgs with_padded(GemmArgs args, const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
     std::int64_t offset = 0;
@@ -120,13 +125,14 @@ GemmArgs with_padded(GemmArgs args, const LaunchStep& step, const GemmProblem& p
     };
     if (pad::pads_a(step.config)) take(args.a, args.lda, args.stride_a, pad::copy_of_a(problem), problem.type_a);
     if (pad::pads_b(step.config)) take(args.b, args.ldb, args.stride_b, pad::copy_of_b(problem), problem.type_b);
-    if (partial_results(step.config) > 1) args.workspace = at(call.workspace, step.partials_offset);
-    return args;
+    return with_partials(args, step, call);
 }
 
 struct SplitOperands {
     PlanesOperand a;
     PlanesOperand b;
+    UnfitMarks unfit_a;
+    UnfitMarks unfit_b;
 };
 // Where the product finds the operands: each prepared, or in its part of the workspace.
 SplitOperands split_operands(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
@@ -134,8 +140,12 @@ SplitOperands split_operands(const LaunchStep& step, const GemmProblem& problem,
     const auto find = [&](const void* prepared, const planes::Operand& operand, std::int64_t offset) {
         return planes_at(prepared ? const_cast<void*>(prepared) : at(call.workspace, offset), operand, step.planes);
     };
-    return {.a = find(call.prepared_a, operands.a, 0),
-            .b = find(call.prepared_b, operands.b, planes::operand_bytes(operands.a, step.planes))};
+    SplitOperands split;
+    split.a = find(call.prepared_a, operands.a, 0);
+    split.b = find(call.prepared_b, operands.b, planes::operand_bytes(operands.a, step.planes));
+    split.unfit_a = {.of_tile = split.a.unfit, .count = planes::items(operands.a)};
+    split.unfit_b = {.of_tile = split.b.unfit, .count = planes::items(operands.b)};
+    return split;
 }
 
 std::size_t bind_planes(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
@@ -162,18 +172,16 @@ std::int64_t busy_blocks(const LaunchStep& step, const std::byte* arguments) {
     std::memcpy(&args, arguments, sizeof args);
     const planes::Operand a = planes::operand_a(args, step.signature);
     const planes::Operand b = planes::operand_b(args, step.signature);
-    const std::int64_t items = step.config.family == family::scan
-                                   ? planes::scan_items(a, args.planes_a) + planes::scan_items(b, args.planes_b)
-                                   : planes::split_items(a, args.planes_a) + planes::split_items(b, args.planes_b);
-    return std::min(items, step.grid);
+    const std::int64_t clusters = planes::items(a, args.planes_a) + planes::items(b, args.planes_b);
+    return std::min(clusters * step.config.cluster, step.grid);
 }
 
 std::size_t bind_rescue(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
     RescueArgs args;
-    static_cast<GemmArgs&>(args) = make_args(step, problem, call);
+    static_cast<GemmArgs&>(args) = with_partials(make_args(step, problem, call), step, call);
     const SplitOperands split = split_operands(step, problem, call);
-    args.unfit_a = split.a.unfit;
-    args.unfit_b = split.b.unfit;
+    args.unfit_a = split.unfit_a;
+    args.unfit_b = split.unfit_b;
     return write(args, arguments);
 }
 
@@ -185,7 +193,7 @@ WgmmaArgs make_product_of_planes_args(const LaunchStep& step, const GemmProblem&
     const planes::Operand& b = operands.b;
     const ElementType type = planes::type_of(step.planes);
     WgmmaArgs args;
-    static_cast<GemmArgs&>(args) = make_args(step, problem, call);
+    static_cast<GemmArgs&>(args) = with_partials(make_args(step, problem, call), step, call);
     args.a = split.a.planes;
     args.b = split.b.planes;
     args.lda = pad::padded_ld(a.columns, type);
@@ -195,8 +203,8 @@ WgmmaArgs make_product_of_planes_args(const LaunchStep& step, const GemmProblem&
     const bool swap = step.config.swap_ab != 0;
     args.exponents_left = (swap ? split.b : split.a).exponents;
     args.exponents_right = (swap ? split.a : split.b).exponents;
-    args.unfit_a = split.a.unfit;
-    args.unfit_b = split.b.unfit;
+    args.unfit_a = split.unfit_a;
+    args.unfit_b = split.unfit_b;
     return args;
 }
 
@@ -215,8 +223,7 @@ GemmArgs make_product_args(const LaunchStep& step, const GemmProblem& problem, c
         args.ldb = packed_ld(args.n);
         args.stride_b = args.ldb * problem.k;
     }
-    if (partial_results(step.config) > 1) args.workspace = at(call.workspace, step.partials_offset);
-    return args;
+    return with_partials(args, step, call);
 }
 
 std::size_t bind_product(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
@@ -304,10 +311,10 @@ KernelConfig edge_config(std::int64_t few, std::int64_t many, std::int64_t batch
 
 // The kernels that call griddepcontrol.wait.
 bool waits_itself(int family) {
-    return family == family::planes || family == family::wgmma || family == family::rescue;
+    return family == family::wgmma || family == family::rescue;
 }
 
-// Serves every problem that planes do, at a good part of the speed that FP32 FMAs have.
+// Serves every problem that planes do, at a good part of the speed that FP32 FMAs have. A thread holds each sum twice.
 constexpr KernelConfig kRescue{.family = family::rescue,
                                .block_m = 128,
                                .block_n = 128,
@@ -317,8 +324,7 @@ constexpr KernelConfig kRescue{.family = family::rescue,
                                .stages = 3,
                                .async_copy = 1,
                                .vector_width = 4,
-                               .boundary = boundary::peeled,
-                               .min_blocks = 2};
+                               .boundary = boundary::peeled};
 
 }  // namespace
 
@@ -460,15 +466,18 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
         const PlanesOperands operands = planes_operands(problem);
         const planes::Operand& a = operands.a;
         const planes::Operand& b = operands.b;
-        const auto add_split = [&](const KernelConfig& kernel, std::int64_t items) {
-            add(signature_of(problem), kernel, extent, planes::blocks(items), 0, bind_planes);
-            plan.steps.back().bind_preparation = bind_preparation;
-            plan.steps.back().busy_blocks = busy_blocks;
-        };
-        const KernelConfig scan{.family = family::scan, .vector_width = 4};
-        add_split(scan, planes::scan_items(a) + planes::scan_items(b));
-        const KernelConfig split{.family = family::planes, .vector_width = 4, .planes = config.planes};
-        add_split(split, planes::split_items(a) + planes::split_items(b));
+        const int sharers = planes::cluster_for(problem.k);
+        const int slots = planes::slots_for(problem.k);
+        const KernelConfig split{.family = family::planes,
+                                 .stages = slots,
+                                 .vector_width = 4,
+                                 .split_k = sharers,
+                                 .min_blocks = planes::blocks_per_sm(slots),
+                                 .cluster = sharers,
+                                 .planes = config.planes};
+        add(signature_of(problem), split, extent, planes::blocks(split, planes::items(a) + planes::items(b)), 0, bind_planes);
+        plan.steps.back().bind_preparation = bind_preparation;
+        plan.steps.back().busy_blocks = busy_blocks;
         plan.workspace_bytes += planes_workspace_bytes(problem, config.planes);
     }
     const std::int64_t partials_offset = plan.workspace_bytes;
@@ -476,6 +485,13 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     add(signature, config, extent, grid_of(config, m, n, batch, device), partials_offset,
         config.family == family::wgmma ? bind_wgmma : bind_product);
     if (config.family == family::wgmma) plan.steps.back().tensor_maps = wgmma_tensor_maps;
+    if (config.planes > 1) {
+        KernelConfig rescue = kRescue;
+        rescue.split_k = partial_results(config);
+        const std::int64_t items = rescue::items(rescue, m, n, batch, rescue.split_k);
+        add(signature_of(problem), rescue, extent, device.sm_count > 0 ? std::min<std::int64_t>(items, device.sm_count) : items,
+            partials_offset, bind_rescue);
+    }
     if (const int parts = partial_results(config); parts > 1) {
         const KernelConfig sum = reduce_config(n, parts);
         add(signature, sum, extent, blocks(sum, m, n, batch), partials_offset, bind_reduce);
@@ -483,7 +499,6 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     }
     for (const EdgeProduct& edge : edge_products(problem, config))
         add(edge.signature, edge.config, edge.extent, blocks(edge.config, edge.extent.rows, edge.extent.columns, batch), 0, bind_product);
-    if (config.planes > 1) add(signature_of(problem), kRescue, extent, blocks(kRescue, m, n, batch), 0, bind_rescue);
     for (LaunchStep& step : plan.steps) step.planes = config.planes;
     for (std::size_t i = 1; i < plan.steps.size(); ++i) plan.steps[i].begins_early = waits_itself(plan.steps[i].config.family);
     return plan;

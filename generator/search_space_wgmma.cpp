@@ -35,11 +35,9 @@ constexpr std::int64_t kMostSwappedRows = 256;
 struct Rows {
     int block_m, warps_m, warps_n;
 };
-// Tensor cores cut off their sums of the large products: of f16 planes by 2^-25 or so of the sum for each instruction, which bounds the
-// depth that keeps products of positive numbers as exact as SGEMM's; those of bf16 planes have fewer bits, and little is cut off.
-constexpr std::array<int, 2> promoted_depths(int planes) {
-    return planes == 2 ? std::array{32, 16} : std::array{64, 32};
-}
+// Of products of planes. Sums of tensor cores over more k would lose so much that is not the same each time, and so not made good in the
+// end, that products of positive numbers were less exact than SGEMM's; over less they cost more additions and gain nothing.
+constexpr int kPromotedDepth = 64;
 // 64 rows an instruction; one or two instructions a warpgroup.
 constexpr Rows kRows[] = {{128, 2, 1}, {64, 1, 1}, {256, 2, 1}, {192, 3, 1}, {128, 1, 1}, {64, 1, 2}, {128, 1, 2}};
 constexpr int kColumns[] = {8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256};
@@ -70,12 +68,6 @@ double blocks_per_sm(const KernelConfig& c, const KernelSignature& s, const Devi
 
 std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceInfo& device, int planes) {
     std::vector<KernelConfig> configs;
-    const auto push = [&](KernelConfig config) {
-        configs.push_back(config);
-        if (planes == 1) return;
-        config.promote_k = promoted_depths(planes).back();
-        configs.push_back(config);
-    };
     // tf32 takes a B whose rows run along N as the left operand only.
     const bool left_is_b = problem.compute == ComputeMode::tf32 && problem.op_b == Operation::none;
     const int row_elements = wgmma::kRowBytes / (planes > 1 ? 2 : size_of(problem.type_a));
@@ -91,7 +83,7 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
                             .warps_m = rows.warps_m,
                             .warps_n = rows.warps_n,
                             .planes = planes,
-                            .promote_k = planes > 1 ? promoted_depths(planes).front() : 0};
+                            .promote_k = planes > 1 ? kPromotedDepth : 0};
         KernelSignature signature = main_signature(problem, config);
         signature.align_a = signature.align_b = 16;
         config.stages = stages_that_fit(config, signature, device);
@@ -104,13 +96,13 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
         for (const int raster : {0, 8, 16}) {
             if (raster != 0 && (!many || 2 * tiles_left <= raster)) continue;
             config.raster = raster;
-            push(config);
+            configs.push_back(config);
             if ((swap && !left_is_b) || 2 * tiles_left * tiles_right < device.sm_count || min_blocks > 1) continue;
             for (const int along_m : {0, 1}) {
                 if ((along_m ? tiles_left : tiles_right) < 2) continue;
                 KernelConfig shared = config;
                 (along_m ? shared.multicast_b : shared.multicast_a) = 2;
-                push(shared);
+                configs.push_back(shared);
             }
         }
     };
@@ -169,8 +161,8 @@ double wgmma_estimate(const GemmProblem& problem, const KernelConfig& c, const D
     // Operands that are padded are read and written once more.
     const double padded = (pad::pads_a(c) ? batch * m * k : 0.0) + (pad::pads_b(c) ? batch * n * k : 0.0);
     const double padding = padded > 0 ? kSecondKernel + 2.0 * padded * element / kPaddedBytesPerMicrosecond : 0.0;
-    // Floats are read twice, and written as planes; and there is a kernel that looks whether it is needed.
-    const double splitting = c.planes > 1 ? 3 * kSecondKernel + batch * (m + n) * k * (8.0 + element) / kPaddedBytesPerMicrosecond : 0.0;
+    // Floats are read, and written as planes; and there is a kernel that looks whether it is needed.
+    const double splitting = c.planes > 1 ? 2 * kSecondKernel + batch * (m + n) * k * (4.0 + element) / kPaddedBytesPerMicrosecond : 0.0;
     const double partials = partial_results(c) > 1 ? 2.0 * 4.0 * partial_results(c) * m * n : 0.0;
     const double bytes = batch * ((m + n) * k * element + m * n * size_of(problem.type_c) + partials);
     // SMs that wait for the busiest read nothing.

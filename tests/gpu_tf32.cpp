@@ -49,7 +49,7 @@ TEST_CASE("tensor cores take the sign, the exponent and ten bits of fraction of 
     const auto directory = std::filesystem::temp_directory_path() / fmt::format("tmm-gpu-tf32-{}", getpid());
     KernelLoader loader(device, make_compiler(device->info()), KernelCache(directory));
     std::mt19937 random(5);
-    const std::string tile = "family=wgmma,vector_width=8,boundary=hardware,stages=3,";
+    const std::string tile = "family=wgmma,vector_width=8,boundary=hardware,stages=2,";
     struct Run {
         const char* ops;
         const char* config;

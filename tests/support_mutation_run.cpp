@@ -174,8 +174,12 @@ std::string run_size(const Case& one, const Case::Size& size, const Compiler& co
     const Matrix b(one.type, stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.stride_b, problem.batch);
     a.fill(small);
     b.fill(small);
-    const auto op_a = [&](i64 member, i64 i, i64 k) -> double { return one.op_a == Operation::none ? a.at(member, i, k) : a.at(member, k, i); };
-    const auto op_b = [&](i64 member, i64 k, i64 j) -> double { return one.op_b == Operation::none ? b.at(member, k, j) : b.at(member, j, k); };
+    const auto op_a = [&](i64 member, i64 i, i64 k) -> double {
+        return one.op_a == Operation::none ? a.at(member, i, k) : a.at(member, k, i);
+    };
+    const auto op_b = [&](i64 member, i64 k, i64 j) -> double {
+        return one.op_b == Operation::none ? b.at(member, k, j) : b.at(member, j, k);
+    };
 
     for (const double beta : {0.0, -1.0}) {
         if (beta != 0 && !one.reads_c) continue;

@@ -29,10 +29,11 @@ using namespace tmm;
 
 namespace {
 
-KernelConfig config_of(int planes) {
-    return parse_config(fmt::format(
-        "family=wgmma,block_m=128,block_n=128,block_k=64,stages=2,vector_width=8,boundary=hardware,warps_m=2,planes={},promote_k=64",
-        planes));
+KernelConfig config_of(int planes, int split_k = 1) {
+    return parse_config(
+        fmt::format("family=wgmma,block_m=128,block_n=128,block_k=64,stages=2,vector_width=8,boundary=hardware,split_k={},"
+                    "warps_m=2,planes={},promote_k=64",
+                    split_k, planes));
 }
 
 double value_of(ElementType type, unsigned bits) {
@@ -54,15 +55,18 @@ public:
     struct Options {
         TemplateFiles files = active_templates();
         const char* order = "shuffled:5";
-        // One block does the work of all.
-        bool one_block = false;
+        // One cluster of blocks splits all lines.
+        bool one_cluster = false;
+        // Parts of K that another kernel adds up.
+        int split_k = 1;
     };
 
     Steps(const GemmProblem& problem, int planes) : Steps(problem, planes, Options{}) {}
     Steps(const GemmProblem& problem, int planes, const Options& options)
         : problem_(problem),
           planes_(planes),
-          one_block_(options.one_block),
+          one_cluster_(options.one_cluster),
+          split_k_(options.split_k),
           device_(make_host_device(options.order)),
           compiler_(make_host_compiler(options.files)),
           plan_(make_plan()) {
@@ -118,8 +122,8 @@ public:
         device_->copy_to_host(c.data(), device_c.data(), device_c.bytes());
     }
 
-    bool unfit_a() const { return mark_at(product_.unfit_a) != 0; }
-    bool unfit_b() const { return mark_at(product_.unfit_b) != 0; }
+    bool unfit_a() const { return any(product_.unfit_a); }
+    bool unfit_b() const { return any(product_.unfit_b); }
     bool unfit() const { return unfit_a() || unfit_b(); }
     // The number that the planes of an element stand for; element: of the stored operand.
     double recombined(bool of_a, i64 member, i64 row, i64 column) const {
@@ -171,27 +175,28 @@ private:
         device_->copy_to_device(buffer.data(), values.data(), buffer.bytes());
         return buffer;
     }
-    unsigned mark_at(const unsigned* mark) const {
-        unsigned value = 0;
-        device_->copy_to_host(&value, mark, sizeof value);
-        return value;
+    bool any(const UnfitMarks& marks) const {
+        std::vector<unsigned> values(static_cast<std::size_t>(marks.count));
+        device_->copy_to_host(values.data(), marks.of_tile, values.size() * sizeof(unsigned));
+        return std::any_of(values.begin(), values.end(), [](unsigned mark) { return mark != 0; });
     }
     bool launch(std::size_t i, const std::byte* arguments, std::size_t bytes) const {
         LaunchShape shape = shape_of(plan_.steps[i]);
         shape.grid = grid_for(plan_.steps[i], arguments);
-        const int kernel = plan_.steps[i].config.family;
-        if (one_block_ && (kernel == family::scan || kernel == family::planes)) shape.grid = std::min<std::int64_t>(shape.grid, 1);
+        if (one_cluster_ && plan_.steps[i].config.family == family::planes) shape.grid = std::min<std::int64_t>(shape.grid, shape.cluster);
         if (shape.grid > 0) device_->launch(*kernels_[i], shape, arguments, bytes, nullptr);
         return shape.grid > 0;
     }
     LaunchPlan make_plan() const {
-        CHECK(why_invalid(problem_, config_of(planes_), assumed_device("90")).value_or("") == "");
-        return make_launch_plan(problem_, config_of(planes_), assumed_device("90"));
+        const KernelConfig config = config_of(planes_, split_k_);
+        CHECK(why_invalid(problem_, config, assumed_device("90")).value_or("") == "");
+        return make_launch_plan(problem_, config, assumed_device("90"));
     }
 
     GemmProblem problem_;
     int planes_;
-    bool one_block_;
+    bool one_cluster_;
+    int split_k_;
     std::shared_ptr<Device> device_;
     std::shared_ptr<const Compiler> compiler_;
     LaunchPlan plan_;
@@ -210,14 +215,19 @@ std::vector<float> normal_values(i64 count, std::uint32_t seed) {
     return values;
 }
 
-// A x B with whatever Inf and NaN do, k in order.
+// A x B with whatever Inf and NaN do, k in order, in sums of 64.
 std::vector<float> product_of(const std::vector<float>& a, const std::vector<float>& b, i64 m, i64 n, i64 k) {
     std::vector<float> c(static_cast<std::size_t>(m * n));
     for (i64 i = 0; i < m; ++i)
         for (i64 j = 0; j < n; ++j) {
-            float sum = 0;
-            for (i64 p = 0; p < k; ++p) sum = std::fma(a[static_cast<std::size_t>(i * k + p)], b[static_cast<std::size_t>(p * n + j)], sum);
-            c[static_cast<std::size_t>(i * n + j)] = sum;
+            float total = 0;
+            for (i64 first = 0; first < k; first += 64) {
+                float sum = 0;
+                for (i64 p = first; p < std::min(k, first + 64); ++p)
+                    sum = std::fma(a[static_cast<std::size_t>(i * k + p)], b[static_cast<std::size_t>(p * n + j)], sum);
+                total += sum;
+            }
+            c[static_cast<std::size_t>(i * n + j)] = total;
         }
     return c;
 }
@@ -269,7 +279,7 @@ double worst_error_of_split(Steps& steps, const GemmProblem& problem) {
 TEST_CASE("the planes of an element add up to it: with f16 to 23 bits, with bf16 exactly, whatever the layout and the scale of its line") {
     for (const int planes : {2, 3}) {
         for (const char* shape : {"67x5x300 ops=nn", "67x131x70 ops=nt lda=73", "33x130x9 ops=tn align=4 lda=35 ldb=131",
-                                  "130x66x133 ops=tt batch=2", "1x1x1 batch=3"}) {
+                                  "130x66x133 ops=tt batch=2", "1x1x1 batch=3", "3x5x4501 ops=nn", "2x3x4700 ops=tt"}) {
             CAPTURE(planes);
             CAPTURE(std::string(shape));
             const GemmProblem problem = parse_shape(shape).problem;
@@ -280,32 +290,35 @@ TEST_CASE("the planes of an element add up to it: with f16 to 23 bits, with bf16
     }
 }
 
-TEST_CASE("blocks that walk over several tiles split them as well, and no barrier between them is idle") {
-    const GemmProblem problem = parse_shape("130x131x200 ops=nn").problem;
+TEST_CASE("clusters that walk over several tiles split them as well, and no barrier among them is idle") {
+    const GemmProblem problem = parse_shape("66x67x600 ops=nn").problem;
+    std::vector<float> unfit_a = normal_values(problem.m * problem.k, 3);
+    // By threads that do not write the mark.
+    unfit_a[static_cast<std::size_t>(problem.k)] = 0x1p60f;
+    const auto splits_well = [&](const char* order, const TemplateFiles& files) {
+        Steps steps(problem, 2, {.files = files, .order = order, .one_cluster = true});
+        if (!(worst_error_of_split(steps, problem) <= 0x1p-23) || steps.unfit()) return false;
+        std::vector<float> c(static_cast<std::size_t>(problem.m * problem.n));
+        steps.run(unfit_a, normal_values(problem.k * problem.n, 4), c);
+        return steps.unfit_a() && !steps.unfit_b();
+    };
     for (const char* order : {"ascending", "descending", "shuffled:7"}) {
         CAPTURE(std::string(order));
-        Steps steps(problem, 2, {.order = order, .one_block = true});
-        CHECK(worst_error_of_split(steps, problem) <= 0x1p-23);
+        CHECK(splits_well(order, active_templates()));
     }
-    struct Barrier {
-        const char* file;
-        const char* reason;
-    };
-    for (const Barrier& barrier :
-         {Barrier{"tmm/scan.cuh", "// The last chunk's have been read."}, Barrier{"tmm/scan.cuh", "// Every thread's are there."},
-          Barrier{"tmm/planes.cuh", "// The last tile's exponents have been read."},
-          Barrier{"tmm/planes.cuh", "// Every line's exponent is there."}}) {
-        CAPTURE(std::string(barrier.reason));
+    for (const char* reason :
+         {"// Every warp's are there.\n            __syncthreads();", "// Every block's are there.\n        sync();",
+          "// Every line's scale is there.\n        __syncthreads();", "showed each other is read.\n        sync();"}) {
+        CAPTURE(std::string(reason));
         TemplateFiles files = active_templates();
-        std::string& text = files.at(barrier.file);
-        const std::size_t at = text.find("__syncthreads();", text.find(barrier.reason));
+        std::string& text = files.at("tmm/planes.cuh");
+        const std::size_t at = text.find(reason);
         REQUIRE(at != std::string::npos);
-        text.replace(at, std::string("__syncthreads();").size(), "");
+        text.replace(at, std::string(reason).size(), "\n");
         bool caught = false;
         for (const char* order : {"ascending", "descending", "shuffled:7"}) {
-            Steps steps(problem, 2, {.files = files, .order = order, .one_block = true});
             try {
-                caught = caught || !(worst_error_of_split(steps, problem) <= 0x1p-23);
+                caught = caught || !splits_well(order, files);
             } catch (const std::exception&) {
                 caught = true;
             }
@@ -319,8 +332,8 @@ TEST_CASE("TMA finds every plane, as a matrix of the batch, where the split leav
         CAPTURE(std::string(shape));
         const GemmProblem problem = parse_shape(shape).problem;
         const LaunchPlan plan = make_launch_plan(problem, config_of(3), assumed_device("90"));
-        REQUIRE(plan.steps.size() == 4);
-        const LaunchStep& product = plan.steps[2];
+        REQUIRE(plan.steps.size() == 3);
+        const LaunchStep& product = plan.steps[1];
         auto* const workspace = reinterpret_cast<std::byte*>(0x400000000);
         alignas(64) std::byte arguments[kMaxArgumentBytes];
         product.bind(product, problem, GemmCall{.a = workspace, .b = workspace, .c = workspace, .workspace = workspace}, arguments);
@@ -340,11 +353,11 @@ TEST_CASE("TMA finds every plane, as a matrix of the batch, where the split leav
         // Parts of the workspace do not overlap, and end within it.
         const auto* const end = workspace + plan.workspace_bytes;
         CHECK(args.a < args.exponents_left);
-        CHECK(args.exponents_left < static_cast<const void*>(args.unfit_a));
-        CHECK(reinterpret_cast<const std::byte*>(args.unfit_a) + planes::kUnfitBytes == args.b);
+        CHECK(args.exponents_left < static_cast<const void*>(args.unfit_a.of_tile));
+        CHECK(reinterpret_cast<const std::byte*>(args.unfit_a.of_tile) + planes::rounded(args.unfit_a.count * 4) == args.b);
         CHECK(args.b < static_cast<const void*>(args.exponents_right));
-        CHECK(args.exponents_right < static_cast<const void*>(args.unfit_b));
-        CHECK(reinterpret_cast<const std::byte*>(args.unfit_b) + planes::kUnfitBytes == end);
+        CHECK(args.exponents_right < static_cast<const void*>(args.unfit_b.of_tile));
+        CHECK(reinterpret_cast<const std::byte*>(args.unfit_b.of_tile) + planes::rounded(args.unfit_b.count * 4) == end);
     }
 }
 
@@ -406,6 +419,43 @@ TEST_CASE("Inf, NaN and lines of too wide a range are computed by FMAs in the sa
     }
 }
 
+TEST_CASE("FMAs take over parts of K, too, whether they fill the GPU or not, and their sums begin anew every 64 of K") {
+    for (const char* shape : {"70x50x300", "1100x1300x257 ops=tn", "33x20x70 batch=3"}) {
+        CAPTURE(std::string(shape));
+        const GemmProblem problem = parse_shape(shape).problem;
+        const auto [m, n, k, batch] = std::array{problem.m, problem.n, problem.k, problem.batch};
+        std::vector<float> a = normal_values(batch * m * k, 51), b = normal_values(batch * k * n, 52);
+        for (float& x : a) x = std::abs(x);
+        for (float& x : b) x = std::abs(x);
+        a[0] = 0x1p60f;
+        for (const int split : {1, 3}) {
+            CAPTURE(split);
+            Steps steps(problem, 2, {.split_k = split});
+            std::vector<float> c(static_cast<std::size_t>(batch * m * n), std::numeric_limits<float>::quiet_NaN());
+            steps.run(a, b, c);
+            CHECK(steps.unfit_a());
+            CHECK(steps.launched() == (split == 1 ? std::vector<int>{family::planes, family::rescue}
+                                                  : std::vector<int>{family::planes, family::rescue, family::reduce}));
+            double worst = 0;
+            for (i64 member = 0; member < batch; ++member)
+                for (i64 i = 0; i<m; i += m> 100 ? 37 : 1)
+                    for (i64 j = 0; j<n; j += n> 100 ? 41 : 1) {
+                        double exact = 0;
+                        for (i64 p = 0; p < k; ++p) {
+                            const i64 in_a = problem.op_a == Operation::none ? i * problem.lda + p : p * problem.lda + i;
+                            exact += static_cast<double>(a[static_cast<std::size_t>(member * problem.stride_a + in_a)]) *
+                                     static_cast<double>(b[static_cast<std::size_t>(member * problem.stride_b + p * problem.ldb + j)]);
+                        }
+                        const float result = c[static_cast<std::size_t>(member * m * n + i * n + j)];
+                        worst = std::max(worst, std::abs(static_cast<double>(result) - exact) / exact);
+                    }
+            CHECK(worst > 0);
+            // 64 roundings of a sum, and those of the sums' sum, which are few.
+            CHECK(worst <= (64 + 5) * 0x1p-24);
+        }
+    }
+}
+
 TEST_CASE("a prepared operand holds what a call splits, and a call with it splits, reads and writes only the other") {
     for (const int planes : {2, 3}) {
         for (const char* shape :
@@ -424,7 +474,7 @@ TEST_CASE("a prepared operand holds what a call splits, and a call with it split
             std::vector<float> c(static_cast<std::size_t>(problem.batch > 1 ? problem.batch * problem.stride_c : problem.m * problem.n), 7);
             const std::vector<float> untouched = c;
             steps.run(a, b, c);
-            CHECK(steps.launched() == std::vector<int>{family::scan, family::planes, family::rescue});
+            CHECK(steps.launched() == std::vector<int>{family::planes, family::rescue});
             const std::vector<std::byte> part_a = steps.part(GemmOperand::a), part_b = steps.part(GemmOperand::b);
 
             const DeviceBuffer prepared_a = steps.prepare(GemmOperand::a, a), prepared_b = steps.prepare(GemmOperand::b, b);
@@ -451,7 +501,7 @@ TEST_CASE("a prepared operand holds what a call splits, and a call with it split
                 CHECK((steps.product().a == prepared_a.data()) == has_a);
                 CHECK((steps.product().b == prepared_b.data()) == has_b);
                 CHECK(steps.launched() ==
-                      (which == 3 ? std::vector<int>{family::rescue} : std::vector<int>{family::scan, family::planes, family::rescue}));
+                      (which == 3 ? std::vector<int>{family::rescue} : std::vector<int>{family::planes, family::rescue}));
                 // Without alpha nothing is read and nothing left over from before decides: FMAs have nothing to do.
                 steps.poison_workspace();
                 steps.run(nan_a, nan_b, c, 0, {.a = has_a ? prepared_a.data() : nullptr, .b = has_b ? prepared_b.data() : nullptr});

@@ -107,7 +107,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "a preparation scans and splits one operand, by kernels for the alignment of its pointer") {
+TEST_CASE_FIXTURE(Fixture, "a preparation splits one operand, by a kernel for the alignment of its pointer") {
     const RuntimePlan plan = make(kPlanes);
     REQUIRE(plan.selection().match == Match::exact);
     CHECK(plan.prepared_bytes(GemmOperand::a) + plan.prepared_bytes(GemmOperand::b) == plan.workspace_bytes());
@@ -116,24 +116,21 @@ TEST_CASE_FIXTURE(Fixture, "a preparation scans and splits one operand, by kerne
             const bool of_a = operand == GemmOperand::a;
             const auto launches = launched(
                 [&] { plan.prepare({.operand = operand, .matrix = place(0x10000 + misaligned), .prepared = place(0x50000)}, nullptr); });
-            REQUIRE(launches.size() == 2);
-            CHECK(launches[0].of("scan"));
-            CHECK(launches[1].of("planes"));
-            CHECK(!launches[0].begins_early);
-            CHECK(launches[1].begins_early);
-            for (const Launch& launch : launches) {
-                CHECK((launch.kernel.find("a16b16") != std::string::npos) == (misaligned == 0));
-                CHECK((of_a ? launch.args.a : launch.args.b) == place(0x10000 + misaligned));
-                const PlanesOperand& filled = of_a ? launch.args.planes_a : launch.args.planes_b;
-                const PlanesOperand& other = of_a ? launch.args.planes_b : launch.args.planes_a;
-                CHECK(filled.planes == place(0x50000));
-                CHECK(reinterpret_cast<std::byte*>(filled.unfit) + planes::kUnfitBytes == place(0x50000) + plan.prepared_bytes(operand));
-                CHECK(other.planes == nullptr);
-                CHECK(other.unfit == nullptr);
-            }
-            // Rows of A are lines: 5 tiles of 64 of them, 8 of 128 columns. Columns of B: 2 tiles of 128, 16 of 64 rows.
-            CHECK(launches[0].grid == (of_a ? 5 * 8 : 2 * 16));
-            CHECK(launches[1].grid == (of_a ? 5 * 8 : 2 * 16));
+            REQUIRE(launches.size() == 1);
+            const Launch& launch = launches.front();
+            CHECK(launch.of("planes"));
+            CHECK(!launch.begins_early);
+            CHECK((launch.kernel.find("a16b16") != std::string::npos) == (misaligned == 0));
+            CHECK((of_a ? launch.args.a : launch.args.b) == place(0x10000 + misaligned));
+            const PlanesOperand& filled = of_a ? launch.args.planes_a : launch.args.planes_b;
+            const PlanesOperand& other = of_a ? launch.args.planes_b : launch.args.planes_a;
+            CHECK(filled.planes == place(0x50000));
+            // A mark for each tile of lines takes the last 256 bytes.
+            CHECK(reinterpret_cast<std::byte*>(filled.unfit) + 256 == place(0x50000) + plan.prepared_bytes(operand));
+            CHECK(other.planes == nullptr);
+            CHECK(other.unfit == nullptr);
+            // Tiles of 32 of the 300 rows of A, of the 200 columns of B, each a cluster of 4 blocks, which have 256 of 1000 elements.
+            CHECK(launch.grid == (of_a ? 10 * 4 : 7 * 4));
         }
     }
 }
@@ -145,20 +142,18 @@ TEST_CASE_FIXTURE(Fixture, "a run launches blocks for what it splits itself, whi
         GemmCall one = call;
         one.a = place(0x10000 + misaligned);
         std::vector<Launch> launches = launched([&] { plan.run(one, nullptr); });
-        REQUIRE(launches.size() == 4);
-        CHECK(launches[0].grid == 5 * 8 + 2 * 16);
+        REQUIRE(launches.size() == 3);
+        CHECK(launches[0].grid == (10 + 7) * 4);
         CHECK((launches[0].kernel.find("a16b16") != std::string::npos) == (misaligned == 0));
         one.prepared_b = place(0x50000);
         launches = launched([&] { plan.run(one, nullptr); });
-        REQUIRE(launches.size() == 4);
-        for (const std::size_t i : {0, 1}) {
-            CHECK(launches[i].grid == 5 * 8);
-            CHECK(launches[i].args.planes_a.planes == call.workspace);
-            CHECK(launches[i].args.planes_b.planes == nullptr);
-        }
-        CHECK(launches[2].of("wgmma"));
-        CHECK(launches[2].args.b == place(0x50000));
-        CHECK(launches[3].args.b == call.b);
+        REQUIRE(launches.size() == 3);
+        CHECK(launches[0].grid == 10 * 4);
+        CHECK(launches[0].args.planes_a.planes == call.workspace);
+        CHECK(launches[0].args.planes_b.planes == nullptr);
+        CHECK(launches[1].of("wgmma"));
+        CHECK(launches[1].args.b == place(0x50000));
+        CHECK(launches[2].args.b == call.b);
         one.prepared_a = place(0x60000);
         launches = launched([&] { plan.run(one, nullptr); });
         REQUIRE(launches.size() == 2);
@@ -183,9 +178,9 @@ TEST_CASE_FIXTURE(Fixture, "prepared operands are of no meaning to plans that sp
         CHECK(device->launches.size() == launches);
     };
     ignores(make("family=tiled,block_m=16,block_n=16,block_k=16"));
-    // The kernels that scan misaligned matrices can't be had.
+    // The kernels that split misaligned matrices can't be had.
     set_log_sink([](const std::string&) {});
-    compiler->refused = "scan_f32_nn_v4";
+    compiler->refused = "planes_f32_nn_v4";
     ignores(make(kPlanes));
     set_log_sink({});
 }

@@ -15,8 +15,8 @@ inline constexpr int pack = 5;     // operands copied to where simt reads them b
 inline constexpr int wgmma = 6;    // tensor cores by warpgroups: wgmma, tiles brought by TMA
 inline constexpr int mma = 7;      // tensor cores by warps: mma.sync, ldmatrix, cp.async
 inline constexpr int pad = 8;      // operands copied as they lie, rows aligned; a step of wgmma's plans
-inline constexpr int scan = 9;     // largest elements of A's rows and B's columns; a step of plans that multiply planes
-inline constexpr int planes = 10;  // floats written as sums of 16-bit numbers; a step of such plans
+inline constexpr int scan = 9;     // no kernel any more: planes finds the largest elements itself
+inline constexpr int planes = 10;  // floats written as sums of 16-bit numbers; a step of plans that multiply those
 inline constexpr int rescue = 11;  // simt where planes did not fit; a step of such plans
 inline constexpr int count = 12;
 }  // namespace family

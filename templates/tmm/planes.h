@@ -1,4 +1,4 @@
-// How floats stand as 16-bit planes (planes.cuh), and where: what the kernels that write them, those that multiply them
+// How floats stand as 16-bit planes, and where: what the kernel that writes them (planes.cuh), those that multiply them
 // (wgmma_planes.cuh) and the host agree on.
 //
 // A line is what a scale belongs to: a row of op(A), a column of op(B). Each line is divided by a power of two, its exponent, such that
@@ -21,14 +21,18 @@ namespace tmm {
 
 // Of an operand that is not to be split, since it stands prepared, all are null.
 struct PlanesOperand {
-    // The bits of the largest magnitude in each part of a line: [batch][chunk][line].
-    unsigned* largest = nullptr;
     // [batch][line].
     int* exponents = nullptr;
     // As the operand lies, rows padded as those of pad are: [batch][plane][row][column].
     void* planes = nullptr;
-    // Not 0 where a line is unfit.
+    // Of each tile of lines, not 0 where a line is unfit: [batch][tile].
     unsigned* unfit = nullptr;
+};
+
+// An operand's marks, for those who multiply.
+struct UnfitMarks {
+    const unsigned* of_tile = nullptr;
+    i64 count = 0;
 };
 
 struct PlanesArgs : GemmArgs {
@@ -54,13 +58,34 @@ constexpr int least_exponent(int planes) {
 // Of the elements that a thread splits, so many may be short: of any data, a few are.
 constexpr int kMostShort = 1;
 
-// Blocks go through an operand in tiles of its stored form, a thread through 8 quads of neighbouring elements.
-constexpr int kTileRows = 64;
-constexpr int kTileColumns = 128;
+constexpr i64 ceil_divide(i64 a, i64 b) {
+    return (a + b - 1) / b;
+}
+
+// A cluster of blocks takes a tile of lines from end to end; its blocks take turns at parts of them, in tiles of which a thread has 8
+// quads of neighbouring elements (planes_tile.cuh). A block keeps as many as it has slots in shared memory until the largest elements are
+// known; what is beyond it reads twice, the second time from L2.
+constexpr int kTileLines = 32;
+constexpr int kTileDepth = 256;
 constexpr int kQuad = 4;
 constexpr int kQuads = 8;
-constexpr int kThreads = kTileRows * kTileColumns / (kQuad * kQuads);
-constexpr int kMostChunks = 32;
+constexpr int kThreads = kTileLines * kTileDepth / (kQuad * kQuads);
+constexpr int kMostBlocks = 8;
+constexpr int kMostSlots = 3;
+// As many blocks as the lines are long enough for.
+constexpr int cluster_for(i64 depth) {
+    int blocks = 1;
+    while (blocks < kMostBlocks && blocks * kTileDepth < depth) blocks *= 2;
+    return blocks;
+}
+// How many of its tiles a block may keep, and how many blocks an SM holds then.
+constexpr int slots_for(i64 depth) {
+    const i64 tiles = ceil_divide(depth, i64{kTileDepth} * cluster_for(depth));
+    return tiles < 1 ? 1 : tiles < kMostSlots ? static_cast<int>(tiles) : kMostSlots;
+}
+constexpr int blocks_per_sm(int slots) {
+    return slots < kMostSlots ? 3 : 2;
+}
 
 // A stored operand. Its lines are its rows, or, where they run across, its columns.
 struct Operand {
@@ -80,39 +105,29 @@ constexpr Operand operand_b(const GemmArgs& g, const KernelSignature& s) {
     return Operand{turned ? g.n : g.k, turned ? g.k : g.n, g.ldb, g.stride_b, g.batch > 1 && g.stride_b != 0 ? g.batch : 1, turned};
 }
 
-constexpr i64 ceil_divide(i64 a, i64 b) {
-    return (a + b - 1) / b;
-}
 constexpr i64 lines(const Operand& o) {
     return o.lines_are_rows ? o.rows : o.columns;
 }
+constexpr i64 depth(const Operand& o) {
+    return o.lines_are_rows ? o.columns : o.rows;
+}
 // Tiles from the first line to the last, and along the lines.
 constexpr i64 line_tiles(const Operand& o) {
-    return ceil_divide(lines(o), o.lines_are_rows ? kTileRows : kTileColumns);
+    return ceil_divide(lines(o), kTileLines);
 }
 constexpr i64 depth_tiles(const Operand& o) {
-    return ceil_divide(o.lines_are_rows ? o.columns : o.rows, o.lines_are_rows ? kTileColumns : kTileRows);
+    return ceil_divide(depth(o), kTileDepth);
 }
-// The parts of a line whose largest elements are found apart.
-constexpr i64 chunks(const Operand& o) {
-    const i64 tiles = depth_tiles(o);
-    return tiles < 1 ? 1 : tiles < kMostChunks ? tiles : kMostChunks;
+// What clusters have to do.
+constexpr i64 items(const Operand& o) {
+    return o.matrices * line_tiles(o);
 }
-constexpr i64 scan_items(const Operand& o) {
-    return o.matrices * line_tiles(o) * chunks(o);
-}
-constexpr i64 split_items(const Operand& o) {
-    return o.matrices * line_tiles(o) * depth_tiles(o);
-}
-constexpr i64 scan_items(const Operand& o, const PlanesOperand& to) {
-    return to.planes ? scan_items(o) : 0;
-}
-constexpr i64 split_items(const Operand& o, const PlanesOperand& to) {
-    return to.planes ? split_items(o) : 0;
+constexpr i64 items(const Operand& o, const PlanesOperand& to) {
+    return to.planes ? items(o) : 0;
 }
 
-// What an operand takes, in the workspace of a call or prepared in memory of its own: planes, largest, exponents and the mark of unfit
-// lines, one behind the other, each at a multiple of 256 bytes.
+// What an operand takes, in the workspace of a call or prepared in memory of its own: planes, exponents and the marks of unfit lines,
+// one behind the other, each at a multiple of 256 bytes.
 constexpr i64 rounded(i64 bytes) {
     return (bytes + 255) / 256 * 256;
 }
@@ -122,34 +137,39 @@ constexpr i64 plane_elements(const Operand& o, int planes) {
 constexpr i64 planes_bytes(const Operand& o, int planes) {
     return rounded(o.matrices * planes * plane_elements(o, planes) * 2);
 }
-constexpr i64 largest_bytes(const Operand& o) {
-    return rounded(o.matrices * chunks(o) * lines(o) * 4);
-}
 constexpr i64 exponents_bytes(const Operand& o) {
     return rounded(o.matrices * lines(o) * 4);
 }
-constexpr i64 kUnfitBytes = 256;
+constexpr i64 unfit_bytes(const Operand& o) {
+    return rounded(items(o) * 4);
+}
 constexpr i64 operand_bytes(const Operand& o, int planes) {
-    return planes_bytes(o, planes) + largest_bytes(o) + exponents_bytes(o) + kUnfitBytes;
+    return planes_bytes(o, planes) + exponents_bytes(o) + unfit_bytes(o);
 }
 
 constexpr int threads(const KernelConfig&) {
     return kThreads;
 }
-constexpr i64 shared_bytes(const KernelConfig&, const KernelSignature&) {
-    return shared_tile_bytes<int>(kTileColumns);
+constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature&) {
+    return shared_tile_bytes<float>(kTileLines * kTileDepth, c.stages) + shared_tile_bytes<unsigned>(kTileLines, kThreads / 32) +
+           shared_tile_bytes<unsigned>(kTileLines) + shared_tile_bytes<float>(kTileLines) + shared_tile_bytes<unsigned>(1);
 }
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
     if (const char* violation = float_types_violation(s)) return violation;
     if (c.planes != 2 && c.planes != 3) return "planes is 2 or 3";
-    if (!uses_only(c, &KernelConfig::planes, &KernelConfig::vector_width, &KernelConfig::boundary))
-        return "planes uses planes and vector_width only";
+    if (c.stages < 1 || c.stages > kMostSlots) return "stages is 1 to 3";
+    if (c.cluster < 1 || c.cluster > kMostBlocks || c.split_k != c.cluster)
+        return "a cluster of 1 to 8 blocks shares lines: split_k is as large";
+    if (!uses_only(c, &KernelConfig::planes, &KernelConfig::vector_width, &KernelConfig::boundary, &KernelConfig::stages,
+                   &KernelConfig::split_k, &KernelConfig::cluster, &KernelConfig::min_blocks))
+        return "planes uses planes, stages, split_k, cluster, min_blocks and vector_width only";
     return nullptr;
 }
 
-// Blocks walk over the items, so that the grid's limit does not bound the problem.
-constexpr i64 blocks(i64 items) {
-    return items < 1 ? 1 : items < 2147483647 ? items : 2147483647;
+// Clusters walk over the items, so that the grid's limit does not bound the problem.
+constexpr i64 blocks(const KernelConfig& c, i64 items) {
+    const i64 most = 2147483647 / c.cluster;
+    return (items < 1 ? 1 : items < most ? items : most) * c.cluster;
 }
 
 }  // namespace tmm::planes

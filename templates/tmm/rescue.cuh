@@ -1,19 +1,95 @@
 // The last step of a product by planes: FP32 FMAs, where the step before it refused since some line does not fit its planes (Inf, NaN,
-// too wide a range). Elsewhere it ends at once. So no call waits for the host to know.
+// too wide a range). Elsewhere it ends at once, and has few blocks so as to do that soon. So no call waits for the host to know.
+//
+// It is simt but for its sums: those of kPromotedDepth of K are added to a total each, so that the error of a long sum stays as small
+// as that of planes.
 #pragma once
 
 #include "tmm/ptx_grid.cuh"
 #include "tmm/rescue.h"
 #include "tmm/simt.cuh"
+#include "tmm/unfit_marks.cuh"
 
 namespace tmm::rescue {
+
+template <KernelConfig config>
+using Sums = float[config.thread_m][config.thread_n];
+
+// total += sums, which then begin anew.
+template <KernelConfig config>
+__device__ inline void promote(Sums<config>& total, Sums<config>& sums) {
+#pragma unroll
+    for (int i = 0; i < config.thread_m; ++i) {
+#pragma unroll
+        for (int j = 0; j < config.thread_n; ++j) {
+            total[i][j] += sums[i][j];
+            sums[i][j] = 0;
+        }
+    }
+}
+
+template <KernelConfig config>
+__device__ inline WorkItem item_of(const GemmArgs& args, i64 index) {
+    const i64 tiles_m = (args.m + config.block_m - 1) / config.block_m;
+    const i64 tiles_n = (args.n + config.block_n - 1) / config.block_n;
+    const i64 tile = index % (tiles_m * tiles_n);
+    const i64 rest = index / (tiles_m * tiles_n);
+    WorkItem item;
+    item.row0 = tile / tiles_n * config.block_m;
+    item.column0 = tile % tiles_n * config.block_n;
+    item.batch = rest / args.split_k;
+    item.split = static_cast<int>(rest % args.split_k);
+    item.k_begin = item.split * args.k_per_split;
+    item.k_end = item.k_begin + args.k_per_split < args.k ? item.k_begin + args.k_per_split : args.k;
+    item.tiles = item.k_end > item.k_begin ? static_cast<int>((item.k_end - item.k_begin + config.block_k - 1) / config.block_k) : 0;
+    return item;
+}
+
+template <KernelSignature signature, KernelConfig config>
+__device__ inline void multiply(const GemmArgs& args, const WorkItem& item, SharedTiles<float> tiles_a, SharedTiles<float> tiles_b) {
+    const simt::ThreadPlace place = simt::thread_place<config>();
+    using CopyA = TileCopy<float, simt::layout_a(config, signature), threads(config), config>;
+    using CopyB = TileCopy<float, simt::layout_b(config, signature), threads(config), config>;
+    TilePipeline<CopyA, CopyB, config.stages> pipeline(
+        CopyA(static_cast<const float*>(args.a) + item.batch * args.stride_a, args.lda, item.row0, args.m, item.k_begin, item.k_end),
+        CopyB(static_cast<const float*>(args.b) + item.batch * args.stride_b, args.ldb, item.column0, args.n, item.k_begin, item.k_end),
+        tiles_a, tiles_b, item.tiles);
+    simt::FragmentReader<signature, config> reader(tiles_a, tiles_b, place);
+    Sums<config> total = {};
+    Sums<config> sums = {};
+    pipeline.begin();
+    for (int tile = 0; tile < item.tiles; ++tile) {
+        pipeline.start_copy();
+        constexpr int steps = simt::k_step(config, signature);
+#pragma unroll
+        for (int k = 0; k < config.block_k; k += steps) {
+            simt::Fragments<signature, config> fragments;
+            reader.read(fragments, k);
+#pragma unroll
+            for (int step = 0; step < steps; ++step) simt::multiply(fragments.a[step], fragments.b[step], sums);
+        }
+        if ((tile + 1) % (kPromotedDepth / config.block_k) == 0) promote<config>(total, sums);
+        pipeline.next_tile();
+        reader.next_stage();
+    }
+    promote<config>(total, sums);
+    simt::store_results_of<signature, config>(args, item, place, total, nullptr);
+}
 
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const RescueArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
     ptx::griddepcontrol_wait();
-    if ((*args.unfit_a | *args.unfit_b) == 0) return;
-    simt::kernel<signature, config>(args);
+    if (!planes::any_unfit(args.unfit_a, args.unfit_b)) return;
+    SharedMemory shared;
+    const SharedTiles<float> tiles_a = shared.take<float, tile_elements(simt::layout_a(config, signature)), config.stages>();
+    const SharedTiles<float> tiles_b = shared.take<float, tile_elements(simt::layout_b(config, signature)), config.stages>();
+    const i64 all = items(config, args.m, args.n, args.batch, args.split_k);
+    for (i64 index = blockIdx.x; index < all; index += gridDim.x) {
+        multiply<signature, config>(args, item_of<config>(args, index), tiles_a, tiles_b);
+        // The last tiles have been read before the next item's overwrite them.
+        __syncthreads();
+    }
 }
 
 }  // namespace tmm::rescue

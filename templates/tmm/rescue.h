@@ -1,20 +1,23 @@
-// What a rescue kernel needs and allows (rescue.cuh): what simt does, of which it is one that mostly has nothing to do.
+// What a rescue kernel needs and allows (rescue.cuh): what simt does.
 #pragma once
 
 #include "tmm/args.h"
+#include "tmm/planes.h"
 #include "tmm/simt.h"
 
 namespace tmm {
 
 struct RescueArgs : GemmArgs {
-    // Each operand's mark (planes.h).
-    const unsigned* unfit_a = nullptr;
-    const unsigned* unfit_b = nullptr;
+    UnfitMarks unfit_a;
+    UnfitMarks unfit_b;
 };
 
 }  // namespace tmm
 
 namespace tmm::rescue {
+
+// Sums end after so much of K: a loop over 64 loses as much as one over K / 64 totals where K is 4096.
+constexpr int kPromotedDepth = 64;
 
 constexpr int threads(const KernelConfig& c) {
     return simt::threads(c);
@@ -23,11 +26,12 @@ constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
     return simt::shared_bytes(c, s);
 }
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
-    if (c.split_k != 1) return "rescue does not split K";
+    if (c.block_k < 1 || kPromotedDepth % c.block_k != 0) return "rescue's block_k divides 64";
     return simt::first_violation(c, s);
 }
-constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
-    return simt::blocks(c, m, n, batch);
+// Tiles of C, for each part of K. Blocks walk over them.
+constexpr i64 items(const KernelConfig& c, i64 m, i64 n, i64 batch, i64 split_k) {
+    return ((m + c.block_m - 1) / c.block_m) * ((n + c.block_n - 1) / c.block_n) * batch * split_k;
 }
 
 }  // namespace tmm::rescue

@@ -9,7 +9,6 @@
 #include "tmm/planes.h"
 #include "tmm/reduce.h"
 #include "tmm/rescue.h"
-#include "tmm/scan.h"
 #include "tmm/simt.h"
 #include "tmm/tiled.h"
 #include "tmm/wgmma.h"
@@ -27,7 +26,6 @@ constexpr int threads(const KernelConfig& c) {
         case family::wgmma: return wgmma::threads(c);
         case family::mma: return mma::threads(c);
         case family::pad: return pad::threads(c);
-        case family::scan: return scan::threads(c);
         case family::planes: return planes::threads(c);
         case family::rescue: return rescue::threads(c);
     }
@@ -45,7 +43,6 @@ constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
         case family::wgmma: return wgmma::shared_bytes(c, s);
         case family::mma: return mma::shared_bytes(c, s);
         case family::pad: return pad::shared_bytes(c, s);
-        case family::scan: return scan::shared_bytes(c, s);
         case family::planes: return planes::shared_bytes(c, s);
         case family::rescue: return rescue::shared_bytes(c, s);
     }
@@ -65,7 +62,6 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
         case family::wgmma: return wgmma::first_violation(c, s);
         case family::mma: return mma::first_violation(c, s);
         case family::pad: return pad::first_violation(c, s);
-        case family::scan: return scan::first_violation(c, s);
         case family::planes: return planes::first_violation(c, s);
         case family::rescue: return rescue::first_violation(c, s);
     }
@@ -77,7 +73,7 @@ constexpr int cluster_size(const KernelConfig& c) {
     return c.family == family::wgmma ? wgmma::cluster_size(c) : c.cluster;
 }
 
-// Thread blocks of a kernel over the whole batch; pack, pad, scan and planes, which depend on k too, have their own.
+// Thread blocks of a kernel over the whole batch; pack, pad, planes and rescue have their own.
 constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
     switch (c.family) {
         case family::naive: return naive::blocks(c, m, n, batch);
@@ -87,7 +83,6 @@ constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
         case family::wgmma: return wgmma::blocks(c, m, n, batch);
         case family::reduce: return reduce::blocks(c, m, n, batch);
         case family::mma: return mma::blocks(c, m, n, batch);
-        case family::rescue: return rescue::blocks(c, m, n, batch);
     }
     return 0;
 }

@@ -14,6 +14,7 @@
 #include "tmm/ptx_grid.cuh"
 #include "tmm/ptx_order.cuh"
 #include "tmm/shared_memory.cuh"
+#include "tmm/unfit_marks.cuh"
 #include "tmm/wgmma_fragments.cuh"
 #include "tmm/wgmma_pipeline.cuh"
 #include "tmm/wgmma_planes.cuh"
@@ -75,7 +76,7 @@ __device__ void kernel(const WgmmaArgs& args) {
     ptx::griddepcontrol_wait();
     if constexpr (config.planes > 1) {
         // Another kernel takes the whole product over.
-        if ((*args.unfit_a | *args.unfit_b) != 0) return;
+        if (planes::any_unfit(args.unfit_a, args.unfit_b)) return;
     }
     // Everyone knows of the barriers, in all blocks that arrive at them.
     if constexpr (multicast(config) > 1)

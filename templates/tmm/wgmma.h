@@ -14,12 +14,12 @@ namespace tmm {
 struct WgmmaArgs : GemmArgs {
     TensorMap left;
     TensorMap right;
-    // Where the operands are planes of floats (planes.h): the power of two that each line was divided by, [batch][line], and each
-    // operand's mark of lines that do not fit their planes.
+    // Where the operands are planes of floats (planes.h): the power of two that each line was divided by, [batch][line], and which
+    // tiles of lines do not fit their planes.
     const int* exponents_left = nullptr;
     const int* exponents_right = nullptr;
-    const unsigned* unfit_a = nullptr;
-    const unsigned* unfit_b = nullptr;
+    UnfitMarks unfit_a;
+    UnfitMarks unfit_b;
 };
 
 }  // namespace tmm
@@ -229,7 +229,6 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.planes > 1) {
         if (s.type_a != planes::type_of(c.planes)) return "2 planes are f16, 3 planes are bf16";
         if (s.type_c != ElementType::f32) return "products of planes are f32";
-        if (c.split_k > c.cluster) return "with planes only a cluster sums parts of K";
         if (group_m(c) != kRows) return "with planes a warpgroup takes 64 rows";
         if (c.promote_k < k_step(s) || c.promote_k % k_step(s) != 0 || c.block_k % c.promote_k != 0)
             return "promote_k is a multiple of an instruction's 16 k that divides block_k";
@@ -275,10 +274,9 @@ constexpr i64 longest_chain(const KernelSignature& s, i64 k) {
     return (k + products - 1) / products * 2 * (products + 2) + (tf32 ? 2 * (1 << 14) : 0);
 }
 
-// The same for products of planes (wgmma_planes.cuh), in the same units. Of f16 planes: what is left out of each product (4) and lost
-// by rounding each operand to its planes (2 each); of bf16 planes next to nothing. A short sum of instructions as above, over promote_k;
-// compensated addition of the short sums, 4 and what the first ones lose; the small products, 2^-8 of the large ones at most in sum, but
-// over all of K; and the sums' sum, its scale and alpha.
+// What the tuner lets products of planes (wgmma_planes.cuh) be off by, in the same units. The first three terms are proven in
+// docs/fp32-on-tensor-cores.md: planes that are not quite the operands, short sums over promote_k, and their compensated addition. The
+// small products, summed over all of K, are given less than is proven, since on the data that the tuner multiplies they stay far below.
 constexpr i64 longest_chain_of_planes(const KernelConfig& c, i64 k) {
     constexpr i64 instruction = 2 * (16 + 2);
     const i64 planes = c.planes == 2 ? 8 : 1;

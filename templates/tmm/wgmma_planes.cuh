@@ -11,6 +11,8 @@
 //     short sum:   | lost + promote_k of h h' | lost + promote_k of h h' | …      by tensor cores
 //     total:                                  ^ total += short           ^        meanwhile they work on:
 //     correction:  | small products | small products | …                          by tensor cores, over all of K
+//
+// In the end the total is raised by what such sums lose on average.
 #pragma once
 
 #include "tmm/ptx.cuh"
@@ -32,6 +34,12 @@ constexpr PlanePair small_product(int planes, int i) {
 // What the correction counts in: the low plane of f16 is stored so many times too large.
 constexpr float correction_unit(int planes) {
     return planes == 2 ? 0x1p-11f : 1.0f;
+}
+
+// What a short sum loses on average to tensor cores that cut off, of itself: measured on an H200 over uniform, normal and positive
+// numbers, as much for each instruction. Products of bf16 have fewer bits to lose.
+constexpr float mean_loss(const KernelConfig& c) {
+    return static_cast<float>(c.promote_k) / 16 * (c.planes == 2 ? 0.55f : 0.25f) * 0x1p-24f;
 }
 
 // Of each element of the warpgroup's 64 rows.
@@ -93,7 +101,8 @@ __device__ inline void multiply_planes(Pipeline<signature, config>& pipeline, co
     if (item.tiles > 0) pipeline.release_previous();
 #pragma unroll
     for (int i = 0; i < group_n(config) / 2; ++i)
-        sums.of[0][i] = parts.total[i] + fmaf(parts.correction[i], correction_unit(config.planes), parts.short_sum[i]);
+        sums.of[0][i] = parts.total[i] + fmaf(parts.total[i], mean_loss(config),
+                                              fmaf(parts.correction[i], correction_unit(config.planes), parts.short_sum[i]));
 }
 
 // 2^exponent as two factors of which neither overflows: exponents of two lines add up to more than a float has.

@@ -46,7 +46,7 @@ double workspace_estimate(const GemmProblem& p, const KernelConfig& c) {
     const auto [m, k, batch] = std::array{static_cast<double>(main.rows), static_cast<double>(p.k), static_cast<double>(p.batch)};
     const double partials =
         partial_results(c) > 1 ? kPartialBytes * partial_results(c) * m * static_cast<double>(workspace_ld(main.columns)) : 0;
-    if (c.planes > 1) return static_cast<double>(planes_workspace_bytes(p, c.planes)) + batch * partials;
+    if (c.planes > 1) return static_cast<double>(planes_workspace_bytes(p, c)) + batch * partials;
     if (c.family == family::wgmma) {
         // Rounded up to the next part's start.
         const auto padded = [members = batch](const pad::Shape& shape, ElementType type) {

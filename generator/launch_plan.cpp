@@ -73,9 +73,18 @@ struct PlanesOperands {
     planes::Operand a;
     planes::Operand b;
 };
-PlanesOperands planes_operands(const GemmProblem& p) {
-    const GemmArgs shape{
-        .m = p.m, .n = p.n, .k = p.k, .batch = p.batch, .lda = p.lda, .ldb = p.ldb, .stride_a = p.stride_a, .stride_b = p.stride_b};
+// config: the plan's.
+PlanesOperands planes_operands(const GemmProblem& p, const KernelConfig& config) {
+    const GemmArgs shape{.m = p.m,
+                         .n = p.n,
+                         .k = p.k,
+                         .batch = p.batch,
+                         .lda = p.lda,
+                         .ldb = p.ldb,
+                         .stride_a = p.stride_a,
+                         .stride_b = p.stride_b,
+                         .k_per_split = k_per_split(p, config),
+                         .split_k = config.split_k};
     return {.a = planes::operand_a(shape, signature_of(p)), .b = planes::operand_b(shape, signature_of(p))};
 }
 
@@ -136,21 +145,29 @@ struct SplitOperands {
 };
 // Where the product finds the operands: each prepared, or in its part of the workspace.
 SplitOperands split_operands(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
-    const PlanesOperands operands = planes_operands(problem);
+    const PlanesOperands operands = planes_operands(problem, step.plan_config);
     const auto find = [&](const void* prepared, const planes::Operand& operand, std::int64_t offset) {
-        return planes_at(prepared ? const_cast<void*>(prepared) : at(call.workspace, offset), operand, step.planes);
+        return planes_at(prepared ? const_cast<void*>(prepared) : at(call.workspace, offset), operand, step.plan_config.planes);
     };
     SplitOperands split;
     split.a = find(call.prepared_a, operands.a, 0);
-    split.b = find(call.prepared_b, operands.b, planes::operand_bytes(operands.a, step.planes));
+    split.b = find(call.prepared_b, operands.b, planes::operand_bytes(operands.a, step.plan_config.planes));
     split.unfit_a = {.of_tile = split.a.unfit, .count = planes::items(operands.a)};
     split.unfit_b = {.of_tile = split.b.unfit, .count = planes::items(operands.b)};
     return split;
 }
 
+// Operands are split in the parts of K that are multiplied apart.
+GemmArgs make_split_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
+    GemmArgs args = make_args(step, problem, call);
+    args.k_per_split = k_per_split(problem, step.plan_config);
+    args.split_k = step.plan_config.split_k;
+    return args;
+}
+
 std::size_t bind_planes(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
     PlanesArgs args;
-    static_cast<GemmArgs&>(args) = make_args(step, problem, call);
+    static_cast<GemmArgs&>(args) = make_split_args(step, problem, call);
     const SplitOperands split = split_operands(step, problem, call);
     if (!call.prepared_a) args.planes_a = split.a;
     if (!call.prepared_b) args.planes_b = split.b;
@@ -159,11 +176,11 @@ std::size_t bind_planes(const LaunchStep& step, const GemmProblem& problem, cons
 
 std::size_t bind_preparation(const LaunchStep& step, const GemmProblem& problem, const Preparation& preparation, std::byte* arguments) {
     const bool of_a = preparation.operand == GemmOperand::a;
-    const PlanesOperands operands = planes_operands(problem);
+    const PlanesOperands operands = planes_operands(problem, step.plan_config);
     PlanesArgs args;
-    static_cast<GemmArgs&>(args) = make_args(step, problem, GemmCall{});
+    static_cast<GemmArgs&>(args) = make_split_args(step, problem, GemmCall{});
     (of_a ? args.a : args.b) = preparation.matrix;
-    (of_a ? args.planes_a : args.planes_b) = planes_at(preparation.prepared, of_a ? operands.a : operands.b, step.planes);
+    (of_a ? args.planes_a : args.planes_b) = planes_at(preparation.prepared, of_a ? operands.a : operands.b, step.plan_config.planes);
     return write(args, arguments);
 }
 
@@ -188,18 +205,18 @@ std::size_t bind_rescue(const LaunchStep& step, const GemmProblem& problem, cons
 // The operands are their planes.
 WgmmaArgs make_product_of_planes_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
     const SplitOperands split = split_operands(step, problem, call);
-    const PlanesOperands operands = planes_operands(problem);
+    const PlanesOperands operands = planes_operands(problem, step.plan_config);
     const planes::Operand& a = operands.a;
     const planes::Operand& b = operands.b;
-    const ElementType type = planes::type_of(step.planes);
+    const ElementType type = planes::type_of(step.plan_config.planes);
     WgmmaArgs args;
     static_cast<GemmArgs&>(args) = with_partials(make_args(step, problem, call), step, call);
     args.a = split.a.planes;
     args.b = split.b.planes;
     args.lda = pad::padded_ld(a.columns, type);
     args.ldb = pad::padded_ld(b.columns, type);
-    args.stride_a = a.matrices > 1 ? step.planes * a.rows * args.lda : 0;
-    args.stride_b = b.matrices > 1 ? step.planes * b.rows * args.ldb : 0;
+    args.stride_a = a.matrices > 1 ? step.plan_config.planes * a.rows * args.lda : 0;
+    args.stride_b = b.matrices > 1 ? step.plan_config.planes * b.rows * args.ldb : 0;
     const bool swap = step.config.swap_ab != 0;
     args.exponents_left = (swap ? split.b : split.a).exponents;
     args.exponents_right = (swap ? split.a : split.b).exponents;
@@ -231,7 +248,7 @@ std::size_t bind_product(const LaunchStep& step, const GemmProblem& problem, con
 }
 
 std::size_t bind_wgmma(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
-    if (step.planes > 1) return write(make_product_of_planes_args(step, problem, call), arguments);
+    if (step.plan_config.planes > 1) return write(make_product_of_planes_args(step, problem, call), arguments);
     WgmmaArgs args;
     static_cast<GemmArgs&>(args) = make_product_args(step, problem, call);
     return write(args, arguments);
@@ -328,16 +345,14 @@ constexpr KernelConfig kRescue{.family = family::rescue,
 
 }  // namespace
 
-std::int64_t planes_workspace_bytes(const GemmProblem& problem, int planes) {
-    const PlanesOperands operands = planes_operands(problem);
-    const planes::Operand& a = operands.a;
-    const planes::Operand& b = operands.b;
-    return planes::operand_bytes(a, planes) + planes::operand_bytes(b, planes);
+std::int64_t planes_workspace_bytes(const GemmProblem& problem, const KernelConfig& config) {
+    const PlanesOperands operands = planes_operands(problem, config);
+    return planes::operand_bytes(operands.a, config.planes) + planes::operand_bytes(operands.b, config.planes);
 }
 
 std::int64_t prepared_bytes(const LaunchPlan& plan, GemmOperand operand) {
     if (plan.config.planes <= 1 || plan.steps.empty()) return 0;
-    const PlanesOperands operands = planes_operands(plan.problem);
+    const PlanesOperands operands = planes_operands(plan.problem, plan.config);
     return planes::operand_bytes(operand == GemmOperand::a ? operands.a : operands.b, plan.config.planes);
 }
 
@@ -463,11 +478,10 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
         if (pack::packs_b(config)) plan.workspace_bytes += pack::packed_elements(n, k, batch) * size_of(problem.type_b);
     }
     if (config.planes > 1) {
-        const PlanesOperands operands = planes_operands(problem);
-        const planes::Operand& a = operands.a;
-        const planes::Operand& b = operands.b;
-        const int sharers = planes::cluster_for(problem.k);
-        const int slots = planes::slots_for(problem.k);
+        const PlanesOperands operands = planes_operands(problem, config);
+        const i64 depth = std::min<i64>(k_per_split(problem, config), problem.k);
+        const int sharers = planes::cluster_for(depth);
+        const int slots = planes::slots_for(depth);
         const KernelConfig split{.family = family::planes,
                                  .stages = slots,
                                  .vector_width = 4,
@@ -475,10 +489,11 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
                                  .min_blocks = planes::blocks_per_sm(slots),
                                  .cluster = sharers,
                                  .planes = config.planes};
-        add(signature_of(problem), split, extent, planes::blocks(split, planes::items(a) + planes::items(b)), 0, bind_planes);
+        add(signature_of(problem), split, extent, planes::blocks(split, planes::items(operands.a) + planes::items(operands.b)), 0,
+            bind_planes);
         plan.steps.back().bind_preparation = bind_preparation;
         plan.steps.back().busy_blocks = busy_blocks;
-        plan.workspace_bytes += planes_workspace_bytes(problem, config.planes);
+        plan.workspace_bytes += planes_workspace_bytes(problem, config);
     }
     const std::int64_t partials_offset = plan.workspace_bytes;
     const KernelSignature signature = main_signature(problem, config);
@@ -499,7 +514,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     }
     for (const EdgeProduct& edge : edge_products(problem, config))
         add(edge.signature, edge.config, edge.extent, blocks(edge.config, edge.extent.rows, edge.extent.columns, batch), 0, bind_product);
-    for (LaunchStep& step : plan.steps) step.planes = config.planes;
+    for (LaunchStep& step : plan.steps) step.plan_config = config;
     for (std::size_t i = 1; i < plan.steps.size(); ++i) plan.steps[i].begins_early = waits_itself(plan.steps[i].config.family);
     return plan;
 }

@@ -60,8 +60,8 @@ struct LaunchStep {
     bool begins_early = false;
     // Bytes from the workspace's start to split-K's partial results; packed operands stand before them.
     std::int64_t partials_offset = 0;
-    // Of the plan's config.
-    int planes = 1;
+    // The plan's.
+    KernelConfig plan_config;
     // Writes the kernel's argument struct for one call; returns its size in bytes. Never more than kMaxArgumentBytes. Where alpha
     // or k is 0 it tells the kernel k = 0 and alpha = 0.
     std::size_t (*bind)(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) = nullptr;
@@ -100,7 +100,7 @@ std::size_t main_step(const LaunchPlan& plan);
 KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& config);
 
 // Planes of A and B, and what belongs to them (planes.h).
-std::int64_t planes_workspace_bytes(const GemmProblem& problem, int planes);
+std::int64_t planes_workspace_bytes(const GemmProblem& problem, const KernelConfig& config);
 // What a preparation of the operand fills; 0 where the plan does not split it.
 std::int64_t prepared_bytes(const LaunchPlan& plan, GemmOperand operand);
 

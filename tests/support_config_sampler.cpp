@@ -26,7 +26,7 @@ private:
 
 // The levels of each factor; what they mean is in make_problem.
 enum Factor { m_kind, n_kind, k_kind, pad_a, pad_b, pad_c, alignment, batched, scalars, factor_count };
-const std::vector<int> kLevels = {6, 6, 6, 3, 3, 3, 3, 2, 3};
+const std::vector<int> kLevels = {6, 6, 6, 3, 3, 3, 3, 4, 3};
 
 std::int64_t size_of_kind(int kind, int tile, bool multiples_only) {
     if (multiples_only) return static_cast<std::int64_t>(tile) * (1 + kind % 3);
@@ -156,7 +156,6 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
                 c.block_m = c.warps_m * 64;
                 c.block_n = std::min(c.block_n, 128 * c.warps_n);
                 c.stages = 2;
-                c.split_k = c.cluster = draw.of(std::array{1, 1, 2, 4, 8});
                 c.pack_ab = 0;
             }
             break;
@@ -198,8 +197,9 @@ GemmProblem make_problem(const KernelConfig& c, ElementType type, ElementType ty
     p.ldc = leading_dimension(p.n, layout[pad_c], elements(type_c));
     if (layout[batched]) {
         p.batch = 3;
-        p.stride_a = stored_rows_a(p) * p.lda;
-        p.stride_b = stored_rows_b(p) * p.ldb;
+        // All of the batch may share a matrix.
+        p.stride_a = layout[batched] == 2 ? 0 : stored_rows_a(p) * p.lda;
+        p.stride_b = layout[batched] == 3 ? 0 : stored_rows_b(p) * p.ldb;
         p.stride_c = p.m * p.ldc;
     }
     p.reads_c = layout[scalars] != 0;

@@ -139,9 +139,10 @@ public:
         }
         const bool line_is_row = of_a ? problem_.op_a == Operation::none : problem_.op_b == Operation::transpose;
         const i64 lines = of_a ? problem_.m : problem_.n;
+        const i64 part = (line_is_row ? column : row) / product_.k_per_split;
+        const int* const exponents = of_a ? product_.exponents_left : product_.exponents_right;
         int exponent = 0;
-        device_->copy_to_host(&exponent,
-                              (of_a ? product_.exponents_left : product_.exponents_right) + member * lines + (line_is_row ? row : column),
+        device_->copy_to_host(&exponent, exponents + (member * product_.split_k + part) * lines + (line_is_row ? row : column),
                               sizeof exponent);
         return std::ldexp(sum, exponent);
     }
@@ -283,9 +284,13 @@ TEST_CASE("the planes of an element add up to it: with f16 to 23 bits, with bf16
             CAPTURE(planes);
             CAPTURE(std::string(shape));
             const GemmProblem problem = parse_shape(shape).problem;
-            Steps steps(problem, planes);
-            CHECK(worst_error_of_split(steps, problem) <= (planes == 2 ? 0x1p-23 : 0.0));
-            CHECK(!steps.unfit());
+            for (const int split : {1, 3}) {
+                if (split > problem.k) continue;
+                CAPTURE(split);
+                Steps steps(problem, planes, {.split_k = split});
+                CHECK(worst_error_of_split(steps, problem) <= (planes == 2 ? 0x1p-23 : 0.0));
+                CHECK(!steps.unfit());
+            }
         }
     }
 }

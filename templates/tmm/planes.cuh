@@ -85,9 +85,11 @@ public:
           to_(to),
           shared_(shared),
           item_(item),
-          matrix_(item / line_tiles(o)),
+          matrix_(item / line_tiles(o) / o.parts),
           line0_(item % line_tiles(o) * kTileLines),
-          source_(source + item / line_tiles(o) * o.stride),
+          depth_begin_(item / line_tiles(o) % o.parts * o.part_depth),
+          depth_end_(depth_begin_ + o.part_depth < depth(o) ? depth_begin_ + o.part_depth : depth(o)),
+          source_(source + matrix_ * o.stride),
           rank_(config.cluster > 1 ? static_cast<int>(ptx::cluster_ctarank()) : 0) {}
 
     __device__ void split() {
@@ -132,12 +134,12 @@ private:
     }
 
     __device__ int tiles_of_block() const {
-        const i64 tiles = depth_tiles(o_);
+        const i64 tiles = depth_end_ > depth_begin_ ? ceil_divide(depth_end_ - depth_begin_, kTileDepth) : 0;
         return rank_ < tiles ? static_cast<int>((tiles - rank_ + config.cluster - 1) / config.cluster) : 0;
     }
     // Where the block's i-th tile begins, along the lines.
     __device__ i64 depth0(int i) const {
-        return (rank_ + static_cast<i64>(i) * config.cluster) * kTileDepth;
+        return depth_begin_ + (rank_ + static_cast<i64>(i) * config.cluster) * kTileDepth;
     }
     __device__ i64 row0(int i) const {
         return lines_are_rows ? line0_ : depth0(i);
@@ -145,13 +147,20 @@ private:
     __device__ i64 column0(int i) const {
         return lines_are_rows ? depth0(i) : line0_;
     }
+    __device__ i64 row_end() const {
+        return lines_are_rows ? o_.rows : depth_end_;
+    }
+    __device__ i64 column_end() const {
+        return lines_are_rows ? depth_end_ : o_.columns;
+    }
 
     __device__ float* slot(int tile) const {
         return shared_.slots[tile % config.stages];
     }
     // The copy of a tile, if there is such a one. A group each, so that their count tells which tile has landed.
     __device__ void start(int tile, int tiles) const {
-        if (0 <= tile && tile < tiles) start_copy<lines_are_rows, align>(slot(tile), source_, o_, row0(tile), column0(tile));
+        if (0 <= tile && tile < tiles)
+            start_copy<lines_are_rows, align>(slot(tile), source_, o_.ld, row0(tile), column0(tile), row_end(), column_end());
         ptx::cp_async_commit_group();
     }
 
@@ -210,7 +219,7 @@ private:
             for (int rank = 0; rank < config.cluster; ++rank) largest = larger(largest, of_rank(shared_.of_block, rank)[thread]);
             const int exponent = exponent_for(largest, top_exponent(config.planes));
             shared_.scale[thread] = power_of_two(-exponent);
-            if (rank_ == 0 && line0_ + thread < lines(o_)) to_.exponents[matrix_ * lines(o_) + line0_ + thread] = exponent;
+            if (rank_ == 0 && line0_ + thread < lines(o_)) to_.exponents[item_ / line_tiles(o_) * lines(o_) + line0_ + thread] = exponent;
             constexpr unsigned infinity = 0x7f800000u;
             if (largest >= infinity) mark_unfit();
         }
@@ -224,7 +233,7 @@ private:
         const Place place = first_place<lines_are_rows>();
         const i64 row = row0(tile) + place.row;
         const i64 column = column0(tile) + place.column;
-        const Extent extent(o_, row, column);
+        const Extent extent(row_end() - row, column_end() - column);
         const i64 ld = pad::padded_ld(o_.columns, type_of(config.planes));
         T* const first = static_cast<T*>(to_.planes) + (matrix_ * config.planes * o_.rows + row) * ld + column;
         const float least = power_of_two(least_exponent(config.planes));
@@ -269,6 +278,9 @@ private:
     i64 item_;
     i64 matrix_;
     i64 line0_;
+    // The part of K.
+    i64 depth_begin_;
+    i64 depth_end_;
     const float* source_;
     int rank_;
 };

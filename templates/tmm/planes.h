@@ -1,8 +1,8 @@
 // How floats stand as 16-bit planes, and where: what the kernel that writes them (planes.cuh), those that multiply them
 // (wgmma_planes.cuh) and the host agree on.
 //
-// A line is what a scale belongs to: a row of op(A), a column of op(B). Each line is divided by a power of two, its exponent, such that
-// its largest element is near 2^top; then an element x is
+// A line is what a scale belongs to: a row of op(A), a column of op(B); where parts of K are multiplied apart, its part. Each line is
+// divided by a power of two, its exponent, such that its largest element is near 2^top; then an element x is
 //
 //     2 planes:  x = h + 2^-11 l      h, l in f16:     11 + 11 bits
 //     3 planes:  x = h + m + l        h, m, l in bf16: 8 + 8 + 8 bits
@@ -21,11 +21,11 @@ namespace tmm {
 
 // Of an operand that is not to be split, since it stands prepared, all are null.
 struct PlanesOperand {
-    // [batch][line].
+    // [batch][part of K][line].
     int* exponents = nullptr;
     // As the operand lies, rows padded as those of pad are: [batch][plane][row][column].
     void* planes = nullptr;
-    // Of each tile of lines, not 0 where a line is unfit: [batch][tile].
+    // Of each tile of lines, not 0 where a line is unfit: [batch][part of K][tile].
     unsigned* unfit = nullptr;
 };
 
@@ -95,14 +95,19 @@ struct Operand {
     i64 stride;
     i64 matrices;
     bool lines_are_rows;
+    // Of K.
+    int parts;
+    i64 part_depth;
 };
 constexpr Operand operand_a(const GemmArgs& g, const KernelSignature& s) {
     const bool turned = s.op_a == Operation::transpose;
-    return Operand{turned ? g.k : g.m, turned ? g.m : g.k, g.lda, g.stride_a, g.batch > 1 && g.stride_a != 0 ? g.batch : 1, !turned};
+    return Operand{turned ? g.k : g.m, turned ? g.m : g.k, g.lda, g.stride_a, g.batch > 1 && g.stride_a != 0 ? g.batch : 1, !turned,
+                   g.split_k,          g.k_per_split};
 }
 constexpr Operand operand_b(const GemmArgs& g, const KernelSignature& s) {
     const bool turned = s.op_b == Operation::transpose;
-    return Operand{turned ? g.n : g.k, turned ? g.k : g.n, g.ldb, g.stride_b, g.batch > 1 && g.stride_b != 0 ? g.batch : 1, turned};
+    return Operand{turned ? g.n : g.k, turned ? g.k : g.n, g.ldb, g.stride_b, g.batch > 1 && g.stride_b != 0 ? g.batch : 1, turned,
+                   g.split_k,          g.k_per_split};
 }
 
 constexpr i64 lines(const Operand& o) {
@@ -111,16 +116,13 @@ constexpr i64 lines(const Operand& o) {
 constexpr i64 depth(const Operand& o) {
     return o.lines_are_rows ? o.columns : o.rows;
 }
-// Tiles from the first line to the last, and along the lines.
+// Tiles from the first line to the last.
 constexpr i64 line_tiles(const Operand& o) {
     return ceil_divide(lines(o), kTileLines);
 }
-constexpr i64 depth_tiles(const Operand& o) {
-    return ceil_divide(depth(o), kTileDepth);
-}
 // What clusters have to do.
 constexpr i64 items(const Operand& o) {
-    return o.matrices * line_tiles(o);
+    return o.matrices * o.parts * line_tiles(o);
 }
 constexpr i64 items(const Operand& o, const PlanesOperand& to) {
     return to.planes ? items(o) : 0;
@@ -138,7 +140,7 @@ constexpr i64 planes_bytes(const Operand& o, int planes) {
     return rounded(o.matrices * planes * plane_elements(o, planes) * 2);
 }
 constexpr i64 exponents_bytes(const Operand& o) {
-    return rounded(o.matrices * lines(o) * 4);
+    return rounded(o.matrices * o.parts * lines(o) * 4);
 }
 constexpr i64 unfit_bytes(const Operand& o) {
     return rounded(items(o) * 4);

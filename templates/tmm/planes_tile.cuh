@@ -42,26 +42,28 @@ __device__ inline float* quad_of_thread(float* tile, int i) {
     return tile + (i * kThreads + static_cast<int>(threadIdx.x)) * kQuad;
 }
 
-// How much of the matrix there is from a thread's first quad on; at most a tile.
+// How much there is from a thread's first quad on; at most a tile.
 struct Extent {
     int rows;
     int columns;
 
-    __device__ Extent(const Operand& o, i64 row, i64 column) : rows(part(o.rows - row)), columns(part(o.columns - column)) {}
+    __device__ Extent(i64 rows_left, i64 columns_left) : rows(part(rows_left)), columns(part(columns_left)) {}
     __device__ static int part(i64 left) { return left < 0 ? 0 : left < kTileDepth ? static_cast<int>(left) : kTileDepth; }
 };
 
 // Starts the copy of a thread's quads of the tile that begins at row0 and column0 to their places in shared memory, where the block's
-// i-th quads stand side by side. What is outside of the matrix is 0.
+// i-th quads stand side by side. Rows from row_end on, and columns from column_end on, are 0.
 template <bool lines_are_rows, int align>
-__device__ inline void start_copy(float* tile, const float* matrix, const Operand& o, i64 row0, i64 column0) {
+__device__ inline void start_copy(float* tile, const float* matrix, i64 ld, i64 row0, i64 column0, i64 row_end, i64 column_end) {
     const Place place = first_place<lines_are_rows>();
-    const Extent extent(o, row0 + place.row, column0 + place.column);
-    const float* const first = matrix + (row0 + place.row) * o.ld + column0 + place.column;
+    const i64 row = row0 + place.row;
+    const i64 column = column0 + place.column;
+    const Extent extent(row_end - row, column_end - column);
+    const float* const first = matrix + row * ld + column;
 #pragma unroll
     for (int i = 0; i < kQuads; ++i) {
         const Place offset = offset_of_quad<lines_are_rows>(i);
-        const float* const source = first + offset.row * o.ld + offset.column;
+        const float* const source = first + offset.row * ld + offset.column;
         float* const destination = quad_of_thread(tile, i);
         // Where nothing is valid the address is not followed.
         const int valid = offset.row < extent.rows ? extent.columns - offset.column : 0;

@@ -85,11 +85,8 @@ __device__ void kernel(const RescueArgs& args) {
     const SharedTiles<float> tiles_a = shared.take<float, tile_elements(simt::layout_a(config, signature)), config.stages>();
     const SharedTiles<float> tiles_b = shared.take<float, tile_elements(simt::layout_b(config, signature)), config.stages>();
     const i64 all = items(config, args.m, args.n, args.batch, args.split_k);
-    for (i64 index = blockIdx.x; index < all; index += gridDim.x) {
+    for (i64 index = blockIdx.x; index < all; index += gridDim.x)
         multiply<signature, config>(args, item_of<config>(args, index), tiles_a, tiles_b);
-        // The last tiles have been read before the next item's overwrite them.
-        __syncthreads();
-    }
 }
 
 }  // namespace tmm::rescue

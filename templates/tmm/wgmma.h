@@ -14,7 +14,8 @@ namespace tmm {
 struct WgmmaArgs : GemmArgs {
     TensorMap left;
     TensorMap right;
-    // Where the operands are planes of floats (planes.h): the power of two that each line was divided by, [batch][line], and which
+    // Where the operands are planes of floats (planes.h): the power of two that each line was divided by in each part of K,
+    // [batch][part][line], and which
     // tiles of lines do not fit their planes.
     const int* exponents_left = nullptr;
     const int* exponents_right = nullptr;

@@ -118,18 +118,22 @@ __device__ inline void unscale(const WgmmaArgs& args, const WorkItem& item, int 
     const int thread = ptx::thread_here();
     const int lane = thread % 32;
     const int warp = thread % kWarpgroup / 32;
-    const auto exponent = [&](const int* exponents, i64 line, i64 lines) {
-        return line < lines ? exponents[item.batch * lines + line] : 0;
+    // Where all of the batch share a matrix, there are exponents of one only.
+    const int batch_left = args.stride(config.swap_ab != 0) != 0 ? item.batch : 0;
+    const int batch_right = args.stride(config.swap_ab == 0) != 0 ? item.batch : 0;
+    const auto exponent = [&](const int* exponents, int batch, i64 line, i64 lines) {
+        return line < lines ? exponents[(batch * args.split_k + item.split) * lines + line] : 0;
     };
     int of_row[2];
 #pragma unroll
     for (int i = 0; i < 2; ++i)
-        of_row[i] = exponent(args.exponents_left, item.left0 + group_row + warp * kWarpRows + lane / 4 + i * 8, lines_left);
+        of_row[i] = exponent(args.exponents_left, batch_left, item.left0 + group_row + warp * kWarpRows + lane / 4 + i * 8, lines_left);
 #pragma unroll
     for (int column = 0; column < group_n(config); column += 8) {
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
-            const int of_column = exponent(args.exponents_right, item.right0 + group_column + column + lane % 4 * 2 + j, lines_right);
+            const int of_column =
+                exponent(args.exponents_right, batch_right, item.right0 + group_column + column + lane % 4 * 2 + j, lines_right);
 #pragma unroll
             for (int i = 0; i < 2; ++i) {
                 float& sum = sums.of[0][column / 2 + i * 2 + j];

@@ -35,9 +35,12 @@ constexpr std::int64_t kMostSwappedRows = 256;
 struct Rows {
     int block_m, warps_m, warps_n;
 };
-// Of products of planes. Sums of tensor cores over more k would lose so much that is not the same each time, and so not made good in the
-// end, that products of positive numbers were less exact than SGEMM's; over less they cost more additions and gain nothing.
-constexpr int kPromotedDepth = 64;
+// Of products of planes. Sums of f16 products over more k would lose so much that is not the same each time, and so not made good in the
+// end, that products of positive numbers were less exact than SGEMM's; over less they cost more additions and gain nothing. Of bf16
+// products nothing is made good.
+constexpr int promoted_depth(int planes) {
+    return planes == 2 ? 64 : 16;
+}
 // 64 rows an instruction; one or two instructions a warpgroup.
 constexpr Rows kRows[] = {{128, 2, 1}, {64, 1, 1}, {256, 2, 1}, {192, 3, 1}, {128, 1, 1}, {64, 1, 2}, {128, 1, 2}};
 constexpr int kColumns[] = {8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256};
@@ -83,7 +86,7 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
                             .warps_m = rows.warps_m,
                             .warps_n = rows.warps_n,
                             .planes = planes,
-                            .promote_k = planes > 1 ? kPromotedDepth : 0};
+                            .promote_k = planes > 1 ? promoted_depth(planes) : 0};
         KernelSignature signature = main_signature(problem, config);
         signature.align_a = signature.align_b = 16;
         config.stages = stages_that_fit(config, signature, device);

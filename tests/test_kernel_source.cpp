@@ -216,6 +216,8 @@ TEST_CASE("flattening inlines each file once and leaves the emulation's own") {
 
 TEST_CASE("every family's whole source flattens, without toolkit headers") {
     for (int family = 0; family < family::count; ++family) {
+        // Its number and name are all that is left.
+        if (family == family::scan) continue;
         const std::string text = flatten(make_kernel_source({}, KernelConfig{.family = family}).text, embedded_templates());
         CAPTURE(kFamilyNames[family]);
         CHECK(contains(text, "struct GemmArgs"));

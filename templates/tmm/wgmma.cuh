@@ -104,7 +104,7 @@ __device__ void kernel(const WgmmaArgs& args) {
         for_each_item<config>(args, [&](const WorkItem& item) {
             Sums<config> sums = {};
             if constexpr (config.planes > 1) {
-                multiply_planes<signature, config>(pipeline, item, group_row, group_column, sums);
+                multiply_planes<signature, config>(pipeline, args, item, group_row, group_column, sums);
                 // Without k there is nothing, and no exponents.
                 if (args.k > 0)
                     unscale<config>(args, item, group_row, group_column, config.swap_ab ? args.n : args.m, config.swap_ab ? args.m : args.n,

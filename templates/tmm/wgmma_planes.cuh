@@ -12,7 +12,8 @@
 //     total:                                  ^ total += short           ^        meanwhile they work on:
 //     correction:  | small products | small products | …                          by tensor cores, over all of K
 //
-// In the end the total is raised by what such sums lose on average.
+// In the end the total is raised by what such sums lose on average; but where all small products are 0, operands may well be integers that
+// f16 holds, of which nothing is lost.
 #pragma once
 
 #include "tmm/ptx.cuh"
@@ -36,10 +37,13 @@ constexpr float correction_unit(int planes) {
     return planes == 2 ? 0x1p-11f : 1.0f;
 }
 
-// What a short sum loses on average to tensor cores that cut off, of itself: measured on an H200 over uniform, normal and positive
-// numbers, as much for each instruction. Products of bf16 have fewer bits to lose.
-constexpr float mean_loss(const KernelConfig& c) {
-    return static_cast<float>(c.promote_k) / 16 * (c.planes == 2 ? 0.55f : 0.25f) * 0x1p-24f;
+// What a short sum of f16 products loses on average to tensor cores that cut off, of itself: as much for each instruction, measured on an
+// H200 over uniform, normal and positive numbers. Products of bf16 have few bits to lose.
+template <KernelConfig config>
+__device__ inline float mean_loss(i64 k) {
+    constexpr float of_instruction = config.planes == 2 ? 0.55f * 0x1p-24f : 0.0f;
+    const int depth = k < config.promote_k ? static_cast<int>(k) : config.promote_k;
+    return static_cast<float>((depth + 15) / 16) * of_instruction;
 }
 
 // Of each element of the warpgroup's 64 rows.
@@ -60,8 +64,8 @@ struct PlaneSums {
 };
 
 template <KernelSignature signature, KernelConfig config>
-__device__ inline void multiply_planes(Pipeline<signature, config>& pipeline, const WorkItem& item, int group_row, int group_column,
-                                       Sums<config>& sums) {
+__device__ inline void multiply_planes(Pipeline<signature, config>& pipeline, const WgmmaArgs& args, const WorkItem& item, int group_row,
+                                       int group_column, Sums<config>& sums) {
     using P = Pipeline<signature, config>;
     const auto left_distance = static_cast<unsigned>(distance_of<P::left>(group_row, 0));
     const auto right_distance = static_cast<unsigned>(distance_of<P::right>(group_column, 0));
@@ -99,9 +103,10 @@ __device__ inline void multiply_planes(Pipeline<signature, config>& pipeline, co
     ptx::wgmma_wait_group<0>();
     ptx::hold(parts.correction);
     if (item.tiles > 0) pipeline.release_previous();
+    const float loss = mean_loss<config>(args.k);
 #pragma unroll
     for (int i = 0; i < group_n(config) / 2; ++i)
-        sums.of[0][i] = parts.total[i] + fmaf(parts.total[i], mean_loss(config),
+        sums.of[0][i] = parts.total[i] + fmaf(parts.total[i], parts.correction[i] != 0 ? loss : 0,
                                               fmaf(parts.correction[i], correction_unit(config.planes), parts.short_sum[i]));
 }
 

@@ -216,17 +216,18 @@ std::vector<float> normal_values(i64 count, std::uint32_t seed) {
     return values;
 }
 
-// A x B with whatever Inf and NaN do, k in order, in sums of 64.
+// A x B with whatever Inf and NaN do, k in order, in sums of 64, each beginning with what the one before lost when it was added.
 std::vector<float> product_of(const std::vector<float>& a, const std::vector<float>& b, i64 m, i64 n, i64 k) {
     std::vector<float> c(static_cast<std::size_t>(m * n));
     for (i64 i = 0; i < m; ++i)
         for (i64 j = 0; j < n; ++j) {
-            float total = 0;
+            float total = 0, sum = 0;
             for (i64 first = 0; first < k; first += 64) {
-                float sum = 0;
                 for (i64 p = first; p < std::min(k, first + 64); ++p)
                     sum = std::fma(a[static_cast<std::size_t>(i * k + p)], b[static_cast<std::size_t>(p * n + j)], sum);
+                const double exact = static_cast<double>(total) + static_cast<double>(sum);
                 total += sum;
+                sum = std::isfinite(total) ? static_cast<float>(exact - static_cast<double>(total)) : 0;
             }
             c[static_cast<std::size_t>(i * n + j)] = total;
         }

@@ -1,8 +1,8 @@
 // The last step of a product by planes: FP32 FMAs, where the step before it refused since some line does not fit its planes (Inf, NaN,
 // too wide a range). Elsewhere it ends at once, and has few blocks so as to do that soon. So no call waits for the host to know.
 //
-// It is simt but for its sums: those of kPromotedDepth of K are added to a total each, so that the error of a long sum stays as small
-// as that of planes.
+// It is simt but for its sums: each of kPromotedDepth of K is added to a total, and begins with what that addition lost, so that the
+// error of a long sum stays as small as that of planes.
 #pragma once
 
 #include "tmm/ptx_grid.cuh"
@@ -15,15 +15,19 @@ namespace tmm::rescue {
 template <KernelConfig config>
 using Sums = float[config.thread_m][config.thread_n];
 
-// total += sums, which then begin anew.
+// total += sums, which then begin anew. What is lost is a float (Knuth, The Art of Computer Programming, volume 2, 4.2.2, theorem B); where
+// it is not finite, since the total is not, nothing is.
 template <KernelConfig config>
 __device__ inline void promote(Sums<config>& total, Sums<config>& sums) {
 #pragma unroll
     for (int i = 0; i < config.thread_m; ++i) {
 #pragma unroll
         for (int j = 0; j < config.thread_n; ++j) {
-            total[i][j] += sums[i][j];
-            sums[i][j] = 0;
+            const float sum = total[i][j] + sums[i][j];
+            const float added = sum - total[i][j];
+            const float lost = (total[i][j] - (sum - added)) + (sums[i][j] - added);
+            total[i][j] = sum;
+            sums[i][j] = lost - lost == 0 ? lost : 0;
         }
     }
 }
@@ -72,6 +76,7 @@ __device__ inline void multiply(const GemmArgs& args, const WorkItem& item, Shar
         pipeline.next_tile();
         reader.next_stage();
     }
+    // What the last addition loses is less than a rounding.
     promote<config>(total, sums);
     simt::store_results_of<signature, config>(args, item, place, total, nullptr);
 }

@@ -463,6 +463,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
                                         .cluster = cluster_size(kernel),
                                         .shared_bytes = shared_bytes(kernel, signature),
                                         .partials_offset = partials_offset,
+                                        .plan_config = config,
                                         .bind = bind});
     };
 
@@ -514,7 +515,6 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     }
     for (const EdgeProduct& edge : edge_products(problem, config))
         add(edge.signature, edge.config, edge.extent, blocks(edge.config, edge.extent.rows, edge.extent.columns, batch), 0, bind_product);
-    for (LaunchStep& step : plan.steps) step.plan_config = config;
     for (std::size_t i = 1; i < plan.steps.size(); ++i) plan.steps[i].begins_early = waits_itself(plan.steps[i].config.family);
     return plan;
 }

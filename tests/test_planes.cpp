@@ -320,7 +320,7 @@ TEST_CASE("clusters that walk over several tiles split them as well, and no barr
         std::string& text = files.at("tmm/planes.cuh");
         const std::size_t at = text.find(reason);
         REQUIRE(at != std::string::npos);
-        text.replace(at, std::string(reason).size(), "\n");
+        text.erase(at, std::string(reason).size());
         bool caught = false;
         for (const char* order : {"ascending", "descending", "shuffled:7"}) {
             try {

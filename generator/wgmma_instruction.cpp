@@ -29,6 +29,7 @@ std::string wgmma_instruction(const KernelSignature& signature, const KernelConf
     if (wgmma::left_from_registers(config, signature)) {
         // The flags behind the descriptor: add to the sums, and take both operands' signs as they are.
         return fmt::format(
+            "#ifdef __CUDACC__\n"
             "template <>\n"
             "__device__ inline void tmm::ptx::wgmma_mma_async_fragments<tmm::ElementType::{0}, {1}>(\n"
             "    float (&sums)[{2}], const unsigned (&left)[4], unsigned long long right) {{\n"
@@ -38,13 +39,15 @@ std::string wgmma_instruction(const KernelSignature& signature, const KernelConf
             "        \"{{%{2}, %{5}, %{6}, %{7}}}, %{8}, 1, 1, 1;\"\n"
             "        : {9}\n"
             "        : \"r\"(left[0]), \"r\"(left[1]), \"r\"(left[2]), \"r\"(left[3]), \"l\"(right));\n"
-            "}}\n\n",
+            "}}\n"
+            "#endif\n\n",
             type, n, registers, instruction, names, registers + 1, registers + 2, registers + 3, registers + 4, operands);
     }
     // And who is transposed, which tf32 can't be.
     const std::string transposed =
         is_16_bit(signature.type_a) ? fmt::format(", {}, {}", transpose_left ? 1 : 0, transpose_right ? 1 : 0) : std::string();
     return fmt::format(
+        "#ifdef __CUDACC__\n"
         "template <>\n"
         "__device__ inline void tmm::ptx::wgmma_mma_async<tmm::ElementType::{0}, {1}, {2}, {3}>(\n"
         "    float (&sums)[{4}], unsigned long long left, unsigned long long right) {{\n"
@@ -54,7 +57,8 @@ std::string wgmma_instruction(const KernelSignature& signature, const KernelConf
         "        \"%{4}, %{7}, 1, 1, 1{8};\"\n"
         "        : {9}\n"
         "        : \"l\"(left), \"l\"(right));\n"
-        "}}\n\n",
+        "}}\n"
+        "#endif\n\n",
         type, n, transpose_left, transpose_right, registers, instruction, names, registers + 1, transposed, operands);
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <boost/context/fiber.hpp>
 #include <boost/context/preallocated.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
@@ -27,6 +28,7 @@ using host::Site;
 using host::WarpOperation;
 
 constexpr int kWarpSize = 32;
+constexpr std::size_t kWarpgroupSize = 128;
 constexpr std::size_t kStackBytes = 64 << 10;
 
 // Unwinds a fiber whose launch has failed.
@@ -57,8 +59,14 @@ struct AsyncCopy {
     unsigned group;
 };
 
+struct Deferred {
+    void (*run)(const void* data);
+    std::vector<unsigned char> data;
+    unsigned group;
+};
+
 struct EmulatedThread {
-    enum class State { not_started, ready, at_barrier, at_cluster_barrier, at_warp_operation, exited };
+    enum class State { not_started, ready, at_barrier, at_cluster_barrier, at_named_barrier, at_mbarrier, at_warp_operation, exited };
 
     host::Thread view{};
     State state = State::not_started;
@@ -77,12 +85,38 @@ struct EmulatedThread {
     std::vector<AsyncCopy> copies;
     std::size_t landed = 0;
     unsigned open_group = 0;
+    // A named barrier's number and threads; how often mbarriers had changed when it began to wait for one.
+    int barrier_id = 0;
+    int barrier_threads = 0;
+    unsigned long long changes_seen = 0;
+    std::vector<Deferred> deferred;
+    unsigned open_deferred = 0;
 };
 
 void land(const AsyncCopy& copy) {
     const auto read = static_cast<std::size_t>(copy.source_bytes);
     if (read) std::memcpy(copy.destination, copy.source, read);
     std::memset(static_cast<char*>(copy.destination) + read, 0, static_cast<std::size_t>(copy.bytes) - read);
+}
+
+// A box by rows, each of 128 bytes.
+void land(const host::BulkCopy& copy) {
+    const host::EncodedMatrix& m = copy.matrix;
+    const int row_bytes = m.box_columns * m.element_bytes;
+    for (int r = 0; r < m.box_rows; ++r)
+        for (int c = 0; c < m.box_columns; ++c) {
+            const long long row = copy.y + r, column = copy.x + c;
+            const unsigned address = copy.address + static_cast<unsigned>(r * row_bytes + c * m.element_bytes);
+            unsigned char* const to = copy.destination + (host::swizzled_128(address) - copy.address);
+            const bool inside = row >= 0 && row < m.rows && column >= 0 && column < m.columns && copy.z >= 0 && copy.z < m.matrices;
+            if (inside)
+                std::memcpy(to, m.address + copy.z * m.matrix_bytes + row * m.row_bytes + column * m.element_bytes,
+                            static_cast<std::size_t>(m.element_bytes));
+            else
+                std::memset(to, 0, static_cast<std::size_t>(m.element_bytes));
+        }
+    copy.barrier->bytes -= m.box_rows * row_bytes;
+    copy.barrier->end_phase_if_complete();
 }
 
 std::string describe(Site site) {
@@ -103,6 +137,9 @@ std::string describe(const EmulatedThread& thread) {
     switch (thread.state) {
         case EmulatedThread::State::at_barrier: return "__syncthreads at " + describe(thread.site);
         case EmulatedThread::State::at_cluster_barrier: return "cluster_sync at " + describe(thread.site);
+        case EmulatedThread::State::at_named_barrier:
+            return fmt::format("barrier {} for {} threads at {}", thread.barrier_id, thread.barrier_threads, describe(thread.site));
+        case EmulatedThread::State::at_mbarrier: return "an mbarrier, or wgmma's wait, at " + describe(thread.site);
         case EmulatedThread::State::at_warp_operation:
             return fmt::format("{} over lanes {:#x} at {}", name_of(thread.operation), thread.mask, describe(thread.site));
         default: return "exited";
@@ -124,6 +161,7 @@ public:
     void run(const HostLaunch& launch) {
         launch_ = &launch;
         random_ = launch.order.seed * 0x9e3779b97f4a7c15ULL + 1;
+        slow_ = false;
         const auto blocks = static_cast<std::size_t>(launch.cluster);
         block_threads_ = static_cast<std::size_t>(launch.threads);
         const std::size_t count = blocks * block_threads_;
@@ -147,6 +185,77 @@ public:
 
     void sync_threads(Site site) { wait(EmulatedThread::State::at_barrier, site); }
     void sync_cluster(Site site) { wait(EmulatedThread::State::at_cluster_barrier, site); }
+    void sync_some(int id, int threads, Site site) {
+        current_->barrier_id = id;
+        current_->barrier_threads = threads;
+        wait(EmulatedThread::State::at_named_barrier, site);
+    }
+
+    unsigned shared_address(const void* place, Site site) {
+        const auto address = shared_[static_cast<std::size_t>(cluster_rank())]->gpu_address(place);
+        if (!address) fail("the address is in no tile of shared memory", site);
+        return *address;
+    }
+    host::SharedSpan shared_span(unsigned address) const { return shared_[static_cast<std::size_t>(cluster_rank())]->span(address); }
+
+    void start_bulk_copy(const host::BulkCopy& copy) {
+        mbarrier_changed();
+        if (launch_->order.kind == HostThreadOrder::Kind::shuffled && (next_random() >> 32 & 1))
+            land(copy);
+        else
+            bulk_copies_.push_back(copy);
+    }
+    void land_bulk_copies(const host::Mbarrier* barrier) {
+        for (std::size_t i = 0; i < bulk_copies_.size();) {
+            if (bulk_copies_[i].barrier != barrier) {
+                ++i;
+                continue;
+            }
+            land(bulk_copies_[i]);
+            bulk_copies_.erase(bulk_copies_.begin() + static_cast<std::ptrdiff_t>(i));
+            mbarrier_changed();
+        }
+    }
+    void mbarrier_changed() { ++mbarrier_changes_; }
+    void wait_for_mbarriers(Site site) {
+        current_->changes_seen = mbarrier_changes_;
+        wait(EmulatedThread::State::at_mbarrier, site);
+    }
+
+    void defer(void (*operation)(const void* data), const void* data, int bytes) {
+        if (launch_->order.kind == HostThreadOrder::Kind::shuffled && (next_random() >> 32 & 1)) {
+            // Those before it come first: they may add to the same sums.
+            run_deferred(*current_, ~0U);
+            operation(data);
+            return;
+        }
+        const auto* const first = static_cast<const unsigned char*>(data);
+        current_->deferred.push_back({operation, {first, first + bytes}, current_->open_deferred});
+    }
+    void commit_deferred() {
+        ++current_->open_deferred;
+        mbarrier_changed();
+    }
+    // An operation of a warpgroup ends for all of its threads at once, and not before all have issued it.
+    void wait_for_deferred(int pending_groups, Site site) {
+        if (current_->open_deferred < static_cast<unsigned>(pending_groups)) return;
+        const unsigned end = current_->open_deferred - static_cast<unsigned>(pending_groups);
+        const std::size_t index = index_of(*current_);
+        const std::size_t first = index - index % block_threads_ % kWarpgroupSize;
+        const std::size_t last = std::min(first + kWarpgroupSize, (block_of(index) + 1) * block_threads_);
+        const auto lags = [&](const EmulatedThread& thread) { return thread.state != State::exited && thread.open_deferred < end; };
+        const auto begin = threads_.begin() + static_cast<std::ptrdiff_t>(first);
+        const auto stop = threads_.begin() + static_cast<std::ptrdiff_t>(last);
+        // It may take its time, for all that wait now: until every other thread has had a turn.
+        const int turns = slow_ ? 2 : 0;
+        for (int turn = 0; turn < turns; ++turn) {
+            current_->changes_seen = mbarrier_changes_ - 1;
+            wait(State::at_mbarrier, site);
+        }
+        while (std::any_of(begin, stop, lags)) wait_for_mbarriers(site);
+        for (auto thread = begin; thread != stop; ++thread) run_deferred(*thread, end);
+    }
+
     int cluster_rank() const { return static_cast<int>(block_of(index_of(*current_))); }
 
     const void* map_shared(const void* address, int rank, Site site) {
@@ -231,6 +340,17 @@ public:
 private:
     using State = EmulatedThread::State;
 
+    // Of the groups before `end`.
+    static void run_deferred(EmulatedThread& thread, unsigned end) {
+        std::vector<Deferred>& deferred = thread.deferred;
+        std::size_t done = 0;
+        while (done < deferred.size() && deferred[done].group < end) {
+            deferred[done].run(deferred[done].data.data());
+            ++done;
+        }
+        deferred.erase(deferred.begin(), deferred.begin() + static_cast<std::ptrdiff_t>(done));
+    }
+
     std::size_t count() const { return order_.size(); }
     std::size_t index_of(const EmulatedThread& thread) const { return static_cast<std::size_t>(&thread - threads_.data()); }
 
@@ -254,6 +374,7 @@ private:
     void shuffle_order() {
         if (launch_->order.kind != HostThreadOrder::Kind::shuffled) return;
         for (std::size_t i = count(); i > 1; --i) std::swap(order_[i - 1], order_[(next_random() >> 11) % i]);
+        slow_ = (next_random() >> 32 & 1) != 0;
     }
 
     void run_cluster(std::int64_t first_block) {
@@ -270,7 +391,10 @@ private:
             thread.copies.clear();
             thread.landed = 0;
             thread.open_group = 0;
+            thread.deferred.clear();
+            thread.open_deferred = 0;
         }
+        bulk_copies_.clear();
         exited_ = 0;
         started_ = 0;
         shuffle_order();
@@ -285,6 +409,7 @@ private:
         while (exited_ < count() && fault_.empty()) {
             if (!release_barriers() && !run_ready_threads()) fault_ = divergence();
         }
+        if (fault_.empty() && !bulk_copies_.empty()) fault_ = "a block has ended while copies to its shared memory are under way";
         if (!fault_.empty()) cancel();
     }
 
@@ -317,6 +442,12 @@ private:
     bool release_barriers() {
         const std::size_t blocks = count() / block_threads_;
         bool released = release(State::at_cluster_barrier, 0, count());
+        for (std::size_t block = 0; block < blocks; ++block) released = release_named(block * block_threads_) || released;
+        for (std::size_t i = 0; i < count(); ++i) {
+            if (threads_[i].state != State::at_mbarrier || threads_[i].changes_seen == mbarrier_changes_) continue;
+            threads_[i].state = State::ready;
+            released = true;
+        }
         const std::size_t start = launch_->order.kind == HostThreadOrder::Kind::shuffled ? (next_random() >> 11) % blocks : 0;
         for (std::size_t i = 0; i < blocks && !released; ++i) {
             const std::size_t block = launch_->order.kind == HostThreadOrder::Kind::descending ? blocks - 1 - i : (start + i) % blocks;
@@ -325,9 +456,31 @@ private:
         if (released) shuffle_order();
         return released;
     }
+    // Of a block, those that wait at the same named barrier, when they are as many as it is for.
+    bool release_named(std::size_t begin) {
+        bool released = false;
+        for (std::size_t i = begin; i < begin + block_threads_; ++i) {
+            const EmulatedThread& first = threads_[i];
+            if (first.state != State::at_named_barrier) continue;
+            const auto waits = [&](const EmulatedThread& thread) {
+                return thread.state == State::at_named_barrier && thread.barrier_id == first.barrier_id;
+            };
+            const auto block = threads_.begin() + static_cast<std::ptrdiff_t>(begin);
+            const auto end = block + static_cast<std::ptrdiff_t>(block_threads_);
+            if (std::count_if(block, end, waits) < first.barrier_threads) continue;
+            const int id = first.barrier_id;
+            for (auto thread = block; thread != end; ++thread)
+                if (thread->state == State::at_named_barrier && thread->barrier_id == id) thread->state = State::ready;
+            released = true;
+        }
+        return released;
+    }
+    // The threads of a cluster may come to its barrier at several places, those of a warp at one.
     bool release(State barrier, std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i)
-            if (threads_[i].state != barrier || !same_site(threads_[i].site, threads_[begin].site)) return false;
+        for (std::size_t i = begin; i < end; ++i) {
+            const std::size_t like = barrier == State::at_cluster_barrier ? warp_of(i).first : begin;
+            if (threads_[i].state != barrier || !same_site(threads_[i].site, threads_[like].site)) return false;
+        }
         for (std::size_t i = begin; i < end; ++i) threads_[i].state = State::ready;
         return true;
     }
@@ -470,6 +623,10 @@ private:
     std::vector<Fiber*> free_;
     // A block's each.
     std::vector<std::unique_ptr<HostSharedMemory>> shared_;
+    std::vector<host::BulkCopy> bulk_copies_;
+    unsigned long long mbarrier_changes_ = 0;
+    // In shuffled order, at times: what runs in the background ends later than it could.
+    bool slow_ = false;
     std::uint64_t random_ = 1;
     std::string fault_;
     bool cancelling_ = false;
@@ -521,6 +678,16 @@ const host::Services& host_services() {
         .cluster_rank = [] { return running->cluster_rank(); },
         .sync_cluster = [](Site site) { running->sync_cluster(site); },
         .map_shared = [](const void* address, int rank, Site site) { return running->map_shared(address, rank, site); },
+        .sync_some = [](int id, int threads, Site site) { running->sync_some(id, threads, site); },
+        .shared_address = [](const void* place, Site site) { return running->shared_address(place, site); },
+        .shared_span = [](unsigned address) { return running->shared_span(address); },
+        .start_bulk_copy = [](const host::BulkCopy& copy) { running->start_bulk_copy(copy); },
+        .land_bulk_copies = [](const host::Mbarrier* barrier) { running->land_bulk_copies(barrier); },
+        .mbarrier_changed = [] { running->mbarrier_changed(); },
+        .wait_for_mbarriers = [](Site site) { running->wait_for_mbarriers(site); },
+        .defer = [](void (*run)(const void* data), const void* data, int bytes) { running->defer(run, data, bytes); },
+        .commit_deferred = [] { running->commit_deferred(); },
+        .wait_for_deferred = [](int pending_groups, Site site) { running->wait_for_deferred(pending_groups, site); },
         .fail = [](const char* what, Site site) { running->fail(what, site); },
     };
     return services;

@@ -19,6 +19,7 @@
 #include "generator/error.h"
 #include "runtime/host_block.h"
 #include "runtime/sanitizer.h"
+#include "tmm/tensor_map.h"
 
 namespace tmm {
 namespace {
@@ -108,7 +109,7 @@ private:
 
 class HostDevice : public Device {
 public:
-    explicit HostDevice(HostThreadOrder order) : order_(order), info_(host_device_info()) {}
+    HostDevice(HostThreadOrder order, const DeviceInfo& info) : order_(order), info_(info) {}
 
     const DeviceInfo& info() const override { return info_; }
 
@@ -155,7 +156,19 @@ public:
         run_on_host(launch);
     }
 
-    void encode_tensor_map(const TensorMapRequest&, void*) const override { throw LaunchRefused("the emulated device has no TMA"); }
+    void encode_tensor_map(const TensorMapRequest& request, void* map) const override {
+        const host::EncodedMatrix matrix{.address = static_cast<const unsigned char*>(request.address),
+                                         .rows = request.rows,
+                                         .columns = request.columns,
+                                         .matrices = request.matrices,
+                                         .row_bytes = request.row_bytes,
+                                         .matrix_bytes = request.matrix_bytes,
+                                         .box_rows = request.box_rows,
+                                         .box_columns = request.box_columns,
+                                         .element_bytes = size_of(request.type)};
+        static_assert(sizeof matrix <= sizeof(TensorMap));
+        std::memcpy(map, &matrix, sizeof matrix);
+    }
     void synchronize(Stream) override {}
 
     std::unique_ptr<Replay> record(const std::function<void(Stream)>& launches) override {
@@ -208,7 +221,13 @@ private:
 }  // namespace
 
 std::shared_ptr<Device> make_host_device(const std::string& thread_order) {
-    return std::make_shared<HostDevice>(parse_host_thread_order(thread_order));
+    return std::make_shared<HostDevice>(parse_host_thread_order(thread_order), host_device_info());
+}
+std::shared_ptr<Device> make_host_device_for(const DeviceInfo& device, const std::string& thread_order) {
+    DeviceInfo info = host_device_info();
+    info.shared_bytes_per_block = device.shared_bytes_per_block;
+    info.shared_bytes_per_sm = device.shared_bytes_per_sm;
+    return std::make_shared<HostDevice>(parse_host_thread_order(thread_order), info);
 }
 std::shared_ptr<Device> make_host_device() {
     return make_host_device(host_thread_order());

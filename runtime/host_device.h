@@ -11,6 +11,8 @@ namespace tmm {
 
 // thread_order: "ascending", "descending" or "shuffled[:seed]". Throws Error (usage) where it is none of them.
 std::shared_ptr<Device> make_host_device(const std::string& thread_order);
+// Stands in for a GPU with as much shared memory as `device`: its kernels run, whatever the emulated device would be offered.
+std::shared_ptr<Device> make_host_device_for(const DeviceInfo& device, const std::string& thread_order);
 // In the order that TMM_HOST_ORDER names.
 std::shared_ptr<Device> make_host_device();
 

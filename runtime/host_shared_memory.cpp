@@ -55,6 +55,7 @@ void* HostSharedMemory::take(int index, std::int64_t bytes, std::string& error) 
         error = fmt::format("threads of a block take different tiles of shared memory: {} and {} bytes", tiles_[i].bytes, bytes);
         return nullptr;
     }
+    const std::int64_t packed = packed_;
     packed_ += (bytes + 15) / 16 * 16;
     if (packed_ > limit_) {
         error = fmt::format("the kernel takes {} bytes of shared memory and was launched with {}", packed_, limit_);
@@ -71,7 +72,7 @@ void* HostSharedMemory::take(int index, std::int64_t bytes, std::string& error) 
     if constexpr (!sanitizer::kActive) std::memset(arena_.get() + used_, kFill, end - used_);
     sanitizer::unpoison(arena_.get() + offset, size);
     std::memset(arena_.get() + offset, kFill, size);
-    tiles_.push_back({offset, size});
+    tiles_.push_back({offset, size, static_cast<std::size_t>(packed)});
     used_ = end;
     return arena_.get() + offset;
 }
@@ -84,6 +85,22 @@ void* HostSharedMemory::counterpart(const void* address, const HostSharedMemory&
         if (byte >= first && byte < first + bytes) return other.arena_.get() + other.tiles_[i].offset + (byte - first);
     }
     return nullptr;
+}
+
+std::optional<unsigned> HostSharedMemory::gpu_address(const void* address) const {
+    const auto* const byte = static_cast<const unsigned char*>(address);
+    for (const Tile& tile : tiles_) {
+        const unsigned char* const first = arena_.get() + tile.offset;
+        if (byte >= first && byte < first + tile.bytes) return static_cast<unsigned>(tile.packed + static_cast<std::size_t>(byte - first));
+    }
+    return std::nullopt;
+}
+
+host::SharedSpan HostSharedMemory::span(unsigned gpu_address) const {
+    for (const Tile& tile : tiles_)
+        if (gpu_address >= tile.packed && gpu_address < tile.packed + tile.bytes)
+            return {static_cast<unsigned>(tile.packed), static_cast<unsigned>(tile.bytes), arena_.get() + tile.offset};
+    return {};
 }
 
 std::optional<std::string> HostSharedMemory::damage() const {

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "host/asynchronous.h"
+
 namespace tmm {
 
 class HostSharedMemory {
@@ -26,6 +28,9 @@ public:
     void* take(int index, std::int64_t bytes, std::string& error);
     // The same place in another block's memory; null where the address is in no tile that both have.
     void* counterpart(const void* address, const HostSharedMemory& other) const;
+    // Where the GPU, which leaves no gaps, has the address, if it is in a tile; and the tile that has such an address.
+    std::optional<unsigned> gpu_address(const void* address) const;
+    host::SharedSpan span(unsigned gpu_address) const;
     // What is wrong with the gaps, in words.
     std::optional<std::string> damage() const;
 
@@ -33,6 +38,7 @@ private:
     struct Tile {
         std::size_t offset;
         std::size_t bytes;
+        std::size_t packed;
     };
     struct Free {
         void operator()(unsigned char* memory) const;

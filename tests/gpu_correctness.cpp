@@ -16,8 +16,8 @@ TEST_CASE("sampled configs are right on the GPU") {
     const auto seed = static_cast<std::uint64_t>(test_setting("SEED", 20261120));
     const SamplerOptions options{.seed = seed, .count = static_cast<int>(test_setting("CONFIGS", 500))};
     const std::vector<std::shared_ptr<Device>> devices = {open_device(0)};
-    const auto report =
-        check_samples(sample_configs(options, devices.front()->info()), devices, static_cast<double>(test_setting("SECONDS", 0)));
+    const auto report = check_samples(sample_configs(options, devices.front()->info()), devices, devices.front()->info(),
+                                      static_cast<double>(test_setting("SECONDS", 0)));
     fmt::print("{} configs, {} problems on {}, seed {}: worst error {:.3f} of the bound\n", report.configs, report.problems,
                devices.front()->info().name, seed, report.worst_error_ratio);
     for (const std::string& failure : report.failures) MESSAGE(failure);

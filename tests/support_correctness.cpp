@@ -42,14 +42,15 @@ private:
 
 }  // namespace
 
-CorrectnessReport check_samples(const std::vector<Sample>& samples, const std::vector<std::shared_ptr<Device>>& devices, double seconds) {
+CorrectnessReport check_samples(const std::vector<Sample>& samples, const std::vector<std::shared_ptr<Device>>& devices,
+                                const DeviceInfo& planned_for, double seconds) {
     const auto start = std::chrono::steady_clock::now();
     const TemporaryDirectory directory;
     const KernelCache cache(directory.path() / "kernels", std::int64_t{8} << 30);
     const std::shared_ptr<const Compiler> compiler = make_compiler(devices.front()->info());
     std::vector<std::unique_ptr<KernelLoader>> loaders;
     for (const auto& device : devices) loaders.push_back(std::make_unique<KernelLoader>(device, compiler, cache));
-    const CompileAhead ahead(samples, compiler, cache, devices.front()->info());
+    const CompileAhead ahead(samples, compiler, cache, planned_for);
 
     CorrectnessReport report;
     for (const Sample& sample : samples) {
@@ -63,7 +64,7 @@ CorrectnessReport check_samples(const std::vector<Sample>& samples, const std::v
                         fmt::format("{} with {} on device {}: {}", to_text(problem), to_text(sample.config), d, what));
                 };
                 try {
-                    auto plan = ExecutablePlan::make(make_launch_plan(problem, sample.config, devices[d]->info()), *loaders[d]);
+                    auto plan = ExecutablePlan::make(make_launch_plan(problem, sample.config, planned_for), *loaders[d]);
                     if (const auto* failure = std::get_if<CompileFailure>(&plan)) {
                         fail("does not compile: " + failure->log);
                         break;

@@ -18,8 +18,10 @@ struct CorrectnessReport {
     std::vector<std::string> failures;
 };
 
-// Every sample on every device, until `seconds` have passed (0: no limit). Kernels are compiled ahead on all cores.
-CorrectnessReport check_samples(const std::vector<Sample>& samples, const std::vector<std::shared_ptr<Device>>& devices, double seconds);
+// Every sample on every device, until `seconds` have passed (0: no limit). Kernels are compiled ahead on all cores. planned_for: the device
+// that plans are made for, which the emulated one may stand in for.
+CorrectnessReport check_samples(const std::vector<Sample>& samples, const std::vector<std::shared_ptr<Device>>& devices,
+                                const DeviceInfo& planned_for, double seconds);
 
 // TMM_TEST_<name>, or the value given where it is not set.
 long long test_setting(const char* name, long long otherwise);

@@ -130,7 +130,7 @@ struct Launch {
     GemmCall call;
 };
 
-// A plan's steps. The emulated device has no wgmma: naive multiplies what the steps before it have left.
+// A plan's steps. Where wgmma would, naive multiplies what the steps before it have left.
 std::vector<Launch> launches_of(const LaunchPlan& plan, const GemmCall& call) {
     std::vector<Launch> launches;
     for (const LaunchStep& step : plan.steps) {

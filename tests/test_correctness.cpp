@@ -23,8 +23,8 @@ TEST_CASE("sampled configs are right on the emulated device") {
     const SamplerOptions options{.seed = seed, .count = static_cast<int>(test_setting("CONFIGS", 72)), .largest_block = 64};
     const std::vector<std::shared_ptr<Device>> devices = {make_host_device("ascending"), make_host_device("descending"),
                                                           make_host_device("shuffled:" + std::to_string(seed))};
-    const auto report =
-        check_samples(sample_configs(options, devices.front()->info()), devices, static_cast<double>(test_setting("SECONDS", 0)));
+    const auto report = check_samples(sample_configs(options, devices.front()->info()), devices, devices.front()->info(),
+                                      static_cast<double>(test_setting("SECONDS", 0)));
     fmt::print("{} configs, {} problems, three thread orders, seed {}: worst error {:.3f} of the bound\n", report.configs, report.problems,
                seed, report.worst_error_ratio);
     for (const std::string& failure : report.failures) MESSAGE(failure);

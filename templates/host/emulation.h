@@ -3,10 +3,12 @@
 // thread to its end.
 #pragma once
 
+#include "host/asynchronous.h"
+
 namespace tmm::host {
 
 // Part of the compiler's identity: an image made for another version is never loaded.
-inline constexpr int kEmulationVersion = 3;
+inline constexpr int kEmulationVersion = 4;
 
 struct Index {
     unsigned x;
@@ -47,6 +49,21 @@ struct Services {
     void (*sync_cluster)(Site site);
     // The place of an address in this block's shared memory in that of the cluster's block of that rank.
     const void* (*map_shared)(const void* address, int rank, Site site);
+    // Waits for so many threads of the block that come to barrier `id`.
+    void (*sync_some)(int id, int threads, Site site);
+    // The GPU's address of a place in this block's shared memory, and the tile that such an address is in; without memory where in none.
+    unsigned (*shared_address)(const void* place, Site site);
+    SharedSpan (*shared_span)(unsigned address);
+    // Lands when a thread waits for its barrier (in shuffled order perhaps sooner).
+    void (*start_bulk_copy)(const BulkCopy& copy);
+    void (*land_bulk_copies)(const Mbarrier* barrier);
+    // Some barrier in shared memory has changed; waits until one has.
+    void (*mbarrier_changed)();
+    void (*wait_for_mbarriers)(Site site);
+    // Runs when the thread waits for its group (in shuffled order perhaps sooner).
+    void (*defer)(void (*run)(const void* data), const void* data, int bytes);
+    void (*commit_deferred)();
+    void (*wait_for_deferred)(int pending_groups, Site site);
     // Ends the launch with a DeviceFault; does not return.
     void (*fail)(const char* what, Site site);
 };

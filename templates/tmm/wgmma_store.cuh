@@ -68,7 +68,7 @@ __device__ inline void for_each_sum(const float (&sums)[n / 2], int lane, int fi
 }
 
 // What a sum is on its way through shared memory: already C's, or, where C is read as well, in float still.
-template <KernelSignature target, bool in_float = target.reads_c>
+template <KernelSignature target, bool in_float>
 struct Staged {
     using C = Element<target.type_c>;
     using Type = C;
@@ -91,10 +91,11 @@ struct Staged<target, true> {
 
 // Puts a warp's 16 rows of `columns` sums, from first_column on, where they stand in rows of C.
 template <KernelSignature signature, KernelConfig config>
-__device__ inline void stage(const float (&sums)[group_n(config) / 2], int lane, int first_column, float alpha,
-                             typename Staged<Destination<signature, config>::target>::Type* staged) {
+__device__ inline void stage(
+    const float (&sums)[group_n(config) / 2], int lane, int first_column, float alpha,
+    typename Staged<Destination<signature, config>::target, Destination<signature, config>::target.reads_c>::Type* staged) {
     using D = Destination<signature, config>;
-    using S = Staged<D::target>;
+    using S = Staged<D::target, D::target.reads_c>;
     using T = typename S::Type;
     constexpr int columns = staged_columns(config, signature);
     constexpr int distance = staged_distance(config, signature) / static_cast<int>(sizeof(T));
@@ -137,7 +138,7 @@ template <KernelSignature signature, KernelConfig config>
 __device__ inline void store_tile(const Destination<signature, config>& destination, int group_row, int group_column,
                                   const Sums<config>& sums, unsigned char* staged_bytes) {
     using D = Destination<signature, config>;
-    using S = Staged<D::target>;
+    using S = Staged<D::target, D::target.reads_c>;
     using T = typename S::Type;
     constexpr int columns = staged_columns(config, signature);
     constexpr int distance = staged_distance(config, signature) / static_cast<int>(sizeof(T));

@@ -171,3 +171,5 @@ inline const T* mapa(const T* shared, int rank, TMM_HOST_SITE) {
 }
 
 }  // namespace tmm::ptx
+
+#include "host/hopper.h"

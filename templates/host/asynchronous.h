@@ -1,0 +1,57 @@
+// Hopper's copy engine, barriers in shared memory and asynchronous tensor cores, as far as kernels and the emulated device (runtime/
+// host_block.cpp) must agree on them.
+#pragma once
+
+namespace tmm::host {
+
+// What the device writes into a TensorMap.
+struct EncodedMatrix {
+    const unsigned char* address;
+    long long rows;
+    long long columns;
+    long long matrices;
+    long long row_bytes;
+    long long matrix_bytes;
+    int box_rows;
+    int box_columns;
+    int element_bytes;
+};
+
+// An mbarrier's 8 bytes.
+struct Mbarrier {
+    unsigned phase : 2;
+    unsigned pending : 15;
+    unsigned expected : 15;
+    // Announced and not yet landed.
+    int bytes;
+
+    void end_phase_if_complete() {
+        if (pending != 0 || bytes != 0) return;
+        phase ^= 1;
+        pending = expected;
+    }
+};
+static_assert(sizeof(Mbarrier) == 8);
+
+// A box of a matrix on its way to shared memory. address: of the destination, as the GPU counts it: the swizzle depends on it.
+struct BulkCopy {
+    unsigned char* destination;
+    unsigned address;
+    EncodedMatrix matrix;
+    int x, y, z;
+    Mbarrier* barrier;
+};
+
+// Within 1024 bytes, 8 rows of 128, chunk c of row r stands at c ^ r.
+constexpr unsigned swizzled_128(unsigned address) {
+    return address ^ (address >> 7 & 7) << 4;
+}
+
+// A piece of a block's shared memory: the GPU's addresses and the CPU's.
+struct SharedSpan {
+    unsigned first;
+    unsigned bytes;
+    unsigned char* memory;
+};
+
+}  // namespace tmm::host

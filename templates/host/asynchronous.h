@@ -1,5 +1,5 @@
 // Hopper's copy engine, barriers in shared memory and asynchronous tensor cores, as far as kernels and the emulated device (runtime/
-// host_block.cpp) must agree on them.
+// host_background.h) must agree on them.
 #pragma once
 
 namespace tmm::host {

@@ -1,0 +1,78 @@
+// Fibers by Boost.Context; AddressSanitizer hears of every switch.
+#include "runtime/host_fibers.h"
+
+#include <boost/context/preallocated.hpp>
+#include <boost/context/protected_fixedsize_stack.hpp>
+#include <utility>
+
+#include "runtime/sanitizer.h"
+
+namespace tmm {
+namespace {
+
+constexpr std::size_t kStackBytes = 64 << 10;
+
+// A stack with a guard page. What a fiber left poisoned on it must not outlive it.
+class StackAllocator {
+public:
+    boost::context::stack_context allocate() { return boost::context::protected_fixedsize_stack(kStackBytes).allocate(); }
+    void deallocate(boost::context::stack_context& stack) {
+        sanitizer::unpoison(static_cast<char*>(stack.sp) - kStackBytes, kStackBytes);
+        boost::context::protected_fixedsize_stack(kStackBytes).deallocate(stack);
+    }
+};
+
+}  // namespace
+
+HostFibers::~HostFibers() {
+    stopping_ = true;
+    for (const auto& fiber : fibers_)
+        if (fiber->inside) resume(*fiber);
+}
+
+void HostFibers::start_free_one() {
+    if (free_.empty()) {
+        free_.push_back(fibers_.emplace_back(std::make_unique<Fiber>()).get());
+        make_context(*free_.back());
+    }
+    Fiber* const fiber = free_.back();
+    free_.pop_back();
+    resume(*fiber);
+}
+
+void HostFibers::resume(Fiber& fiber) {
+    void* fake_stack = nullptr;
+    sanitizer::start_switch(&fake_stack, fiber.stack_bottom, kStackBytes);
+    fiber.inside = std::move(fiber.inside).resume();
+    sanitizer::finish_switch(fake_stack, nullptr, nullptr);
+}
+
+void HostFibers::suspend(Fiber& fiber) {
+    void* fake_stack = nullptr;
+    sanitizer::start_switch(&fake_stack, scheduler_stack_, scheduler_stack_bytes_);
+    fiber.scheduler = std::move(fiber.scheduler).resume();
+    sanitizer::finish_switch(fake_stack, &scheduler_stack_, &scheduler_stack_bytes_);
+}
+
+void HostFibers::make_context(Fiber& fiber) {
+    boost::context::stack_context stack = StackAllocator().allocate();
+    fiber.stack_bottom = static_cast<char*>(stack.sp) - kStackBytes;
+    fiber.inside = boost::context::fiber(std::allocator_arg, boost::context::preallocated(stack.sp, stack.size, stack), StackAllocator(),
+                                         [this, &fiber](boost::context::fiber&& scheduler) {
+                                             sanitizer::finish_switch(nullptr, &scheduler_stack_, &scheduler_stack_bytes_);
+                                             fiber.scheduler = std::move(scheduler);
+                                             live(fiber);
+                                             sanitizer::start_switch(nullptr, scheduler_stack_, scheduler_stack_bytes_);
+                                             return std::move(fiber.scheduler);
+                                         });
+}
+
+void HostFibers::live(Fiber& fiber) {
+    while (!stopping_) {
+        work_(fiber);
+        free_.push_back(&fiber);
+        suspend(fiber);
+    }
+}
+
+}  // namespace tmm

@@ -1,0 +1,36 @@
+// The order in which an emulated launch's threads run, and what a shuffled one leaves to chance.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace tmm {
+
+struct HostThreadOrder {
+    enum class Kind { ascending, descending, shuffled };
+    Kind kind = Kind::ascending;
+    // Shuffled anew at each barrier. Half of the asynchronous copies, chosen by the seed, land at once.
+    std::uint64_t seed = 1;
+};
+
+// "ascending", "descending" or "shuffled[:seed]". Throws Error (usage).
+HostThreadOrder parse_host_thread_order(const std::string& text);
+
+// The same choices again for the same order; in orders that are not shuffled never heads and always the first.
+class HostChance {
+public:
+    HostChance() = default;
+    explicit HostChance(const HostThreadOrder& order);
+
+    bool heads() { return shuffled_ && (next() >> 32 & 1) != 0; }
+    std::size_t one_of(std::size_t count) { return shuffled_ ? (next() >> 11) % count : 0; }
+
+private:
+    std::uint64_t next();
+
+    bool shuffled_ = false;
+    std::uint64_t state_ = 1;
+};
+
+}  // namespace tmm

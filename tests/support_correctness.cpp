@@ -1,5 +1,6 @@
 #include "support_correctness.h"
 
+#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <atomic>
@@ -15,6 +16,14 @@
 
 namespace tmm::testing {
 namespace {
+
+struct CorrectnessReport {
+    int configs = 0;
+    int problems = 0;
+    double worst_error_ratio = 0;
+    // What went wrong and how to repeat it, one a line.
+    std::vector<std::string> failures;
+};
 
 // Fills the cache with the samples' kernels, in order, a few threads ahead of whoever runs them.
 class CompileAhead {
@@ -40,10 +49,9 @@ private:
     std::vector<std::thread> threads_;
 };
 
-}  // namespace
-
-CorrectnessReport check_samples(const std::vector<Sample>& samples, const std::vector<std::shared_ptr<Device>>& devices,
-                                const DeviceInfo& planned_for, double seconds) {
+// 0 seconds: no limit.
+CorrectnessReport run_samples(const std::vector<Sample>& samples, const std::vector<std::shared_ptr<Device>>& devices,
+                              const DeviceInfo& planned_for, double seconds) {
     const auto start = std::chrono::steady_clock::now();
     const TemporaryDirectory directory;
     const KernelCache cache(directory.path() / "kernels", std::int64_t{8} << 30);
@@ -83,9 +91,26 @@ CorrectnessReport check_samples(const std::vector<Sample>& samples, const std::v
     return report;
 }
 
+}  // namespace
+
+void check_samples(const std::vector<Sample>& samples, const std::vector<std::shared_ptr<Device>>& devices, const DeviceInfo& planned_for,
+                   std::uint64_t seed, const std::string& where) {
+    const CorrectnessReport report = run_samples(samples, devices, planned_for, static_cast<double>(test_setting("SECONDS", 0)));
+    fmt::print("{} configs, {} problems {}, seed {}: worst error {:.3f} of the bound\n", report.configs, report.problems, where, seed,
+               report.worst_error_ratio);
+    for (const std::string& failure : report.failures) MESSAGE(failure);
+    CHECK(report.failures.empty());
+    CHECK(report.configs > 0);
+    CHECK(report.worst_error_ratio > 0);
+}
+
 long long test_setting(const char* name, long long otherwise) {
     const char* value = std::getenv(fmt::format("TMM_TEST_{}", name).c_str());
     return value && *value ? std::atoll(value) : otherwise;
+}
+
+std::uint64_t test_seed() {
+    return static_cast<std::uint64_t>(test_setting("SEED", 20261120));
 }
 
 }  // namespace tmm::testing

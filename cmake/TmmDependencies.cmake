@@ -15,7 +15,8 @@ unset(CMAKE_FIND_LIBRARY_SUFFIXES)
 set(CMAKE_FIND_LIBRARY_SUFFIXES .so .a)
 
 add_library(tmm_fmt INTERFACE)
-target_link_libraries(tmm_fmt INTERFACE fmt::fmt-header-only)
+# As headers alone, fmt takes most of the time that a file compiles, but Debian has no static library of it.
+target_link_libraries(tmm_fmt INTERFACE $<IF:$<BOOL:${TMM_STATIC_DEPENDENCIES}>,fmt::fmt-header-only,fmt::fmt>)
 add_library(tmm_json INTERFACE)
 target_link_libraries(tmm_json INTERFACE nlohmann_json::nlohmann_json)
 add_library(tmm_program_options INTERFACE)

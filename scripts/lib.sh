@@ -57,7 +57,7 @@ missing_packages() {
     { has_library boost_context && has_header boost/context/fiber.hpp; } || echo libboost-context-dev
     { has_library SQLiteCpp && has_header SQLiteCpp/SQLiteCpp.h; } || echo libsqlitecpp-dev
     { has_library sqlite3 && has_header sqlite3.h; } || echo libsqlite3-dev
-    has_header fmt/format.h || echo libfmt-dev
+    { has_library fmt && has_header fmt/format.h; } || echo libfmt-dev
     has_header nlohmann/json.hpp || echo nlohmann-json3-dev
     has_header doctest/doctest.h || echo doctest-dev
     { has_library xxhash && has_header xxhash.h; } || echo libxxhash-dev

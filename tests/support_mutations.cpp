@@ -12,6 +12,7 @@ constexpr const char* kSimtRules = "tmm/simt.h";
 constexpr const char* kPipeline = "tmm/tile_pipeline.cuh";
 constexpr const char* kRealigning = "tmm/realigning_copy.cuh";
 constexpr const char* kWorkItem = "tmm/work_item.cuh";
+constexpr const char* kRaster = "tmm/raster.cuh";
 constexpr const char* kMma = "tmm/mma.cuh";
 constexpr const char* kGemv = "tmm/gemv.cuh";
 constexpr const char* kReduce = "tmm/reduce.cuh";
@@ -86,7 +87,7 @@ const std::vector<Mutation> kMutations = {
     {kWorkItem, "C: no check of N", "!guarded || left >= width ? width : static_cast<int>(left)", "width", "simt registers"},
     {kWorkItem, "C, peeled: M not asked", "item.row0 + config.block_m <= args.m && item.column0", "item.column0", "simt peeled"},
     {kWorkItem, "C, peeled: N not asked", " && item.column0 + config.block_n <= args.n", "", "simt peeled"},
-    {kWorkItem, "raster: the last band as high as the others", "tiles_m - band * raster < raster ? tiles_m - band * raster : raster", "raster", "simt split"},
+    {kRaster, "the last band as high as the others", "rows_left < most_rows ? rows_left : most_rows", "most_rows", "simt split"},
     // simt: indices.
     {kPipeline, "first element, turned", "matrix + (outer0 + row) * ld + k_begin + column_", "matrix + (k_begin + column_) * ld + outer0 + row", "simt registers"},
     {kPipeline, "first element", "matrix + (k_begin + row_) * ld + outer0 + column", "matrix + (outer0 + column) * ld + k_begin + row_", "simt registers"},
@@ -110,7 +111,7 @@ const std::vector<Mutation> kMutations = {
     {kSimt, "the thread's first line along K", "l.lines_along_k ? l.line_distance : 1", "1", "simt along k"},
     {kSimt, "k of the products", "multiply(now.a[step], now.b[step], sums)", "multiply(now.a[step], now.b[0], sums)", "simt along k"},
     {kSimt, "element of A and B", "fmaf(a[i], b[j], sums[i][j])", "fmaf(a[j], b[i], sums[i][j])", "simt registers"},
-    {kWorkItem, "tile of C", "tile_m = tile / tiles_n;\n    unsigned tile_n = tile % tiles_n;", "tile_m = tile % tiles_n;\n    unsigned tile_n = tile / tiles_n;", "simt registers"},
+    {kRaster, "tile of C", "{tile / tiles_n, tile % tiles_n}", "{tile % tiles_n, tile / tiles_n}", "simt registers"},
     {kSimt, "row of C", "(i / group * threads_across + thread) * group + i % group", "(i % group * threads_across + thread) * group + i / group", "simt registers"},
     {kSimt, "row's thread", "threads_m(config)>(place.m, i)", "threads_m(config)>(place.n, i)", "simt registers"},
     {kSimt, "column's thread", "threads_n(config)>(place.n, j)", "threads_n(config)>(place.m, j)", "simt registers"},
@@ -123,9 +124,9 @@ const std::vector<Mutation> kMutations = {
     // simt: clusters.
     {kSimt, "no barrier before the parts are read", "// Every block's part is there.\n    ptx::cluster_sync();", "", "simt cluster"},
     {kSimt, "no barrier before the parts go away", "before the others have read it.\n    ptx::cluster_sync();", "before the others have read it.\n", "simt cluster"},
-    {kWorkItem, "blocks of a cluster, of one tile", "tile = blockIdx.x / cluster % (tiles_m * tiles_n)", "tile = blockIdx.x % (tiles_m * tiles_n)", "simt cluster"},
+    {kWorkItem, "blocks of a cluster, of one tile", "tile = index / cluster % (tiles_m * tiles_n)", "tile = index % (tiles_m * tiles_n)", "simt cluster"},
     {kWorkItem, "part of K of a block in a cluster", "rest % clusters_k * cluster + rank", "rest % clusters_k + rank * clusters_k", "simt clusters"},
-    {kSimt, "a part is left out", "for (int r = 1; r < config.cluster; ++r)", "for (int r = 2; r < config.cluster; ++r)", "simt cluster"},
+    {kSimt, "a part is left out", "for (int r = 0; r < config.cluster; ++r) sum.add", "for (int r = 1; r < config.cluster; ++r) sum.add", "simt cluster"},
     {kSimt, "the same part again", "ptx::mapa(part, r)", "ptx::mapa(part, 0)", "simt cluster"},
     {kSimt, "every block sums all", "vector += config.cluster * threads(config)", "vector += threads(config)", "simt cluster"},
     {kSimt, "row of a sum", "const int row = vector / vectors_per_row;", "const int row = vector % vectors_per_row;", "simt cluster"},

@@ -96,6 +96,19 @@ TEST_CASE("a budget ends early with a winner all the same; the same command agai
     CHECK(fourth.out.find("nothing to measure: the problem has a verified winner") != std::string::npos);
 }
 
+TEST_CASE("a quick search after the kernels have changed measures the same configs anew, and once only") {
+    TunerFolder folder("16 16 16\n");
+    REQUIRE(folder.tune().status == 0);
+    const int all = folder.count(kMeasured);
+    folder.query("UPDATE measurement SET kernel_hash = 'earlier', median_us = 1000 - id RETURNING id");
+    folder.query("DELETE FROM selection RETURNING id");
+    REQUIRE(folder.tune().status == 0);
+    CHECK(folder.count("SELECT count(*) FROM measurement WHERE kernel_hash = 'earlier'") == all);
+    CHECK(folder.count(kMeasured) == 2 * all);
+    CHECK(folder.tune().out.find("nothing to measure") != std::string::npos);
+    CHECK(folder.count(kMeasured) == 2 * all);
+}
+
 TEST_CASE("a dry run says what would be measured and why the rest would not, and leaves no trace") {
     TunerFolder folder("64 64 64\n");
     const Finished text = folder.tune({"--dry-run"});

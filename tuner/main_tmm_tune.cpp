@@ -115,7 +115,7 @@ ExitStatus run(int argc, char** argv) {
         ("set", po::value<std::vector<std::string>>()->composing()->value_name("KEY=VALUE"), "a key for every shape, before its line's own")
         ("db", po::value<std::string>()->value_name("FILE"), "the database (default: TMM_DB, else ~/.local/share/tmm/tmm.db)")
         ("budget", po::value<double>()->value_name("SECONDS"), "time for the whole run; every shape gets a winner all the same")
-        ("effort", po::value<std::string>()->value_name("HOW")->default_value("normal"), "quick, normal or full: how many candidates")
+        ("effort", po::value<std::string>()->value_name("HOW")->default_value("normal"), "quick, normal or full: how many candidates; quick takes those that the database knows as the fastest")
         ("json", "results as JSON")
         ("dry-run", "only say what would be measured, and what not and why");
     po::options_description hidden;

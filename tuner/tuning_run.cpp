@@ -12,6 +12,7 @@
 #include "generator/environment.h"
 #include "generator/text.h"
 #include "tuner/elapsed.h"
+#include "tuner/measured_order.h"
 #include "tuner/problem_tuner.h"
 
 namespace tmm {
@@ -42,6 +43,16 @@ std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort
     return candidates;
 }
 
+// The same, but where a quick search finds that its problem was measured before, with kernels of an earlier text, say, it takes those
+// that were the fastest instead of those that are predicted to be.
+std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort, Group& group, TuningDatabase& database) {
+    std::vector<Candidate> predicted = make_candidates(problem, effort, group);
+    if (effort != Effort::quick) return predicted;
+    const std::vector<MeasuredCandidate> rows = database.measurements(problem);
+    if (rows.empty()) return predicted;
+    return fastest_measured(predicted, make_candidates(problem, Effort::normal, group), rows);
+}
+
 // Takes what an earlier decision says into the report; false where the problem is still open.
 bool decided_before(TuningDatabase& database, const OpenProblem& problem, const TuningOptions& options, Group& group,
                     ProblemReport& report) {
@@ -57,7 +68,7 @@ bool decided_before(TuningDatabase& database, const OpenProblem& problem, const 
     const auto effort = effort_of(hash);
     if (!effort || *effort < options.effort) return false;
     std::string today = problem.search_hash;
-    if (*effort != options.effort) today = search_hash(*effort, make_candidates(problem.shape.problem, *effort, group));
+    if (*effort != options.effort) today = search_hash(*effort, make_candidates(problem.shape.problem, *effort, group, database));
     if (hash != today) return false;
 
     report.state = ProblemState::decided_before;
@@ -119,7 +130,7 @@ void survey(const std::vector<Shape>& shapes, const TuningOptions& options, Tuni
             group.report.problems.push_back(std::move(report));
             continue;
         }
-        OpenProblem problem{.shape = shape, .candidates = make_candidates(shape.problem, options.effort, group)};
+        OpenProblem problem{.shape = shape, .candidates = make_candidates(shape.problem, options.effort, group, database)};
         problem.search_hash = search_hash(options.effort, problem.candidates);
         if (!decided_before(database, problem, options, group, report)) {
             group.places.push_back(group.report.problems.size());
@@ -208,7 +219,8 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
                     for (const std::size_t i : {mine, mine + group.workers.size()}) {
                         if (i >= group.open.size()) continue;
                         OpenProblem& problem = group.open[i];
-                        if (problem.candidates.empty()) problem.candidates = make_candidates(problem.shape.problem, options.effort, group);
+                        if (problem.candidates.empty())
+                            problem.candidates = make_candidates(problem.shape.problem, options.effort, group, database);
                         request_kernels(*group.compiler, problem, database, static_cast<int>(i));
                     }
                 }

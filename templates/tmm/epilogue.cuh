@@ -2,11 +2,16 @@
 #pragma once
 
 #include "tmm/args.h"
+#include "tmm/config.h"
 #include "tmm/element.cuh"
 #include "tmm/signature.h"
 #include "tmm/vector.cuh"
 
 namespace tmm {
+
+// Sums go to C through the epilogue, or as they are to the workspace where another kernel adds up the parts of K.
+template <KernelConfig config>
+constexpr bool is_partial = config.split_k > config.cluster;
 
 // beta = 0 never reads C, so that NaN there does not spread.
 template <KernelSignature signature>

@@ -153,7 +153,7 @@ __device__ void kernel(const GemmArgs& args) {
     const SharedTiles<T> tiles_a = shared.take<T, tile_elements(shape_a), config.stages>();
     const SharedTiles<T> tiles_b = shared.take<T, tile_elements(shape_b), config.stages>();
 
-    const WorkItem item = work_item<config>(args);
+    const WorkItem item = work_item<config>(args, blockIdx.x);
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const int row0 = warp / config.warps_n * warp_rows(config);
     const int column0 = warp % config.warps_n * warp_columns(config);

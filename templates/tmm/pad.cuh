@@ -12,7 +12,7 @@
 #include "tmm/element.cuh"
 #include "tmm/pack.cuh"
 #include "tmm/pad.h"
-#include "tmm/ptx_grid.cuh"
+#include "tmm/ptx.cuh"
 
 namespace tmm::pad {
 

@@ -13,7 +13,6 @@
 #include "tmm/planes.h"
 #include "tmm/planes_tile.cuh"
 #include "tmm/ptx.cuh"
-#include "tmm/ptx_grid.cuh"
 #include "tmm/shared_memory.cuh"
 
 namespace tmm::planes {

@@ -239,4 +239,70 @@ __device__ inline void wgmma_wait_group() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
 
+// Two floats rounded to nearest; the first stands in the lower half.
+template <ElementType type>
+__device__ inline unsigned cvt_rn_pair(float lower, float upper) {
+    unsigned pair;
+    if constexpr (type == ElementType::f16)
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(upper), "f"(lower));
+    else
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(upper), "f"(lower));
+    return pair;
+}
+
+// Four 8 x 8 matrices of 16-bit elements: lane l holds, of each, elements 2 (l % 4) and the next of row l / 4, and gives the address of
+// the 16 bytes where row l % 8 of matrix l / 8 goes; transposed: where column l % 8 goes.
+template <bool transposed>
+__device__ inline void stmatrix_x4(void* row, const unsigned (&pairs)[4]) {
+    if constexpr (transposed)
+        asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared_address(row)), "r"(pairs[0]),
+                     "r"(pairs[1]), "r"(pairs[2]), "r"(pairs[3])
+                     : "memory");
+    else
+        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared_address(row)), "r"(pairs[0]),
+                     "r"(pairs[1]), "r"(pairs[2]), "r"(pairs[3])
+                     : "memory");
+}
+// Two matrices; lanes 0 to 15 give the addresses.
+template <bool transposed>
+__device__ inline void stmatrix_x2(void* row, const unsigned (&pairs)[2]) {
+    if constexpr (transposed)
+        asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(shared_address(row)), "r"(pairs[0]),
+                     "r"(pairs[1])
+                     : "memory");
+    else
+        asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(shared_address(row)), "r"(pairs[0]), "r"(pairs[1])
+                     : "memory");
+}
+
+// threadIdx.x. What follows from it is not computed ahead of a loop that needs the registers.
+__device__ inline int thread_here() {
+    unsigned thread;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    return static_cast<int>(thread);
+}
+
+// No instruction that reads or writes these registers crosses: between a wait for wgmma and those that use its sums, and between those
+// that change sums and wgmma's fence. To the compiler both are just instructions that name no registers.
+template <int count>
+__device__ inline void hold(float (&sums)[count]) {
+#pragma unroll
+    for (int i = 0; i < count; ++i) asm volatile("" : "+f"(sums[i])::"memory");
+}
+
+// A kernel of a plan, but for the first, may begin while the one before it ends. Waits until that one has ended and what it wrote is
+// there; each thread that reads or writes global memory calls it first. Before compute capability 9.0 there is nothing to wait for.
+__device__ inline void griddepcontrol_wait() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+// Once every block has called it or ended, the next kernel may begin. Only where that one's blocks, of which SMs that are free first
+// would get more, either fill an SM each or are many.
+__device__ inline void griddepcontrol_launch_dependents() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 }  // namespace tmm::ptx

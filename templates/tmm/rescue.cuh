@@ -5,7 +5,8 @@
 // error of a long sum stays as small as that of planes.
 #pragma once
 
-#include "tmm/ptx_grid.cuh"
+#include "tmm/compensated_sum.cuh"
+#include "tmm/ptx.cuh"
 #include "tmm/rescue.h"
 #include "tmm/simt.cuh"
 #include "tmm/unfit_marks.cuh"
@@ -15,38 +16,14 @@ namespace tmm::rescue {
 template <KernelConfig config>
 using Sums = float[config.thread_m][config.thread_n];
 
-// total += sums, which then begin anew. What is lost is a float (Knuth, The Art of Computer Programming, volume 2, 4.2.2, theorem B); where
-// it is not finite, since the total is not, nothing is.
+// total += sums, which then begin anew with what that lost.
 template <KernelConfig config>
 __device__ inline void promote(Sums<config>& total, Sums<config>& sums) {
 #pragma unroll
     for (int i = 0; i < config.thread_m; ++i) {
 #pragma unroll
-        for (int j = 0; j < config.thread_n; ++j) {
-            const float sum = total[i][j] + sums[i][j];
-            const float added = sum - total[i][j];
-            const float lost = (total[i][j] - (sum - added)) + (sums[i][j] - added);
-            total[i][j] = sum;
-            sums[i][j] = lost - lost == 0 ? lost : 0;
-        }
+        for (int j = 0; j < config.thread_n; ++j) sums[i][j] = add_and_tell_loss(total[i][j], sums[i][j]);
     }
-}
-
-template <KernelConfig config>
-__device__ inline WorkItem item_of(const GemmArgs& args, i64 index) {
-    const i64 tiles_m = (args.m + config.block_m - 1) / config.block_m;
-    const i64 tiles_n = (args.n + config.block_n - 1) / config.block_n;
-    const i64 tile = index % (tiles_m * tiles_n);
-    const i64 rest = index / (tiles_m * tiles_n);
-    WorkItem item;
-    item.row0 = tile / tiles_n * config.block_m;
-    item.column0 = tile % tiles_n * config.block_n;
-    item.batch = rest / args.split_k;
-    item.split = static_cast<int>(rest % args.split_k);
-    item.k_begin = item.split * args.k_per_split;
-    item.k_end = item.k_begin + args.k_per_split < args.k ? item.k_begin + args.k_per_split : args.k;
-    item.tiles = item.k_end > item.k_begin ? static_cast<int>((item.k_end - item.k_begin + config.block_k - 1) / config.block_k) : 0;
-    return item;
 }
 
 template <KernelSignature signature, KernelConfig config>
@@ -91,7 +68,7 @@ __device__ void kernel(const RescueArgs& args) {
     const SharedTiles<float> tiles_b = shared.take<float, tile_elements(simt::layout_b(config, signature)), config.stages>();
     const i64 all = items(config, args.m, args.n, args.batch, args.split_k);
     for (i64 index = blockIdx.x; index < all; index += gridDim.x)
-        multiply<signature, config>(args, item_of<config>(args, index), tiles_a, tiles_b);
+        multiply<signature, config>(args, work_item<config>(args, static_cast<unsigned long long>(index)), tiles_a, tiles_b);
 }
 
 }  // namespace tmm::rescue

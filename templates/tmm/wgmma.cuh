@@ -11,8 +11,6 @@
 #pragma once
 
 #include "tmm/ptx.cuh"
-#include "tmm/ptx_grid.cuh"
-#include "tmm/ptx_order.cuh"
 #include "tmm/shared_memory.cuh"
 #include "tmm/unfit_marks.cuh"
 #include "tmm/wgmma_fragments.cuh"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "tmm/ptx.cuh"
-#include "tmm/ptx_order.cuh"
 #include "tmm/wgmma_fragments.h"
 #include "tmm/wgmma_pipeline.cuh"
 #include "tmm/wgmma_store.cuh"

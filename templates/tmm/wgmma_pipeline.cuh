@@ -15,6 +15,7 @@
 #pragma once
 
 #include "tmm/ptx.cuh"
+#include "tmm/raster.cuh"
 #include "tmm/wgmma.h"
 
 namespace tmm::wgmma {
@@ -39,20 +40,10 @@ __device__ inline WorkItem work_item(const GemmArgs& args, unsigned index, unsig
     const unsigned tile = index % (tiles_left * tiles_right);
     const unsigned rest = index / (tiles_left * tiles_right);
     const unsigned clusters_k = static_cast<unsigned>(args.split_k) / config.cluster;
-    unsigned tile_left = tile / tiles_right;
-    unsigned tile_right = tile % tiles_right;
-    if (args.raster != 0) {
-        // Bands of `raster` tile rows, walked column by column, so that blocks that run together share rows and columns in L2.
-        const unsigned raster = static_cast<unsigned>(args.raster);
-        const unsigned band = tile / (raster * tiles_right);
-        const unsigned in_band = tile % (raster * tiles_right);
-        const unsigned rows = tiles_left - band * raster < raster ? tiles_left - band * raster : raster;
-        tile_left = band * raster + in_band % rows;
-        tile_right = in_band / rows;
-    }
+    const TilePlace<unsigned> place = tile_place(tile, tiles_left, tiles_right, args.raster);
     // Of a cluster, one of the three is more than 1.
-    tile_left = tile_left * config.multicast_b + rank % config.multicast_b;
-    tile_right = tile_right * config.multicast_a + rank % config.multicast_a;
+    const unsigned tile_left = place.m * config.multicast_b + rank % config.multicast_b;
+    const unsigned tile_right = place.n * config.multicast_a + rank % config.multicast_a;
     WorkItem item;
     item.left0 = static_cast<i64>(tile_left) * config.block_m;
     item.right0 = static_cast<i64>(tile_right) * config.block_n;

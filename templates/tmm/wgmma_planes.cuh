@@ -17,7 +17,6 @@
 #pragma once
 
 #include "tmm/ptx.cuh"
-#include "tmm/ptx_order.cuh"
 #include "tmm/wgmma_pipeline.cuh"
 #include "tmm/wgmma_store.cuh"
 

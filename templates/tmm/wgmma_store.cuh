@@ -6,10 +6,9 @@
 //     row 16 w + t / 4 + 8:  the same columns
 #pragma once
 
+#include "tmm/compensated_sum.cuh"
 #include "tmm/epilogue.cuh"
 #include "tmm/ptx.cuh"
-#include "tmm/ptx_order.cuh"
-#include "tmm/ptx_stmatrix.cuh"
 #include "tmm/vector.cuh"
 #include "tmm/wgmma_pipeline.cuh"
 
@@ -20,10 +19,6 @@ template <KernelConfig config>
 struct Sums {
     float of[group_m(config) / kRows][group_n(config) / 2];
 };
-
-// Sums go to C through the epilogue, or as they are to the workspace where another kernel adds up the parts of K.
-template <KernelConfig config>
-constexpr bool is_partial = config.split_k > config.cluster;
 
 // The block's tile of C, as far as it exists.
 template <KernelSignature signature, KernelConfig config>
@@ -222,17 +217,15 @@ __device__ inline void store_cluster_tile(const Destination<signature, config>& 
         Vector<float, width> parts[config.cluster];
 #pragma unroll
         for (int r = 0; r < config.cluster; ++r) parts[r] = load_vector<width>(ptx::mapa(part, r) + vector * width);
+        CompensatedSums<width> sum;
 #pragma unroll
-        for (int r = 1; r < config.cluster; ++r) {
-#pragma unroll
-            for (int i = 0; i < width; ++i) parts[0].element[i] += parts[r].element[i];
-        }
+        for (int r = 0; r < config.cluster; ++r) sum.add(parts[r]);
         const int row = vector * width / row_length;
         const int column = vector * width % row_length;
         if (destination.has(row + 1, column + 1)) {
             const int left = destination.columns - column;
-            store_results<Destination<signature, config>::target, width>(destination.at(row, column), parts[0].element, destination.alpha,
-                                                                         destination.beta, left < width ? left : width);
+            store_results<Destination<signature, config>::target, width>(destination.at(row, column), sum.rounded().element,
+                                                                         destination.alpha, destination.beta, left < width ? left : width);
         }
     }
 }

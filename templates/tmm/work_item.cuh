@@ -4,6 +4,7 @@
 #include "tmm/args.h"
 #include "tmm/config.h"
 #include "tmm/epilogue.cuh"
+#include "tmm/raster.cuh"
 
 namespace tmm {
 
@@ -20,30 +21,21 @@ struct WorkItem {
     int tiles;
 };
 
-template <KernelConfig config>
-__device__ inline WorkItem work_item(const GemmArgs& args) {
-    const unsigned tiles_m = static_cast<unsigned>((args.m + config.block_m - 1) / config.block_m);
-    const unsigned tiles_n = static_cast<unsigned>((args.n + config.block_n - 1) / config.block_n);
+// index: the block's, in a type that holds the number of items.
+template <KernelConfig config, class Index>
+__device__ inline WorkItem work_item(const GemmArgs& args, Index index) {
+    const Index tiles_m = static_cast<Index>((args.m + config.block_m - 1) / config.block_m);
+    const Index tiles_n = static_cast<Index>((args.n + config.block_n - 1) / config.block_n);
     // The blocks of a cluster, which follow each other, take parts of one tile.
-    constexpr unsigned cluster = config.cluster;
-    const unsigned rank = blockIdx.x % cluster;
-    const unsigned tile = blockIdx.x / cluster % (tiles_m * tiles_n);
-    const unsigned rest = blockIdx.x / cluster / (tiles_m * tiles_n);
-    const unsigned clusters_k = static_cast<unsigned>(args.split_k) / cluster;
-    unsigned tile_m = tile / tiles_n;
-    unsigned tile_n = tile % tiles_n;
-    if (args.raster != 0) {
-        // Bands of `raster` tile rows, walked column by column, so that blocks that run together share rows and columns in L2.
-        const unsigned raster = static_cast<unsigned>(args.raster);
-        const unsigned band = tile / (raster * tiles_n);
-        const unsigned in_band = tile % (raster * tiles_n);
-        const unsigned rows = tiles_m - band * raster < raster ? tiles_m - band * raster : raster;
-        tile_m = band * raster + in_band % rows;
-        tile_n = in_band / rows;
-    }
+    constexpr Index cluster = config.cluster;
+    const Index rank = index % cluster;
+    const Index tile = index / cluster % (tiles_m * tiles_n);
+    const Index rest = index / cluster / (tiles_m * tiles_n);
+    const Index clusters_k = static_cast<Index>(args.split_k) / cluster;
+    const TilePlace<Index> place = tile_place(tile, tiles_m, tiles_n, args.raster);
     WorkItem item;
-    item.row0 = static_cast<i64>(tile_m) * config.block_m;
-    item.column0 = static_cast<i64>(tile_n) * config.block_n;
+    item.row0 = static_cast<i64>(place.m) * config.block_m;
+    item.column0 = static_cast<i64>(place.n) * config.block_n;
     item.batch = rest / clusters_k;
     item.split = static_cast<int>(rest % clusters_k * cluster + rank);
     item.k_begin = item.split * args.k_per_split;
@@ -51,10 +43,6 @@ __device__ inline WorkItem work_item(const GemmArgs& args) {
     item.tiles = item.k_end > item.k_begin ? static_cast<int>((item.k_end - item.k_begin + config.block_k - 1) / config.block_k) : 0;
     return item;
 }
-
-// Sums go to C through the epilogue, or as they are to the workspace where another kernel adds up the parts of K.
-template <KernelConfig config>
-constexpr bool is_partial = config.split_k > config.cluster;
 
 template <KernelSignature signature, KernelConfig config>
 struct Destination {

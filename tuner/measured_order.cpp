@@ -1,0 +1,46 @@
+#include "tuner/measured_order.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace tmm {
+namespace {
+
+double time_of(const Candidate& candidate, const std::vector<MeasuredCandidate>& rows) {
+    const MeasuredCandidate* earlier = nullptr;
+    const MeasuredCandidate* todays = nullptr;
+    // Newest first.
+    for (const MeasuredCandidate& row : rows) {
+        if (row.measurement.outcome != Outcome::ok || row.measurement.median_us <= 0 || row.config != candidate.config) continue;
+        const MeasuredCandidate*& place = row.measurement.kernel_hash == candidate.kernel_hash ? todays : earlier;
+        if (place == nullptr) place = &row;
+    }
+    if (earlier != nullptr) return earlier->measurement.median_us;
+    return todays != nullptr ? todays->measurement.median_us : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+std::vector<Candidate> fastest_measured(const std::vector<Candidate>& predicted, const std::vector<Candidate>& all,
+                                        const std::vector<MeasuredCandidate>& rows) {
+    // All that may be chosen, the predicted first.
+    std::vector<Candidate> eligible = predicted;
+    for (const Candidate& candidate : all) {
+        const auto same = [&](const Candidate& other) { return other.config == candidate.config; };
+        if (std::none_of(predicted.begin(), predicted.end(), same)) eligible.push_back(candidate);
+    }
+    std::vector<double> times;
+    for (const Candidate& candidate : eligible) times.push_back(time_of(candidate, rows));
+    if (!times.empty()) times.front() = 0;
+    std::vector<std::size_t> order(eligible.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return times[a] < times[b]; });
+    order.resize(predicted.size());
+    std::sort(order.begin(), order.end());
+    std::vector<Candidate> chosen;
+    for (const std::size_t i : order) chosen.push_back(eligible[i]);
+    return chosen;
+}
+
+}  // namespace tmm

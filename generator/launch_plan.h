@@ -121,6 +121,11 @@ std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const KernelC
 // The config must be valid for the problem (search_space.h).
 LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
+// Of the parts of K that are multiplied apart: how much of K the longest has, and the longest chain of additions when they are added up, 0
+// where there is one part.
+std::int64_t depth_of_parts(const GemmProblem& problem, const KernelConfig& config);
+std::int64_t longest_sum_of_parts(const GemmProblem& problem, const KernelConfig& config);
+
 // The longest chain of roundings that an element of C goes through: c of the design's bound |error| <= (c + 2) u (...).
 std::int64_t longest_rounding_chain(const GemmProblem& problem, const KernelConfig& config);
 

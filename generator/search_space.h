@@ -29,6 +29,10 @@ struct SearchSpace {
 // Why the config can't serve the problem on the device, in words; nothing where it can.
 std::optional<std::string> why_invalid(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
+// Why the config, valid or not, does not keep what the problem's compute mode promises: f32 and f32_strict are as accurate as a loop of
+// FP32 FMAs in the order of k. Nothing where it does.
+std::optional<std::string> why_inaccurate(const GemmProblem& problem, const KernelConfig& config);
+
 // Are there kernels that multiply the problem's types on the device's tensor cores?
 bool has_tensor_core_kernels(const GemmProblem& problem, const DeviceInfo& device);
 

@@ -99,6 +99,11 @@ bool Winners::may_serve(const GemmProblem& problem, const Tuned& tuned) const {
            !is_too_slow_a_mode(problem, tuned.problem.compute, device_);
 }
 
+std::optional<std::string> Winners::why_unfit(const GemmProblem& problem, const KernelConfig& config) const {
+    const std::optional<std::string> invalid = why_invalid(problem, config, device_);
+    return invalid ? invalid : why_inaccurate(problem, config);
+}
+
 bool Winners::fits(const GemmProblem& problem, const KernelConfig& config, std::int64_t most_workspace) const {
     return most_workspace == kAnyWorkspace || workspace_bytes(problem, config, device_) <= most_workspace;
 }
@@ -108,7 +113,7 @@ const Winners::Tuned* Winners::exact_winner(const GemmProblem& problem, std::int
     for (const Tuned& tuned : tuned_) {
         const WinnerRow& row = tuned.winner;
         if (!same_but_compute(tuned.problem, problem) || !may_serve(problem, tuned)) continue;
-        if (const std::optional<std::string> invalid = why_invalid(problem, row.config, device_)) {
+        if (const std::optional<std::string> invalid = why_unfit(problem, row.config)) {
             passed_over = fmt::format("its winner in the database is not valid: {}", *invalid);
             continue;
         }
@@ -125,8 +130,8 @@ std::optional<MeasuredCandidate> Winners::fastest_candidate(const GemmProblem& p
     if (!candidates_) return std::nullopt;
     std::vector<MeasuredCandidate> candidates = candidates_(tuned.winner.problem);
     const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const MeasuredCandidate& candidate) {
-        return keeps_promise(problem.compute, tuned.problem.compute, candidate.config) &&
-               !why_invalid(problem, candidate.config, device_) && fits(problem, candidate.config, most_workspace);
+        return keeps_promise(problem.compute, tuned.problem.compute, candidate.config) && !why_unfit(problem, candidate.config) &&
+               fits(problem, candidate.config, most_workspace);
     });
     if (found == candidates.end()) return std::nullopt;
     return std::move(*found);
@@ -173,7 +178,7 @@ const Winners::Tuned* Winners::nearest_winner(const GemmProblem& problem, std::i
         const std::pair<double, bool> distance{doublings_apart(tuned.problem, problem) + (its == signature ? 0 : kOtherKernelPenalty),
                                                tuned.problem.compute != problem.compute};
         if (nearest ? distance >= best : distance > best) continue;
-        if (why_invalid(problem, config, device_) || !fits(problem, config, most_workspace)) continue;
+        if (why_unfit(problem, config) || !fits(problem, config, most_workspace)) continue;
         nearest = &tuned;
         best = distance;
     }

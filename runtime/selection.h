@@ -62,6 +62,8 @@ private:
     };
 
     bool may_serve(const GemmProblem& problem, const Tuned& tuned) const;
+    // Why the config may not serve the problem on the device.
+    std::optional<std::string> why_unfit(const GemmProblem& problem, const KernelConfig& config) const;
     bool fits(const GemmProblem& problem, const KernelConfig& config, std::int64_t most_workspace) const;
     // Null where there is none. The last reason why one can't serve goes to passed_over.
     const Tuned* exact_winner(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over) const;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "tmm/args.h"
-#include "tmm/compensated_sum.cuh"
 #include "tmm/epilogue.cuh"
 #include "tmm/reduce.h"
 #include "tmm/shared_memory.cuh"
@@ -34,19 +33,26 @@ __device__ void kernel(const GemmArgs& args) {
         const bool exists = column < args.n;
         const float* part = static_cast<const float*>(args.workspace) + (batch * args.split_k * args.m + row) * ld + column;
 
-        CompensatedSums<kVector> sum;
+        Vector<float, kVector> sum = {};
         if (exists) {
 #pragma unroll 8
-            for (int split = sharer; split < args.split_k; split += sharers) sum.add(load_vector<kVector>(part + split * args.m * ld));
+            for (int split = sharer; split < args.split_k; split += sharers) {
+                const Vector<float, kVector> value = load_vector<kVector>(part + split * args.m * ld);
+#pragma unroll
+                for (int i = 0; i < kVector; ++i) sum.element[i] += value.element[i];
+            }
         }
         if constexpr (sharers > 1) {
-            store_vector(sums + sharer * config.block_n + vector * kVector, sum.rounded());
+            store_vector(sums + sharer * config.block_n + vector * kVector, sum);
             // All shares are there before the first sharer adds them up.
             __syncthreads();
             if (sharer == 0) {
 #pragma unroll
-                for (int other = 1; other < sharers; ++other)
-                    sum.add(load_vector<kVector>(sums + other * config.block_n + vector * kVector));
+                for (int other = 1; other < sharers; ++other) {
+                    const Vector<float, kVector> value = load_vector<kVector>(sums + other * config.block_n + vector * kVector);
+#pragma unroll
+                    for (int i = 0; i < kVector; ++i) sum.element[i] += value.element[i];
+                }
             }
             // The shares have been read before the next block of columns overwrites them.
             __syncthreads();
@@ -54,7 +60,7 @@ __device__ void kernel(const GemmArgs& args) {
         if (exists && sharer == 0) {
             auto* c = static_cast<Element<signature.type_c>*>(args.c) + batch * args.stride_c + row * args.ldc + column;
             const i64 left = args.n - column;
-            store_results<signature, kVector>(c, sum.rounded().element, alpha, beta, left < kVector ? static_cast<int>(left) : kVector);
+            store_results<signature, kVector>(c, sum.element, alpha, beta, left < kVector ? static_cast<int>(left) : kVector);
         }
     }
 }

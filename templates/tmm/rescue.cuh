@@ -5,7 +5,6 @@
 // error of a long sum stays as small as that of planes.
 #pragma once
 
-#include "tmm/compensated_sum.cuh"
 #include "tmm/ptx.cuh"
 #include "tmm/rescue.h"
 #include "tmm/simt.cuh"
@@ -16,13 +15,20 @@ namespace tmm::rescue {
 template <KernelConfig config>
 using Sums = float[config.thread_m][config.thread_n];
 
-// total += sums, which then begin anew with what that lost.
+// total += sums, which then begin anew with what that lost: a float (Knuth, The Art of Computer Programming, volume 2, 4.2.2, theorem B),
+// or nothing where the total is not finite.
 template <KernelConfig config>
 __device__ inline void promote(Sums<config>& total, Sums<config>& sums) {
 #pragma unroll
     for (int i = 0; i < config.thread_m; ++i) {
 #pragma unroll
-        for (int j = 0; j < config.thread_n; ++j) sums[i][j] = add_and_tell_loss(total[i][j], sums[i][j]);
+        for (int j = 0; j < config.thread_n; ++j) {
+            const float sum = total[i][j] + sums[i][j];
+            const float added = sum - total[i][j];
+            const float lost = (total[i][j] - (sum - added)) + (sums[i][j] - added);
+            total[i][j] = sum;
+            sums[i][j] = lost - lost == 0 ? lost : 0;
+        }
     }
 }
 
@@ -66,9 +72,9 @@ __device__ void kernel(const RescueArgs& args) {
     SharedMemory shared;
     const SharedTiles<float> tiles_a = shared.take<float, tile_elements(simt::layout_a(config, signature)), config.stages>();
     const SharedTiles<float> tiles_b = shared.take<float, tile_elements(simt::layout_b(config, signature)), config.stages>();
-    const i64 all = items(config, args.m, args.n, args.batch, args.split_k);
-    for (i64 index = blockIdx.x; index < all; index += gridDim.x)
-        multiply<signature, config>(args, work_item<config>(args, static_cast<unsigned long long>(index)), tiles_a, tiles_b);
+    const auto all = static_cast<unsigned>(items(config, args.m, args.n, args.batch, args.split_k));
+    for (unsigned index = blockIdx.x; index < all; index += gridDim.x)
+        multiply<signature, config>(args, work_item<config>(args, index), tiles_a, tiles_b);
 }
 
 }  // namespace tmm::rescue

@@ -6,7 +6,6 @@
 //     row 16 w + t / 4 + 8:  the same columns
 #pragma once
 
-#include "tmm/compensated_sum.cuh"
 #include "tmm/epilogue.cuh"
 #include "tmm/ptx.cuh"
 #include "tmm/vector.cuh"
@@ -217,15 +216,17 @@ __device__ inline void store_cluster_tile(const Destination<signature, config>& 
         Vector<float, width> parts[config.cluster];
 #pragma unroll
         for (int r = 0; r < config.cluster; ++r) parts[r] = load_vector<width>(ptx::mapa(part, r) + vector * width);
-        CompensatedSums<width> sum;
 #pragma unroll
-        for (int r = 0; r < config.cluster; ++r) sum.add(parts[r]);
+        for (int r = 1; r < config.cluster; ++r) {
+#pragma unroll
+            for (int i = 0; i < width; ++i) parts[0].element[i] += parts[r].element[i];
+        }
         const int row = vector * width / row_length;
         const int column = vector * width % row_length;
         if (destination.has(row + 1, column + 1)) {
             const int left = destination.columns - column;
-            store_results<Destination<signature, config>::target, width>(destination.at(row, column), sum.rounded().element,
-                                                                         destination.alpha, destination.beta, left < width ? left : width);
+            store_results<Destination<signature, config>::target, width>(destination.at(row, column), parts[0].element, destination.alpha,
+                                                                         destination.beta, left < width ? left : width);
         }
     }
 }

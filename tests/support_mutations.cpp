@@ -126,7 +126,7 @@ const std::vector<Mutation> kMutations = {
     {kSimt, "no barrier before the parts go away", "before the others have read it.\n    ptx::cluster_sync();", "before the others have read it.\n", "simt cluster"},
     {kWorkItem, "blocks of a cluster, of one tile", "tile = index / cluster % (tiles_m * tiles_n)", "tile = index % (tiles_m * tiles_n)", "simt cluster"},
     {kWorkItem, "part of K of a block in a cluster", "rest % clusters_k * cluster + rank", "rest % clusters_k + rank * clusters_k", "simt clusters"},
-    {kSimt, "a part is left out", "for (int r = 1; r < config.cluster; ++r)", "for (int r = 2; r < config.cluster; ++r)", "simt cluster"},
+    {"tmm/partial_sums.cuh", "a part is left out", "for (int p = 1; p < parts; ++p)", "for (int p = 2; p < parts; ++p)", "simt cluster"},
     {kSimt, "the same part again", "ptx::mapa(part, r)", "ptx::mapa(part, 0)", "simt cluster"},
     {kSimt, "every block sums all", "vector += config.cluster * threads(config)", "vector += threads(config)", "simt cluster"},
     {kSimt, "row of a sum", "const int row = vector / vectors_per_row;", "const int row = vector % vectors_per_row;", "simt cluster"},

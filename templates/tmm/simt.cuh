@@ -27,6 +27,7 @@
 #pragma once
 
 #include "tmm/args.h"
+#include "tmm/partial_sums.cuh"
 #include "tmm/ptx.cuh"
 #include "tmm/shared_memory.cuh"
 #include "tmm/simt.h"
@@ -189,14 +190,10 @@ __device__ inline void store_cluster_tile(const Destination<signature, config>& 
         Vector<float, kSumVector> parts[config.cluster];
 #pragma unroll
         for (int r = 0; r < config.cluster; ++r) parts[r] = load_vector<kSumVector>(ptx::mapa(part, r) + vector * kSumVector);
-#pragma unroll
-        for (int r = 1; r < config.cluster; ++r) {
-#pragma unroll
-            for (int i = 0; i < kSumVector; ++i) parts[0].element[i] += parts[r].element[i];
-        }
+        const Vector<float, kSumVector> sum = sum_of_parts(parts);
         const int row = vector / vectors_per_row;
         const int column = vector % vectors_per_row * kSumVector;
-        destination.template store<kSumVector, guarded>(row0 + row, column0 + column, parts[0].element);
+        destination.template store<kSumVector, guarded>(row0 + row, column0 + column, sum.element);
     }
     // No block ends, and its shared memory with it, before the others have read it.
     ptx::cluster_sync();

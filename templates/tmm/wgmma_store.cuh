@@ -7,6 +7,7 @@
 #pragma once
 
 #include "tmm/epilogue.cuh"
+#include "tmm/partial_sums.cuh"
 #include "tmm/ptx.cuh"
 #include "tmm/vector.cuh"
 #include "tmm/wgmma_pipeline.cuh"
@@ -216,16 +217,12 @@ __device__ inline void store_cluster_tile(const Destination<signature, config>& 
         Vector<float, width> parts[config.cluster];
 #pragma unroll
         for (int r = 0; r < config.cluster; ++r) parts[r] = load_vector<width>(ptx::mapa(part, r) + vector * width);
-#pragma unroll
-        for (int r = 1; r < config.cluster; ++r) {
-#pragma unroll
-            for (int i = 0; i < width; ++i) parts[0].element[i] += parts[r].element[i];
-        }
+        const Vector<float, width> sums = sum_of_parts(parts);
         const int row = vector * width / row_length;
         const int column = vector * width % row_length;
         if (destination.has(row + 1, column + 1)) {
             const int left = destination.columns - column;
-            store_results<Destination<signature, config>::target, width>(destination.at(row, column), parts[0].element, destination.alpha,
+            store_results<Destination<signature, config>::target, width>(destination.at(row, column), sums.element, destination.alpha,
                                                                          destination.beta, left < width ? left : width);
         }
     }

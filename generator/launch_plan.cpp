@@ -508,7 +508,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
         rescue.split_k = partial_results(config);
         const std::int64_t items = rescue::items(rescue, m, n, batch, rescue.split_k);
         add(signature_of(problem), rescue, extent,
-            device.sm_count > 0 ? std::min<std::int64_t>(items, device.sm_count * rescue.min_blocks) : items, partials_offset, bind_rescue);
+            device.sm_count > 0 ? std::min(items, std::int64_t{device.sm_count} * rescue.min_blocks) : items, partials_offset, bind_rescue);
     }
     if (const int parts = partial_results(config); parts > 1) {
         const KernelConfig sum = reduce_config(n, parts);

@@ -40,6 +40,8 @@ public:
 
 // NVRTC for the device's architecture. Throws Error (no_compiler) where libnvrtc is not found.
 std::unique_ptr<Compiler> make_nvrtc_compiler(int compute_capability);
+// The same with other templates than the active ones; not for a KernelCache that others use, whose keys know the active ones only.
+std::unique_ptr<Compiler> make_nvrtc_compiler(int compute_capability, const TemplateFiles& files);
 // The system's C++ compiler, for the emulated device. Throws Error (no_compiler) where there is none.
 std::unique_ptr<Compiler> make_host_compiler();
 // The same with other templates than the active ones; not for a KernelCache, whose keys know the active ones only.

@@ -428,7 +428,7 @@ Padding padding(const GemmProblem& problem, const KernelConfig& config) {
         if (turned)
             squares += pack::tiles(shape.rows, shape.columns, problem.batch);
         else
-            pieces += pad::pieces(shape.rows, shape.columns, problem.batch);
+            pieces += pad::pieces(shape.rows, shape.columns, problem.batch, type);
         padding.bytes += pad::padded_bytes(shape.rows, shape.columns, problem.batch, type);
     };
     if (pad::pads_a(config)) add(pad::copy_of_a(problem), pad::turns_a(config, signature), problem.type_a);
@@ -437,11 +437,14 @@ Padding padding(const GemmProblem& problem, const KernelConfig& config) {
     return padding;
 }
 
-// wgmma's blocks walk over the work, as many as the device holds at once, but for those of a cluster that sums parts of K: they end
-// together.
+// wgmma's blocks walk over the work, but for those of a cluster that sums parts of K: they end together.
+bool walks(const KernelConfig& config) {
+    return config.family == family::wgmma && config.cluster == 1;
+}
+// As many of those that walk as the device's SMs hold at once.
 std::int64_t grid_of(const KernelConfig& config, std::int64_t m, std::int64_t n, std::int64_t batch, const DeviceInfo& device) {
     const std::int64_t all = blocks(config, m, n, batch);
-    if (config.family != family::wgmma || config.cluster > 1 || device.sm_count == 0) return all;
+    if (!walks(config) || device.sm_count == 0) return all;
     const std::int64_t size = cluster_size(config);
     const std::int64_t held = std::int64_t{device.sm_count} * config.min_blocks;
     return std::min(all, std::max<std::int64_t>(1, held / size) * size);
@@ -502,7 +505,10 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     const KernelSignature signature = main_signature(problem, config);
     add(signature, config, extent, grid_of(config, m, n, batch, device), partials_offset,
         config.family == family::wgmma ? bind_wgmma : bind_product);
-    if (config.family == family::wgmma) plan.steps.back().tensor_maps = wgmma_tensor_maps;
+    if (config.family == family::wgmma) {
+        plan.steps.back().tensor_maps = wgmma_tensor_maps;
+        plan.steps.back().walks = walks(config);
+    }
     if (config.planes > 1) {
         KernelConfig rescue = kRescue;
         rescue.split_k = partial_results(config);

@@ -56,6 +56,8 @@ struct LaunchStep {
     int threads = 1;
     int cluster = 1;
     std::int64_t shared_bytes = 0;
+    // The blocks walk over the work: any number of whole clusters does it.
+    bool walks = false;
     // The kernel may begin while the step before it ends, for which it waits itself.
     bool begins_early = false;
     // Bytes from the workspace's start to split-K's partial results; packed operands stand before them.

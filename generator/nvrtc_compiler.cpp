@@ -54,8 +54,8 @@ struct Headers {
 
 class Program {
 public:
-    Program(const NvrtcLibrary& nvrtc, const KernelSource& source) : nvrtc_(nvrtc) {
-        const Headers headers(active_templates());
+    Program(const NvrtcLibrary& nvrtc, const KernelSource& source, const TemplateFiles& files) : nvrtc_(nvrtc) {
+        const Headers headers(files);
         check(nvrtc_.create_program(&program_, source.text.c_str(), (source.name + ".cu").c_str(), static_cast<int>(headers.names.size()),
                                     headers.texts.data(), headers.names.data()));
     }
@@ -149,10 +149,11 @@ Remarks parse_log(std::string_view log) {
 
 class NvrtcCompiler : public Compiler {
 public:
-    explicit NvrtcCompiler(int compute_capability) : nvrtc_(nvrtc_library()), target_(target_for(nvrtc_, compute_capability)) {}
+    NvrtcCompiler(int compute_capability, const TemplateFiles& files)
+        : nvrtc_(nvrtc_library()), target_(target_for(nvrtc_, compute_capability)), files_(files) {}
 
     CompileResult compile(const KernelSource& source) const override {
-        Program program(nvrtc_, source);
+        Program program(nvrtc_, source, files_);
         if (!program.compile(options_for(target_))) return CompileFailure{program.log()};
         const std::string image = target_.ptx ? program.ptx() : program.cubin();
         Remarks remarks = parse_log(program.log());
@@ -174,12 +175,16 @@ public:
 private:
     const NvrtcLibrary& nvrtc_;
     Target target_;
+    TemplateFiles files_;
 };
 
 }  // namespace
 
 std::unique_ptr<Compiler> make_nvrtc_compiler(int compute_capability) {
-    return std::make_unique<NvrtcCompiler>(compute_capability);
+    return std::make_unique<NvrtcCompiler>(compute_capability, active_templates());
+}
+std::unique_ptr<Compiler> make_nvrtc_compiler(int compute_capability, const TemplateFiles& files) {
+    return std::make_unique<NvrtcCompiler>(compute_capability, files);
 }
 
 int nvrtc_version() {
@@ -193,7 +198,7 @@ int nvrtc_version() {
 
 std::string compile_to_ptx(const KernelSource& source, int compute_capability) {
     const NvrtcLibrary& nvrtc = nvrtc_library();
-    Program program(nvrtc, source);
+    Program program(nvrtc, source, active_templates());
     if (!program.compile(options_for(target_for(nvrtc, compute_capability))))
         throw Error(ExitStatus::bad_input, fmt::format("{} does not compile:\n{}", source.name, program.log()));
     std::string text = program.ptx();

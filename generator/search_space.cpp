@@ -81,6 +81,10 @@ Bounds bounds_of(Effort effort) {
     return Bounds{.least = 192, .most = 2048, .microseconds = 60e6, .slack = 4.0};
 }
 
+bool suits_wgmma(const GemmProblem& p, const DeviceInfo& device) {
+    return device.compute_capability() == 90 && !device.emulated && (p.compute == ComputeMode::f32 || p.compute == ComputeMode::tf32);
+}
+
 class Collector {
 public:
     Collector(const GemmProblem& problem, const DeviceInfo& device) : problem_(problem), device_(device), model_(problem, device) {}
@@ -107,6 +111,8 @@ public:
         const auto affordable = static_cast<std::size_t>(bounds.microseconds / (6e3 + 16 * best));
         const std::size_t limit = std::clamp(affordable, bounds.least, bounds.most);
         // Predictions of different families compare badly: none of these takes more than half of the places, and the others have theirs.
+        // Beside wgmma the others are rarely the fastest.
+        const std::size_t share = suits_wgmma(problem_, device_) && !multiplies_floats(problem_) ? 5 : 2;
         std::map<int, std::size_t> crowds{{family::mma, 0}, {family::gemv, 0}};
         if (multiplies_floats(problem_) && problem_.compute != ComputeMode::tf32) crowds.emplace(family::wgmma, 0);
         for (const Entry& entry : found_) {
@@ -118,10 +124,10 @@ public:
                     .config = entry.config, .reason = fmt::format("predicted {:.1f} times slower than the best", entry.estimate / best)});
             else if (count >= limit)
                 rejections_.push_back(Rejection{.config = entry.config, .reason = fmt::format("not among the {} best predictions", limit)});
-            else if (crowd != crowds.end() && 2 * crowd->second >= limit)
-                rejections_.push_back(
-                    Rejection{.config = entry.config,
-                              .reason = fmt::format("not among {}'s {} best predictions", kFamilyNames[entry.config.family], limit / 2)});
+            else if (crowd != crowds.end() && share * crowd->second >= limit)
+                rejections_.push_back(Rejection{
+                    .config = entry.config,
+                    .reason = fmt::format("not among {}'s {} best predictions", kFamilyNames[entry.config.family], limit / share)});
             else {
                 space.candidates.push_back(entry.config);
                 if (crowd != crowds.end()) ++crowd->second;
@@ -315,10 +321,6 @@ void add_gemv(Collector& collector, const GemmProblem& p, const DeviceInfo& devi
             }
         }
     }
-}
-
-bool suits_wgmma(const GemmProblem& p, const DeviceInfo& device) {
-    return device.compute_capability() == 90 && !device.emulated && (p.compute == ComputeMode::f32 || p.compute == ComputeMode::tf32);
 }
 
 // The operands that TMA can't bring as they are, and a right one that tf32 can't take as it lies.

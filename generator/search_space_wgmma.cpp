@@ -15,22 +15,30 @@ namespace {
 // Hopper. Wider operands, whose k an instruction has less of, take as long an instruction.
 constexpr double kProductsPerClock = 2048;
 constexpr double kSharedBytesPerClock = 128;
-constexpr double kL2BytesPerClock = 56;
+constexpr double kL2BytesPerClock = 64;
+constexpr double kStoredBytesPerClock = 20;
 constexpr double kClocksPerMicrosecond = 1.7e3;
-constexpr double kMemoryBytesPerMicrosecond = 4.2e6;
+constexpr double kMemoryBytesPerMicrosecond = 4.4e6;
+constexpr double kShortPieces = 0.08;
 // From a copy's issue to its landing, L2 missed.
 constexpr double kMemoryLatency = 0.9;
 // A launch, the first tiles, the last results.
 constexpr double kFixed = 2.6;
 constexpr double kPaddedBytesPerMicrosecond = 3e6;
 constexpr double kSecondKernel = 2.0;
-constexpr double kClusterSum = 0.8;
+constexpr double kClusterSum = 0.6;
+constexpr double kClusterBytesPerMicrosecond = 3e4;
+constexpr double kClusterStart = 0.5;
 
 // The system's, of each block's shared memory.
 constexpr std::int64_t kReservedSharedBytes = 1024;
-constexpr int kMostStages = 12;
+constexpr int kMostStages = 16;
 // The fewer rows of C are the instruction's columns where they are not more than these.
 constexpr std::int64_t kMostSwappedRows = 256;
+// Tiles with a deeper stage than two rows of 128 bytes are no wider than that, so that some stages fit.
+constexpr int kWidestDeepTile = 192;
+// What a warpgroup with turns of its own may hold.
+constexpr int kMostTurnAccumulators = 192;
 
 struct Rows {
     int block_m, warps_m, warps_n;
@@ -45,8 +53,30 @@ constexpr int promoted_depth(int planes) {
 constexpr Rows kRows[] = {{128, 2, 1}, {64, 1, 1}, {256, 2, 1}, {192, 3, 1}, {128, 1, 1}, {64, 1, 2}, {128, 1, 2}};
 constexpr int kColumns[] = {8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256};
 
+// Of boxes that begin within a line the L2 is asked for two lines a row instead of one.
+constexpr double kSplitLines = 1.7;
+
+// Blocks along N that share their tile of A, and along M their tile of B.
+struct Sharing {
+    int multicast_a, multicast_b;
+};
+constexpr Sharing kSharings[] = {{1, 1}, {2, 1}, {1, 2}};
+// Worth the cluster only where the L2 is asked for much.
+constexpr Sharing kWideSharings[] = {{4, 1}, {1, 4}, {2, 2}, {4, 2}, {2, 4}};
+
 double ceil_divide(double a, double b) {
     return std::ceil(a / b);
+}
+
+bool whole_lines(i64 row_elements, ElementType type) {
+    constexpr i64 line = 128;
+    return row_elements * size_of(type) % line == 0;
+}
+double lines_of_a(const GemmProblem& p, const KernelConfig& c) {
+    return c.planes > 1 || pad::pads_a(c) || whole_lines(p.lda, p.type_a) ? 1 : kSplitLines;
+}
+double lines_of_b(const GemmProblem& p, const KernelConfig& c) {
+    return c.planes > 1 || pad::pads_b(c) || whole_lines(p.ldb, p.type_b) ? 1 : kSplitLines;
 }
 
 // As many stages as min_blocks blocks on an SM leave room for.
@@ -95,32 +125,49 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
         const i64 right = swap ? problem.m : problem.n;
         const double tiles_left = ceil_divide(static_cast<double>(left), config.block_m);
         const double tiles_right = ceil_divide(static_cast<double>(right), config.block_n);
-        const bool many = tiles_left * tiles_right > device.sm_count;
-        for (const int raster : {0, 8, 16}) {
-            if (raster != 0 && (!many || 2 * tiles_left <= raster)) continue;
-            config.raster = raster;
+        const double tiles = tiles_left * tiles_right * static_cast<double>(problem.batch);
+        const bool many = tiles > device.sm_count;
+        const bool few = 2 * tiles < device.sm_count;
+        const bool takes_turns = many && min_blocks == 1 && planes == 1 && !left_is_b && rows.warps_m * rows.warps_n == 1 &&
+                                 block_n >= 64 && rows.block_m * block_n <= kMostTurnAccumulators * wgmma::kWarpgroup;
+        const auto add_sharing = [&](const Sharing& sharing) {
+            const bool shares = sharing.multicast_a * sharing.multicast_b > 1;
+            if (shares && (few || min_blocks > 1)) return;
+            if (tiles_right < sharing.multicast_a || tiles_left < sharing.multicast_b) return;
+            config.multicast_a = sharing.multicast_a;
+            config.multicast_b = sharing.multicast_b;
             configs.push_back(config);
-            if ((swap && !left_is_b) || 2 * tiles_left * tiles_right < device.sm_count || min_blocks > 1) continue;
-            for (const int along_m : {0, 1}) {
-                if ((along_m ? tiles_left : tiles_right) < 2) continue;
-                KernelConfig shared = config;
-                (along_m ? shared.multicast_b : shared.multicast_a) = 2;
-                configs.push_back(shared);
+        };
+        for (config.ping_pong = 0; config.ping_pong <= (takes_turns ? 1 : 0); ++config.ping_pong) {
+            if (config.ping_pong) config.stages = stages_that_fit(config, signature, device);
+            if (config.stages < 2) continue;
+            for (const int raster : {0, 8, 16}) {
+                if (raster != 0 && (!many || 2 * tiles_left <= raster)) continue;
+                config.raster = raster;
+                for (const Sharing& sharing : kSharings) add_sharing(sharing);
             }
+            config.raster = 0;
+            if (lines_of_a(problem, config) + lines_of_b(problem, config) > 2)
+                for (const Sharing& sharing : kWideSharings) add_sharing(sharing);
         }
     };
     for (const int swap : {0, 1}) {
         const i64 right = swap ? problem.m : problem.n;
-        if (swap && problem.m > kMostSwappedRows && !left_is_b) continue;
+        const double squares = ceil_divide(static_cast<double>(problem.m), wgmma::kRows) *
+                               ceil_divide(static_cast<double>(problem.n), wgmma::kRows) * static_cast<double>(problem.batch);
+        const bool small = squares < device.sm_count && problem.n >= wgmma::kRows;
+        if (swap && problem.m > kMostSwappedRows && !small && !left_is_b) continue;
         for (const Rows& rows : kRows) {
             for (const int block_n : kColumns) {
                 // Columns far beyond the matrix are wasted; narrow tiles of a wide one load the left operand again and again.
                 if (block_n >= 2 * right && block_n > 8) continue;
-                if (block_n < 64 && right > i64{4} * block_n) continue;
+                if (block_n < 64 && right > i64{4} * block_n && !small) continue;
                 // Few rows are bound by memory, and the more blocks an SM holds, the more evenly they share it.
                 const int most_blocks = swap ? 4 : 3;
-                for (const int block_k : {row_elements, 2 * row_elements})
+                for (const int block_k : {row_elements, 2 * row_elements, 4 * row_elements}) {
+                    if (block_k > 2 * row_elements && rows.block_m + block_n > kWidestDeepTile) continue;
                     for (int min_blocks = 1; min_blocks <= most_blocks; ++min_blocks) add(rows, block_n, block_k, min_blocks, swap);
+                }
             }
         }
     }
@@ -149,15 +196,19 @@ double wgmma_estimate(const GemmProblem& problem, const KernelConfig& c, const D
     const double products = wgmma::kRows * columns * 16 / kProductsPerClock;
     // From registers or not, the left operand's words are read once for each instruction.
     const double operands = (wgmma::kRows + columns) * 32 / kSharedBytesPerClock;
-    const double from_l2 = (static_cast<double>(c.block_m) / c.multicast_a + static_cast<double>(c.block_n) / c.multicast_b) * c.block_k *
-                           element / kL2BytesPerClock;
+    const double lines_left = c.swap_ab ? lines_of_b(problem, c) : lines_of_a(problem, c);
+    const double lines_right = c.swap_ab ? lines_of_a(problem, c) : lines_of_b(problem, c);
+    const double from_l2 =
+        (lines_left * c.block_m / c.multicast_a + lines_right * c.block_n / c.multicast_b) * c.block_k * element / kL2BytesPerClock;
     const double phase = std::max(instructions * std::max(products, operands), from_l2);
-    const double epilogue = static_cast<double>(c.block_m) * c.block_n / 24;
+    // All SMs store at about the same time.
+    const double epilogue = static_cast<double>(c.block_m) * c.block_n * size_of(s.type_c) / kStoredBytesPerClock;
 
     const auto blocks = static_cast<double>(wgmma::blocks(c, problem.m, problem.n, problem.batch));
     const double resident = blocks_per_sm(c, s, device);
     const double busiest = ceil_divide(blocks, sms);
-    const double arithmetic = busiest * (phases * phase + epilogue) / kClocksPerMicrosecond;
+    const double epilogues = c.ping_pong ? 1 : busiest;
+    const double arithmetic = (busiest * phases * phase + epilogues * epilogue) / kClocksPerMicrosecond;
     const double in_flight = c.stages * std::min(resident, busiest);
     const double latency = busiest * phases / in_flight * kMemoryLatency;
 
@@ -168,14 +219,17 @@ double wgmma_estimate(const GemmProblem& problem, const KernelConfig& c, const D
     const double splitting = c.planes > 1 ? 2 * kSecondKernel + batch * (m + n) * k * (4.0 + element) / kPaddedBytesPerMicrosecond : 0.0;
     const double partials = partial_results(c) > 1 ? 2.0 * 4.0 * partial_results(c) * m * n : 0.0;
     const double bytes = batch * ((m + n) * k * element + m * n * size_of(problem.type_c) + partials);
-    // SMs that wait for the busiest read nothing.
-    const double even = blocks / (busiest * sms);
-    const double memory = bytes / (kMemoryBytesPerMicrosecond * std::min(1.0, std::max(0.1, even * 1.15)));
+    // Blocks that have done their work read nothing while others go on. And short pieces of many rows are slower than long ones of few.
+    const double at_once = std::min(blocks, sms * std::min(resident, static_cast<double>(c.min_blocks)));
+    const double even = blocks / (ceil_divide(blocks, at_once) * at_once);
+    const double pieces = static_cast<double>(wgmma::kRowBytes) / (c.block_k * size_of(s.type_a));
+    const double memory = bytes / (kMemoryBytesPerMicrosecond * std::max(0.1, even) * (1 - kShortPieces * pieces));
+    const double sums_bytes = 4.0 * c.block_m * c.block_n;
     // What is not the longest still stands in its way.
     const double longest = std::max({arithmetic, latency, memory});
     const double beside = 0.15 * (arithmetic + latency + memory - longest + busiest * phases * from_l2 / kClocksPerMicrosecond);
     return kFixed + padding + splitting + longest + beside + (partial_results(c) > 1 ? kSecondKernel : 0.0) +
-           (c.cluster > 1 ? kClusterSum : 0.0);
+           (c.cluster > 1 ? kClusterSum + sums_bytes / kClusterBytesPerMicrosecond : 0.0) + (wgmma::multicast(c) > 1 ? kClusterStart : 0.0);
 }
 
 }  // namespace tmm

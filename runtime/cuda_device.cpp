@@ -203,6 +203,43 @@ CUdeviceptr device_pointer(const void* memory) {
     return reinterpret_cast<CUdeviceptr>(memory);
 }
 
+// A launch in the driver's words, on the default stream.
+struct LaunchConfig {
+    CUlaunchConfig of_driver{};
+    CUlaunchAttribute attributes[3] = {};
+
+    LaunchConfig(const LaunchShape& shape, bool may_begin_early) {
+        of_driver.gridDimX = static_cast<unsigned>(shape.grid);
+        of_driver.gridDimY = 1;
+        of_driver.gridDimZ = 1;
+        of_driver.blockDimX = static_cast<unsigned>(shape.threads);
+        of_driver.blockDimY = 1;
+        of_driver.blockDimZ = 1;
+        of_driver.sharedMemBytes = static_cast<unsigned>(shape.shared_bytes);
+        of_driver.attrs = attributes;
+        if (shape.cluster > 1) {
+            CUlaunchAttribute& cluster = attribute(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+            cluster.value.clusterDim.x = static_cast<unsigned>(shape.cluster);
+            cluster.value.clusterDim.y = 1;
+            cluster.value.clusterDim.z = 1;
+            // Spread, the default, leaves some SMs of a GPC with many blocks and others with few.
+            attribute(CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE).value.clusterSchedulingPolicyPreference =
+                CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING;
+        }
+        if (shape.begins_early && may_begin_early)
+            attribute(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION).value.programmaticStreamSerializationAllowed = 1;
+    }
+    LaunchConfig(const LaunchConfig&) = delete;
+    LaunchConfig& operator=(const LaunchConfig&) = delete;
+
+private:
+    CUlaunchAttribute& attribute(CUlaunchAttributeID id) {
+        CUlaunchAttribute& added = attributes[of_driver.numAttrs++];
+        added.id = id;
+        return added;
+    }
+};
+
 class CudaDevice final : public Device {
 public:
     CudaDevice(const CudaDriver& driver, CUdevice number) : driver_(driver), context_(std::make_shared<Context>(driver, number)) {
@@ -281,35 +318,12 @@ public:
             throw LaunchRefused(
                 fmt::format("{} bytes of shared memory a block, the device has {}", shape.shared_bytes, info_.shared_bytes_per_block));
         const Current current(*context_);
-        CUlaunchAttribute attributes[3] = {};
-        unsigned count = 0;
-        if (shape.cluster > 1) {
-            attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-            attributes[count].value.clusterDim.x = static_cast<unsigned>(shape.cluster);
-            attributes[count].value.clusterDim.y = 1;
-            attributes[count++].value.clusterDim.z = 1;
-            // Spread, the default, leaves some SMs of a GPC with many blocks and others with few.
-            attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE;
-            attributes[count++].value.clusterSchedulingPolicyPreference = CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING;
-        }
-        if (shape.begins_early && begins_early_) {
-            attributes[count].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-            attributes[count++].value.programmaticStreamSerializationAllowed = 1;
-        }
-        CUlaunchConfig config{};
-        config.gridDimX = static_cast<unsigned>(shape.grid);
-        config.gridDimY = 1;
-        config.gridDimZ = 1;
-        config.blockDimX = static_cast<unsigned>(shape.threads);
-        config.blockDimY = 1;
-        config.blockDimZ = 1;
-        config.sharedMemBytes = static_cast<unsigned>(shape.shared_bytes);
-        config.hStream = static_cast<CUstream>(stream);
-        config.attrs = attributes;
-        config.numAttrs = count;
+        LaunchConfig config(shape, begins_early_);
+        config.of_driver.hStream = static_cast<CUstream>(stream);
         // Every kernel has exactly one parameter, a struct by value.
         void* parameters[] = {const_cast<void*>(arguments)};
-        check(driver_, driver_.launch(&config, static_cast<const CudaKernel&>(kernel).function, parameters, nullptr), "cuLaunchKernelEx");
+        check(driver_, driver_.launch(&config.of_driver, static_cast<const CudaKernel&>(kernel).function, parameters, nullptr),
+              "cuLaunchKernelEx");
     }
 
     void encode_tensor_map(const TensorMapRequest& request, void* map) const override {
@@ -321,11 +335,14 @@ public:
         const cuuint64_t strides[] = {static_cast<cuuint64_t>(request.row_bytes), static_cast<cuuint64_t>(request.matrix_bytes)};
         const cuuint32_t box[] = {static_cast<cuuint32_t>(request.box_columns), static_cast<cuuint32_t>(request.box_rows), 1};
         const cuuint32_t neighbours[] = {1, 1, 1};
+        // A row of a box begins within a line where the matrix's rows are no whole lines: then the L2 would fetch lines that no box needs.
+        constexpr std::int64_t line = 128;
+        const bool whole_lines = request.row_bytes % line == 0 && request.matrix_bytes % line == 0;
+        const CUtensorMapL2promotion promotion = whole_lines ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
         check(driver_,
-              driver_.tensor_map_encode_tiled(static_cast<CUtensorMap*>(map), tensor_type(request.type), 3,
-                                              const_cast<void*>(request.address), sizes, strides, box, neighbours,
-                                              CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                                              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+              driver_.tensor_map_encode_tiled(
+                  static_cast<CUtensorMap*>(map), tensor_type(request.type), 3, const_cast<void*>(request.address), sizes, strides, box,
+                  neighbours, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, promotion, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
               "cuTensorMapEncodeTiled");
     }
 
@@ -349,6 +366,15 @@ public:
         const CUresult result = driver_.resident_blocks(&blocks, static_cast<const CudaKernel&>(kernel).function, threads,
                                                         static_cast<std::size_t>(shared_bytes));
         return result == CUDA_SUCCESS ? blocks : 0;
+    }
+
+    int clusters_at_once(const LoadedKernel& kernel, const LaunchShape& shape) override {
+        if (!driver_.resident_clusters) return 0;
+        const Current current(*context_);
+        const LaunchConfig config(shape, false);
+        int clusters = 0;
+        const CUresult result = driver_.resident_clusters(&clusters, static_cast<const CudaKernel&>(kernel).function, &config.of_driver);
+        return result == CUDA_SUCCESS ? clusters : 0;
     }
 
 private:

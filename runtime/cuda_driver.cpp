@@ -58,6 +58,7 @@ CudaDriver open_driver() {
     d.function_load = reinterpret_cast<CUresult (*)(CUfunction)>(dlsym(library, "cuFuncLoad"));
     look_up(library, "cuLaunchKernelEx", d.launch);
     look_up(library, "cuOccupancyMaxActiveBlocksPerMultiprocessor", d.resident_blocks);
+    d.resident_clusters = reinterpret_cast<decltype(d.resident_clusters)>(dlsym(library, "cuOccupancyMaxActiveClusters"));
     d.tensor_map_encode_tiled = reinterpret_cast<decltype(d.tensor_map_encode_tiled)>(dlsym(library, "cuTensorMapEncodeTiled"));
     look_up(library, "cuStreamCreate", d.stream_create);
     look_up(library, "cuStreamDestroy_v2", d.stream_destroy);

@@ -43,6 +43,8 @@ struct CudaDriver {
     CUresult (*function_load)(CUfunction function);
     CUresult (*launch)(const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra);
     CUresult (*resident_blocks)(int* blocks, CUfunction function, int threads, std::size_t shared_bytes);
+    // Null where the driver is older than clusters.
+    CUresult (*resident_clusters)(int* clusters, CUfunction function, const CUlaunchConfig* config);
 
     // Since 12.0; null in an older driver, which knows no GPU with TMA.
     CUresult (*tensor_map_encode_tiled)(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* sizes,

@@ -84,6 +84,8 @@ public:
     virtual DeviceState state() = 0;
     // Resident blocks an SM holds of this kernel; 0 where unknown.
     virtual int blocks_per_sm(const LoadedKernel& kernel, int threads, std::int64_t shared_bytes) = 0;
+    // Clusters of the shape that are resident at once, which SMs that a processing cluster has left over take no part in; 0 where unknown.
+    virtual int clusters_at_once(const LoadedKernel&, const LaunchShape&) { return 0; }
 };
 
 inline constexpr int kHostDevice = -1;

@@ -74,28 +74,32 @@ std::variant<KernelLoader::Loaded, CompileFailure> KernelLoader::load(const Kern
     });
 }
 
-std::variant<ExecutablePlan, CompileFailure> ExecutablePlan::make(LaunchPlan plan, KernelLoader& loader) {
-    ExecutablePlan executable;
-    executable.device_ = loader.device();
-    for (const LaunchStep& step : plan.steps) {
-        const KernelSource source = make_kernel_source(step.signature, step.config);
-        auto result = loader.load(source, source.entries.front().name, step.shared_bytes);
-        if (auto* failure = std::get_if<CompileFailure>(&result)) return std::move(*failure);
-        auto& loaded = std::get<KernelLoader::Loaded>(result);
-        if (executable.kernels_.size() == main_step(plan)) executable.registers_ = loaded.registers;
-        executable.spill_bytes_ = std::max(executable.spill_bytes_, loaded.spill_bytes);
-        executable.kernels_.push_back(std::move(loaded.kernel));
-    }
-    executable.plan_ = std::move(plan);
-    return executable;
-}
-
 LaunchShape shape_of(const LaunchStep& step) {
     return {.grid = step.grid,
             .threads = step.threads,
             .cluster = step.cluster,
             .shared_bytes = step.shared_bytes,
             .begins_early = step.begins_early};
+}
+
+std::variant<ExecutablePlan, CompileFailure> ExecutablePlan::make(LaunchPlan plan, KernelLoader& loader) {
+    ExecutablePlan executable;
+    executable.device_ = loader.device();
+    for (LaunchStep& step : plan.steps) {
+        const KernelSource source = make_kernel_source(step.signature, step.config);
+        auto result = loader.load(source, source.entries.front().name, step.shared_bytes);
+        if (auto* failure = std::get_if<CompileFailure>(&result)) return std::move(*failure);
+        auto& loaded = std::get<KernelLoader::Loaded>(result);
+        if (executable.kernels_.size() == main_step(plan)) executable.registers_ = loaded.registers;
+        executable.spill_bytes_ = std::max(executable.spill_bytes_, loaded.spill_bytes);
+        // Those that do not fit beside the others would begin when the others have done all the work.
+        if (step.walks && step.cluster > 1)
+            if (const int clusters = executable.device_->clusters_at_once(*loaded.kernel, shape_of(step)); clusters > 0)
+                step.grid = std::min<std::int64_t>(step.grid, std::int64_t{clusters} * step.cluster);
+        executable.kernels_.push_back(std::move(loaded.kernel));
+    }
+    executable.plan_ = std::move(plan);
+    return executable;
 }
 
 void ExecutablePlan::run(const GemmCall& call, Stream stream) const {

@@ -93,7 +93,7 @@ public:
         if (other_rank < 0 || other >= blocks_)
             fail(fmt::format("a cluster of {} blocks has no block {}", blocks_, other_rank).c_str(), site);
         const auto has_ended = [](const HostThread& thread) { return thread.state == State::exited; };
-        if (other_rank != rank() && std::ranges::any_of(scheduler_.threads_of(other), has_ended))
+        if (other_rank != rank() && std::ranges::all_of(scheduler_.threads_of(other), has_ended))
             fail("the shared memory of a block that has ended is read", site);
         const void* const place = own_shared().counterpart(address, *shared_[other]);
         if (!place) fail("the address is in no tile of shared memory that both blocks have", site);

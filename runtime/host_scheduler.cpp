@@ -72,11 +72,11 @@ std::string HostScheduler::run_cluster(std::int64_t first_block) {
     while (started_ < count() && fault_.empty()) {
         startable_ = mixed ? count() : started_ + block_threads_;
         while (started_ < startable_ && fault_.empty()) fibers_.start_free_one();
-        while (!mixed && fault_.empty() && (release_barriers() || run_ready_threads())) {
+        while (!mixed && fault_.empty() && (run_ready_threads() || release_barriers())) {
         }
     }
     while (exited_ < count() && fault_.empty()) {
-        if (!release_barriers() && !run_ready_threads()) fault_ = describe_divergence(all_threads(), where_in_grid());
+        if (!run_ready_threads() && !release_barriers()) fault_ = describe_divergence(all_threads(), where_in_grid());
     }
     if (!fault_.empty()) cancel();
     return std::exchange(fault_, {});
@@ -146,15 +146,23 @@ bool HostScheduler::release_barriers() {
     const std::size_t blocks = count() / block_threads_;
     bool released = release_cluster();
     for (std::size_t block = 0; block < blocks; ++block) released = release_named(threads_of(block)) || released;
-    for (HostThread& thread : all_threads()) {
+    const std::size_t start = chance_.one_of(blocks);
+    for (std::size_t i = 0; i < blocks && !released; ++i) {
+        const std::span<HostThread> block = threads_of(launch_->order.kind == Kind::descending ? blocks - 1 - i : (start + i) % blocks);
+        released = release_mbarriers(block) || release_block(block);
+    }
+    if (released) shuffle_order();
+    return released;
+}
+
+// Those that wait for an mbarrier look again when one has changed.
+bool HostScheduler::release_mbarriers(std::span<HostThread> block) {
+    bool released = false;
+    for (HostThread& thread : block) {
         if (thread.state != State::at_mbarrier || thread.changes_seen == mbarrier_changes_) continue;
         thread.state = State::ready;
         released = true;
     }
-    const std::size_t start = chance_.one_of(blocks);
-    for (std::size_t i = 0; i < blocks && !released; ++i)
-        released = release_block(threads_of(launch_->order.kind == Kind::descending ? blocks - 1 - i : (start + i) % blocks));
-    if (released) shuffle_order();
     return released;
 }
 

@@ -47,6 +47,7 @@ private:
     bool run_ready_threads();
     bool release_barriers();
     bool release_cluster();
+    bool release_mbarriers(std::span<HostThread> block);
     void cancel();
     void begin_threads(HostFibers::Fiber& fiber);
     void run_thread();

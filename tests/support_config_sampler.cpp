@@ -149,6 +149,13 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.swap_ab = draw.of(std::array{0, 0, 1});
             c.pack_ab = draw.of(std::array{0, 0, 1, 2, 3});
             if (draw.below(4) == 0) (draw.below(2) ? c.multicast_a : c.multicast_b) = draw.of(std::array{2, 4});
+            if (draw.below(8) == 0) c.multicast_a = c.multicast_b = 2;
+            c.ping_pong = draw.below(4) == 0;
+            if (c.ping_pong) {
+                c.block_m /= c.warps_m;
+                c.block_n /= c.warps_n;
+                c.warps_m = c.warps_n = 1;
+            }
             c.min_blocks = draw.of(std::array{1, 1, 2});
             if (family.types == Types::floats) {
                 c.planes = draw.of(std::array{2, 2, 3});

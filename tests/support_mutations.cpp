@@ -10,6 +10,7 @@ constexpr const char* kTiled = "tmm/tiled.cuh";
 constexpr const char* kSimt = "tmm/simt.cuh";
 constexpr const char* kSimtRules = "tmm/simt.h";
 constexpr const char* kPipeline = "tmm/tile_pipeline.cuh";
+constexpr const char* kChunks = "tmm/chunks.cuh";
 constexpr const char* kRealigning = "tmm/realigning_copy.cuh";
 constexpr const char* kWorkItem = "tmm/work_item.cuh";
 constexpr const char* kRaster = "tmm/raster.cuh";
@@ -123,7 +124,7 @@ const std::vector<Mutation> kMutations = {
     {kWorkItem, "C's stride", "item.batch * args.stride_c", "item.batch * args.stride_a", "simt turned batch"},
     // simt: clusters.
     {kSimt, "no barrier before the parts are read", "// Every block's part is there.\n    ptx::cluster_sync();", "", "simt cluster"},
-    {kSimt, "no barrier before the parts go away", "before the others have read it.\n    ptx::cluster_sync();", "before the others have read it.\n", "simt cluster"},
+    {kSimt, "no barrier before the parts go away", "before the others have read it.\n    ptx::cluster_arrive_relaxed();\n    ptx::cluster_wait();", "before the others have read it.\n", "simt cluster"},
     {kWorkItem, "blocks of a cluster, of one tile", "tile = index / cluster % (tiles_m * tiles_n)", "tile = index % (tiles_m * tiles_n)", "simt cluster"},
     {kWorkItem, "part of K of a block in a cluster", "rest % clusters_k * cluster + rank", "rest % clusters_k + rank * clusters_k", "simt clusters"},
     {"tmm/partial_sums.cuh", "a part is left out", "for (int p = 1; p < parts; ++p)", "for (int p = 2; p < parts; ++p)", "simt cluster"},
@@ -183,19 +184,19 @@ const std::vector<Mutation> kMutations = {
     // mma: rows that start anywhere.
     {kRealigning, "end of the matrix along K", "(outer_end - 1) * ld + k_end", "(outer_end - 1) * ld", "mma registers"},
     {kRealigning, "end of the matrix", "(k_end - 1) * ld + outer_end", "(k_end - 1) * ld", "mma realigned"},
-    {kRealigning, "no first chunk", "valid > 0 ? read(source - shift) : Chunk{}", "Chunk{}", "mma registers"},
+    {kRealigning, "no first chunk", "valid > 0 ? read_chunk(source - shift, begin_, end_) : Chunk{}", "Chunk{}", "mma registers"},
     {kRealigning, "the second chunk left out", "shift + valid > kElements", "shift + valid > kElements + 1", "mma registers"},
     {kRealigning, "the first chunk again", "source - shift + kElements", "source - shift", "mma registers"},
     {kRealigning, "no shift", "shifted(registers[i], (shift_ + i * shift_step_) % kElements)", "shifted(registers[i], 0)", "mma registers"},
     {kRealigning, "every row's shift", "(shift_ + i * shift_step_) % kElements", "shift_", "mma realigned"},
-    {kRealigning, "shift by four", "shift & 4", "shift & 8", "mma registers"},
-    {kRealigning, "shift by two", "shift & 2", "shift & 8", "mma registers"},
-    {kRealigning, "shift by one", "shift % 2 * 16", "0", "mma registers"},
+    {kChunks, "shift by four", "shift & 4", "shift & 8", "mma registers"},
+    {kChunks, "shift by two", "shift & 2", "shift & 8", "mma registers"},
+    {kChunks, "shift by one", "shift % 2 * 16", "0", "mma registers"},
     {kRealigning, "no end of K", "if (k_left < config.block_k) clear_from(values, k_left - this->column_);", "", "mma registers"},
     {kRealigning, "tile loaded last", "this->k_left_ + config.block_k", "this->k_left_", "mma registers"},
     {kRealigning, "half a word at K's end", "values.element[j] & 0xffffu", "values.element[j]", "mma registers"},
-    {kRealigning, "elements before the end", "static_cast<unsigned long long>(low->bits) << (16 * j)", "static_cast<unsigned long long>(low->bits)", "mma realigned"},
-    {kRealigning, "the last elements before the end", "static_cast<unsigned long long>(high->bits) << (16 * j)", "static_cast<unsigned long long>(high->bits)", "mma realigned"},
+    {kChunks, "elements before the end", "static_cast<unsigned long long>(low->bits) << (16 * j)", "static_cast<unsigned long long>(low->bits)", "mma realigned"},
+    {kChunks, "the last elements before the end", "static_cast<unsigned long long>(high->bits) << (16 * j)", "static_cast<unsigned long long>(high->bits)", "mma realigned"},
 
     // gemv: barrier.
     {kGemv, "no barrier before adding up", "__syncthreads();", "", "gemv rows"},
@@ -264,17 +265,20 @@ const std::vector<Mutation> kMutations = {
     {kPack, "no barrier before writing the square", "before this one is written.\n        __syncthreads();", "before this one is written.\n", "pack both"},
     {kPack, "no barrier before reading the square", "before its columns are read.\n        __syncthreads();", "before its columns are read.\n", "pack both"},
     // pad: the ends of a row, where a piece comes from and goes to, the parts of the workspace.
-    {kPad, "loads past a row", "if (column + i * 32 < matrix.columns) elements[i]", "elements[i]", "pad both"},
-    {kPad, "stores past a row", "if (column + i * 32 < matrix.columns) to[", "to[", "pad both"},
-    {kPad, "half of a row's pieces", "(matrix.columns + kElements - 1) / kElements", "matrix.columns / kElements + (matrix.columns < kElements)", "pad both"},
-    {kPad, "row of a piece", "row = piece / pieces_per_row", "row = piece % pieces_per_row", "pad both"},
-    {kPad, "column of a piece", "piece % pieces_per_row * kElements", "piece % pieces_per_row", "pad both"},
-    {kPad, "lane's column", "kElements + threadIdx.x % 32", "kElements + (threadIdx.x / 2) % 32", "pad both"},
-    {kPad, "matrix of a row", "row / matrix.rows * matrix.stride", "row % matrix.rows * matrix.stride", "pad both"},
-    {kPad, "row of a matrix", "row % matrix.rows * matrix.ld", "row * matrix.ld", "pad both"},
+    {kPad, "half of a row's pieces", "(matrix.columns * units + kPieceUnits - 1) / kPieceUnits", "1", "pad both"},
+    {kPad, "row of a piece", "row = quotient(piece, pieces_per_row)", "row = piece", "pad both"},
+    {kPad, "column of a piece", "(piece - row * pieces_per_row) * kPieceUnits", "(piece - row * pieces_per_row)", "pad both"},
+    {kPad, "lane's column", "kPieceUnits + threadIdx.x % 32", "kPieceUnits + (threadIdx.x / 2) % 32", "pad both"},
+    {kPad, "matrix of a row", "(member * matrix.stride", "(row * matrix.stride", "pad both"},
+    {kPad, "row of a matrix", "(row - member * matrix.rows) * matrix.ld", "row * matrix.ld", "pad both"},
     {kPad, "distance of padded rows", "destination + row * padded_ld", "destination + row * matrix.ld", "pad both"},
-    {kPad, "step of the loads", "from[column + i * 32]", "from[column + i]", "pad both"},
-    {kPad, "step of the stores", "to[column + i * 32]", "to[column + i]", "pad both"},
+    {kPad, "end of the last row", "(matrix.rows - 1) * matrix.ld + matrix.columns", "(matrix.rows - 1) * matrix.ld", "pad both"},
+    {kPad, "end of the last matrix", "((batch - 1) * matrix.stride", "(0 * matrix.stride", "pad both"},
+    {kPad, "no second chunk", "shift > 0 ? read_chunk(chunk + kChunkElements, begin, end) : Chunk{}", "Chunk{}", "pad both"},
+    {kPad, "the first chunk again", "chunk + kChunkElements", "chunk", "pad both"},
+    {kPad, "no shift", "shifted(chunks[i], shift)", "shifted(chunks[i], 0)", "pad both"},
+    {kPad, "step of the loads", "chunk = from + i * step - shift", "chunk = from + i - shift", "pad both"},
+    {kPad, "step of the stores", "(to + i * step)", "(to + i)", "pad both"},
     {kPad, "A's stored rows", "a_lies_along_m ? args.k : args.m", "a_lies_along_m ? args.m : args.k", "pad both"},
     {kPad, "A's stored columns", "a_lies_along_m ? args.m : args.k", "a_lies_along_m ? args.k : args.m", "pad both"},
     {kPad, "B's stored rows", "b_lies_along_k ? args.n : args.k", "b_lies_along_k ? args.k : args.n", "pad both"},

@@ -314,7 +314,7 @@ TEST_CASE("clusters that walk over several tiles split them as well, and no barr
     }
     for (const char* reason :
          {"// Every warp's are there.\n            __syncthreads();", "// Every block's are there.\n        sync();",
-          "// Every line's scale is there.\n        __syncthreads();", "showed each other is read.\n        sync();"}) {
+          "// Every line's scale is there.\n        __syncthreads();", "showed each other is read.\n        meet();"}) {
         CAPTURE(std::string(reason));
         TemplateFiles files = active_templates();
         std::string& text = files.at("tmm/planes.cuh");

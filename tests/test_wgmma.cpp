@@ -117,7 +117,7 @@ TEST_CASE("each rule of the family is named by the config that breaks it") {
         {"block_m=64,block_n=256,warps_m=1,min_blocks=2", "registers that a thread has at launch"},
         {"stages=1", "stages is 2 to 16"},
         {"stages=17", "stages is 2 to 16"},
-        {"multicast_a=2,multicast_b=2", "only one of multicast_a and multicast_b"},
+        {"multicast_a=4,multicast_b=4", "at most 8 blocks"},
         {"multicast_a=3", "are 1, 2 or 4"},
         {"multicast_b=8", "are 1, 2 or 4"},
         {"multicast_a=0", "are 1, 2 or 4"},

@@ -219,7 +219,9 @@ TEST_CASE("a turned operand lies along K in the workspace, and the product's ste
             WgmmaArgs args;
             REQUIRE(bytes == sizeof args);
             std::memcpy(&args, arguments, sizeof args);
-            // A copy has rows of k, whichever way the matrix lies: (row, k) stands at row * ld + k.
+            std::vector<std::uint32_t> now(expected.size());
+            device->copy_to_host(now.data(), workspace.data(), workspace.bytes());
+            // A copy has rows of k, whichever way the matrix lies: (row, k) stands at row * ld + k. What fills a row up is nobody's.
             i64 end = 0;
             const auto place = [&](const std::vector<std::uint32_t>& values, i64 rows, bool along_k, i64 ld, i64 stride, const void* to,
                                    i64 to_ld, i64 to_stride) {
@@ -229,10 +231,13 @@ TEST_CASE("a turned operand lies along K in the workspace, and the product's ste
                 CHECK(to_ld % 4 == 0);
                 for (i64 member = 0; member < batch; ++member)
                     for (i64 row = 0; row < rows; ++row)
-                        for (i64 k = 0; k < problem.k; ++k) {
+                        for (i64 k = 0; k < to_ld; ++k) {
                             end = first + member * to_stride + row * to_ld + k;
-                            expected.at(static_cast<std::size_t>(end)) =
-                                values.at(static_cast<std::size_t>(member * stride + (along_k ? row * ld + k : k * ld + row)));
+                            const auto at = static_cast<std::size_t>(end);
+                            expected.at(at) =
+                                k < problem.k
+                                    ? values.at(static_cast<std::size_t>(member * stride + (along_k ? row * ld + k : k * ld + row)))
+                                    : now.at(at);
                         }
             };
             const KernelSignature seen = main.signature;
@@ -251,8 +256,6 @@ TEST_CASE("a turned operand lies along K in the workspace, and the product's ste
                 CHECK(seen.op_b == problem.op_b);
             }
             CHECK(end * 4 < plan.workspace_bytes);
-            std::vector<std::uint32_t> now(expected.size());
-            device->copy_to_host(now.data(), workspace.data(), workspace.bytes());
             CHECK(now == expected);
 
             // TMA is told the copies, in boxes of 32 floats.

@@ -54,6 +54,7 @@ struct KernelConfig {
     int multicast_b = 1;
     int planes = 1;
     int promote_k = 0;
+    int ping_pong = 0;
 
     friend constexpr bool operator==(const KernelConfig&, const KernelConfig&) = default;
 };
@@ -110,6 +111,8 @@ inline constexpr Parameter kParameters[] = {
      "16-bit planes that floats are split into for tensor cores: 2 of f16 or 3 of bf16; 1: operands as they are"},
     {"promote_k", &KernelConfig::promote_k, 0, nullptr, 0, false,
      "k after which tensor cores' sums of planes are added up in FP32 registers"},
+    {"ping_pong", &KernelConfig::ping_pong, 0, nullptr, 0, false,
+     "1: two warpgroups multiply whole tiles of C in turn, so that one's results leave while the other multiplies"},
 };
 inline constexpr int kParameterCount = sizeof(kParameters) / sizeof(kParameters[0]);
 static_assert(kParameterCount * sizeof(int) == sizeof(KernelConfig), "every field of KernelConfig needs its row in kParameters");

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "tmm/args.h"
+#include "tmm/chunks.cuh"
 #include "tmm/element.cuh"
 #include "tmm/pack.cuh"
 #include "tmm/pad.h"
@@ -24,21 +25,43 @@ struct Matrix {
     i64 stride;
 };
 
+// Neither is negative; 64 bits take several times as long.
+__device__ inline i64 quotient(i64 a, i64 b) {
+    return (a | b) >> 32 != 0 ? a / b : static_cast<unsigned>(a) / static_cast<unsigned>(b);
+}
+
+// Rows are copied 16 bits after the other, whatever they hold, in chunks (chunks.cuh): the last one of a row fills it up to a multiple of
+// 16 bytes.
+using Unit = Element<ElementType::f16>;
+
 template <class T>
-__device__ inline void copy_piece(const T* source, T* destination, const Matrix& matrix, i64 padded_ld, i64 piece) {
-    constexpr int steps = kElements / 32;
-    const i64 pieces_per_row = (matrix.columns + kElements - 1) / kElements;
-    const i64 row = piece / pieces_per_row;
-    const i64 column = piece % pieces_per_row * kElements + threadIdx.x % 32;
-    const T* const from = source + row / matrix.rows * matrix.stride + row % matrix.rows * matrix.ld;
-    T* const to = destination + row * padded_ld;
-    T elements[steps];
+__device__ inline void copy_piece(const T* source, T* destination, const Matrix& matrix, i64 batch, i64 padded_ld, i64 piece) {
+    constexpr int units = sizeof(T) / sizeof(Unit);
+    constexpr int step = 32 * kChunkElements;
+    constexpr int steps = kPieceUnits / step;
+    const i64 pieces_per_row = (matrix.columns * units + kPieceUnits - 1) / kPieceUnits;
+    const i64 row = quotient(piece, pieces_per_row);
+    const i64 member = quotient(row, matrix.rows);
+    const i64 column = (piece - row * pieces_per_row) * kPieceUnits + threadIdx.x % 32 * kChunkElements;
+    const Unit* const begin = reinterpret_cast<const Unit*>(source);
+    const Unit* const end = begin + ((batch - 1) * matrix.stride + (matrix.rows - 1) * matrix.ld + matrix.columns) * units;
+    const Unit* const from = begin + (member * matrix.stride + (row - member * matrix.rows) * matrix.ld) * units + column;
+    Unit* const to = reinterpret_cast<Unit*>(destination + row * padded_ld) + column;
+    const int shift = shift_of(from);
+    const i64 left = matrix.columns * units - column;
+    Chunks chunks[steps];
 #pragma unroll
-    for (int i = 0; i < steps; ++i)
-        if (column + i * 32 < matrix.columns) elements[i] = from[column + i * 32];
+    for (int i = 0; i < steps; ++i) {
+        if (i * step >= left) break;
+        const Unit* const chunk = from + i * step - shift;
+        chunks[i].first = read_chunk(chunk, begin, end);
+        chunks[i].second = shift > 0 ? read_chunk(chunk + kChunkElements, begin, end) : Chunk{};
+    }
 #pragma unroll
-    for (int i = 0; i < steps; ++i)
-        if (column + i * 32 < matrix.columns) to[column + i * 32] = elements[i];
+    for (int i = 0; i < steps; ++i) {
+        if (i * step >= left) break;
+        *reinterpret_cast<Chunk*>(to + i * step) = shifted(chunks[i], shift);
+    }
 }
 
 // Squares of 32 x 32, each by a whole block. source: rows of `columns` elements; destination: rows of `rows`.
@@ -69,15 +92,16 @@ __device__ void kernel(const GemmArgs& args) {
         if constexpr (turn_a) turn(static_cast<const float*>(args.a), reinterpret_cast<float*>(padded_a), a, args.batch, square);
         if constexpr (turn_b) turn(static_cast<const float*>(args.b), reinterpret_cast<float*>(padded_b), b, args.batch, square);
     }
-    const i64 pieces_a = pads_a(config) && !turn_a ? pieces(a.rows, a.columns, args.batch) : 0;
-    const i64 pieces_b = pads_b(config) && !turn_b ? pieces(b.rows, b.columns, args.batch) : 0;
+    const i64 pieces_a = pads_a(config) && !turn_a ? pieces(a.rows, a.columns, args.batch, signature.type_a) : 0;
+    const i64 pieces_b = pads_b(config) && !turn_b ? pieces(b.rows, b.columns, args.batch, signature.type_b) : 0;
     const i64 warp = threadIdx.x / 32;
     for (i64 piece = static_cast<i64>(blockIdx.x) * kWarps + warp; piece < pieces_a + pieces_b;
          piece += static_cast<i64>(gridDim.x) * kWarps) {
         if (piece < pieces_a)
-            copy_piece(static_cast<const A*>(args.a), reinterpret_cast<A*>(padded_a), a, padded_ld(a.columns, signature.type_a), piece);
+            copy_piece(static_cast<const A*>(args.a), reinterpret_cast<A*>(padded_a), a, args.batch, padded_ld(a.columns, signature.type_a),
+                       piece);
         else
-            copy_piece(static_cast<const B*>(args.b), reinterpret_cast<B*>(padded_b), b, padded_ld(b.columns, signature.type_b),
+            copy_piece(static_cast<const B*>(args.b), reinterpret_cast<B*>(padded_b), b, args.batch, padded_ld(b.columns, signature.type_b),
                        piece - pieces_a);
     }
 }

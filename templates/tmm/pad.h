@@ -7,8 +7,8 @@
 
 namespace tmm::pad {
 
-// A warp copies so many neighbouring elements of a row, a lane every 32nd of them.
-constexpr int kElements = 256;
+// A warp copies so many neighbours of 16 bits of a row.
+constexpr int kPieceUnits = 1024;
 constexpr int kWarps = 8;
 
 constexpr bool pads_a(const KernelConfig& c) {
@@ -38,10 +38,11 @@ constexpr Shape copy_of_b(const GemmProblem& p) {
     return p.compute == ComputeMode::tf32 ? Shape{p.n, p.k} : Shape{stored_rows_b(p), stored_columns_b(p)};
 }
 
-// Elements from one row to the next: rows start at multiples of 16 bytes.
+// Elements from one row to the next: rows start at multiples of the 16 bytes that TMA wants, and rows of several lines of 128 bytes at
+// multiples of those, so that none of their boxes needs two lines where one would do; but floats as pack turns them.
 constexpr i64 padded_ld(i64 columns, ElementType type) {
-    const i64 vector = 16 / size_of(type);
-    return (columns + vector - 1) / vector * vector;
+    const i64 unit = (columns * size_of(type) < 512 || !is_16_bit(type) ? 16 : 128) / size_of(type);
+    return (columns + unit - 1) / unit * unit;
 }
 // In the workspace A stands first, then B; each a batch of matrices without gaps but the rows' own padding. Both parts start at
 // multiples of 256 bytes.
@@ -66,8 +67,8 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
 }
 
 // Pieces of rows that warps copy.
-constexpr i64 pieces(i64 rows, i64 columns, i64 batch) {
-    return batch * rows * ((columns + kElements - 1) / kElements);
+constexpr i64 pieces(i64 rows, i64 columns, i64 batch, ElementType type) {
+    return batch * rows * ((columns * size_of(type) / 2 + kPieceUnits - 1) / kPieceUnits);
 }
 // Blocks walk over the squares that are turned, and then over the pieces, so that the grid's limit does not bound the problem.
 constexpr i64 blocks(i64 pieces, i64 squares) {

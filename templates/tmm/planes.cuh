@@ -114,7 +114,7 @@ public:
         }
         if (unfit) mark_unfit();
         // The marks are there, and what the blocks showed each other is read.
-        sync();
+        meet();
         if (rank_ == 0 && threadIdx.x == 0) to_.unfit[item_] = *shared_.unfit;
     }
 
@@ -130,6 +130,15 @@ private:
             ptx::cluster_sync();
         else
             __syncthreads();
+    }
+    // The same, but does not wait for the planes to be written.
+    __device__ static void meet() {
+        if constexpr (config.cluster > 1) {
+            ptx::cluster_arrive_relaxed();
+            ptx::cluster_wait();
+        } else {
+            __syncthreads();
+        }
     }
 
     __device__ int tiles_of_block() const {
@@ -261,6 +270,7 @@ private:
 
     __device__ void mark_unfit() const {
         *const_cast<unsigned*>(of_rank(shared_.unfit, 0)) = 1;
+        if constexpr (config.cluster > 1) ptx::fence_acq_rel_cluster();
     }
 
     template <class T>

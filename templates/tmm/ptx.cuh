@@ -106,9 +106,22 @@ __device__ inline unsigned cluster_ctarank() {
     return rank;
 }
 
-// Waits for all threads of the cluster; what they wrote to shared memory is then seen by all.
+// Waits for all threads of the cluster; what they wrote to shared memory is then seen by all. That takes a fence, which waits for all that
+// the thread has written to global memory, too.
 __device__ inline void cluster_sync() {
     asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+// The two halves without the fence: each thread of the cluster waits until all have arrived, but need not see what they wrote.
+__device__ inline void cluster_arrive_relaxed() {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
+__device__ inline void cluster_wait() {
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+// What the thread has written is seen by whoever knows, by a barrier, that it came here.
+__device__ inline void fence_acq_rel_cluster() {
+    asm volatile("fence.acq_rel.cluster;" ::: "memory");
 }
 
 // The same place in the shared memory of the cluster's block of that rank.

@@ -1,10 +1,8 @@
-// The way of an operand's tiles through registers where the matrix's rows start at any element of 16 bits. A thread's 8 elements lie in
-// two chunks of 16 aligned bytes, which it reads whole; when it stores, it shifts them into place.
-//
-//   chunks       | . . . a b c d e | f g h . . . . . |      shift 3: as many elements of the first chunk belong to others
-//   in the tile        | a b c d e f g h |
+// The way of an operand's tiles through registers where the matrix's rows start at any element of 16 bits: a thread reads the chunks that
+// hold its elements (chunks.cuh), and shifts them into place when it stores.
 #pragma once
 
+#include "tmm/chunks.cuh"
 #include "tmm/tile_pipeline.cuh"
 
 namespace tmm {
@@ -12,15 +10,10 @@ namespace tmm {
 template <class T, auto layout, int threads, KernelConfig config>
 class RealigningCopy : public TileCopy<T, layout, threads, config> {
     using Base = TileCopy<T, layout, threads, config>;
-    static constexpr int kElements = 8;
+    static constexpr int kElements = kChunkElements;
     static_assert(sizeof(T) == 2 && layout.vector == kElements && !layout.async_copy);
-    using Chunk = Vector<unsigned, 4>;
 
 public:
-    struct Chunks {
-        Chunk first;
-        Chunk second;
-    };
     using Registers = Chunks[Base::copies];
 
     __device__ RealigningCopy(const T* matrix, i64 ld, i64 outer0, i64 outer_end, i64 k_begin, i64 k_end)
@@ -38,8 +31,8 @@ public:
                 if (!this->is_in_tile(i)) break;
                 const int valid = this->template valid_elements<k_ends, outer_ends>(i);
                 const int shift = shift_of(source);
-                registers[i].first = valid > 0 ? read(source - shift) : Chunk{};
-                registers[i].second = shift + valid > kElements ? read(source - shift + kElements) : Chunk{};
+                registers[i].first = valid > 0 ? read_chunk(source - shift, begin_, end_) : Chunk{};
+                registers[i].second = shift + valid > kElements ? read_chunk(source - shift + kElements, begin_, end_) : Chunk{};
                 source = this->following(source, i);
             }
         });
@@ -61,44 +54,6 @@ public:
     }
 
 private:
-    // Elements between the last multiple of 16 bytes and the place.
-    __device__ static int shift_of(const T* place) {
-        return static_cast<int>(reinterpret_cast<unsigned long long>(place) / 2 % kElements);
-    }
-
-    // A chunk that reaches beyond the matrix is read by elements, those alone that are the matrix's.
-    __device__ Chunk read(const T* chunk) const {
-        if (chunk >= begin_ && chunk + kElements <= end_) return *reinterpret_cast<const Chunk*>(chunk);
-        unsigned long long halves[2] = {};
-#pragma unroll 1
-        for (int j = 0; j < kElements / 2; ++j) {
-            const T* const low = chunk + j;
-            const T* const high = low + kElements / 2;
-            if (low >= begin_ && low < end_) halves[0] |= static_cast<unsigned long long>(low->bits) << (16 * j);
-            if (high >= begin_ && high < end_) halves[1] |= static_cast<unsigned long long>(high->bits) << (16 * j);
-        }
-        return Chunk{{static_cast<unsigned>(halves[0]), static_cast<unsigned>(halves[0] >> 32), static_cast<unsigned>(halves[1]),
-                      static_cast<unsigned>(halves[1] >> 32)}};
-    }
-
-    // The 8 elements from the shift-th on.
-    __device__ static Chunk shifted(const Chunks& chunks, int shift) {
-        unsigned words[8];
-#pragma unroll
-        for (int j = 0; j < 8; ++j) words[j] = j < 4 ? chunks.first.element[j] : chunks.second.element[j - 4];
-#pragma unroll
-        for (int j = 0; j < 6; ++j) words[j] = shift & 4 ? words[j + 2] : words[j];
-#pragma unroll
-        for (int j = 0; j < 5; ++j) words[j] = shift & 2 ? words[j + 1] : words[j];
-        Chunk result;
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-            const unsigned long long both = static_cast<unsigned long long>(words[j + 1]) << 32 | words[j];
-            result.element[j] = static_cast<unsigned>(both >> (shift % 2 * 16));
-        }
-        return result;
-    }
-
     // Zeros take the place of what lies past the end of K.
     __device__ static void clear_from(Chunk& values, int valid) {
 #pragma unroll

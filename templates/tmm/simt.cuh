@@ -196,7 +196,8 @@ __device__ inline void store_cluster_tile(const Destination<signature, config>& 
         destination.template store<kSumVector, guarded>(row0 + row, column0 + column, sum.element);
     }
     // No block ends, and its shared memory with it, before the others have read it.
-    ptx::cluster_sync();
+    ptx::cluster_arrive_relaxed();
+    ptx::cluster_wait();
 }
 
 // `part`: where a cluster's blocks show each other their sums.

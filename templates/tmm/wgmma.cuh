@@ -5,6 +5,11 @@
 //        producer  ----> brings s      brings s+1                         empty[s]: all consumers have read stage s
 //        consumers ---->                              multiply s
 //
+// Consumers share a tile of C, or (ping_pong) take whole ones in turn, so that the tensor cores go on while results leave:
+//
+//        consumer 0:  multiply item 0 | store 0         | multiply item 2 | …
+//        consumer 1:                  | multiply item 1 | store 1         | …
+//
 // f16 and bf16 go in as they are. compute = tf32 multiplies floats: of each the tensor cores take the sign, the 8 bits of exponent and
 // the upper 10 of fraction and ignore the lower 13, so that an operand is rounded towards zero, by less than 2^-10 of itself; a NaN
 // whose fraction has ones in those 13 bits only counts as infinite. The products of two such numbers are exact.
@@ -45,6 +50,7 @@ __device__ inline void multiply(Pipeline<signature, config>& pipeline, const Wor
         if (tile > 0) pipeline.release_previous();
         pipeline.advance();
     }
+    pipeline.pass_turn();
     ptx::wgmma_wait_group<0>();
 #pragma unroll
     for (int i = 0; i < group_m(config) / kRows; ++i) ptx::hold(sums.of[i]);
@@ -60,7 +66,7 @@ __device__ void kernel(const WgmmaArgs& args) {
     unsigned char* const tiles = shared.take<unsigned char, static_cast<int>(tiles_bytes)>()[0];
     const SharedTiles<unsigned char> staged =
         shared.take<unsigned char, staged_tile_bytes(config, signature), consumers(config) * kWarpgroup / 32>();
-    unsigned long long* const barriers = shared.take<unsigned long long, 2 * config.stages>()[0];
+    unsigned long long* const barriers = shared.take<unsigned long long, tmm::wgmma::barriers(config)>()[0];
 
     Pipeline<signature, config> pipeline(tiles, barriers);
     if (threadIdx.x == 0) {
@@ -71,36 +77,52 @@ __device__ void kernel(const WgmmaArgs& args) {
         }
         pipeline.init();
     }
+    const Items<config> items(args);
     ptx::griddepcontrol_wait();
     if constexpr (config.planes > 1) {
         // Another kernel takes the whole product over.
         if (planes::any_unfit(args.unfit_a, args.unfit_b)) return;
     }
     // Everyone knows of the barriers, in all blocks that arrive at them.
-    if constexpr (multicast(config) > 1)
-        ptx::cluster_sync();
-    else
+    if constexpr (multicast(config) > 1) {
+        ptx::cluster_arrive_relaxed();
+        ptx::cluster_wait();
+    } else {
         __syncthreads();
+    }
 
     const int warpgroup = static_cast<int>(threadIdx.x) / kWarpgroup;
     if (warpgroup == 0) {
         if constexpr (trades_registers(config)) ptx::setmaxnreg_dec<kProducerRegisters>();
         if (threadIdx.x < 32 && ptx::elect_sync()) {
-            const unsigned rank = multicast(config) > 1 ? ptx::cluster_ctarank() : 0;
-            for_each_item<config>(args, [&](const WorkItem& item) { pipeline.produce(args, item, rank); });
+            items.for_each([&](const WorkItem& item) { pipeline.produce(args, item, items.rank()); });
+            // Other blocks' arrivals reach into this one's shared memory until they have read all of their tiles.
+            if constexpr (multicast(config) > 1) pipeline.drain();
         }
         __syncwarp();
         if constexpr (config.cluster > 1) {
             ptx::cluster_sync();
-            ptx::cluster_sync();
+            ptx::cluster_arrive_relaxed();
+            ptx::cluster_wait();
         }
     } else {
         if constexpr (trades_registers(config)) ptx::setmaxnreg_inc<consumer_registers(config)>();
-        const int group_row = (warpgroup - 1) / config.warps_n * group_m(config);
-        const int group_column = (warpgroup - 1) % config.warps_n * group_n(config);
+        const int consumer = warpgroup - 1;
+        const int group = config.ping_pong ? 0 : consumer;
+        const int group_row = group / config.warps_n * group_m(config);
+        const int group_column = group % config.warps_n * group_n(config);
         const int thread = static_cast<int>(threadIdx.x) - kWarpgroup;
-        for_each_item<config>(args, [&](const WorkItem& item) {
+        int number = 0;
+        items.for_each([&](const WorkItem& item) {
             Sums<config> sums = {};
+            if constexpr (config.ping_pong) {
+                const int turn = number++;
+                if (turn % 2 != consumer) {
+                    pipeline.skip(item);
+                    return;
+                }
+                pipeline.wait_turn(consumer, turn / 2);
+            }
             if constexpr (config.planes > 1) {
                 multiply_planes<signature, config>(pipeline, args, item, group_row, group_column, sums);
                 // Without k there is nothing, and no exponents.
@@ -122,14 +144,13 @@ __device__ void kernel(const WgmmaArgs& args) {
                 ptx::cluster_sync();
                 store_cluster_tile<signature, config>(destination, thread, part);
                 // No block ends, and its shared memory with it, before the others have read it.
-                ptx::cluster_sync();
+                ptx::cluster_arrive_relaxed();
+                ptx::cluster_wait();
             } else {
                 store_tile<signature, config>(destination, group_row, group_column, sums, staged[thread / 32]);
             }
         });
     }
-    // Other blocks' copies and arrivals reach into this one's shared memory until they are done.
-    if constexpr (multicast(config) > 1) ptx::cluster_sync();
 }
 
 }  // namespace tmm::wgmma

@@ -96,7 +96,12 @@ constexpr int k_step(const KernelSignature& s) {
     return 32 / size_of(s.type_a);
 }
 
+// Warpgroups that multiply a tile of C together; with ping_pong two that each multiply a whole one.
 constexpr int consumers(const KernelConfig& c) {
+    return c.ping_pong ? 2 : c.warps_m * c.warps_n;
+}
+// Those that read each tile of A and B.
+constexpr int readers(const KernelConfig& c) {
     return c.warps_m * c.warps_n;
 }
 // One warpgroup brings the tiles, the others multiply.
@@ -124,9 +129,33 @@ constexpr int fragment_registers(const KernelConfig& c, const KernelSignature& s
     return left_from_registers(c, s) ? 2 * kFragments * group_m(c) / kRows : 0;
 }
 
-// Blocks that load a tile together. Those of `cluster` take parts of K instead.
+// Blocks of a cluster that share tiles, multicast_b along the left operand's rows and multicast_a along the right one's columns. Those of
+// `cluster` take parts of K instead.
 constexpr int multicast(const KernelConfig& c) {
     return c.multicast_a * c.multicast_b;
+}
+// Blocks that a block brings tiles to, and that bring tiles to it, with itself.
+constexpr int sharers(const KernelConfig& c) {
+    return c.multicast_a + c.multicast_b - 1;
+}
+// A block's place in its cluster of multicast(c) blocks: ranks follow each other along the left operand.
+constexpr unsigned place_along_left(const KernelConfig& c, unsigned rank) {
+    return rank % static_cast<unsigned>(c.multicast_b);
+}
+constexpr unsigned place_along_right(const KernelConfig& c, unsigned rank) {
+    return rank % static_cast<unsigned>(multicast(c)) / static_cast<unsigned>(c.multicast_b);
+}
+// A bit for the rank of each block that has the same left tile as the block of that rank, and that has the same right one.
+constexpr unsigned sharers_of_left(const KernelConfig& c, unsigned rank) {
+    unsigned ranks = 0;
+    for (int place = 0; place < c.multicast_a; ++place) ranks |= 1u << place * c.multicast_b;
+    return ranks << place_along_left(c, rank);
+}
+constexpr unsigned sharers_of_right(const KernelConfig& c, unsigned rank) {
+    return ((1u << c.multicast_b) - 1) << place_along_right(c, rank) * static_cast<unsigned>(c.multicast_b);
+}
+constexpr unsigned sharers_of(const KernelConfig& c, unsigned rank) {
+    return sharers_of_left(c, rank) | sharers_of_right(c, rank);
 }
 constexpr int cluster_size(const KernelConfig& c) {
     return multicast(c) * c.cluster;
@@ -169,15 +198,23 @@ constexpr int staged_tile_bytes(const KernelConfig& c, const KernelSignature& s)
 constexpr i64 pipeline_bytes(const KernelConfig& c, const KernelSignature& s) {
     return static_cast<i64>(c.stages) * (tile_bytes(left_tile(c, s)) + tile_bytes(right_tile(c, s)));
 }
-// Where a cluster's blocks show each other their sums: over the tiles, which are not needed any more.
+// Two for each stage, and one for each warpgroup that waits for its turn.
+constexpr int barriers(const KernelConfig& c) {
+    return 2 * c.stages + (c.ping_pong ? 2 : 0);
+}
+// Where a cluster's blocks show each other their sums, as rows of C: over the tiles, which are not needed any more. Elements from one row
+// to the next, such that the sums of a warp meet in no bank.
+constexpr int part_distance(const KernelConfig& c) {
+    return c.swap_ab ? c.block_m + 4 : c.block_n / 8 % 2 != 0 ? c.block_n : c.block_n + 8;
+}
 constexpr i64 part_bytes(const KernelConfig& c) {
-    return c.cluster > 1 ? 4LL * c.block_m * c.block_n : 0;
+    return c.cluster > 1 ? 4LL * (c.swap_ab ? c.block_n : c.block_m) * part_distance(c) : 0;
 }
 constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
     const i64 tiles = pipeline_bytes(c, s) > part_bytes(c) ? pipeline_bytes(c, s) : part_bytes(c);
     return shared_tile_bytes<unsigned char>(static_cast<int>(tiles)) +
            shared_tile_bytes<unsigned char>(staged_tile_bytes(c, s), consumers(c) * kWarpgroup / 32) +
-           shared_tile_bytes<unsigned long long>(2 * c.stages);
+           shared_tile_bytes<unsigned long long>(barriers(c));
 }
 
 constexpr bool is_power_of_two(int value) {
@@ -215,8 +252,9 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (group_n(c) / 2 + fragment_registers(c, s) + 26 > registers_at_launch(c))
         return "an instruction's sums do not fit the registers that a thread has at launch";
     if (c.stages < 2 || c.stages > 16) return "stages is 2 to 16";
-    if (c.multicast_a != 1 && c.multicast_b != 1) return "only one of multicast_a and multicast_b may be more than 1";
-    if (!is_power_of_two(multicast(c)) || multicast(c) > 4) return "multicast_a and multicast_b are 1, 2 or 4";
+    if (!is_power_of_two(c.multicast_a) || !is_power_of_two(c.multicast_b) || c.multicast_a > 4 || c.multicast_b > 4)
+        return "multicast_a and multicast_b are 1, 2 or 4";
+    if (multicast(c) > 8) return "at most 8 blocks share tiles";
     if (slab_rows(left) % (8 * c.multicast_a) != 0 || slab_rows(right) % (8 * c.multicast_b) != 0)
         return "blocks that load a tile together take whole groups of 8 of its rows";
     if (c.swap_ab != 0 && c.swap_ab != 1) return "swap_ab is 0 or 1";
@@ -236,13 +274,16 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     } else if (c.promote_k != 0) {
         return "promote_k goes with planes";
     }
+    if (c.ping_pong != 0 && c.ping_pong != 1) return "ping_pong is 0 or 1";
+    if (c.ping_pong && readers(c) > 1) return "with ping_pong a warpgroup multiplies a whole tile: warps_m and warps_n are 1";
+    if (c.ping_pong && c.cluster > 1) return "a cluster that sums parts of K has one tile, and no turns for ping_pong to take";
     if (c.boundary != boundary::hardware) return "wgmma's boundary mode is hardware";
     if (c.vector_width != 8) return "wgmma's vector_width is 8";
     if (!uses_only(c, &KernelConfig::block_m, &KernelConfig::block_n, &KernelConfig::block_k, &KernelConfig::stages,
                    &KernelConfig::vector_width, &KernelConfig::boundary, &KernelConfig::split_k, &KernelConfig::raster,
                    &KernelConfig::min_blocks, &KernelConfig::swap_ab, &KernelConfig::pack_ab, &KernelConfig::cluster,
                    &KernelConfig::warps_m, &KernelConfig::warps_n, &KernelConfig::multicast_a, &KernelConfig::multicast_b,
-                   &KernelConfig::planes, &KernelConfig::promote_k))
+                   &KernelConfig::planes, &KernelConfig::promote_k, &KernelConfig::ping_pong))
         return "wgmma does not use thread_m, thread_n, async_copy, along_k and trim";
     return nullptr;
 }

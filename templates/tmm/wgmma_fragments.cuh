@@ -68,6 +68,7 @@ __device__ inline void multiply_fragments(Pipeline<signature, config>& pipeline,
         }
         pipeline.advance();
     }
+    pipeline.pass_turn();
     ptx::wgmma_wait_group<0>();
 #pragma unroll
     for (int i = 0; i < parts; ++i) ptx::hold(sums.of[i]);

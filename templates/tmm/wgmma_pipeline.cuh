@@ -37,32 +37,60 @@ template <KernelConfig config>
 __device__ inline WorkItem work_item(const GemmArgs& args, unsigned index, unsigned rank) {
     const unsigned tiles_left = static_cast<unsigned>(clusters_left(config, args.m, args.n));
     const unsigned tiles_right = static_cast<unsigned>(clusters_right(config, args.m, args.n));
-    const unsigned tile = index % (tiles_left * tiles_right);
-    const unsigned rest = index / (tiles_left * tiles_right);
+    const unsigned tiles = tiles_left * tiles_right;
+    // Most often there is one part of one matrix: a division takes as long as bringing a tile from L2.
+    const unsigned rest = index < tiles ? 0 : index / tiles;
+    const unsigned tile = index - rest * tiles;
     const unsigned clusters_k = static_cast<unsigned>(args.split_k) / config.cluster;
+    const unsigned batch = rest == 0 ? 0 : rest / clusters_k;
     const TilePlace<unsigned> place = tile_place(tile, tiles_left, tiles_right, args.raster);
-    // Of a cluster, one of the three is more than 1.
-    const unsigned tile_left = place.m * config.multicast_b + rank % config.multicast_b;
-    const unsigned tile_right = place.n * config.multicast_a + rank % config.multicast_a;
+    // A cluster shares tiles or parts of K, not both.
+    const unsigned tile_left = place.m * config.multicast_b + place_along_left(config, rank);
+    const unsigned tile_right = place.n * config.multicast_a + place_along_right(config, rank);
     WorkItem item;
     item.left0 = static_cast<i64>(tile_left) * config.block_m;
     item.right0 = static_cast<i64>(tile_right) * config.block_n;
-    item.batch = static_cast<int>(rest / clusters_k);
-    item.split = static_cast<int>(rest % clusters_k * config.cluster + rank % config.cluster);
+    item.batch = static_cast<int>(batch);
+    item.split = static_cast<int>((rest - batch * clusters_k) * config.cluster + rank % config.cluster);
     item.k_begin = item.split * args.k_per_split;
     const i64 k_end = item.k_begin + args.k_per_split < args.k ? item.k_begin + args.k_per_split : args.k;
     item.tiles = k_end > item.k_begin ? static_cast<int>((k_end - item.k_begin + config.block_k - 1) / config.block_k) : 0;
     return item;
 }
 
-// Calls visit with each item of this block, in the grid's order.
-template <KernelConfig config, class Visit>
-__device__ inline void for_each_item(const GemmArgs& args, Visit&& visit) {
-    constexpr unsigned cluster = cluster_size(config);
-    const unsigned rank = cluster > 1 ? ptx::cluster_ctarank() : 0;
-    const unsigned items = static_cast<unsigned>(work_items(config, args.m, args.n, args.batch, args.split_k));
-    for (unsigned index = blockIdx.x / cluster; index < items; index += gridDim.x / cluster) visit(work_item<config>(args, index, rank));
-}
+// The items of this block, in the grid's order. The first is found when this is made, before the block has waited for anything.
+template <KernelConfig config>
+class Items {
+public:
+    __device__ explicit Items(const GemmArgs& args)
+        : args_(args),
+          rank_(cluster_size(config) > 1 ? ptx::cluster_ctarank() : 0),
+          index_(blockIdx.x / cluster_size(config)),
+          items_(static_cast<unsigned>(work_items(config, args.m, args.n, args.batch, args.split_k))),
+          first_(work_item<config>(args, index_, rank_)) {}
+
+    // Calls visit with each.
+    template <class Visit>
+    __device__ void for_each(Visit&& visit) const {
+        WorkItem item = first_;
+        for (unsigned index = index_; index < items_;) {
+            visit(item);
+            index += gridDim.x / cluster_size(config);
+            if (index < items_) item = work_item<config>(args_, index, rank_);
+        }
+    }
+
+    // The block's place in its cluster.
+    __device__ unsigned rank() const { return rank_; }
+
+private:
+    const GemmArgs& args_;
+    unsigned rank_;
+    // Of the block's, or its cluster's, first item; and how many all blocks have.
+    unsigned index_;
+    unsigned items_;
+    WorkItem first_;
+};
 
 // Where a side of the ring stands. The parity of a barrier's phase turns each time the ring comes round.
 template <int stages>
@@ -76,6 +104,11 @@ struct RingPlace {
             parity ^= 1;
         }
     }
+    __device__ void skip(int tiles) {
+        const int place = stage + tiles;
+        stage = place % stages;
+        parity ^= static_cast<unsigned>(place / stages) & 1;
+    }
 };
 
 template <KernelSignature signature, KernelConfig config>
@@ -83,13 +116,16 @@ class Pipeline {
 public:
     // One thread makes the barriers; the caller sees to it that all know of them.
     __device__ Pipeline(unsigned char* tiles, unsigned long long* barriers)
-        : tiles_(tiles), full_(barriers), empty_(barriers + config.stages) {}
+        : tiles_(tiles), full_(barriers), empty_(barriers + config.stages), turn_(barriers + 2 * config.stages) {}
 
     __device__ void init() const {
         for (int stage = 0; stage < config.stages; ++stage) {
             ptx::mbarrier_init(full_ + stage, 1);
-            // Who multiplies a tile that several blocks load tells all of them.
-            ptx::mbarrier_init(empty_ + stage, consumers(config) * multicast(config));
+            // Who multiplies tiles that several blocks load tells all of them.
+            ptx::mbarrier_init(empty_ + stage, readers(config) * sharers(config));
+        }
+        if constexpr (config.ping_pong) {
+            for (int consumer = 0; consumer < consumers(config); ++consumer) ptx::mbarrier_init(turn_ + consumer, 1);
         }
         ptx::fence_mbarrier_init();
     }
@@ -104,9 +140,17 @@ public:
             const int batch_left = args.stride(config.swap_ab != 0) != 0 ? item.batch : 0;
             const int batch_right = args.stride(config.swap_ab == 0) != 0 ? item.batch : 0;
             load<left, config.multicast_a>(left_tile_of(place_.stage), &args.left, static_cast<int>(item.left0), k,
-                                           batch_left * left.planes, rank);
+                                           batch_left * left.planes, place_along_right(config, rank), sharers_of_left(config, rank));
             load<right, config.multicast_b>(right_tile_of(place_.stage), &args.right, static_cast<int>(item.right0), k,
-                                            batch_right * right.planes, rank);
+                                            batch_right * right.planes, place_along_left(config, rank), sharers_of_right(config, rank));
+            place_.advance();
+        }
+    }
+
+    // By the same thread, after the last item: waits until all stages have been read.
+    __device__ void drain() {
+        for (int stage = 0; stage < config.stages; ++stage) {
+            wait(empty_ + place_.stage, place_.parity ^ 1);
             place_.advance();
         }
     }
@@ -118,6 +162,9 @@ public:
         // A thread for each block that is told, without a loop: ptxas serializes wgmma around branches.
         const int thread = static_cast<int>(threadIdx.x) % kWarpgroup;
         if (thread >= multicast(config)) return;
+        if constexpr (sharers(config) < multicast(config)) {
+            if ((sharers_of(config, ptx::cluster_ctarank()) >> thread & 1) == 0) return;
+        }
         const int stage = place_.stage == 0 ? config.stages - 1 : place_.stage - 1;
         if constexpr (multicast(config) > 1)
             ptx::mbarrier_arrive_cluster(empty_ + stage, thread);
@@ -125,6 +172,19 @@ public:
             ptx::mbarrier_arrive(empty_ + stage);
     }
     __device__ void advance() { place_.advance(); }
+
+    // With ping_pong a consumer reads the tiles of every other item; those of the others it leaves out.
+    __device__ void skip(const WorkItem& item) { place_.skip(item.tiles); }
+    // A barrier tells its last two phases apart: who waited for the tiles of its next item while the other consumer's still land could
+    // take an earlier phase for its own. So a consumer begins when all tiles of the item before have landed, and tells the other so.
+    __device__ void wait_turn(int consumer, int own_item) const {
+        wait(turn_ + consumer, static_cast<unsigned>(consumer == 0 ? own_item + 1 : own_item) & 1);
+    }
+    __device__ void pass_turn() const {
+        if constexpr (config.ping_pong) {
+            if (threadIdx.x % kWarpgroup == 0) ptx::mbarrier_arrive(turn_ + (threadIdx.x / kWarpgroup == 1 ? 1 : 0));
+        }
+    }
 
     __device__ unsigned left_address() const { return ptx::shared_address(left_tile_of(place_.stage)); }
     __device__ unsigned right_address() const { return ptx::shared_address(right_tile_of(place_.stage)); }
@@ -142,18 +202,20 @@ private:
     }
 
     // Of a tile that several blocks need, each loads a share of every slab's rows, for all of them.
-    template <TileLayout tile, int sharers>
-    __device__ void load(unsigned char* destination, const TensorMap* map, int outer, int k, int matrix, unsigned rank) const {
-        constexpr int rows = slab_rows(tile) / sharers;
-        const int first_row = sharers > 1 ? static_cast<int>(rank) * rows : 0;
+    // share: this block's; blocks: a bit for the rank of each.
+    template <TileLayout tile, int shares>
+    __device__ void load(unsigned char* destination, const TensorMap* map, int outer, int k, int matrix, unsigned share,
+                         unsigned blocks) const {
+        constexpr int rows = slab_rows(tile) / shares;
+        const int first_row = shares > 1 ? static_cast<int>(share) * rows : 0;
 #pragma unroll
         for (int slab = 0; slab < tile.planes * slabs(tile); ++slab) {
             const int x = (tile.along_k ? k : outer) + slab % slabs(tile) * row_elements(tile);
             const int y = (tile.along_k ? outer : k) + first_row;
             unsigned char* const place = destination + slab * slab_bytes(tile) + first_row * kRowBytes;
-            if constexpr (sharers > 1)
+            if constexpr (shares > 1)
                 ptx::cp_async_bulk_tensor_3d_multicast(place, map, x, y, matrix + slab / slabs(tile), full_ + place_.stage,
-                                                       (1 << sharers) - 1);
+                                                       static_cast<unsigned short>(blocks));
             else
                 ptx::cp_async_bulk_tensor_3d(place, map, x, y, matrix + slab / slabs(tile), full_ + place_.stage);
         }
@@ -162,6 +224,7 @@ private:
     unsigned char* tiles_;
     unsigned long long* full_;
     unsigned long long* empty_;
+    unsigned long long* turn_;
     RingPlace<config.stages> place_;
 };
 

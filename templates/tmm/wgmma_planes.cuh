@@ -99,6 +99,7 @@ __device__ inline void multiply_planes(Pipeline<signature, config>& pipeline, co
         }
         pipeline.advance();
     }
+    pipeline.pass_turn();
     ptx::wgmma_wait_group<0>();
     ptx::hold(parts.correction);
     if (item.tiles > 0) pipeline.release_previous();

@@ -62,6 +62,19 @@ __device__ inline void for_each_sum(const float (&sums)[n / 2], int lane, int fi
     }
 }
 
+// The same for the pairs of neighbours that a thread has.
+template <int n, class Visit>
+__device__ inline void for_each_pair(const float (&sums)[n / 2], int lane, int first_column, int columns, Visit&& visit) {
+#pragma unroll
+    for (int column = 0; column < columns; column += 8) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const int sum = (first_column + column) / 2 + half * 2;
+            visit(lane / 4 + half * 8, column + lane % 4 * 2, Vector<float, 2>{sums[sum], sums[sum + 1]});
+        }
+    }
+}
+
 // What a sum is on its way through shared memory: already C's, or, where C is read as well, in float still.
 template <KernelSignature target, bool in_float>
 struct Staged {
@@ -115,15 +128,10 @@ __device__ inline void stage(
         for_each_sum<group_n(config)>(sums, lane, first_column, columns,
                                       [&](int row, int column, float sum) { staged[column * distance + row] = S::from(sum, alpha); });
     } else {
-#pragma unroll
-        for (int c = 0; c < columns; c += 8) {
-#pragma unroll
-            for (int half = 0; half < 2; ++half) {
-                const int sum = (first_column + c) / 2 + half * 2;
-                const Vector<float, 2> pair{S::from(sums[sum], alpha), S::from(sums[sum + 1], alpha)};
-                store_vector(staged + (lane / 4 + half * 8) * distance + c + lane % 4 * 2, pair);
-            }
-        }
+        for_each_pair<group_n(config)>(sums, lane, first_column, columns, [&](int row, int column, Vector<float, 2> pair) {
+            for (float& sum : pair.element) sum = S::from(sum, alpha);
+            store_vector(staged + row * distance + column, pair);
+        });
     }
 }
 
@@ -156,32 +164,27 @@ __device__ inline void store_tile(const Destination<signature, config>& destinat
             __syncwarp();
             const int row0 = config.swap_ab ? right : left;
             const int column0 = config.swap_ab ? left : right;
-            if (destination.has(row0 + rows, column0 + row_length)) {
-                constexpr int elements = rows * row_length;
-                constexpr int pass = 32 * width;
+            constexpr int elements = rows * row_length;
+            constexpr int pass = 32 * width;
 #pragma unroll 4
-                for (int first = 0; first < elements; first += pass) {
-                    const int element = first + lane * width;
-                    const int row = element / row_length;
-                    const int column = element % row_length;
-                    if (elements % pass == 0 || element < elements)
-                        S::template store<width>(destination.at(row0 + row, column0 + column), staged + row * distance + column,
-                                                 destination.alpha, destination.beta);
-                }
-            } else {
+            for (int first = 0; first < elements; first += pass) {
+                const int element = first + lane * width;
+                const int row = element / row_length;
+                const int column = element % row_length;
+                if ((elements % pass == 0 || element < elements) && destination.has(row0 + row + 1, column0 + column + width))
+                    S::template store<width>(destination.at(row0 + row, column0 + column), staged + row * distance + column,
+                                             destination.alpha, destination.beta);
+            }
+            // What the last vector of each row has of C, where C ends within it.
+            const int columns_here = destination.columns - column0;
+            if (width > 1 && columns_here < row_length && columns_here % width > 0) {
 #pragma unroll 1
-                for (int element = lane * width; element < rows * row_length; element += 32 * width) {
-                    const int row = element / row_length;
-                    const int column = element % row_length;
-                    const T* const from = staged + row * distance + column;
-                    if (destination.has(row0 + row + 1, column0 + column + width)) {
-                        S::template store<width>(destination.at(row0 + row, column0 + column), from, destination.alpha, destination.beta);
-                    } else if (width > 1) {
-#pragma unroll 1
-                        for (int i = 0; i < width && destination.has(row0 + row + 1, column0 + column + i + 1); ++i)
-                            S::template store<1>(destination.at(row0 + row, column0 + column + i), from + i, destination.alpha,
-                                                 destination.beta);
-                    }
+                for (int element = lane; element < rows * width; element += 32) {
+                    const int row = element / width;
+                    const int column = columns_here / width * width + element % width;
+                    if (destination.has(row0 + row + 1, column0 + column + 1))
+                        S::template store<1>(destination.at(row0 + row, column0 + column), staged + row * distance + column,
+                                             destination.alpha, destination.beta);
                 }
             }
             // They have been written before the next overwrite them.
@@ -194,15 +197,22 @@ __device__ inline void store_tile(const Destination<signature, config>& destinat
 // the blocks' shared memory, and stores it. `part`: the tile in rows of C, over the tiles that have been multiplied.
 template <KernelConfig config>
 __device__ inline void show_part(int group_row, int group_column, const Sums<config>& sums, float* part) {
+    constexpr int distance = part_distance(config);
     const int thread = ptx::thread_here();
+    const int lane = thread % 32;
     const int warp = thread % kWarpgroup / 32;
 #pragma unroll
     for (int i = 0; i < group_m(config) / kRows; ++i) {
         const int left = group_row + i * kRows + warp * kWarpRows;
-        for_each_sum<group_n(config)>(sums.of[i], thread % 32, 0, group_n(config), [&](int row, int column, float sum) {
-            part[config.swap_ab ? (group_column + column) * config.block_m + left + row
-                                : (left + row) * config.block_n + group_column + column] = sum;
-        });
+        if constexpr (config.swap_ab) {
+            for_each_sum<group_n(config)>(sums.of[i], lane, 0, group_n(config), [&](int row, int column, float sum) {
+                part[(group_column + column) * distance + left + row] = sum;
+            });
+        } else {
+            for_each_pair<group_n(config)>(sums.of[i], lane, 0, group_n(config), [&](int row, int column, Vector<float, 2> pair) {
+                store_vector(part + (left + row) * distance + group_column + column, pair);
+            });
+        }
     }
 }
 
@@ -214,12 +224,12 @@ __device__ inline void store_cluster_tile(const Destination<signature, config>& 
     constexpr int threads = consumers(config) * kWarpgroup;
     const int rank = static_cast<int>(ptx::cluster_ctarank());
     for (int vector = rank * threads + thread; vector < vectors; vector += config.cluster * threads) {
-        Vector<float, width> parts[config.cluster];
-#pragma unroll
-        for (int r = 0; r < config.cluster; ++r) parts[r] = load_vector<width>(ptx::mapa(part, r) + vector * width);
-        const Vector<float, width> sums = sum_of_parts(parts);
         const int row = vector * width / row_length;
         const int column = vector * width % row_length;
+        Vector<float, width> parts[config.cluster];
+#pragma unroll
+        for (int r = 0; r < config.cluster; ++r) parts[r] = load_vector<width>(ptx::mapa(part, r) + row * part_distance(config) + column);
+        const Vector<float, width> sums = sum_of_parts(parts);
         if (destination.has(row + 1, column + 1)) {
             const int left = destination.columns - column;
             store_results<Destination<signature, config>::target, width>(destination.at(row, column), sums.element, destination.alpha,

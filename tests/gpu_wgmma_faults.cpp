@@ -1,0 +1,107 @@
+// Faults planted in wgmma's kernels, on a GPU: whether the tuner's verification finds them. No tool sees all of what TMA, mbarriers and
+// wgmma do, so that results have to tell. Each runs in a process of its own, for some never end and others take the context with them.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <variant>
+
+#include "runtime/executable_plan.h"
+#include "support_temporary_directory.h"
+#include "support_wgmma_faults.h"
+#include "tuner/verification.h"
+
+using namespace tmm;
+using namespace tmm::testing;
+
+namespace {
+
+constexpr const char* kVariable = "TMM_PLANTED_FAULT";
+constexpr auto kPatience = std::chrono::seconds(6);
+// On the hardware, what is not waited for is often there all the same: each run has other timing.
+constexpr int kRuns = 20;
+
+enum Outcome_of_child { right = 40, wrong = 41, not_compiled = 42 };
+
+bool has_hopper() {
+    return gpu_count() > 0 && open_device(0)->info().compute_capability() == 90;
+}
+
+int run_planted(const WgmmaFault& fault, bool planted) {
+    const TemporaryDirectory directory;
+    try {
+        const auto device = open_device(0);
+        KernelLoader loader(device, make_nvrtc_compiler(90, planted ? with_fault(fault) : active_templates()),
+                            KernelCache(directory.path() / "kernels"));
+        auto plan = ExecutablePlan::make(make_launch_plan(problem_of(fault), config_of(fault), device->info()), loader);
+        if (const auto* failure = std::get_if<CompileFailure>(&plan)) {
+            fmt::print("{}\n", failure->log);
+            return not_compiled;
+        }
+        for (int run = 0; run < kRuns; ++run)
+            if (Verifier(loader, problem_of(fault), {}).verify(std::get<ExecutablePlan>(plan)).outcome != Outcome::ok) return wrong;
+    } catch (const DeviceFault&) {
+        return wrong;
+    }
+    return right;
+}
+
+// What became of this program with a fault planted; "never ended" after kPatience.
+std::string outcome_of(std::size_t fault, bool planted) {
+    const pid_t child = fork();
+    if (child == 0) {
+        setenv(kVariable, fmt::format("{}{}", planted ? "" : "-", fault).c_str(), 1);
+        execl("/proc/self/exe", "gpu_wgmma_faults", nullptr);
+        _exit(127);
+    }
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    int status = 0;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        if (std::chrono::steady_clock::now() > end) {
+            kill(child, SIGKILL);
+            waitpid(child, &status, 0);
+            return "never ended";
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    if (!WIFEXITED(status)) return "crashed";
+    switch (WEXITSTATUS(status)) {
+        case right: return "right";
+        case wrong: return "wrong";
+        case not_compiled: return "not compiled";
+        default: return fmt::format("exit status {}", WEXITSTATUS(status));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("each planted fault is found in results") {
+    const auto& faults = wgmma_faults();
+    if (const char* planted = std::getenv(kVariable)) {
+        const std::string text = planted;
+        const bool is_planted = !text.starts_with("-");
+        std::_Exit(run_planted(faults.at(std::stoul(text.substr(is_planted ? 0 : 1))), is_planted));
+    }
+    if (!has_hopper()) {
+        MESSAGE("skipped: wgmma runs on compute capability 9.0 only");
+        return;
+    }
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+        CAPTURE(std::string(faults[i].what));
+        CHECK(outcome_of(i, false) == "right");
+        const std::string found = outcome_of(i, true);
+        fmt::print("{}: {}\n", faults[i].what, found);
+        // ptxas refuses to run wgmma and what reads its sums side by side: found as well.
+        if (faults[i].seen_on_gpu)
+            CHECK(found != "right");
+        else
+            MESSAGE(fmt::format("{}: {}", faults[i].what, found));
+    }
+}

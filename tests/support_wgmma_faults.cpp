@@ -1,0 +1,89 @@
+#include "support_wgmma_faults.h"
+
+#include <stdexcept>
+#include <string>
+
+#include "generator/shapes_file.h"
+#include "generator/text.h"
+
+namespace tmm::testing {
+namespace {
+
+constexpr const char* kPlain = "block_m=128,block_n=64,block_k=64,stages=2,warps_m=2";
+constexpr const char* kOneGroup = "block_m=64,block_n=64,block_k=64,stages=2";
+constexpr const char* kShared = "block_m=64,block_n=64,block_k=64,stages=2,multicast_a=2";
+constexpr const char* kSharedBoth = "block_m=64,block_n=64,block_k=64,stages=2,multicast_a=2,multicast_b=2";
+constexpr const char* kTurns = "block_m=64,block_n=64,block_k=64,stages=2,ping_pong=1";
+constexpr const char* kParts = "block_m=128,block_n=64,block_k=64,stages=2,warps_m=2,split_k=2,cluster=2";
+constexpr const char* kPlanes = "block_m=64,block_n=64,block_k=64,stages=2,planes=2,promote_k=32";
+constexpr const char* kOneTileOfPlanes = "block_m=64,block_n=64,block_k=64,stages=3,planes=2,promote_k=32";
+
+constexpr const char* kPaddedRows = "70x130x333 dtype=bf16 align=16 lda=336 ldb=136";
+// More tiles of C than the device has SMs, so that each consumer has several.
+constexpr const char* kManyTiles = "1400x1400x168 dtype=bf16";
+constexpr const char* kFloats = "70x130x333";
+constexpr const char* kFloatsOfOneTile = "70x130x61";
+
+}  // namespace
+
+const std::vector<WgmmaFault>& wgmma_faults() {
+    static const std::vector<WgmmaFault> faults = {
+        {"tiles are read before they have landed", "tmm/wgmma.cuh", "pipeline.wait_full();", "", kPlain, kPaddedRows},
+        {"planes are read before they have landed", "tmm/wgmma_planes.cuh", "pipeline.wait_full();", "", kPlanes, kFloats},
+        {"the wrong phase is waited for", "tmm/wgmma_pipeline.cuh", "wait(full_ + place_.stage, place_.parity)",
+         "wait(full_ + place_.stage, place_.parity ^ 1)", kPlain, kPaddedRows},
+        {"tiles land where others are still read", "tmm/wgmma_pipeline.cuh", "wait(empty_ + place_.stage, place_.parity ^ 1);", "", kPlain,
+         kPaddedRows},
+        {"a stage is free before it has been read", "tmm/wgmma.cuh",
+         "ptx::wgmma_wait_group<1>();\n        if (tile > 0) pipeline.release_previous();",
+         "if (tile > 0) pipeline.release_previous();\n        ptx::wgmma_wait_group<1>();", kOneGroup, kPaddedRows, false},
+        {"fewer bytes are waited for than come", "tmm/wgmma_pipeline.cuh",
+         "tile_bytes(left) + tile_bytes(right));\n            const int k", "tile_bytes(left));\n            const int k", kPlain,
+         kPaddedRows},
+        {"sums are read before they are there", "tmm/wgmma.cuh", "ptx::wgmma_wait_group<0>();\n#pragma unroll", "\n#pragma unroll", kPlain,
+         kPaddedRows, false},
+        {"short sums are read before they are there", "tmm/wgmma_planes.cuh", "ptx::wgmma_wait_group<1>();", "", kPlanes, kFloats},
+        {"small products are read before they are there", "tmm/wgmma_planes.cuh", "ptx::wgmma_wait_group<0>();", "", kOneTileOfPlanes,
+         kFloatsOfOneTile},
+        {"only one block hears that a shared tile has been read", "tmm/wgmma_pipeline.cuh",
+         "ptx::mbarrier_arrive_cluster(empty_ + stage, thread);", "ptx::mbarrier_arrive_cluster(empty_ + stage, 0);", kShared, kPaddedRows},
+        {"a block ends while others reach into it", "tmm/wgmma.cuh", "if constexpr (multicast(config) > 1) pipeline.drain();", "", kShared,
+         kPaddedRows, false},
+        {"a tile goes to another row of the cluster", "tmm/wgmma_pipeline.cuh", "sharers_of_left(config, rank)",
+         "sharers_of_left(config, rank ^ 1)", kSharedBoth, kPaddedRows},
+        {"a tile is free before all that have it have read it", "tmm/wgmma_pipeline.cuh", "readers(config) * sharers(config)",
+         "readers(config) * (sharers(config) - 1)", kSharedBoth, kPaddedRows},
+        {"both consumers take the same tiles of C", "tmm/wgmma.cuh", "if (turn % 2 != consumer) {", "if (turn % 2 != 0) {", kTurns,
+         kPaddedRows},
+        {"a consumer takes the tiles before its own", "tmm/wgmma.cuh", "pipeline.skip(item);", "", kTurns, kManyTiles},
+        {"a consumer does not wait for its turn", "tmm/wgmma.cuh", "pipeline.wait_turn(consumer, turn / 2);", "", kTurns, kManyTiles},
+        {"a turn is passed on before all tiles have landed", "tmm/wgmma.cuh",
+         "    for (int tile = 0; tile < item.tiles; ++tile) {\n        pipeline.wait_full();",
+         "    pipeline.pass_turn();\n    for (int tile = 0; tile < item.tiles; ++tile) {\n        pipeline.wait_full();", kTurns,
+         kManyTiles},
+        {"parts overwrite tiles that are still read", "tmm/wgmma.cuh", "ptx::bar_sync(1, consumers(config) * kWarpgroup);", "", kParts,
+         kPaddedRows, false},
+        {"parts are summed before they are there", "tmm/wgmma.cuh", "// Every block's part is there.\n                ptx::cluster_sync();",
+         "", kParts, kPaddedRows},
+    };
+    return faults;
+}
+
+GemmProblem problem_of(const WgmmaFault& fault) {
+    return parse_shape(fault.shape).problem;
+}
+
+KernelConfig config_of(const WgmmaFault& fault) {
+    return parse_config("family=wgmma,vector_width=8,boundary=hardware," + std::string(fault.config));
+}
+
+TemplateFiles with_fault(const WgmmaFault& fault) {
+    TemplateFiles files = active_templates();
+    std::string& text = files.at(fault.file);
+    const std::size_t at = text.find(fault.text);
+    if (at == std::string::npos) throw std::logic_error(std::string(fault.file) + " has no text to plant: " + fault.what);
+    text = text.substr(0, at) + fault.instead + text.substr(at + std::string(fault.text).size());
+    return files;
+}
+
+}  // namespace tmm::testing

@@ -257,9 +257,28 @@ std::size_t bind_wgmma(const LaunchStep& step, const GemmProblem& problem, const
 TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arguments) {
     WgmmaArgs args;
     std::memcpy(&args, arguments, sizeof args);
-    if (args.k == 0) return {};
     const KernelSignature& signature = step.signature;
     const KernelConfig& config = step.config;
+    const auto offset_of = [&](const TensorMap& map) {
+        return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&map) - reinterpret_cast<const std::byte*>(&args));
+    };
+    TensorMapRequests maps;
+    const auto add = [&](const TensorMapRequest& request) { maps.requests[static_cast<std::size_t>(maps.count++)] = request; };
+    if (wgmma::stores_boxes(config, signature)) {
+        const i64 row_bytes = args.ldc * size_of(signature.type_c);
+        add({.offset = offset_of(args.result),
+             .address = args.c,
+             .type = signature.type_c,
+             .rows = args.m,
+             // There is no map of nothing; the kernel then uses none.
+             .columns = std::max<i64>(wgmma::whole_chunks(args.n, signature.type_c), 16 / size_of(signature.type_c)),
+             .matrices = args.batch,
+             .row_bytes = row_bytes,
+             .matrix_bytes = args.batch > 1 ? args.stride_c * size_of(signature.type_c) : row_bytes,
+             .box_rows = wgmma::box_rows(config, signature),
+             .box_columns = wgmma::box_columns(config, signature)});
+    }
+    if (args.k == 0) return maps;
     const auto request = [&](const void* address, ElementType type, bool transposed, i64 outer, i64 ld, i64 stride,
                              const wgmma::TileLayout& tile, int sharers) {
         const i64 row_bytes = ld * size_of(type);
@@ -284,12 +303,11 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
                                  swap ? right : left, swap ? config.multicast_b : config.multicast_a);
     TensorMapRequest b = request(args.b, signature.type_b, signature.op_b == Operation::none, args.n, args.ldb, args.stride_b,
                                  swap ? left : right, swap ? config.multicast_a : config.multicast_b);
-    const auto offset_of = [&](const TensorMap& map) {
-        return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&map) - reinterpret_cast<const std::byte*>(&args));
-    };
     (swap ? b : a).offset = offset_of(args.left);
     (swap ? a : b).offset = offset_of(args.right);
-    return {.requests = {a, b}, .count = 2};
+    add(a);
+    add(b);
+    return maps;
 }
 
 std::size_t bind_reduce(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {

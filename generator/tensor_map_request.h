@@ -9,7 +9,8 @@
 
 namespace tmm {
 
-// A batch of row-major matrices, of which TMA brings boxes of box_rows x box_columns with the 128-byte swizzle.
+// A batch of row-major matrices, of which TMA brings or takes boxes of box_rows x box_columns. In shared memory they are swizzled as widely
+// as their rows are: 128, 64 or 32 bytes; not at all where rows have 16.
 struct TensorMapRequest {
     // Of the TensorMap, within the kernel's arguments.
     std::size_t offset = 0;
@@ -26,9 +27,9 @@ struct TensorMapRequest {
     int box_columns = 0;
 };
 
-// As many as a kernel has operands; in place, since running a plan allocates nothing.
+// As many as a kernel has matrices; in place, since running a plan allocates nothing.
 struct TensorMapRequests {
-    std::array<TensorMapRequest, 2> requests;
+    std::array<TensorMapRequest, 3> requests;
     int count = 0;
 
     const TensorMapRequest* begin() const { return requests.data(); }

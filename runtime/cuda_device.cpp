@@ -335,14 +335,19 @@ public:
         const cuuint64_t strides[] = {static_cast<cuuint64_t>(request.row_bytes), static_cast<cuuint64_t>(request.matrix_bytes)};
         const cuuint32_t box[] = {static_cast<cuuint32_t>(request.box_columns), static_cast<cuuint32_t>(request.box_rows), 1};
         const cuuint32_t neighbours[] = {1, 1, 1};
+        const int box_row_bytes = request.box_columns * size_of(request.type);
+        const CUtensorMapSwizzle swizzle = box_row_bytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+                                           : box_row_bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                           : box_row_bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+                                                                 : CU_TENSOR_MAP_SWIZZLE_NONE;
         // A row of a box begins within a line where the matrix's rows are no whole lines: then the L2 would fetch lines that no box needs.
         constexpr std::int64_t line = 128;
         const bool whole_lines = request.row_bytes % line == 0 && request.matrix_bytes % line == 0;
         const CUtensorMapL2promotion promotion = whole_lines ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
         check(driver_,
-              driver_.tensor_map_encode_tiled(
-                  static_cast<CUtensorMap*>(map), tensor_type(request.type), 3, const_cast<void*>(request.address), sizes, strides, box,
-                  neighbours, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, promotion, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+              driver_.tensor_map_encode_tiled(static_cast<CUtensorMap*>(map), tensor_type(request.type), 3,
+                                              const_cast<void*>(request.address), sizes, strides, box, neighbours,
+                                              CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, promotion, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
               "cuTensorMapEncodeTiled");
     }
 

@@ -11,39 +11,50 @@ void land(const AsyncCopy& copy) {
     std::memset(static_cast<char*>(copy.destination) + read, 0, static_cast<std::size_t>(copy.bytes) - read);
 }
 
-// A box by rows, each of 128 bytes.
+// A box, element after element.
 void land(const host::BulkCopy& copy) {
     const host::EncodedMatrix& m = copy.matrix;
     const int row_bytes = m.box_columns * m.element_bytes;
+    const auto element = static_cast<std::size_t>(m.element_bytes);
     for (int r = 0; r < m.box_rows; ++r)
         for (int c = 0; c < m.box_columns; ++c) {
             const long long row = copy.y + r, column = copy.x + c;
             const unsigned address = copy.address + static_cast<unsigned>(r * row_bytes + c * m.element_bytes);
-            unsigned char* const to = copy.destination + (host::swizzled_128(address) - copy.address);
-            const bool inside = row >= 0 && row < m.rows && column >= 0 && column < m.columns && copy.z >= 0 && copy.z < m.matrices;
-            if (inside)
-                std::memcpy(to, m.address + copy.z * m.matrix_bytes + row * m.row_bytes + column * m.element_bytes,
-                            static_cast<std::size_t>(m.element_bytes));
-            else
-                std::memset(to, 0, static_cast<std::size_t>(m.element_bytes));
+            unsigned char* const in_shared = copy.shared + (host::swizzled(address, static_cast<unsigned>(row_bytes)) - copy.address);
+            // Boxes that leave are cut off at whole chunks of 16 bytes.
+            const long long cut = copy.barrier ? column : column - c % (16 / m.element_bytes);
+            const bool inside = row >= 0 && row < m.rows && column >= 0 && cut < m.columns && copy.z >= 0 && copy.z < m.matrices;
+            const unsigned char* const in_matrix = m.address + copy.z * m.matrix_bytes + row * m.row_bytes + column * m.element_bytes;
+            if (!copy.barrier && inside)
+                std::memcpy(const_cast<unsigned char*>(in_matrix), in_shared, element);
+            else if (copy.barrier && inside)
+                std::memcpy(in_shared, in_matrix, element);
+            else if (copy.barrier)
+                std::memset(in_shared, 0, element);
         }
+    if (!copy.barrier) return;
     copy.barrier->bytes -= m.box_rows * row_bytes;
     copy.barrier->end_phase_if_complete();
 }
 
-void AsyncCopies::clear() {
+template <class Copy>
+void GroupedCopies<Copy>::clear() {
     copies_.clear();
     landed_ = 0;
     open_group_ = 0;
 }
 
-void AsyncCopies::land_all_but(int pending_groups) {
+template <class Copy>
+void GroupedCopies<Copy>::land_all_but(int pending_groups) {
     while (landed_ < copies_.size() && copies_[landed_].group + static_cast<unsigned>(pending_groups) < open_group_)
         land(copies_[landed_++].copy);
     if (landed_ < copies_.size()) return;
     copies_.clear();
     landed_ = 0;
 }
+
+template class GroupedCopies<AsyncCopy>;
+template class GroupedCopies<host::BulkCopy>;
 
 void DeferredOperations::clear() {
     operations_.clear();

@@ -20,17 +20,19 @@ struct AsyncCopy {
 void land(const AsyncCopy& copy);
 void land(const host::BulkCopy& copy);
 
-// A thread's copies by cp.async.
-class AsyncCopies {
+// A thread's copies by cp.async, or its boxes on the way from shared memory.
+template <class Copy>
+class GroupedCopies {
 public:
     void clear();
-    void start(const AsyncCopy& copy) { copies_.push_back({copy, open_group_}); }
+    void start(const Copy& copy) { copies_.push_back({copy, open_group_}); }
     void commit() { ++open_group_; }
     void land_all_but(int pending_groups);
+    bool empty() const { return copies_.empty(); }
 
 private:
     struct Started {
-        AsyncCopy copy;
+        Copy copy;
         unsigned group;
     };
     // In the order issued; those before `landed_` have landed.
@@ -38,6 +40,9 @@ private:
     std::size_t landed_ = 0;
     unsigned open_group_ = 0;
 };
+
+using AsyncCopies = GroupedCopies<AsyncCopy>;
+using BulkStores = GroupedCopies<host::BulkCopy>;
 
 // A thread's share of wgmma's operations.
 class DeferredOperations {

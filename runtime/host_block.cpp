@@ -116,6 +116,19 @@ public:
         else
             bulk_copies_.start(copy);
     }
+    void written_to_shared() { scheduler_.current().unfenced = true; }
+    void fence_proxy_async() { scheduler_.current().unfenced = false; }
+    void start_bulk_store(const host::BulkCopy& copy, Site site) {
+        const auto is_unfenced = [](const HostThread& thread) { return thread.unfenced; };
+        if (std::ranges::any_of(scheduler_.current_part(kHostWarpSize), is_unfenced))
+            fail("the copy engine takes what a thread of the warp has written and not fenced for it", site);
+        if (scheduler_.chance().heads())
+            land(copy);
+        else
+            scheduler_.current().stores.start(copy);
+    }
+    void commit_bulk_stores() { scheduler_.current().stores.commit(); }
+    void wait_for_bulk_stores(int pending_groups) { scheduler_.current().stores.land_all_but(pending_groups); }
     void land_bulk_copies(const host::Mbarrier* barrier) { scheduler_.mbarriers_changed(bulk_copies_.land_for(barrier)); }
     void mbarrier_changed() { scheduler_.mbarriers_changed(1); }
     void wait_for_mbarriers(Site site) { scheduler_.wait_for_mbarriers(site); }
@@ -199,6 +212,11 @@ const host::Services& host_services() {
         .shared_span = [](unsigned address) { return running->shared_span(address); },
         .start_bulk_copy = [](const host::BulkCopy& copy) { running->start_bulk_copy(copy); },
         .land_bulk_copies = [](const host::Mbarrier* barrier) { running->land_bulk_copies(barrier); },
+        .written_to_shared = [] { running->written_to_shared(); },
+        .fence_proxy_async = [] { running->fence_proxy_async(); },
+        .start_bulk_store = [](const host::BulkCopy& copy, Site site) { running->start_bulk_store(copy, site); },
+        .commit_bulk_stores = [] { running->commit_bulk_stores(); },
+        .wait_for_bulk_stores = [](int pending_groups) { running->wait_for_bulk_stores(pending_groups); },
         .mbarrier_changed = [] { running->mbarrier_changed(); },
         .wait_for_mbarriers = [](Site site) { running->wait_for_mbarriers(site); },
         .defer = [](void (*run)(const void* data), const void* data, int bytes) { running->defer(run, data, bytes); },

@@ -201,6 +201,9 @@ __attribute__((noinline)) void HostScheduler::run_thread() {
     HostThread* const self = current_;
     try {
         launch_->kernel(launch_->arguments);
+        if (!self->stores.empty() && fault_.empty())
+            fault_ = fmt::format("thread {} of block {} has ended before its boxes were read from shared memory",
+                                 index_of(*self) % block_threads_, block_number(index_of(*self)));
     } catch (const Cancelled&) {
     }
     self->state = State::exited;

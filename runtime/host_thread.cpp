@@ -32,6 +32,8 @@ void HostThread::begin_block(const host::Thread& place) {
     state = State::not_started;
     fiber = nullptr;
     copies.clear();
+    stores.clear();
+    unfenced = false;
     deferred.clear();
 }
 

@@ -33,6 +33,9 @@ struct HostThread {
     int barrier_threads = 0;
     unsigned long long changes_seen = 0;
     AsyncCopies copies;
+    BulkStores stores;
+    // It has written to shared memory what the copy engine need not see yet.
+    bool unfenced = false;
     DeferredOperations deferred;
 
     // Forgets its last block.

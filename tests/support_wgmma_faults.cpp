@@ -21,6 +21,9 @@ constexpr const char* kOneTileOfPlanes = "block_m=64,block_n=64,block_k=64,stage
 constexpr const char* kPaddedRows = "70x130x333 dtype=bf16 align=16 lda=336 ldb=136";
 // More tiles of C than the device has SMs, so that each consumer has several.
 constexpr const char* kManyTiles = "1400x1400x168 dtype=bf16";
+// Results that leave in boxes, four of each warp; C ends within a chunk of 16 bytes.
+constexpr const char* kBoxes = "block_m=64,block_n=256,block_k=64,stages=2";
+constexpr const char* kAlignedResults = "70x1501x90 dtype=bf16 align=16 lda=96 ldb=1504 ldc=1504";
 constexpr const char* kFloats = "70x130x333";
 constexpr const char* kFloatsOfOneTile = "70x130x61";
 
@@ -61,6 +64,15 @@ const std::vector<WgmmaFault>& wgmma_faults() {
          "    for (int tile = 0; tile < item.tiles; ++tile) {\n        pipeline.wait_full();",
          "    pipeline.pass_turn();\n    for (int tile = 0; tile < item.tiles; ++tile) {\n        pipeline.wait_full();", kTurns,
          kManyTiles},
+        {"a box is filled while it is still read", "tmm/wgmma_boxes.cuh",
+         "if (lane == 0) ptx::cp_async_bulk_wait_group_read<kBoxes - 1>();", "", kBoxes, kAlignedResults},
+        {"a box leaves before the whole warp has filled it", "tmm/wgmma_boxes.cuh", "// The box is full.\n                __syncwarp();",
+         "", kBoxes, kAlignedResults},
+        {"the copy engine is not told what was written", "tmm/wgmma_boxes.cuh", "ptx::fence_proxy_async();", "", kBoxes, kAlignedResults},
+        {"a thread ends before its boxes have been read", "tmm/wgmma_boxes.cuh", "ptx::cp_async_bulk_wait_group_read<0>();", "", kBoxes,
+         kAlignedResults},
+        {"the end of a row is left out", "tmm/wgmma_boxes.cuh", "if (x <= whole && whole < x + kRowLength)", "if (false)", kBoxes,
+         kAlignedResults},
         {"parts overwrite tiles that are still read", "tmm/wgmma.cuh", "ptx::bar_sync(1, consumers(config) * kWarpgroup);", "", kParts,
          kPaddedRows, false},
         {"parts are summed before they are there", "tmm/wgmma.cuh", "// Every block's part is there.\n                ptx::cluster_sync();",

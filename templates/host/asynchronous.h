@@ -33,18 +33,22 @@ struct Mbarrier {
 };
 static_assert(sizeof(Mbarrier) == 8);
 
-// A box of a matrix on its way to shared memory. address: of the destination, as the GPU counts it: the swizzle depends on it.
+// A box of a matrix on its way to shared memory, or from there. address: of its place there, as the GPU counts it: the swizzle depends on
+// it. barrier: null on the way from there.
 struct BulkCopy {
-    unsigned char* destination;
+    unsigned char* shared;
     unsigned address;
     EncodedMatrix matrix;
     int x, y, z;
     Mbarrier* barrier;
 };
 
-// Within 1024 bytes, 8 rows of 128, chunk c of row r stands at c ^ r.
+// Within 1024 bytes, 8 rows of 128, chunk c of row r stands at c ^ r; where rows are shorter, only among the chunks of a row.
+constexpr unsigned swizzled(unsigned address, unsigned row_bytes) {
+    return address ^ (address >> 7 & (row_bytes / 16 - 1)) << 4;
+}
 constexpr unsigned swizzled_128(unsigned address) {
-    return address ^ (address >> 7 & 7) << 4;
+    return swizzled(address, 128);
 }
 
 // A piece of a block's shared memory: the GPU's addresses and the CPU's.

@@ -8,7 +8,7 @@
 namespace tmm::host {
 
 // Part of the compiler's identity: an image made for another version is never loaded.
-inline constexpr int kEmulationVersion = 4;
+inline constexpr int kEmulationVersion = 5;
 
 struct Index {
     unsigned x;
@@ -57,6 +57,13 @@ struct Services {
     // Lands when a thread waits for its barrier (in shuffled order perhaps sooner).
     void (*start_bulk_copy)(const BulkCopy& copy);
     void (*land_bulk_copies)(const Mbarrier* barrier);
+    // The thread has written to shared memory; what it has written so far is seen by the copy engine.
+    void (*written_to_shared)();
+    void (*fence_proxy_async)();
+    // Is read from shared memory when the thread waits for its group (in shuffled order perhaps sooner).
+    void (*start_bulk_store)(const BulkCopy& copy, Site site);
+    void (*commit_bulk_stores)();
+    void (*wait_for_bulk_stores)(int pending_groups);
     // Some barrier in shared memory has changed; waits until one has.
     void (*mbarrier_changed)();
     void (*wait_for_mbarriers)(Site site);

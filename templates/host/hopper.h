@@ -102,6 +102,31 @@ inline void cp_async_bulk_tensor_3d_multicast(void* destination, const TensorMap
     }
 }
 
+inline void fence_proxy_async() {
+    host::services->fence_proxy_async();
+}
+inline void cp_async_bulk_tensor_3d_store(const TensorMap* map, int x, int y, int z, const void* source, TMM_HOST_SITE) {
+    host::BulkCopy copy{};
+    __builtin_memcpy(&copy.matrix, map, sizeof copy.matrix);
+    copy.shared = static_cast<unsigned char*>(const_cast<void*>(source));
+    copy.address = host::services->shared_address(source, {file, line});
+    copy.x = x;
+    copy.y = y;
+    copy.z = z;
+    // The span of the swizzle; without one the 128 bytes that the instruction wants.
+    const int row_bytes = copy.matrix.box_columns * copy.matrix.element_bytes;
+    if (copy.address % static_cast<unsigned>(row_bytes > 16 ? 8 * row_bytes : 128) != 0)
+        host::services->fail("a box's address is no multiple of its swizzle's span", {file, line});
+    host::services->start_bulk_store(copy, {file, line});
+}
+inline void cp_async_bulk_commit_group() {
+    host::services->commit_bulk_stores();
+}
+template <int pending>
+inline void cp_async_bulk_wait_group_read() {
+    host::services->wait_for_bulk_stores(pending);
+}
+
 // An operand of wgmma in shared memory, by its descriptor.
 struct SharedOperand {
     unsigned start;

@@ -229,6 +229,25 @@ __device__ inline void cp_async_bulk_tensor_3d_multicast(void* destination, cons
         : "memory");
 }
 
+// What this thread has written to shared memory by ordinary stores is seen by the copy engine when it is told to store it.
+__device__ inline void fence_proxy_async() {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+// A box from shared memory goes to the map's matrix, as far as it lies within; in the background, by a group of the thread's.
+__device__ inline void cp_async_bulk_tensor_3d_store(const TensorMap* map, int x, int y, int z, const void* source) {
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(map), "r"(x), "r"(y), "r"(z),
+                 "r"(shared_address(source))
+                 : "memory");
+}
+__device__ inline void cp_async_bulk_commit_group() {
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+// Waits until the boxes of all but this thread's last `pending` groups have been read from shared memory.
+template <int pending>
+__device__ inline void cp_async_bulk_wait_group_read() {
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
+}
+
 // sums += left * right: 64 x k of one matrix times k x n of the other, both in shared memory, by the four warps of a warpgroup, in
 // the background; k is 32 bytes. transpose: rows of the matrix run along M or N. The PTX names every register of the sums, so that
 // the generator writes the instruction that a kernel needs into the kernel's text.

@@ -18,6 +18,7 @@
 #include "tmm/ptx.cuh"
 #include "tmm/shared_memory.cuh"
 #include "tmm/unfit_marks.cuh"
+#include "tmm/wgmma_boxes.cuh"
 #include "tmm/wgmma_fragments.cuh"
 #include "tmm/wgmma_pipeline.cuh"
 #include "tmm/wgmma_planes.cuh"
@@ -113,6 +114,7 @@ __device__ void kernel(const WgmmaArgs& args) {
         const int group_column = group % config.warps_n * group_n(config);
         const int thread = static_cast<int>(threadIdx.x) - kWarpgroup;
         int number = 0;
+        BoxStore<signature, config> boxes(args, staged[thread / 32]);
         items.for_each([&](const WorkItem& item) {
             Sums<config> sums = {};
             if constexpr (config.ping_pong) {
@@ -134,7 +136,6 @@ __device__ void kernel(const WgmmaArgs& args) {
             } else {
                 multiply<signature, config>(pipeline, item, group_row, group_column, sums);
             }
-            const Destination<signature, config> destination(args, item);
             if constexpr (config.cluster > 1) {
                 // All of the block's warpgroups have read the tiles that the sums overwrite.
                 ptx::bar_sync(1, consumers(config) * kWarpgroup);
@@ -142,14 +143,18 @@ __device__ void kernel(const WgmmaArgs& args) {
                 show_part<config>(group_row, group_column, sums, part);
                 // Every block's part is there.
                 ptx::cluster_sync();
-                store_cluster_tile<signature, config>(destination, thread, part);
+                store_cluster_tile<signature, config>(Destination<signature, config>(args, item), thread, part);
                 // No block ends, and its shared memory with it, before the others have read it.
                 ptx::cluster_arrive_relaxed();
                 ptx::cluster_wait();
+            } else if constexpr (stores_boxes(config, signature)) {
+                boxes.store(item, group_row, group_column, sums);
             } else {
-                store_tile<signature, config>(destination, group_row, group_column, sums, staged[thread / 32]);
+                store_tile<signature, config>(Destination<signature, config>(args, item), group_row, group_column, sums,
+                                              staged[thread / 32]);
             }
         });
+        if constexpr (stores_boxes(config, signature)) boxes.finish();
     }
 }
 

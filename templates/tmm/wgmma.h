@@ -14,6 +14,8 @@ namespace tmm {
 struct WgmmaArgs : GemmArgs {
     TensorMap left;
     TensorMap right;
+    // Of C, where results leave in boxes.
+    TensorMap result;
     // Where the operands are planes of floats (planes.h): the power of two that each line was divided by in each part of K,
     // [batch][part][line], and which
     // tiles of lines do not fit their planes.
@@ -176,9 +178,37 @@ constexpr bool trades_registers(const KernelConfig& c) {
     return registers_at_launch(c) > kProducerRegisters && consumer_registers(c) > registers_at_launch(c);
 }
 
-// A warp turns its 16 rows of sums, so many columns at a time, into rows of C by way of shared memory: in C's type, or in float where
-// C is read, since the sum is rounded only once.
+// A warp turns its 16 rows of sums, so many columns at a time, into rows of C by way of shared memory.
 constexpr int kWarpRows = 16;
+
+// Do results leave by the copy engine, in boxes (wgmma_boxes.cuh)? Else the warp writes them itself (wgmma_store.cuh).
+constexpr bool stores_boxes(const KernelConfig& c, const KernelSignature& s) {
+    return !s.reads_c && s.align_c >= 16 && c.split_k == 1;
+}
+// Elements of C in a row of a box, and rows: up to 128 bytes of the sums' columns, or, swapped, a warp's 16 rows of sums.
+constexpr int sum_columns_of_box(const KernelConfig& c, const KernelSignature& s) {
+    int columns = kRowBytes / size_of(s.type_c);
+    while (group_n(c) % columns != 0) columns /= 2;
+    return columns;
+}
+constexpr int box_columns(const KernelConfig& c, const KernelSignature& s) {
+    return c.swap_ab ? kWarpRows : sum_columns_of_box(c, s);
+}
+constexpr int box_rows(const KernelConfig& c, const KernelSignature& s) {
+    return c.swap_ab ? sum_columns_of_box(c, s) : kWarpRows;
+}
+constexpr int box_bytes(const KernelConfig& c, const KernelSignature& s) {
+    return box_rows(c, s) * box_columns(c, s) * size_of(s.type_c);
+}
+// While one leaves the next is filled.
+constexpr int kBoxes = 2;
+// The columns that the copy engine stores: as many as fill chunks of 16 bytes.
+constexpr i64 whole_chunks(i64 columns, ElementType type) {
+    const i64 chunk = 16 / size_of(type);
+    return columns / chunk * chunk;
+}
+
+// Otherwise staged in C's type, or in float where C is read, since the sum is rounded only once.
 constexpr int staged_bytes(const KernelConfig& c, const KernelSignature& s) {
     return s.reads_c || c.split_k > c.cluster ? 4 : size_of(s.type_c);
 }
@@ -192,6 +222,7 @@ constexpr int staged_distance(const KernelConfig& c, const KernelSignature& s) {
     return (c.swap_ab ? kWarpRows : staged_columns(c, s)) * staged_bytes(c, s) + 4 * (c.swap_ab ? 4 : 2 * staged_bytes(c, s));
 }
 constexpr int staged_tile_bytes(const KernelConfig& c, const KernelSignature& s) {
+    if (stores_boxes(c, s)) return kBoxes * box_bytes(c, s);
     return (c.swap_ab ? staged_columns(c, s) : kWarpRows) * staged_distance(c, s);
 }
 

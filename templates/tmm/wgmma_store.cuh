@@ -6,6 +6,7 @@
 //     row 16 w + t / 4 + 8:  the same columns
 #pragma once
 
+#include "tmm/chunks.cuh"
 #include "tmm/epilogue.cuh"
 #include "tmm/partial_sums.cuh"
 #include "tmm/ptx.cuh"
@@ -135,6 +136,39 @@ __device__ inline void stage(
     }
 }
 
+// Writes staged rows whose places in C start at any element of 16 bits: what lies in whole chunks of 16 aligned bytes by those
+// (chunks.cuh), and what is before and behind them by elements.
+template <int rows, int row_length, int distance, class Destination, class T>
+__device__ inline void store_unaligned_rows(const Destination& destination, int row0, int column0, int lane, const T* staged) {
+    const int rows_here = destination.rows - row0;
+    const int columns_here = destination.columns - column0 < row_length ? destination.columns - column0 : row_length;
+    // Elements of the row that stand before its first whole chunk.
+    const auto lead_of = [&](int row) { return (kChunkElements - shift_of(destination.at(row0 + row, column0))) % kChunkElements; };
+    constexpr int chunks = row_length / kChunkElements;
+#pragma unroll 4
+    for (int index = lane; index < rows * chunks; index += 32) {
+        const int row = index / chunks;
+        const int lead = lead_of(row);
+        const int column = lead + index % chunks * kChunkElements;
+        if (row >= rows_here || column + kChunkElements > columns_here) continue;
+        const T* const from = staged + row * distance + column - lead;
+        const Chunks both{*reinterpret_cast<const Chunk*>(from),
+                          lead > 0 ? *reinterpret_cast<const Chunk*>(from + kChunkElements) : Chunk{}};
+        ptx::st_global(destination.at(row0 + row, column0 + column), shifted(both, lead).element);
+    }
+    constexpr int ends = 2 * kChunkElements;
+#pragma unroll 4
+    for (int index = lane; index < rows * ends; index += 32) {
+        const int row = index / ends;
+        const int lead = lead_of(row);
+        const int behind = lead < columns_here ? lead + (columns_here - lead) / kChunkElements * kChunkElements : columns_here;
+        const bool is_before = index % ends < kChunkElements;
+        const int column = is_before ? index % ends : behind + index % ends - kChunkElements;
+        if (row < rows_here && column < (is_before && lead < columns_here ? lead : columns_here))
+            store_vector(destination.at(row0 + row, column0 + column), load_vector<1>(staged + row * distance + column));
+    }
+}
+
 // Each warp turns its 16 rows of the sums into rows of C in shared memory, `staged_columns` columns after the other, and writes those
 // by vectors, at C's edges as far as they exist. With swap_ab the sums' rows are C's columns.
 template <KernelSignature signature, KernelConfig config>
@@ -164,27 +198,31 @@ __device__ inline void store_tile(const Destination<signature, config>& destinat
             __syncwarp();
             const int row0 = config.swap_ab ? right : left;
             const int column0 = config.swap_ab ? left : right;
-            constexpr int elements = rows * row_length;
-            constexpr int pass = 32 * width;
+            if constexpr (sizeof(T) == 2 && width < kChunkElements) {
+                store_unaligned_rows<rows, row_length, distance>(destination, row0, column0, lane, staged);
+            } else {
+                constexpr int elements = rows * row_length;
+                constexpr int pass = 32 * width;
 #pragma unroll 4
-            for (int first = 0; first < elements; first += pass) {
-                const int element = first + lane * width;
-                const int row = element / row_length;
-                const int column = element % row_length;
-                if ((elements % pass == 0 || element < elements) && destination.has(row0 + row + 1, column0 + column + width))
-                    S::template store<width>(destination.at(row0 + row, column0 + column), staged + row * distance + column,
-                                             destination.alpha, destination.beta);
-            }
-            // What the last vector of each row has of C, where C ends within it.
-            const int columns_here = destination.columns - column0;
-            if (width > 1 && columns_here < row_length && columns_here % width > 0) {
+                for (int first = 0; first < elements; first += pass) {
+                    const int element = first + lane * width;
+                    const int row = element / row_length;
+                    const int column = element % row_length;
+                    if ((elements % pass == 0 || element < elements) && destination.has(row0 + row + 1, column0 + column + width))
+                        S::template store<width>(destination.at(row0 + row, column0 + column), staged + row * distance + column,
+                                                 destination.alpha, destination.beta);
+                }
+                // What the last vector of each row has of C, where C ends within it.
+                const int columns_here = destination.columns - column0;
+                if (width > 1 && columns_here < row_length && columns_here % width > 0) {
 #pragma unroll 1
-                for (int element = lane; element < rows * width; element += 32) {
-                    const int row = element / width;
-                    const int column = columns_here / width * width + element % width;
-                    if (destination.has(row0 + row + 1, column0 + column + 1))
-                        S::template store<1>(destination.at(row0 + row, column0 + column), staged + row * distance + column,
-                                             destination.alpha, destination.beta);
+                    for (int element = lane; element < rows * width; element += 32) {
+                        const int row = element / width;
+                        const int column = columns_here / width * width + element % width;
+                        if (destination.has(row0 + row + 1, column0 + column + 1))
+                            S::template store<1>(destination.at(row0 + row, column0 + column), staged + row * distance + column,
+                                                 destination.alpha, destination.beta);
+                    }
                 }
             }
             // They have been written before the next overwrite them.

@@ -198,6 +198,7 @@ inline void stmatrix(void* row, const unsigned (&pairs)[matrices], host::Site si
             static_cast<unsigned short*>(rows[matrix * 8 + line])[place] = half_of(pairs[matrix], i);
         }
     }
+    host::services->written_to_shared();
 }
 template <bool transposed>
 inline void stmatrix_x4(void* row, const unsigned (&pairs)[4], TMM_HOST_SITE) {

@@ -1,0 +1,116 @@
+// What becomes of a warpgroup's sums where C's rows are aligned: boxes of C that the copy engine takes out of shared memory, while the
+// warpgroup goes on, and cuts off where C ends. It cuts whole chunks of 16 bytes only: of a chunk in which C's rows end the warp writes the
+// elements itself.
+//
+// Each warp fills two boxes in turn. Of each 8 rows of 128 bytes of a box, 1024 bytes, chunk c of 16 bytes of row r stands at c ^ r; rows
+// of 64 and 32 bytes, of which 2 and 4 take the place of one, have as many chunks less to choose from. So 8 rows of a chunk meet in no
+// bank.
+#pragma once
+
+#include "tmm/ptx.cuh"
+#include "tmm/vector.cuh"
+#include "tmm/wgmma_store.cuh"
+
+namespace tmm::wgmma {
+
+template <KernelSignature signature, KernelConfig config>
+class BoxStore {
+    using C = Element<signature.type_c>;
+    static constexpr int kRowLength = box_columns(config, signature);
+    static constexpr int kColumns = sum_columns_of_box(config, signature);
+
+public:
+    // boxes: the warp's two.
+    __device__ BoxStore(const WgmmaArgs& args, unsigned char* boxes)
+        : args_(args), box_(boxes), other_(boxes + box_bytes(config, signature)) {}
+
+    // The block's next tile; by all threads of the warpgroup.
+    __device__ void store(const WorkItem& item, int group_row, int group_column, const Sums<config>& sums) {
+        const auto alpha = static_cast<float>(args_.alpha);
+        const int thread = ptx::thread_here();
+        const int lane = thread % 32;
+        const int left = static_cast<int>(item.left0) + group_row + thread % kWarpgroup / 32 * kWarpRows;
+        const int right = static_cast<int>(item.right0) + group_column;
+#pragma unroll
+        for (int i = 0; i < group_m(config) / kRows; ++i) {
+#pragma unroll
+            for (int first_column = 0; first_column < group_n(config); first_column += kColumns) {
+                // What was in this box has been read.
+                if (lane == 0) ptx::cp_async_bulk_wait_group_read<kBoxes - 1>();
+                __syncwarp();
+                fill(sums.of[i], lane, first_column, alpha);
+                ptx::fence_proxy_async();
+                // The box is full.
+                __syncwarp();
+                const int x = config.swap_ab ? left + i * kRows : right + first_column;
+                const int y = config.swap_ab ? right + first_column : left + i * kRows;
+                const int whole = static_cast<int>(whole_chunks(args_.n, signature.type_c));
+                if (lane == 0) {
+                    if (x < whole) ptx::cp_async_bulk_tensor_3d_store(&args_.result, x, y, item.batch, box_);
+                    ptx::cp_async_bulk_commit_group();
+                }
+                if (x <= whole && whole < x + kRowLength) store_ends(item, lane, x, y, whole - x);
+                unsigned char* const filled = box_;
+                box_ = other_;
+                other_ = filled;
+            }
+        }
+    }
+
+    // Before the thread ends, and the shared memory with its block.
+    __device__ void finish() const {
+        ptx::cp_async_bulk_wait_group_read<0>();
+    }
+
+private:
+    // The box's columns from `first` on that C has, fewer than a chunk.
+    __device__ void store_ends(const WorkItem& item, int lane, int x, int y, int first) const {
+        const int ends = static_cast<int>(args_.n) - x - first;
+        C* const c = static_cast<C*>(args_.c) + item.batch * args_.stride_c;
+        for (int index = lane; index < box_rows(config, signature) * ends; index += 32) {
+            const int row = index / ends;
+            const int column = first + index % ends;
+            if (y + row < args_.m) store_vector(c + (y + row) * args_.ldc + x + column, load_vector<1>(place(row, column)));
+        }
+    }
+
+    // Where an element of the box stands, in whole chunks of 16 bytes or parts of one.
+    __device__ C* place(int row, int column) const {
+        constexpr int row_bytes = kRowLength * static_cast<int>(sizeof(C));
+        const int offset = row * row_bytes + column * static_cast<int>(sizeof(C));
+        return reinterpret_cast<C*>(box_ + (offset ^ (offset >> 7 & (row_bytes / 16 - 1)) << 4));
+    }
+
+    __device__ void fill(const float (&sums)[group_n(config) / 2], int lane, int first_column, float alpha) const {
+        if constexpr (sizeof(C) == 2) {
+            // Matrices of 8 x 8: rows 0 to 7 and 8 to 15 of 8 columns, then of the next 8.
+            const int row = lane / 8 % 2 * 8;
+            const int column = lane / 16 * 8;
+            const auto pair = [&](int sum) { return ptx::cvt_rn_pair<signature.type_c>(alpha * sums[sum], alpha * sums[sum + 1]); };
+            constexpr int step = kColumns % 16 == 0 ? 16 : 8;
+#pragma unroll
+            for (int c = 0; c < kColumns; c += step) {
+                const int sum = (first_column + c) / 2;
+                C* const to = config.swap_ab ? place(c + column + lane % 8, row) : place(row + lane % 8, c + column);
+                if constexpr (step == 16)
+                    ptx::stmatrix_x4<config.swap_ab != 0>(to, {pair(sum), pair(sum + 2), pair(sum + 4), pair(sum + 6)});
+                else
+                    ptx::stmatrix_x2<config.swap_ab != 0>(to, {pair(sum), pair(sum + 2)});
+            }
+        } else if constexpr (config.swap_ab) {
+            for_each_sum<group_n(config)>(sums, lane, first_column, kColumns,
+                                          [&](int row, int column, float sum) { *place(column, row) = alpha * sum; });
+        } else {
+            for_each_pair<group_n(config)>(sums, lane, first_column, kColumns, [&](int row, int column, Vector<float, 2> pair) {
+                store_vector(place(row, column), Vector<float, 2>{alpha * pair.element[0], alpha * pair.element[1]});
+            });
+        }
+    }
+
+    const WgmmaArgs& args_;
+    // The one to be filled next.
+    unsigned char* box_;
+    unsigned char* other_;
+};
+
+}  // namespace tmm::wgmma

@@ -17,7 +17,9 @@ constexpr double kProductsPerClock = 2048;
 constexpr double kSharedBytesPerClock = 128;
 constexpr double kL2BytesPerClock = 64;
 constexpr double kStoredBytesPerClock = 20;
-constexpr double kClocksPerMicrosecond = 1.7e3;
+constexpr double kClocksPerMicrosecond = 1.9e3;
+// Under load, at the power limit.
+constexpr double kTensorClocksPerMicrosecond = 1.7e3;
 constexpr double kMemoryBytesPerMicrosecond = 4.4e6;
 constexpr double kShortPieces = 0.08;
 // From a copy's issue to its landing, L2 missed.
@@ -29,6 +31,7 @@ constexpr double kSecondKernel = 2.0;
 constexpr double kClusterSum = 0.6;
 constexpr double kClusterBytesPerMicrosecond = 3e4;
 constexpr double kClusterStart = 0.5;
+constexpr double kEachSharer = 0.15;
 
 // The system's, of each block's shared memory.
 constexpr std::int64_t kReservedSharedBytes = 1024;
@@ -68,15 +71,18 @@ double ceil_divide(double a, double b) {
     return std::ceil(a / b);
 }
 
-bool whole_lines(i64 row_elements, ElementType type) {
+// Lines for each row of a box. Rows that TMA can't bring as they are get padded to whole lines; so are planes.
+double lines(i64 ld, ElementType type, int planes) {
     constexpr i64 line = 128;
-    return row_elements * size_of(type) % line == 0;
+    constexpr i64 needed = 16;
+    const i64 bytes = ld * size_of(type);
+    return planes > 1 || bytes % needed != 0 || bytes % line == 0 ? 1 : kSplitLines;
 }
-double lines_of_a(const GemmProblem& p, const KernelConfig& c) {
-    return c.planes > 1 || pad::pads_a(c) || whole_lines(p.lda, p.type_a) ? 1 : kSplitLines;
-}
-double lines_of_b(const GemmProblem& p, const KernelConfig& c) {
-    return c.planes > 1 || pad::pads_b(c) || whole_lines(p.ldb, p.type_b) ? 1 : kSplitLines;
+
+// The SMs of a GPC are no multiple of 4 or 8: some take no part where clusters are as large.
+double sms_for_clusters(int sms, int size) {
+    constexpr double taken = 0.91;
+    return size <= 2 ? sms : std::max(1.0, std::floor(taken * sms / size)) * size;
 }
 
 // As many stages as min_blocks blocks on an SM leave room for.
@@ -147,7 +153,7 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
                 for (const Sharing& sharing : kSharings) add_sharing(sharing);
             }
             config.raster = 0;
-            if (lines_of_a(problem, config) + lines_of_b(problem, config) > 2)
+            if (lines(problem.lda, problem.type_a, planes) + lines(problem.ldb, problem.type_b, planes) > 2)
                 for (const Sharing& sharing : kWideSharings) add_sharing(sharing);
         }
     };
@@ -155,7 +161,7 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
         const i64 right = swap ? problem.m : problem.n;
         const double squares = ceil_divide(static_cast<double>(problem.m), wgmma::kRows) *
                                ceil_divide(static_cast<double>(problem.n), wgmma::kRows) * static_cast<double>(problem.batch);
-        const bool small = squares < device.sm_count && problem.n >= wgmma::kRows;
+        const bool small = squares < 2 * device.sm_count && problem.n >= wgmma::kRows;
         if (swap && problem.m > kMostSwappedRows && !small && !left_is_b) continue;
         for (const Rows& rows : kRows) {
             for (const int block_n : kColumns) {
@@ -186,7 +192,7 @@ double wgmma_estimate(const GemmProblem& problem, const KernelConfig& c, const D
     const KernelSignature s = main_signature(problem, c);
     const auto [m, n, k, batch] = std::array{static_cast<double>(problem.m), static_cast<double>(problem.n), static_cast<double>(problem.k),
                                              static_cast<double>(problem.batch)};
-    const double sms = std::max(1, device.sm_count);
+    const double sms = sms_for_clusters(std::max(1, device.sm_count), wgmma::cluster_size(c));
     const double element = size_of(s.type_a) * c.planes;
 
     const double phases = std::max(1.0, ceil_divide(ceil_divide(k, c.split_k), c.block_k));
@@ -196,19 +202,23 @@ double wgmma_estimate(const GemmProblem& problem, const KernelConfig& c, const D
     const double products = wgmma::kRows * columns * 16 / kProductsPerClock;
     // From registers or not, the left operand's words are read once for each instruction.
     const double operands = (wgmma::kRows + columns) * 32 / kSharedBytesPerClock;
-    const double lines_left = c.swap_ab ? lines_of_b(problem, c) : lines_of_a(problem, c);
-    const double lines_right = c.swap_ab ? lines_of_a(problem, c) : lines_of_b(problem, c);
-    const double from_l2 =
-        (lines_left * c.block_m / c.multicast_a + lines_right * c.block_n / c.multicast_b) * c.block_k * element / kL2BytesPerClock;
-    const double phase = std::max(instructions * std::max(products, operands), from_l2);
+    const double lines_a = lines(problem.lda, problem.type_a, c.planes);
+    const double lines_b = lines(problem.ldb, problem.type_b, c.planes);
+    const double lines_left = c.swap_ab ? lines_b : lines_a;
+    const double lines_right = c.swap_ab ? lines_a : lines_b;
+    // What comes to the SM, and what the L2 is asked for, of which blocks that share tiles save each other some.
+    const double bytes_per_line = c.block_k * element / (kL2BytesPerClock * kClocksPerMicrosecond);
+    const double arrival = (c.block_m + c.block_n) * bytes_per_line;
+    const double requests = (lines_left * c.block_m / c.multicast_a + lines_right * c.block_n / c.multicast_b) * bytes_per_line;
+    const double phase = std::max({instructions * std::max(products, operands) / kTensorClocksPerMicrosecond, arrival, requests});
     // All SMs store at about the same time.
-    const double epilogue = static_cast<double>(c.block_m) * c.block_n * size_of(s.type_c) / kStoredBytesPerClock;
+    const double epilogue = static_cast<double>(c.block_m) * c.block_n * size_of(s.type_c) / (kStoredBytesPerClock * kClocksPerMicrosecond);
 
     const auto blocks = static_cast<double>(wgmma::blocks(c, problem.m, problem.n, problem.batch));
     const double resident = blocks_per_sm(c, s, device);
     const double busiest = ceil_divide(blocks, sms);
     const double epilogues = c.ping_pong ? 1 : busiest;
-    const double arithmetic = (busiest * phases * phase + epilogues * epilogue) / kClocksPerMicrosecond;
+    const double arithmetic = busiest * phases * phase + epilogues * epilogue;
     const double in_flight = c.stages * std::min(resident, busiest);
     const double latency = busiest * phases / in_flight * kMemoryLatency;
 
@@ -227,9 +237,10 @@ double wgmma_estimate(const GemmProblem& problem, const KernelConfig& c, const D
     const double sums_bytes = 4.0 * c.block_m * c.block_n;
     // What is not the longest still stands in its way.
     const double longest = std::max({arithmetic, latency, memory});
-    const double beside = 0.15 * (arithmetic + latency + memory - longest + busiest * phases * from_l2 / kClocksPerMicrosecond);
+    const double beside = 0.15 * (arithmetic + latency + memory - longest + busiest * phases * requests);
     return kFixed + padding + splitting + longest + beside + (partial_results(c) > 1 ? kSecondKernel : 0.0) +
-           (c.cluster > 1 ? kClusterSum + sums_bytes / kClusterBytesPerMicrosecond : 0.0) + (wgmma::multicast(c) > 1 ? kClusterStart : 0.0);
+           (c.cluster > 1 ? kClusterSum + sums_bytes / kClusterBytesPerMicrosecond : 0.0) +
+           (wgmma::multicast(c) > 1 ? kClusterStart + kEachSharer * wgmma::multicast(c) : 0.0);
 }
 
 }  // namespace tmm

@@ -1,5 +1,5 @@
-// Which kernels a plan launches to prepare an operand, and for a run that finds one prepared: on a device that only takes down what
-// is launched, so that no GPU is needed.
+// Which kernels a plan launches to prepare an operand, and for a run that finds one prepared, and how many blocks: on a device that only
+// takes down what is launched, so that no GPU is needed.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -62,6 +62,9 @@ public:
     std::unique_ptr<Replay> record(const std::function<void(Stream)>&) override { return nullptr; }
     DeviceState state() override { return {}; }
     int blocks_per_sm(const LoadedKernel&, int, std::int64_t) override { return 0; }
+    int clusters_at_once(const LoadedKernel&, const LaunchShape&) override { return clusters; }
+    // Unknown.
+    int clusters = 0;
 
 private:
     DeviceInfo info_ = assumed_device("90");
@@ -183,4 +186,21 @@ TEST_CASE_FIXTURE(Fixture, "prepared operands are of no meaning to plans that sp
     compiler->refused = "planes_f32_nn_v4";
     ignores(make(kPlanes));
     set_log_sink({});
+}
+
+TEST_CASE_FIXTURE(Fixture, "blocks that walk over the work are no more than the clusters that are resident at once") {
+    problem = parse_shape("4096x4096x64 dtype=bf16").problem;
+    const std::string tile = "family=wgmma,block_m=128,block_n=128,block_k=64,stages=2,vector_width=8,boundary=hardware,warps_m=2";
+    const auto grid = [&](const std::string& config, int clusters) {
+        device->clusters = clusters;
+        const RuntimePlan plan = make(config);
+        return launched([&] { plan.run(call, nullptr); }).front().grid;
+    };
+    CHECK(grid(tile + ",multicast_a=4", 0) == 132);
+    CHECK(grid(tile + ",multicast_a=4", 30) == 120);
+    CHECK(grid(tile + ",multicast_a=4", 1000) == 132);
+    CHECK(grid(tile + ",multicast_a=2,multicast_b=4", 14) == 112);
+    CHECK(grid(tile, 30) == 132);
+    // Each of these clusters has a tile of its own.
+    CHECK(grid(tile + ",split_k=4,cluster=4", 30) == 32 * 32 * 4);
 }

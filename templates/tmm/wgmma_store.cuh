@@ -145,7 +145,7 @@ __device__ inline void store_unaligned_rows(const Destination& destination, int 
     // Elements of the row that stand before its first whole chunk.
     const auto lead_of = [&](int row) { return (kChunkElements - shift_of(destination.at(row0 + row, column0))) % kChunkElements; };
     constexpr int chunks = row_length / kChunkElements;
-#pragma unroll 4
+#pragma unroll 1
     for (int index = lane; index < rows * chunks; index += 32) {
         const int row = index / chunks;
         const int lead = lead_of(row);
@@ -157,7 +157,7 @@ __device__ inline void store_unaligned_rows(const Destination& destination, int 
         ptx::st_global(destination.at(row0 + row, column0 + column), shifted(both, lead).element);
     }
     constexpr int ends = 2 * kChunkElements;
-#pragma unroll 4
+#pragma unroll 1
     for (int index = lane; index < rows * ends; index += 32) {
         const int row = index / ends;
         const int lead = lead_of(row);
@@ -203,7 +203,7 @@ __device__ inline void store_tile(const Destination<signature, config>& destinat
             } else {
                 constexpr int elements = rows * row_length;
                 constexpr int pass = 32 * width;
-#pragma unroll 4
+#pragma unroll 1
                 for (int first = 0; first < elements; first += pass) {
                     const int element = first + lane * width;
                     const int row = element / row_length;

@@ -471,6 +471,8 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
     std::optional<KernelConfig> best_wgmma;
     double best_wgmma_estimate = 0;
     for_each_wgmma(problem, device, [&](const KernelConfig& config) {
+        // Bands are predicted to take as long.
+        if (config.raster != 0) return;
         const double estimate = model.estimate(config);
         if ((best_wgmma && estimate >= best_wgmma_estimate) || !serves(config)) return;
         best_wgmma = config;

@@ -24,6 +24,7 @@ constexpr double kMemoryBytesPerMicrosecond = 4.4e6;
 constexpr double kShortPieces = 0.08;
 // From a copy's issue to its landing, L2 missed.
 constexpr double kMemoryLatency = 0.9;
+constexpr double kStagesRead = 1.5;
 // A launch, the first tiles, the last results.
 constexpr double kFixed = 2.6;
 constexpr double kPaddedBytesPerMicrosecond = 3e6;
@@ -219,7 +220,8 @@ double wgmma_estimate(const GemmProblem& problem, const KernelConfig& c, const D
     const double busiest = ceil_divide(blocks, sms);
     const double epilogues = c.ping_pong ? 1 : busiest;
     const double arithmetic = busiest * phases * phase + epilogues * epilogue;
-    const double in_flight = c.stages * std::min(resident, busiest);
+    // Of a block's stages one is read, and the one before it often still.
+    const double in_flight = (c.stages - kStagesRead) * std::min(resident, busiest);
     const double latency = busiest * phases / in_flight * kMemoryLatency;
 
     // Operands that are padded are read and written once more.

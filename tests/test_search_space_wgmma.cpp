@@ -14,6 +14,8 @@
 #include "generator/search_space_wgmma.h"
 #include "generator/shapes_file.h"
 #include "generator/text.h"
+#include "tmm/rules.h"
+#include "tmm/wgmma.h"
 
 using namespace tmm;
 
@@ -126,6 +128,44 @@ TEST_CASE("few rows of C are columns of the instruction") {
     for (const char* text : {"2048x2048x2048 dtype=bf16", "4096x16x4096 dtype=bf16"})
         for (const KernelConfig& config : wgmma_of(search_space(parse_shape(text).problem, device, Effort::normal)))
             CHECK(config.swap_ab == 0);
+}
+
+TEST_CASE("what is predicted to be fastest keeps tiles coming, and does not wait for clusters that find no room") {
+    const DeviceInfo device = assumed_device("90");
+    for (const char* text : {"1024x1024x1024 dtype=bf16", "4096x4096x4096 dtype=bf16 ops=nt", "64x11008x4096 dtype=bf16 ops=nt",
+                             "32x6144x4096 dtype=bf16 ops=nt", "512x512x32768 dtype=f16", "1000x1000x1000 dtype=bf16", "3000x3000x3000"}) {
+        CAPTURE(text);
+        const GemmProblem problem = parse_shape(text).problem;
+        const KernelConfig best = default_config(problem, device);
+        REQUIRE(best.family == family::wgmma);
+        CHECK(best.stages >= 3);
+        // Of clusters of 4 and more the 132 SMs hold no 33.
+        const i64 blocks = wgmma::blocks(best, problem.m, problem.n, problem.batch);
+        CHECK((cluster_size(best) < 4 || blocks <= 120 || blocks > 2 * device.sm_count));
+    }
+}
+
+TEST_CASE("warpgroups take turns where an SM has several tiles") {
+    const DeviceInfo device = assumed_device("90");
+    const auto turns = [&](const char* text) {
+        const std::vector<KernelConfig> found = wgmma_of(search_space(parse_shape(text).problem, device, Effort::normal));
+        return std::count_if(found.begin(), found.end(), [](const KernelConfig& c) { return c.ping_pong == 1; });
+    };
+    CHECK(turns("4096x4096x1024 dtype=bf16") >= 8);
+    CHECK(turns("512x512x4096 dtype=bf16") == 0);
+    CHECK(turns("4096x4096x4096") == 0);
+}
+
+TEST_CASE("blocks share both operands where rows are no whole lines") {
+    const DeviceInfo device = assumed_device("90");
+    const auto share_both = [&](const char* text) {
+        const std::vector<KernelConfig> found = wgmma_of(search_space(parse_shape(text).problem, device, Effort::full));
+        return std::any_of(found.begin(), found.end(), [](const KernelConfig& c) { return c.multicast_a > 1 && c.multicast_b > 1; });
+    };
+    CHECK(share_both("2000x2000x2000 dtype=bf16"));
+    CHECK(!share_both("2048x2048x2048 dtype=bf16"));
+    // These rows are padded to whole lines.
+    CHECK(!share_both("2001x2001x2001 dtype=bf16"));
 }
 
 TEST_CASE("tiles are shared where there are many, K is split where there are few") {

@@ -72,7 +72,7 @@ struct LaunchStep {
                                     std::byte* arguments) = nullptr;
     // How many blocks of the grid the bound arguments give work to. Null: all.
     std::int64_t (*busy_blocks)(const LaunchStep& step, const std::byte* arguments) = nullptr;
-    // The tensor maps that the bound arguments still lack, none where the call reads no operands. Null for kernels without TMA.
+    // The tensor maps that the bound arguments still lack, none of operands that the call does not read. Null for kernels without TMA.
     TensorMapRequests (*tensor_maps)(const LaunchStep& step, const std::byte* arguments) = nullptr;
 };
 

@@ -110,9 +110,12 @@ public:
         // What measuring one candidate takes: some twenty runs and the work around them.
         const auto affordable = static_cast<std::size_t>(bounds.microseconds / (6e3 + 16 * best));
         const std::size_t limit = std::clamp(affordable, bounds.least, bounds.most);
-        // Predictions of different families compare badly: none of these takes more than half of the places, and the others have theirs.
-        // Beside wgmma the others are rarely the fastest.
-        const std::size_t share = suits_wgmma(problem_, device_) && !multiplies_floats(problem_) ? 5 : 2;
+        // Predictions of different families compare badly: none of these takes more than its share of the places, half or, beside wgmma,
+        // where they are rarely the fastest but with very few rows, a fifth.
+        constexpr std::int64_t very_few = 4;
+        const bool beside_wgmma =
+            suits_wgmma(problem_, device_) && !multiplies_floats(problem_) && std::min(problem_.m, problem_.n) > very_few;
+        const std::size_t share = beside_wgmma ? 5 : 2;
         std::map<int, std::size_t> crowds{{family::mma, 0}, {family::gemv, 0}};
         if (multiplies_floats(problem_) && problem_.compute != ComputeMode::tf32) crowds.emplace(family::wgmma, 0);
         for (const Entry& entry : found_) {
@@ -125,9 +128,9 @@ public:
             else if (count >= limit)
                 rejections_.push_back(Rejection{.config = entry.config, .reason = fmt::format("not among the {} best predictions", limit)});
             else if (crowd != crowds.end() && share * crowd->second >= limit)
-                rejections_.push_back(Rejection{
-                    .config = entry.config,
-                    .reason = fmt::format("not among {}'s {} best predictions", kFamilyNames[entry.config.family], limit / share)});
+                rejections_.push_back(Rejection{.config = entry.config,
+                                                .reason = fmt::format("not among {}'s {} best predictions",
+                                                                      kFamilyNames[entry.config.family], (limit + share - 1) / share)});
             else {
                 space.candidates.push_back(entry.config);
                 if (crowd != crowds.end()) ++crowd->second;
@@ -358,8 +361,12 @@ void for_each_wgmma(const GemmProblem& p, const DeviceInfo& device, Visit&& visi
 std::optional<std::string> why_no_wgmma(const GemmProblem& p, const DeviceInfo& device) {
     constexpr std::int64_t longest = std::int64_t{1} << 40;
     if (device.emulated || device.compute_capability() != 90) return "wgmma needs compute capability 9.0";
-    if (std::max(p.lda, p.stride_a) >= longest / size_of(p.type_a) || std::max(p.ldb, p.stride_b) >= longest / size_of(p.type_b))
+    if (std::max(p.lda, p.stride_a) >= longest / size_of(p.type_a) || std::max(p.ldb, p.stride_b) >= longest / size_of(p.type_b) ||
+        std::max(p.ldc, p.stride_c) >= longest / size_of(p.type_c))
         return "TMA takes rows and matrices less than 2^40 bytes apart";
+    // Its coordinates; a tile may begin, or end, so far beyond.
+    constexpr std::int64_t last = (std::int64_t{1} << 31) - (1 << 12);
+    if (std::max({p.m, p.n, p.k, p.batch}) > last) return "TMA's coordinates end at 2^31";
     return std::nullopt;
 }
 
@@ -402,6 +409,7 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
         if (!multiplies_floats(p)) return "planes are what f32 operands are split into";
         if (p.compute != ComputeMode::f32) return "products of planes serve compute=f32 alone; f32_strict takes FP32 FMAs only";
     }
+    if (c.family != family::naive && std::max({p.m, p.n, p.k}) >= kLargestGrid) return "sizes of 2^31 and more are left to naive";
     if (c.family == family::wgmma) {
         if (auto reason = why_no_wgmma(p, device)) return reason;
     }
@@ -423,7 +431,6 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
     if (accumulators + 24 > register_limit)
         return fmt::format("{} accumulators a thread do not fit its {} registers", accumulators, register_limit);
     if (c.family != family::naive) {
-        if (p.m >= kLargestGrid || p.n >= kLargestGrid || p.k >= kLargestGrid) return "sizes of 2^31 and more are left to naive";
         if (p.m > 0 && p.n > 0) {
             const std::int64_t tiles_n = ceil_divide(c.swap_ab ? p.m : p.n, c.block_n);
             const std::int64_t tiles = ceil_divide(c.swap_ab ? p.n : p.m, c.block_m) * tiles_n;

@@ -60,7 +60,7 @@ constexpr int kColumns[] = {8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144
 // Of boxes that begin within a line the L2 is asked for two lines a row instead of one.
 constexpr double kSplitLines = 1.7;
 
-// Blocks along N that share their tile of A, and along M their tile of B.
+// Blocks along the right operand that share their tile of the left one, and along the left one that share their tile of the right one.
 struct Sharing {
     int multicast_a, multicast_b;
 };
@@ -72,12 +72,19 @@ double ceil_divide(double a, double b) {
     return std::ceil(a / b);
 }
 
-// Lines for each row of a box. Rows that TMA can't bring as they are get padded to whole lines; so are planes.
-double lines(i64 ld, ElementType type, int planes) {
+// Lines for each row of a box. Rows that TMA can't bring as they are get padded; so are those of planes.
+double lines(i64 columns, i64 ld, ElementType type, int planes) {
     constexpr i64 line = 128;
     constexpr i64 needed = 16;
-    const i64 bytes = ld * size_of(type);
-    return planes > 1 || bytes % needed != 0 || bytes % line == 0 ? 1 : kSplitLines;
+    if (planes > 1) type = planes::type_of(planes);
+    const bool padded = planes > 1 || ld * size_of(type) % needed != 0;
+    return (padded ? pad::padded_ld(columns, type) : ld) * size_of(type) % line == 0 ? 1 : kSplitLines;
+}
+double lines_of_a(const GemmProblem& p, int planes) {
+    return lines(stored_columns_a(p), p.lda, p.type_a, planes);
+}
+double lines_of_b(const GemmProblem& p, int planes) {
+    return lines(stored_columns_b(p), p.ldb, p.type_b, planes);
 }
 
 // The SMs of a GPC are no multiple of 4 or 8: some take no part where clusters are as large.
@@ -154,7 +161,7 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
                 for (const Sharing& sharing : kSharings) add_sharing(sharing);
             }
             config.raster = 0;
-            if (lines(problem.lda, problem.type_a, planes) + lines(problem.ldb, problem.type_b, planes) > 2)
+            if (lines_of_a(problem, planes) + lines_of_b(problem, planes) > 2)
                 for (const Sharing& sharing : kWideSharings) add_sharing(sharing);
         }
     };
@@ -203,8 +210,8 @@ double wgmma_estimate(const GemmProblem& problem, const KernelConfig& c, const D
     const double products = wgmma::kRows * columns * 16 / kProductsPerClock;
     // From registers or not, the left operand's words are read once for each instruction.
     const double operands = (wgmma::kRows + columns) * 32 / kSharedBytesPerClock;
-    const double lines_a = lines(problem.lda, problem.type_a, c.planes);
-    const double lines_b = lines(problem.ldb, problem.type_b, c.planes);
+    const double lines_a = lines_of_a(problem, c.planes);
+    const double lines_b = lines_of_b(problem, c.planes);
     const double lines_left = c.swap_ab ? lines_b : lines_a;
     const double lines_right = c.swap_ab ? lines_a : lines_b;
     // What comes to the SM, and what the L2 is asked for, of which blocks that share tiles save each other some.

@@ -124,7 +124,7 @@ const std::vector<Mutation> kMutations = {
     {kWorkItem, "C's stride", "item.batch * args.stride_c", "item.batch * args.stride_a", "simt turned batch"},
     // simt: clusters.
     {kSimt, "no barrier before the parts are read", "// Every block's part is there.\n    ptx::cluster_sync();", "", "simt cluster"},
-    {kSimt, "no barrier before the parts go away", "before the others have read it.\n    ptx::cluster_arrive_relaxed();\n    ptx::cluster_wait();", "before the others have read it.\n", "simt cluster"},
+    {kSimt, "no barrier before the parts go away", "before the others have read it.\n    ptx::cluster_meet();", "before the others have read it.\n", "simt cluster"},
     {kWorkItem, "blocks of a cluster, of one tile", "tile = index / cluster % (tiles_m * tiles_n)", "tile = index % (tiles_m * tiles_n)", "simt cluster"},
     {kWorkItem, "part of K of a block in a cluster", "rest % clusters_k * cluster + rank", "rest % clusters_k + rank * clusters_k", "simt clusters"},
     {"tmm/partial_sums.cuh", "a part is left out", "for (int p = 1; p < parts; ++p)", "for (int p = 2; p < parts; ++p)", "simt cluster"},
@@ -274,7 +274,7 @@ const std::vector<Mutation> kMutations = {
     {kPad, "distance of padded rows", "destination + row * padded_ld", "destination + row * matrix.ld", "pad both"},
     {kPad, "end of the last row", "(matrix.rows - 1) * matrix.ld + matrix.columns", "(matrix.rows - 1) * matrix.ld", "pad both"},
     {kPad, "end of the last matrix", "((batch - 1) * matrix.stride", "(0 * matrix.stride", "pad both"},
-    {kPad, "no second chunk", "shift > 0 ? read_chunk(chunk + kChunkElements, begin, end) : Chunk{}", "Chunk{}", "pad both"},
+    {kPad, "no second chunk", "shift > 0 && shift + left - i * step > kChunkElements ? read_chunk(chunk + kChunkElements, begin, end) : Chunk{}", "Chunk{}", "pad both"},
     {kPad, "the first chunk again", "chunk + kChunkElements", "chunk", "pad both"},
     {kPad, "no shift", "shifted(chunks[i], shift)", "shifted(chunks[i], 0)", "pad both"},
     {kPad, "step of the loads", "chunk = from + i * step - shift", "chunk = from + i - shift", "pad both"},

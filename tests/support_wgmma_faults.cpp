@@ -20,6 +20,7 @@ constexpr const char* kOneTileOfPlanes = "block_m=64,block_n=64,block_k=64,stage
 
 constexpr const char* kPaddedRows = "70x130x333 dtype=bf16 align=16 lda=336 ldb=136";
 // More tiles of C than the device has SMs, so that each consumer has several.
+constexpr const char* kManyShortTiles = "1400x2100x40 dtype=bf16 ldb=2104 ldc=2101";
 constexpr const char* kManyTiles = "1400x1400x168 dtype=bf16";
 // Results that leave in boxes, four of each warp; C ends within a chunk of 16 bytes.
 constexpr const char* kBoxes = "block_m=64,block_n=256,block_k=64,stages=2";
@@ -60,6 +61,9 @@ const std::vector<WgmmaFault>& wgmma_faults() {
          kPaddedRows},
         {"a consumer takes the tiles before its own", "tmm/wgmma.cuh", "pipeline.skip(item);", "", kTurns, kManyTiles},
         {"a consumer does not wait for its turn", "tmm/wgmma.cuh", "pipeline.wait_turn(consumer, turn / 2);", "", kTurns, kManyTiles},
+        {"a turn is passed on before all warps have had theirs", "tmm/wgmma_pipeline.cuh",
+         "__syncwarp();\n            if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(turn_",
+         "for (int i = threadIdx.x % kWarpgroup == 0 ? 0 : 4; i < 4; ++i) ptx::mbarrier_arrive(turn_", kTurns, kManyShortTiles},
         {"a turn is passed on before all tiles have landed", "tmm/wgmma.cuh",
          "    for (int tile = 0; tile < item.tiles; ++tile) {\n        pipeline.wait_full();",
          "    pipeline.pass_turn();\n    for (int tile = 0; tile < item.tiles; ++tile) {\n        pipeline.wait_full();", kTurns,
@@ -73,6 +77,12 @@ const std::vector<WgmmaFault>& wgmma_faults() {
          kAlignedResults},
         {"the end of a row is left out", "tmm/wgmma_boxes.cuh", "if (x <= whole && whole < x + kRowLength)", "if (false)", kBoxes,
          kAlignedResults},
+        {"blocks tell each other by barriers that are not made yet", "tmm/wgmma.cuh",
+         "    if constexpr (multicast(config) > 1)\n        ptx::cluster_meet();",
+         "    if constexpr (multicast(config) > 1)\n        __syncthreads();", kShared, kPaddedRows},
+        {"chunks of a row are stored as they are staged", "tmm/wgmma_store.cuh", "shifted(both, lead).element", "both.first.element",
+         kOneGroup, kPaddedRows},
+        {"the ends of unaligned rows are left out", "tmm/wgmma_store.cuh", "index < rows * ends", "index < 0", kOneGroup, kPaddedRows},
         {"parts overwrite tiles that are still read", "tmm/wgmma.cuh", "ptx::bar_sync(1, consumers(config) * kWarpgroup);", "", kParts,
          kPaddedRows, false},
         {"parts are summed before they are there", "tmm/wgmma.cuh", "// Every block's part is there.\n                ptx::cluster_sync();",

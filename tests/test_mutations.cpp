@@ -99,7 +99,7 @@ void finish(const Trial& trial, int status) {
 }  // namespace
 
 TEST_CASE("every fault's anchor stands in its template, and every barrier has a fault") {
-    constexpr const char* kBarriers[] = {"__syncthreads()", "ptx::cluster_sync()", "ptx::cluster_wait()"};
+    constexpr const char* kBarriers[] = {"__syncthreads()", "ptx::cluster_sync()", "ptx::cluster_meet()"};
     std::map<std::string, int> barriers;
     // A fault that is planted for several families counts once.
     std::set<std::string> counted;

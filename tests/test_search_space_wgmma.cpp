@@ -219,9 +219,12 @@ TEST_CASE("a wgmma config that the device or the problem rules out says why") {
     CHECK(has(reason(parse_shape("2200000000x64x8 dtype=bf16").problem, "", hopper), "left to naive"));
     CHECK(has(reason(parse_shape("2000000000x2000000000x8 dtype=bf16").problem, "", hopper), "more blocks than a grid"));
 
+    CHECK(has(reason(parse_shape("2147483600x64x8 dtype=bf16").problem, "", hopper), "TMA's coordinates"));
+
     // Rows and matrices that TMA's distances of 40 bits do not reach.
     const i64 far = i64{1} << 39;
-    for (i64 GemmProblem::*distance : {&GemmProblem::lda, &GemmProblem::ldb, &GemmProblem::stride_a, &GemmProblem::stride_b}) {
+    for (i64 GemmProblem::*distance : {&GemmProblem::lda, &GemmProblem::ldb, &GemmProblem::ldc, &GemmProblem::stride_a,
+                                       &GemmProblem::stride_b, &GemmProblem::stride_c}) {
         GemmProblem wide = problem;
         wide.batch = 2;
         wide.*distance = far;

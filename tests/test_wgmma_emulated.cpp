@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "generator/assumed_device.h"
@@ -27,7 +28,9 @@ using namespace tmm::testing;
 TEST_CASE("sampled configs of wgmma are right on the emulated device") {
     const std::uint64_t seed = test_seed();
     const auto most = static_cast<std::size_t>(test_setting("CONFIGS", 12));
-    const DeviceInfo h200 = assumed_device("90");
+    // Of so few SMs that most blocks have several tiles to walk over.
+    DeviceInfo h200 = assumed_device("90");
+    h200.sm_count = 2;
     std::vector<Sample> samples = sample_configs({.seed = seed, .count = 600, .problems_per_config = 2}, h200);
     samples.erase(std::remove_if(samples.begin(), samples.end(), [](const Sample& s) { return s.config.family != family::wgmma; }),
                   samples.end());
@@ -62,16 +65,50 @@ std::string wrong_with(const WgmmaFault& fault, const TemplateFiles& files) {
 
 }  // namespace
 
+TEST_CASE("results leave in boxes of every width, and by whole chunks where rows are unaligned") {
+    struct Case {
+        const char* config;
+        const char* shape;
+    };
+    constexpr const char* kSmall = "block_m=64,block_n=64,block_k=64,stages=2";
+    for (const Case& one : {
+             // Rows of 128, 64, 32 and 16 bytes.
+             Case{"block_m=64,block_n=128,block_k=64,stages=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
+             Case{"block_m=64,block_n=96,block_k=64,stages=2", "130x200x70 dtype=f16 ops=nt align=16 lda=72 ldb=72"},
+             Case{"block_m=64,block_n=80,block_k=64,stages=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
+             Case{"block_m=64,block_n=40,block_k=64,stages=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
+             // Of floats; of a transposed product; both.
+             Case{kSmall, "130x203x70 dtype=bf16 ctype=f32 align=16 lda=72 ldb=208 ldc=204"},
+             Case{"block_m=64,block_n=24,block_k=64,stages=2,swap_ab=1", "50x203x70 dtype=bf16 align=16 lda=72 ldb=208 ldc=208"},
+             Case{"block_m=64,block_n=40,block_k=64,stages=2,swap_ab=1", "50x203x70 dtype=f16 ctype=f32 align=16 lda=72 ldb=208 ldc=204"},
+             // Fewer columns than a chunk has, members of a batch, tiles of a cluster that lie outside of C.
+             Case{kSmall, "70x3x70 dtype=bf16 align=16 lda=72 ldb=8 ldc=8"},
+             Case{kSmall, "70x72x70 dtype=bf16 batch=3 align=16 lda=72"},
+             Case{"block_m=64,block_n=64,block_k=64,stages=2,multicast_a=2,multicast_b=2", "130x136x70 dtype=bf16 align=16 lda=72"},
+             // Rows that start anywhere.
+             Case{kSmall, "70x133x70 dtype=bf16 align=16 lda=72 ldb=136 ldc=135"},
+             Case{kSmall, "70x5x70 dtype=f16 align=16 lda=72 ldb=8 ldc=5"},
+             Case{"block_m=64,block_n=24,block_k=64,stages=2,swap_ab=1", "50x203x70 dtype=bf16 align=16 lda=72 ldb=208 ldc=205"},
+             Case{kSmall, "70x132x70 dtype=bf16 align=16 lda=72 ldb=136 ldc=132"},
+         }) {
+        CAPTURE(one.config);
+        CAPTURE(one.shape);
+        CHECK(wrong_with({.what = "", .file = "", .text = "", .instead = "", .config = one.config, .shape = one.shape},
+                         active_templates()) == "");
+    }
+}
+
 // What no emulation shows is left out: a missing wait for the kernel before (griddepcontrol.wait), for kernels run one after the other
 // here, and a missing fence of barriers just made (fence.mbarrier_init).
 TEST_CASE("each fault in how wgmma's threads, barriers and copies meet is found on the emulated device") {
-    std::set<std::string> seen_right;
+    std::set<std::pair<std::string, std::string>> seen_right;
     for (const WgmmaFault& fault : wgmma_faults()) {
         CAPTURE(std::string(fault.what));
-        if (seen_right.insert(fault.config).second) CHECK(wrong_with(fault, active_templates()) == "");
+        if (seen_right.insert({fault.config, fault.shape}).second) CHECK(wrong_with(fault, active_templates()) == "");
         const std::string found = wrong_with(fault, with_fault(fault));
         CHECK(found != "");
         CHECK(found.find("does not compile") == std::string::npos);
+        CHECK(found.find("invalid") == std::string::npos);
         if (std::getenv("TMM_TEST_VERBOSE")) fmt::print("{}: {}\n", fault.what, found.substr(0, 200));
     }
 }

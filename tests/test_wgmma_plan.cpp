@@ -71,7 +71,8 @@ void check_limits(const TensorMapRequest& map) {
     CHECK(map.matrices >= 1);
     CHECK(map.box_rows >= 1);
     CHECK(map.box_rows <= 256);
-    CHECK(map.box_columns * size_of(map.type) <= 128);
+    const int row = map.box_columns * size_of(map.type);
+    CHECK((row == 128 || row == 64 || row == 32 || row == 16));
 }
 
 GemmProblem with_ops(std::string shape, const char* ops) {

@@ -55,7 +55,7 @@ __device__ inline void copy_piece(const T* source, T* destination, const Matrix&
         if (i * step >= left) break;
         const Unit* const chunk = from + i * step - shift;
         chunks[i].first = read_chunk(chunk, begin, end);
-        chunks[i].second = shift > 0 ? read_chunk(chunk + kChunkElements, begin, end) : Chunk{};
+        chunks[i].second = shift > 0 && shift + left - i * step > kChunkElements ? read_chunk(chunk + kChunkElements, begin, end) : Chunk{};
     }
 #pragma unroll
     for (int i = 0; i < steps; ++i) {

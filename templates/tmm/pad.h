@@ -39,7 +39,8 @@ constexpr Shape copy_of_b(const GemmProblem& p) {
 }
 
 // Elements from one row to the next: rows start at multiples of the 16 bytes that TMA wants, and rows of several lines of 128 bytes at
-// multiples of those, so that none of their boxes needs two lines where one would do; but floats as pack turns them.
+// multiples of those, so that none of their boxes needs two lines where one would do; but those of floats, which pack may turn,
+// only at multiples of 16.
 constexpr i64 padded_ld(i64 columns, ElementType type) {
     const i64 unit = (columns * size_of(type) < 512 || !is_16_bit(type) ? 16 : 128) / size_of(type);
     return (columns + unit - 1) / unit * unit;

@@ -133,12 +133,10 @@ private:
     }
     // The same, but does not wait for the planes to be written.
     __device__ static void meet() {
-        if constexpr (config.cluster > 1) {
-            ptx::cluster_arrive_relaxed();
-            ptx::cluster_wait();
-        } else {
+        if constexpr (config.cluster > 1)
+            ptx::cluster_meet();
+        else
             __syncthreads();
-        }
     }
 
     __device__ int tiles_of_block() const {

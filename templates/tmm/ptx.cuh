@@ -112,12 +112,9 @@ __device__ inline void cluster_sync() {
     asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-// The two halves without the fence: each thread of the cluster waits until all have arrived, but need not see what they wrote.
-__device__ inline void cluster_arrive_relaxed() {
-    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
-}
-__device__ inline void cluster_wait() {
-    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+// The same without the fence: what they wrote need not be seen.
+__device__ inline void cluster_meet() {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 // What the thread has written is seen by whoever knows, by a barrier, that it came here.
 __device__ inline void fence_acq_rel_cluster() {

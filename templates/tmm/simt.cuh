@@ -187,17 +187,18 @@ __device__ inline void store_cluster_tile(const Destination<signature, config>& 
     const int rank = static_cast<int>(ptx::cluster_ctarank());
     for (int vector = rank * threads(config) + static_cast<int>(threadIdx.x); vector < config.block_m * vectors_per_row;
          vector += config.cluster * threads(config)) {
+        const int row = vector / vectors_per_row;
+        const int column = vector % vectors_per_row * kSumVector;
+        // Who reads parts must also store them: then they are there before the thread meets the others and a block may end.
+        if (guarded && (row0 + row >= destination.rows || column0 + column >= destination.columns)) continue;
         Vector<float, kSumVector> parts[config.cluster];
 #pragma unroll
         for (int r = 0; r < config.cluster; ++r) parts[r] = load_vector<kSumVector>(ptx::mapa(part, r) + vector * kSumVector);
         const Vector<float, kSumVector> sum = sum_of_parts(parts);
-        const int row = vector / vectors_per_row;
-        const int column = vector % vectors_per_row * kSumVector;
         destination.template store<kSumVector, guarded>(row0 + row, column0 + column, sum.element);
     }
     // No block ends, and its shared memory with it, before the others have read it.
-    ptx::cluster_arrive_relaxed();
-    ptx::cluster_wait();
+    ptx::cluster_meet();
 }
 
 // `part`: where a cluster's blocks show each other their sums.

@@ -85,12 +85,10 @@ __device__ void kernel(const WgmmaArgs& args) {
         if (planes::any_unfit(args.unfit_a, args.unfit_b)) return;
     }
     // Everyone knows of the barriers, in all blocks that arrive at them.
-    if constexpr (multicast(config) > 1) {
-        ptx::cluster_arrive_relaxed();
-        ptx::cluster_wait();
-    } else {
+    if constexpr (multicast(config) > 1)
+        ptx::cluster_meet();
+    else
         __syncthreads();
-    }
 
     const int warpgroup = static_cast<int>(threadIdx.x) / kWarpgroup;
     if (warpgroup == 0) {
@@ -103,8 +101,7 @@ __device__ void kernel(const WgmmaArgs& args) {
         __syncwarp();
         if constexpr (config.cluster > 1) {
             ptx::cluster_sync();
-            ptx::cluster_arrive_relaxed();
-            ptx::cluster_wait();
+            ptx::cluster_meet();
         }
     } else {
         if constexpr (trades_registers(config)) ptx::setmaxnreg_inc<consumer_registers(config)>();
@@ -145,8 +142,7 @@ __device__ void kernel(const WgmmaArgs& args) {
                 ptx::cluster_sync();
                 store_cluster_tile<signature, config>(Destination<signature, config>(args, item), thread, part);
                 // No block ends, and its shared memory with it, before the others have read it.
-                ptx::cluster_arrive_relaxed();
-                ptx::cluster_wait();
+                ptx::cluster_meet();
             } else if constexpr (stores_boxes(config, signature)) {
                 boxes.store(item, group_row, group_column, sums);
             } else {

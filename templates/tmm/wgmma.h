@@ -17,8 +17,7 @@ struct WgmmaArgs : GemmArgs {
     // Of C, where results leave in boxes.
     TensorMap result;
     // Where the operands are planes of floats (planes.h): the power of two that each line was divided by in each part of K,
-    // [batch][part][line], and which
-    // tiles of lines do not fit their planes.
+    // [batch][part][line], and which tiles of lines do not fit their planes.
     const int* exponents_left = nullptr;
     const int* exponents_right = nullptr;
     UnfitMarks unfit_a;
@@ -186,10 +185,13 @@ constexpr bool stores_boxes(const KernelConfig& c, const KernelSignature& s) {
     return !s.reads_c && s.align_c >= 16 && c.split_k == 1;
 }
 // Elements of C in a row of a box, and rows: up to 128 bytes of the sums' columns, or, swapped, a warp's 16 rows of sums.
-constexpr int sum_columns_of_box(const KernelConfig& c, const KernelSignature& s) {
-    int columns = kRowBytes / size_of(s.type_c);
+constexpr int columns_in_a_row(const KernelConfig& c, int element_bytes) {
+    int columns = kRowBytes / element_bytes;
     while (group_n(c) % columns != 0) columns /= 2;
     return columns;
+}
+constexpr int sum_columns_of_box(const KernelConfig& c, const KernelSignature& s) {
+    return columns_in_a_row(c, size_of(s.type_c));
 }
 constexpr int box_columns(const KernelConfig& c, const KernelSignature& s) {
     return c.swap_ab ? kWarpRows : sum_columns_of_box(c, s);
@@ -213,9 +215,7 @@ constexpr int staged_bytes(const KernelConfig& c, const KernelSignature& s) {
     return s.reads_c || c.split_k > c.cluster ? 4 : size_of(s.type_c);
 }
 constexpr int staged_columns(const KernelConfig& c, const KernelSignature& s) {
-    int columns = kRowBytes / staged_bytes(c, s);
-    while (group_n(c) % columns != 0) columns /= 2;
-    return columns;
+    return columns_in_a_row(c, staged_bytes(c, s));
 }
 // Bytes from one staged row of C to the next, such that neither the sums' owners nor the rows' writers meet in a bank.
 constexpr int staged_distance(const KernelConfig& c, const KernelSignature& s) {

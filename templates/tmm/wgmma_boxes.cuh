@@ -3,8 +3,8 @@
 // elements itself.
 //
 // Each warp fills two boxes in turn. Of each 8 rows of 128 bytes of a box, 1024 bytes, chunk c of 16 bytes of row r stands at c ^ r; rows
-// of 64 and 32 bytes, of which 2 and 4 take the place of one, have as many chunks less to choose from. So 8 rows of a chunk meet in no
-// bank.
+// of 64 and 32 bytes, of which 2 and 4 take the place of one, have as many chunks less to choose from, rows of 16 bytes none. So 8 rows of
+// a chunk meet in no bank.
 #pragma once
 
 #include "tmm/ptx.cuh"
@@ -18,6 +18,9 @@ class BoxStore {
     using C = Element<signature.type_c>;
     static constexpr int kRowLength = box_columns(config, signature);
     static constexpr int kColumns = sum_columns_of_box(config, signature);
+
+    // Boxes stand behind the tiles, and each must begin where its swizzle does.
+    static_assert(pipeline_bytes(config, signature) % 1024 == 0);
 
 public:
     // boxes: the warp's two.

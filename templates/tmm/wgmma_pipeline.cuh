@@ -125,7 +125,7 @@ public:
             ptx::mbarrier_init(empty_ + stage, readers(config) * sharers(config));
         }
         if constexpr (config.ping_pong) {
-            for (int consumer = 0; consumer < consumers(config); ++consumer) ptx::mbarrier_init(turn_ + consumer, 1);
+            for (int consumer = 0; consumer < consumers(config); ++consumer) ptx::mbarrier_init(turn_ + consumer, kWarpgroup / 32);
         }
         ptx::fence_mbarrier_init();
     }
@@ -176,13 +176,15 @@ public:
     // With ping_pong a consumer reads the tiles of every other item; those of the others it leaves out.
     __device__ void skip(const WorkItem& item) { place_.skip(item.tiles); }
     // A barrier tells its last two phases apart: who waited for the tiles of its next item while the other consumer's still land could
-    // take an earlier phase for its own. So a consumer begins when all tiles of the item before have landed, and tells the other so.
+    // take an earlier phase for its own. So a consumer begins when all tiles of the item before have landed, and tells the other so; each
+    // of its warps does, for one that is late, storing its last results, must not find the turn after its own begun.
     __device__ void wait_turn(int consumer, int own_item) const {
         wait(turn_ + consumer, static_cast<unsigned>(consumer == 0 ? own_item + 1 : own_item) & 1);
     }
     __device__ void pass_turn() const {
         if constexpr (config.ping_pong) {
-            if (threadIdx.x % kWarpgroup == 0) ptx::mbarrier_arrive(turn_ + (threadIdx.x / kWarpgroup == 1 ? 1 : 0));
+            __syncwarp();
+            if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(turn_ + (threadIdx.x / kWarpgroup == 1 ? 1 : 0));
         }
     }
 

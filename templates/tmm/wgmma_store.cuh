@@ -264,15 +264,15 @@ __device__ inline void store_cluster_tile(const Destination<signature, config>& 
     for (int vector = rank * threads + thread; vector < vectors; vector += config.cluster * threads) {
         const int row = vector * width / row_length;
         const int column = vector * width % row_length;
+        // Who reads parts must also store them: then they are there before the thread meets the others and a block may end.
+        if (!destination.has(row + 1, column + 1)) continue;
         Vector<float, width> parts[config.cluster];
 #pragma unroll
         for (int r = 0; r < config.cluster; ++r) parts[r] = load_vector<width>(ptx::mapa(part, r) + row * part_distance(config) + column);
         const Vector<float, width> sums = sum_of_parts(parts);
-        if (destination.has(row + 1, column + 1)) {
-            const int left = destination.columns - column;
-            store_results<Destination<signature, config>::target, width>(destination.at(row, column), sums.element, destination.alpha,
-                                                                         destination.beta, left < width ? left : width);
-        }
+        const int left = destination.columns - column;
+        store_results<Destination<signature, config>::target, width>(destination.at(row, column), sums.element, destination.alpha,
+                                                                     destination.beta, left < width ? left : width);
     }
 }
 

@@ -166,9 +166,8 @@ inline void cluster_sync(TMM_HOST_SITE) {
     host::services->sync_cluster({file, line});
 }
 
-// The wait does the work of both; threads see each other's writes at once.
-inline void cluster_arrive_relaxed() {}
-inline void cluster_wait(TMM_HOST_SITE) {
+// Threads see each other's writes at once.
+inline void cluster_meet(TMM_HOST_SITE) {
     host::services->sync_cluster({file, line});
 }
 inline void fence_acq_rel_cluster() {}

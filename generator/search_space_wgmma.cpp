@@ -41,8 +41,6 @@ constexpr int kMostStages = 16;
 constexpr std::int64_t kMostSwappedRows = 256;
 // Tiles with a deeper stage than two rows of 128 bytes are no wider than that, so that some stages fit.
 constexpr int kWidestDeepTile = 192;
-// What a warpgroup with turns of its own may hold.
-constexpr int kMostTurnAccumulators = 192;
 
 struct Rows {
     int block_m, warps_m, warps_n;
@@ -142,8 +140,7 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
         const double tiles = tiles_left * tiles_right * static_cast<double>(problem.batch);
         const bool many = tiles > device.sm_count;
         const bool few = 2 * tiles < device.sm_count;
-        const bool takes_turns = many && min_blocks == 1 && planes == 1 && !left_is_b && rows.warps_m * rows.warps_n == 1 &&
-                                 block_n >= 64 && rows.block_m * block_n <= kMostTurnAccumulators * wgmma::kWarpgroup;
+        const bool takes_turns = many && min_blocks == 1 && planes == 1 && !left_is_b && rows.warps_m * rows.warps_n == 1 && block_n >= 64;
         const auto add_sharing = [&](const Sharing& sharing) {
             const bool shares = sharing.multicast_a * sharing.multicast_b > 1;
             if (shares && (few || min_blocks > 1)) return;

@@ -41,7 +41,9 @@ public:
                 // What was in this box has been read.
                 if (lane == 0) ptx::cp_async_bulk_wait_group_read<kBoxes - 1>();
                 __syncwarp();
-                fill(sums.of[i], lane, first_column, alpha);
+                put_sums<config, C, signature.type_c, kColumns>(
+                    sums.of[i], lane, first_column, [&](float sum) { return alpha * sum; },
+                    [&](int row, int column) { return place(row, column); });
                 ptx::fence_proxy_async();
                 // The box is full.
                 __syncwarp();
@@ -82,32 +84,6 @@ private:
         constexpr int row_bytes = kRowLength * static_cast<int>(sizeof(C));
         const int offset = row * row_bytes + column * static_cast<int>(sizeof(C));
         return reinterpret_cast<C*>(box_ + (offset ^ (offset >> 7 & (row_bytes / 16 - 1)) << 4));
-    }
-
-    __device__ void fill(const float (&sums)[group_n(config) / 2], int lane, int first_column, float alpha) const {
-        if constexpr (sizeof(C) == 2) {
-            // Matrices of 8 x 8: rows 0 to 7 and 8 to 15 of 8 columns, then of the next 8.
-            const int row = lane / 8 % 2 * 8;
-            const int column = lane / 16 * 8;
-            const auto pair = [&](int sum) { return ptx::cvt_rn_pair<signature.type_c>(alpha * sums[sum], alpha * sums[sum + 1]); };
-            constexpr int step = kColumns % 16 == 0 ? 16 : 8;
-#pragma unroll
-            for (int c = 0; c < kColumns; c += step) {
-                const int sum = (first_column + c) / 2;
-                C* const to = config.swap_ab ? place(c + column + lane % 8, row) : place(row + lane % 8, c + column);
-                if constexpr (step == 16)
-                    ptx::stmatrix_x4<config.swap_ab != 0>(to, {pair(sum), pair(sum + 2), pair(sum + 4), pair(sum + 6)});
-                else
-                    ptx::stmatrix_x2<config.swap_ab != 0>(to, {pair(sum), pair(sum + 2)});
-            }
-        } else if constexpr (config.swap_ab) {
-            for_each_sum<group_n(config)>(sums, lane, first_column, kColumns,
-                                          [&](int row, int column, float sum) { *place(column, row) = alpha * sum; });
-        } else {
-            for_each_pair<group_n(config)>(sums, lane, first_column, kColumns, [&](int row, int column, Vector<float, 2> pair) {
-                store_vector(place(row, column), Vector<float, 2>{alpha * pair.element[0], alpha * pair.element[1]});
-            });
-        }
     }
 
     const WgmmaArgs& args_;

@@ -76,12 +76,43 @@ __device__ inline void for_each_pair(const float (&sums)[n / 2], int lane, int f
     }
 }
 
-// What a sum is on its way through shared memory: already C's, or, where C is read as well, in float still.
+// Puts a warp's 16 rows of `columns` sums, from first_column on, in C's rows and as `made` makes them of type T, where place(row, column)
+// says. type: T's, where it has 16 bits.
+template <KernelConfig config, class T, ElementType type, int columns, class Made, class Place>
+__device__ inline void put_sums(const float (&sums)[group_n(config) / 2], int lane, int first_column, Made&& made, Place&& place) {
+    constexpr bool transposed = config.swap_ab != 0;
+    if constexpr (sizeof(T) == 2) {
+        // Matrices of 8 x 8: rows 0 to 7 and 8 to 15 of 8 columns, then of the next 8.
+        const int row = lane / 8 % 2 * 8;
+        const int column = lane / 16 * 8;
+        const auto pair = [&](int sum) { return ptx::cvt_rn_pair<type>(made(sums[sum]), made(sums[sum + 1])); };
+        constexpr int step = columns % 16 == 0 ? 16 : 8;
+#pragma unroll
+        for (int c = 0; c < columns; c += step) {
+            const int sum = (first_column + c) / 2;
+            T* const to = transposed ? place(c + column + lane % 8, row) : place(row + lane % 8, c + column);
+            if constexpr (step == 16)
+                ptx::stmatrix_x4<transposed>(to, {pair(sum), pair(sum + 2), pair(sum + 4), pair(sum + 6)});
+            else
+                ptx::stmatrix_x2<transposed>(to, {pair(sum), pair(sum + 2)});
+        }
+    } else if constexpr (transposed) {
+        for_each_sum<group_n(config)>(sums, lane, first_column, columns,
+                                      [&](int row, int column, float sum) { *place(column, row) = made(sum); });
+    } else {
+        for_each_pair<group_n(config)>(sums, lane, first_column, columns, [&](int row, int column, Vector<float, 2> pair) {
+            for (float& sum : pair.element) sum = made(sum);
+            store_vector(place(row, column), pair);
+        });
+    }
+}
+
+// What a sum is on its way through shared memory: already C's, or, where C is read as well, in float still and without alpha.
 template <KernelSignature target, bool in_float>
 struct Staged {
     using C = Element<target.type_c>;
     using Type = C;
-    __device__ static Type from(float sum, float alpha) { return from_float<C>(alpha * sum); }
+    __device__ static float made(float sum, float alpha) { return alpha * sum; }
     template <int width>
     __device__ static void store(C* c, const Type* staged, float, float) {
         store_vector_global(c, load_vector<width>(staged));
@@ -91,50 +122,12 @@ template <KernelSignature target>
 struct Staged<target, true> {
     using C = Element<target.type_c>;
     using Type = float;
-    __device__ static Type from(float sum, float) { return sum; }
+    __device__ static float made(float sum, float) { return sum; }
     template <int width>
     __device__ static void store(C* c, const Type* staged, float alpha, float beta) {
         store_results<target, width>(c, staged, alpha, beta, width);
     }
 };
-
-// Puts a warp's 16 rows of `columns` sums, from first_column on, where they stand in rows of C.
-template <KernelSignature signature, KernelConfig config>
-__device__ inline void stage(
-    const float (&sums)[group_n(config) / 2], int lane, int first_column, float alpha,
-    typename Staged<Destination<signature, config>::target, Destination<signature, config>::target.reads_c>::Type* staged) {
-    using D = Destination<signature, config>;
-    using S = Staged<D::target, D::target.reads_c>;
-    using T = typename S::Type;
-    constexpr int columns = staged_columns(config, signature);
-    constexpr int distance = staged_distance(config, signature) / static_cast<int>(sizeof(T));
-    constexpr bool transposed = config.swap_ab != 0;
-    if constexpr (sizeof(T) == 2) {
-        // Matrices of 8 x 8: rows 0 to 7 and 8 to 15 of 8 columns, then of the next 8.
-        const int row = lane / 8 % 2 * 8;
-        const int column = lane / 16 * 8;
-        T* const place = staged + (transposed ? (column + lane % 8) * distance + row : (row + lane % 8) * distance + column);
-        const auto pair = [&](int sum) { return ptx::cvt_rn_pair<D::target.type_c>(alpha * sums[sum], alpha * sums[sum + 1]); };
-        constexpr int step = columns % 16 == 0 ? 16 : 8;
-#pragma unroll
-        for (int c = 0; c < columns; c += step) {
-            const int sum = (first_column + c) / 2;
-            T* const to = place + c * (transposed ? distance : 1);
-            if constexpr (step == 16)
-                ptx::stmatrix_x4<transposed>(to, {pair(sum), pair(sum + 2), pair(sum + 4), pair(sum + 6)});
-            else
-                ptx::stmatrix_x2<transposed>(to, {pair(sum), pair(sum + 2)});
-        }
-    } else if constexpr (transposed) {
-        for_each_sum<group_n(config)>(sums, lane, first_column, columns,
-                                      [&](int row, int column, float sum) { staged[column * distance + row] = S::from(sum, alpha); });
-    } else {
-        for_each_pair<group_n(config)>(sums, lane, first_column, columns, [&](int row, int column, Vector<float, 2> pair) {
-            for (float& sum : pair.element) sum = S::from(sum, alpha);
-            store_vector(staged + row * distance + column, pair);
-        });
-    }
-}
 
 // Writes staged rows whose places in C start at any element of 16 bits: what lies in whole chunks of 16 aligned bytes by those
 // (chunks.cuh), and what is before and behind them by elements.
@@ -193,7 +186,9 @@ __device__ inline void store_tile(const Destination<signature, config>& destinat
 #pragma unroll
         for (int first_column = 0; first_column < group_n(config); first_column += columns) {
             const int right = group_column + first_column;
-            stage<signature, config>(sums.of[i], lane, first_column, destination.alpha, staged);
+            put_sums<config, T, D::target.type_c, columns>(
+                sums.of[i], lane, first_column, [&](float sum) { return S::made(sum, destination.alpha); },
+                [&](int row, int column) { return staged + row * distance + column; });
             // The warp's sums are there.
             __syncwarp();
             const int row0 = config.swap_ab ? right : left;

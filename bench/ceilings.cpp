@@ -209,7 +209,7 @@ CeilingBench::CeilingBench(std::shared_ptr<Device> device, std::set<Arithmetic> 
       kernels_(std::make_unique<Kernels>()) {
     KernelLoader loader(device_, make_compiler(device_->info()), KernelCache(default_cache_directory()));
     const auto load = [&](const KernelSource& source, const std::string& entry) {
-        auto result = loader.load(source, entry, 0);
+        auto result = loader.load(source, entry);
         if (const auto* failure = std::get_if<CompileFailure>(&result))
             throw Error(ExitStatus::no_compiler, fmt::format("{} does not compile: {}", entry, failure->log));
         return std::get<KernelLoader::Loaded>(std::move(result)).kernel;

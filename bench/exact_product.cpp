@@ -12,7 +12,7 @@ namespace tmm::bench {
 ExactMultiplier::ExactMultiplier(std::shared_ptr<Device> device)
     : device_(std::move(device)), loader_(device_, make_compiler(device_->info()), KernelCache(default_cache_directory())) {
     const char* const entry = "tmm_verify_reference";
-    auto loaded = loader_.load(make_verify_source(), entry, 0);
+    auto loaded = loader_.load(make_verify_source(), entry);
     if (const auto* failure = std::get_if<CompileFailure>(&loaded))
         throw Error(ExitStatus::no_compiler, fmt::format("{} does not compile: {}", entry, failure->log));
     kernel_ = std::get<KernelLoader::Loaded>(std::move(loaded)).kernel;

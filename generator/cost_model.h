@@ -15,8 +15,12 @@ public:
 
     // Microseconds of a valid config's whole plan; good to a factor of two.
     double estimate(const KernelConfig& config) const;
+    // The config with the better overlap, by the estimate.
+    KernelConfig with_better_overlap(KernelConfig config) const;
 
 private:
+    double alone(const KernelConfig& config) const;
+    double gained_by_overlap(const KernelConfig& config) const;
     double latency(const KernelConfig& config) const;
     double edges(const KernelConfig& config) const;
     double fma_share(const KernelConfig& config) const;

@@ -344,8 +344,8 @@ KernelConfig edge_config(std::int64_t few, std::int64_t many, std::int64_t batch
     return config;
 }
 
-// The kernels that call griddepcontrol.wait.
-bool waits_itself(int family) {
+// Those that follow a copy of the operands, whose blocks leave room beside them.
+bool follows_a_copy(int family) {
     return family == family::wgmma || family == family::rescue;
 }
 
@@ -541,7 +541,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     }
     for (const EdgeProduct& edge : edge_products(problem, config))
         add(edge.signature, edge.config, edge.extent, blocks(edge.config, edge.extent.rows, edge.extent.columns, batch), 0, bind_product);
-    for (std::size_t i = 1; i < plan.steps.size(); ++i) plan.steps[i].begins_early = waits_itself(plan.steps[i].config.family);
+    for (LaunchStep& step : plan.steps) step.begins_early = config.overlap != 0 || follows_a_copy(step.config.family);
     return plan;
 }
 

@@ -24,6 +24,14 @@ int most_blocks(int compute_capability) {
     }
 }
 
+// The system keeps so much of every block's shared memory; it is given out in steps.
+constexpr std::int64_t reserved_bytes(const DeviceInfo& device) {
+    return device.compute_capability_major >= 8 ? 1024 : 0;
+}
+constexpr std::int64_t shared_step(const DeviceInfo& device) {
+    return device.compute_capability_major >= 8 ? 128 : 256;
+}
+
 }  // namespace
 
 Occupancy blocks_per_sm(const DeviceInfo& device, int threads, int registers, std::int64_t shared_bytes) {
@@ -40,13 +48,17 @@ Occupancy blocks_per_sm(const DeviceInfo& device, int threads, int registers, st
         const int warps_held = device.registers_per_sm / kSchedulers / per_warp * kSchedulers;
         bound(warps_held / warps, "registers");
     }
-    // From Ampere on, the system keeps 1 KiB of every block's shared memory; it is given out in steps of 128 bytes (256 on Turing).
-    const bool ampere = device.compute_capability_major >= 8;
-    const std::int64_t step = ampere ? 128 : 256;
-    const std::int64_t taken = (shared_bytes + (ampere ? 1024 : 0) + step - 1) / step * step;
+    const std::int64_t step = shared_step(device);
+    const std::int64_t taken = (shared_bytes + reserved_bytes(device) + step - 1) / step * step;
     if (taken > 0) bound(device.shared_bytes_per_sm / taken, "shared memory");
     if (shared_bytes > device.shared_bytes_per_block) occupancy = {0, "shared memory"};
     return occupancy;
+}
+
+std::int64_t shared_bytes_for(const DeviceInfo& device, int blocks) {
+    const std::int64_t step = shared_step(device);
+    // The least that one more would not find.
+    return (device.shared_bytes_per_sm / (blocks + 1) / step + 1) * step - reserved_bytes(device);
 }
 
 }  // namespace tmm

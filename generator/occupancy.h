@@ -16,4 +16,7 @@ struct Occupancy {
 // registers: a thread's; -1 where they are not known, which leaves them out.
 Occupancy blocks_per_sm(const DeviceInfo& device, int threads, int registers, std::int64_t shared_bytes);
 
+// Shared memory of which so many blocks fit on an SM, 1 to 32, and no more.
+std::int64_t shared_bytes_for(const DeviceInfo& device, int blocks);
+
 }  // namespace tmm

@@ -70,15 +70,17 @@ struct Bounds {
     double microseconds;
     // Predictions beyond this multiple of the best are not worth their time.
     double slack;
+    // So many of the best are measured with overlap and without, beyond the others' places: it takes no compiling.
+    std::size_t both_ways;
 };
 
 Bounds bounds_of(Effort effort) {
     switch (effort) {
-        case Effort::quick: return Bounds{.least = 12, .most = 16, .microseconds = 1e6, .slack = 2.0};
-        case Effort::normal: return Bounds{.least = 96, .most = 512, .microseconds = 8e6, .slack = 2.5};
+        case Effort::quick: return Bounds{.least = 12, .most = 16, .microseconds = 1e6, .slack = 2.0, .both_ways = 8};
+        case Effort::normal: return Bounds{.least = 96, .most = 512, .microseconds = 8e6, .slack = 2.5, .both_ways = 64};
         case Effort::full: break;
     }
-    return Bounds{.least = 192, .most = 2048, .microseconds = 60e6, .slack = 4.0};
+    return Bounds{.least = 192, .most = 2048, .microseconds = 60e6, .slack = 4.0, .both_ways = 512};
 }
 
 bool suits_wgmma(const GemmProblem& p, const DeviceInfo& device) {
@@ -90,7 +92,8 @@ public:
     Collector(const GemmProblem& problem, const DeviceInfo& device) : problem_(problem), device_(device), model_(problem, device) {}
 
     // doubt: how much slower than predicted the config is taken to be when candidates are ranked.
-    void add(const KernelConfig& config, double doubt = 0) {
+    void add(KernelConfig config, double doubt = 0) {
+        config = model_.with_better_overlap(config);
         if (!known_.insert(values_of(config)).second) return;
         auto reason = why_invalid(problem_, config, device_);
         if (!reason) reason = why_inaccurate(problem_, config);
@@ -105,7 +108,14 @@ public:
     SearchSpace finish(const KernelConfig& leader, const Bounds& bounds) {
         std::stable_sort(found_.begin(), found_.end(), [](const Entry& a, const Entry& b) { return a.estimate < b.estimate; });
         SearchSpace space;
-        space.candidates.push_back(leader);
+        std::size_t places = 0;
+        const auto take = [&](const KernelConfig& config) {
+            space.candidates.push_back(config);
+            if (++places > bounds.both_ways || !device_.overlaps_kernels()) return;
+            space.candidates.push_back(config);
+            space.candidates.back().overlap = 1 - config.overlap;
+        };
+        take(leader);
         const double best = found_.empty() ? 0 : found_.front().estimate;
         // What measuring one candidate takes: some twenty runs and the work around them.
         const auto affordable = static_cast<std::size_t>(bounds.microseconds / (6e3 + 16 * best));
@@ -120,19 +130,18 @@ public:
         if (multiplies_floats(problem_) && problem_.compute != ComputeMode::tf32) crowds.emplace(family::wgmma, 0);
         for (const Entry& entry : found_) {
             if (entry.config == leader) continue;
-            const std::size_t count = space.candidates.size();
             const auto crowd = crowds.find(entry.config.family);
-            if (count >= bounds.least && entry.estimate > bounds.slack * best)
+            if (places >= bounds.least && entry.estimate > bounds.slack * best)
                 rejections_.push_back(Rejection{
                     .config = entry.config, .reason = fmt::format("predicted {:.1f} times slower than the best", entry.estimate / best)});
-            else if (count >= limit)
+            else if (places >= limit)
                 rejections_.push_back(Rejection{.config = entry.config, .reason = fmt::format("not among the {} best predictions", limit)});
             else if (crowd != crowds.end() && share * crowd->second >= limit)
                 rejections_.push_back(Rejection{.config = entry.config,
                                                 .reason = fmt::format("not among {}'s {} best predictions",
                                                                       kFamilyNames[entry.config.family], (limit + share - 1) / share)});
             else {
-                space.candidates.push_back(entry.config);
+                take(entry.config);
                 if (crowd != crowds.end()) ++crowd->second;
             }
         }
@@ -399,6 +408,8 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
     const KernelSignature signature = main_signature(p, c);
     if (is_step_only(c.family)) return fmt::format("{} is a step of other families' plans, not a way to multiply", kFamilyNames[c.family]);
     if (const char* violation = first_violation(c, signature)) return violation;
+    if (c.overlap != 0 && c.overlap != 1) return "overlap is 0 or 1";
+    if (c.overlap != 0 && !device.overlaps_kernels()) return "overlap needs compute capability 9.0";
     if (c.trim != 0) {
         if (auto reason = why_not_trimmed(p, c.block_m, c.block_n)) return reason;
     }
@@ -477,9 +488,10 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
     };
     std::optional<KernelConfig> best_wgmma;
     double best_wgmma_estimate = 0;
-    for_each_wgmma(problem, device, [&](const KernelConfig& config) {
+    for_each_wgmma(problem, device, [&](KernelConfig config) {
         // Bands are predicted to take as long.
         if (config.raster != 0) return;
+        config = model.with_better_overlap(config);
         const double estimate = model.estimate(config);
         if ((best_wgmma && estimate >= best_wgmma_estimate) || !serves(config)) return;
         best_wgmma = config;
@@ -516,6 +528,7 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
         const std::int64_t tiles = ceil_divide(problem.m, config.block_m) * ceil_divide(problem.n, config.block_n) * problem.batch;
         for (const int split : split_choices(problem, device, tiles, config.block_k)) {
             config.split_k = split;
+            config = model.with_better_overlap(config);
             if (!serves(config)) continue;
             if (const double estimate = model.estimate(config); estimate < best_estimate) {
                 best = config;

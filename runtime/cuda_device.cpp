@@ -286,7 +286,7 @@ public:
         check(driver_, driver_.stream_synchronize(nullptr), "cuStreamSynchronize");
     }
 
-    std::shared_ptr<const LoadedKernel> load(const CompiledKernel& kernel, const std::string& entry, std::int64_t shared_bytes) override {
+    std::shared_ptr<const LoadedKernel> load(const CompiledKernel& kernel, const std::string& entry) override {
         const Current current(*context_);
         const DuringCapture during_capture(driver_);
         auto loaded = std::make_shared<CudaKernel>(context_);
@@ -295,16 +295,10 @@ public:
         image.push_back(std::byte{0});
         check(driver_, driver_.module_load(&loaded->module, image.data(), 0, nullptr, nullptr), "cuModuleLoadData");
         check(driver_, driver_.module_function(&loaded->function, loaded->module, entry.c_str()), "cuModuleGetFunction");
-        if (shared_bytes > info_.shared_bytes_per_block) {
-            throw LaunchRefused(fmt::format("{} needs {} bytes of shared memory a block, the device has {}", entry, shared_bytes,
-                                            info_.shared_bytes_per_block));
-        }
-        if (shared_bytes > 0) {
-            check(driver_,
-                  driver_.function_set_attribute(loaded->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                                 static_cast<int>(shared_bytes)),
-                  "cuFuncSetAttribute");
-        }
+        check(driver_,
+              driver_.function_set_attribute(loaded->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                             static_cast<int>(info_.shared_bytes_per_block)),
+              "cuFuncSetAttribute");
         // Loading may otherwise wait for the first launch, which may stand inside a stream capture.
         if (driver_.function_load) check(driver_, driver_.function_load(loaded->function), "cuFuncLoad");
         return loaded;

@@ -22,7 +22,7 @@ struct LaunchShape {
     int threads = 1;
     int cluster = 1;
     std::int64_t shared_bytes = 0;
-    // The kernel itself waits for the one before it in the stream (griddepcontrol.wait), so that it may begin while that ends.
+    // The kernel may begin while the one before it in the stream ends, for which it waits itself (previous_kernel.cuh).
     bool begins_early = false;
 };
 
@@ -71,8 +71,8 @@ public:
     virtual void copy_to_host(void* to, const void* from, std::size_t bytes) = 0;
     virtual void fill_bytes(void* memory, unsigned char value, std::size_t bytes) = 0;
 
-    // Loads one entry and raises its shared-memory limit to shared_bytes.
-    virtual std::shared_ptr<const LoadedKernel> load(const CompiledKernel& kernel, const std::string& entry, std::int64_t shared_bytes) = 0;
+    // Loads one entry, whose blocks may take all the shared memory that the device gives one.
+    virtual std::shared_ptr<const LoadedKernel> load(const CompiledKernel& kernel, const std::string& entry) = 0;
     // Only launches: no allocation, no lock, safe inside stream capture. arguments: the kernel's one struct, by value.
     virtual void launch(const LoadedKernel& kernel, const LaunchShape& shape, const void* arguments, std::size_t argument_bytes,
                         Stream stream) = 0;

@@ -4,8 +4,9 @@
 #include <future>
 #include <map>
 #include <mutex>
-#include <tuple>
 #include <utility>
+
+#include "generator/occupancy.h"
 
 namespace tmm {
 
@@ -54,7 +55,7 @@ struct KernelLoader::State {
     std::shared_ptr<const Compiler> compiler;
     KernelCache cache;
     OnceEach<std::string, std::shared_ptr<const CompileResult>> compiled;
-    OnceEach<std::tuple<std::string, std::string, std::int64_t>, std::variant<Loaded, CompileFailure>> loaded;
+    OnceEach<std::pair<std::string, std::string>, std::variant<Loaded, CompileFailure>> loaded;
 };
 
 KernelLoader::KernelLoader(std::shared_ptr<Device> device, std::shared_ptr<const Compiler> compiler, KernelCache cache)
@@ -62,17 +63,28 @@ KernelLoader::KernelLoader(std::shared_ptr<Device> device, std::shared_ptr<const
 
 KernelLoader::~KernelLoader() = default;
 
-std::variant<KernelLoader::Loaded, CompileFailure> KernelLoader::load(const KernelSource& source, const std::string& entry,
-                                                                      std::int64_t shared_bytes) {
-    return state_->loaded.get({source.name, entry, shared_bytes}, [&]() -> std::variant<Loaded, CompileFailure> {
+std::variant<KernelLoader::Loaded, CompileFailure> KernelLoader::load(const KernelSource& source, const std::string& entry) {
+    return state_->loaded.get({source.name, entry}, [&]() -> std::variant<Loaded, CompileFailure> {
         const auto result = state_->compiled.get(
             source.name, [&] { return std::make_shared<const CompileResult>(state_->cache.find_or_compile(source, *state_->compiler)); });
         if (const auto* failure = std::get_if<CompileFailure>(result.get())) return *failure;
         const auto& kernel = std::get<CompiledKernel>(*result);
-        return Loaded{
-            .kernel = device_->load(kernel, entry, shared_bytes), .registers = kernel.registers, .spill_bytes = kernel.spill_bytes};
+        return Loaded{.kernel = device_->load(kernel, entry), .registers = kernel.registers, .spill_bytes = kernel.spill_bytes};
     });
 }
+
+namespace {
+
+// Shared memory with which no SM holds more of the step's blocks than its even share. Those that come while the kernel before still
+// runs would otherwise crowd where its blocks end first.
+std::int64_t spread_evenly(Device& device, const LoadedKernel& kernel, const LaunchStep& step) {
+    const DeviceInfo& info = device.info();
+    const std::int64_t share = (step.grid + info.sm_count - 1) / std::max(1, info.sm_count);
+    if (share >= device.blocks_per_sm(kernel, step.threads, step.shared_bytes)) return step.shared_bytes;
+    return std::max(step.shared_bytes, shared_bytes_for(info, static_cast<int>(share)));
+}
+
+}  // namespace
 
 LaunchShape shape_of(const LaunchStep& step) {
     return {.grid = step.grid,
@@ -87,7 +99,7 @@ std::variant<ExecutablePlan, CompileFailure> ExecutablePlan::make(LaunchPlan pla
     executable.device_ = loader.device();
     for (LaunchStep& step : plan.steps) {
         const KernelSource source = make_kernel_source(step.signature, step.config);
-        auto result = loader.load(source, source.entries.front().name, step.shared_bytes);
+        auto result = loader.load(source, source.entries.front().name);
         if (auto* failure = std::get_if<CompileFailure>(&result)) return std::move(*failure);
         auto& loaded = std::get<KernelLoader::Loaded>(result);
         if (executable.kernels_.size() == main_step(plan)) executable.registers_ = loaded.registers;
@@ -96,6 +108,7 @@ std::variant<ExecutablePlan, CompileFailure> ExecutablePlan::make(LaunchPlan pla
         if (step.walks && step.cluster > 1)
             if (const int clusters = executable.device_->clusters_at_once(*loaded.kernel, shape_of(step)); clusters > 0)
                 step.grid = std::min<std::int64_t>(step.grid, std::int64_t{clusters} * step.cluster);
+        if (plan.config.overlap != 0) step.shared_bytes = spread_evenly(*executable.device_, *loaded.kernel, step);
         executable.kernels_.push_back(std::move(loaded.kernel));
     }
     executable.plan_ = std::move(plan);
@@ -129,8 +142,7 @@ bool ExecutablePlan::launch(std::size_t step, const std::byte* arguments, std::s
     LaunchShape shape = shape_of(plan_.steps[step]);
     shape.grid = grid_for(plan_.steps[step], arguments);
     if (shape.grid == 0) return false;
-    // What stands before it in the stream is not known to have waited for all before that.
-    if (first) shape.begins_early = false;
+    if (first && plan_.config.overlap == 0) shape.begins_early = false;
     device_->launch(*kernels_[step], shape, arguments, bytes, stream);
     return true;
 }

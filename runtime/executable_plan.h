@@ -23,7 +23,7 @@ public:
         int registers = -1;
         int spill_bytes = -1;
     };
-    std::variant<Loaded, CompileFailure> load(const KernelSource& source, const std::string& entry, std::int64_t shared_bytes);
+    std::variant<Loaded, CompileFailure> load(const KernelSource& source, const std::string& entry);
 
     const std::shared_ptr<Device>& device() const { return device_; }
 

@@ -128,8 +128,7 @@ public:
         if (bytes) std::memset(memory, value, bytes);
     }
 
-    std::shared_ptr<const LoadedKernel> load(const CompiledKernel& compiled, const std::string& entry, std::int64_t shared_bytes) override {
-        check_shared_bytes(shared_bytes);
+    std::shared_ptr<const LoadedKernel> load(const CompiledKernel& compiled, const std::string& entry) override {
         auto kernel = std::make_shared<HostKernel>();
         kernel->module = std::make_shared<Module>(compiled.image);
         kernel->run = reinterpret_cast<void (*)(const void*)>(kernel->module->symbol(entry + "_host"));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cuda.h>
+#include <dlfcn.h>
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -49,6 +50,16 @@ public:
         CHECK(driver_.stream_synchronize(stream_) == CUDA_SUCCESS);
         driver_.graph_executable_destroy(executable);
         driver_.graph_destroy(graph);
+    }
+
+    // Driver functions that the library itself does not use.
+    template <class Function>
+    static Function driver_function(const char* name) {
+        static void* const library = dlopen("libcuda.so.1", RTLD_NOW);
+        REQUIRE(library != nullptr);
+        const auto function = reinterpret_cast<Function>(dlsym(library, name));
+        REQUIRE(function != nullptr);
+        return function;
     }
 
 private:

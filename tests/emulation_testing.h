@@ -50,7 +50,7 @@ struct Shape {
 
 inline void launch(const CompiledKernel& kernel, const std::string& order, const Shape& shape, const Args& args) {
     const auto device = make_host_device(order);
-    const auto loaded = device->load(kernel, "test_kernel", shape.shared_bytes);
+    const auto loaded = device->load(kernel, "test_kernel");
     device->launch(*loaded, {.grid = shape.grid, .threads = shape.threads, .cluster = shape.cluster, .shared_bytes = shape.shared_bytes},
                    &args, sizeof args, nullptr);
 }

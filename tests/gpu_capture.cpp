@@ -80,3 +80,43 @@ TEST_CASE("a plan's run is captured, in its own workspace or in one that it is b
         tmmPlanDestroy(plan);
     }
 }
+
+TEST_CASE("a call is captured behind a copy and a call of another stream, both of which it waits for") {
+    if (no_gpu()) return;
+    const CapturedStream stream;
+    const CapturedStream other;
+    const auto copy =
+        CapturedStream::driver_function<CUresult (*)(CUdeviceptr, CUdeviceptr, std::size_t, CUstream)>("cuMemcpyDtoDAsync_v2");
+    const auto wait = CapturedStream::driver_function<CUresult (*)(CUstream, CUevent, unsigned)>("cuStreamWaitEvent");
+    const tmm::CudaDriver& driver = tmm::cuda_driver();
+    CUevent forked = nullptr, joined = nullptr;
+    REQUIRE(driver.event_create(&forked, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS);
+    REQUIRE(driver.event_create(&joined, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS);
+    // The other stream's product is B of this one's.
+    for (const int size : {64, 1000}) {
+        const Product p{.m = size, .n = size, .k = size};
+        CAPTURE(p.text());
+        const std::vector<float> a = normal_values(p.size_a(), 5);
+        std::vector<float> identity(p.size_b());
+        for (int i = 0; i < size; ++i) identity[static_cast<std::size_t>(i * size + i)] = 1;
+        const std::vector<float> b = normal_values(p.size_b(), 6);
+        const std::vector<float> before(p.size_c(), kNan);
+        const Fixture on(0), beside(0);
+        const OnDevice source(on, a), da(on, before), unit(on, identity), db(on, b), product(on, before), dc(on, before);
+        REQUIRE(tmmSetStream(on.handle, stream.get()) == TMM_STATUS_SUCCESS);
+        REQUIRE(tmmSetStream(beside.handle, other.get()) == TMM_STATUS_SUCCESS);
+        const auto address = [](const void* memory) { return reinterpret_cast<CUdeviceptr>(memory); };
+        stream.capture_and_replay([&] {
+            CHECK(driver.event_record(forked, stream.get()) == CUDA_SUCCESS);
+            CHECK(wait(other.get(), forked, 0) == CUDA_SUCCESS);
+            CHECK(sgemm(beside.handle, p, unit.data(), db.data(), product.data()) == TMM_STATUS_SUCCESS);
+            CHECK(driver.event_record(joined, other.get()) == CUDA_SUCCESS);
+            CHECK(copy(address(da.data()), address(source.data()), a.size() * sizeof(float), stream.get()) == CUDA_SUCCESS);
+            CHECK(wait(stream.get(), joined, 0) == CUDA_SUCCESS);
+            CHECK_MESSAGE(sgemm(on.handle, p, da.data(), product.data(), dc.data()) == TMM_STATUS_SUCCESS, tmmLastError(on.handle));
+        });
+        CHECK(difference(p, a, b, before, dc.read()) == "");
+    }
+    driver.event_destroy(forked);
+    driver.event_destroy(joined);
+}

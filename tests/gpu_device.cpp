@@ -107,7 +107,7 @@ TEST_CASE("kernels run, with as much shared memory as the device has") {
     device->fill_bytes(buffer.data(), 0, buffer.bytes());
     AddArgs args{.values = static_cast<int*>(buffer.data()), .count = 1000, .summand = 5};
 
-    const auto add = device->load(compiled, "test_add", 0);
+    const auto add = device->load(compiled, "test_add");
     device->launch(*add, {.grid = 4, .threads = 256}, &args, sizeof args, nullptr);
     device->launch(*add, {.grid = 4, .threads = 256}, &args, sizeof args, nullptr);
     device->synchronize();
@@ -117,7 +117,7 @@ TEST_CASE("kernels run, with as much shared memory as the device has") {
     CHECK(device->blocks_per_sm(*add, 256, 0) > 0);
 
     const std::int64_t shared_bytes = device->info().shared_bytes_per_block;
-    const auto shared = device->load(compiled, "test_shared", shared_bytes);
+    const auto shared = device->load(compiled, "test_shared");
     args.count = 256;
     device->launch(*shared, {.grid = 1, .threads = 256, .shared_bytes = shared_bytes}, &args, sizeof args, nullptr);
     device->copy_to_host(values.data(), buffer.data(), buffer.bytes());
@@ -139,12 +139,13 @@ TEST_CASE("a refused launch says so and does no harm") {
     const DeviceBuffer buffer(device, sizeof(int));
     device->fill_bytes(buffer.data(), 0, buffer.bytes());
     const AddArgs args{.values = static_cast<int*>(buffer.data()), .count = 1, .summand = 1};
-    const auto add = device->load(compiled, "test_add", 0);
+    const auto add = device->load(compiled, "test_add");
     CHECK_THROWS_AS(device->launch(*add, {.grid = 1, .threads = 4096}, &args, sizeof args, nullptr), LaunchRefused);
     CHECK_THROWS_AS(device->launch(*add, {.grid = 0, .threads = 32}, &args, sizeof args, nullptr), LaunchRefused);
     CHECK_THROWS_AS(device->launch(*add, {.grid = std::int64_t{1} << 31, .threads = 32}, &args, sizeof args, nullptr), LaunchRefused);
-    CHECK_THROWS_AS(device->load(compiled, "test_shared", device->info().shared_bytes_per_block + 1), LaunchRefused);
-    CHECK_THROWS_AS(device->load(compiled, "test_absent", 0), LaunchRefused);
+    const LaunchShape too_much{.grid = 1, .threads = 32, .shared_bytes = device->info().shared_bytes_per_block + 1};
+    CHECK_THROWS_AS(device->launch(*add, too_much, &args, sizeof args, nullptr), LaunchRefused);
+    CHECK_THROWS_AS(device->load(compiled, "test_absent"), LaunchRefused);
     device->launch(*add, {.grid = 1, .threads = 32}, &args, sizeof args, nullptr);
     int value = 0;
     device->copy_to_host(&value, buffer.data(), sizeof value);
@@ -155,7 +156,7 @@ TEST_CASE("a recorded sequence runs again each time it is replayed, and gives it
     if (no_gpu()) return;
     const auto device = open_device(0);
     const CompiledKernel compiled = compile(*device);
-    const auto add = device->load(compiled, "test_add", 0);
+    const auto add = device->load(compiled, "test_add");
     const DeviceBuffer buffer(device, 1000 * sizeof(int));
     device->fill_bytes(buffer.data(), 0, buffer.bytes());
     AddArgs args{.values = static_cast<int*>(buffer.data()), .count = 1000, .summand = 1};
@@ -182,7 +183,7 @@ TEST_CASE("a recorded sequence runs again each time it is replayed, and gives it
 TEST_CASE("child: a write to an address that is not there" * doctest::skip()) {
     const auto device = open_device(0);
     const CompiledKernel compiled = compile(*device);
-    const auto add = device->load(compiled, "test_add", 0);
+    const auto add = device->load(compiled, "test_add");
     const AddArgs args{.values = reinterpret_cast<int*>(std::uintptr_t{1} << 60), .count = 1, .summand = 1};
     int faults = 0;
     for (int attempt = 0; attempt < 2; ++attempt) {

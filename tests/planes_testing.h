@@ -77,7 +77,7 @@ public:
             const KernelSource source = make_kernel_source(step.signature, step.config);
             const CompileResult compiled = compiler_->compile(source);
             if (const auto* failure = std::get_if<CompileFailure>(&compiled)) FAIL(failure->log);
-            kernels_.push_back(device_->load(std::get<CompiledKernel>(compiled), source.name, step.shared_bytes));
+            kernels_.push_back(device_->load(std::get<CompiledKernel>(compiled), source.name));
         }
         workspace_ = poisoned(plan_.workspace_bytes);
     }

@@ -271,6 +271,7 @@ std::vector<Sample> sample_configs(const SamplerOptions& options, const DeviceIn
         const std::vector<int>& layout = rows[next_row++ % rows.size()];
         for (;;) {
             Sample sample{.config = draw_config(family, draw, options.largest_block), .problems = {}};
+            if (device.overlaps_kernels()) sample.config.overlap = draw.below(2);
             sample.alpha = layout[scalars] == 2 ? -2 : 1;
             sample.beta = layout[scalars] == 0 ? 0 : layout[scalars] == 1 ? 1 : 3;
             std::vector<int> shape = layout;

@@ -202,7 +202,7 @@ std::string run_size(const Case& one, const Case::Size& size, const Compiler& co
             for (const auto& [step, its_problem, its_call] : launches_of(plan, call)) {
                 const KernelSource source = make_kernel_source(step.signature, step.config);
                 compile(source);
-                const auto kernel = device->load(compiled.at(source.name), source.name, step.shared_bytes);
+                const auto kernel = device->load(compiled.at(source.name), source.name);
                 alignas(64) std::byte arguments[kMaxArgumentBytes];
                 const std::size_t bytes = step.bind(step, its_problem, its_call, arguments);
                 const bool fewer = one.side_grid && step.config.family != one.config.family && step.config.family != family::naive;

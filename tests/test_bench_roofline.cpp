@@ -160,7 +160,7 @@ TEST_CASE("the read kernel reads every vector of every range, and nothing else")
     KernelLoader loader(device, make_compiler(device->info()), KernelCache(default_cache_directory()));
     const std::vector<std::int64_t> lengths = {37, 0, 90};
     for (const int loads : {1, 2, 4, 8}) {
-        auto loaded = loader.load(make_ceilings_source(), "tmm_ceiling_read_" + std::to_string(loads), 0);
+        auto loaded = loader.load(make_ceilings_source(), "tmm_ceiling_read_" + std::to_string(loads));
         REQUIRE(std::holds_alternative<KernelLoader::Loaded>(loaded));
         const auto kernel = std::get<KernelLoader::Loaded>(loaded).kernel;
         DeviceBuffer sink(device, 256);

@@ -240,7 +240,7 @@ TEST_CASE("barrier divergence is a fault that names who waits where, never a han
 
 TEST_CASE("launches that a GPU would refuse are refused") {
     const auto device = make_host_device("ascending");
-    const auto kernel = device->load(compiled(""), "test_kernel", 0);
+    const auto kernel = device->load(compiled(""), "test_kernel");
     const Args args{};
     CHECK_THROWS_AS(device->launch(*kernel, {.grid = 0, .threads = 32, .cluster = 1, .shared_bytes = 0}, &args, sizeof args, nullptr),
                     LaunchRefused);
@@ -254,13 +254,13 @@ TEST_CASE("launches that a GPU would refuse are refused") {
     CHECK_THROWS_AS(
         device->launch(*kernel, {.grid = 1, .threads = 32, .cluster = 1, .shared_bytes = 164 << 10}, &args, sizeof args, nullptr),
         LaunchRefused);
-    CHECK_THROWS_AS(device->load(compiled(""), "another", 0), Error);
-    CHECK_THROWS_AS(device->load(CompiledKernel{}, "test_kernel", 0), Error);
+    CHECK_THROWS_AS(device->load(compiled(""), "another"), Error);
+    CHECK_THROWS_AS(device->load(CompiledKernel{}, "test_kernel"), Error);
 }
 
 TEST_CASE("recorded launches run at each replay with the arguments they were recorded with") {
     const auto device = make_host_device("ascending");
-    const auto kernel = device->load(compiled("static_cast<int*>(args.out)[0] += args.n;"), "test_kernel", 0);
+    const auto kernel = device->load(compiled("static_cast<int*>(args.out)[0] += args.n;"), "test_kernel");
     int sum = 0;
     const auto replay = device->record([&](Stream stream) {
         for (const int n : {1, 10}) {
@@ -289,7 +289,7 @@ TEST_CASE("several threads of a process launch at once") {
         static_cast<int*>(args.out)[blockIdx.x * 128 + threadIdx.x] = sum;
     )");
     const auto device = make_host_device("ascending");
-    const auto loaded = device->load(kernel, "test_kernel", 512);
+    const auto loaded = device->load(kernel, "test_kernel");
     std::vector<std::vector<int>> out(4, std::vector<int>(128 * 20));
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i)

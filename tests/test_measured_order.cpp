@@ -55,3 +55,20 @@ TEST_CASE("what today's kernels take changes nothing where an earlier text of th
     // Rows come newest first: the newest earlier text counts.
     CHECK(chosen({row(6, 1, "before"), row(4, 10), row(5, 20), row(6, 30)}, 3) == List{1, 4, 6});
 }
+
+TEST_CASE("a config's times are taken for those with the other overlap, where it has none of its own") {
+    std::vector<tmm::Candidate> all = kCandidates;
+    for (tmm::Candidate& one : all) one.config.overlap = 1;
+    const auto overlapping = [&](const std::vector<tmm::MeasuredCandidate>& rows) {
+        std::vector<tmm::Candidate> both = kCandidates;
+        both.insert(both.end(), all.begin(), all.end());
+        List blocks;
+        for (const tmm::Candidate& one : tmm::fastest_measured({all.begin(), all.begin() + 3}, both, rows))
+            blocks.push_back(one.config.overlap != 0 ? one.config.block_m : -one.config.block_m);
+        return blocks;
+    };
+    CHECK(overlapping({row(4, 10), row(5, 20)}) == List{1, -4, 4});
+    std::vector<tmm::MeasuredCandidate> rows{row(4, 10), row(5, 20), row(4, 30)};
+    rows.back().config.overlap = 1;
+    CHECK(overlapping(rows) == List{1, -4, -5});
+}

@@ -60,7 +60,7 @@ std::vector<float> multiplied(const GemmProblem& problem, const KernelConfig& co
         const KernelSource source = make_kernel_source(step.signature, step.config);
         CompileResult compiled = make_host_compiler()->compile(source);
         if (const auto* failure = std::get_if<CompileFailure>(&compiled)) FAIL(failure->log);
-        const auto kernel = device->load(std::get<CompiledKernel>(compiled), source.name, step.shared_bytes);
+        const auto kernel = device->load(std::get<CompiledKernel>(compiled), source.name);
         alignas(64) std::byte arguments[kMaxArgumentBytes];
         const GemmCall call{.a = a.data(), .b = b.data(), .c = c.data(), .workspace = workspace.data()};
         const std::size_t bytes = step.bind(step, problem, call, arguments);

@@ -46,7 +46,7 @@ public:
     void copy_to_device(void*, const void*, std::size_t) override {}
     void copy_to_host(void*, const void*, std::size_t) override {}
     void fill_bytes(void*, unsigned char, std::size_t) override {}
-    std::shared_ptr<const LoadedKernel> load(const CompiledKernel&, const std::string& entry, std::int64_t) override {
+    std::shared_ptr<const LoadedKernel> load(const CompiledKernel&, const std::string& entry) override {
         auto kernel = std::make_shared<NamedKernel>();
         kernel->name = entry;
         return kernel;

@@ -54,9 +54,9 @@ public:
     void copy_to_device(void* to, const void* from, std::size_t bytes) override { device_->copy_to_device(to, from, bytes); }
     void copy_to_host(void* to, const void* from, std::size_t bytes) override { device_->copy_to_host(to, from, bytes); }
     void fill_bytes(void* memory, unsigned char value, std::size_t bytes) override { device_->fill_bytes(memory, value, bytes); }
-    std::shared_ptr<const LoadedKernel> load(const CompiledKernel& kernel, const std::string& entry, std::int64_t shared_bytes) override {
+    std::shared_ptr<const LoadedKernel> load(const CompiledKernel& kernel, const std::string& entry) override {
         auto named = std::make_shared<NamedKernel>();
-        named->kernel = device_->load(kernel, entry, shared_bytes);
+        named->kernel = device_->load(kernel, entry);
         named->of_plan = !entry.starts_with("tmm_verify");
         return named;
     }
@@ -525,7 +525,7 @@ TEST_CASE("the reference agrees with OpenBLAS in double precision") {
 #ifndef TMM_TEST_CBLAS
     MESSAGE("skipped: built without OpenBLAS (install libopenblas-dev)");
 #else
-    auto loaded = bench().loader->load(make_verify_source(), "tmm_verify_reference", 0);
+    auto loaded = bench().loader->load(make_verify_source(), "tmm_verify_reference");
     REQUIRE(std::holds_alternative<KernelLoader::Loaded>(loaded));
     const auto kernel = std::get<KernelLoader::Loaded>(loaded).kernel;
     for (const char* text : {"70x90x33", "70 90 33 ops=nt lda=40", "129 17 64 ops=tn ldb=21", "3 200 50 ops=tt lda=9 ldb=55", "1x1x500"}) {

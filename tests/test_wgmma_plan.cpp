@@ -407,7 +407,7 @@ TEST_CASE("the pad step leaves every row where the product's step looks for it, 
                 const KernelSource source = make_kernel_source(pad.signature, pad.config);
                 const CompileResult compiled = compiler->compile(source);
                 if (const auto* failure = std::get_if<CompileFailure>(&compiled)) FAIL(failure->log);
-                const auto kernel = device->load(std::get<CompiledKernel>(compiled), source.name, pad.shared_bytes);
+                const auto kernel = device->load(std::get<CompiledKernel>(compiled), source.name);
                 // One block walks over all that many would copy.
                 for (const i64 grid : {pad.grid, std::int64_t{1}}) {
                     for (const double alpha : {1.0, 0.0}) {

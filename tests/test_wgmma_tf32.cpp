@@ -207,7 +207,7 @@ TEST_CASE("a turned operand lies along K in the workspace, and the product's ste
             const KernelSource source = make_kernel_source(copy.signature, copy.config);
             const CompileResult compiled = compiler->compile(source);
             if (const auto* failure = std::get_if<CompileFailure>(&compiled)) FAIL(failure->log);
-            const auto kernel = device->load(std::get<CompiledKernel>(compiled), source.name, copy.shared_bytes);
+            const auto kernel = device->load(std::get<CompiledKernel>(compiled), source.name);
             alignas(64) std::byte arguments[kMaxArgumentBytes];
             std::size_t bytes = copy.bind(copy, problem, call, arguments);
             // Fewer blocks than squares and pieces walk over all of them.

@@ -7,17 +7,26 @@
 namespace tmm {
 namespace {
 
-double time_of(const Candidate& candidate, const std::vector<MeasuredCandidate>& rows) {
+double time_of(const Candidate& candidate, const KernelConfig& config, const std::vector<MeasuredCandidate>& rows) {
     const MeasuredCandidate* earlier = nullptr;
     const MeasuredCandidate* todays = nullptr;
     // Newest first.
     for (const MeasuredCandidate& row : rows) {
-        if (row.measurement.outcome != Outcome::ok || row.measurement.median_us <= 0 || row.config != candidate.config) continue;
+        if (row.measurement.outcome != Outcome::ok || row.measurement.median_us <= 0 || row.config != config) continue;
         const MeasuredCandidate*& place = row.measurement.kernel_hash == candidate.kernel_hash ? todays : earlier;
         if (place == nullptr) place = &row;
     }
     if (earlier != nullptr) return earlier->measurement.median_us;
     return todays != nullptr ? todays->measurement.median_us : std::numeric_limits<double>::infinity();
+}
+
+// Where nothing is known of a config, it takes as long as with the other overlap.
+double time_of(const Candidate& candidate, const std::vector<MeasuredCandidate>& rows) {
+    KernelConfig config = candidate.config;
+    const double time = time_of(candidate, config, rows);
+    if (time < std::numeric_limits<double>::infinity()) return time;
+    config.overlap = 1 - config.overlap;
+    return time_of(candidate, config, rows);
 }
 
 }  // namespace
@@ -28,7 +37,7 @@ std::vector<Candidate> fastest_measured(const std::vector<Candidate>& predicted,
     std::vector<Candidate> eligible = predicted;
     for (const Candidate& candidate : all) {
         const auto same = [&](const Candidate& other) { return other.config == candidate.config; };
-        if (std::none_of(predicted.begin(), predicted.end(), same)) eligible.push_back(candidate);
+        if (std::none_of(eligible.begin(), eligible.end(), same)) eligible.push_back(candidate);
     }
     std::vector<double> times;
     for (const Candidate& candidate : eligible) times.push_back(time_of(candidate, rows));

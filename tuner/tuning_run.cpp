@@ -50,7 +50,14 @@ std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort
     if (effort != Effort::quick) return predicted;
     const std::vector<MeasuredCandidate> rows = database.measurements(problem);
     if (rows.empty()) return predicted;
-    return fastest_measured(predicted, make_candidates(problem, Effort::normal, group), rows);
+    std::vector<Candidate> all = make_candidates(problem, Effort::normal, group);
+    if (group.environment.device.overlaps_kernels()) {
+        for (std::size_t i = 0, count = all.size(); i < count; ++i) {
+            all.push_back(all[i]);
+            all.back().config.overlap = 1 - all[i].config.overlap;
+        }
+    }
+    return fastest_measured(predicted, all, rows);
 }
 
 // Takes what an earlier decision says into the report; false where the problem is still open.

@@ -275,7 +275,7 @@ Verifier::State::State(KernelLoader& loader, const GemmProblem& asked, const Ver
 void Verifier::State::load_kernels(KernelLoader& loader) {
     const KernelSource source = make_verify_source();
     const auto load = [&](const char* entry) {
-        auto result = loader.load(source, entry, 0);
+        auto result = loader.load(source, entry);
         if (const auto* failure = std::get_if<CompileFailure>(&result))
             throw Error(ExitStatus::no_compiler, fmt::format("{} does not compile: {}", entry, failure->log));
         return std::get<KernelLoader::Loaded>(std::move(result)).kernel;

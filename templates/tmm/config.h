@@ -55,6 +55,7 @@ struct KernelConfig {
     int planes = 1;
     int promote_k = 0;
     int ping_pong = 0;
+    int overlap = 0;
 
     friend constexpr bool operator==(const KernelConfig&, const KernelConfig&) = default;
 };
@@ -113,15 +114,18 @@ inline constexpr Parameter kParameters[] = {
      "k after which tensor cores' sums of planes are added up in FP32 registers"},
     {"ping_pong", &KernelConfig::ping_pong, 0, nullptr, 0, false,
      "1: two warpgroups multiply whole tiles of C in turn, so that one's results leave while the other multiplies"},
+    {"overlap", &KernelConfig::overlap, 0, nullptr, 0, true,
+     "1: kernels begin while the one before them in the stream ends, and wait for its end themselves"},
 };
 inline constexpr int kParameterCount = sizeof(kParameters) / sizeof(kParameters[0]);
 static_assert(kParameterCount * sizeof(int) == sizeof(KernelConfig), "every field of KernelConfig needs its row in kParameters");
 
-// Is every field neutral but the family and those named?
+// Is every field neutral but the family, overlap, which any family takes, and those named?
 template <class... Members>
 constexpr bool uses_only(const KernelConfig& c, Members... used) {
     for (const Parameter& parameter : kParameters) {
-        const bool named = parameter.member == &KernelConfig::family || (... || (parameter.member == used));
+        const bool named =
+            parameter.member == &KernelConfig::family || parameter.member == &KernelConfig::overlap || (... || (parameter.member == used));
         if (!named && c.*parameter.member != parameter.neutral) return false;
     }
     return true;
@@ -136,6 +140,7 @@ constexpr int partial_results(const KernelConfig& c) {
 constexpr KernelConfig kernel_config(KernelConfig c) {
     c.raster = 0;
     c.trim = 0;
+    c.overlap = 0;
     // Whether a sum goes to C or is partial; not how many parts there are.
     c.split_k = c.split_k > c.cluster ? 2 * c.cluster : c.cluster;
     if (c.family != family::pack && c.family != family::pad) c.pack_ab = 0;

@@ -18,6 +18,7 @@
 #include "tmm/args.h"
 #include "tmm/epilogue.cuh"
 #include "tmm/gemv.h"
+#include "tmm/previous_kernel.cuh"
 #include "tmm/shared_memory.cuh"
 #include "tmm/vector.cuh"
 
@@ -172,6 +173,7 @@ __device__ void kernel(const GemmArgs& args) {
     };
     const bool columns_inside = column + columns <= many_count;
     i64 k = k_begin + thread_k * steps;
+    wait_for_previous_kernel();
     if (config.boundary == boundary::exact || (config.boundary == boundary::peeled && columns_inside)) {
 #pragma unroll 1
         for (; k + (together - 1) * config.block_k + steps <= k_end; k += together * config.block_k) {

@@ -25,6 +25,7 @@
 #include "tmm/args.h"
 #include "tmm/element.cuh"
 #include "tmm/mma.h"
+#include "tmm/previous_kernel.cuh"
 #include "tmm/ptx.cuh"
 #include "tmm/realigning_copy.cuh"
 #include "tmm/shared_memory.cuh"
@@ -169,6 +170,7 @@ __device__ void kernel(const GemmArgs& args) {
     Fragments<config> fragments[2];
     Sums<config> sums = {};
 
+    wait_for_previous_kernel();
     pipeline.begin();
     reader_a.read(fragments[0].a, 0);
     reader_b.read(fragments[0].b, 0);

@@ -5,12 +5,14 @@
 #include "tmm/args.h"
 #include "tmm/epilogue.cuh"
 #include "tmm/naive.h"
+#include "tmm/previous_kernel.cuh"
 
 namespace tmm::naive {
 
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
+    wait_for_previous_kernel();
     const i64 tiles_m = (args.m + config.block_m - 1) / config.block_m;
     const i64 tiles_n = (args.n + config.block_n - 1) / config.block_n;
     const i64 tiles = tiles_m * tiles_n * args.batch;

@@ -12,6 +12,7 @@
 
 #include "tmm/args.h"
 #include "tmm/pack.h"
+#include "tmm/previous_kernel.cuh"
 #include "tmm/shared_memory.cuh"
 
 namespace tmm::pack {
@@ -51,6 +52,7 @@ __device__ inline void pack_tile(const float* matrix, i64 ld, i64 stride, i64 ou
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
+    wait_for_previous_kernel();
     SharedMemory shared;
     float* square = shared.take<float, kTile*(kTile + 1)>()[0];
     float* packed_a = static_cast<float*>(args.workspace);

@@ -13,7 +13,7 @@
 #include "tmm/element.cuh"
 #include "tmm/pack.cuh"
 #include "tmm/pad.h"
-#include "tmm/ptx.cuh"
+#include "tmm/previous_kernel.cuh"
 
 namespace tmm::pad {
 
@@ -74,7 +74,7 @@ __device__ inline void turn(const float* source, float* destination, const Matri
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
-    ptx::griddepcontrol_launch_dependents();
+    wait_for_previous_kernel();
     using A = Element<signature.type_a>;
     using B = Element<signature.type_b>;
     constexpr bool a_lies_along_m = signature.op_a == Operation::transpose;

@@ -12,6 +12,7 @@
 #include "tmm/element.cuh"
 #include "tmm/planes.h"
 #include "tmm/planes_tile.cuh"
+#include "tmm/previous_kernel.cuh"
 #include "tmm/ptx.cuh"
 #include "tmm/shared_memory.cuh"
 
@@ -295,7 +296,7 @@ private:
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const PlanesArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
-    ptx::griddepcontrol_launch_dependents();
+    wait_for_previous_kernel();
     SharedMemory memory;
     const Shared<config> shared(memory);
     const Operand a = operand_a(args, signature);

@@ -5,6 +5,7 @@
 
 #include "tmm/args.h"
 #include "tmm/epilogue.cuh"
+#include "tmm/previous_kernel.cuh"
 #include "tmm/reduce.h"
 #include "tmm/shared_memory.cuh"
 #include "tmm/vector.cuh"
@@ -14,6 +15,7 @@ namespace tmm::reduce {
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
+    wait_for_previous_kernel();
     constexpr int vectors = config.block_n / kVector;
     constexpr int sharers = config.block_m;
     const int vector = static_cast<int>(threadIdx.x) % vectors;

@@ -5,6 +5,7 @@
 // error of a long sum stays as small as that of planes.
 #pragma once
 
+#include "tmm/previous_kernel.cuh"
 #include "tmm/ptx.cuh"
 #include "tmm/rescue.h"
 #include "tmm/simt.cuh"
@@ -67,7 +68,7 @@ __device__ inline void multiply(const GemmArgs& args, const WorkItem& item, Shar
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const RescueArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
-    ptx::griddepcontrol_wait();
+    wait_for_previous_kernel();
     if (!planes::any_unfit(args.unfit_a, args.unfit_b)) return;
     SharedMemory shared;
     const SharedTiles<float> tiles_a = shared.take<float, tile_elements(simt::layout_a(config, signature)), config.stages>();

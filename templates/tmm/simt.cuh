@@ -28,6 +28,7 @@
 
 #include "tmm/args.h"
 #include "tmm/partial_sums.cuh"
+#include "tmm/previous_kernel.cuh"
 #include "tmm/ptx.cuh"
 #include "tmm/shared_memory.cuh"
 #include "tmm/simt.h"
@@ -235,6 +236,7 @@ __device__ void kernel(const GemmArgs& args) {
     // Those that are multiplied, and the next, which are on their way.
     Fragments<signature, config> fragments[2];
     float sums[config.thread_m][config.thread_n] = {};
+    wait_for_previous_kernel();
     pipeline.begin();
     reader.read(fragments[0], 0);
     constexpr int steps = k_step(config, signature);

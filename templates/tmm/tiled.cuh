@@ -13,6 +13,7 @@
 
 #include "tmm/args.h"
 #include "tmm/epilogue.cuh"
+#include "tmm/previous_kernel.cuh"
 #include "tmm/shared_memory.cuh"
 #include "tmm/tiled.h"
 
@@ -21,6 +22,7 @@ namespace tmm::tiled {
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
+    wait_for_previous_kernel();
     constexpr int width = config.block_m;
     constexpr bool guarded = config.boundary == boundary::guarded;
     SharedMemory shared;

@@ -15,6 +15,7 @@
 // whose fraction has ones in those 13 bits only counts as infinite. The products of two such numbers are exact.
 #pragma once
 
+#include "tmm/previous_kernel.cuh"
 #include "tmm/ptx.cuh"
 #include "tmm/shared_memory.cuh"
 #include "tmm/unfit_marks.cuh"
@@ -79,8 +80,11 @@ __device__ void kernel(const WgmmaArgs& args) {
         pipeline.init();
     }
     const Items<config> items(args);
-    ptx::griddepcontrol_wait();
-    if constexpr (config.planes > 1) {
+    if constexpr (config.planes == 1) {
+        wait_for_previous_kernel();
+    } else {
+        // Blocks of `rescue`, which comes next, most often for nothing, would only be in the way.
+        ptx::griddepcontrol_wait();
         // Another kernel takes the whole product over.
         if (planes::any_unfit(args.unfit_a, args.unfit_b)) return;
     }

@@ -1,0 +1,163 @@
+// Kernels that begin while the one before them ends (overlap = 1), on a GPU: each reads what the one before it wrote, and writes where
+// that one read.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "generator/search_space.h"
+#include "generator/shapes_file.h"
+#include "generator/text.h"
+#include "runtime/executable_plan.h"
+#include "support_temporary_directory.h"
+
+using namespace tmm;
+using namespace tmm::testing;
+
+namespace {
+
+constexpr int kProducts = 101;
+
+struct Chain {
+    // Square, so that a product's result is an operand of the next.
+    const char* shape;
+    const char* config;
+};
+const Chain kChains[] = {
+    {"200x200x200", "family=naive,block_m=8,block_n=32"},
+    {"208x208x208", "family=tiled,block_m=16,block_n=16,block_k=16"},
+    {"200x200x200",
+     "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=3,async_copy=1,vector_width=4,boundary=peeled"},
+    {"200x200x200",
+     "family=simt,block_m=64,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=2,vector_width=4,boundary=peeled,split_k=3,pack_ab=3"},
+    {"1024x1024x1024",
+     "family=simt,block_m=32,block_n=64,block_k=16,thread_m=4,thread_n=4,stages=3,async_copy=1,vector_width=4,boundary=peeled,split_k=2,"
+     "cluster=2"},
+    {"130x130x130", "family=simt,block_m=64,block_n=64,block_k=16,thread_m=8,thread_n=4,stages=2,vector_width=4,boundary=peeled,trim=1"},
+    {"16x16x16", "family=gemv,block_m=16,block_n=32,block_k=64,thread_n=2,stages=2,vector_width=4,boundary=peeled"},
+    {"200x200x200 dtype=bf16",
+     "family=mma,block_m=64,block_n=64,block_k=32,stages=3,async_copy=1,vector_width=8,boundary=peeled,warps_m=2,warps_n=2"},
+    {"1000x1000x1000 dtype=bf16", "family=wgmma,block_m=64,block_n=128,block_k=64,stages=6,vector_width=8,boundary=hardware"},
+    {"1000x1000x1000 dtype=f16",
+     "family=wgmma,block_m=64,block_n=64,block_k=64,stages=3,vector_width=8,boundary=hardware,split_k=3,min_blocks=2"},
+    {"1000x1000x1000 dtype=bf16",
+     "family=wgmma,block_m=64,block_n=64,block_k=64,stages=3,vector_width=8,boundary=hardware,ping_pong=1,multicast_a=2"},
+    {"999x999x999 dtype=bf16", "family=wgmma,block_m=64,block_n=64,block_k=64,stages=3,vector_width=8,boundary=hardware,pack_ab=3"},
+    {"1000x1000x1000",
+     "family=wgmma,block_m=128,block_n=64,block_k=64,stages=2,vector_width=8,boundary=hardware,warps_m=2,planes=2,promote_k=64"},
+};
+
+bool has_hopper() {
+    if (gpu_count() > 0 && open_device(0)->info().compute_capability() == 90) return true;
+    MESSAGE("skipped: these kernels run on compute capability 9.0 only");
+    return false;
+}
+
+// Small integers, which every type holds.
+constexpr std::uint16_t kBf16Integers[] = {0, 0x3f80, 0x4000, 0x4040, 0x4080, 0x40a0, 0x40c0, 0x40e0};
+constexpr std::uint16_t kF16Integers[] = {0, 0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600, 0x4700};
+
+// A permutation's matrix times a matrix, times that matrix again, …: how many elements of the last product are not the permuted ones.
+template <class T, class Make>
+int wrong_elements(const Chain& chain, const TemplateFiles& templates, bool replayed, Make&& make) {
+    const GemmProblem p = parse_shape(chain.shape).problem;
+    const auto n = static_cast<std::size_t>(p.n);
+    KernelConfig config = parse_config(chain.config);
+    config.overlap = 1;
+    const auto device = open_device(0);
+    REQUIRE(why_invalid(p, config, device->info()).value_or("") == "");
+    std::mt19937 random(7);
+    std::vector<std::size_t> source(n);
+    std::iota(source.begin(), source.end(), std::size_t{0});
+    std::shuffle(source.begin(), source.end(), random);
+    std::vector<int> values(n * n);
+    for (int& value : values) value = static_cast<int>(random() % 8);
+    std::vector<T> permutation(n * n, make(0));
+    for (std::size_t row = 0; row < n; ++row) permutation[row * n + source[row]] = make(1);
+    const auto on_device = [&](const std::vector<T>& host) {
+        DeviceBuffer buffer(device, host.size() * sizeof(T));
+        device->copy_to_device(buffer.data(), host.data(), buffer.bytes());
+        return buffer;
+    };
+    std::vector<T> host(n * n);
+    for (std::size_t i = 0; i < host.size(); ++i) host[i] = make(values[i]);
+    const DeviceBuffer a = on_device(permutation);
+    const DeviceBuffer matrices[] = {on_device(host), on_device(std::vector<T>(n * n, make(0)))};
+
+    const TemporaryDirectory directory;
+    KernelLoader loader(device, make_nvrtc_compiler(90, templates), KernelCache(directory.path() / "kernels"));
+    auto made = ExecutablePlan::make(make_launch_plan(p, config, device->info()), loader);
+    if (const auto* failure = std::get_if<CompileFailure>(&made)) FAIL(failure->log);
+    const auto& plan = std::get<ExecutablePlan>(made);
+    const DeviceBuffer workspace(device, static_cast<std::size_t>(plan.plan().workspace_bytes));
+    const auto launch_all = [&](Stream stream) {
+        for (int i = 0; i < kProducts; ++i)
+            plan.run({.a = a.data(), .b = matrices[i % 2].data(), .c = matrices[(i + 1) % 2].data(), .workspace = workspace.data()},
+                     stream);
+    };
+    if (replayed)
+        device->record(launch_all)->run_timed();
+    else
+        launch_all(nullptr);
+    device->synchronize();
+    device->copy_to_host(host.data(), matrices[kProducts % 2].data(), host.size() * sizeof(T));
+
+    std::vector<std::size_t> row_of(n);
+    std::iota(row_of.begin(), row_of.end(), std::size_t{0});
+    for (int i = 0; i < kProducts; ++i)
+        for (std::size_t& row : row_of) row = source[row];
+    int wrong = 0;
+    for (std::size_t row = 0; row < n; ++row)
+        for (std::size_t column = 0; column < n; ++column)
+            wrong += host[row * n + column] != make(values[row_of[row] * n + column]) ? 1 : 0;
+    return wrong;
+}
+
+int wrong_elements(const Chain& chain, const TemplateFiles& templates, bool replayed) {
+    const std::string shape = chain.shape;
+    if (shape.find("bf16") != std::string::npos)
+        return wrong_elements<std::uint16_t>(chain, templates, replayed, [](int value) { return kBf16Integers[value]; });
+    if (shape.find("f16") != std::string::npos)
+        return wrong_elements<std::uint16_t>(chain, templates, replayed, [](int value) { return kF16Integers[value]; });
+    return wrong_elements<float>(chain, templates, replayed, [](int value) { return static_cast<float>(value); });
+}
+
+}  // namespace
+
+TEST_CASE("a chain of products, each an operand of the next, is right") {
+    if (!has_hopper()) return;
+    for (const Chain& chain : kChains) {
+        for (const bool replayed : {false, true}) {
+            CAPTURE(chain.shape);
+            CAPTURE(chain.config);
+            CAPTURE(replayed);
+            CHECK(wrong_elements(chain, active_templates(), replayed) == 0);
+        }
+    }
+}
+
+TEST_CASE("a chain of kernels that do not wait is wrong") {
+    if (!has_hopper()) return;
+    TemplateFiles planted = active_templates();
+    const std::string wait = "ptx::griddepcontrol_wait();";
+    std::string& text = planted.at("tmm/previous_kernel.cuh");
+    REQUIRE(text.find(wait) != std::string::npos);
+    text.erase(text.find(wait), wait.size());
+    int seen = 0;
+    int chains = 0;
+    for (const Chain& chain : kChains) {
+        // Of planes, no product begins before the one before has ended: its last kernel lets none come early.
+        if (std::string(chain.config).find("planes") != std::string::npos) continue;
+        const int wrong = wrong_elements(chain, planted, true);
+        fmt::print("{} {}: {} wrong\n", chain.shape, chain.config, wrong);
+        seen += wrong > 0 ? 1 : 0;
+        ++chains;
+    }
+    CHECK(2 * seen > chains);
+}

@@ -20,7 +20,7 @@ public:
 
 private:
     double alone(const KernelConfig& config) const;
-    double gained_by_overlap(const KernelConfig& config) const;
+    double crowding(const KernelConfig& config) const;
     double latency(const KernelConfig& config) const;
     double edges(const KernelConfig& config) const;
     double fma_share(const KernelConfig& config) const;

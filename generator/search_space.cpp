@@ -498,11 +498,12 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
         best_wgmma_estimate = estimate;
     });
     if (best_wgmma && best_wgmma->planes == 1) return *best_wgmma;
-    const auto tile_at = [&](int block_m, int block_n, int thread_m, int thread_n, int stages, int async_copy) {
+    const int async_copy = device.compute_capability() >= 80 ? 1 : 0;
+    const auto tile_at = [&](int block_m, int block_n, int block_k, int thread_m, int thread_n, int stages) {
         return KernelConfig{.family = family::simt,
                             .block_m = block_m,
                             .block_n = block_n,
-                            .block_k = 16,
+                            .block_k = block_k,
                             .thread_m = thread_m,
                             .thread_n = thread_n,
                             .stages = stages,
@@ -511,12 +512,11 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
                             .boundary = boundary::peeled,
                             .min_blocks = 2};
     };
-    const int async_copy = device.compute_capability() >= 80 ? 1 : 0;
     const int stages = async_copy ? 3 : 2;
     KernelConfig best = fallback_config(problem);
     double best_estimate = why_invalid(problem, best, device) ? 1e300 : model.estimate(best);
-    std::vector<KernelConfig> likely{tile_at(128, 128, 8, 8, stages, async_copy), tile_at(64, 64, 8, 4, stages, async_copy),
-                                     tile_at(32, 32, 4, 4, stages, async_copy)};
+    std::vector<KernelConfig> likely{tile_at(128, 128, 16, 8, 8, stages), tile_at(64, 64, 16, 8, 4, stages),
+                                     tile_at(32, 32, 16, 4, 4, stages), tile_at(32, 32, 8, 4, 4, stages + 1)};
     if (is_16_bit(problem.type_a)) {
         const KernelSignature signature = signature_of(problem);
         for (const MmaTile& tile : mma_tiles()) {
@@ -528,11 +528,14 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
         const std::int64_t tiles = ceil_divide(problem.m, config.block_m) * ceil_divide(problem.n, config.block_n) * problem.batch;
         for (const int split : split_choices(problem, device, tiles, config.block_k)) {
             config.split_k = split;
-            config = model.with_better_overlap(config);
-            if (!serves(config)) continue;
-            if (const double estimate = model.estimate(config); estimate < best_estimate) {
-                best = config;
-                best_estimate = estimate;
+            for (const int cluster : cluster_choices(split, device)) {
+                config.cluster = config.family == family::simt ? cluster : 1;
+                config = model.with_better_overlap(config);
+                if (!serves(config)) continue;
+                if (const double estimate = model.estimate(config); estimate < best_estimate) {
+                    best = config;
+                    best_estimate = estimate;
+                }
             }
         }
     }

@@ -56,9 +56,9 @@ public:
     template <class Function>
     static Function driver_function(const char* name) {
         static void* const library = dlopen("libcuda.so.1", RTLD_NOW);
-        REQUIRE(library != nullptr);
+        REQUIRE((library != nullptr));
         const auto function = reinterpret_cast<Function>(dlsym(library, name));
-        REQUIRE(function != nullptr);
+        REQUIRE((function != nullptr));
         return function;
     }
 

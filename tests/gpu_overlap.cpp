@@ -35,7 +35,7 @@ const Chain kChains[] = {
     {"200x200x200",
      "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=3,async_copy=1,vector_width=4,boundary=peeled"},
     {"200x200x200",
-     "family=simt,block_m=64,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=2,vector_width=4,boundary=peeled,split_k=3,pack_ab=3"},
+     "family=simt,block_m=64,block_n=64,block_k=8,thread_m=8,thread_n=4,stages=2,vector_width=4,boundary=peeled,split_k=3,pack_ab=3"},
     {"1024x1024x1024",
      "family=simt,block_m=32,block_n=64,block_k=16,thread_m=4,thread_n=4,stages=3,async_copy=1,vector_width=4,boundary=peeled,split_k=2,"
      "cluster=2"},

@@ -63,7 +63,7 @@ const std::vector<WgmmaFault>& wgmma_faults() {
         {"a consumer does not wait for its turn", "tmm/wgmma.cuh", "pipeline.wait_turn(consumer, turn / 2);", "", kTurns, kManyTiles},
         {"a turn is passed on before all warps have had theirs", "tmm/wgmma_pipeline.cuh",
          "__syncwarp();\n            if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(turn_",
-         "for (int i = threadIdx.x % kWarpgroup == 0 ? 0 : 4; i < 4; ++i) ptx::mbarrier_arrive(turn_", kTurns, kManyShortTiles},
+         "for (int i = threadIdx.x % kWarpgroup == 0 ? 0 : 4; i < 4; ++i) ptx::mbarrier_arrive(turn_", kTurns, kManyShortTiles, false},
         {"a turn is passed on before all tiles have landed", "tmm/wgmma.cuh",
          "    for (int tile = 0; tile < item.tiles; ++tile) {\n        pipeline.wait_full();",
          "    pipeline.pass_turn();\n    for (int tile = 0; tile < item.tiles; ++tile) {\n        pipeline.wait_full();", kTurns,

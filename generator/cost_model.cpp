@@ -17,6 +17,7 @@ constexpr double kPartialBytes = 4;
 constexpr double kMemoryBytesPerMicrosecond = 4.0e6;
 // Between two kernels that do not overlap, beyond what is between others; measured on an H200, as is what crowding costs.
 constexpr double kGap = 0.6;
+constexpr double kPartsInTheWay = 4e6;
 
 double bytes_of(ElementType type) {
     return size_of(type);
@@ -86,13 +87,15 @@ double CostModel::crowding(const KernelConfig& c) const {
     constexpr double part_of_memory_time = 0.6;
     if (c.family != family::wgmma) return 0;
     // The first kernel splits the operands, by blocks that find less room.
-    if (c.planes > 1) return 1.5 * kGap;
+    if (c.planes > 1) return 0.5 * kGap;
     const auto [m, n, k, batch] = std::array{static_cast<double>(problem_.m), static_cast<double>(problem_.n),
                                              static_cast<double>(problem_.k), static_cast<double>(problem_.batch)};
     const double memory = batch * (m + n) * k * bytes_of(problem_.type_a) / kMemoryBytesPerMicrosecond;
     const auto all = static_cast<double>(blocks(c, problem_.m, problem_.n, problem_.batch));
     const double sms = std::max(1, device_.sm_count);
-    return part_of_memory_time * memory * (1 - all / (std::ceil(all / sms) * sms));
+    // Where parts are summed, by many blocks, the next product's come to the SMs in the order in which those end.
+    const double parts = partial_results(c) > 1 ? batch * partial_results(c) * m * n * kPartialBytes : 0;
+    return part_of_memory_time * memory * (1 - all / (std::ceil(all / sms) * sms)) + kGap * parts / kPartsInTheWay;
 }
 
 double CostModel::alone(const KernelConfig& c) const {

@@ -53,7 +53,7 @@ constexpr int promoted_depth(int planes) {
 }
 // 64 rows an instruction; one or two instructions a warpgroup.
 constexpr Rows kRows[] = {{128, 2, 1}, {64, 1, 1}, {256, 2, 1}, {192, 3, 1}, {128, 1, 1}, {64, 1, 2}, {128, 1, 2}};
-constexpr int kColumns[] = {8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256};
+constexpr int kColumns[] = {8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256};
 
 // Of boxes that begin within a line the L2 is asked for two lines a row instead of one.
 constexpr double kSplitLines = 1.7;
@@ -63,6 +63,9 @@ struct Sharing {
     int multicast_a, multicast_b;
 };
 constexpr Sharing kSharings[] = {{1, 1}, {2, 1}, {1, 2}};
+// Few rows that all blocks need.
+constexpr Sharing kThinSharings[] = {{4, 1}, {1, 4}};
+constexpr std::int64_t kMostThinRows = 128;
 // Worth the cluster only where the L2 is asked for much.
 constexpr Sharing kWideSharings[] = {{4, 1}, {1, 4}, {2, 2}, {4, 2}, {2, 4}};
 
@@ -158,6 +161,8 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
                 for (const Sharing& sharing : kSharings) add_sharing(sharing);
             }
             config.raster = 0;
+            if (std::min(problem.m, problem.n) <= kMostThinRows)
+                for (const Sharing& sharing : kThinSharings) add_sharing(sharing);
             if (lines_of_a(problem, planes) + lines_of_b(problem, planes) > 2)
                 for (const Sharing& sharing : kWideSharings) add_sharing(sharing);
         }

@@ -108,7 +108,9 @@ std::variant<ExecutablePlan, CompileFailure> ExecutablePlan::make(LaunchPlan pla
         if (step.walks && step.cluster > 1)
             if (const int clusters = executable.device_->clusters_at_once(*loaded.kernel, shape_of(step)); clusters > 0)
                 step.grid = std::min<std::int64_t>(step.grid, std::int64_t{clusters} * step.cluster);
-        if (plan.config.overlap != 0) step.shared_bytes = spread_evenly(*executable.device_, *loaded.kernel, step);
+        // What comes after the product may crowd: the next product then finds the other SMs free.
+        if (plan.config.overlap != 0 && executable.kernels_.size() <= main_step(plan))
+            step.shared_bytes = spread_evenly(*executable.device_, *loaded.kernel, step);
         executable.kernels_.push_back(std::move(loaded.kernel));
     }
     executable.plan_ = std::move(plan);

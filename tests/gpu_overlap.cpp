@@ -13,8 +13,8 @@
 
 #include "generator/search_space.h"
 #include "generator/shapes_file.h"
-#include "generator/text.h"
 #include "runtime/executable_plan.h"
+#include "support_overlap_chains.h"
 #include "support_temporary_directory.h"
 
 using namespace tmm;
@@ -23,35 +23,6 @@ using namespace tmm::testing;
 namespace {
 
 constexpr int kProducts = 101;
-
-struct Chain {
-    // Square, so that a product's result is an operand of the next.
-    const char* shape;
-    const char* config;
-};
-const Chain kChains[] = {
-    {"200x200x200", "family=naive,block_m=8,block_n=32"},
-    {"208x208x208", "family=tiled,block_m=16,block_n=16,block_k=16"},
-    {"200x200x200",
-     "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=3,async_copy=1,vector_width=4,boundary=peeled"},
-    {"200x200x200",
-     "family=simt,block_m=64,block_n=64,block_k=8,thread_m=8,thread_n=4,stages=2,vector_width=4,boundary=peeled,split_k=3,pack_ab=3"},
-    {"1024x1024x1024",
-     "family=simt,block_m=32,block_n=64,block_k=16,thread_m=4,thread_n=4,stages=3,async_copy=1,vector_width=4,boundary=peeled,split_k=2,"
-     "cluster=2"},
-    {"130x130x130", "family=simt,block_m=64,block_n=64,block_k=16,thread_m=8,thread_n=4,stages=2,vector_width=4,boundary=peeled,trim=1"},
-    {"16x16x16", "family=gemv,block_m=16,block_n=32,block_k=64,thread_n=2,stages=2,vector_width=4,boundary=peeled"},
-    {"200x200x200 dtype=bf16",
-     "family=mma,block_m=64,block_n=64,block_k=32,stages=3,async_copy=1,vector_width=8,boundary=peeled,warps_m=2,warps_n=2"},
-    {"1000x1000x1000 dtype=bf16", "family=wgmma,block_m=64,block_n=128,block_k=64,stages=6,vector_width=8,boundary=hardware"},
-    {"1000x1000x1000 dtype=f16",
-     "family=wgmma,block_m=64,block_n=64,block_k=64,stages=3,vector_width=8,boundary=hardware,split_k=3,min_blocks=2"},
-    {"1000x1000x1000 dtype=bf16",
-     "family=wgmma,block_m=64,block_n=64,block_k=64,stages=3,vector_width=8,boundary=hardware,ping_pong=1,multicast_a=2"},
-    {"999x999x999 dtype=bf16", "family=wgmma,block_m=64,block_n=64,block_k=64,stages=3,vector_width=8,boundary=hardware,pack_ab=3"},
-    {"1000x1000x1000",
-     "family=wgmma,block_m=128,block_n=64,block_k=64,stages=2,vector_width=8,boundary=hardware,warps_m=2,planes=2,promote_k=64"},
-};
 
 bool has_hopper() {
     if (gpu_count() > 0 && open_device(0)->info().compute_capability() == 90) return true;
@@ -65,11 +36,10 @@ constexpr std::uint16_t kF16Integers[] = {0, 0x3c00, 0x4000, 0x4200, 0x4400, 0x4
 
 // A permutation's matrix times a matrix, times that matrix again, …: how many elements of the last product are not the permuted ones.
 template <class T, class Make>
-int wrong_elements(const Chain& chain, const TemplateFiles& templates, bool replayed, Make&& make) {
+int wrong_elements(const OverlapChain& chain, const TemplateFiles& templates, bool replayed, Make&& make) {
     const GemmProblem p = parse_shape(chain.shape).problem;
     const auto n = static_cast<std::size_t>(p.n);
-    KernelConfig config = parse_config(chain.config);
-    config.overlap = 1;
+    const KernelConfig config = config_of(chain);
     const auto device = open_device(0);
     REQUIRE(why_invalid(p, config, device->info()).value_or("") == "");
     std::mt19937 random(7);
@@ -119,7 +89,7 @@ int wrong_elements(const Chain& chain, const TemplateFiles& templates, bool repl
     return wrong;
 }
 
-int wrong_elements(const Chain& chain, const TemplateFiles& templates, bool replayed) {
+int wrong_elements(const OverlapChain& chain, const TemplateFiles& templates, bool replayed) {
     const std::string shape = chain.shape;
     if (shape.find("bf16") != std::string::npos)
         return wrong_elements<std::uint16_t>(chain, templates, replayed, [](int value) { return kBf16Integers[value]; });
@@ -132,7 +102,7 @@ int wrong_elements(const Chain& chain, const TemplateFiles& templates, bool repl
 
 TEST_CASE("a chain of products, each an operand of the next, is right") {
     if (!has_hopper()) return;
-    for (const Chain& chain : kChains) {
+    for (const OverlapChain& chain : overlap_chains()) {
         for (const bool replayed : {false, true}) {
             CAPTURE(chain.shape);
             CAPTURE(chain.config);
@@ -151,9 +121,9 @@ TEST_CASE("a chain of kernels that do not wait is wrong") {
     text.erase(text.find(wait), wait.size());
     int seen = 0;
     int chains = 0;
-    for (const Chain& chain : kChains) {
+    for (const OverlapChain& chain : overlap_chains()) {
         // Of planes, no product begins before the one before has ended: its last kernel lets none come early.
-        if (std::string(chain.config).find("planes") != std::string::npos) continue;
+        if (config_of(chain).planes > 1) continue;
         const int wrong = wrong_elements(chain, planted, true);
         fmt::print("{} {}: {} wrong\n", chain.shape, chain.config, wrong);
         seen += wrong > 0 ? 1 : 0;

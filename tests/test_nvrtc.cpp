@@ -324,6 +324,16 @@ TEST_CASE("blocks an SM, from the limits alone") {
     CHECK(blocks_per_sm(hopper, 256, 32, 300 << 10).blocks == 0);
     CHECK(blocks_per_sm(assumed_device("75"), 256, 32, 0).blocks == 4);
     CHECK(blocks_per_sm(assumed_device("86"), 32, 16, 0).blocks == 16);
+    for (const char* architecture : {"75", "80", "86", "90", "120"}) {
+        const DeviceInfo device = assumed_device(architecture);
+        for (const int blocks : {1, 2, 3, 5, 16}) {
+            CAPTURE(architecture);
+            CAPTURE(blocks);
+            const std::int64_t bytes = shared_bytes_for(device, blocks);
+            CHECK(bytes <= device.shared_bytes_per_block);
+            CHECK(blocks_per_sm(device, 32, 16, bytes).blocks == blocks);
+        }
+    }
     try {
         assumed_device("sm_42");
         FAIL("sm_42 was accepted");

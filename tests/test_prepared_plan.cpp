@@ -12,6 +12,7 @@
 #include "database_fixture.h"
 #include "generator/assumed_device.h"
 #include "generator/log.h"
+#include "generator/occupancy.h"
 #include "generator/shapes_file.h"
 #include "generator/text.h"
 #include "runtime/plan.h"
@@ -32,6 +33,7 @@ struct Launch {
     std::string kernel;
     std::int64_t grid;
     bool begins_early;
+    std::int64_t shared_bytes;
     PlanesArgs args;
     bool of(const std::string& family) const { return kernel.starts_with("tmm_" + family + "_"); }
 };
@@ -52,8 +54,11 @@ public:
         return kernel;
     }
     void launch(const LoadedKernel& kernel, const LaunchShape& shape, const void* arguments, std::size_t bytes, Stream) override {
-        Launch launch{
-            .kernel = static_cast<const NamedKernel&>(kernel).name, .grid = shape.grid, .begins_early = shape.begins_early, .args = {}};
+        Launch launch{.kernel = static_cast<const NamedKernel&>(kernel).name,
+                      .grid = shape.grid,
+                      .begins_early = shape.begins_early,
+                      .shared_bytes = shape.shared_bytes,
+                      .args = {}};
         std::memcpy(&launch.args, arguments, std::min(bytes, sizeof launch.args));
         launches.push_back(launch);
     }
@@ -61,10 +66,13 @@ public:
     void synchronize(Stream) override {}
     std::unique_ptr<Replay> record(const std::function<void(Stream)>&) override { return nullptr; }
     DeviceState state() override { return {}; }
-    int blocks_per_sm(const LoadedKernel&, int, std::int64_t) override { return 0; }
+    int blocks_per_sm(const LoadedKernel&, int threads, std::int64_t shared_bytes) override {
+        return blocks_known ? tmm::blocks_per_sm(info_, threads, 32, shared_bytes).blocks : 0;
+    }
     int clusters_at_once(const LoadedKernel&, const LaunchShape&) override { return clusters; }
     // Unknown.
     int clusters = 0;
+    bool blocks_known = false;
 
 private:
     DeviceInfo info_ = assumed_device("90");
@@ -203,4 +211,30 @@ TEST_CASE_FIXTURE(Fixture, "blocks that walk over the work are no more than the 
     CHECK(grid(tile, 30) == 132);
     // Each of these clusters has a tile of its own.
     CHECK(grid(tile + ",split_k=4,cluster=4", 30) == 32 * 32 * 4);
+}
+
+TEST_CASE_FIXTURE(Fixture, "kernels that overlap begin early, all of them, and no SM holds more than its share of the product's blocks") {
+    problem = parse_shape("512x512x512 dtype=bf16").problem;
+    const std::string tile = "family=wgmma,block_m=64,block_n=64,block_k=64,stages=2,vector_width=8,boundary=hardware,min_blocks=2";
+    const auto launches_of = [&](const std::string& config) {
+        const RuntimePlan plan = make(config);
+        return launched([&] { plan.run(call, nullptr); });
+    };
+    device->blocks_known = true;
+    const std::vector<Launch> apart = launches_of(tile + ",split_k=4");
+    REQUIRE(apart.size() == 2);
+    CHECK(!apart[0].begins_early);
+    CHECK(!apart[1].begins_early);
+    // 256 blocks on 132 SMs.
+    const std::vector<Launch> overlapping = launches_of(tile + ",split_k=4,overlap=1");
+    REQUIRE(overlapping.size() == 2);
+    CHECK(overlapping[0].begins_early);
+    CHECK(overlapping[1].begins_early);
+    const auto resident = [&](const Launch& launch) { return blocks_per_sm(device->info(), 256, 32, launch.shared_bytes).blocks; };
+    CHECK(resident(apart[0]) > 2);
+    CHECK(resident(overlapping[0]) == 2);
+    CHECK(overlapping[1].shared_bytes == apart[1].shared_bytes);
+    // Where the driver does not say how many there are, nothing is changed.
+    device->blocks_known = false;
+    CHECK(launches_of(tile + ",split_k=4,overlap=1")[0].shared_bytes == apart[0].shared_bytes);
 }

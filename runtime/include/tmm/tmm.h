@@ -21,6 +21,9 @@
  * Order. Work is queued on a stream and the call returns; on TMM_DEVICE_HOST it is done when the call returns. Making a handle
  * or a plan may compile, load and allocate, and so may a handle's first call of a problem, with less aligned pointers or on
  * another stream; they take their time, so let them go before a stream capture. All later calls only launch.
+ * On compute capability 9.0 and later a kernel of tmm's may begin while the kernel before it in the stream ends (programmatic
+ * dependent launch); it waits for that one's end before it reads or writes memory. A kernel that a program launches behind a call
+ * in the same way must wait itself, too (cudaGridDependencySynchronize).
  * A captured call keeps using the workspace of the handle or plan: replay it in the order of the stream that it was captured on,
  * or bring a workspace of its own.
  *

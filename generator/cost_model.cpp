@@ -4,9 +4,9 @@
 #include <array>
 #include <cmath>
 
+#include "generator/cost_model_wgmma.h"
 #include "generator/launch_plan.h"
 #include "generator/search_space_mma.h"
-#include "generator/search_space_wgmma.h"
 #include "tmm/rules.h"
 
 namespace tmm {

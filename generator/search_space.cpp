@@ -488,15 +488,22 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
     };
     std::optional<KernelConfig> best_wgmma;
     double best_wgmma_estimate = 0;
-    for_each_wgmma(problem, device, [&](KernelConfig config) {
-        // Bands are predicted to take as long.
-        if (config.raster != 0) return;
-        config = model.with_better_overlap(config);
+    const auto consider = [&](const KernelConfig& config) {
         const double estimate = model.estimate(config);
         if ((best_wgmma && estimate >= best_wgmma_estimate) || !serves(config)) return;
         best_wgmma = config;
         best_wgmma_estimate = estimate;
+    };
+    // Bands change little; only the best tile is looked at with each.
+    for_each_wgmma(problem, device, [&](const KernelConfig& config) {
+        if (config.raster == 0) consider(model.with_better_overlap(config));
     });
+    if (best_wgmma && best_wgmma->cluster == 1) {
+        for (KernelConfig config = *best_wgmma; const int raster : {8, 16}) {
+            config.raster = raster;
+            consider(config);
+        }
+    }
     if (best_wgmma && best_wgmma->planes == 1) return *best_wgmma;
     const int async_copy = device.compute_capability() >= 80 ? 1 : 0;
     const auto tile_at = [&](int block_m, int block_n, int block_k, int thread_m, int thread_n, int stages) {

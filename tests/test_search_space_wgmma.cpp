@@ -176,8 +176,9 @@ TEST_CASE("tiles are shared where there are many, K is split where there are few
     CHECK(large.front().split_k == 1);
     const std::vector<KernelConfig> deep = wgmma_of(search_space(parse_shape("64x64x65536 dtype=bf16").problem, device, Effort::normal));
     CHECK(deep.front().split_k > 8);
-    CHECK(std::any_of(deep.begin(), deep.end(), [](const KernelConfig& c) { return c.cluster > 1; }));
     CHECK(std::any_of(deep.begin(), deep.end(), [](const KernelConfig& c) { return c.cluster == 1 && c.split_k > 1; }));
+    // A few parts are summed by clusters.
+    CHECK(default_config(parse_shape("128x4096x14336 dtype=bf16 ops=nt").problem, device).cluster > 1);
 }
 
 TEST_CASE("wgmma is offered on compute capability 9.0 alone, and never where FP32 FMAs are asked for") {
@@ -255,4 +256,13 @@ TEST_CASE("the search space of every tensor-core shape of the benchmark is made 
                        shape.problem.k, seconds, space.candidates.size(), wgmma_of(space).size(), space.rejections.size(),
                        to_text(space.candidates.front()));
     }
+}
+
+TEST_CASE("an untuned product's tiles are walked over in bands where an operand would not stay in the L2 cache") {
+    const DeviceInfo device = assumed_device("90");
+    const auto config = [&](const char* shape) { return default_config(parse_shape(shape).problem, device); };
+    CHECK(config("8192x8192x8192 dtype=bf16").raster > 0);
+    CHECK(config("2048x2048x2048 dtype=bf16").raster == 0);
+    // Both tiles of A's rows share what is read of B, once.
+    CHECK(config("256x28672x8192 dtype=bf16 ops=nt").multicast_b == 2);
 }

@@ -1,0 +1,231 @@
+#include "generator/cost_model_wgmma.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "generator/launch_plan.h"
+#include "tmm/pad.h"
+#include "tmm/wgmma.h"
+
+namespace tmm {
+namespace {
+
+// Multiply-adds of an SM in a clock, of 16-bit operands, bytes of shared memory read by wgmma, bytes that L2 gives an SM on Hopper, and
+// bytes of results that all SMs store at once. Wider operands, whose k an instruction has less of, take as long an instruction.
+constexpr double kProductsPerClock = 2048;
+constexpr double kSharedBytesPerClock = 128;
+constexpr double kL2BytesPerClock = 64;
+constexpr double kStoredBytesPerClock = 20;
+constexpr double kClocksPerMicrosecond = 1.9e3;
+// Under load. Products that take longer than so many microseconds run at the power limit, which wide tiles, of which less is moved for each
+// product, spare.
+constexpr double kTensorClocksPerMicrosecond = 1.7e3;
+constexpr double kPowerLimited = 100;
+constexpr double kPowerOfMultiplying = 0.92;
+constexpr double kPowerOfMoving = 8;
+
+constexpr double kMemoryBytesPerMicrosecond = 4.4e6;
+// From a copy's issue to its landing, L2 missed. Of a block's stages one is read, and the one before it often still.
+constexpr double kMemoryLatency = 0.9;
+constexpr double kStagesRead = 1.5;
+// Short pieces of many rows are slower than long ones of few.
+constexpr double kShortPieces = 0.04;
+// The part of the L2 cache that an operand may take and still be there for the next band of tiles.
+constexpr double kStaysInL2 = 0.7;
+constexpr double kSplitLines = 1.7;
+
+// Of a tile's results, however few: from the last product to where the next tile's take their place. Rows that begin or end within a line
+// are stored in more pieces; those that do not start at whole chunks pass through registers once more.
+constexpr double kStore = 0.6;
+constexpr double kSplitStores = 2.5;
+constexpr double kShiftedPerMicrosecond = 4096;
+constexpr double kShiftedTransposed = 2.5;
+
+// A launch, the first tiles.
+constexpr double kFixed = 2.1;
+constexpr double kSecondKernel = 2.0;
+constexpr double kPaddedBytesPerMicrosecond = 3e6;
+constexpr double kPartialBytes = 4;
+// Each time that a cluster's number of parts doubles; and what its blocks show each other.
+constexpr double kClusterSum = 0.6;
+constexpr double kClusterBytesPerMicrosecond = 3e4;
+constexpr double kClusterStart = 0.5;
+constexpr double kEachSharer = 0.15;
+// What is not the longest still stands in its way.
+constexpr double kInTheWay = 0.15;
+
+// The system's, of each block's shared memory.
+constexpr std::int64_t kReservedSharedBytes = 1024;
+
+double ceil_divide(double a, double b) {
+    return std::ceil(a / b);
+}
+
+// Rows that TMA can't bring as they are get padded; so are those of planes.
+bool is_whole_lines(i64 columns, i64 ld, ElementType type, int planes) {
+    constexpr i64 line = 128;
+    constexpr i64 needed = 16;
+    if (planes > 1) type = planes::type_of(planes);
+    const bool padded = planes > 1 || ld * size_of(type) % needed != 0;
+    return (padded ? pad::padded_ld(columns, type) : ld) * size_of(type) % line == 0;
+}
+bool a_is_whole_lines(const GemmProblem& p, int planes) {
+    return is_whole_lines(stored_columns_a(p), p.lda, p.type_a, planes);
+}
+bool b_is_whole_lines(const GemmProblem& p, int planes) {
+    return is_whole_lines(stored_columns_b(p), p.ldb, p.type_b, planes);
+}
+
+// The SMs of a GPC are no multiple of 4 or 8: some take no part where clusters are as large.
+double sms_for_clusters(int sms, int size) {
+    constexpr double taken = 0.91;
+    return size <= 2 ? sms : std::max(1.0, std::floor(taken * sms / size)) * size;
+}
+
+double blocks_per_sm(const KernelConfig& c, const KernelSignature& s, const DeviceInfo& device) {
+    const double by_shared =
+        std::floor(static_cast<double>(device.shared_bytes_per_sm) / static_cast<double>(wgmma::shared_bytes(c, s) + kReservedSharedBytes));
+    const double by_registers = std::floor(65536.0 / (wgmma::threads(c) * wgmma::registers_at_launch(c)));
+    return std::max(1.0, std::min(by_shared, by_registers));
+}
+
+class WgmmaCost {
+public:
+    WgmmaCost(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device)
+        : p_(problem),
+          c_(config),
+          device_(device),
+          s_(main_signature(problem, config)),
+          k_(static_cast<double>(problem.k)),
+          batch_(static_cast<double>(problem.batch)),
+          left_(static_cast<double>(config.swap_ab ? problem.n : problem.m)),
+          right_(static_cast<double>(config.swap_ab ? problem.m : problem.n)),
+          element_(size_of(s_.type_a) * config.planes),
+          blocks_(static_cast<double>(wgmma::blocks(config, problem.m, problem.n, problem.batch))),
+          sms_(sms_for_clusters(std::max(1, device.sm_count), wgmma::cluster_size(config))),
+          resident_(blocks_per_sm(config, s_, device)),
+          busiest_(ceil_divide(blocks_, sms_)),
+          phases_(std::max(1.0, ceil_divide(ceil_divide(k_, config.split_k), config.block_k))) {}
+
+    double estimate() const {
+        const double arithmetic = this->arithmetic();
+        const double latency = busiest_ * phases_ / ((c_.stages - kStagesRead) * std::min(resident_, busiest_)) * kMemoryLatency;
+        const double memory = this->memory();
+        const double longest = std::max({arithmetic, latency, memory});
+        const double beside = kInTheWay * (arithmetic + latency + memory - longest + busiest_ * phases_ * requests());
+        return kFixed + longest + beside + other_kernels() + clusters();
+    }
+
+private:
+    double bytes_of_results() const { return static_cast<double>(c_.block_m) * c_.block_n * size_of(s_.type_c); }
+    // How much longer results take to store for where their rows end.
+    double pieces_of_results() const {
+        const int row = (c_.swap_ab ? c_.block_m : c_.block_n) * size_of(s_.type_c);
+        return row % wgmma::kRowBytes == 0 ? 1 : kSplitStores;
+    }
+    double bytes_of_partials() const {
+        return partial_results(c_) > 1 ? 2 * kPartialBytes * partial_results(c_) * batch_ * left_ * right_ : 0.0;
+    }
+
+    // Of a phase: a line of each row or column that L2 gives an SM.
+    double line() const { return c_.block_k * element_ / (kL2BytesPerClock * kClocksPerMicrosecond); }
+    // What the L2 is asked for in a phase, of which blocks that share tiles save each other some.
+    double requests() const {
+        const double lines_a = a_is_whole_lines(p_, c_.planes) ? 1 : kSplitLines;
+        const double lines_b = b_is_whole_lines(p_, c_.planes) ? 1 : kSplitLines;
+        const double lines_left = c_.swap_ab ? lines_b : lines_a;
+        const double lines_right = c_.swap_ab ? lines_a : lines_b;
+        return (lines_left * c_.block_m / c_.multicast_a + lines_right * c_.block_n / c_.multicast_b) * line();
+    }
+    double phase() const {
+        const double columns = wgmma::group_n(c_);
+        const double instructions =
+            static_cast<double>(c_.block_m) / wgmma::kRows * c_.warps_n * c_.block_k / wgmma::k_step(s_) * wgmma::products(c_.planes);
+        const double products = wgmma::kRows * columns * 16 / kProductsPerClock;
+        // From registers or not, the left operand's words are read once for each instruction.
+        const double operands = (wgmma::kRows + columns) * 32 / kSharedBytesPerClock;
+        const double arrival = (c_.block_m + c_.block_n) * line();
+        return std::max({instructions * std::max(products, operands) / kTensorClocksPerMicrosecond, arrival, requests()});
+    }
+    double epilogue() const {
+        const double sums_of_group = static_cast<double>(wgmma::group_m(c_)) * wgmma::group_n(c_);
+        const double shifting = s_.align_c >= 16 ? 0 : (c_.swap_ab ? kShiftedTransposed : 1) * sums_of_group / kShiftedPerMicrosecond;
+        return kStore + shifting + pieces_of_results() * bytes_of_results() / (kStoredBytesPerClock * kClocksPerMicrosecond);
+    }
+    double arithmetic() const {
+        // In turns, results leave while the next tile is multiplied, if that takes as long.
+        const double tile = c_.ping_pong ? std::max(phases_ * phase(), epilogue()) : phases_ * phase() + epilogue();
+        const double last = c_.ping_pong ? epilogue() : 0;
+        if (busiest_ * tile <= kPowerLimited) return busiest_ * tile + last;
+        // SMs that wait for the last ones spare these power.
+        const double rounds = (busiest_ + blocks_ / sms_) / 2;
+        return rounds * tile * (kPowerOfMultiplying + kPowerOfMoving * (1.0 / c_.block_m + 1.0 / c_.block_n)) + last;
+    }
+
+    double memory() const {
+        // Blocks that have done their work read nothing while others go on.
+        const double at_once = std::min(blocks_, sms_ * std::min(resident_, static_cast<double>(c_.min_blocks)));
+        const double even = blocks_ / (ceil_divide(blocks_, at_once) * at_once);
+        // Tiles are walked over in bands of rows. Where the right operand does not stay in the L2 cache, each band brings it anew.
+        const double tiles_right = ceil_divide(right_, c_.block_n);
+        const double band =
+            std::max({static_cast<double>(c_.raster), static_cast<double>(c_.multicast_b), std::floor(at_once / tiles_right)});
+        const bool stays = right_ * k_ * element_ < kStaysInL2 * static_cast<double>(device_.l2_bytes);
+        const double passes = stays ? 1 : ceil_divide(ceil_divide(left_, c_.block_m), band);
+        const double results = pieces_of_results() * left_ * right_ * size_of(p_.type_c);
+        const double bytes = batch_ * ((left_ + passes * right_) * k_ * element_ + results) + bytes_of_partials();
+        const double pieces = static_cast<double>(wgmma::kRowBytes) / (c_.block_k * size_of(s_.type_a));
+        return bytes / (kMemoryBytesPerMicrosecond * std::max(0.1, even) * (1 - kShortPieces * pieces));
+    }
+
+    double other_kernels() const {
+        double total = partial_results(c_) > 1 ? kSecondKernel : 0.0;
+        // Operands that are padded are read and written once more.
+        const double m = c_.swap_ab ? right_ : left_;
+        const double n = c_.swap_ab ? left_ : right_;
+        const double padded = (pad::pads_a(c_) ? batch_ * m * k_ : 0.0) + (pad::pads_b(c_) ? batch_ * n * k_ : 0.0);
+        if (padded > 0) total += kSecondKernel + 2 * padded * element_ / kPaddedBytesPerMicrosecond;
+        // Floats are read, and written as planes; and there is a kernel that looks whether it is needed.
+        if (c_.planes > 1) total += 2 * kSecondKernel + batch_ * (m + n) * k_ * (4.0 + element_) / kPaddedBytesPerMicrosecond;
+        return total;
+    }
+    double clusters() const {
+        double total = 0;
+        // A cluster has one tile: the next one's loads begin when its sums are stored.
+        if (c_.cluster > 1)
+            total += kClusterSum * std::ceil(busiest_ / resident_) * std::log2(c_.cluster) +
+                     kPartialBytes * c_.block_m * c_.block_n / kClusterBytesPerMicrosecond;
+        if (wgmma::multicast(c_) > 1) total += kClusterStart + kEachSharer * wgmma::multicast(c_);
+        return total;
+    }
+
+    const GemmProblem& p_;
+    const KernelConfig& c_;
+    const DeviceInfo& device_;
+    KernelSignature s_;
+    // Rows of the left operand and columns of the right one; bytes of an element in all planes.
+    double k_;
+    double batch_;
+    double left_;
+    double right_;
+    double element_;
+    // Blocks, or tiles that blocks walk over; and how many the busiest SM has.
+    double blocks_;
+    double sms_;
+    double resident_;
+    double busiest_;
+    // Tiles of block_k in a part of K.
+    double phases_;
+};
+
+}  // namespace
+
+double wgmma_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
+    return WgmmaCost(problem, config, device).estimate();
+}
+
+bool rows_are_whole_lines(const GemmProblem& problem, int planes) {
+    return a_is_whole_lines(problem, planes) && b_is_whole_lines(problem, planes);
+}
+
+}  // namespace tmm

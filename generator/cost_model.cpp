@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "generator/cost_model_gemv.h"
+#include "generator/cost_model_simt.h"
 #include "generator/cost_model_wgmma.h"
 #include "generator/launch_plan.h"
 #include "generator/search_space_mma.h"
@@ -27,20 +29,9 @@ std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
 
-KernelConfig unpacked(KernelConfig c) {
-    c.pack_ab = 0;
-    return c;
-}
-
 // Elements of C that a block computes, those past the edge included.
 double covered(const KernelConfig& c) {
     return static_cast<double>(c.block_m) * c.block_n;
-}
-
-// Beside the FMAs stands an instruction that makes a float of each element, and some that load it.
-double gemv_share(const KernelConfig& c) {
-    const double fma = static_cast<double>(c.block_m) * c.thread_n;
-    return 0.9 * fma / (fma + 1.75 * (c.block_m + c.thread_n));
 }
 
 }  // namespace
@@ -62,12 +53,6 @@ double workspace_estimate(const GemmProblem& p, const KernelConfig& c) {
     }
     return batch * (partials + (pack::packs_a(c) ? bytes_of(p.type_a) * static_cast<double>(packed_ld(main.rows)) * k : 0) +
                     (pack::packs_b(c) ? bytes_of(p.type_b) * static_cast<double>(packed_ld(main.columns)) * k : 0));
-}
-
-int registers_read_ahead(const GemmProblem& p, const KernelConfig& c) {
-    if (c.family != family::gemv) return 0;
-    constexpr int register_bytes = 4;
-    return (c.stages * c.thread_n + c.block_m) * gemv::k_step(c) * size_of(p.type_a) / register_bytes;
 }
 
 double CostModel::estimate(const KernelConfig& c) const {
@@ -100,6 +85,8 @@ double CostModel::crowding(const KernelConfig& c) const {
 
 double CostModel::alone(const KernelConfig& c) const {
     if (c.family == family::wgmma) return wgmma_estimate(problem_, c, device_);
+    if (c.family == family::simt) return simt_estimate(problem_, c, device_) + edges(c);
+    if (c.family == family::gemv) return gemv_estimate(problem_, c, device_);
     const double sms = std::max(1, device_.sm_count);
     const Extent main = main_extent(problem_, c);
     const auto [m, n] = std::array{static_cast<double>(main.rows), static_cast<double>(main.columns)};
@@ -121,26 +108,20 @@ double CostModel::alone(const KernelConfig& c) const {
     const double bytes = static_cast<double>(problem_.batch) *
                          ((m * bytes_of(problem_.type_a) + n * bytes_of(problem_.type_b)) * static_cast<double>(problem_.k) +
                           m * n * (bytes_of(problem_.type_c) + (partial_results(c) > 1 ? 2.0 * kPartialBytes * partial_results(c) : 0)));
-    // Each packed operand is read and written once more.
-    const double packing =
-        c.pack_ab != 0 ? 2.0 + 2.0 * (workspace_estimate(problem_, c) - workspace_estimate(problem_, unpacked(c))) / 3e6 : 0.0;
     const double memory = bytes / (kMemoryBytesPerMicrosecond * std::max(0.1, fill));
-    // A second kernel, and a cluster's two barriers with the sums between them.
-    const double summing = (partial_results(c) > 1 ? 2.0 : 0.0) + (c.cluster > 1 ? 0.8 : 0.0);
+    const double second_kernel = partial_results(c) > 1 ? 2.0 : 0.0;
     // Of tensor-core configs that memory bounds alike, those that compute less beyond the edges come first; and the parts of a
     // split are read when the products are done.
     const double parts = partial_results(c) > 1 ? kPartialBytes * partial_results(c) * m * n * static_cast<double>(problem_.batch) : 0;
     const double beside = c.family == family::mma ? 0.1 * arithmetic + parts / kMemoryBytesPerMicrosecond : 0.0;
-    return std::max({arithmetic, memory, latency(c)}) + beside + packing + summing + edges(c) + 1.5;
+    return std::max({arithmetic, memory, latency(c)}) + beside + second_kernel + edges(c) + 1.5;
 }
 
 // A block walks K in phases, and none is shorter than the way to memory, shared by the loads that are under way together.
 double CostModel::latency(const KernelConfig& c) const {
     const double k = static_cast<double>(ceil_divide(problem_.k, c.split_k));
     switch (c.family) {
-        case family::simt: return std::ceil(k / c.block_k) * (0.1 + 0.6 / std::max(1, c.stages - c.async_copy));
         case family::mma: return std::ceil(k / c.block_k) * (0.04 + 0.6 / std::max(1, c.stages - c.async_copy));
-        case family::gemv: return std::ceil(k / c.block_k) * 0.6 / c.stages;
         case family::tiled: return std::ceil(k / c.block_k) * 0.8;
     }
     return k * 0.04;
@@ -153,7 +134,7 @@ double CostModel::edges(const KernelConfig& c) const {
         const auto many = static_cast<double>(std::max(edge.extent.rows, edge.extent.columns));
         const double memory = bytes_of(problem_.type_a) * static_cast<double>(problem_.batch) * many * static_cast<double>(problem_.k) /
                               kMemoryBytesPerMicrosecond;
-        total += std::max(4.0, 1.5 + std::max(memory, latency(edge.config)));
+        total += std::max(4.0, 1.5 + memory);
     }
     return total;
 }
@@ -161,35 +142,17 @@ double CostModel::edges(const KernelConfig& c) const {
 // The part of the SM's FMA rate that the kernel can use.
 double CostModel::fma_share(const KernelConfig& c) const {
     switch (c.family) {
-        case family::simt: return simt_share(c);
-        case family::gemv: return is_16_bit(problem_.type_a) ? gemv_share(c) : 0.25;
         case family::tiled: return c.block_m >= 16 ? 0.12 : 0.05;
         case family::mma: return mma_rate(device_) / 128 * mma_efficiency(c, signature_of(problem_), device_);
     }
     return 0.04;
 }
 
-// What a block does for one k: FMAs, 4 warps' at a cycle, against reads and writes of shared memory, which take some 3 cycles
-// of a warp's vectors of 4, and copies, some 4 of any width. On top of both come addresses, barriers and conflicts.
-double CostModel::simt_share(const KernelConfig& c) const {
-    const KernelSignature s = main_signature(problem_, c);
-    const double warps = threads(c) / 32.0;
-    const double fma = warps * c.thread_m * c.thread_n / 4.0;
-    const double reads = warps * 3.0 * (std::ceil(c.thread_m / 4.0) + std::ceil(c.thread_n / 4.0));
-    const auto copies = [&](const simt::TileLayout& tile) {
-        const bool turns = tile.rows_along_k && !tile.lines_along_k;
-        return tile.outer / 32.0 * (4.0 / tile.vector + (turns && c.async_copy == 0 ? 2.0 : 0.0));
-    };
-    return fma / std::max(fma / 0.85, reads + copies(simt::layout_a(c, s)) + copies(simt::layout_b(c, s)));
-}
-
 double CostModel::resident_blocks(const KernelConfig& c) const {
     const double by_threads = std::floor(static_cast<double>(device_.max_threads_per_sm) / threads(c));
     const auto shared = static_cast<double>(shared_bytes(c, main_signature(problem_, c)) + 1024);
     const double by_shared = std::floor(static_cast<double>(device_.shared_bytes_per_sm) / shared);
-    const int accumulators = c.family == family::simt ? c.thread_m * c.thread_n : c.family == family::gemv ? c.block_m * c.thread_n : 1;
-    const double registers =
-        c.family == family::mma ? mma_registers(c, signature_of(problem_)) : accumulators * 1.2 + registers_read_ahead(problem_, c) + 48.0;
+    const double registers = c.family == family::mma ? mma_registers(c, signature_of(problem_)) : 48.0;
     const double by_registers = std::floor(device_.registers_per_sm / (threads(c) * registers));
     return std::max(1.0, std::min({by_threads, by_shared, std::max(by_registers, static_cast<double>(c.min_blocks)), 32.0}));
 }

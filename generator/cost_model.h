@@ -24,7 +24,6 @@ private:
     double latency(const KernelConfig& config) const;
     double edges(const KernelConfig& config) const;
     double fma_share(const KernelConfig& config) const;
-    double simt_share(const KernelConfig& config) const;
     double resident_blocks(const KernelConfig& config) const;
 
     const GemmProblem& problem_;
@@ -34,8 +33,5 @@ private:
 // Bytes of workspace that a config's plan asks for, or a little more; in floating point, which does not overflow where a plan would
 // never be made.
 double workspace_estimate(const GemmProblem& problem, const KernelConfig& config);
-
-// Registers of a thread that gemv's elements wait in until they are multiplied (gemv.cuh).
-int registers_read_ahead(const GemmProblem& problem, const KernelConfig& config);
 
 }  // namespace tmm

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "generator/cost_model.h"
+#include "generator/cost_model_gemv.h"
 #include "generator/launch_plan.h"
 #include "generator/search_space_mma.h"
 #include "generator/search_space_wgmma.h"

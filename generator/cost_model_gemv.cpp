@@ -1,0 +1,72 @@
+#include "generator/cost_model_gemv.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "generator/launch_plan.h"
+#include "tmm/gemv.h"
+#include "tmm/rules.h"
+
+namespace tmm {
+namespace {
+
+constexpr double kClocksPerMicrosecond = 1.95e3;
+constexpr double kSchedulers = 4;
+constexpr double kMemoryBytesPerMicrosecond = 5.5e6;
+// Pieces of a row shorter than a sector bring it whole; those shorter than two are slower.
+constexpr double kSectorBytes = 32;
+constexpr double kShortPieces = 0.14;
+// Issue slots of a warp: of a load of 16 bytes, with its way through the cache; of an FMA with its conversions; of an addition of sums.
+constexpr double kSlotsOfLoad = 20;
+constexpr double kSlotsOfFma = 2.6;
+constexpr double kSlotsOfSum = 8.5;
+constexpr double kLoad = 0.5;
+constexpr double kFixed = 4.8;
+constexpr double kReduce = 1.5;
+// How the three times come together: 1 adds them, infinity takes the longest.
+constexpr double kNorm = 2.14;
+constexpr double kAccessBytes = 16;
+
+}  // namespace
+
+int registers_read_ahead(const GemmProblem& p, const KernelConfig& c) {
+    if (c.family != family::gemv) return 0;
+    constexpr int register_bytes = 4;
+    return (c.stages * c.thread_n + c.block_m) * gemv::k_step(c) * size_of(p.type_a) / register_bytes;
+}
+
+double gemv_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+    const bool along_k = gemv::many_along_k(c, main_signature(p, c));
+    const auto [few, many, k, batch] = std::array{static_cast<double>(c.swap_ab ? p.n : p.m), static_cast<double>(c.swap_ab ? p.m : p.n),
+                                                  static_cast<double>(p.k), static_cast<double>(p.batch)};
+    const double element = size_of(p.type_a);
+    const double threads = gemv::threads(c);
+    const double warps = threads / 32;
+    const double sums = static_cast<double>(c.block_m) * c.thread_n;
+
+    const double registers = std::min(255.0, 48 + 1.2 * sums + registers_read_ahead(p, c));
+    const double resident = std::max(1.0, std::min({std::floor(device.max_threads_per_sm / threads),
+                                                    std::floor(device.registers_per_sm / (threads * std::ceil(registers / 8) * 8)), 32.0}));
+    const double busiest = std::ceil(static_cast<double>(blocks(c, p.m, p.n, p.batch)) / std::max(1, device.sm_count));
+    const double phases = std::ceil(std::ceil(k / c.split_k) / c.block_k);
+
+    const double piece = along_k ? std::min(c.block_k * element, 512.0) : c.block_n * element;
+    const double more = std::max(1.0, kSectorBytes / piece) * (1 + kShortPieces * std::max(0.0, 2 * kSectorBytes / piece - 0.5));
+    const double memory = batch * ((many * more + few) * k * element + few * many * size_of(p.type_c)) / kMemoryBytesPerMicrosecond;
+
+    const double steps = gemv::k_step(c);
+    const double accesses_of_step = std::ceil(steps * element / kAccessBytes);
+    const double loads =
+        c.block_m * accesses_of_step + (along_k ? c.thread_n * accesses_of_step : steps * std::ceil(c.thread_n * element / kAccessBytes));
+    // Of a warp's lanes that run along K, and of the threads that do.
+    const double adding = (along_k ? 10 * sums : 0) + static_cast<double>(c.block_m) * c.block_n / threads * gemv::threads_k(c);
+    const double slots = phases * (loads * kSlotsOfLoad + sums * steps * kSlotsOfFma) + adding * kSlotsOfSum;
+    const double issuing = busiest * warps * slots / (kSchedulers * kClocksPerMicrosecond);
+    const double waiting = std::ceil(busiest / resident) * phases / c.stages * kLoad;
+
+    const double together = std::pow(std::pow(memory, kNorm) + std::pow(issuing, kNorm) + std::pow(waiting, kNorm), 1 / kNorm);
+    return kFixed + together + (c.split_k > 1 ? kReduce : 0);
+}
+
+}  // namespace tmm

@@ -1,0 +1,126 @@
+#include "generator/cost_model_simt.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "generator/launch_plan.h"
+#include "tmm/pack.h"
+#include "tmm/rules.h"
+#include "tmm/simt.h"
+
+namespace tmm {
+namespace {
+
+constexpr double kClocksPerMicrosecond = 1.95e3;
+constexpr double kSchedulers = 4;
+// Issue slots of a warp: of an FMA, which at times waits for the register file; beside the FMAs of one k; of a copy of a vector, and
+// more where the copy turns the tile or passes through registers; and of a tile's barrier.
+constexpr double kSlotsOfFma = 1.17;
+constexpr double kSlotsOfK = 1.8;
+constexpr double kSlotsOfCopy = 1.35;
+constexpr double kSlotsOfTurning = 9.9;
+constexpr double kSlotsOfSyncCopy = 31;
+constexpr double kSlotsOfTile = 17.5;
+// Lines along K: more addresses.
+constexpr double kAlongK = 0.15;
+// Clocks of shared memory for a warp's access to vectors of 4.
+constexpr double kClocksOfVector = 1.74;
+// With few warps: how much longer, with 8 on an SM.
+constexpr double kFewWarps = 0.16;
+// A warp's own way through a tile's instructions, and through loads from memory.
+constexpr double kChain = 1.36;
+constexpr double kChainOfK = 1.8;
+constexpr double kLoad = 0.74;
+constexpr double kMemoryBytesPerMicrosecond = 6.85e6;
+// Between 1, where memory's time is added to the rest, and infinity, where the longer counts alone.
+constexpr double kNorm = 1.16;
+constexpr double kFixed = 1.1;
+constexpr double kPack = 3;
+constexpr double kPackedBytesPerMicrosecond = 2.9e6;
+constexpr double kReduce = 3.06;
+constexpr double kReducedBytesPerMicrosecond = 5.8e6;
+// Each time that a cluster's number of parts doubles; and of a tile's element, that its blocks show each other.
+constexpr double kClusterSum = 0.53;
+constexpr double kClusterElement = 7.6e-4;
+constexpr double kPartialBytes = 4;
+
+constexpr int kVector = 4;
+
+struct Tile {
+    simt::TileLayout a;
+    simt::TileLayout b;
+    double fmas;
+    double reads;
+    double warps;
+};
+
+Tile tile_of(const KernelConfig& c, const KernelSignature& s) {
+    return {.a = simt::layout_a(c, s),
+            .b = simt::layout_b(c, s),
+            .fmas = static_cast<double>(c.thread_m) * c.thread_n,
+            .reads = std::ceil(static_cast<double>(c.thread_m) / kVector) + std::ceil(static_cast<double>(c.thread_n) / kVector),
+            .warps = simt::threads(c) / 32.0};
+}
+
+double registers(const KernelConfig& c, const Tile& tile, const DeviceInfo& device) {
+    const bool reads_ahead = tile.a.lines_along_k || tile.b.lines_along_k;
+    const double most = std::min(255.0, std::floor(device.registers_per_sm / (simt::threads(c) * c.min_blocks) / 8.0) * 8);
+    return std::min(most, 44 + 1.1 * tile.fmas + 2.5 * (c.thread_m + c.thread_n) * (reads_ahead ? 2 : 1));
+}
+
+double resident_blocks(const KernelConfig& c, const KernelSignature& s, const Tile& tile, const DeviceInfo& device) {
+    const double threads = simt::threads(c);
+    const double by_registers = std::floor(device.registers_per_sm / (threads * std::ceil(registers(c, tile, device) / 8) * 8));
+    const double by_shared =
+        std::floor(static_cast<double>(device.shared_bytes_per_sm) / static_cast<double>(simt::shared_bytes(c, s) + 1024));
+    return std::max(1.0, std::min({std::floor(device.max_threads_per_sm / threads),
+                                   std::max(by_registers, static_cast<double>(c.min_blocks)), by_shared, 32.0}));
+}
+
+// Issue slots of a warp for one tile of block_k.
+double slots(const KernelConfig& c, const Tile& tile) {
+    const bool along_k = tile.a.lines_along_k || tile.b.lines_along_k;
+    const double per_k = tile.fmas * kSlotsOfFma * (along_k ? 1 + kAlongK : 1) + kSlotsOfK;
+    const auto copies = [&](const simt::TileLayout& layout) {
+        const double accesses = static_cast<double>(layout.outer) * c.block_k / layout.vector / simt::threads(c);
+        return accesses * (kSlotsOfCopy + (simt::is_turned(layout) ? kSlotsOfTurning : 0) + (c.async_copy ? 0 : kSlotsOfSyncCopy));
+    };
+    return per_k * c.block_k + copies(tile.a) + copies(tile.b) + kSlotsOfTile;
+}
+
+}  // namespace
+
+double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+    const KernelSignature s = main_signature(p, c);
+    const Tile tile = tile_of(c, s);
+    const Extent main = main_extent(p, c);
+    const auto [m, n, k, batch] =
+        std::array{static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k), static_cast<double>(p.batch)};
+    const auto all = static_cast<double>(blocks(c, main.rows, main.columns, p.batch));
+    const double resident = resident_blocks(c, s, tile, device);
+    const double busiest = std::ceil(all / std::max(1, device.sm_count));
+    const double waves = std::ceil(busiest / resident);
+    const double tiles = std::ceil(std::ceil(k / c.split_k) / c.block_k);
+
+    const double warps_at_once = std::max(1.0, std::min(busiest, resident) * tile.warps);
+    const double issuing = slots(c, tile) * tile.warps / kSchedulers * (1 + kFewWarps * 8 / warps_at_once);
+    const double reading = c.block_k * tile.reads * kClocksOfVector * tile.warps;
+    const double chain =
+        std::max((slots(c, tile) * kChain + c.block_k * kChainOfK) / kClocksPerMicrosecond, kLoad / std::max(1, c.stages - c.async_copy));
+    const double multiplying = tiles * std::max(busiest * std::max(issuing, reading) / kClocksPerMicrosecond, waves * chain);
+
+    const double partials = partial_results(c) > 1 ? 2 * kPartialBytes * partial_results(c) * m * n * batch : 0;
+    const double bytes = batch * ((m + n) * k + m * n) * size_of(p.type_a) + partials;
+    const double memory = bytes / kMemoryBytesPerMicrosecond;
+    double total = kFixed + std::pow(std::pow(multiplying, kNorm) + std::pow(memory, kNorm), 1 / kNorm);
+    if (c.pack_ab != 0) {
+        const double packed = batch * ((pack::packs_a(c) ? m * k : 0) + (pack::packs_b(c) ? n * k : 0)) * size_of(p.type_a);
+        total += kPack + 2 * packed / kPackedBytesPerMicrosecond;
+    }
+    if (partials > 0) total += kReduce + partials / kReducedBytesPerMicrosecond;
+    if (c.cluster > 1) total += kClusterSum * std::log2(c.cluster) * waves + kClusterElement * c.block_m * c.block_n;
+    return total;
+}
+
+}  // namespace tmm

@@ -51,6 +51,8 @@ constexpr double kClusterSum = 0.6;
 constexpr double kClusterBytesPerMicrosecond = 3e4;
 constexpr double kClusterStart = 0.5;
 constexpr double kEachSharer = 0.15;
+// Sums of planes are added up in registers while products go on.
+constexpr double kPromoting = 1.1;
 // What is not the longest still stands in its way.
 constexpr double kInTheWay = 0.15;
 
@@ -113,7 +115,7 @@ public:
         const double memory = this->memory();
         const double longest = std::max({arithmetic, latency, memory});
         const double beside = kInTheWay * (arithmetic + latency + memory - longest + busiest_ * phases_ * requests());
-        return kFixed + longest + beside + other_kernels() + clusters();
+        return kFixed + (longest + beside) * (c_.planes > 1 ? kPromoting : 1) + other_kernels() + clusters();
     }
 
 private:

@@ -9,8 +9,9 @@
 #include <fmt/format.h>
 
 #include "generator/cost_model.h"
-#include "generator/cost_model_gemv.h"
 #include "generator/launch_plan.h"
+#include "generator/search_choices.h"
+#include "generator/search_space_fma.h"
 #include "generator/search_space_mma.h"
 #include "generator/search_space_wgmma.h"
 #include "tmm/rules.h"
@@ -34,34 +35,11 @@ bool multiplies_floats(const GemmProblem& p) {
     return p.type_a == ElementType::f32;
 }
 
-struct RegisterTile {
-    int block_m, block_n, thread_m, thread_n, min_blocks;
-};
+// Of rows or columns: gemv may be faster than tensor cores.
+constexpr std::int64_t kVeryFew = 4;
 
-// Block and thread tiles worth trying, from large products to thin and small ones.
-constexpr RegisterTile kRegisterTiles[] = {
-    {256, 128, 16, 8, 1}, {128, 256, 8, 16, 1}, {128, 128, 8, 8, 2}, {128, 128, 16, 8, 2}, {128, 128, 8, 16, 2}, {128, 64, 8, 8, 4},
-    {64, 128, 8, 8, 4},   {64, 64, 8, 8, 4},    {64, 64, 8, 4, 4},   {64, 64, 4, 8, 4},    {64, 64, 4, 4, 2},    {128, 32, 8, 4, 4},
-    {32, 128, 4, 8, 4},   {64, 32, 8, 4, 4},    {32, 64, 4, 8, 4},   {32, 64, 4, 4, 4},    {32, 32, 4, 4, 8},    {32, 32, 4, 2, 4},
-    {16, 128, 4, 8, 4},   {128, 16, 8, 4, 4},   {16, 64, 4, 4, 8},   {256, 32, 8, 8, 4},   {32, 256, 8, 8, 4},   {256, 64, 8, 8, 2},
-    {64, 256, 8, 8, 2},   {96, 128, 8, 8, 2},   {128, 96, 8, 8, 2},  {192, 128, 12, 8, 1}, {16, 32, 4, 1, 4},    {256, 128, 8, 8, 1},
-    {128, 256, 8, 8, 1},  {256, 64, 16, 8, 2},  {64, 256, 8, 16, 2}, {96, 128, 12, 8, 2},  {128, 64, 8, 4, 2},   {64, 128, 4, 8, 2},
-    {64, 64, 4, 4, 4},    {128, 64, 16, 8, 3},  {64, 128, 8, 16, 3}, {96, 96, 12, 8, 3},   {32, 128, 8, 4, 4},   {128, 32, 8, 8, 4},
-    {32, 128, 8, 8, 4},   {256, 16, 8, 4, 4},   {16, 128, 8, 4, 4},  {16, 128, 8, 8, 4},   {16, 64, 4, 4, 4},    {16, 256, 8, 4, 2},
-    {16, 256, 16, 4, 2},  {32, 64, 8, 4, 4},    {32, 64, 8, 8, 8},   {64, 32, 8, 8, 8},    {64, 16, 4, 2, 8},    {64, 16, 8, 2, 8},
-    {128, 16, 8, 8, 4},   {64, 64, 8, 4, 2},    {128, 64, 8, 8, 3},
-};
-
-struct Pipeline {
-    int block_k, stages, async_copy;
-};
-// The likelier first: between equal predictions the order decides.
-constexpr Pipeline kPipelines[] = {{16, 3, 1}, {8, 2, 0}, {32, 2, 1}, {16, 2, 0}, {16, 4, 1}, {32, 3, 1}, {8, 4, 1}, {8, 3, 1}, {16, 1, 0}};
-// A later pipeline counts as this much slower, so that many tiles are tried before many pipelines of one tile.
+// A later pipeline of mma counts as this much slower, so that many tiles are tried before many pipelines of one tile.
 constexpr double kPipelineDoubt = 0.04;
-
-// Bands of tile rows pay where neither a row nor a column of tiles is that short already.
-constexpr int kRasterBand = 8;
 
 // How many candidates an effort allows.
 struct Bounds {
@@ -123,9 +101,8 @@ public:
         const std::size_t limit = std::clamp(affordable, bounds.least, bounds.most);
         // Predictions of different families compare badly: none of these takes more than its share of the places, half or, beside wgmma,
         // where they are rarely the fastest but with very few rows, a fifth.
-        constexpr std::int64_t very_few = 4;
         const bool beside_wgmma =
-            suits_wgmma(problem_, device_) && !multiplies_floats(problem_) && std::min(problem_.m, problem_.n) > very_few;
+            suits_wgmma(problem_, device_) && !multiplies_floats(problem_) && std::min(problem_.m, problem_.n) > kVeryFew;
         const std::size_t share = beside_wgmma ? 5 : 2;
         std::map<int, std::size_t> crowds{{family::mma, 0}, {family::gemv, 0}};
         if (multiplies_floats(problem_) && problem_.compute != ComputeMode::tf32) crowds.emplace(family::wgmma, 0);
@@ -169,107 +146,6 @@ private:
     std::vector<Rejection> rejections_;
 };
 
-// How many of a split's parts a cluster may sum: all, or 8 of many; and none.
-std::vector<int> cluster_choices(int split, const DeviceInfo& device) {
-    std::vector<int> clusters{1};
-    if (const int largest = device.largest_cluster(); split > 1 && split <= largest && (split & (split - 1)) == 0)
-        clusters.push_back(split);
-    else if (largest > 1 && split % largest == 0)
-        clusters.push_back(largest);
-    return clusters;
-}
-
-// Splits of K worth trying: powers of two, and those that make whole waves of blocks, up to where the parts fill the device
-// eight times over or have too little work each.
-std::vector<int> split_choices(const GemmProblem& problem, const DeviceInfo& device, std::int64_t tiles, int block_k) {
-    const std::int64_t deepest = std::min<std::int64_t>(512, problem.k / (4LL * block_k));
-    const std::int64_t widest = std::max<std::int64_t>(1, 8LL * device.sm_count / std::max<std::int64_t>(1, tiles));
-    std::vector<int> splits{1};
-    const auto add = [&](std::int64_t split) {
-        if (split > 1 && split <= deepest && split <= 2 * widest && std::find(splits.begin(), splits.end(), split) == splits.end())
-            splits.push_back(static_cast<int>(split));
-    };
-    for (int split = 2; split <= 512; split *= 2) add(split);
-    for (const int waves : {1, 2, 3, 4, 6}) add(static_cast<std::int64_t>(waves) * device.sm_count / std::max<std::int64_t>(1, tiles));
-    return splits;
-}
-
-bool divides(const Extent& part, std::int64_t k, int block_m, int block_n, int block_k) {
-    return part.rows % block_m == 0 && part.columns % block_n == 0 && k % block_k == 0;
-}
-
-std::optional<std::string> why_not_trimmed(const GemmProblem& p, int block_m, int block_n) {
-    const std::int64_t rows = p.m % block_m;
-    const std::int64_t columns = p.n % block_n;
-    if (p.m < block_m || p.n < block_n) return fmt::format("trim needs a whole tile of {} x {}", block_m, block_n);
-    if (rows == 0 && columns == 0) return fmt::format("tiles of {} x {} leave nothing to trim", block_m, block_n);
-    if (rows > kMostTrimmed || columns > kMostTrimmed)
-        return fmt::format("tiles of {} x {} leave {} rows and {} columns; trim takes up to {} of each", block_m, block_n, rows, columns,
-                           kMostTrimmed);
-    return std::nullopt;
-}
-
-// The operands that lie badly for simt: rows along K, or not aligned to a whole vector.
-int worth_packing(const GemmProblem& p) {
-    const KernelSignature s = signature_of(p);
-    const bool a = s.op_a == Operation::none || s.align_a < 16;
-    const bool b = s.op_b == Operation::transpose || s.align_b < 16;
-    return (a ? 1 : 0) | (b ? 2 : 0);
-}
-
-bool rows_run_along_k(const GemmProblem& p) {
-    return p.op_a == Operation::none || p.op_b == Operation::transpose;
-}
-
-KernelConfig along_k(KernelConfig config) {
-    config.along_k = 1;
-    return config;
-}
-KernelConfig packed(KernelConfig config, int pack_ab) {
-    config.pack_ab = pack_ab;
-    return config;
-}
-
-void add_simt(Collector& collector, const GemmProblem& p, const DeviceInfo& device) {
-    const auto add = [&](const RegisterTile& tile, int trim) {
-        const Extent main = main_extent(p, KernelConfig{.block_m = tile.block_m, .block_n = tile.block_n, .trim = trim});
-        const std::int64_t tiles_m = ceil_divide(main.rows, tile.block_m);
-        const std::int64_t tiles_n = ceil_divide(main.columns, tile.block_n);
-        const std::int64_t tiles = tiles_m * tiles_n * p.batch;
-        double doubt = 0;
-        for (const Pipeline& pipeline : kPipelines) {
-            for (const int split : split_choices(p, device, tiles, pipeline.block_k)) {
-                KernelConfig config{
-                    .family = family::simt,
-                    .block_m = tile.block_m,
-                    .block_n = tile.block_n,
-                    .block_k = pipeline.block_k,
-                    .thread_m = tile.thread_m,
-                    .thread_n = tile.thread_n,
-                    .stages = pipeline.stages,
-                    .async_copy = pipeline.async_copy,
-                    .vector_width = 4,
-                    .boundary = divides(main, p.k, tile.block_m, tile.block_n, pipeline.block_k) ? boundary::exact : boundary::peeled,
-                    .split_k = split,
-                    .raster = tiles > 4LL * device.sm_count && tiles_m > kRasterBand && tiles_n > kRasterBand ? kRasterBand : 0,
-                    .min_blocks = tile.min_blocks,
-                    .trim = trim};
-                for (const int cluster : cluster_choices(split, device)) {
-                    config.cluster = cluster;
-                    collector.add(config, doubt);
-                    if (pipeline.async_copy == 1 && rows_run_along_k(p)) collector.add(along_k(config), doubt);
-                    if (worth_packing(p) != 0) collector.add(packed(config, worth_packing(p)), doubt);
-                }
-            }
-            doubt += kPipelineDoubt;
-        }
-    };
-    for (const RegisterTile& tile : kRegisterTiles) {
-        add(tile, 0);
-        if (!why_not_trimmed(p, tile.block_m, tile.block_n)) add(tile, 1);
-    }
-}
-
 void add_mma(Collector& collector, const GemmProblem& p, const DeviceInfo& device) {
     const KernelSignature signature = signature_of(p);
     for (const MmaTile& tile : mma_tiles()) {
@@ -283,55 +159,12 @@ void add_mma(Collector& collector, const GemmProblem& p, const DeviceInfo& devic
             if (mma_registers(config, signature) > kMostRegisters) continue;
             if (divides(Extent{.rows = p.m, .columns = p.n}, p.k, tile.block_m, tile.block_n, pipeline.block_k))
                 config.boundary = boundary::exact;
-            if (tiles > 4LL * device.sm_count && tiles_m > kRasterBand && tiles_n > kRasterBand) config.raster = kRasterBand;
+            config.raster = band_choice(tiles_m, tiles_n, p.batch, device);
             for (const int split : split_choices(p, device, tiles, pipeline.block_k)) {
                 config.split_k = split;
                 collector.add(config, doubt);
             }
             doubt += kPipelineDoubt;
-        }
-    }
-}
-
-void add_gemv(Collector& collector, const GemmProblem& p, const DeviceInfo& device) {
-    // An access brings up to 16 bytes.
-    const int widest = 16 / size_of(p.type_a);
-    // Phases whose loads are under way together.
-    constexpr int stages_choices[] = {1, 2, 4};
-    for (const int swap : {0, 1}) {
-        const std::int64_t few = swap ? p.n : p.m;
-        const std::int64_t many = swap ? p.m : p.n;
-        if (few > 32) continue;
-        for (const int rows : {1, 2, 4, 8, 16}) {
-            // Rows beyond what there are cost registers; far fewer read the large operand again and again.
-            if ((rows > 1 && rows >= 2 * few) || few > 4LL * rows) continue;
-            for (int thread_n = 1; thread_n <= widest; thread_n *= 2) {
-                for (const int threads_n : {1, 4, 8, 16, 32, 64}) {
-                    for (const int block_k : {32, 64, 128, 256, 512, 1024, 2048}) {
-                        KernelConfig config{.family = family::gemv,
-                                            .block_m = rows,
-                                            .block_n = threads_n * thread_n,
-                                            .block_k = block_k,
-                                            .thread_n = thread_n,
-                                            .stages = 2,
-                                            .vector_width = widest,
-                                            .boundary = boundary::peeled,
-                                            .swap_ab = swap};
-                        const int block_threads = threads(config);
-                        if (block_threads < 128 || block_threads > 512) continue;
-                        // Sums and elements leave room for addresses and for elements made floats.
-                        const int registers = std::min(176, device.registers_per_sm / block_threads - 40);
-                        const std::int64_t tiles = ceil_divide(few, rows) * ceil_divide(many, config.block_n) * p.batch;
-                        for (const int split : split_choices(p, device, tiles, block_k)) {
-                            config.split_k = split;
-                            for (const int stages : stages_choices) {
-                                config.stages = stages;
-                                if (rows * thread_n + registers_read_ahead(p, config) <= registers) collector.add(config);
-                            }
-                        }
-                    }
-                }
-            }
         }
     }
 }
@@ -483,78 +316,55 @@ KernelConfig fallback_config(const GemmProblem&) {
 
 KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device, std::int64_t most_workspace) {
     const CostModel model(problem, device);
-    const auto serves = [&](const KernelConfig& config) {
-        return workspace_estimate(problem, config) <= static_cast<double>(most_workspace) && !why_invalid(problem, config, device) &&
-               !why_inaccurate(problem, config);
-    };
-    std::optional<KernelConfig> best_wgmma;
-    double best_wgmma_estimate = 0;
+    std::optional<KernelConfig> best;
+    double best_estimate = 0;
     const auto consider = [&](const KernelConfig& config) {
         const double estimate = model.estimate(config);
-        if ((best_wgmma && estimate >= best_wgmma_estimate) || !serves(config)) return;
-        best_wgmma = config;
-        best_wgmma_estimate = estimate;
+        if ((best && estimate >= best_estimate) || workspace_estimate(problem, config) > static_cast<double>(most_workspace) ||
+            why_invalid(problem, config, device) || why_inaccurate(problem, config))
+            return;
+        best = config;
+        best_estimate = estimate;
     };
     // Bands change little; only the best tile is looked at with each.
     for_each_wgmma(problem, device, [&](const KernelConfig& config) {
         if (config.raster == 0) consider(model.with_better_overlap(config));
     });
-    if (best_wgmma && best_wgmma->cluster == 1) {
-        for (KernelConfig config = *best_wgmma; const int raster : {8, 16}) {
+    if (best && best->cluster == 1) {
+        for (KernelConfig config = *best; const int raster : {8, 16}) {
             config.raster = raster;
             consider(config);
         }
     }
-    if (best_wgmma && best_wgmma->planes == 1) return *best_wgmma;
-    const int async_copy = device.compute_capability() >= 80 ? 1 : 0;
-    const auto tile_at = [&](int block_m, int block_n, int block_k, int thread_m, int thread_n, int stages) {
-        return KernelConfig{.family = family::simt,
-                            .block_m = block_m,
-                            .block_n = block_n,
-                            .block_k = block_k,
-                            .thread_m = thread_m,
-                            .thread_n = thread_n,
-                            .stages = stages,
-                            .async_copy = async_copy,
-                            .vector_width = 4,
-                            .boundary = boundary::peeled,
-                            .min_blocks = 2};
-    };
-    const int stages = async_copy ? 3 : 2;
-    KernelConfig best = fallback_config(problem);
-    double best_estimate = why_invalid(problem, best, device) ? 1e300 : model.estimate(best);
-    std::vector<KernelConfig> likely{tile_at(128, 128, 16, 8, 8, stages), tile_at(64, 64, 16, 8, 4, stages),
-                                     tile_at(32, 32, 16, 4, 4, stages), tile_at(32, 32, 8, 4, 4, stages + 1)};
+    // What tensor cores fed by TMA multiply as it is, nothing else multiplies as fast, but with very few rows.
+    if (best && best->planes == 1 && std::min(problem.m, problem.n) > kVeryFew) return *best;
+    if (multiplies_floats(problem))
+        for (const KernelConfig& config : simt_configs(problem, device)) consider(model.with_better_overlap(config));
+    for (const KernelConfig& config : gemv_configs(problem, device)) consider(model.with_better_overlap(config));
     if (is_16_bit(problem.type_a)) {
         const KernelSignature signature = signature_of(problem);
+        const MmaPipeline& pipeline = mma_pipelines(mma_copies_async(signature)).front();
         for (const MmaTile& tile : mma_tiles()) {
-            const KernelConfig config = mma_config(tile, mma_pipelines(mma_copies_async(signature)).front(), signature, device);
-            if (mma_registers(config, signature) <= kMostRegisters) likely.push_back(config);
-        }
-    }
-    for (KernelConfig config : likely) {
-        const std::int64_t tiles = ceil_divide(problem.m, config.block_m) * ceil_divide(problem.n, config.block_n) * problem.batch;
-        for (const int split : split_choices(problem, device, tiles, config.block_k)) {
-            config.split_k = split;
-            for (const int cluster : cluster_choices(split, device)) {
-                config.cluster = config.family == family::simt ? cluster : 1;
-                config = model.with_better_overlap(config);
-                if (!serves(config)) continue;
-                if (const double estimate = model.estimate(config); estimate < best_estimate) {
-                    best = config;
-                    best_estimate = estimate;
-                }
+            KernelConfig config = mma_config(tile, pipeline, signature, device);
+            if (mma_registers(config, signature) > kMostRegisters) continue;
+            const std::int64_t tiles = ceil_divide(problem.m, config.block_m) * ceil_divide(problem.n, config.block_n) * problem.batch;
+            for (const int split : split_choices(problem, device, tiles, config.block_k)) {
+                config.split_k = split;
+                consider(model.with_better_overlap(config));
             }
         }
     }
-    return best_wgmma && best_wgmma_estimate < best_estimate ? *best_wgmma : best;
+    return best ? *best : fallback_config(problem);
 }
 
 SearchSpace search_space(const GemmProblem& problem, const DeviceInfo& device, Effort effort) {
     Collector collector(problem, device);
+    const auto add = [&](const std::vector<KernelConfig>& configs) {
+        for (const KernelConfig& config : configs) collector.add(config);
+    };
     add_teaching_families(collector, problem);
-    if (multiplies_floats(problem)) add_simt(collector, problem, device);
-    add_gemv(collector, problem, device);
+    if (multiplies_floats(problem)) add(simt_configs(problem, device));
+    add(gemv_configs(problem, device));
     for_each_wgmma(problem, device, [&](const KernelConfig& config) { collector.add(config); });
     if (is_16_bit(problem.type_a)) add_mma(collector, problem, device);
     return collector.finish(default_config(problem, device), bounds_of(effort));

@@ -15,7 +15,7 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 // One that K is not split for, and one of deep K and few elements, which takes a workspace.
-const Product kProducts[] = {{.m = 100, .n = 60, .k = 70}, {.m = 8, .n = 8, .k = 8192}};
+const Product kProducts[] = {{.m = 100, .n = 60, .k = 70}, {.m = 64, .n = 64, .k = 65536}};
 
 }  // namespace
 

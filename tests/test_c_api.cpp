@@ -382,7 +382,7 @@ TEST_CASE("max_workspace holds a plan's workspace to that; without the field the
         Call call(on);
         CHECK(call.problem.max_workspace == SIZE_MAX);
         // Deep K and few elements: a guess splits it.
-        call.problem.m = call.problem.n = call.problem.ldb = call.problem.ldc = 16;
+        call.problem.m = call.problem.n = call.problem.ldb = call.problem.ldc = 64;
         call.problem.k = call.problem.lda = 65536;
         const auto workspace = [&] {
             tmmPlan_t plan = nullptr;

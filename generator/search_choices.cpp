@@ -1,0 +1,38 @@
+#include "generator/search_choices.h"
+
+#include <algorithm>
+
+namespace tmm {
+
+std::vector<int> cluster_choices(int split, const DeviceInfo& device) {
+    std::vector<int> clusters{1};
+    if (const int largest = device.largest_cluster(); split > 1 && split <= largest && (split & (split - 1)) == 0)
+        clusters.push_back(split);
+    else if (largest > 1 && split % largest == 0)
+        clusters.push_back(largest);
+    return clusters;
+}
+
+std::vector<int> split_choices(const GemmProblem& problem, const DeviceInfo& device, std::int64_t tiles, int block_k) {
+    const std::int64_t deepest = std::min<std::int64_t>(512, problem.k / (4LL * block_k));
+    const std::int64_t widest = std::max<std::int64_t>(1, 8LL * device.sm_count / std::max<std::int64_t>(1, tiles));
+    std::vector<int> splits{1};
+    const auto add = [&](std::int64_t split) {
+        if (split > 1 && split <= deepest && split <= 2 * widest && std::find(splits.begin(), splits.end(), split) == splits.end())
+            splits.push_back(static_cast<int>(split));
+    };
+    for (int split = 2; split <= 512; split *= 2) add(split);
+    for (const int waves : {1, 2, 3, 4, 6}) add(static_cast<std::int64_t>(waves) * device.sm_count / std::max<std::int64_t>(1, tiles));
+    return splits;
+}
+
+int band_choice(std::int64_t tiles_m, std::int64_t tiles_n, std::int64_t batch, const DeviceInfo& device) {
+    constexpr int band = 8;
+    return tiles_m * tiles_n * batch > 4LL * device.sm_count && tiles_m > band && tiles_n > band ? band : 0;
+}
+
+bool divides(const Extent& part, std::int64_t k, int block_m, int block_n, int block_k) {
+    return part.rows % block_m == 0 && part.columns % block_n == 0 && k % block_k == 0;
+}
+
+}  // namespace tmm

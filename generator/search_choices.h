@@ -1,0 +1,26 @@
+// What the families' searches share: how K may be split, who sums the parts, and the order of tiles.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "generator/device_info.h"
+#include "generator/launch_plan.h"
+#include "tmm/problem.h"
+
+namespace tmm {
+
+// How many of a split's parts a cluster may sum: all, or 8 of many; and none.
+std::vector<int> cluster_choices(int split, const DeviceInfo& device);
+
+// Splits of K worth trying: powers of two, and those that make whole waves of blocks, up to where the parts fill the device
+// eight times over or have too little work each.
+std::vector<int> split_choices(const GemmProblem& problem, const DeviceInfo& device, std::int64_t tiles, int block_k);
+
+// Tile rows that a band of blocks walks together; 0 where a row or a column of tiles is that short already, or the device holds most tiles.
+int band_choice(std::int64_t tiles_m, std::int64_t tiles_n, std::int64_t batch, const DeviceInfo& device);
+
+// Are a part's rows and columns, and k, whole tiles?
+bool divides(const Extent& part, std::int64_t k, int block_m, int block_n, int block_k);
+
+}  // namespace tmm

@@ -1,0 +1,162 @@
+#include "generator/search_space_fma.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "generator/cost_model_gemv.h"
+#include "generator/launch_plan.h"
+#include "generator/search_choices.h"
+#include "tmm/rules.h"
+
+namespace tmm {
+namespace {
+
+struct RegisterTile {
+    int block_m, block_n, thread_m, thread_n, min_blocks;
+};
+
+// Block and thread tiles worth trying, from large products to thin and small ones.
+constexpr RegisterTile kRegisterTiles[] = {
+    {256, 128, 16, 8, 1}, {128, 256, 8, 16, 1}, {128, 128, 8, 8, 2}, {128, 128, 16, 8, 2}, {128, 128, 8, 16, 2}, {128, 64, 8, 8, 4},
+    {64, 128, 8, 8, 4},   {64, 64, 8, 8, 4},    {64, 64, 8, 4, 4},   {64, 64, 4, 8, 4},    {64, 64, 4, 4, 2},    {128, 32, 8, 4, 4},
+    {32, 128, 4, 8, 4},   {64, 32, 8, 4, 4},    {32, 64, 4, 8, 4},   {32, 64, 4, 4, 4},    {32, 32, 4, 4, 8},    {32, 32, 4, 2, 4},
+    {16, 128, 4, 8, 4},   {128, 16, 8, 4, 4},   {16, 64, 4, 4, 8},   {256, 32, 8, 8, 4},   {32, 256, 8, 8, 4},   {256, 64, 8, 8, 2},
+    {64, 256, 8, 8, 2},   {96, 128, 8, 8, 2},   {128, 96, 8, 8, 2},  {192, 128, 12, 8, 1}, {16, 32, 4, 1, 4},    {256, 128, 8, 8, 1},
+    {128, 256, 8, 8, 1},  {256, 64, 16, 8, 2},  {64, 256, 8, 16, 2}, {96, 128, 12, 8, 2},  {128, 64, 8, 4, 2},   {64, 128, 4, 8, 2},
+    {64, 64, 4, 4, 4},    {128, 64, 16, 8, 3},  {64, 128, 8, 16, 3}, {96, 96, 12, 8, 3},   {32, 128, 8, 4, 4},   {128, 32, 8, 8, 4},
+    {32, 128, 8, 8, 4},   {256, 16, 8, 4, 4},   {16, 128, 8, 4, 4},  {16, 128, 8, 8, 4},   {16, 64, 4, 4, 4},    {16, 256, 8, 4, 2},
+    {16, 256, 16, 4, 2},  {32, 64, 8, 4, 4},    {32, 64, 8, 8, 8},   {64, 32, 8, 8, 8},    {64, 16, 4, 2, 8},    {64, 16, 8, 2, 8},
+    {128, 16, 8, 8, 4},   {64, 64, 8, 4, 2},    {128, 64, 8, 8, 3},
+};
+
+struct Pipeline {
+    int block_k, stages, async_copy;
+};
+// The likelier first: between equal predictions the order decides.
+constexpr Pipeline kPipelines[] = {{16, 3, 1}, {8, 2, 0}, {32, 2, 1}, {16, 2, 0}, {16, 4, 1}, {32, 3, 1}, {8, 4, 1}, {8, 3, 1}, {16, 1, 0}};
+
+std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+
+// The operands that lie badly for simt: rows along K, or not aligned to a whole vector.
+int worth_packing(const GemmProblem& p) {
+    const KernelSignature s = signature_of(p);
+    const bool a = s.op_a == Operation::none || s.align_a < 16;
+    const bool b = s.op_b == Operation::transpose || s.align_b < 16;
+    return (a ? 1 : 0) | (b ? 2 : 0);
+}
+
+bool rows_run_along_k(const GemmProblem& p) {
+    return p.op_a == Operation::none || p.op_b == Operation::transpose;
+}
+
+KernelConfig along_k(KernelConfig config) {
+    config.along_k = 1;
+    return config;
+}
+KernelConfig packed(KernelConfig config, int pack_ab) {
+    config.pack_ab = pack_ab;
+    return config;
+}
+
+}  // namespace
+
+std::optional<std::string> why_not_trimmed(const GemmProblem& p, int block_m, int block_n) {
+    const std::int64_t rows = p.m % block_m;
+    const std::int64_t columns = p.n % block_n;
+    if (p.m < block_m || p.n < block_n) return fmt::format("trim needs a whole tile of {} x {}", block_m, block_n);
+    if (rows == 0 && columns == 0) return fmt::format("tiles of {} x {} leave nothing to trim", block_m, block_n);
+    if (rows > kMostTrimmed || columns > kMostTrimmed)
+        return fmt::format("tiles of {} x {} leave {} rows and {} columns; trim takes up to {} of each", block_m, block_n, rows, columns,
+                           kMostTrimmed);
+    return std::nullopt;
+}
+
+std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& device) {
+    std::vector<KernelConfig> configs;
+    const auto add = [&](const RegisterTile& tile, int trim) {
+        const Extent main = main_extent(p, KernelConfig{.block_m = tile.block_m, .block_n = tile.block_n, .trim = trim});
+        const std::int64_t tiles_m = ceil_divide(main.rows, tile.block_m);
+        const std::int64_t tiles_n = ceil_divide(main.columns, tile.block_n);
+        const std::int64_t tiles = tiles_m * tiles_n * p.batch;
+        for (const Pipeline& pipeline : kPipelines) {
+            for (const int split : split_choices(p, device, tiles, pipeline.block_k)) {
+                KernelConfig config{
+                    .family = family::simt,
+                    .block_m = tile.block_m,
+                    .block_n = tile.block_n,
+                    .block_k = pipeline.block_k,
+                    .thread_m = tile.thread_m,
+                    .thread_n = tile.thread_n,
+                    .stages = pipeline.stages,
+                    .async_copy = pipeline.async_copy,
+                    .vector_width = 4,
+                    .boundary = divides(main, p.k, tile.block_m, tile.block_n, pipeline.block_k) ? boundary::exact : boundary::peeled,
+                    .split_k = split,
+                    .raster = band_choice(tiles_m, tiles_n, p.batch, device),
+                    .min_blocks = tile.min_blocks,
+                    .trim = trim};
+                for (const int cluster : cluster_choices(split, device)) {
+                    config.cluster = cluster;
+                    configs.push_back(config);
+                    if (pipeline.async_copy == 1 && rows_run_along_k(p)) configs.push_back(along_k(config));
+                    if (worth_packing(p) != 0) configs.push_back(packed(config, worth_packing(p)));
+                }
+            }
+        }
+    };
+    for (const RegisterTile& tile : kRegisterTiles) {
+        add(tile, 0);
+        if (!why_not_trimmed(p, tile.block_m, tile.block_n)) add(tile, 1);
+    }
+    return configs;
+}
+
+std::vector<KernelConfig> gemv_configs(const GemmProblem& p, const DeviceInfo& device) {
+    std::vector<KernelConfig> configs;
+    // An access brings up to 16 bytes.
+    const int widest = 16 / size_of(p.type_a);
+    // Phases whose loads are under way together.
+    constexpr int stages_choices[] = {1, 2, 4};
+    for (const int swap : {0, 1}) {
+        const std::int64_t few = swap ? p.n : p.m;
+        const std::int64_t many = swap ? p.m : p.n;
+        if (few > 32) continue;
+        for (const int rows : {1, 2, 4, 8, 16}) {
+            // Rows beyond what there are cost registers; far fewer read the large operand again and again.
+            if ((rows > 1 && rows >= 2 * few) || few > 4LL * rows) continue;
+            for (int thread_n = 1; thread_n <= widest; thread_n *= 2) {
+                for (const int threads_n : {1, 4, 8, 16, 32, 64}) {
+                    for (const int block_k : {32, 64, 128, 256, 512, 1024, 2048}) {
+                        KernelConfig config{.family = family::gemv,
+                                            .block_m = rows,
+                                            .block_n = threads_n * thread_n,
+                                            .block_k = block_k,
+                                            .thread_n = thread_n,
+                                            .stages = 2,
+                                            .vector_width = widest,
+                                            .boundary = boundary::peeled,
+                                            .swap_ab = swap};
+                        const int block_threads = threads(config);
+                        if (block_threads < 128 || block_threads > 512) continue;
+                        // Sums and elements leave room for addresses and for elements made floats.
+                        const int registers = std::min(176, device.registers_per_sm / block_threads - 40);
+                        const std::int64_t tiles = ceil_divide(few, rows) * ceil_divide(many, config.block_n) * p.batch;
+                        for (const int split : split_choices(p, device, tiles, block_k)) {
+                            config.split_k = split;
+                            for (const int stages : stages_choices) {
+                                config.stages = stages;
+                                if (rows * thread_n + registers_read_ahead(p, config) <= registers) configs.push_back(config);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    return configs;
+}
+
+}  // namespace tmm

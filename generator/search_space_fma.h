@@ -1,0 +1,22 @@
+// What the search tries of the families that multiply by FMAs, simt and gemv.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generator/device_info.h"
+#include "tmm/config.h"
+#include "tmm/problem.h"
+
+namespace tmm {
+
+// Configs worth a prediction; some may be invalid for the problem. Those of FP32 problems alone.
+std::vector<KernelConfig> simt_configs(const GemmProblem& problem, const DeviceInfo& device);
+// None where the problem has more than a few rows and columns.
+std::vector<KernelConfig> gemv_configs(const GemmProblem& problem, const DeviceInfo& device);
+
+// Why trim would leave nothing, or too much, beyond whole tiles; nothing where it leaves a few rows or columns.
+std::optional<std::string> why_not_trimmed(const GemmProblem& problem, int block_m, int block_n);
+
+}  // namespace tmm

@@ -114,7 +114,8 @@ double CostModel::alone(const KernelConfig& c) const {
     // split are read when the products are done.
     const double parts = partial_results(c) > 1 ? kPartialBytes * partial_results(c) * m * n * static_cast<double>(problem_.batch) : 0;
     const double beside = c.family == family::mma ? 0.1 * arithmetic + parts / kMemoryBytesPerMicrosecond : 0.0;
-    return std::max({arithmetic, memory, latency(c)}) + beside + second_kernel + edges(c) + 1.5;
+    const double launch = c.family == family::mma ? 1.5 : 0.8;
+    return std::max({arithmetic, memory, latency(c)}) + beside + second_kernel + launch;
 }
 
 // A block walks K in phases, and none is shorter than the way to memory, shared by the loads that are under way together.

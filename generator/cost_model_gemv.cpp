@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kClocksPerMicrosecond = 1.95e3;
 constexpr double kSchedulers = 4;
-constexpr double kMemoryBytesPerMicrosecond = 5.5e6;
+constexpr double kMemoryBytesPerMicrosecond = 4.5e6;
 // Pieces of a row shorter than a sector bring it whole; those shorter than two are slower.
 constexpr double kSectorBytes = 32;
 constexpr double kShortPieces = 0.14;
@@ -22,7 +22,7 @@ constexpr double kSlotsOfLoad = 20;
 constexpr double kSlotsOfFma = 2.6;
 constexpr double kSlotsOfSum = 8.5;
 constexpr double kLoad = 0.5;
-constexpr double kFixed = 4.8;
+constexpr double kFixed = 1.6;
 constexpr double kReduce = 1.5;
 // How the three times come together: 1 adds them, infinity takes the longest.
 constexpr double kNorm = 2.14;

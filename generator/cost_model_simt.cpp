@@ -65,7 +65,8 @@ Tile tile_of(const KernelConfig& c, const KernelSignature& s) {
 
 double registers(const KernelConfig& c, const Tile& tile, const DeviceInfo& device) {
     const bool reads_ahead = tile.a.lines_along_k || tile.b.lines_along_k;
-    const double most = std::min(255.0, std::floor(device.registers_per_sm / (simt::threads(c) * c.min_blocks) / 8.0) * 8);
+    const double share = static_cast<double>(device.registers_per_sm) / (simt::threads(c) * c.min_blocks);
+    const double most = std::min(255.0, std::floor(share / 8) * 8);
     return std::min(most, 44 + 1.1 * tile.fmas + 2.5 * (c.thread_m + c.thread_n) * (reads_ahead ? 2 : 1));
 }
 

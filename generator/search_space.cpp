@@ -99,17 +99,20 @@ public:
         // What measuring one candidate takes: some twenty runs and the work around them.
         const auto affordable = static_cast<std::size_t>(bounds.microseconds / (6e3 + 16 * best));
         const std::size_t limit = std::clamp(affordable, bounds.least, bounds.most);
-        // Predictions of different families compare badly: none of these takes more than its share of the places, half or, beside wgmma,
-        // where they are rarely the fastest but with very few rows, a fifth.
+        // Predictions of different families compare badly: the best of each that comes near is a candidate, and none of these takes more
+        // than its share of the places, half or, beside wgmma, where they are rarely the fastest but with very few rows, a fifth.
         const bool beside_wgmma =
             suits_wgmma(problem_, device_) && !multiplies_floats(problem_) && std::min(problem_.m, problem_.n) > kVeryFew;
         const std::size_t share = beside_wgmma ? 5 : 2;
         std::map<int, std::size_t> crowds{{family::mma, 0}, {family::gemv, 0}};
         if (multiplies_floats(problem_) && problem_.compute != ComputeMode::tf32) crowds.emplace(family::wgmma, 0);
+        std::set<int> heard{leader.family};
         for (const Entry& entry : found_) {
             if (entry.config == leader) continue;
             const auto crowd = crowds.find(entry.config.family);
-            if (places >= bounds.least && entry.estimate > bounds.slack * best)
+            if (entry.estimate <= bounds.slack * best && heard.insert(entry.config.family).second)
+                take(entry.config);
+            else if (places >= bounds.least && entry.estimate > bounds.slack * best)
                 rejections_.push_back(Rejection{
                     .config = entry.config, .reason = fmt::format("predicted {:.1f} times slower than the best", entry.estimate / best)});
             else if (places >= limit)
@@ -338,6 +341,8 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
     }
     // What tensor cores fed by TMA multiply as it is, nothing else multiplies as fast, but with very few rows.
     if (best && best->planes == 1 && std::min(problem.m, problem.n) > kVeryFew) return *best;
+    // Tiny products are launches, whatever is done in them.
+    consider(fallback_config(problem));
     if (multiplies_floats(problem))
         for (const KernelConfig& config : simt_configs(problem, device)) consider(model.with_better_overlap(config));
     for (const KernelConfig& config : gemv_configs(problem, device)) consider(model.with_better_overlap(config));

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -162,6 +163,13 @@ TEST_CASE("more effort offers more") {
     const auto count = [&](Effort effort) { return search_space(problem, device, effort).candidates.size(); };
     CHECK(count(Effort::quick) < count(Effort::normal));
     CHECK(count(Effort::normal) < count(Effort::full));
+}
+
+TEST_CASE("the best of every family that comes near is a candidate, however many of another are predicted to be faster") {
+    std::set<int> families;
+    for (const KernelConfig& config : search_space(parse_shape("3x3x3").problem, host_device_info(), Effort::quick).candidates)
+        families.insert(config.family);
+    CHECK((families == std::set<int>{family::naive, family::tiled, family::simt, family::gemv}));
 }
 
 TEST_CASE("the fallback serves every problem, also beyond 2^31") {

@@ -60,9 +60,7 @@ double CostModel::estimate(const KernelConfig& c) const {
 }
 
 KernelConfig CostModel::with_better_overlap(KernelConfig c) const {
-    // Kernels that teach are not in a hurry.
-    const bool teaches = c.family == family::naive || c.family == family::tiled;
-    c.overlap = device_.overlaps_kernels() && !teaches && crowding(c) < kGap ? 1 : 0;
+    c.overlap = device_.overlaps_kernels() && crowding(c) < kGap ? 1 : 0;
     return c;
 }
 

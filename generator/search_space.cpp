@@ -342,7 +342,7 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
     // What tensor cores fed by TMA multiply as it is, nothing else multiplies as fast, but with very few rows.
     if (best && best->planes == 1 && std::min(problem.m, problem.n) > kVeryFew) return *best;
     // Tiny products are launches, whatever is done in them.
-    consider(fallback_config(problem));
+    consider(model.with_better_overlap(fallback_config(problem)));
     if (multiplies_floats(problem))
         for (const KernelConfig& config : simt_configs(problem, device)) consider(model.with_better_overlap(config));
     for (const KernelConfig& config : gemv_configs(problem, device)) consider(model.with_better_overlap(config));

@@ -8,6 +8,7 @@
 #include "generator/cost_model_simt.h"
 #include "generator/cost_model_wgmma.h"
 #include "generator/launch_plan.h"
+#include "generator/occupancy.h"
 #include "generator/search_space_mma.h"
 #include "tmm/rules.h"
 
@@ -83,12 +84,11 @@ double CostModel::crowding(const KernelConfig& c) const {
 
 double CostModel::alone(const KernelConfig& c) const {
     if (c.family == family::wgmma) return wgmma_estimate(problem_, c, device_);
-    if (c.family == family::simt) return simt_estimate(problem_, c, device_) + edges(c);
+    if (c.family == family::simt) return simt_estimate(problem_, c, device_);
     if (c.family == family::gemv) return gemv_estimate(problem_, c, device_);
     const double sms = std::max(1, device_.sm_count);
-    const Extent main = main_extent(problem_, c);
-    const auto [m, n] = std::array{static_cast<double>(main.rows), static_cast<double>(main.columns)};
-    const double blocks_total = static_cast<double>(blocks(c, main.rows, main.columns, problem_.batch));
+    const auto [m, n] = std::array{static_cast<double>(problem_.m), static_cast<double>(problem_.n)};
+    const double blocks_total = static_cast<double>(blocks(c, problem_.m, problem_.n, problem_.batch));
     const double resident = resident_blocks(c);
     const double warps_busy = std::min(resident, blocks_total / sms) * threads(c) / 32.0;
     // Below 8 warps an SM's four schedulers do not find enough independent work; the products of one warp fill a tensor core.
@@ -126,18 +126,6 @@ double CostModel::latency(const KernelConfig& c) const {
     return k * 0.04;
 }
 
-// Those that trim leaves: a launch each, and the large operand once more from memory.
-double CostModel::edges(const KernelConfig& c) const {
-    double total = 0;
-    for (const EdgeProduct& edge : edge_products(problem_, c)) {
-        const auto many = static_cast<double>(std::max(edge.extent.rows, edge.extent.columns));
-        const double memory = bytes_of(problem_.type_a) * static_cast<double>(problem_.batch) * many * static_cast<double>(problem_.k) /
-                              kMemoryBytesPerMicrosecond;
-        total += std::max(4.0, 1.5 + memory);
-    }
-    return total;
-}
-
 // The part of the SM's FMA rate that the kernel can use.
 double CostModel::fma_share(const KernelConfig& c) const {
     switch (c.family) {
@@ -148,12 +136,9 @@ double CostModel::fma_share(const KernelConfig& c) const {
 }
 
 double CostModel::resident_blocks(const KernelConfig& c) const {
-    const double by_threads = std::floor(static_cast<double>(device_.max_threads_per_sm) / threads(c));
-    const auto shared = static_cast<double>(shared_bytes(c, main_signature(problem_, c)) + 1024);
-    const double by_shared = std::floor(static_cast<double>(device_.shared_bytes_per_sm) / shared);
-    const double registers = c.family == family::mma ? mma_registers(c, signature_of(problem_)) : 48.0;
-    const double by_registers = std::floor(device_.registers_per_sm / (threads(c) * registers));
-    return std::max(1.0, std::min({by_threads, by_shared, std::max(by_registers, static_cast<double>(c.min_blocks)), 32.0}));
+    constexpr int few_registers = 48;
+    const int registers = c.family == family::mma ? mma_registers(c, signature_of(problem_)) : few_registers;
+    return std::max(c.min_blocks, blocks_per_sm(device_, threads(c), registers, shared_bytes(c, main_signature(problem_, c))).blocks);
 }
 
 }  // namespace tmm

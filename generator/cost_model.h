@@ -19,10 +19,11 @@ public:
     KernelConfig with_better_overlap(KernelConfig config) const;
 
 private:
+    // Without what stands between it and the kernel before.
     double alone(const KernelConfig& config) const;
+    // What overlap costs.
     double crowding(const KernelConfig& config) const;
     double latency(const KernelConfig& config) const;
-    double edges(const KernelConfig& config) const;
     double fma_share(const KernelConfig& config) const;
     double resident_blocks(const KernelConfig& config) const;
 

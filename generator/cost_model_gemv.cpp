@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "generator/launch_plan.h"
+#include "generator/occupancy.h"
 #include "tmm/gemv.h"
 #include "tmm/rules.h"
 
@@ -37,7 +38,8 @@ int registers_read_ahead(const GemmProblem& p, const KernelConfig& c) {
 }
 
 double gemv_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
-    const bool along_k = gemv::many_along_k(c, main_signature(p, c));
+    const KernelSignature s = main_signature(p, c);
+    const bool along_k = gemv::many_along_k(c, s);
     const auto [few, many, k, batch] = std::array{static_cast<double>(c.swap_ab ? p.n : p.m), static_cast<double>(c.swap_ab ? p.m : p.n),
                                                   static_cast<double>(p.k), static_cast<double>(p.batch)};
     const double element = size_of(p.type_a);
@@ -45,9 +47,8 @@ double gemv_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     const double warps = threads / 32;
     const double sums = static_cast<double>(c.block_m) * c.thread_n;
 
-    const double registers = std::min(255.0, 48 + 1.2 * sums + registers_read_ahead(p, c));
-    const double resident = std::max(1.0, std::min({std::floor(device.max_threads_per_sm / threads),
-                                                    std::floor(device.registers_per_sm / (threads * std::ceil(registers / 8) * 8)), 32.0}));
+    const int registers = static_cast<int>(std::min(255.0, 48 + 1.2 * sums + registers_read_ahead(p, c)));
+    const double resident = std::max(1, blocks_per_sm(device, gemv::threads(c), registers, gemv::shared_bytes(c, s)).blocks);
     const double busiest = std::ceil(static_cast<double>(blocks(c, p.m, p.n, p.batch)) / std::max(1, device.sm_count));
     const double phases = std::ceil(std::ceil(k / c.split_k) / c.block_k);
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "generator/launch_plan.h"
+#include "generator/occupancy.h"
 #include "tmm/pack.h"
 #include "tmm/rules.h"
 #include "tmm/simt.h"
@@ -44,6 +45,9 @@ constexpr double kReducedBytesPerMicrosecond = 5.8e6;
 constexpr double kClusterSum = 0.53;
 constexpr double kClusterElement = 7.6e-4;
 constexpr double kPartialBytes = 4;
+constexpr double kEdge = 1.5;
+constexpr double kShortestEdge = 4;
+constexpr double kMemoryBytesPerMicrosecondAlone = 4e6;
 
 constexpr int kVector = 4;
 
@@ -63,20 +67,11 @@ Tile tile_of(const KernelConfig& c, const KernelSignature& s) {
             .warps = simt::threads(c) / 32.0};
 }
 
-double registers(const KernelConfig& c, const Tile& tile, const DeviceInfo& device) {
+int registers(const KernelConfig& c, const Tile& tile, const DeviceInfo& device) {
     const bool reads_ahead = tile.a.lines_along_k || tile.b.lines_along_k;
     const double share = static_cast<double>(device.registers_per_sm) / (simt::threads(c) * c.min_blocks);
     const double most = std::min(255.0, std::floor(share / 8) * 8);
-    return std::min(most, 44 + 1.1 * tile.fmas + 2.5 * (c.thread_m + c.thread_n) * (reads_ahead ? 2 : 1));
-}
-
-double resident_blocks(const KernelConfig& c, const KernelSignature& s, const Tile& tile, const DeviceInfo& device) {
-    const double threads = simt::threads(c);
-    const double by_registers = std::floor(device.registers_per_sm / (threads * std::ceil(registers(c, tile, device) / 8) * 8));
-    const double by_shared =
-        std::floor(static_cast<double>(device.shared_bytes_per_sm) / static_cast<double>(simt::shared_bytes(c, s) + 1024));
-    return std::max(1.0, std::min({std::floor(device.max_threads_per_sm / threads),
-                                   std::max(by_registers, static_cast<double>(c.min_blocks)), by_shared, 32.0}));
+    return static_cast<int>(std::min(most, 44 + 1.1 * tile.fmas + 2.5 * (c.thread_m + c.thread_n) * (reads_ahead ? 2 : 1)));
 }
 
 // Issue slots of a warp for one tile of block_k.
@@ -90,6 +85,17 @@ double slots(const KernelConfig& c, const Tile& tile) {
     return per_k * c.block_k + copies(tile.a) + copies(tile.b) + kSlotsOfTile;
 }
 
+// What trim leaves: a launch each, and the large operand once more from memory.
+double edges(const GemmProblem& p, const KernelConfig& c) {
+    double total = 0;
+    for (const EdgeProduct& edge : edge_products(p, c)) {
+        const double many = static_cast<double>(p.batch) * static_cast<double>(std::max(edge.extent.rows, edge.extent.columns));
+        const double memory = size_of(p.type_a) * many * static_cast<double>(p.k) / kMemoryBytesPerMicrosecondAlone;
+        total += std::max(kShortestEdge, kEdge + memory);
+    }
+    return total;
+}
+
 }  // namespace
 
 double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
@@ -99,7 +105,8 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     const auto [m, n, k, batch] =
         std::array{static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k), static_cast<double>(p.batch)};
     const auto all = static_cast<double>(blocks(c, main.rows, main.columns, p.batch));
-    const double resident = resident_blocks(c, s, tile, device);
+    const double resident =
+        std::max(c.min_blocks, blocks_per_sm(device, simt::threads(c), registers(c, tile, device), simt::shared_bytes(c, s)).blocks);
     const double busiest = std::ceil(all / std::max(1, device.sm_count));
     const double waves = std::ceil(busiest / resident);
     const double tiles = std::ceil(std::ceil(k / c.split_k) / c.block_k);
@@ -121,7 +128,7 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     }
     if (partials > 0) total += kReduce + partials / kReducedBytesPerMicrosecond;
     if (c.cluster > 1) total += kClusterSum * std::log2(c.cluster) * waves + kClusterElement * c.block_m * c.block_n;
-    return total;
+    return total + edges(p, c);
 }
 
 }  // namespace tmm

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "generator/launch_plan.h"
+#include "generator/occupancy.h"
 #include "tmm/pad.h"
 #include "tmm/wgmma.h"
 
@@ -56,9 +57,6 @@ constexpr double kPromoting = 1.1;
 // What is not the longest still stands in its way.
 constexpr double kInTheWay = 0.15;
 
-// The system's, of each block's shared memory.
-constexpr std::int64_t kReservedSharedBytes = 1024;
-
 double ceil_divide(double a, double b) {
     return std::ceil(a / b);
 }
@@ -84,13 +82,6 @@ double sms_for_clusters(int sms, int size) {
     return size <= 2 ? sms : std::max(1.0, std::floor(taken * sms / size)) * size;
 }
 
-double blocks_per_sm(const KernelConfig& c, const KernelSignature& s, const DeviceInfo& device) {
-    const double by_shared =
-        std::floor(static_cast<double>(device.shared_bytes_per_sm) / static_cast<double>(wgmma::shared_bytes(c, s) + kReservedSharedBytes));
-    const double by_registers = std::floor(65536.0 / (wgmma::threads(c) * wgmma::registers_at_launch(c)));
-    return std::max(1.0, std::min(by_shared, by_registers));
-}
-
 class WgmmaCost {
 public:
     WgmmaCost(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device)
@@ -105,7 +96,9 @@ public:
           element_(size_of(s_.type_a) * config.planes),
           blocks_(static_cast<double>(wgmma::blocks(config, problem.m, problem.n, problem.batch))),
           sms_(sms_for_clusters(std::max(1, device.sm_count), wgmma::cluster_size(config))),
-          resident_(blocks_per_sm(config, s_, device)),
+          resident_(std::max(
+              1,
+              blocks_per_sm(device, wgmma::threads(config), wgmma::registers_at_launch(config), wgmma::shared_bytes(config, s_)).blocks)),
           busiest_(ceil_divide(blocks_, sms_)),
           phases_(std::max(1.0, ceil_divide(ceil_divide(k_, config.split_k), config.block_k))) {}
 

@@ -107,24 +107,25 @@ public:
         std::map<int, std::size_t> crowds{{family::mma, 0}, {family::gemv, 0}};
         if (multiplies_floats(problem_) && problem_.compute != ComputeMode::tf32) crowds.emplace(family::wgmma, 0);
         std::set<int> heard{leader.family};
+        const auto why_left_out = [&](const Entry& entry, std::size_t its_crowd) -> std::string {
+            const bool near = entry.estimate <= bounds.slack * best;
+            if (near && heard.insert(entry.config.family).second) return {};
+            if (places >= bounds.least && !near) return fmt::format("predicted {:.1f} times slower than the best", entry.estimate / best);
+            if (places >= limit) return fmt::format("not among the {} best predictions", limit);
+            if (share * its_crowd >= limit)
+                return fmt::format("not among {}'s {} best predictions", kFamilyNames[entry.config.family], (limit + share - 1) / share);
+            return {};
+        };
         for (const Entry& entry : found_) {
             if (entry.config == leader) continue;
             const auto crowd = crowds.find(entry.config.family);
-            if (entry.estimate <= bounds.slack * best && heard.insert(entry.config.family).second)
-                take(entry.config);
-            else if (places >= bounds.least && entry.estimate > bounds.slack * best)
-                rejections_.push_back(Rejection{
-                    .config = entry.config, .reason = fmt::format("predicted {:.1f} times slower than the best", entry.estimate / best)});
-            else if (places >= limit)
-                rejections_.push_back(Rejection{.config = entry.config, .reason = fmt::format("not among the {} best predictions", limit)});
-            else if (crowd != crowds.end() && share * crowd->second >= limit)
-                rejections_.push_back(Rejection{.config = entry.config,
-                                                .reason = fmt::format("not among {}'s {} best predictions",
-                                                                      kFamilyNames[entry.config.family], (limit + share - 1) / share)});
-            else {
-                take(entry.config);
-                if (crowd != crowds.end()) ++crowd->second;
+            std::string reason = why_left_out(entry, crowd != crowds.end() ? crowd->second : 0);
+            if (!reason.empty()) {
+                rejections_.push_back(Rejection{.config = entry.config, .reason = std::move(reason)});
+                continue;
             }
+            take(entry.config);
+            if (crowd != crowds.end()) ++crowd->second;
         }
         space.rejections = std::move(rejections_);
         return space;

@@ -5,7 +5,7 @@
 
 namespace tmm {
 
-// Every kernel begins while the one before it ends: its launch, its barriers and its addresses are then ready when its operands are.
+// A kernel may begin while the one before it ends: its launch, its barriers and its addresses are then ready when its operands are.
 // Each thread calls this before it first reads or writes global memory. The next kernel may come only after the wait, so that no more
 // than two are there at once, and the end of one means the end of all before it.
 __device__ inline void wait_for_previous_kernel() {

@@ -22,6 +22,7 @@ constexpr double kSlotsOfK = 1.8;
 constexpr double kSlotsOfCopy = 1.35;
 constexpr double kSlotsOfTurning = 9.9;
 constexpr double kSlotsOfSyncCopy = 31;
+constexpr double kSlotsOfTurningInRegisters = 8;
 constexpr double kSlotsOfTile = 17.5;
 // Lines along K: more addresses.
 constexpr double kAlongK = 0.15;
@@ -80,6 +81,7 @@ double slots(const KernelConfig& c, const Tile& tile) {
     const double per_k = tile.fmas * kSlotsOfFma * (along_k ? 1 + kAlongK : 1) + kSlotsOfK;
     const auto copies = [&](const simt::TileLayout& layout) {
         const double accesses = static_cast<double>(layout.outer) * c.block_k / layout.vector / simt::threads(c);
+        if (c.async_copy == 2 && !layout.async_copy) return accesses * (kSlotsOfCopy + kSlotsOfTurningInRegisters);
         return accesses * (kSlotsOfCopy + (simt::is_turned(layout) ? kSlotsOfTurning : 0) + (c.async_copy ? 0 : kSlotsOfSyncCopy));
     };
     return per_k * c.block_k + copies(tile.a) + copies(tile.b) + kSlotsOfTile;
@@ -114,8 +116,8 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     const double warps_at_once = std::max(1.0, std::min(busiest, resident) * tile.warps);
     const double issuing = slots(c, tile) * tile.warps / kSchedulers * (1 + kFewWarps * 8 / warps_at_once);
     const double reading = c.block_k * tile.reads * kClocksOfVector * tile.warps;
-    const double chain =
-        std::max((slots(c, tile) * kChain + c.block_k * kChainOfK) / kClocksPerMicrosecond, kLoad / std::max(1, c.stages - c.async_copy));
+    const double chain = std::max((slots(c, tile) * kChain + c.block_k * kChainOfK) / kClocksPerMicrosecond,
+                                  kLoad / std::max(1, c.stages - (c.async_copy != 0 ? 1 : 0)));
     const double multiplying = tiles * std::max(busiest * std::max(issuing, reading) / kClocksPerMicrosecond, waves * chain);
 
     const double partials = partial_results(c) > 1 ? 2 * kPartialBytes * partial_results(c) * m * n * batch : 0;

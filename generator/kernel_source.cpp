@@ -129,7 +129,7 @@ std::string canonical_name(const KernelSignature& s, const KernelConfig& c) {
     if (s.reads_c) name += "_beta";
     if (s.epilogue != Epilogue::none) name += fmt::format("_{}", name_of(s.epilogue));
 
-    static_assert(kParameterCount == 26, "a new field of KernelConfig needs its part in the name");
+    static_assert(kParameterCount == 27, "a new field of KernelConfig needs its part in the name");
     if (c.block_m != 1 || c.block_n != 1 || c.block_k != 1) name += fmt::format("_{}x{}x{}", c.block_m, c.block_n, c.block_k);
     if (c.thread_m != 1 || c.thread_n != 1) name += fmt::format("_t{}x{}", c.thread_m, c.thread_n);
     if (c.warps_m != 1 || c.warps_n != 1) name += fmt::format("_w{}x{}", c.warps_m, c.warps_n);
@@ -143,6 +143,7 @@ std::string canonical_name(const KernelSignature& s, const KernelConfig& c) {
     if (c.planes != 1) name += fmt::format("_planes{}", c.planes);
     if (c.promote_k != 0) name += fmt::format("_promote{}", c.promote_k);
     if (c.ping_pong != 0) name += fmt::format("_pingpong{}", c.ping_pong == 1 ? "" : std::to_string(c.ping_pong));
+    if (c.fma_order != 0) name += fmt::format("_order{}", c.fma_order);
     if (c.along_k != 0) name += fmt::format("_along{}", c.along_k == 1 ? "" : std::to_string(c.along_k));
     if (c.min_blocks != 1) name += fmt::format("_o{}", c.min_blocks);
     if (c.swap_ab != 0) name += fmt::format("_swap{}", c.swap_ab == 1 ? "" : std::to_string(c.swap_ab));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "generator/cost_model_gemv.h"
+#include "generator/fma_orders.h"
 #include "generator/launch_plan.h"
 #include "generator/search_choices.h"
 #include "tmm/rules.h"
@@ -52,6 +53,14 @@ bool rows_run_along_k(const GemmProblem& p) {
     return p.op_a == Operation::none || p.op_b == Operation::transpose;
 }
 
+bool one_runs_along_k(const GemmProblem& p) {
+    return (p.op_a == Operation::none) != (p.op_b == Operation::transpose);
+}
+
+KernelConfig turned_in_registers(KernelConfig config) {
+    config.async_copy = 2;
+    return config;
+}
 KernelConfig along_k(KernelConfig config) {
     config.along_k = 1;
     return config;
@@ -76,6 +85,10 @@ std::optional<std::string> why_not_trimmed(const GemmProblem& p, int block_m, in
 
 std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& device) {
     std::vector<KernelConfig> configs;
+    const auto push = [&](KernelConfig config) {
+        config.fma_order = likely_order(config, main_signature(p, config));
+        configs.push_back(config);
+    };
     const auto add = [&](const RegisterTile& tile, int trim) {
         const Extent main = main_extent(p, KernelConfig{.block_m = tile.block_m, .block_n = tile.block_n, .trim = trim});
         const std::int64_t tiles_m = ceil_divide(main.rows, tile.block_m);
@@ -100,9 +113,10 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
                     .trim = trim};
                 for (const int cluster : cluster_choices(split, device)) {
                     config.cluster = cluster;
-                    configs.push_back(config);
-                    if (pipeline.async_copy == 1 && rows_run_along_k(p)) configs.push_back(along_k(config));
-                    if (worth_packing(p) != 0) configs.push_back(packed(config, worth_packing(p)));
+                    push(config);
+                    if (pipeline.async_copy == 1 && rows_run_along_k(p)) push(along_k(config));
+                    if (pipeline.async_copy == 1 && one_runs_along_k(p)) push(turned_in_registers(config));
+                    if (worth_packing(p) != 0) push(packed(config, worth_packing(p)));
                 }
             }
         }

@@ -109,11 +109,12 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.block_m = c.thread_m * draw.of(std::array{1, 2, 4, 8, 16, 32});
             c.block_n = c.thread_n * draw.of(std::array{4, 8, 16, 32});
             c.block_k = draw.of(std::array{4, 8, 16, 32});
-            c.async_copy = draw.below(2);
+            c.async_copy = draw.below(3);
             c.stages = c.async_copy ? 2 + draw.below(4) : 1 + draw.below(2);
             c.vector_width = draw.of(std::array{1, 2, 4});
             c.split_k = draw.of(std::array{1, 1, 2, 3, 16, 70});
             c.along_k = draw.below(2);
+            c.fma_order = draw.below(fma_order::count);
             c.cluster = c.split_k % 2 == 0 ? draw.of(std::array{1, 1, 2, 4, 8}) : 1;
             c.raster = draw.of(std::array{0, 0, 1, 2, 8});
             c.min_blocks = 1;

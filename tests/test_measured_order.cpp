@@ -72,3 +72,15 @@ TEST_CASE("a config's times are taken for those with the other overlap, where it
     rows.back().config.overlap = 1;
     CHECK(overlapping(rows) == List{1, -4, -5});
 }
+
+TEST_CASE("or those of the best other order of its products") {
+    std::vector<tmm::Candidate> candidates = kCandidates;
+    for (tmm::Candidate& one : candidates) one.config.fma_order = tmm::fma_order::one_row;
+    std::vector<tmm::MeasuredCandidate> rows{row(4, 10), row(5, 20), row(6, 15), row(5, 9), row(3, 12)};
+    rows[3].config.fma_order = tmm::fma_order::four_columns;
+    rows[4].config.fma_order = tmm::fma_order::one_row;
+    List blocks;
+    for (const tmm::Candidate& one : tmm::fastest_measured({candidates.begin(), candidates.begin() + 3}, candidates, rows))
+        blocks.push_back(one.config.block_m);
+    CHECK(blocks == List{1, 4, 5});
+}

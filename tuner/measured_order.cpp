@@ -20,13 +20,17 @@ double time_of(const Candidate& candidate, const KernelConfig& config, const std
     return todays != nullptr ? todays->measurement.median_us : std::numeric_limits<double>::infinity();
 }
 
-// Where nothing is known of a config, it takes as long as with the other overlap.
+// Where nothing is known of a config, it takes as long as with the other overlap, or the best other order of its products.
 double time_of(const Candidate& candidate, const std::vector<MeasuredCandidate>& rows) {
     KernelConfig config = candidate.config;
-    const double time = time_of(candidate, config, rows);
+    double time = time_of(candidate, config, rows);
     if (time < std::numeric_limits<double>::infinity()) return time;
-    config.overlap = 1 - config.overlap;
-    return time_of(candidate, config, rows);
+    for (const int overlap : {config.overlap, 1 - config.overlap}) {
+        config.overlap = overlap;
+        for (config.fma_order = 0; config.fma_order < fma_order::count; ++config.fma_order)
+            time = std::min(time, time_of(candidate, config, rows));
+    }
+    return time;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "tuner/decision.h"
 #include "tuner/elapsed.h"
 #include "tuner/protocol.h"
+#include "tuner/variants.h"
 
 namespace tmm {
 namespace {
@@ -18,6 +19,8 @@ namespace {
 constexpr int kAtLeast = 5;
 // The run-off's part of a problem's share.
 constexpr double kRunOffShare = 0.15;
+// What variants of the fastest get before it.
+constexpr double kVariantsShare = 0.15;
 // First samples slower than this many times the best are not refined.
 constexpr double kHopeless = 3;
 // Finalists must have come this near to the fastest.
@@ -62,6 +65,8 @@ bool share_tile(const KernelConfig& x, const KernelConfig& y) {
 
 struct ProblemTuner::Session {
     const OpenProblem& open;
+    // Those of the search, and what is made of the fastest.
+    std::vector<Candidate> candidates;
     ProblemReport report;
     std::vector<std::optional<Measurement>> results;
     std::vector<int> outside_kills;
@@ -107,6 +112,7 @@ ProblemTuner::ProblemTuner(int worker_number, WorkerProcess& worker, CandidateCo
 
 ProblemReport ProblemTuner::tune(const OpenProblem& problem, int priority, double share_seconds) {
     Session s{.open = problem,
+              .candidates = problem.candidates,
               .report = ProblemReport{.shape = problem.shape},
               .results = known_measurements(database_, problem.shape.problem, problem.candidates),
               .outside_kills = std::vector<int>(problem.candidates.size()),
@@ -121,7 +127,9 @@ ProblemReport ProblemTuner::tune(const OpenProblem& problem, int priority, doubl
     progress_.begin_problem(number_, to_text(s.problem()), static_cast<int>(problem.candidates.size()));
     progress_.update(number_, s.outcomes(), s.best_us);
 
-    measure_missing(s);
+    const bool may_vary = !worker_.device().emulated && problem.shape.problem.type_a == ElementType::f32;
+    measure_missing(s, 0, kRunOffShare + (may_vary ? kVariantsShare : 0));
+    if (may_vary && !s.interrupted && s.failure.empty()) measure_variants(s);
     if (!s.interrupted && s.failure.empty()) hold_run_off(s);
     ProblemReport& report = s.report;
     report.candidates = s.outcomes();
@@ -248,7 +256,7 @@ bool ProblemTuner::prepare(Session& s) {
 }
 
 void ProblemTuner::record(Session& s, std::size_t index, Measurement m) {
-    const Candidate& candidate = s.open.candidates[index];
+    const Candidate& candidate = s.candidates[index];
     m.kernel_name = candidate.kernel_name;
     m.kernel_hash = candidate.kernel_hash;
     database_.record(s.problem(), candidate.config, {}, m);
@@ -257,9 +265,10 @@ void ProblemTuner::record(Session& s, std::size_t index, Measurement m) {
     s.results[index] = std::move(m);
 }
 
-void ProblemTuner::measure_missing(Session& s) {
+// Of the candidates from `first` on. kept_share: of the problem's time, for what comes after.
+void ProblemTuner::measure_missing(Session& s, std::size_t first, double kept_share) {
     std::vector<std::size_t> missing;
-    for (std::size_t i = 0; i < s.results.size(); ++i)
+    for (std::size_t i = first; i < s.results.size(); ++i)
         if (!s.results[i]) missing.push_back(i);
     if (missing.empty()) return;
     int seen = 0;
@@ -269,22 +278,22 @@ void ProblemTuner::measure_missing(Session& s) {
             break;
         }
         const double elapsed = seconds_since(s.start);
-        if (s.share_seconds > 0 && elapsed > (1 - kRunOffShare) * s.share_seconds) {
+        if (s.share_seconds > 0 && elapsed > (1 - kept_share) * s.share_seconds) {
             const bool enough = s.results.front() && s.outcomes() >= kAtLeast && (s.best_us > 0 || elapsed > 3 * s.share_seconds);
             if (enough) {
                 s.cut = true;
                 break;
             }
         }
-        const auto ready = std::find_if(missing.begin(), missing.end(), [&](std::size_t i) { return compiled(s.open.candidates[i]); });
+        const auto ready = std::find_if(missing.begin(), missing.end(), [&](std::size_t i) { return compiled(s.candidates[i]); });
         if (ready == missing.end()) {
             // Asked for each time: a problem tuned beside this one may have dropped kernels that both need.
-            for (const std::size_t i : missing) request_kernels(s.open.candidates[i], s.priority);
+            for (const std::size_t i : missing) request_kernels(s.candidates[i], s.priority);
             seen = compiler_.wait_for_more(seen, kPoll_s);
             continue;
         }
         const std::size_t index = *ready;
-        if (auto judged = judge_compiled(s.open.candidates[index], index == 0)) {
+        if (auto judged = judge_compiled(s.candidates[index], index == 0)) {
             record(s, index, *std::move(judged));
         } else if (!measure(s, index)) {
             break;
@@ -297,18 +306,29 @@ void ProblemTuner::measure_missing(Session& s) {
     compiler_.drop(s.priority);
 }
 
+void ProblemTuner::measure_variants(Session& s) {
+    const std::size_t first = s.candidates.size();
+    for (const KernelConfig& config : variants_of_fastest(s.problem(), worker_.device(), s.candidates, s.results)) {
+        s.candidates.push_back(make_candidate(s.problem(), config, worker_.device(), variants_));
+        s.results.push_back(known_measurements(database_, s.problem(), {s.candidates.back()}).front());
+    }
+    s.outside_kills.resize(s.candidates.size());
+    progress_.update(number_, s.outcomes(), s.best_us);
+    measure_missing(s, first, kRunOffShare);
+}
+
 // False where the problem can't go on. Without an outcome the candidate is to be tried again.
 bool ProblemTuner::measure(Session& s, std::size_t index) {
     if (!prepare(s)) return false;
-    const KernelConfig& config = s.open.candidates[index].config;
-    database_.announce(s.problem(), config, s.open.candidates[index].kernel_name);
+    const KernelConfig& config = s.candidates[index].config;
+    database_.announce(s.problem(), config, s.candidates[index].kernel_name);
     const auto start = SteadyClock::now();
     const double limit = deadline(s);
     const MeasureRequest request{.config = config, .timing = timing_options(worker_.device().emulated, options_.effort, s.best_us)};
     const WorkerProcess::Answer answer = worker_.ask(request, limit);
     Measurement m;
-    m.shared_bytes = s.open.candidates[index].shared_bytes;
-    m.workspace_bytes = s.open.candidates[index].workspace_bytes;
+    m.shared_bytes = s.candidates[index].shared_bytes;
+    m.workspace_bytes = s.candidates[index].workspace_bytes;
     if (std::holds_alternative<WorkerProcess::Interrupted>(answer)) {
         database_.withdraw(s.problem(), config);
         s.interrupted = true;
@@ -357,9 +377,8 @@ std::vector<std::size_t> ProblemTuner::pick_finalists(const Session& s) const {
     std::vector<std::size_t> beside;
     for (const std::size_t i : finalists) {
         if (s.results[i]->median_us > within) break;
-        const auto same_tile = std::count_if(kept.begin(), kept.end(), [&](std::size_t other) {
-            return share_tile(s.open.candidates[i].config, s.open.candidates[other].config);
-        });
+        const auto same_tile = std::count_if(
+            kept.begin(), kept.end(), [&](std::size_t other) { return share_tile(s.candidates[i].config, s.candidates[other].config); });
         (2 * static_cast<std::size_t>(same_tile) < places ? kept : beside).push_back(i);
         if (kept.size() == places) break;
     }
@@ -380,7 +399,7 @@ void ProblemTuner::decide(Session& s, std::size_t winner, double median_us, doub
     for (const auto& result : s.results)
         if (result && result->outcome != Outcome::ok) ++rejected[result->outcome];
     ProblemReport& report = s.report;
-    report.config = s.open.candidates[winner].config;
+    report.config = s.candidates[winner].config;
     report.median_us = median_us;
     report.error_ratio = s.results[winner]->error_ratio;
     report.speed_up_over_default = speed_up;
@@ -414,10 +433,10 @@ void ProblemTuner::hold_run_off(Session& s) {
         // Not the default config: untuned calls run it all the same, so nothing is won by shutting it out.
         std::vector<Announcement> announced;
         for (const std::size_t i : entrants) {
-            request.configs.push_back(s.open.candidates[i].config);
-            if (i != 0) announced.push_back({.config = request.configs.back(), .kernel_name = s.open.candidates[i].kernel_name});
+            request.configs.push_back(s.candidates[i].config);
+            if (i != 0) announced.push_back({.config = request.configs.back(), .kernel_name = s.candidates[i].kernel_name});
             expected_us += std::max(s.results[i]->median_us, request.sample_us) * request.rounds;
-            if (!wait_for_kernels(s.open.candidates[i], s.priority)) s.interrupted = true;
+            if (!wait_for_kernels(s.candidates[i], s.priority)) s.interrupted = true;
         }
         if (s.interrupted || !prepare(s)) return;
         int running = -1;
@@ -455,7 +474,7 @@ void ProblemTuner::hold_run_off(Session& s) {
                 continue;
             }
             known.error_ratio = std::max(known.error_ratio, seen.error_ratio);
-            finalists.push_back({.config = s.open.candidates[entrants[i]].config,
+            finalists.push_back({.config = s.candidates[entrants[i]].config,
                                  .order = static_cast<int>(entrants[i]),
                                  .is_default = entrants[i] == 0,
                                  .samples_us = seen.samples_us});

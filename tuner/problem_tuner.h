@@ -41,7 +41,8 @@ public:
 private:
     struct Session;
     bool prepare(Session& session);
-    void measure_missing(Session& session);
+    void measure_missing(Session& session, std::size_t first, double kept_share);
+    void measure_variants(Session& session);
     bool measure(Session& session, std::size_t index);
     void hold_run_off(Session& session);
     std::vector<std::size_t> pick_finalists(const Session& session) const;
@@ -61,6 +62,8 @@ private:
     Progress& progress_;
     const Interrupt& interrupt_;
     const TuningOptions& options_;
+    // Of the candidates that the search did not have.
+    KernelBook variants_;
 };
 
 }  // namespace tmm

@@ -29,6 +29,12 @@ inline constexpr int hardware = 3;  // TMA fills what is outside with zeros; sto
 inline constexpr int count = 4;
 }  // namespace boundary
 
+// The way through the products of a thread's rows and columns for one k. The sums are the same; ptxas finds registers without conflicts
+// for one better than for another.
+namespace fma_order {
+constexpr int two_rows = 0, one_row = 1, four_rows = 2, one_column = 3, two_columns = 4, four_columns = 5, count = 6;
+}  // namespace fma_order
+
 struct KernelConfig {
     int family = family::naive;
     int block_m = 1;
@@ -56,6 +62,7 @@ struct KernelConfig {
     int promote_k = 0;
     int ping_pong = 0;
     int overlap = 0;
+    int fma_order = 0;
 
     friend constexpr bool operator==(const KernelConfig&, const KernelConfig&) = default;
 };
@@ -85,7 +92,8 @@ inline constexpr Parameter kParameters[] = {
     {"thread_m", &KernelConfig::thread_m, 1, nullptr, 0, false, "rows of C a thread computes"},
     {"thread_n", &KernelConfig::thread_n, 1, nullptr, 0, false, "columns of C a thread computes"},
     {"stages", &KernelConfig::stages, 1, nullptr, 0, false, "tiles of A and B held in shared memory at once"},
-    {"async_copy", &KernelConfig::async_copy, 0, nullptr, 0, false, "1: tiles travel by cp.async, 0: through registers"},
+    {"async_copy", &KernelConfig::async_copy, 0, nullptr, 0, false,
+     "1: tiles travel by cp.async, 0: through registers, 2: through registers where the copy turns them"},
     {"vector_width", &KernelConfig::vector_width, 1, nullptr, 0, false, "most elements a thread moves in one access to global memory"},
     {"boundary", &KernelConfig::boundary, boundary::guarded, kBoundaryNames, boundary::count, false,
      "how the kernel meets the matrix edge"},
@@ -116,6 +124,8 @@ inline constexpr Parameter kParameters[] = {
      "1: two warpgroups multiply whole tiles of C in turn, so that one's results leave while the other multiplies"},
     {"overlap", &KernelConfig::overlap, 0, nullptr, 0, true,
      "1: kernels begin while the one before them in the stream ends, and wait for its end themselves"},
+    {"fma_order", &KernelConfig::fma_order, fma_order::two_rows, nullptr, 0, false,
+     "how simt goes through a thread's products: 0: two rows at a time, 1: one, 2: four; 3: one column, 4: two, 5: four"},
 };
 inline constexpr int kParameterCount = sizeof(kParameters) / sizeof(kParameters[0]);
 static_assert(kParameterCount * sizeof(int) == sizeof(KernelConfig), "every field of KernelConfig needs its row in kParameters");

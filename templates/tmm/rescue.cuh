@@ -42,23 +42,23 @@ __device__ inline void multiply(const GemmArgs& args, const WorkItem& item, Shar
         CopyA(static_cast<const float*>(args.a) + item.batch * args.stride_a, args.lda, item.row0, args.m, item.k_begin, item.k_end),
         CopyB(static_cast<const float*>(args.b) + item.batch * args.stride_b, args.ldb, item.column0, args.n, item.k_begin, item.k_end),
         tiles_a, tiles_b, item.tiles);
-    simt::FragmentReader<signature, config> reader(tiles_a, tiles_b, place);
+    simt::FragmentsOfA<signature, config> a(tiles_a, place.m);
+    simt::FragmentsOfB<signature, config> b(tiles_b, place.n);
     Sums<config> total = {};
     Sums<config> sums = {};
     pipeline.begin();
     for (int tile = 0; tile < item.tiles; ++tile) {
         pipeline.start_copy();
-        constexpr int steps = simt::k_step(config, signature);
 #pragma unroll
-        for (int k = 0; k < config.block_k; k += steps) {
-            simt::Fragments<signature, config> fragments;
-            reader.read(fragments, k);
-#pragma unroll
-            for (int step = 0; step < steps; ++step) simt::multiply(fragments.a[step], fragments.b[step], sums);
+        for (int k = 0; k < config.block_k; ++k) {
+            a.read(k);
+            b.read(k);
+            simt::multiply<config>(a[k], b[k], sums);
         }
         if ((tile + 1) % (kPromotedDepth / config.block_k) == 0) promote<config>(total, sums);
         pipeline.next_tile();
-        reader.next_stage();
+        a.next_stage();
+        b.next_stage();
     }
     // What the last addition loses is less than a rounding.
     promote<config>(total, sums);

@@ -61,91 +61,102 @@ __device__ constexpr int element_of(int thread, int i) {
     return (i / group * threads_across + thread) * group + i % group;
 }
 
-// A thread's rows of A and columns of B, for k_step values of k.
-template <KernelSignature signature, KernelConfig config>
-struct Fragments {
-    float a[k_step(config, signature)][config.thread_m];
-    float b[k_step(config, signature)][config.thread_n];
-};
+// One operand's elements for a thread: of the k that is multiplied, and the next, which are on their way. Lines along K bring several
+// k at once.
+template <TileLayout layout, int per_thread, int threads_across, int stages>
+class Fragments {
+public:
+    // `thread`: the thread's place along the operand's rows or columns of C.
+    __device__ Fragments(SharedTiles<float> tiles, int thread)
+        : distance_(tiles.distance),
+          stage_tile_(tiles[0] +
+                      element_of<layout, per_thread, threads_across>(thread, 0) * (layout.lines_along_k ? layout.line_distance : 1)) {}
 
-// `tile` begins at the thread's first row or column.
-template <TileLayout layout, int threads_across, int steps, int per_thread>
-__device__ inline void read_fragment(float (&values)[steps][per_thread], const float* tile, int k) {
-    constexpr int group = group_of(layout, per_thread);
-    if constexpr (layout.lines_along_k) {
+    // Brings the elements of k, counted within the stage, where those before it did not bring them along.
+    __device__ void read(int k) {
+        if (k % steps != 0) return;
+        float(&values)[steps][per_thread] = values_[k / steps % 2];
+        if constexpr (layout.lines_along_k) {
 #pragma unroll
-        for (int i = 0; i < per_thread; ++i) {
-            const int line = element_of<layout, per_thread, threads_across>(0, i);
-            const Vector<float, steps> read = load_vector<steps>(tile + line * layout.line_distance + k);
+            for (int i = 0; i < per_thread; ++i) {
+                const int line = element_of<layout, per_thread, threads_across>(0, i);
+                const Vector<float, steps> read = load_vector<steps>(stage_tile_ + line * layout.line_distance + k);
 #pragma unroll
-            for (int step = 0; step < steps; ++step) values[step][i] = read.element[step];
-        }
-    } else {
-#pragma unroll
-        for (int step = 0; step < steps; ++step) {
-            const float* line = tile + (k + step) * layout.line_distance;
+                for (int step = 0; step < steps; ++step) values[step][i] = read.element[step];
+            }
+        } else {
+            constexpr int group = group_of(layout, per_thread);
+            const float* line = stage_tile_ + k * layout.line_distance;
 #pragma unroll
             for (int i = 0; i < per_thread; i += group) {
                 const Vector<float, group> read = load_vector<group>(line + element_of<layout, per_thread, threads_across>(0, i));
 #pragma unroll
-                for (int j = 0; j < group; ++j) values[step][i + j] = read.element[j];
+                for (int j = 0; j < group; ++j) values[0][i + j] = read.element[j];
             }
         }
     }
-}
-
-// Reads fragments from the tiles of A and B, one stage after the other.
-template <KernelSignature signature, KernelConfig config>
-class FragmentReader {
-public:
-    __device__ FragmentReader(SharedTiles<float> tiles_a, SharedTiles<float> tiles_b, ThreadPlace place)
-        : distance_a_(tiles_a.distance),
-          distance_b_(tiles_b.distance),
-          a_(tiles_a[0] + element_of<shape_a, config.thread_m, threads_m(config)>(place.m, 0) * distance_of_neighbours(shape_a)),
-          b_(tiles_b[0] + element_of<shape_b, config.thread_n, threads_n(config)>(place.n, 0) * distance_of_neighbours(shape_b)) {}
-
-    __device__ void read(Fragments<signature, config>& fragments, int k) const {
-        read_fragment<shape_a, threads_m(config)>(fragments.a, a_, k);
-        read_fragment<shape_b, threads_n(config)>(fragments.b, b_, k);
+    __device__ const float (&operator[](int k) const)[per_thread] {
+        return values_[k / steps % 2][k % steps];
     }
+
     __device__ void next_stage() {
         ++stage_;
-        const int step = stage_ == config.stages ? 1 - config.stages : 1;
-        if (stage_ == config.stages) stage_ = 0;
-        a_ += step * distance_a_;
-        b_ += step * distance_b_;
+        stage_tile_ += (stage_ == stages ? 1 - stages : 1) * distance_;
+        if (stage_ == stages) stage_ = 0;
     }
 
 private:
-    static constexpr TileLayout shape_a = layout_a(config, signature);
-    static constexpr TileLayout shape_b = layout_b(config, signature);
-    // From one row or column of C to the next.
-    static constexpr int distance_of_neighbours(const TileLayout& l) { return l.lines_along_k ? l.line_distance : 1; }
+    static constexpr int steps = steps_at_once(layout);
 
-    int distance_a_;
-    int distance_b_;
-    const float* a_;
-    const float* b_;
+    int distance_;
+    const float* stage_tile_;
     int stage_ = 0;
+    float values_[2][steps][per_thread];
 };
 
-// sums += fragment of A * fragment of B. Of a product's three operands the register file delivers two a cycle; the third must be
-// the same as in the product before. So the way goes through two rows at a time, down and up in turn, each turn keeps its A, and each
-// column its B. On an H200 6% faster than rows without turns, and the fastest of seven ways.
-template <int thread_m, int thread_n>
-__device__ inline void multiply(const float (&a)[thread_m], const float (&b)[thread_n], float (&sums)[thread_m][thread_n]) {
-    constexpr int together = thread_m % 2 == 0 ? 2 : 1;
+template <KernelSignature signature, KernelConfig config>
+using FragmentsOfA = Fragments<layout_a(config, signature), config.thread_m, threads_m(config), config.stages>;
+template <KernelSignature signature, KernelConfig config>
+using FragmentsOfB = Fragments<layout_b(config, signature), config.thread_n, threads_n(config), config.stages>;
+
+// Forth one time and back the next.
+__device__ constexpr int turning(int step, int length, int time) {
+    return time % 2 == 0 ? step : length - 1 - step;
+}
+
+// A thread's row and column of C.
+struct ElementPlace {
+    int i;
+    int j;
+};
+
+// Which of the thread's products for one k comes when. Of a product's three operands the register file delivers two a cycle, one out of
+// an even register and one out of an odd one; the third must be the same as in the product before. So each step of the way keeps its
+// row or its column. Two rows at a time:
+//
+//        0   3   4   7       which takes `together` rows (or columns) at a time, along them forth and back, and across them
+//        1   2   5   6       down and up. ptxas makes its own of it, for some kernels 0.78 of the FFMA rate out of one order and
+//       15  12  11   8       0.55 out of another, so that the tuner tries them.
+//       14  13  10   9
+template <KernelConfig config>
+__device__ constexpr ElementPlace nth_product(int step) {
+    constexpr int together = taken_together(config);
+    constexpr int length = takes_rows(config) ? config.thread_n : config.thread_m;
+    const int band = step / (together * length);
+    const int along = step / together % length;
+    const int line = band * together + turning(step % together, together, along);
+    const int place = turning(along, length, band);
+    return takes_rows(config) ? ElementPlace{line, place} : ElementPlace{place, line};
+}
+
+// sums += fragment of A * fragment of B.
+template <KernelConfig config>
+__device__ inline void multiply(const float (&a)[config.thread_m], const float (&b)[config.thread_n],
+                                float (&sums)[config.thread_m][config.thread_n]) {
 #pragma unroll
-    for (int i0 = 0; i0 < thread_m; i0 += together) {
-#pragma unroll
-        for (int column = 0; column < thread_n; ++column) {
-            const int j = i0 / together % 2 == 0 ? column : thread_n - 1 - column;
-#pragma unroll
-            for (int row = 0; row < together; ++row) {
-                const int i = i0 + (column % 2 == 0 ? row : together - 1 - row);
-                sums[i][j] = fmaf(a[i], b[j], sums[i][j]);
-            }
-        }
+    for (int step = 0; step < config.thread_m * config.thread_n; ++step) {
+        const auto [i, j] = nth_product<config>(step);
+        sums[i][j] = fmaf(a[i], b[j], sums[i][j]);
     }
 }
 
@@ -233,26 +244,26 @@ __device__ void kernel(const GemmArgs& args) {
         CopyA(static_cast<const float*>(args.a) + item.batch * args.stride_a, args.lda, item.row0, args.m, item.k_begin, item.k_end),
         CopyB(static_cast<const float*>(args.b) + item.batch * args.stride_b, args.ldb, item.column0, args.n, item.k_begin, item.k_end),
         tiles_a, tiles_b, item.tiles);
-    FragmentReader<signature, config> reader(tiles_a, tiles_b, place);
-    // Those that are multiplied, and the next, which are on their way.
-    Fragments<signature, config> fragments[2];
+    FragmentsOfA<signature, config> a(tiles_a, place.m);
+    FragmentsOfB<signature, config> b(tiles_b, place.n);
     float sums[config.thread_m][config.thread_n] = {};
     wait_for_previous_kernel();
     pipeline.begin();
-    reader.read(fragments[0], 0);
-    constexpr int steps = k_step(config, signature);
+    a.read(0);
+    b.read(0);
     for (int tile = 0; tile < item.tiles; ++tile) {
 #pragma unroll
-        for (int k = 0; k < config.block_k; k += steps) {
+        for (int k = 0; k < config.block_k; ++k) {
             if (k == 0) pipeline.start_copy();
-            if (k + steps == config.block_k) {
+            const int next = (k + 1) % config.block_k;
+            if (next == 0) {
                 pipeline.next_tile();
-                reader.next_stage();
+                a.next_stage();
+                b.next_stage();
             }
-            const Fragments<signature, config>& now = fragments[k / steps % 2];
-            reader.read(fragments[(k / steps + 1) % 2], (k + steps) % config.block_k);
-#pragma unroll
-            for (int step = 0; step < steps; ++step) multiply(now.a[step], now.b[step], sums);
+            a.read(next);
+            b.read(next);
+            multiply<config>(a[k], b[k], sums);
         }
     }
     store_results_of<signature, config>(args, item, place, sums, part.first);

@@ -36,7 +36,8 @@ struct TileLayout {
     // Elements from one line to the next. Where rows run along K lines are padded, so that neither a copy that turns the tile nor
     // reads of several lines meet in a bank.
     int line_distance;
-    // Elements that a thread moves at once. An asynchronous copy that turns the tile moves single elements.
+    // Elements that a thread moves at once. An asynchronous copy that turns the tile moves single elements; with async_copy=2 a tile
+    // that is turned passes through registers instead, in whole vectors.
     int vector;
     // Elements of one access to global memory.
     int access;
@@ -47,7 +48,8 @@ constexpr TileLayout tile_layout(bool rows_along_k, int outer, const KernelConfi
     const bool lines_along_k = rows_along_k && c.along_k != 0;
     const bool turned = rows_along_k && !lines_along_k;
     const int aligned = alignment / 4 < c.vector_width ? alignment / 4 : c.vector_width;
-    const int vector = turned && c.async_copy ? 1 : aligned;
+    const bool async_copy = c.async_copy == 1 || (c.async_copy == 2 && !turned);
+    const int vector = turned && async_copy ? 1 : aligned;
     return TileLayout{.rows_along_k = rows_along_k,
                       .lines_along_k = lines_along_k,
                       .outer = outer,
@@ -55,7 +57,7 @@ constexpr TileLayout tile_layout(bool rows_along_k, int outer, const KernelConfi
                       .line_distance = (lines_along_k ? c.block_k : outer) + (rows_along_k ? 4 : 0),
                       .vector = vector,
                       .access = vector,
-                      .async_copy = c.async_copy != 0};
+                      .async_copy = async_copy};
 }
 constexpr TileLayout layout_a(const KernelConfig& c, const KernelSignature& s) {
     return tile_layout(s.op_a == Operation::none, c.block_m, c, s.align_a);
@@ -67,11 +69,11 @@ constexpr int tile_elements(const TileLayout& l) {
     return (l.lines_along_k ? l.outer : l.depth) * l.line_distance;
 }
 
-// A thread reads lines along K by vectors, and then the fragments of as many k at once.
+// How many k a thread reads at once. It reads lines along K by vectors.
 constexpr int kLineVector = 4;
 
-constexpr int k_step(const KernelConfig& c, const KernelSignature& s) {
-    return layout_a(c, s).lines_along_k || layout_b(c, s).lines_along_k ? kLineVector : 1;
+constexpr int steps_at_once(const TileLayout& l) {
+    return l.lines_along_k ? kLineVector : 1;
 }
 
 // Neighbouring rows or columns of C that a thread owns.
@@ -115,6 +117,28 @@ constexpr bool copies_evenly(const TileLayout& l, int threads) {
     return threads % per_row == 0 && matrix_rows(l) % (threads / per_row) == 0;
 }
 
+// Rows, or columns, of a thread that the way through its products takes at a time.
+constexpr bool takes_rows(const KernelConfig& c) {
+    return c.fma_order <= fma_order::four_rows;
+}
+constexpr int taken_together(const KernelConfig& c) {
+    switch (c.fma_order) {
+        case fma_order::two_rows: return c.thread_m % 2 == 0 ? 2 : 1;
+        case fma_order::two_columns: return 2;
+        case fma_order::four_rows:
+        case fma_order::four_columns: return 4;
+    }
+    return 1;
+}
+constexpr const char* order_violation(const KernelConfig& c) {
+    if (c.fma_order < 0 || c.fma_order >= fma_order::count) return "fma_order is 0 to 5";
+    const int lines = takes_rows(c) ? c.thread_m : c.thread_n;
+    // All at a time would be one of the others' ways.
+    if (c.fma_order != fma_order::two_rows && taken_together(c) > 1 && (lines == taken_together(c) || lines % taken_together(c) != 0))
+        return "fma_order takes two or four rows or columns at a time out of a multiple of that";
+    return nullptr;
+}
+
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
     if (const char* violation = float_types_violation(s)) return violation;
     if (c.thread_m < 1 || c.thread_m > 16 || c.thread_n < 1 || c.thread_n > 16) return "thread_m and thread_n are 1 to 16";
@@ -129,10 +153,13 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.block_k < 4 || c.block_k > 64 || c.block_k % 4 != 0) return "block_k is a multiple of 4 from 4 to 64";
     if (c.vector_width != 1 && c.vector_width != 2 && c.vector_width != 4) return "vector_width is 1, 2 or 4";
     if (c.along_k != 0 && c.along_k != 1) return "along_k is 0 or 1";
-    if (c.along_k == 1 && k_step(c, s) == 1) return "along_k needs an operand whose rows run along K";
-    if (c.block_k % (2 * k_step(c, s)) != 0 && c.along_k == 1) return "along_k reads fragments of 4 k in turns: block_k is a multiple of 8";
-    if (c.async_copy != 0 && c.async_copy != 1) return "async_copy is 0 or 1";
-    if (c.async_copy == 1 ? c.stages < 2 || c.stages > 8 : c.stages < 1 || c.stages > 2)
+    if (c.along_k == 1 && !layout_a(c, s).lines_along_k && !layout_b(c, s).lines_along_k)
+        return "along_k needs an operand whose rows run along K";
+    if (c.along_k == 1 && c.block_k % (2 * kLineVector) != 0) return "along_k reads fragments of 4 k in turns: block_k is a multiple of 8";
+    if (c.async_copy < 0 || c.async_copy > 2) return "async_copy is 0 to 2";
+    if (c.async_copy == 2 && layout_a(c, s).async_copy == layout_b(c, s).async_copy)
+        return "async_copy=2 needs one operand that the copy turns, and one that it does not";
+    if (c.async_copy != 0 ? c.stages < 2 || c.stages > 8 : c.stages < 1 || c.stages > 2)
         return "stages is 1 or 2 through registers, 2 to 8 with asynchronous copies";
     if (!copies_evenly(layout_a(c, s), threads(c)) || !copies_evenly(layout_b(c, s), threads(c)))
         return "the block's threads must divide the tiles of A and B into equal numbers of vectors, row by row";
@@ -147,6 +174,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.swap_ab != 0 || c.warps_m != 1 || c.warps_n != 1 || c.multicast_a != 1 || c.multicast_b != 1)
         return "simt does not use swap_ab, warps_m, warps_n, multicast_a and multicast_b";
     if (c.pack_ab < 0 || c.pack_ab > 3) return "pack_ab is 0 to 3";
+    if (const char* violation = order_violation(c)) return violation;
     if (c.trim != 0 && c.trim != 1) return "trim is 0 or 1";
     return nullptr;
 }

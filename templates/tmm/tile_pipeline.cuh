@@ -183,10 +183,9 @@ public:
         next_tile();
     }
 
-    // Starts the copy of one more tile, where there is one, into the stage that was multiplied last.
+    // Starts the asynchronous copy of one more tile, where there is one, into the stage that was multiplied last.
     __device__ void start_copy() {
         if constexpr (has_async_copies) start_async_copy();
-        if constexpr (has_loads) load();
     }
 
     // Once everyone has read the last of the tile before: on return the next tile is there, everyone's part of it.
@@ -198,6 +197,8 @@ public:
             if constexpr (!CopyA::async_copy) copy_a_.store(tiles_a_[store_stage_], registers_a_);
             if constexpr (!CopyB::async_copy) copy_b_.store(tiles_b_[store_stage_], registers_b_);
             store_stage_ = store_stage_ + 1 == stages ? 0 : store_stage_ + 1;
+            // Before the barrier, which ptxas puts no load off past: they are under way for as long as this tile is multiplied.
+            load();
         }
         __syncthreads();
     }

@@ -1,0 +1,99 @@
+// What the tuner measures beside the search's candidates: the fastest with other orders of their products.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "generator/assumed_device.h"
+#include "generator/fma_orders.h"
+#include "generator/shapes_file.h"
+#include "generator/text.h"
+#include "tmm/simt.h"
+#include "tuner/variants.h"
+
+using namespace tmm;
+
+namespace {
+
+constexpr const char* kWide =
+    "family=simt,block_m=64,block_n=64,block_k=16,thread_m=8,thread_n=8,stages=3,async_copy=1,vector_width=4,boundary=peeled";
+constexpr const char* kNarrow =
+    "family=simt,block_m=32,block_n=32,block_k=16,thread_m=4,thread_n=4,stages=3,async_copy=1,vector_width=4,boundary=peeled";
+constexpr const char* kNaive = "family=naive,block_m=8,block_n=32";
+
+struct Timed {
+    std::string config;
+    double median_us;
+    Outcome outcome = Outcome::ok;
+};
+
+std::vector<KernelConfig> variants(const std::vector<Timed>& measured) {
+    std::vector<Candidate> candidates;
+    std::vector<std::optional<Measurement>> results;
+    for (const Timed& one : measured) {
+        candidates.emplace_back().config = parse_config(one.config);
+        Measurement measurement;
+        measurement.outcome = one.outcome;
+        measurement.median_us = one.median_us;
+        results.emplace_back(measurement);
+    }
+    // One that has no result yet.
+    candidates.emplace_back().config = parse_config(kNaive);
+    results.emplace_back();
+    return variants_of_fastest(parse_shape("1000x1000x1000").problem, assumed_device("90"), candidates, results);
+}
+
+std::multiset<int> orders(const std::vector<KernelConfig>& configs, const char* of) {
+    std::multiset<int> found;
+    for (KernelConfig config : configs) {
+        const int order = std::exchange(config.fma_order, 0);
+        if (config == parse_config(of)) found.insert(order);
+    }
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("the fastest of simt is tried with each order that it has not been measured with") {
+    const auto tried = variants({{kNaive, 900}, {kWide, 50}, {std::string(kWide) + ",fma_order=3", 52}, {kNarrow, 90}});
+    CHECK(orders(tried, kWide) == std::multiset<int>{1, 2, 4, 5});
+    CHECK(tried.size() == 4);
+}
+
+TEST_CASE("both ways of overlap are one kernel, whose faster is tried") {
+    const auto tried = variants({{kWide, 51}, {std::string(kWide) + ",overlap=1", 50}});
+    CHECK(tried.size() == 5);
+    CHECK(std::all_of(tried.begin(), tried.end(), [](const KernelConfig& config) { return config.overlap == 1; }));
+}
+
+TEST_CASE("where another family is ahead, or simt's failed, nothing is tried") {
+    CHECK(variants({{kNaive, 10}, {kWide, 50}}).empty());
+    CHECK(variants({{kNaive, 100}, {kWide, 50, Outcome::wrong_result}}).empty());
+    CHECK(variants({}).empty());
+}
+
+TEST_CASE("an order that would be another's twin is none of a small thread tile's") {
+    // Of four rows or columns, four at a time are one column or row at a time.
+    CHECK(orders(variants({{kNarrow, 50}}), kNarrow) == std::multiset<int>{1, 3, 4});
+}
+
+TEST_CASE("the order to begin with suits its config") {
+    const KernelSignature signature = signature_of(parse_shape("1000x1000x1000").problem);
+    for (const int thread_m : {1, 2, 4, 8, 12, 16}) {
+        for (const int thread_n : {1, 2, 4, 8, 12, 16}) {
+            for (const int along_k : {0, 1}) {
+                CAPTURE(thread_m);
+                CAPTURE(thread_n);
+                KernelConfig config = parse_config(kWide);
+                config.thread_m = thread_m;
+                config.thread_n = thread_n;
+                config.along_k = along_k;
+                config.fma_order = likely_order(config, signature);
+                CHECK(simt::order_violation(config) == nullptr);
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+#include "tuner/variants.h"
+
+#include <algorithm>
+
+#include "generator/fma_orders.h"
+#include "generator/search_space.h"
+
+namespace tmm {
+namespace {
+
+constexpr std::size_t kVaried = 4;
+// Times the best of all. An order may be worth a third, but hardly ever where the likeliest was tried.
+constexpr double kNear = 1.15;
+
+// Overlap is no other kernel.
+bool same_kernel(KernelConfig a, const KernelConfig& b) {
+    a.overlap = b.overlap;
+    return a == b;
+}
+
+}  // namespace
+
+std::vector<KernelConfig> variants_of_fastest(const GemmProblem& problem, const DeviceInfo& device,
+                                              const std::vector<Candidate>& candidates,
+                                              const std::vector<std::optional<Measurement>>& results) {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < results.size(); ++i)
+        if (results[i] && results[i]->outcome == Outcome::ok && results[i]->median_us > 0) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return results[a]->median_us < results[b]->median_us; });
+    std::vector<KernelConfig> fastest;
+    for (const std::size_t i : order) {
+        if (results[i]->median_us > kNear * results[order.front()]->median_us || fastest.size() == kVaried) break;
+        const KernelConfig& config = candidates[i].config;
+        const auto taken = [&](const KernelConfig& other) { return same_kernel(other, config); };
+        if (config.family == family::simt && std::none_of(fastest.begin(), fastest.end(), taken)) fastest.push_back(config);
+    }
+    std::vector<KernelConfig> variants;
+    for (const KernelConfig& config : fastest) {
+        for (const KernelConfig& variant : with_other_orders(config)) {
+            const auto known = [&](const Candidate& candidate) { return candidate.config == variant; };
+            const auto taken = [&](const KernelConfig& other) { return other == variant; };
+            if (std::any_of(candidates.begin(), candidates.end(), known) || std::any_of(variants.begin(), variants.end(), taken)) continue;
+            if (!why_invalid(problem, variant, device)) variants.push_back(variant);
+        }
+    }
+    return variants;
+}
+
+}  // namespace tmm

@@ -15,36 +15,36 @@ namespace {
 
 constexpr double kClocksPerMicrosecond = 1.95e3;
 constexpr double kSchedulers = 4;
-// Issue slots of a warp: of an FMA, which at times waits for the register file; beside the FMAs of one k; of a copy of a vector, and
-// more where the copy turns the tile or passes through registers; and of a tile's barrier.
-constexpr double kSlotsOfFma = 1.17;
-constexpr double kSlotsOfK = 1.8;
-constexpr double kSlotsOfCopy = 1.35;
-constexpr double kSlotsOfTurning = 9.9;
-constexpr double kSlotsOfSyncCopy = 31;
-constexpr double kSlotsOfTurningInRegisters = 8;
-constexpr double kSlotsOfTile = 17.5;
-// Lines along K: more addresses.
-constexpr double kAlongK = 0.15;
+// Issue slots of a warp: of an FMA, which at times waits for the register file, in a thread tile of up to 64 elements; beside the FMAs
+// of one k; of a copy of a vector, and more where it passes through registers, or through them to be turned; and of a tile's barrier.
+constexpr double kSlotsOfFma = 1.07;
+constexpr double kLargeThreadTile = 0.12;
+constexpr double kSlotsOfK = 8;
+constexpr double kSlotsOfCopy = 6.2;
+constexpr double kSlotsOfSyncCopy = 26.5;
+constexpr double kSlotsOfTurningInRegisters = 80;
+constexpr double kSlotsOfTile = 26.5;
+// Both operands read along K: the register file's banks are the same for all of a k.
+constexpr double kBothAlongK = 0.12;
 // Clocks of shared memory for a warp's access to vectors of 4.
-constexpr double kClocksOfVector = 1.74;
+constexpr double kClocksOfVector = 2.36;
 // With few warps: how much longer, with 8 on an SM.
-constexpr double kFewWarps = 0.16;
+constexpr double kFewWarps = 0.09;
 // A warp's own way through a tile's instructions, and through loads from memory.
-constexpr double kChain = 1.36;
-constexpr double kChainOfK = 1.8;
-constexpr double kLoad = 0.74;
-constexpr double kMemoryBytesPerMicrosecond = 6.85e6;
+constexpr double kChain = 1.72;
+constexpr double kChainOfK = 4.5;
+constexpr double kLoad = 0.69;
+constexpr double kMemoryBytesPerMicrosecond = 7.3e6;
 // Between 1, where memory's time is added to the rest, and infinity, where the longer counts alone.
-constexpr double kNorm = 1.16;
+constexpr double kNorm = 1.21;
 constexpr double kFixed = 1.1;
-constexpr double kPack = 3;
-constexpr double kPackedBytesPerMicrosecond = 2.9e6;
-constexpr double kReduce = 3.06;
-constexpr double kReducedBytesPerMicrosecond = 5.8e6;
+constexpr double kPack = 2.8;
+constexpr double kPackedBytesPerMicrosecond = 2.34e6;
+constexpr double kReduce = 2.47;
+constexpr double kReducedBytesPerMicrosecond = 6.3e6;
 // Each time that a cluster's number of parts doubles; and of a tile's element, that its blocks show each other.
-constexpr double kClusterSum = 0.53;
-constexpr double kClusterElement = 7.6e-4;
+constexpr double kClusterSum = 0.4;
+constexpr double kClusterElement = 6.1e-4;
 constexpr double kPartialBytes = 4;
 constexpr double kEdge = 1.5;
 constexpr double kShortestEdge = 4;
@@ -77,12 +77,13 @@ int registers(const KernelConfig& c, const Tile& tile, const DeviceInfo& device)
 
 // Issue slots of a warp for one tile of block_k.
 double slots(const KernelConfig& c, const Tile& tile) {
-    const bool along_k = tile.a.lines_along_k || tile.b.lines_along_k;
-    const double per_k = tile.fmas * kSlotsOfFma * (along_k ? 1 + kAlongK : 1) + kSlotsOfK;
+    const double per_fma =
+        kSlotsOfFma * (tile.fmas > 64 ? 1 + kLargeThreadTile : 1) * (tile.a.lines_along_k && tile.b.lines_along_k ? 1 + kBothAlongK : 1);
+    const double per_k = tile.fmas * per_fma + kSlotsOfK;
     const auto copies = [&](const simt::TileLayout& layout) {
         const double accesses = static_cast<double>(layout.outer) * c.block_k / layout.vector / simt::threads(c);
         if (c.async_copy == 2 && !layout.async_copy) return accesses * (kSlotsOfCopy + kSlotsOfTurningInRegisters);
-        return accesses * (kSlotsOfCopy + (simt::is_turned(layout) ? kSlotsOfTurning : 0) + (c.async_copy ? 0 : kSlotsOfSyncCopy));
+        return accesses * (kSlotsOfCopy + (c.async_copy != 0 ? 0 : kSlotsOfSyncCopy));
     };
     return per_k * c.block_k + copies(tile.a) + copies(tile.b) + kSlotsOfTile;
 }

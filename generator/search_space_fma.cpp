@@ -53,8 +53,12 @@ bool rows_run_along_k(const GemmProblem& p) {
     return p.op_a == Operation::none || p.op_b == Operation::transpose;
 }
 
-bool one_runs_along_k(const GemmProblem& p) {
-    return (p.op_a == Operation::none) != (p.op_b == Operation::transpose);
+// One operand's tiles are turned, in whole vectors, and the other's are not.
+bool turns_vectors_of_one(const GemmProblem& p) {
+    const KernelSignature s = signature_of(p);
+    const bool a = p.op_a == Operation::none;
+    const bool b = p.op_b == Operation::transpose;
+    return a != b && (a ? s.align_a : s.align_b) >= 16;
 }
 
 KernelConfig turned_in_registers(KernelConfig config) {
@@ -115,7 +119,7 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
                     config.cluster = cluster;
                     push(config);
                     if (pipeline.async_copy == 1 && rows_run_along_k(p)) push(along_k(config));
-                    if (pipeline.async_copy == 1 && one_runs_along_k(p)) push(turned_in_registers(config));
+                    if (pipeline.async_copy == 1 && turns_vectors_of_one(p)) push(turned_in_registers(config));
                     if (worth_packing(p) != 0) push(packed(config, worth_packing(p)));
                 }
             }

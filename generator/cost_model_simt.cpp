@@ -18,7 +18,7 @@ constexpr double kSchedulers = 4;
 // Issue slots of a warp: of an FMA, which at times waits for the register file, in a thread tile of up to 64 elements; beside the FMAs
 // of one k; of a copy of a vector, and more where it passes through registers, or through them to be turned; and of a tile's barrier.
 constexpr double kSlotsOfFma = 1.07;
-constexpr double kLargeThreadTile = 0.12;
+constexpr double kLargeThreadTile = 0.03;
 constexpr double kSlotsOfK = 8;
 constexpr double kSlotsOfCopy = 6.2;
 constexpr double kSlotsOfSyncCopy = 26.5;

@@ -29,8 +29,8 @@ inline constexpr int hardware = 3;  // TMA fills what is outside with zeros; sto
 inline constexpr int count = 4;
 }  // namespace boundary
 
-// The way through the products of a thread's rows and columns for one k. The sums are the same; ptxas finds registers without conflicts
-// for one better than for another.
+// The way through the products of a thread's rows and columns for one k. The sums are the same; out of one ptxas makes faster kernels than
+// out of another.
 namespace fma_order {
 constexpr int two_rows = 0, one_row = 1, four_rows = 2, one_column = 3, two_columns = 4, four_columns = 5, count = 6;
 }  // namespace fma_order

@@ -130,13 +130,12 @@ struct ElementPlace {
     int j;
 };
 
-// Which of the thread's products for one k comes when. Of a product's three operands the register file delivers two a cycle, one out of
-// an even register and one out of an odd one; the third must be the same as in the product before. So each step of the way keeps its
-// row or its column. Two rows at a time:
+// Which of the thread's products for one k comes when. Of a product's three operands the register file delivers two a cycle; the third
+// must be the same as in the product before. So each step of the way keeps its row or its column. Two rows at a time:
 //
-//        0   3   4   7       which takes `together` rows (or columns) at a time, along them forth and back, and across them
-//        1   2   5   6       down and up. ptxas makes its own of it, for some kernels 0.78 of the FFMA rate out of one order and
-//       15  12  11   8       0.55 out of another, so that the tuner tries them.
+//        0   3   4   7       The way takes `together` rows (or columns) at a time, along them forth and back, and across them down
+//        1   2   5   6       and up. ptxas makes its own of it: of kernels that differ in nothing else one reaches 0.78 of the FFMA
+//       15  12  11   8       rate in its main loop, another 0.88; and which, hangs on tile and layout, so that the tuner tries them.
 //       14  13  10   9
 template <KernelConfig config>
 __device__ constexpr ElementPlace nth_product(int step) {

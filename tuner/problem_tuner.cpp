@@ -124,8 +124,8 @@ ProblemReport ProblemTuner::tune(const OpenProblem& problem, int priority, doubl
     }
     for (std::size_t i = 0; i < s.results.size(); ++i)
         if (s.passed(i) && (s.best_us == 0 || s.results[i]->median_us < s.best_us)) s.best_us = s.results[i]->median_us;
-    progress_.begin_problem(number_, to_text(s.problem()), static_cast<int>(problem.candidates.size()));
-    progress_.update(number_, s.outcomes(), s.best_us);
+    progress_.begin_problem(number_, to_text(s.problem()));
+    show_progress(s);
 
     const bool may_vary = !worker_.device().emulated && problem.shape.problem.type_a == ElementType::f32;
     measure_missing(s, 0, kRunOffShare + (may_vary ? kVariantsShare : 0));
@@ -150,6 +150,10 @@ ProblemReport ProblemTuner::tune(const OpenProblem& problem, int priority, doubl
             : report.reason;
     progress_.end_problem(number_, result);
     return report;
+}
+
+void ProblemTuner::show_progress(const Session& s) const {
+    progress_.update(number_, s.outcomes(), static_cast<int>(s.candidates.size()), s.best_us);
 }
 
 double ProblemTuner::deadline(const Session& s) const {
@@ -301,7 +305,7 @@ void ProblemTuner::measure_missing(Session& s, std::size_t first, double kept_sh
         if (!s.results[index]) continue;
         ++s.report.measured_now;
         missing.erase(ready);
-        progress_.update(number_, s.outcomes(), s.best_us);
+        show_progress(s);
     }
     compiler_.drop(s.priority);
 }
@@ -313,7 +317,7 @@ void ProblemTuner::measure_variants(Session& s) {
         s.results.push_back(known_measurements(database_, s.problem(), {s.candidates.back()}).front());
     }
     s.outside_kills.resize(s.candidates.size());
-    progress_.update(number_, s.outcomes(), s.best_us);
+    show_progress(s);
     measure_missing(s, first, kRunOffShare);
 }
 

@@ -54,6 +54,7 @@ private:
     void request_kernels(const Candidate& candidate, int priority) const;
     bool compiled(const Candidate& candidate) const;
     double deadline(const Session& session) const;
+    void show_progress(const Session& session) const;
 
     int number_;
     WorkerProcess& worker_;

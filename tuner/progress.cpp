@@ -42,16 +42,18 @@ void Progress::start(int problems, double budget_seconds) {
     start_ = Clock::now();
 }
 
-void Progress::begin_problem(int worker, const std::string& name, int candidates) {
+void Progress::begin_problem(int worker, const std::string& name) {
     std::lock_guard lock(mutex_);
-    current_[worker] = Current{.name = name, .candidates = candidates};
+    current_[worker] = Current{.name = name};
     draw(true);
 }
 
-void Progress::update(int worker, int done, double best_us) {
+void Progress::update(int worker, int done, int candidates, double best_us) {
     std::lock_guard lock(mutex_);
-    current_[worker].done = done;
-    current_[worker].best_us = best_us;
+    Current& current = current_[worker];
+    current.done = done;
+    current.candidates = candidates;
+    current.best_us = best_us;
     draw(false);
 }
 

@@ -21,9 +21,9 @@ public:
     // How many problems the run has to tune, and the seconds it may take (0: as long as it needs).
     void start(int problems, double budget_seconds);
     // worker tells concurrent problems apart; it is any number that the caller keeps to.
-    void begin_problem(int worker, const std::string& name, int candidates);
+    void begin_problem(int worker, const std::string& name);
     // So many of its candidates have an outcome; best_us 0: none has passed yet.
-    void update(int worker, int done, double best_us);
+    void update(int worker, int done, int candidates, double best_us);
     // result: what to say of the problem that is done, one line.
     void end_problem(int worker, const std::string& result);
     // One line of its own.

@@ -3,13 +3,18 @@
 #include <algorithm>
 
 namespace tmm {
+namespace {
+
+// Blocks on so many of the SMs' places, or more, make whole waves.
+constexpr double kWholeWaves = 0.96;
+
+}  // namespace
 
 std::vector<int> cluster_choices(int split, const DeviceInfo& device) {
     std::vector<int> clusters{1};
-    if (const int largest = device.largest_cluster(); split > 1 && split <= largest && (split & (split - 1)) == 0)
-        clusters.push_back(split);
-    else if (largest > 1 && split % largest == 0)
-        clusters.push_back(largest);
+    int size = std::min(split, device.largest_cluster());
+    while (size > 1 && split % size != 0) --size;
+    if (size > 1) clusters.push_back(size);
     return clusters;
 }
 
@@ -22,6 +27,12 @@ std::vector<int> split_choices(const GemmProblem& problem, const DeviceInfo& dev
             splits.push_back(static_cast<int>(split));
     };
     for (int split = 2; split <= 512; split *= 2) add(split);
+    const std::int64_t sms = std::max(1, device.sm_count);
+    for (const int split : {3, 5, 6, 7}) {
+        const std::int64_t blocks = tiles * split;
+        const std::int64_t places = (blocks + sms - 1) / sms * sms;
+        if (static_cast<double>(blocks) >= kWholeWaves * static_cast<double>(places)) add(split);
+    }
     for (const int waves : {1, 2, 3, 4, 6}) add(static_cast<std::int64_t>(waves) * device.sm_count / std::max<std::int64_t>(1, tiles));
     return splits;
 }

@@ -10,7 +10,7 @@
 
 namespace tmm {
 
-// How many of a split's parts a cluster may sum: all, or 8 of many; and none.
+// How many of a split's parts a cluster may sum: none, and as many as divide the split.
 std::vector<int> cluster_choices(int split, const DeviceInfo& device);
 
 // Splits of K worth trying: powers of two, and those that make whole waves of blocks, up to where the parts fill the device

@@ -192,8 +192,6 @@ void for_each_wgmma(const GemmProblem& p, const DeviceInfo& device, Visit&& visi
             const std::int64_t tiles = blocks(config, p.m, p.n, p.batch);
             for (const int split : split_choices(p, device, tiles, config.block_k)) {
                 for (const int cluster : cluster_choices(split, device)) visit(wgmma_split(config, split, cluster));
-                // Parts that fill the SMs evenly are rarely a power of two.
-                if (split > 2 && split <= device.largest_cluster() && (split & (split - 1)) != 0) visit(wgmma_split(config, split, split));
             }
         }
     };

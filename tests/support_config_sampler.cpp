@@ -115,7 +115,8 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.split_k = draw.of(std::array{1, 1, 2, 3, 16, 70});
             c.along_k = draw.below(2);
             c.fma_order = draw.below(fma_order::count);
-            c.cluster = c.split_k % 2 == 0 ? draw.of(std::array{1, 1, 2, 4, 8}) : 1;
+            c.cluster = draw.of(std::array{1, 1, 2, 3, 4, 5, 7, 8});
+            if (c.split_k % c.cluster != 0) c.cluster = 1;
             c.raster = draw.of(std::array{0, 0, 1, 2, 8});
             c.min_blocks = 1;
             c.pack_ab = draw.of(std::array{0, 0, 1, 2, 3});

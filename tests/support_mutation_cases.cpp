@@ -80,7 +80,7 @@ const std::map<std::string, std::vector<Case>>& cases() {
            {{45, 75, 21}, {70, 70, 16}}},
           {"simt split", kNone, kNone, 2, 16, true, with(kSimtSmall, &C::split_k, 3, &C::raster, 2), {{45, 70, 50}}},
           {"simt cluster", kNone, kNone, 2, 16, true, with(kSimtSmall, &C::split_k, 4, &C::cluster, 4), {{45, 70, 50}, {16, 7, 9}}},
-          {"simt clusters", kTranspose, kNone, 1, 16, false, with(kSimtSmall, &C::split_k, 4, &C::cluster, 2), {{37, 41, 43}}},
+          {"simt clusters", kTranspose, kNone, 1, 16, false, with(kSimtSmall, &C::split_k, 6, &C::cluster, 3), {{37, 41, 43}}},
           {"simt order",
            kNone,
            kNone,

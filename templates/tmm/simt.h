@@ -167,7 +167,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.boundary != boundary::exact && c.boundary != boundary::guarded && c.boundary != boundary::peeled)
         return "simt's boundary mode is exact, guarded or peeled";
     if (c.split_k < 1 || c.split_k > 1024) return "split_k is 1 to 1024";
-    if (c.cluster != 1 && c.cluster != 2 && c.cluster != 4 && c.cluster != 8) return "cluster is 1, 2, 4 or 8";
+    if (c.cluster < 1 || c.cluster > 8) return "cluster is 1 to 8";
     if (c.split_k % c.cluster != 0) return "cluster must divide split_k";
     if (c.cluster > 1 && c.block_n % kSumVector != 0) return "a cluster sums vectors of 4 columns: block_n must be a multiple of 4";
     if (c.raster < 0 || c.raster > 64) return "raster is 0 to 64";

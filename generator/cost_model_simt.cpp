@@ -24,7 +24,7 @@ constexpr double kSlotsOfCopy = 6.2;
 constexpr double kSlotsOfSyncCopy = 26.5;
 constexpr double kSlotsOfTurningInRegisters = 80;
 constexpr double kSlotsOfTile = 26.5;
-// Both operands read along K: the register file's banks are the same for all of a k.
+// Both operands read along K: more FMAs find none of their operands again.
 constexpr double kBothAlongK = 0.12;
 // Clocks of shared memory for a warp's access to vectors of 4.
 constexpr double kClocksOfVector = 2.36;
@@ -82,8 +82,8 @@ double slots(const KernelConfig& c, const Tile& tile) {
     const double per_k = tile.fmas * per_fma + kSlotsOfK;
     const auto copies = [&](const simt::TileLayout& layout) {
         const double accesses = static_cast<double>(layout.outer) * c.block_k / layout.vector / simt::threads(c);
-        if (c.async_copy == 2 && !layout.async_copy) return accesses * (kSlotsOfCopy + kSlotsOfTurningInRegisters);
-        return accesses * (kSlotsOfCopy + (c.async_copy != 0 ? 0 : kSlotsOfSyncCopy));
+        const double through_registers = c.async_copy == 0 ? kSlotsOfSyncCopy : kSlotsOfTurningInRegisters;
+        return accesses * (kSlotsOfCopy + (layout.async_copy ? 0 : through_registers));
     };
     return per_k * c.block_k + copies(tile.a) + copies(tile.b) + kSlotsOfTile;
 }

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "generator/assumed_device.h"
 #include "generator/fma_orders.h"
 #include "generator/shapes_file.h"
 #include "generator/text.h"
@@ -43,7 +42,7 @@ std::vector<KernelConfig> variants(const std::vector<Timed>& measured) {
     // One that has no result yet.
     candidates.emplace_back().config = parse_config(kNaive);
     results.emplace_back();
-    return variants_of_fastest(parse_shape("1000x1000x1000").problem, assumed_device("90"), candidates, results);
+    return variants_of_fastest(candidates, results);
 }
 
 std::multiset<int> orders(const std::vector<KernelConfig>& configs, const char* of) {

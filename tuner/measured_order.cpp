@@ -7,12 +7,12 @@
 namespace tmm {
 namespace {
 
-double time_of(const Candidate& candidate, const KernelConfig& config, const std::vector<MeasuredCandidate>& rows) {
+double own_time_of(const Candidate& candidate, const std::vector<MeasuredCandidate>& rows) {
     const MeasuredCandidate* earlier = nullptr;
     const MeasuredCandidate* todays = nullptr;
     // Newest first.
     for (const MeasuredCandidate& row : rows) {
-        if (row.measurement.outcome != Outcome::ok || row.measurement.median_us <= 0 || row.config != config) continue;
+        if (row.measurement.outcome != Outcome::ok || row.measurement.median_us <= 0 || row.config != candidate.config) continue;
         const MeasuredCandidate*& place = row.measurement.kernel_hash == candidate.kernel_hash ? todays : earlier;
         if (place == nullptr) place = &row;
     }
@@ -20,16 +20,20 @@ double time_of(const Candidate& candidate, const KernelConfig& config, const std
     return todays != nullptr ? todays->measurement.median_us : std::numeric_limits<double>::infinity();
 }
 
-// Where nothing is known of a config, it takes as long as with the other overlap, or the best other order of its products.
+bool differ_in_variant_alone(KernelConfig a, const KernelConfig& b) {
+    a.overlap = b.overlap;
+    a.fma_order = b.fma_order;
+    return a == b;
+}
+
+// Where nothing is known of a config, it takes as long as the fastest of those with the other overlap or another order of its products.
 double time_of(const Candidate& candidate, const std::vector<MeasuredCandidate>& rows) {
-    KernelConfig config = candidate.config;
-    double time = time_of(candidate, config, rows);
+    double time = own_time_of(candidate, rows);
     if (time < std::numeric_limits<double>::infinity()) return time;
-    for (const int overlap : {config.overlap, 1 - config.overlap}) {
-        config.overlap = overlap;
-        for (config.fma_order = 0; config.fma_order < fma_order::count; ++config.fma_order)
-            time = std::min(time, time_of(candidate, config, rows));
-    }
+    for (const MeasuredCandidate& row : rows)
+        if (row.measurement.outcome == Outcome::ok && row.measurement.median_us > 0 &&
+            differ_in_variant_alone(row.config, candidate.config))
+            time = std::min(time, row.measurement.median_us);
     return time;
 }
 

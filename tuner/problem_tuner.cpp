@@ -66,10 +66,10 @@ bool share_tile(const KernelConfig& x, const KernelConfig& y) {
 struct ProblemTuner::Session {
     const OpenProblem& open;
     // Those of the search, and what is made of the fastest.
-    std::vector<Candidate> candidates;
+    std::vector<Candidate> candidates = {};
     ProblemReport report;
-    std::vector<std::optional<Measurement>> results;
-    std::vector<int> outside_kills;
+    std::vector<std::optional<Measurement>> results = {};
+    std::vector<int> outside_kills = {};
     int priority = 0;
     double share_seconds = 0;
     SteadyClock::time_point start = SteadyClock::now();
@@ -111,21 +111,9 @@ ProblemTuner::ProblemTuner(int worker_number, WorkerProcess& worker, CandidateCo
       options_(options) {}
 
 ProblemReport ProblemTuner::tune(const OpenProblem& problem, int priority, double share_seconds) {
-    Session s{.open = problem,
-              .candidates = problem.candidates,
-              .report = ProblemReport{.shape = problem.shape},
-              .results = known_measurements(database_, problem.shape.problem, problem.candidates),
-              .outside_kills = std::vector<int>(problem.candidates.size()),
-              .priority = priority,
-              .share_seconds = share_seconds};
-    for (auto& result : s.results) {
-        // A full disk or memory fails compilations too, and trying again is cheap.
-        if (result && result->outcome == Outcome::compile_failed) result.reset();
-    }
-    for (std::size_t i = 0; i < s.results.size(); ++i)
-        if (s.passed(i) && (s.best_us == 0 || s.results[i]->median_us < s.best_us)) s.best_us = s.results[i]->median_us;
+    Session s{.open = problem, .report = ProblemReport{.shape = problem.shape}, .priority = priority, .share_seconds = share_seconds};
     progress_.begin_problem(number_, to_text(s.problem()));
-    show_progress(s);
+    add_candidates(s, problem.candidates);
 
     const bool may_vary = !worker_.device().emulated && problem.shape.problem.type_a == ElementType::f32;
     measure_missing(s, 0, kRunOffShare + (may_vary ? kVariantsShare : 0));
@@ -269,6 +257,20 @@ void ProblemTuner::record(Session& s, std::size_t index, Measurement m) {
     s.results[index] = std::move(m);
 }
 
+// With what is known of them.
+void ProblemTuner::add_candidates(Session& s, const std::vector<Candidate>& candidates) const {
+    for (auto& known : known_measurements(database_, s.problem(), candidates)) {
+        // A full disk or memory fails compilations too, and trying again is cheap.
+        if (known && known->outcome == Outcome::compile_failed) known.reset();
+        s.results.push_back(std::move(known));
+    }
+    s.candidates.insert(s.candidates.end(), candidates.begin(), candidates.end());
+    s.outside_kills.resize(s.candidates.size());
+    for (std::size_t i = s.candidates.size() - candidates.size(); i < s.candidates.size(); ++i)
+        if (s.passed(i) && (s.best_us == 0 || s.results[i]->median_us < s.best_us)) s.best_us = s.results[i]->median_us;
+    show_progress(s);
+}
+
 // Of the candidates from `first` on. kept_share: of the problem's time, for what comes after.
 void ProblemTuner::measure_missing(Session& s, std::size_t first, double kept_share) {
     std::vector<std::size_t> missing;
@@ -312,12 +314,11 @@ void ProblemTuner::measure_missing(Session& s, std::size_t first, double kept_sh
 
 void ProblemTuner::measure_variants(Session& s) {
     const std::size_t first = s.candidates.size();
-    for (const KernelConfig& config : variants_of_fastest(s.problem(), worker_.device(), s.candidates, s.results)) {
-        s.candidates.push_back(make_candidate(s.problem(), config, worker_.device(), variants_));
-        s.results.push_back(known_measurements(database_, s.problem(), {s.candidates.back()}).front());
-    }
-    s.outside_kills.resize(s.candidates.size());
-    show_progress(s);
+    std::vector<Candidate> variants;
+    for (const KernelConfig& config : variants_of_fastest(s.candidates, s.results))
+        variants.push_back(make_candidate(s.problem(), config, worker_.device(), variants_));
+    if (variants.empty()) return;
+    add_candidates(s, variants);
     measure_missing(s, first, kRunOffShare);
 }
 

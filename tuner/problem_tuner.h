@@ -41,6 +41,7 @@ public:
 private:
     struct Session;
     bool prepare(Session& session);
+    void add_candidates(Session& session, const std::vector<Candidate>& candidates) const;
     void measure_missing(Session& session, std::size_t first, double kept_share);
     void measure_variants(Session& session);
     bool measure(Session& session, std::size_t index);

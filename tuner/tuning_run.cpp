@@ -83,16 +83,17 @@ bool decided_before(TuningDatabase& database, const OpenProblem& problem, const 
     report.median_us = decision->median_us;
     report.candidates = decision->candidates;
     report.reason = decision->reason;
-    const auto known = known_measurements(database, problem.shape.problem, problem.candidates);
-    for (std::size_t i = 0; i < known.size(); ++i) {
-        if (!known[i]) continue;
-        if (known[i]->outcome != Outcome::ok) ++report.rejected[known[i]->outcome];
-        if (problem.candidates[i].config == decision->config) report.error_ratio = known[i]->error_ratio;
-    }
+    // The winner may be a variant that the search did not have.
+    std::vector<Candidate> candidates = problem.candidates;
+    candidates.push_back(make_candidate(problem.shape.problem, decision->config, group.environment.device, group.book));
+    const auto known = known_measurements(database, problem.shape.problem, candidates);
+    for (const auto& measured : known)
+        if (measured && measured->outcome != Outcome::ok) ++report.rejected[measured->outcome];
+    if (known.back()) report.error_ratio = known.back()->error_ratio;
     // The run-off, in pairs, found the winner no slower than the default; each by itself may look otherwise.
-    if (!known.empty() && known.front() && known.front()->outcome == Outcome::ok && decision->median_us > 0)
+    if (known.front() && known.front()->outcome == Outcome::ok && decision->median_us > 0)
         report.speed_up_over_default =
-            problem.candidates.front().config == decision->config ? 1 : std::max(known.front()->median_us / decision->median_us, 1.0);
+            candidates.front().config == decision->config ? 1 : std::max(known.front()->median_us / decision->median_us, 1.0);
     return true;
 }
 

@@ -18,6 +18,9 @@ constexpr std::int64_t kMostSwappedRows = 256;
 // Tiles with a deeper stage than two rows of 128 bytes are no wider than that, so that some stages fit.
 constexpr int kWidestDeepTile = 192;
 
+// Tiles along K that a part of it is worth.
+constexpr double kPhasesOfPart = 8;
+
 struct Rows {
     int block_m, warps_m, warps_n;
 };
@@ -87,7 +90,9 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
         const double tiles_right = ceil_divide(static_cast<double>(right), config.block_n);
         const double tiles = tiles_left * tiles_right * static_cast<double>(problem.batch);
         const bool many = tiles > device.sm_count;
-        const bool few = 2 * tiles < device.sm_count;
+        // However K is split.
+        const double parts = std::max(1.0, std::floor(static_cast<double>(problem.k) / (kPhasesOfPart * block_k)));
+        const bool few = 2 * tiles * parts < device.sm_count;
         const bool takes_turns = many && min_blocks == 1 && planes == 1 && !left_is_b && rows.warps_m * rows.warps_n == 1 && block_n >= 64;
         const auto add_sharing = [&](const Sharing& sharing) {
             const bool shares = sharing.multicast_a * sharing.multicast_b > 1;

@@ -177,6 +177,10 @@ TEST_CASE("tiles are shared where there are many, K is split where there are few
     const std::vector<KernelConfig> deep = wgmma_of(search_space(parse_shape("64x64x65536 dtype=bf16").problem, device, Effort::normal));
     CHECK(deep.front().split_k > 8);
     CHECK(std::any_of(deep.begin(), deep.end(), [](const KernelConfig& c) { return c.cluster == 1 && c.split_k > 1; }));
+    const std::vector<KernelConfig> squares =
+        wgmma_of(search_space(parse_shape("512x512x32768 dtype=bf16").problem, device, Effort::normal));
+    CHECK(std::any_of(squares.begin(), squares.end(),
+                      [](const KernelConfig& c) { return c.split_k > 1 && c.multicast_a * c.multicast_b > 1; }));
     // A few parts are summed by clusters.
     CHECK(default_config(parse_shape("128x4096x14336 dtype=bf16 ops=nt").problem, device).cluster > 1);
 }

@@ -109,6 +109,27 @@ TEST_CASE("a quick search after the kernels have changed measures the same confi
     CHECK(folder.count(kMeasured) == 2 * all);
 }
 
+TEST_CASE("a quick search of f16 measures what was fastest with bf16") {
+    constexpr const char* measured_for_f16 =
+        "SELECT count(*) FROM measurement JOIN problem ON problem.id = problem_id JOIN config ON config.id = config_id "
+        "WHERE type_a = 1 AND block_m = 4 AND block_n = 8 AND block_k = 128";
+    for (const bool known : {false, true}) {
+        TunerFolder folder("8 8 8 dtype=bf16\n");
+        REQUIRE(folder.tune().status == 0);
+        // As if that one, which is not predicted to be fast, had been measured.
+        REQUIRE(folder.count("SELECT count(*) FROM config WHERE block_m = 2 AND block_n = 8 AND block_k = 128") == 1);
+        if (known) folder.query("UPDATE config SET block_m = 4 WHERE block_m = 2 AND block_n = 8 AND block_k = 128 RETURNING id");
+        folder.query(
+            "UPDATE measurement SET median_us = 1e-3 WHERE config_id IN "
+            "(SELECT id FROM config WHERE block_m = 4 AND block_n = 8 AND block_k = 128) RETURNING id");
+        folder.set_shapes("8 8 8 dtype=f16\n");
+        const Finished finished = folder.tune();
+        CAPTURE(finished.err);
+        REQUIRE(finished.status == 0);
+        CHECK(folder.count(measured_for_f16) == (known ? 1 : 0));
+    }
+}
+
 TEST_CASE("a dry run says what would be measured and why the rest would not, and leaves no trace") {
     TunerFolder folder("64 64 64\n");
     const Finished text = folder.tune({"--dry-run"});

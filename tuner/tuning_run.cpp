@@ -43,12 +43,25 @@ std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort
     return candidates;
 }
 
+// The problem with the other type of 16 bits: kernels take as long for both, near enough to say which are worth measuring.
+GemmProblem with_other_16_bit_type(GemmProblem problem) {
+    for (ElementType* type : {&problem.type_a, &problem.type_b, &problem.type_c}) {
+        if (is_16_bit(*type)) *type = *type == ElementType::f16 ? ElementType::bf16 : ElementType::f16;
+    }
+    return problem;
+}
+
+std::vector<MeasuredCandidate> measured_before(const GemmProblem& problem, TuningDatabase& database) {
+    std::vector<MeasuredCandidate> rows = database.measurements(problem);
+    return rows.empty() && is_16_bit(problem.type_a) ? database.measurements(with_other_16_bit_type(problem)) : rows;
+}
+
 // The same, but where a quick search finds that its problem was measured before, with kernels of an earlier text, say, it takes those
 // that were the fastest instead of those that are predicted to be.
 std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort, Group& group, TuningDatabase& database) {
     std::vector<Candidate> predicted = make_candidates(problem, effort, group);
     if (effort != Effort::quick) return predicted;
-    const std::vector<MeasuredCandidate> rows = database.measurements(problem);
+    const std::vector<MeasuredCandidate> rows = measured_before(problem, database);
     if (rows.empty()) return predicted;
     std::vector<Candidate> all = make_candidates(problem, Effort::normal, group);
     if (group.environment.device.overlaps_kernels()) {

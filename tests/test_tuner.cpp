@@ -109,6 +109,22 @@ TEST_CASE("a quick search after the kernels have changed measures the same confi
     CHECK(folder.count(kMeasured) == 2 * all);
 }
 
+TEST_CASE("what was fast takes part again, though the search does not offer it any more") {
+    constexpr const char* measured =
+        "SELECT count(*) FROM measurement JOIN config ON config.id = config_id "
+        "WHERE stages = 3";
+    TunerFolder folder("8 8 8 dtype=bf16\n");
+    REQUIRE(folder.tune().status == 0);
+    // As if an earlier tmm had offered that.
+    folder.query("UPDATE config SET stages = 3 WHERE block_m = 2 AND block_n = 8 AND block_k = 128 RETURNING id");
+    REQUIRE(folder.count(measured) == 1);
+    CHECK(folder.tune().out.find("nothing to measure") != std::string::npos);
+    folder.query("DELETE FROM selection RETURNING id");
+    REQUIRE(folder.tune().status == 0);
+    CHECK(folder.count(measured) == 2);
+    CHECK(folder.tune().out.find("nothing to measure") != std::string::npos);
+}
+
 TEST_CASE("a quick search of f16 measures what was fastest with bf16") {
     constexpr const char* measured_for_f16 =
         "SELECT count(*) FROM measurement JOIN problem ON problem.id = problem_id JOIN config ON config.id = config_id "

@@ -18,6 +18,9 @@
 namespace tmm {
 namespace {
 
+// Configs that a problem is measured with though its search does not have them.
+constexpr std::size_t kRemembered = 8;
+
 bool same_model(const DeviceInfo& a, const DeviceInfo& b) {
     return a.name == b.name && a.compute_capability() == b.compute_capability() && a.sm_count == b.sm_count;
 }
@@ -71,6 +74,20 @@ std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort
         }
     }
     return fastest_measured(predicted, all, rows);
+}
+
+// The problem with its search's candidates, behind the first of which stand the fastest that were measured beside them; these change from
+// run to run, so that they have no part in the search's hash.
+OpenProblem open_problem(const Shape& shape, Effort effort, Group& group, TuningDatabase& database) {
+    OpenProblem open{.shape = shape, .candidates = make_candidates(shape.problem, effort, group, database)};
+    open.search_hash = search_hash(effort, open.candidates);
+    std::vector<Candidate> remembered;
+    for (const KernelConfig& config : fastest_beside(open.candidates, database.measurements(shape.problem), kRemembered)) {
+        if (!why_invalid(shape.problem, config, group.environment.device) && !why_inaccurate(shape.problem, config))
+            remembered.push_back(make_candidate(shape.problem, config, group.environment.device, group.book));
+    }
+    if (!open.candidates.empty()) open.candidates.insert(open.candidates.begin() + 1, remembered.begin(), remembered.end());
+    return open;
 }
 
 // Takes what an earlier decision says into the report; false where the problem is still open.
@@ -151,8 +168,7 @@ void survey(const std::vector<Shape>& shapes, const TuningOptions& options, Tuni
             group.report.problems.push_back(std::move(report));
             continue;
         }
-        OpenProblem problem{.shape = shape, .candidates = make_candidates(shape.problem, options.effort, group, database)};
-        problem.search_hash = search_hash(options.effort, problem.candidates);
+        OpenProblem problem = open_problem(shape, options.effort, group, database);
         if (!decided_before(database, problem, options, group, report)) {
             group.places.push_back(group.report.problems.size());
             problem.candidates = {};
@@ -241,7 +257,7 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
                         if (i >= group.open.size()) continue;
                         OpenProblem& problem = group.open[i];
                         if (problem.candidates.empty())
-                            problem.candidates = make_candidates(problem.shape.problem, options.effort, group, database);
+                            problem.candidates = open_problem(problem.shape, options.effort, group, database).candidates;
                         request_kernels(*group.compiler, problem, database, static_cast<int>(i));
                     }
                 }

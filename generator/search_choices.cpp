@@ -11,11 +11,13 @@ constexpr double kWholeWaves = 0.96;
 }  // namespace
 
 std::vector<int> cluster_choices(int split, const DeviceInfo& device) {
-    std::vector<int> clusters{1};
-    int size = std::min(split, device.largest_cluster());
-    while (size > 1 && split % size != 0) --size;
-    if (size > 1) clusters.push_back(size);
-    return clusters;
+    int size = 1;
+    while (2 * size <= device.largest_cluster() && split % (2 * size) == 0) size *= 2;
+    return size > 1 ? std::vector<int>{1, size} : std::vector<int>{1};
+}
+
+std::vector<int> whole_cluster_choices(int split, const DeviceInfo& device) {
+    return split > 1 && split <= device.largest_cluster() ? std::vector<int>{1, split} : std::vector<int>{1};
 }
 
 std::vector<int> split_choices(const GemmProblem& problem, const DeviceInfo& device, std::int64_t tiles, int block_k) {

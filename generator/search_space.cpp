@@ -191,7 +191,7 @@ void for_each_wgmma(const GemmProblem& p, const DeviceInfo& device, Visit&& visi
             if (planes == 1) config.pack_ab = worth_padding(p, config.swap_ab);
             const std::int64_t tiles = blocks(config, p.m, p.n, p.batch);
             for (const int split : split_choices(p, device, tiles, config.block_k)) {
-                for (const int cluster : cluster_choices(split, device)) visit(wgmma_split(config, split, cluster));
+                for (const int cluster : whole_cluster_choices(split, device)) visit(wgmma_split(config, split, cluster));
             }
         }
     };

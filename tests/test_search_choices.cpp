@@ -18,15 +18,19 @@ bool offers(const std::vector<int>& splits, int split) {
 
 }  // namespace
 
-TEST_CASE("a cluster sums as many parts as it can, or none does") {
+TEST_CASE("a cluster sums a power of two of the parts, or all, or none does") {
     const DeviceInfo hopper = assumed_device("90");
     CHECK(cluster_choices(1, hopper) == std::vector<int>{1});
-    CHECK(cluster_choices(6, hopper) == std::vector<int>{1, 6});
+    CHECK(cluster_choices(6, hopper) == std::vector<int>{1, 2});
     CHECK(cluster_choices(8, hopper) == std::vector<int>{1, 8});
-    CHECK(cluster_choices(12, hopper) == std::vector<int>{1, 6});
+    CHECK(cluster_choices(12, hopper) == std::vector<int>{1, 4});
     CHECK(cluster_choices(13, hopper) == std::vector<int>{1});
     CHECK(cluster_choices(32, hopper) == std::vector<int>{1, 8});
     CHECK(cluster_choices(6, assumed_device("80")) == std::vector<int>{1});
+    CHECK(whole_cluster_choices(1, hopper) == std::vector<int>{1});
+    CHECK(whole_cluster_choices(6, hopper) == std::vector<int>{1, 6});
+    CHECK(whole_cluster_choices(16, hopper) == std::vector<int>{1});
+    CHECK(whole_cluster_choices(6, assumed_device("80")) == std::vector<int>{1});
 }
 
 TEST_CASE("parts that fill the SMs evenly are offered beside powers of two") {

@@ -61,4 +61,10 @@ std::int64_t shared_bytes_for(const DeviceInfo& device, int blocks) {
     return (device.shared_bytes_per_sm / (blocks + 1) / step + 1) * step - reserved_bytes(device);
 }
 
+int registers_for(const DeviceInfo& device, int threads_on_sm) {
+    constexpr int most = 255;
+    constexpr int unit = 8;
+    return std::min(most, device.registers_per_sm / threads_on_sm / unit * unit);
+}
+
 }  // namespace tmm

@@ -16,6 +16,9 @@ struct Occupancy {
 // registers: a thread's; -1 where they are not known, which leaves them out.
 Occupancy blocks_per_sm(const DeviceInfo& device, int threads, int registers, std::int64_t shared_bytes);
 
+// What each of so many threads on an SM may have: registers are given to warps in units of 8 a thread, up to 255.
+int registers_for(const DeviceInfo& device, int threads_on_sm);
+
 // Shared memory of which so many blocks fit on an SM, 1 to 32, and no more.
 std::int64_t shared_bytes_for(const DeviceInfo& device, int blocks);
 

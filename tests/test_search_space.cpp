@@ -204,6 +204,25 @@ TEST_CASE("bytes count by the type of each matrix, partial results as floats") {
           make_kernel_source(floats.steps[1].signature, floats.steps[1].config).name);
 }
 
+TEST_CASE("simt kernels that want far more registers than a thread has are not offered") {
+    const DeviceInfo device = assumed_device("90");
+    const auto offers = [&](const char* shape, const char* config) {
+        const std::vector<KernelConfig> configs = search_space(parse_shape(shape).problem, device, Effort::full).candidates;
+        const KernelConfig wanted = parse_config(config);
+        return std::any_of(configs.begin(), configs.end(), [&](KernelConfig c) {
+            c.fma_order = wanted.fma_order;
+            c.overlap = wanted.overlap;
+            return c == wanted;
+        });
+    };
+    // 64 sums and twice 4 k of 16 elements do not fit 128 registers: ptxas 13.0 spills 316 bytes. Without along_k it is twice 1 k.
+    const std::string tile =
+        "family=simt,block_m=128,block_n=128,block_k=16,thread_m=8,thread_n=8,stages=3,async_copy=1,vector_width=4,"
+        "boundary=exact,min_blocks=2";
+    CHECK_FALSE(offers("2048x2048x2048 ops=nt compute=f32_strict", (tile + ",along_k=1").c_str()));
+    CHECK(offers("2048x2048x2048 ops=tn compute=f32_strict", tile.c_str()));
+}
+
 TEST_CASE("a config that can't serve says why") {
     const DeviceInfo device = assumed_device("90");
     const auto reason = [&](const char* shape, const char* config) {

@@ -15,36 +15,45 @@ namespace {
 
 constexpr double kClocksPerMicrosecond = 1.95e3;
 constexpr double kSchedulers = 4;
-// Issue slots of a warp: of an FMA, which at times waits for the register file, in a thread tile of up to 64 elements; beside the FMAs
-// of one k; of a copy of a vector, and more where it passes through registers, or through them to be turned; and of a tile's barrier.
-constexpr double kSlotsOfFma = 1.07;
-constexpr double kLargeThreadTile = 0.03;
-constexpr double kSlotsOfK = 8;
-constexpr double kSlotsOfCopy = 6.2;
-constexpr double kSlotsOfSyncCopy = 26.5;
-constexpr double kSlotsOfTurningInRegisters = 80;
-constexpr double kSlotsOfTile = 26.5;
-// Both operands read along K: more FMAs find none of their operands again.
-constexpr double kBothAlongK = 0.12;
+// Issue slots of a warp: of an FMA, and more in a thread tile of more than 64 elements, and where one operand, or both, are read along K;
+// of a read of 4 elements; beside these of one k; of a copy of a vector, more where it is turned, where it passes through registers, or
+// through them to be turned, and where it looks for the matrix's edges; and of a tile's barrier.
+constexpr double kSlotsOfFma = 1.03;
+constexpr double kLargeThreadTile = 0.1;
+constexpr double kOneAlongK = 0.19;
+constexpr double kBothAlongK = 0.13;
+constexpr double kSlotsOfRead = 1.5;
+constexpr double kSlotsOfK = 4.7;
+constexpr double kSlotsOfCopy = 7.5;
+constexpr double kSlotsOfTurning = 5.6;
+constexpr double kSlotsOfSyncCopy = 45;
+constexpr double kSlotsOfTurningInRegisters = 95;
+constexpr double kSlotsOfEdges = 7.1;
+constexpr double kSlotsOfTile = 7;
 // Clocks of shared memory for a warp's access to vectors of 4.
-constexpr double kClocksOfVector = 2.36;
+constexpr double kClocksOfVector = 2.29;
 // With few warps: how much longer, with 8 on an SM.
-constexpr double kFewWarps = 0.09;
+constexpr double kFewWarps = 0.02;
 // A warp's own way through a tile's instructions, and through loads from memory.
-constexpr double kChain = 1.72;
-constexpr double kChainOfK = 4.5;
-constexpr double kLoad = 0.69;
-constexpr double kMemoryBytesPerMicrosecond = 7.3e6;
+constexpr double kChain = 1.71;
+constexpr double kChainOfK = 0.24;
+constexpr double kLoad = 0.73;
+// A wave's first tiles and its results, where no other block of the SM goes on meanwhile.
+constexpr double kFill = 5;
+constexpr double kMemoryBytesPerMicrosecond = 9.15e6;
+// Rows of tiles that are shorter than a line of 128 bytes: how much longer for each piece more.
+constexpr double kShortPieces = 0.44;
+constexpr double kLineElements = 32;
 // Between 1, where memory's time is added to the rest, and infinity, where the longer counts alone.
-constexpr double kNorm = 1.21;
-constexpr double kFixed = 1.1;
-constexpr double kPack = 2.8;
-constexpr double kPackedBytesPerMicrosecond = 2.34e6;
-constexpr double kReduce = 2.47;
-constexpr double kReducedBytesPerMicrosecond = 6.3e6;
+constexpr double kNorm = 1.25;
+constexpr double kFixed = 0.34;
+constexpr double kPack = 3.4;
+constexpr double kPackedBytesPerMicrosecond = 1.86e6;
+constexpr double kReduce = 2.76;
+constexpr double kReducedBytesPerMicrosecond = 7.2e6;
 // Each time that a cluster's number of parts doubles; and of a tile's element, that its blocks show each other.
-constexpr double kClusterSum = 0.4;
-constexpr double kClusterElement = 6.1e-4;
+constexpr double kClusterSum = 0.52;
+constexpr double kClusterElement = 4.5e-4;
 constexpr double kPartialBytes = 4;
 constexpr double kEdge = 1.5;
 constexpr double kShortestEdge = 4;
@@ -70,22 +79,39 @@ Tile tile_of(const KernelConfig& c, const KernelSignature& s) {
 
 int registers(const KernelConfig& c, const Tile& tile, const DeviceInfo& device) {
     const bool reads_ahead = tile.a.lines_along_k || tile.b.lines_along_k;
-    const double share = static_cast<double>(device.registers_per_sm) / (simt::threads(c) * c.min_blocks);
-    const double most = std::min(255.0, std::floor(share / 8) * 8);
+    const double most = registers_for(device, simt::threads(c) * c.min_blocks);
     return static_cast<int>(std::min(most, 44 + 1.1 * tile.fmas + 2.5 * (c.thread_m + c.thread_n) * (reads_ahead ? 2 : 1)));
+}
+
+double slots_of_fma(const Tile& tile) {
+    const double large = tile.fmas > 64 ? kLargeThreadTile : 0;
+    const double along_k = tile.a.lines_along_k && tile.b.lines_along_k   ? kBothAlongK
+                           : tile.a.lines_along_k || tile.b.lines_along_k ? kOneAlongK
+                                                                          : 0;
+    return kSlotsOfFma * (1 + large) * (1 + along_k);
+}
+
+double slots_of_copy(const KernelConfig& c, const simt::TileLayout& layout) {
+    const bool turned = simt::is_turned(layout);
+    const double edges = c.boundary == boundary::exact ? 0 : kSlotsOfEdges;
+    if (layout.async_copy) return kSlotsOfCopy + (turned ? kSlotsOfTurning : 0) + edges;
+    if (c.async_copy == 0) return kSlotsOfCopy + kSlotsOfSyncCopy + (turned ? kSlotsOfTurning : 0) + edges;
+    return kSlotsOfCopy + kSlotsOfTurningInRegisters + edges;
 }
 
 // Issue slots of a warp for one tile of block_k.
 double slots(const KernelConfig& c, const Tile& tile) {
-    const double per_fma =
-        kSlotsOfFma * (tile.fmas > 64 ? 1 + kLargeThreadTile : 1) * (tile.a.lines_along_k && tile.b.lines_along_k ? 1 + kBothAlongK : 1);
-    const double per_k = tile.fmas * per_fma + kSlotsOfK;
+    const double per_k = tile.fmas * slots_of_fma(tile) + tile.reads * kSlotsOfRead + kSlotsOfK;
     const auto copies = [&](const simt::TileLayout& layout) {
         const double accesses = static_cast<double>(layout.outer) * c.block_k / layout.vector / simt::threads(c);
-        const double through_registers = c.async_copy == 0 ? kSlotsOfSyncCopy : kSlotsOfTurningInRegisters;
-        return accesses * (kSlotsOfCopy + (layout.async_copy ? 0 : through_registers));
+        return accesses * slots_of_copy(c, layout);
     };
     return per_k * c.block_k + copies(tile.a) + copies(tile.b) + kSlotsOfTile;
+}
+
+// How many more pieces of lines than its elements need an operand's tile brings from memory, for each that they need.
+double extra_pieces(const simt::TileLayout& layout) {
+    return std::max(0.0, kLineElements / simt::matrix_columns(layout) - 1);
 }
 
 // What trim leaves: a launch each, and the large operand once more from memory.
@@ -119,10 +145,12 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     const double reading = c.block_k * tile.reads * kClocksOfVector * tile.warps;
     const double chain = std::max((slots(c, tile) * kChain + c.block_k * kChainOfK) / kClocksPerMicrosecond,
                                   kLoad / std::max(1, c.stages - (c.async_copy != 0 ? 1 : 0)));
-    const double multiplying = tiles * std::max(busiest * std::max(issuing, reading) / kClocksPerMicrosecond, waves * chain);
+    const double multiplying =
+        tiles * std::max(busiest * std::max(issuing, reading) / kClocksPerMicrosecond, waves * chain) + kFill * waves / resident;
 
     const double partials = partial_results(c) > 1 ? 2 * kPartialBytes * partial_results(c) * m * n * batch : 0;
-    const double bytes = batch * ((m + n) * k + m * n) * size_of(p.type_a) + partials;
+    const double pieces = kShortPieces * (m * extra_pieces(tile.a) + n * extra_pieces(tile.b));
+    const double bytes = batch * ((m + n + pieces) * k + m * n) * size_of(p.type_a) + partials;
     const double memory = bytes / kMemoryBytesPerMicrosecond;
     double total = kFixed + std::pow(std::pow(multiplying, kNorm) + std::pow(memory, kNorm), 1 / kNorm);
     if (c.pack_ab != 0) {

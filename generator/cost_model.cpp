@@ -18,6 +18,8 @@ namespace {
 // Split-K's partial results are floats.
 constexpr double kPartialBytes = 4;
 constexpr double kMemoryBytesPerMicrosecond = 4.0e6;
+// By an SM.
+constexpr double kStoredBytesPerMicrosecond = 3.8e4;
 // Between two kernels that do not overlap, beyond what is between others; measured on an H200, as is what crowding costs.
 constexpr double kGap = 0.6;
 constexpr double kPartsInTheWay = 4e6;
@@ -111,7 +113,10 @@ double CostModel::alone(const KernelConfig& c) const {
     // Of tensor-core configs that memory bounds alike, those that compute less beyond the edges come first; and the parts of a
     // split are read when the products are done.
     const double parts = partial_results(c) > 1 ? kPartialBytes * partial_results(c) * m * n * static_cast<double>(problem_.batch) : 0;
-    const double beside = c.family == family::mma ? 0.1 * arithmetic + parts / kMemoryBytesPerMicrosecond : 0.0;
+    // Nor is there another product while the blocks of a wave store theirs.
+    const double stored = waves * std::min(resident, blocks_per_sm) * covered(c) * bytes_of(problem_.type_c);
+    const double beside =
+        c.family == family::mma ? 0.1 * arithmetic + parts / kMemoryBytesPerMicrosecond + stored / kStoredBytesPerMicrosecond : 0.0;
     const double launch = c.family == family::mma ? 1.5 : 0.8;
     return std::max({arithmetic, memory, latency(c)}) + beside + second_kernel + launch;
 }

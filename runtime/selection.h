@@ -1,6 +1,6 @@
-// Chooses the config that serves a problem: the winner of the very problem, else that of the nearest tuned one, else a guess,
-// else what is always right. Where workspace is bounded and a problem's winner needs more, the fastest of its measured candidates
-// takes its place. Every choice is explained in one sentence.
+// Chooses the config that serves a problem: the winner of the very problem, else that of the nearest tuned one where it is predicted to be
+// fast here, too, else a guess, else what is always right. Where workspace is bounded and a problem's winner needs more, the fastest of its
+// measured candidates takes its place. Every choice is explained in one sentence.
 #pragma once
 
 #include <cstdint>
@@ -69,6 +69,9 @@ private:
     const Tuned* exact_winner(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over) const;
     const Tuned* nearest_winner(const GemmProblem& problem, std::int64_t most_workspace) const;
     std::optional<MeasuredCandidate> fastest_candidate(const GemmProblem& problem, const Tuned& tuned, std::int64_t most_workspace) const;
+    // within: says how much workspace is allowed.
+    Selection near_selection(const GemmProblem& problem, const Tuned& nearest, const std::string& passed_over,
+                             const std::string& within) const;
     // The choice where a winner of the very problem was found.
     std::optional<Selection> select_exact(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over) const;
 

@@ -120,6 +120,23 @@ TEST_CASE("an untuned problem takes the winner of the nearest tuned one") {
     CHECK(contains(chosen.why, "0.6 doublings away, is 64x64x96"));
 }
 
+TEST_CASE("on a GPU the nearest winner serves only where it is predicted to be fast, too") {
+    const tmm::DeviceInfo hopper = tmm::assumed_device("90");
+    const auto with_winner = [&](const tmm::KernelConfig& config) {
+        tmm::WinnerRow row = winner("1024 1024 1024", tmm::to_text(config));
+        row.device = hopper.name;
+        row.compute_capability = hopper.compute_capability();
+        row.sm_count = hopper.sm_count;
+        return tmm::Winners({row}, hopper).select(shape("1000 1000 1000"));
+    };
+    const tmm::KernelConfig predicted = tmm::default_config(shape("1000 1000 1000"), hopper);
+    CHECK(with_winner(predicted).match == Match::near);
+    const tmm::Selection guess = with_winner(tmm::parse_config(kTiled8));
+    CHECK(guess.match == Match::predicted);
+    CHECK(guess.config == predicted);
+    CHECK(contains(guess.why, "the winner of the nearest tuned problem, 1024x1024x1024, is predicted to take"));
+}
+
 TEST_CASE("near asks for the same operands and a config that is valid for the shape") {
     // A transposed problem's winner says nothing about this one.
     CHECK(select({winner("64 64 64 ops=nt", kTiled16)}, "64 64 64").match == Match::predicted);

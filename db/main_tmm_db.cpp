@@ -50,6 +50,7 @@ struct CommandLine {
     tmm::ReportOptions report;
     bool csv = false;
     bool json = false;
+    bool winners = false;
     bool help = false;
 };
 
@@ -63,6 +64,7 @@ po::options_description visible_options(CommandLine& line, std::string& database
                           "the database; else what TMM_DB names, else ~/.local/share/tmm/tmm.db")(
         "gpu", po::value(&line.report.device)->value_name("NAME"), "only devices whose name holds NAME ('H200', 'host')")(
         "csv", po::bool_switch(&line.csv), "export as CSV")("json", po::bool_switch(&line.json), "export as JSON")(
+        "winners", po::bool_switch(&line.winners), "export the newest decision of each problem and device only")(
         "help,h", po::bool_switch(&line.help), "print this");
     return options;
 }
@@ -146,6 +148,7 @@ ExitStatus export_records(const CommandLine& line) {
     TuningDatabase database(line.database, Mode::read_write);
     auto records = database.records();
     std::erase_if(records, [&](const auto& record) { return !tmm::names_device(line.report, record.environment.device.name); });
+    if (line.winners) records = tmm::newest_decisions(records);
     print(line.csv ? tmm::to_csv(records) : tmm::to_json(records));
     return ExitStatus::done;
 }
@@ -208,7 +211,7 @@ ExitStatus run(int argc, char** argv) {
         return ExitStatus::done;
     }
     if (line.command.empty()) fail_usage("what to do is missing: ls, show, candidates, diff, export, import, merge or verify");
-    if ((line.csv || line.json) && line.command != "export") fail_usage("--csv and --json belong to 'export'");
+    if ((line.csv || line.json || line.winners) && line.command != "export") fail_usage("--csv, --json and --winners belong to 'export'");
     std::vector<std::string_view> names;
     for (const auto& command : kCommands) {
         if (line.command == command.name) return command.run(line);

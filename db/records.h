@@ -34,9 +34,14 @@ struct TuningRecord {
     std::string origin = "user";
 };
 
-// The newest decision of each problem and device under the default policy, with origin "shipped".
+// The newest decision of each problem and device under the default policy, in the records' order.
+std::vector<TuningRecord> newest_decisions(const std::vector<TuningRecord>& records);
+
+// The same as winners of origin "shipped".
 std::vector<WinnerRow> shipped_winners_among(const std::vector<TuningRecord>& records);
 // Those of db/winners.csv, which ships with tmm. Read once; thread-safe.
 const std::vector<WinnerRow>& shipped_winners();
+// A database's winners, and behind them those that ship with tmm for other problems and devices.
+std::vector<WinnerRow> with_shipped(std::vector<WinnerRow> winners);
 
 }  // namespace tmm

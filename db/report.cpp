@@ -213,14 +213,6 @@ std::string problem_report(TuningDatabase& database, const GemmProblem& problem,
         if (!known.decision && known.candidates.empty()) continue;
         text += (text.empty() ? "" : "\n") + described(known, problem, options);
     }
-    if (!text.empty()) return text;
-    for (const auto& winner : database.winners()) {
-        if (winner.problem != problem || !names_device(options, winner.device)) continue;
-        text +=
-            fmt::format("{} on {}\n  winner      {}\n  why         {}\n  time        {} us, {} TFLOP/s\n  decided     shipped with tmm\n",
-                        to_text(problem), winner.device, to_text(winner.config), winner.reason, time_text(winner.median_us),
-                        tflops_text(problem, winner.median_us));
-    }
     if (text.empty()) fail_untuned(database, problem, options);
     return text;
 }

@@ -22,32 +22,38 @@ bool same_measurement_subject(const TuningRecord& measured, const TuningRecord& 
 
 }  // namespace
 
-std::vector<WinnerRow> shipped_winners_among(const std::vector<TuningRecord>& records) {
-    std::vector<const TuningRecord*> selections;
+std::vector<TuningRecord> newest_decisions(const std::vector<TuningRecord>& records) {
+    std::vector<const TuningRecord*> newest;
     for (const auto& record : records) {
         if (record.kind != TuningRecord::Kind::selection || record.policy != MeasurementPolicy{}) continue;
         const DeviceInfo& device = record.environment.device;
-        const auto same = std::find_if(selections.begin(), selections.end(), [&](const TuningRecord* other) {
+        const auto same = std::find_if(newest.begin(), newest.end(), [&](const TuningRecord* other) {
             return other->problem == record.problem && other->environment.device.name == device.name &&
                    other->environment.device.compute_capability() == device.compute_capability();
         });
-        if (same == selections.end())
-            selections.push_back(&record);
+        if (same == newest.end())
+            newest.push_back(&record);
         else if ((*same)->time <= record.time)
             *same = &record;
     }
+    std::vector<TuningRecord> decisions;
+    for (const TuningRecord* record : newest) decisions.push_back(*record);
+    return decisions;
+}
+
+std::vector<WinnerRow> shipped_winners_among(const std::vector<TuningRecord>& records) {
     std::vector<WinnerRow> winners;
-    for (const TuningRecord* selection : selections) {
-        WinnerRow winner{.problem = selection->problem,
-                         .device = selection->environment.device.name,
-                         .compute_capability = selection->environment.device.compute_capability(),
-                         .sm_count = selection->environment.device.sm_count,
-                         .config = selection->config,
-                         .median_us = selection->measurement.median_us,
-                         .reason = selection->reason,
+    for (const TuningRecord& selection : newest_decisions(records)) {
+        WinnerRow winner{.problem = selection.problem,
+                         .device = selection.environment.device.name,
+                         .compute_capability = selection.environment.device.compute_capability(),
+                         .sm_count = selection.environment.device.sm_count,
+                         .config = selection.config,
+                         .median_us = selection.measurement.median_us,
+                         .reason = selection.reason,
                          .origin = "shipped"};
         for (const auto& record : records)
-            if (same_measurement_subject(record, *selection)) winner.error_ratio = record.measurement.error_ratio;
+            if (same_measurement_subject(record, selection)) winner.error_ratio = record.measurement.error_ratio;
         winners.push_back(std::move(winner));
     }
     return winners;
@@ -55,6 +61,19 @@ std::vector<WinnerRow> shipped_winners_among(const std::vector<TuningRecord>& re
 
 const std::vector<WinnerRow>& shipped_winners() {
     static const auto winners = shipped_winners_among(parse_records(embedded_sql().at("winners.csv"), "winners.csv"));
+    return winners;
+}
+
+std::vector<WinnerRow> with_shipped(std::vector<WinnerRow> winners) {
+    const std::size_t own = winners.size();
+    for (const WinnerRow& shipped : shipped_winners()) {
+        const auto decides_it = [&](const WinnerRow& winner) {
+            return winner.problem == shipped.problem && winner.device == shipped.device &&
+                   winner.compute_capability == shipped.compute_capability;
+        };
+        const auto end = winners.begin() + static_cast<std::ptrdiff_t>(own);
+        if (std::none_of(winners.begin(), end, decides_it)) winners.push_back(shipped);
+    }
     return winners;
 }
 

@@ -4,7 +4,6 @@
 #include <SQLiteCpp/Transaction.h>
 #include <fmt/core.h>
 
-#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -16,16 +15,6 @@
 #include "generator/text.h"
 
 namespace tmm {
-namespace {
-
-std::string winner_key(const WinnerRow& row) {
-    std::string key = fmt::format("{}\n{}", row.device, row.compute_capability);
-    for (const auto& field : problem_fields()) key += fmt::format(" {}", field.get(row.problem));
-    return key + fmt::format(" {}", compute_field().get(row.problem));
-}
-
-}  // namespace
-
 const Environment& TuningDatabase::Impl::known_environment() const {
     if (!environment) throw std::logic_error("TuningDatabase: set_environment() comes first");
     return *environment;
@@ -248,7 +237,6 @@ std::vector<WinnerRow> TuningDatabase::winners() {
                         "ORDER BY s.origin = 'user' DESC, d.name, p.type_a, p.m * 1.0 * p.n * p.k * p.batch, p.m, p.n, p.k, s.id",
                         problem_columns("p"), config_columns("g")));
         std::vector<WinnerRow> winners;
-        std::set<std::string> keys;
         int skipped = 0;
         std::string fault;
         while (rows.executeStep()) {
@@ -265,7 +253,6 @@ std::vector<WinnerRow> TuningDatabase::winners() {
             winner.reason = row.text("reason", kTextLimit);
             winner.origin = row.text("origin", 10);
             if (row.fault().empty()) {
-                keys.insert(winner_key(winner));
                 winners.push_back(std::move(winner));
             } else if (skipped++ == 0) {
                 fault = row.fault();
@@ -274,8 +261,6 @@ std::vector<WinnerRow> TuningDatabase::winners() {
         if (skipped)
             log_line(fmt::format("{}: {} winner{} left out ({}); 'tmm-db verify' names {}", impl_->file.string(), skipped,
                                  skipped == 1 ? "" : "s", fault, skipped == 1 ? "it" : "them"));
-        for (const auto& winner : shipped_winners())
-            if (!keys.contains(winner_key(winner))) winners.push_back(winner);
         return winners;
     });
 }

@@ -101,7 +101,7 @@ public:
     void decide(const GemmProblem& problem, const MeasurementPolicy& policy, const Decision& decision);
     std::optional<Decision> decision(const GemmProblem& problem, const MeasurementPolicy& policy = {});
 
-    // The view `winner`: default policy, every device, user rows before shipped ones; a user's row hides the shipped one.
+    // The view `winner`: default policy, every device, user rows before those of origin "shipped".
     std::vector<WinnerRow> winners();
 
     // Every measurement and decision (of one problem, whatever its compute mode, where one is given), oldest first. Rows whose

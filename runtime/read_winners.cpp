@@ -47,7 +47,7 @@ std::vector<MeasuredCandidate> verified_candidates(const std::filesystem::path& 
 Winners read_winners(const std::filesystem::path& database, const DeviceInfo& device) {
     std::vector<WinnerRow> rows;
     try {
-        rows = open(database).winners();
+        rows = with_shipped(open(database).winners());
     } catch (const std::exception& error) {
         log_line(fmt::format("kernels are chosen without a tuning database: {}", error.what()));
         return Winners(shipped_winners(), device);

@@ -137,6 +137,22 @@ TEST_CASE("export and import round-trip to the byte, as CSV and as JSON") {
     CHECK_FALSE(contains(tool(directory, "export --csv --gpu host").out, "H200"));
 }
 
+TEST_CASE("--winners exports the newest decision of each problem and device") {
+    const TemporaryDirectory directory;
+    fill(directory / "tmm.db");
+    open(directory / "tmm.db")
+        .decide(problem_of("1024 1024 1024 ops=nt"), {}, {.config = tiled_config(16), .median_us = 90, .candidates = 4, .reason = "later"});
+    const auto all = tool(directory, "export --csv");
+    const auto winners = tool(directory, "export --csv --winners");
+    REQUIRE(winners.status == 0);
+    CHECK_CONTAINS(all.out, "10% faster than the next");
+    CHECK_FALSE(contains(winners.out, "10% faster than the next"));
+    CHECK_CONTAINS(winners.out, "later");
+    CHECK_CONTAINS(winners.out, "the only one");
+    CHECK(std::count(winners.out.begin(), winners.out.end(), '\n') == 3);
+    CHECK(tool(directory, "ls --winners").status == 1);
+}
+
 TEST_CASE("a bad export is refused at its place, and nothing of it is stored") {
     struct Case {
         const char* text;

@@ -47,8 +47,8 @@ bool same_operands(const GemmProblem& x, const GemmProblem& y) {
            x.epilogue == y.epilogue;
 }
 
-std::string time_of(double median_us) {
-    return median_us > 0 ? fmt::format(" ({:.4g} us when tuned)", median_us) : "";
+std::string time_of(double median_us, bool shipped = false) {
+    return median_us > 0 ? fmt::format(" ({:.4g} us when tuned{})", median_us, shipped ? "; it ships with tmm" : "") : "";
 }
 
 // Where a problem that was tuned in the mode serves this one.
@@ -151,7 +151,8 @@ std::optional<Selection> Winners::select_exact(const GemmProblem& problem, std::
         return Selection{.config = config,
                          .match = Match::exact,
                          .why = fmt::format("{} was tuned on {}, and this config won{}{}", to_text(problem), device_.name,
-                                            mode_note(problem, winner->problem.compute), time_of(winner->winner.median_us))};
+                                            mode_note(problem, winner->problem.compute),
+                                            time_of(winner->winner.median_us, winner->winner.origin == "shipped"))};
 
     passed_over = fmt::format("its winner ({}) needs {} bytes of workspace, more than the {} allowed", to_text(config),
                               workspace_bytes(problem, config, device_), most_workspace);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "api_testing.h"
+#include "db/records.h"
 #include "db/tuning_database.h"
 #include "generator/assumed_device.h"
 #include "generator/launch_plan.h"
@@ -201,6 +202,22 @@ TEST_CASE("compute modes: FP32 serves tf32 where no tensor core does, and not th
     CHECK(there(rounded).match == Match::exact);
     CHECK(there(plain).match == Match::predicted);
     CHECK(there(plain).config.family == tmm::family::wgmma);
+}
+
+TEST_CASE("every winner that ships with tmm serves its problem on its GPU, and other GPUs have none of them") {
+    const tmm::DeviceInfo h200 = tmm::assumed_device("90");
+    REQUIRE(tmm::shipped_winners().size() > 100);
+    const tmm::Winners winners(tmm::shipped_winners(), h200);
+    for (const tmm::WinnerRow& row : tmm::shipped_winners()) {
+        CAPTURE(tmm::to_text(row.problem));
+        REQUIRE(row.device == h200.name);
+        const tmm::Selection chosen = winners.select(row.problem);
+        CHECK(chosen.match == Match::exact);
+        CHECK(contains(chosen.why, "us when tuned; it ships with tmm"));
+        CHECK(!tmm::why_invalid(row.problem, chosen.config, h200));
+        CHECK(!tmm::why_inaccurate(row.problem, chosen.config));
+    }
+    CHECK(tmm::Winners(tmm::shipped_winners(), tmm::assumed_device("89")).select(shape("1024 1024 1024")).match == Match::predicted);
 }
 
 TEST_CASE("a user's row goes before a shipped one") {

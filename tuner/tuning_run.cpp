@@ -81,11 +81,14 @@ std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort
 OpenProblem open_problem(const Shape& shape, Effort effort, Group& group, TuningDatabase& database) {
     OpenProblem open{.shape = shape, .candidates = make_candidates(shape.problem, effort, group, database)};
     open.search_hash = search_hash(effort, open.candidates);
+    std::vector<MeasuredCandidate> rows = database.measurements(shape.problem);
+    // Some serve other compute modes.
+    std::erase_if(rows, [&](const MeasuredCandidate& row) {
+        return why_invalid(shape.problem, row.config, group.environment.device) || why_inaccurate(shape.problem, row.config);
+    });
     std::vector<Candidate> remembered;
-    for (const KernelConfig& config : fastest_beside(open.candidates, database.measurements(shape.problem), kRemembered)) {
-        if (!why_invalid(shape.problem, config, group.environment.device) && !why_inaccurate(shape.problem, config))
-            remembered.push_back(make_candidate(shape.problem, config, group.environment.device, group.book));
-    }
+    for (const KernelConfig& config : fastest_beside(open.candidates, rows, kRemembered))
+        remembered.push_back(make_candidate(shape.problem, config, group.environment.device, group.book));
     if (!open.candidates.empty()) open.candidates.insert(open.candidates.begin() + 1, remembered.begin(), remembered.end());
     return open;
 }

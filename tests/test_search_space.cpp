@@ -221,6 +221,10 @@ TEST_CASE("simt kernels that want far more registers than a thread has are not o
         "boundary=exact,min_blocks=2";
     CHECK_FALSE(offers("2048x2048x2048 ops=nt compute=f32_strict", (tile + ",along_k=1").c_str()));
     CHECK(offers("2048x2048x2048 ops=tn compute=f32_strict", tile.c_str()));
+    // Nor, by 156 bytes, the addresses of 48 elements that are copied one by one, each with a look at the matrix's edges.
+    CHECK_FALSE(offers("1065x5719x31 ops=nt compute=f32_strict",
+                       "family=simt,block_m=64,block_n=128,block_k=32,thread_m=8,thread_n=8,stages=2,async_copy=1,vector_width=4,"
+                       "boundary=peeled,raster=8,min_blocks=4"));
 }
 
 TEST_CASE("a config that can't serve says why") {

@@ -2,13 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <exception>
 #include <utility>
 #include <vector>
 
 #include "db/records.h"
 #include "db/tuning_database.h"
+#include "db/verified_times.h"
 #include "generator/log.h"
 #include "generator/text.h"
 
@@ -27,19 +27,7 @@ std::vector<MeasuredCandidate> verified_candidates(const std::filesystem::path& 
                                                    const GemmProblem& problem) {
     TuningDatabase database = open(file);
     database.set_environment(Environment{.device = device});
-    // The newest of each config counts, whatever text its kernel had: it may have been found wrong since.
-    std::vector<MeasuredCandidate> newest;
-    for (MeasuredCandidate& measured : database.measurements(problem)) {
-        const auto is_its = [&](const MeasuredCandidate& known) { return known.config == measured.config; };
-        if (std::none_of(newest.begin(), newest.end(), is_its)) newest.push_back(std::move(measured));
-    }
-    std::erase_if(newest, [](const MeasuredCandidate& candidate) {
-        return candidate.measurement.outcome != Outcome::ok || candidate.measurement.median_us <= 0;
-    });
-    std::stable_sort(newest.begin(), newest.end(), [](const MeasuredCandidate& x, const MeasuredCandidate& y) {
-        return x.measurement.median_us < y.measurement.median_us;
-    });
-    return newest;
+    return verified_times(database.measurements(problem));
 }
 
 }  // namespace

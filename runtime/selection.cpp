@@ -202,23 +202,26 @@ Selection Winners::select(const GemmProblem& asked, std::int64_t most_workspace)
     if (const std::optional<Selection> exact = select_exact(problem, most_workspace, passed_over)) return *exact;
     const std::string within = most_workspace == kAnyWorkspace ? "" : fmt::format(" within {} bytes of workspace", most_workspace);
 
+    const std::string own = passed_over.empty() ? fmt::format("{} was not tuned on {}", to_text(problem), device_.name)
+                                                : fmt::format("{} was tuned on {}, but {}", to_text(problem), device_.name, passed_over);
     const Tuned* const nearest = nearest_winner(problem, most_workspace);
-    if (nearest && device_.emulated) return near_selection(problem, *nearest, passed_over, within);
-    const std::string because = passed_over.empty() ? "" : "; " + passed_over;
+    // The emulated device's times say nothing, and nothing is predicted of them.
+    if (nearest && device_.emulated) return near_selection(problem, *nearest, own, within);
     const KernelConfig predicted = default_config(problem, device_, most_workspace);
     const std::optional<std::string> invalid = why_invalid(problem, predicted, device_);
     const bool can_guess = !invalid && fits(problem, predicted, most_workspace);
     if (nearest) {
         const CostModel model(problem, device_);
         const double slower = model.estimate(nearest->winner.config) / model.estimate(predicted);
-        if (!can_guess || slower <= kWorthFollowing) return near_selection(problem, *nearest, passed_over, within);
-        return {.config = predicted,
-                .match = Match::predicted,
-                .why = fmt::format(
-                    "{} was not tuned on {}, and the winner of the nearest tuned problem, {}, is predicted to take {:.2f} times as "
-                    "long here as this config, a guess from its shape{}{}",
-                    to_text(problem), device_.name, to_text(nearest->problem), slower, within, because)};
+        if (!can_guess || slower <= kWorthFollowing) return near_selection(problem, *nearest, own, within);
+        return {
+            .config = predicted,
+            .match = Match::predicted,
+            .why = fmt::format("{}; the winner of the nearest tuned problem, {}, is predicted to take {:.2f} times as long here as this "
+                               "config, a guess from its shape{}",
+                               own, to_text(nearest->problem), slower, within)};
     }
+    const std::string because = passed_over.empty() ? "" : "; " + passed_over;
     if (invalid) return fallback_selection(problem, fmt::format("the predicted config is not valid: {}{}", *invalid, because));
     if (!can_guess) return fallback_selection(problem, fmt::format("no other config is known{}{}", within, because));
     return {.config = predicted,
@@ -228,10 +231,8 @@ Selection Winners::select(const GemmProblem& asked, std::int64_t most_workspace)
                 to_text(problem), kNearDoublings, device_.name, within, because)};
 }
 
-Selection Winners::near_selection(const GemmProblem& problem, const Tuned& nearest, const std::string& passed_over,
+Selection Winners::near_selection(const GemmProblem& problem, const Tuned& nearest, const std::string& own,
                                   const std::string& within) const {
-    const std::string own = passed_over.empty() ? fmt::format("{} was not tuned on {}", to_text(problem), device_.name)
-                                                : fmt::format("{} was tuned on {}, but {}", to_text(problem), device_.name, passed_over);
     return {.config = nearest.winner.config,
             .match = Match::near,
             .why = fmt::format("{}; the nearest tuned problem, {:.1f} doublings away, is {}{}, and its winner is valid here{}", own,

@@ -69,9 +69,8 @@ private:
     const Tuned* exact_winner(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over) const;
     const Tuned* nearest_winner(const GemmProblem& problem, std::int64_t most_workspace) const;
     std::optional<MeasuredCandidate> fastest_candidate(const GemmProblem& problem, const Tuned& tuned, std::int64_t most_workspace) const;
-    // within: says how much workspace is allowed.
-    Selection near_selection(const GemmProblem& problem, const Tuned& nearest, const std::string& passed_over,
-                             const std::string& within) const;
+    // own: says why the problem's own winner does not serve; within: how much workspace is allowed.
+    Selection near_selection(const GemmProblem& problem, const Tuned& nearest, const std::string& own, const std::string& within) const;
     // The choice where a winner of the very problem was found.
     std::optional<Selection> select_exact(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over) const;
 

@@ -1,6 +1,7 @@
 // Which candidates a quick search takes where there are times of them.
 #include <doctest/doctest.h>
 
+#include "db/verified_times.h"
 #include "tuner/measured_order.h"
 
 namespace {
@@ -85,14 +86,13 @@ TEST_CASE("or those of the best other order of its products") {
     CHECK(blocks == List{1, 4, 5});
 }
 
-TEST_CASE("configs that were fast are remembered where they are no candidates") {
-    const auto remembered = [](const std::vector<tmm::MeasuredCandidate>& rows, std::size_t most) {
+TEST_CASE("of each config the newest row counts, if it passed, and the fastest comes first") {
+    const auto verified = [](const std::vector<tmm::MeasuredCandidate>& rows) {
         List blocks;
-        for (const tmm::KernelConfig& one : tmm::fastest_beside(kCandidates, rows, most)) blocks.push_back(one.block_m);
+        for (const tmm::MeasuredCandidate& one : tmm::verified_times(rows)) blocks.push_back(one.config.block_m);
         return blocks;
     };
-    CHECK(remembered({row(1, 5), row(7, 30), row(8, 10), row(9, 20)}, 2) == List{8, 9});
-    // The newest row of each counts, and only if it has a time.
-    CHECK(remembered({row(7, 40), row(8, 10, "today", tmm::Outcome::crashed), row(7, 1), row(8, 1), row(9, 20)}, 5) == List{9, 7});
-    CHECK(remembered({}, 5).empty());
+    CHECK(verified({row(7, 30), row(8, 10), row(9, 20)}) == List{8, 9, 7});
+    CHECK(verified({row(7, 40), row(8, 10, "today", tmm::Outcome::crashed), row(7, 1), row(8, 1), row(9, 20)}) == List{9, 7});
+    CHECK(verified({}).empty());
 }

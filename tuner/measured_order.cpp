@@ -60,25 +60,4 @@ std::vector<Candidate> fastest_measured(const std::vector<Candidate>& predicted,
     return chosen;
 }
 
-std::vector<KernelConfig> fastest_beside(const std::vector<Candidate>& candidates, const std::vector<MeasuredCandidate>& rows,
-                                         std::size_t most) {
-    std::vector<const MeasuredCandidate*> newest;
-    for (const MeasuredCandidate& row : rows) {
-        const auto offered = [&](const Candidate& candidate) { return candidate.config == row.config; };
-        const auto newer = [&](const MeasuredCandidate* other) { return other->config == row.config; };
-        if (std::none_of(candidates.begin(), candidates.end(), offered) && std::none_of(newest.begin(), newest.end(), newer))
-            newest.push_back(&row);
-    }
-    const auto is_no_time = [](const MeasuredCandidate* row) {
-        return row->measurement.outcome != Outcome::ok || row->measurement.median_us <= 0;
-    };
-    newest.erase(std::remove_if(newest.begin(), newest.end(), is_no_time), newest.end());
-    std::stable_sort(newest.begin(), newest.end(), [](const MeasuredCandidate* a, const MeasuredCandidate* b) {
-        return a->measurement.median_us < b->measurement.median_us;
-    });
-    std::vector<KernelConfig> configs;
-    for (std::size_t i = 0; i < newest.size() && i < most; ++i) configs.push_back(newest[i]->config);
-    return configs;
-}
-
 }  // namespace tmm

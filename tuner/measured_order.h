@@ -1,4 +1,5 @@
-// What the times in the database say of candidates: kernels whose text has changed since are likely to rank as they did.
+// Which candidates a quick search measures where the database has times of them: kernels whose text has changed since are likely to
+// rank as they did.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +10,11 @@
 
 namespace tmm {
 
-// What a quick search measures. As many candidates as `predicted` has: its first, which is the default config, and the fastest of `all` in
+// As many candidates as `predicted` has: its first, which is the default config, and the fastest of `all` in
 // `rows`; where these are too few, the foremost of `predicted`. Those of `predicted` stand first. A candidate's time is that of its newest
 // row with an earlier text of its kernels, so that the choice stays the same while those of today are measured, else that of its newest
 // row. Rows that are not ok are no times; those of a config with the other overlap count where there are none of its own.
 std::vector<Candidate> fastest_measured(const std::vector<Candidate>& predicted, const std::vector<Candidate>& all,
                                         const std::vector<MeasuredCandidate>& rows);
-
-// Up to `most` configs that are not among the candidates, the fastest first, by the newest row of each: what a search offers changes with
-// tmm, and a winner must not be lost by that. Rows come newest first.
-std::vector<KernelConfig> fastest_beside(const std::vector<Candidate>& candidates, const std::vector<MeasuredCandidate>& rows,
-                                         std::size_t most);
 
 }  // namespace tmm

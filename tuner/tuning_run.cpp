@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "db/verified_times.h"
 #include "generator/environment.h"
 #include "generator/text.h"
 #include "tuner/elapsed.h"
@@ -76,21 +77,21 @@ std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort
     return fastest_measured(predicted, all, rows);
 }
 
-// The problem with its search's candidates, behind the first of which stand the fastest that were measured beside them; these change from
-// run to run, so that they have no part in the search's hash.
-OpenProblem open_problem(const Shape& shape, Effort effort, Group& group, TuningDatabase& database) {
-    OpenProblem open{.shape = shape, .candidates = make_candidates(shape.problem, effort, group, database)};
-    open.search_hash = search_hash(effort, open.candidates);
-    std::vector<MeasuredCandidate> rows = database.measurements(shape.problem);
-    // Some serve other compute modes.
-    std::erase_if(rows, [&](const MeasuredCandidate& row) {
-        return why_invalid(shape.problem, row.config, group.environment.device) || why_inaccurate(shape.problem, row.config);
-    });
+// The search's candidates, and behind the first of them the fastest that were measured beside these: what a search offers changes with tmm,
+// and a winner must not be lost by that.
+std::vector<Candidate> candidates_and_remembered(const GemmProblem& problem, Effort effort, Group& group, TuningDatabase& database) {
+    std::vector<Candidate> candidates = make_candidates(problem, effort, group, database);
     std::vector<Candidate> remembered;
-    for (const KernelConfig& config : fastest_beside(open.candidates, rows, kRemembered))
-        remembered.push_back(make_candidate(shape.problem, config, group.environment.device, group.book));
-    if (!open.candidates.empty()) open.candidates.insert(open.candidates.begin() + 1, remembered.begin(), remembered.end());
-    return open;
+    for (const MeasuredCandidate& row : verified_times(database.measurements(problem))) {
+        if (remembered.size() == kRemembered) break;
+        const auto is_its = [&](const Candidate& candidate) { return candidate.config == row.config; };
+        // Some serve other compute modes.
+        if (std::none_of(candidates.begin(), candidates.end(), is_its) && !why_invalid(problem, row.config, group.environment.device) &&
+            !why_inaccurate(problem, row.config))
+            remembered.push_back(make_candidate(problem, row.config, group.environment.device, group.book));
+    }
+    if (!candidates.empty()) candidates.insert(candidates.begin() + 1, remembered.begin(), remembered.end());
+    return candidates;
 }
 
 // Takes what an earlier decision says into the report; false where the problem is still open.
@@ -171,7 +172,8 @@ void survey(const std::vector<Shape>& shapes, const TuningOptions& options, Tuni
             group.report.problems.push_back(std::move(report));
             continue;
         }
-        OpenProblem problem = open_problem(shape, options.effort, group, database);
+        OpenProblem problem{.shape = shape, .candidates = make_candidates(shape.problem, options.effort, group, database)};
+        problem.search_hash = search_hash(options.effort, problem.candidates);
         if (!decided_before(database, problem, options, group, report)) {
             group.places.push_back(group.report.problems.size());
             problem.candidates = {};
@@ -260,7 +262,7 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
                         if (i >= group.open.size()) continue;
                         OpenProblem& problem = group.open[i];
                         if (problem.candidates.empty())
-                            problem.candidates = open_problem(problem.shape, options.effort, group, database).candidates;
+                            problem.candidates = candidates_and_remembered(problem.shape.problem, options.effort, group, database);
                         request_kernels(*group.compiler, problem, database, static_cast<int>(i));
                     }
                 }

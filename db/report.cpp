@@ -211,7 +211,8 @@ std::string problem_report(TuningDatabase& database, const GemmProblem& problem,
     std::string text;
     for (const auto& known : look_up(database, problem, options)) {
         if (!known.decision && known.candidates.empty()) continue;
-        text += (text.empty() ? "" : "\n") + described(known, problem, options);
+        if (!text.empty()) text += '\n';
+        text += described(known, problem, options);
     }
     if (text.empty()) fail_untuned(database, problem, options);
     return text;

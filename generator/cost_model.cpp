@@ -39,7 +39,7 @@ double covered(const KernelConfig& c) {
 
 }  // namespace
 
-double workspace_estimate(const GemmProblem& p, const KernelConfig& c) {
+double workspace_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     const Extent main = main_extent(p, c);
     const auto [m, k, batch] = std::array{static_cast<double>(main.rows), static_cast<double>(p.k), static_cast<double>(p.batch)};
     const double partials =
@@ -54,8 +54,9 @@ double workspace_estimate(const GemmProblem& p, const KernelConfig& c) {
         return batch * partials + (pad::pads_a(c) ? padded(pad::copy_of_a(p), p.type_a) : 0) +
                (pad::pads_b(c) ? padded(pad::copy_of_b(p), p.type_b) : 0);
     }
-    return batch * (partials + (pack::packs_a(c) ? bytes_of(p.type_a) * static_cast<double>(packed_ld(main.rows)) * k : 0) +
-                    (pack::packs_b(c) ? bytes_of(p.type_b) * static_cast<double>(packed_ld(main.columns)) * k : 0));
+    const double parts = c.stream_k != 0 ? static_cast<double>(stream_workspace_bytes(phase_line_on(p, c, device), c)) : 0;
+    return parts + batch * (partials + (pack::packs_a(c) ? bytes_of(p.type_a) * static_cast<double>(packed_ld(main.rows)) * k : 0) +
+                            (pack::packs_b(c) ? bytes_of(p.type_b) * static_cast<double>(packed_ld(main.columns)) * k : 0));
 }
 
 double CostModel::estimate(const KernelConfig& c) const {

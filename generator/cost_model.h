@@ -33,6 +33,6 @@ private:
 
 // Bytes of workspace that a config's plan asks for, or a little more; in floating point, which does not overflow where a plan would
 // never be made.
-double workspace_estimate(const GemmProblem& problem, const KernelConfig& config);
+double workspace_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
 }  // namespace tmm

@@ -38,6 +38,8 @@ constexpr double kFewWarps = 0.02;
 constexpr double kChain = 1.71;
 constexpr double kChainOfK = 0.24;
 constexpr double kLoad = 0.73;
+// Blocks that share tiles are at different k at a time, and find less in the caches.
+constexpr double kSharedTiles = 1.05;
 // A wave's first tiles and its results, where no other block of the SM goes on meanwhile.
 constexpr double kFill = 5;
 constexpr double kMemoryBytesPerMicrosecond = 9.15e6;
@@ -109,6 +111,41 @@ double slots(const KernelConfig& c, const Tile& tile) {
     return per_k * c.block_k + copies(tile.a) + copies(tile.b) + kSlotsOfTile;
 }
 
+// What the busiest SM does.
+struct Work {
+    // At once, or one after the other.
+    double blocks;
+    // All blocks' phases of block_k, and those that follow each other in one place of the SM.
+    double phases;
+    double phases_in_line;
+    // How often a place begins anew, with nothing in its pipeline.
+    double fills;
+    // That all SMs leave to be added up.
+    double parts;
+};
+
+Work whole_tiles(double blocks, double phases, double resident, const DeviceInfo& device) {
+    const double busiest = std::ceil(blocks / std::max(1, device.sm_count));
+    const double waves = std::ceil(busiest / resident);
+    return {.blocks = busiest, .phases = busiest * phases, .phases_in_line = waves * phases, .fills = waves, .parts = 0};
+}
+
+Work shared_work(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+    const Extent main = main_extent(p, c);
+    const PhaseLine line = phase_line_on(p, c, device);
+    const auto tiles = static_cast<double>(blocks(c, main.rows, main.columns, p.batch) - line.tiles);
+    const double sms = std::max(1, device.sm_count);
+    const double waves = std::ceil(tiles / (sms * c.min_blocks));
+    const double sharing = std::ceil(static_cast<double>(line.blocks) / sms);
+    const auto phases = static_cast<double>(line.phases);
+    const double stretch = static_cast<double>(line.tiles) * phases / std::max(1.0, static_cast<double>(line.blocks));
+    return {.blocks = sharing + tiles / sms,
+            .phases = sharing * stretch + tiles / sms * phases,
+            .phases_in_line = stretch + waves * phases,
+            .fills = waves + std::ceil(stretch / phases) + 1,
+            .parts = static_cast<double>(line.tiles + line.blocks)};
+}
+
 // How many more pieces of lines than its elements need an operand's tile brings from memory, for each that they need.
 double extra_pieces(const simt::TileLayout& layout) {
     return std::max(0.0, kLineElements / simt::matrix_columns(layout) - 1);
@@ -136,19 +173,22 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     const auto all = static_cast<double>(blocks(c, main.rows, main.columns, p.batch));
     const double resident =
         std::max(c.min_blocks, blocks_per_sm(device, simt::threads(c), registers(c, tile, device), simt::shared_bytes(c, s)).blocks);
-    const double busiest = std::ceil(all / std::max(1, device.sm_count));
-    const double waves = std::ceil(busiest / resident);
-    const double tiles = std::ceil(std::ceil(k / c.split_k) / c.block_k);
+    const double phases = std::ceil(std::ceil(k / c.split_k) / c.block_k);
+    const Work work = c.stream_k != 0 ? shared_work(p, c, device) : whole_tiles(all, phases, resident, device);
+    const double busiest = work.blocks;
 
     const double warps_at_once = std::max(1.0, std::min(busiest, resident) * tile.warps);
     const double issuing = slots(c, tile) * tile.warps / kSchedulers * (1 + kFewWarps * 8 / warps_at_once);
     const double reading = c.block_k * tile.reads * kClocksOfVector * tile.warps;
     const double chain = std::max((slots(c, tile) * kChain + c.block_k * kChainOfK) / kClocksPerMicrosecond,
                                   kLoad / std::max(1, c.stages - (c.async_copy != 0 ? 1 : 0)));
-    const double multiplying =
-        tiles * std::max(busiest * std::max(issuing, reading) / kClocksPerMicrosecond, waves * chain) + kFill * waves / resident;
+    const double multiplying = (c.stream_k != 0 ? kSharedTiles : 1) *
+                                   std::max(work.phases * std::max(issuing, reading) / kClocksPerMicrosecond, work.phases_in_line * chain) +
+                               kFill * work.fills / resident;
 
-    const double partials = partial_results(c) > 1 ? 2 * kPartialBytes * partial_results(c) * m * n * batch : 0;
+    const double partials = c.stream_k != 0          ? 2 * kPartialBytes * work.parts * c.block_m * c.block_n
+                            : partial_results(c) > 1 ? 2 * kPartialBytes * partial_results(c) * m * n * batch
+                                                     : 0;
     const double pieces = kShortPieces * (m * extra_pieces(tile.a) + n * extra_pieces(tile.b));
     const double bytes = batch * ((m + n + pieces) * k + m * n) * size_of(p.type_a) + partials;
     const double memory = bytes / kMemoryBytesPerMicrosecond;
@@ -158,7 +198,7 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
         total += kPack + 2 * packed / kPackedBytesPerMicrosecond;
     }
     if (partials > 0) total += kReduce + partials / kReducedBytesPerMicrosecond;
-    if (c.cluster > 1) total += kClusterSum * std::log2(c.cluster) * waves + kClusterElement * c.block_m * c.block_n;
+    if (c.cluster > 1) total += kClusterSum * std::log2(c.cluster) * work.fills + kClusterElement * c.block_m * c.block_n;
     return total + edges(p, c);
 }
 

@@ -13,6 +13,7 @@
 
 #include "generator/text.h"
 #include "generator/wgmma_instruction.h"
+#include "tmm/fixup.h"
 #include "tmm/reduce.h"
 
 namespace tmm {
@@ -36,6 +37,7 @@ constexpr FamilyEntry kFamilies[] = {
     {family::wgmma, "tmm::WgmmaArgs", false, false, true}, {family::mma, "tmm::GemmArgs", false, false},
     {family::pad, "tmm::GemmArgs", true, true, true},      {family::scan, "tmm::PlanesArgs", false, true},
     {family::planes, "tmm::PlanesArgs", false, true},      {family::rescue, "tmm::RescueArgs", false, false},
+    {family::fixup, "tmm::GemmArgs", true, false},
 };
 static_assert(std::size(kFamilies) == family::count, "every family needs its row, in the order of its number");
 
@@ -129,7 +131,7 @@ std::string canonical_name(const KernelSignature& s, const KernelConfig& c) {
     if (s.reads_c) name += "_beta";
     if (s.epilogue != Epilogue::none) name += fmt::format("_{}", name_of(s.epilogue));
 
-    static_assert(kParameterCount == 27, "a new field of KernelConfig needs its part in the name");
+    static_assert(kParameterCount == 28, "a new field of KernelConfig needs its part in the name");
     if (c.block_m != 1 || c.block_n != 1 || c.block_k != 1) name += fmt::format("_{}x{}x{}", c.block_m, c.block_n, c.block_k);
     if (c.thread_m != 1 || c.thread_n != 1) name += fmt::format("_t{}x{}", c.thread_m, c.thread_n);
     if (c.warps_m != 1 || c.warps_n != 1) name += fmt::format("_w{}x{}", c.warps_m, c.warps_n);
@@ -140,6 +142,7 @@ std::string canonical_name(const KernelSignature& s, const KernelConfig& c) {
     if (c.cluster != 1) name += fmt::format("_cluster{}", c.cluster);
     if (c.multicast_a != 1 || c.multicast_b != 1) name += fmt::format("_multicast{}x{}", c.multicast_a, c.multicast_b);
     if (c.split_k > c.cluster) name += "_split";
+    if (c.stream_k != 0) name += fmt::format("_stream{}", c.stream_k == 1 ? "" : std::to_string(c.stream_k));
     if (c.planes != 1) name += fmt::format("_planes{}", c.planes);
     if (c.promote_k != 0) name += fmt::format("_promote{}", c.promote_k);
     if (c.ping_pong != 0) name += fmt::format("_pingpong{}", c.ping_pong == 1 ? "" : std::to_string(c.ping_pong));
@@ -155,6 +158,11 @@ int clamped(int alignment, int element_size, int vector_width) {
     int widest = element_size;
     while (widest < 16 && widest * 2 <= element_size * vector_width) widest *= 2;
     return std::clamp(alignment, element_size, widest);
+}
+
+// Sees neither A nor B, but floats that others have multiplied.
+bool adds_up_parts(const KernelConfig& config) {
+    return config.family == family::reduce || config.family == family::fixup;
 }
 
 bool is_word(char c) {
@@ -205,14 +213,14 @@ KernelSignature kernel_signature(const KernelSignature& signature, const KernelC
     KernelSignature s = signature;
     s.compute = kernel_compute(s.compute);
     const FamilyEntry& entry = entry_of(config.family);
-    // The sum of partial results sees neither A nor B.
-    if (config.family == family::reduce) {
+    if (adds_up_parts(config)) {
         s.op_a = s.op_b = Operation::none;
         s.type_a = s.type_b = s.type_c;
     }
     if (!entry.knows_tf32 && computes_by_floats(s)) s.compute = ComputeMode::f32;
-    // Reduce knows no vector_width: it reads and writes whole vectors wherever C allows.
-    const int width = config.family == family::reduce ? reduce::kVector : config.vector_width;
+    // These know no vector_width: they read and write whole vectors wherever C allows.
+    static_assert(fixup::kVector == reduce::kVector);
+    const int width = adds_up_parts(config) ? reduce::kVector : config.vector_width;
     s.align_a = clamped(s.align_a, size_of(s.type_a), entry.single_ab ? 1 : width);
     s.align_b = clamped(s.align_b, size_of(s.type_b), entry.single_ab ? 1 : width);
     s.align_c = clamped(s.align_c, size_of(s.type_c), entry.single_c ? 1 : width);

@@ -10,7 +10,7 @@
 namespace tmm {
 namespace {
 
-// Of split-K's partial results, which are floats.
+// Of partial results, which are floats.
 constexpr std::int64_t kPartialBytes = 4;
 // The widest access of a thread.
 constexpr int kVectorBytes = 16;
@@ -65,6 +65,8 @@ GemmArgs make_args(const LaunchStep& step, const GemmProblem& problem, const Gem
                     .k_per_split = k_per_split(problem, config),
                     .split_k = config.split_k,
                     .raster = config.raster,
+                    .stream_blocks = static_cast<int>(step.line.blocks),
+                    .stream_tiles = step.line.tiles,
                     .alpha = product ? call.alpha : 0.0,
                     .beta = call.beta};
 }
@@ -119,7 +121,7 @@ std::size_t bind_pack(const LaunchStep& step, const GemmProblem& problem, const 
 
 // Where the step leaves sums for another to add up.
 GemmArgs with_partials(GemmArgs args, const LaunchStep& step, const GemmCall& call) {
-    if (partial_results(step.config) > 1) args.workspace = at(call.workspace, step.partials_offset);
+    if (partial_results(step.config) > 1 || step.line.blocks > 0) args.workspace = at(call.workspace, step.partials_offset);
     return args;
 }
 
@@ -310,7 +312,7 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
     return maps;
 }
 
-std::size_t bind_reduce(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+std::size_t bind_sum_of_parts(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
     GemmArgs args = make_args(step, problem, call);
     args.workspace = at(call.workspace, step.partials_offset);
     return write(args, arguments);
@@ -321,6 +323,16 @@ KernelConfig reduce_config(std::int64_t n, int parts) {
     const int sharers = parts >= 64 ? 16 : parts >= 16 ? 8 : parts >= 8 ? 4 : 1;
     const int columns = n <= 64 ? 64 : sharers == 16 ? 128 : 256;
     return KernelConfig{.family = family::reduce, .block_m = sharers, .block_n = columns, .split_k = parts};
+}
+
+// The kernel that adds up the parts of tiles that the config's blocks share.
+KernelConfig fixup_config(const KernelConfig& config) {
+    return KernelConfig{.family = family::fixup,
+                        .block_m = config.block_m,
+                        .block_n = config.block_n,
+                        .block_k = config.block_k,
+                        .raster = config.raster,
+                        .stream_k = config.stream_k};
 }
 
 // For `few` rows or columns of `many` elements, by blocks of 8 x 32 threads. A thread takes more than one of the many only where
@@ -380,6 +392,20 @@ std::size_t main_step(const LaunchPlan& plan) {
     for (std::size_t i = 0; i < plan.steps.size(); ++i)
         if (plan.steps[i].config.family == plan.config.family) return i;
     return 0;
+}
+
+PhaseLine phase_line_on(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
+    const Extent extent = main_extent(problem, config);
+    const std::int64_t tiles = blocks(config, extent.rows, extent.columns, problem.batch);
+    const std::int64_t slots = std::int64_t{std::max(1, device.sm_count)} * config.min_blocks;
+    const std::int64_t shared = config.stream_k != 0 ? tiles_to_share(tiles, slots) : 0;
+    const std::int64_t phases = phases_of_tile(config, problem.k);
+    if (shared == 0) return PhaseLine{.phases = phases, .tiles = 0, .blocks = 0};
+    return PhaseLine{.phases = phases, .tiles = shared, .blocks = sharing_blocks(shared, phases, slots)};
+}
+
+std::int64_t stream_workspace_bytes(const PhaseLine& line, const KernelConfig& config) {
+    return parts_of_blocks(line.blocks) * config.block_m * config.block_n * kPartialBytes;
 }
 
 Extent main_extent(const GemmProblem& problem, const KernelConfig& config) {
@@ -521,8 +547,10 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     }
     const std::int64_t partials_offset = plan.workspace_bytes;
     const KernelSignature signature = main_signature(problem, config);
-    add(signature, config, extent, grid_of(config, m, n, batch, device), partials_offset,
+    const PhaseLine line = phase_line_on(problem, config, device);
+    add(signature, config, extent, grid_of(config, m, n, batch, device) - line.tiles + line.blocks, partials_offset,
         config.family == family::wgmma ? bind_wgmma : bind_product);
+    plan.steps.back().line = line;
     if (config.family == family::wgmma) {
         plan.steps.back().tensor_maps = wgmma_tensor_maps;
         plan.steps.back().walks = walks(config);
@@ -534,9 +562,15 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
         add(signature_of(problem), rescue, extent,
             device.sm_count > 0 ? std::min(items, std::int64_t{device.sm_count} * rescue.min_blocks) : items, partials_offset, bind_rescue);
     }
+    if (line.blocks > 0) {
+        const KernelConfig sum = fixup_config(config);
+        add(signature, sum, extent, line.tiles * fixup::blocks_per_tile(sum), partials_offset, bind_sum_of_parts);
+        plan.steps.back().line = line;
+        plan.workspace_bytes += stream_workspace_bytes(line, config);
+    }
     if (const int parts = partial_results(config); parts > 1) {
         const KernelConfig sum = reduce_config(n, parts);
-        add(signature, sum, extent, blocks(sum, m, n, batch), partials_offset, bind_reduce);
+        add(signature, sum, extent, blocks(sum, m, n, batch), partials_offset, bind_sum_of_parts);
         plan.workspace_bytes += batch * parts * m * workspace_ld(n) * kPartialBytes;
     }
     for (const EdgeProduct& edge : edge_products(problem, config))
@@ -550,8 +584,8 @@ std::int64_t depth_of_parts(const GemmProblem& problem, const KernelConfig& conf
 }
 
 std::int64_t longest_sum_of_parts(const GemmProblem& problem, const KernelConfig& config) {
-    // A cluster's blocks add up what their additions lose as well (partial_sums.cuh): two roundings, whatever their number.
-    std::int64_t chain = config.cluster > 1 ? 2 : 0;
+    // A cluster's blocks, and fixup, add up what their additions lose as well (partial_sums.cuh): two roundings, whatever their number.
+    std::int64_t chain = config.cluster > 1 || config.stream_k != 0 ? 2 : 0;
     if (const int parts = partial_results(config); parts > 1)
         chain += reduce::longest_chain(reduce_config(main_extent(problem, config).columns, parts), parts);
     return chain;

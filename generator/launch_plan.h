@@ -11,6 +11,7 @@
 #include "tmm/args.h"
 #include "tmm/config.h"
 #include "tmm/signature.h"
+#include "tmm/stream.h"
 
 namespace tmm {
 
@@ -61,8 +62,10 @@ struct LaunchStep {
     // The kernel may begin while the step before it ends, for which it waits itself; the first one of a call only where the plan's config
     // has overlap = 1.
     bool begins_early = false;
-    // Bytes from the workspace's start to split-K's partial results; packed operands stand before them.
+    // Bytes from the workspace's start to the partial results of split-K or stream-K; packed operands stand before them.
     std::int64_t partials_offset = 0;
+    // No blocks where none share tiles.
+    PhaseLine line{};
     // The plan's.
     KernelConfig plan_config;
     // Writes the kernel's argument struct for one call; returns its size in bytes. Never more than kMaxArgumentBytes. Where alpha
@@ -106,6 +109,10 @@ KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& c
 std::int64_t planes_workspace_bytes(const GemmProblem& problem, const KernelConfig& config);
 // What a preparation of the operand fills; 0 where the plan does not split it.
 std::int64_t prepared_bytes(const LaunchPlan& plan, GemmOperand operand);
+
+// Which tiles the blocks of a config with stream_k share on the device; no tiles and no blocks where they make whole waves.
+PhaseLine phase_line_on(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
+std::int64_t stream_workspace_bytes(const PhaseLine& line, const KernelConfig& config);
 
 // Few enough rows or columns to be trimmed: a gemv kernel holds them all.
 inline constexpr int kMostTrimmed = 16;

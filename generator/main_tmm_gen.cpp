@@ -64,7 +64,8 @@ struct Steps {
 
 // Families that only prepare or finish others' products serve no problem; their kernels are shown by themselves.
 bool is_step_of_others(const KernelConfig& config) {
-    return config.family == family::reduce || config.family == family::pack || config.family == family::pad;
+    return config.family == family::reduce || config.family == family::pack || config.family == family::pad ||
+           config.family == family::fixup;
 }
 
 // Why the config can't serve the problem.

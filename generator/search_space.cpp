@@ -222,7 +222,8 @@ bool is_step_only(int family) {
         case family::pad:
         case family::scan:
         case family::planes:
-        case family::rescue: return true;
+        case family::rescue:
+        case family::fixup: return true;
     }
     return false;
 }
@@ -288,11 +289,12 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
             if (blocks(edge.config, edge.extent.rows, edge.extent.columns, 1) > kLargestGrid / std::max<std::int64_t>(1, p.batch))
                 return "more blocks for what is trimmed than a grid can hold (2^31 - 1)";
     }
+    if (c.stream_k != 0 && phase_line_on(p, c, device).tiles == 0) return "stream_k has no tiles to share: they make whole waves";
     if (c.split_k > 1 && c.split_k > p.k) return "more parts than K has elements";
-    const double workspace = workspace_estimate(p, c);
+    const double workspace = workspace_estimate(p, c, device);
     if (workspace > static_cast<double>(kLargestWorkspace))
-        return fmt::format("split_k = {} and pack_ab = {} need {:.0f} MiB of workspace, more than {}", c.split_k, c.pack_ab,
-                           workspace / (1 << 20), kLargestWorkspace >> 20);
+        return fmt::format("split_k = {}, stream_k = {} and pack_ab = {} need {:.0f} MiB of workspace, more than {}", c.split_k, c.stream_k,
+                           c.pack_ab, workspace / (1 << 20), kLargestWorkspace >> 20);
     return std::nullopt;
 }
 
@@ -322,7 +324,7 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
     double best_estimate = 0;
     const auto consider = [&](const KernelConfig& config) {
         const double estimate = model.estimate(config);
-        if ((best && estimate >= best_estimate) || workspace_estimate(problem, config) > static_cast<double>(most_workspace) ||
+        if ((best && estimate >= best_estimate) || workspace_estimate(problem, config, device) > static_cast<double>(most_workspace) ||
             why_invalid(problem, config, device) || why_inaccurate(problem, config))
             return;
         best = config;

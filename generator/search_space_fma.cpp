@@ -1,6 +1,7 @@
 #include "generator/search_space_fma.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -72,6 +73,10 @@ KernelConfig along_k(KernelConfig config) {
     config.along_k = 1;
     return config;
 }
+KernelConfig streamed(KernelConfig config) {
+    config.stream_k = 1;
+    return config;
+}
 KernelConfig packed(KernelConfig config, int pack_ab) {
     config.pack_ab = pack_ab;
     return config;
@@ -98,6 +103,16 @@ bool would_spill(const KernelConfig& c, const KernelSignature& s, const DeviceIn
     return device.registers_per_sm > 0 && wanted > kRoomFor * registers_for(device, simt::threads(c) * c.min_blocks);
 }
 
+// Tiles that fill so much of their waves gain nothing where blocks share them.
+constexpr double kWellFilled = 0.97;
+
+bool pays_to_share(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+    if (c.block_n % simt::kSumVector != 0) return false;
+    const Extent main = main_extent(p, c);
+    const auto per_sm = static_cast<double>(blocks(c, main.rows, main.columns, p.batch)) / std::max(1, device.sm_count);
+    return per_sm < kWellFilled * std::ceil(per_sm);
+}
+
 }  // namespace
 
 std::optional<std::string> why_not_trimmed(const GemmProblem& p, int block_m, int block_n) {
@@ -118,6 +133,7 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
         if (would_spill(config, signature, device)) return;
         config.fma_order = likely_order(config, signature);
         configs.push_back(config);
+        if (config.split_k == 1 && pays_to_share(p, config, device)) configs.push_back(streamed(config));
     };
     const auto add = [&](const RegisterTile& tile, int trim) {
         const Extent main = main_extent(p, KernelConfig{.block_m = tile.block_m, .block_n = tile.block_n, .trim = trim});

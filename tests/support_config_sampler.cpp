@@ -117,6 +117,7 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.fma_order = draw.below(fma_order::count);
             c.cluster = draw.of(std::array{1, 1, 2, 3, 4, 5, 7, 8});
             if (c.split_k % c.cluster != 0) c.cluster = 1;
+            if (c.split_k == 1) c.stream_k = draw.below(2);
             c.raster = draw.of(std::array{0, 0, 1, 2, 8});
             c.min_blocks = 1;
             c.pack_ab = draw.of(std::array{0, 0, 1, 2, 3});

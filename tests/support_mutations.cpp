@@ -15,6 +15,8 @@ constexpr const char* kRealigning = "tmm/realigning_copy.cuh";
 constexpr const char* kWorkItem = "tmm/work_item.cuh";
 constexpr const char* kRaster = "tmm/raster.cuh";
 constexpr const char* kMma = "tmm/mma.cuh";
+constexpr const char* kStream = "tmm/stream.h";
+constexpr const char* kFixup = "tmm/fixup.cuh";
 constexpr const char* kGemv = "tmm/gemv.cuh";
 constexpr const char* kReduce = "tmm/reduce.cuh";
 constexpr const char* kPack = "tmm/pack.cuh";
@@ -102,9 +104,9 @@ const std::vector<Mutation> kMutations = {
     {kSimt, "group of an element read", "values[0][i + j] = read.element[j]", "values[0][i + j] = read.element[0]", "simt registers"},
     {kSimt, "fragment's place", "line + element_of<layout, per_thread, threads_across>(0, i)", "line + element_of<layout, per_thread, threads_across>(i, 0)", "simt registers"},
     {kSimt, "fragment's line", "stage_tile_ + k * layout.line_distance;", "stage_tile_ + k / steps_at_once(layout) % 4 * layout.line_distance;", "simt registers"},
-    {kSimt, "tiles of A for B", "b(tiles_b, place.n)", "b(tiles_a, place.n)", "simt registers"},
-    {kSimt, "place of A", "a(tiles_a, place.m)", "a(tiles_a, place.n)", "simt registers"},
-    {kSimt, "place of B", "b(tiles_b, place.n)", "b(tiles_b, place.m)", "simt registers"},
+    {kSimt, "tiles of A for B", "b(tiles.b, place.n)", "b(tiles.a, place.n)", "simt registers"},
+    {kSimt, "place of A", "a(tiles.a, place.m)", "a(tiles.a, place.n)", "simt registers"},
+    {kSimt, "place of B", "b(tiles.b, place.n)", "b(tiles.b, place.m)", "simt registers"},
     {kSimt, "the next fragments' line", "next = (k + 1) % config.block_k", "next = k % config.block_k", "simt registers"},
     {kSimt, "fragments that are on their way", "return values_[k / steps % 2]", "return values_[(k / steps + 1) % 2]", "simt registers"},
     {kSimt, "line along K, read", "stage_tile_ + line * layout.line_distance + k", "stage_tile_ + line * layout.line_distance", "simt along k"},
@@ -128,13 +130,32 @@ const std::vector<Mutation> kMutations = {
     // simt: clusters.
     {kSimt, "no barrier before the parts are read", "// Every block's part is there.\n    ptx::cluster_sync();", "", "simt cluster"},
     {kSimt, "no barrier before the parts go away", "before the others have read it.\n    ptx::cluster_meet();", "before the others have read it.\n", "simt cluster"},
-    {kWorkItem, "blocks of a cluster, of one tile", "tile = index / cluster % (tiles_m * tiles_n)", "tile = index % (tiles_m * tiles_n)", "simt cluster"},
+    {kWorkItem, "blocks of a cluster, of one tile", "tile_of_c<config>(args, index / cluster)", "tile_of_c<config>(args, index)", "simt cluster"},
     {kWorkItem, "part of K of a block in a cluster", "rest % clusters_k * cluster + rank", "rest % clusters_k + rank * clusters_k", "simt clusters"},
     {"tmm/partial_sums.cuh", "a part is left out", "for (int p = 1; p < parts; ++p)", "for (int p = 2; p < parts; ++p)", "simt cluster"},
     {kSimt, "the same part again", "ptx::mapa(part, r)", "ptx::mapa(part, 0)", "simt cluster"},
     {kSimt, "every block sums all", "vector += config.cluster * threads(config)", "vector += threads(config)", "simt cluster"},
     {kSimt, "row of a sum", "const int row = vector / vectors_per_row;", "const int row = vector % vectors_per_row;", "simt cluster"},
-    {kSimt, "place of a group's part", "part + row * config.block_n + column", "part + column * config.block_n + row", "simt cluster"},
+    {kSimt, "place of a group's part", "part + row * config.block_n + (width", "part + column * config.block_n + (width", "simt cluster"},
+    // simt: stream-K.
+    {kStream, "no part of its own for the second end", "(begin_of(block) < tile * phases ? 1 : 0)", "0", "simt stream"},
+    {kStream, "whole tiles after the shared ones", "tile = tiles + block - blocks", "tile = block", "simt stream and whole tiles"},
+    {kStream, "phases of the first tile", "return left < stretch.end - stretch.begin ? left : stretch.end - stretch.begin;", "return stretch.end - stretch.begin;", "simt stream"},
+    {kWorkItem, "the first phase", "item.k_begin = phase * config.block_k", "item.k_begin = 0", "simt stream"},
+    {kWorkItem, "no end of K for the last phase", "(phase + phases) * config.block_k < args.k ? (phase + phases) * config.block_k : args.k", "(phase + phases) * config.block_k", "simt stream"},
+    {kSimt, "no barrier between two items", "before the next item's come.\n        __syncthreads();", "before the next item's come.\n", "simt stream"},
+    {kSimt, "whole tiles left as parts", "line.phases_of_first_tile(left) == line.phases", "false", "simt stream and whole tiles"},
+    {kSimt, "sums begin where the last ended", "sums[i][j] = 0;", "if (item.k_begin == 0) sums[i][j] = 0;", "simt stream"},
+    {kSimt, "progress known too late", "line.phases_of_first_tile(left);\n        __syncthreads();", "line.phases_of_first_tile(left);", "simt stream"},
+    {kSimt, "columns of a part as they were", "values.element[place_in_part(i) % width]", "values.element[i]", "simt stream"},
+    {kSimt, "a single column as it was", "(width == 1 ? place_in_part(column) : column)", "column", "simt stream along k"},
+    {kFixup, "columns of a part as they are", "sums[place_in_part(i)].value()", "sums[i].value()", "simt stream"},
+    {kFixup, "the last part is left out", "block <= last", "block < last", "simt stream"},
+    {kFixup, "whole tiles added up", "first == last || ", "", "simt stream and whole tiles"},
+    {kFixup, "no check of M", "|| row >= args.m ", "", "simt stream"},
+    {kFixup, "no check of N", "left < kVector ? static_cast<int>(left) : kVector", "kVector", "simt stream"},
+    {kFixup, "row of a sum", "place.row0 + vector / vectors_per_row", "place.row0 + vector % vectors_per_row", "simt stream"},
+    {kFixup, "C's stride", "place.batch * args.stride_c", "place.batch * args.stride_a", "simt stream"},
     {kSimt, "the stage read from, the next", "a.next_stage();", "", "simt async"},
     {kSimt, "the stage read from, the first again", "stage_ == stages ? 1 - stages : 1", "1", "simt async"},
     {kSimt, "the stage read from, counted", "if (stage_ == stages) stage_ = 0;", "", "simt async"},

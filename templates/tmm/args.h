@@ -20,7 +20,7 @@ struct GemmArgs {
     const void* b = nullptr;
     void* c = nullptr;
     const void* bias = nullptr;
-    // Partial results of split-K in the accumulator's type: [batch][split][m][workspace_ld(n)].
+    // Partial results in the accumulator's type: split-K's as [batch][split][m][workspace_ld(n)], stream-K's as [part][block_m][block_n].
     void* workspace = nullptr;
     i64 m = 0;
     i64 n = 0;
@@ -36,9 +36,14 @@ struct GemmArgs {
     i64 k_per_split = 0;
     int split_k = 1;
     int raster = 0;
+    // Stream-K: so many of the first tiles are shared by the first blocks.
+    int stream_blocks = 0;
+    i64 stream_tiles = 0;
     // Exact in double for every compute type.
     double alpha = 1;
     double beta = 0;
+    // A factor that changes nothing (simt.cuh, store_part).
+    float one = 1;
 
     // Of A, or of B.
     constexpr i64 stride(bool of_b) const { return of_b ? stride_b : stride_a; }

@@ -18,7 +18,8 @@ inline constexpr int pad = 8;      // operands copied as they lie, rows aligned;
 inline constexpr int scan = 9;     // no kernel any more: planes finds the largest elements itself
 inline constexpr int planes = 10;  // floats written as sums of 16-bit numbers; a step of plans that multiply those
 inline constexpr int rescue = 11;  // simt where planes did not fit; a step of such plans
-inline constexpr int count = 12;
+inline constexpr int fixup = 12;   // the sum of the parts of tiles that stream-K's blocks share; a step of such plans
+inline constexpr int count = 13;
 }  // namespace family
 
 namespace boundary {
@@ -63,6 +64,7 @@ struct KernelConfig {
     int ping_pong = 0;
     int overlap = 0;
     int fma_order = 0;
+    int stream_k = 0;
 
     friend constexpr bool operator==(const KernelConfig&, const KernelConfig&) = default;
 };
@@ -80,8 +82,8 @@ struct Parameter {
     const char* help;
 };
 
-inline constexpr const char* kFamilyNames[] = {"naive", "tiled", "simt", "gemv", "reduce", "pack",
-                                               "wgmma", "mma",   "pad",  "scan", "planes", "rescue"};
+inline constexpr const char* kFamilyNames[] = {"naive", "tiled", "simt", "gemv",   "reduce", "pack", "wgmma",
+                                               "mma",   "pad",   "scan", "planes", "rescue", "fixup"};
 inline constexpr const char* kBoundaryNames[] = {"exact", "guarded", "peeled", "hardware"};
 
 inline constexpr Parameter kParameters[] = {
@@ -126,6 +128,8 @@ inline constexpr Parameter kParameters[] = {
      "1: kernels begin while the one before them in the stream ends, and wait for its end themselves"},
     {"fma_order", &KernelConfig::fma_order, fma_order::two_rows, nullptr, 0, false,
      "how simt goes through a thread's products: 0: two rows at a time, 1: one, 2: four; 3: one column, 4: two, 5: four"},
+    {"stream_k", &KernelConfig::stream_k, 0, nullptr, 0, false,
+     "1: tiles beyond whole waves are shared along K, evenly by all blocks; a second kernel adds up what is left of them"},
 };
 inline constexpr int kParameterCount = sizeof(kParameters) / sizeof(kParameters[0]);
 static_assert(kParameterCount * sizeof(int) == sizeof(KernelConfig), "every field of KernelConfig needs its row in kParameters");

@@ -1,6 +1,7 @@
 // The families' rules behind one name each, for the host: how many threads, how much shared memory, what is not allowed.
 #pragma once
 
+#include "tmm/fixup.h"
 #include "tmm/gemv.h"
 #include "tmm/mma.h"
 #include "tmm/naive.h"
@@ -28,6 +29,7 @@ constexpr int threads(const KernelConfig& c) {
         case family::pad: return pad::threads(c);
         case family::planes: return planes::threads(c);
         case family::rescue: return rescue::threads(c);
+        case family::fixup: return fixup::threads(c);
     }
     return 0;
 }
@@ -45,6 +47,7 @@ constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
         case family::pad: return pad::shared_bytes(c, s);
         case family::planes: return planes::shared_bytes(c, s);
         case family::rescue: return rescue::shared_bytes(c, s);
+        case family::fixup: return fixup::shared_bytes(c, s);
     }
     return 0;
 }
@@ -64,6 +67,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
         case family::pad: return pad::first_violation(c, s);
         case family::planes: return planes::first_violation(c, s);
         case family::rescue: return rescue::first_violation(c, s);
+        case family::fixup: return fixup::first_violation(c, s);
     }
     return "no such family";
 }
@@ -73,7 +77,7 @@ constexpr int cluster_size(const KernelConfig& c) {
     return c.family == family::wgmma ? wgmma::cluster_size(c) : c.cluster;
 }
 
-// Thread blocks of a kernel over the whole batch; pack, pad, planes and rescue have their own.
+// Thread blocks of a kernel over the whole batch; pack, pad, planes, rescue and fixup have their own.
 constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
     switch (c.family) {
         case family::naive: return naive::blocks(c, m, n, batch);

@@ -23,7 +23,8 @@
 //   |    | . . . . | . . . . | pad|
 //   v    +-------------------+----+
 //
-// The blocks of a cluster take parts of K of one tile and add them up through each other's shared memory.
+// The blocks of a cluster take parts of K of one tile and add them up through each other's shared memory. With stream_k blocks share
+// those tiles that make no whole wave (stream.h).
 #pragma once
 
 #include "tmm/args.h"
@@ -181,18 +182,29 @@ __device__ inline void store_tile(const Destination<signature, config>& destinat
     });
 }
 
+// Hands store(place, vector) each group of the sums, for others to add up: block_m rows of block_n elements from `part` on, in which
+// neighbouring columns have changed places. What leaves as a vector is added up in registers that follow each other, every other one in
+// the same bank as the element of B that it is multiplied with, if that stands in a vector, too; in the next bank, if they change places.
+// Where the way through the products goes by columns neither helps; multiplied by a 1 that the compiler does not know, sums leave from
+// other registers than they are added up in.
+template <KernelSignature signature, KernelConfig config, class Store>
+__device__ inline void store_part(float* part, float one, ThreadPlace place, const float (&sums)[config.thread_m][config.thread_n],
+                                  Store&& store) {
+    for_each_group<signature, config>(place, sums, [&](int row, int column, const float* group) {
+        constexpr int width = group_of(layout_b(config, signature), config.thread_n);
+        Vector<float, width> values;
+#pragma unroll
+        for (int i = 0; i < width; ++i) values.element[place_in_part(i) % width] = takes_rows(config) ? group[i] : group[i] * one;
+        store(part + row * config.block_n + (width == 1 ? place_in_part(column) : column), values);
+    });
+}
+
 // The blocks of a cluster hold parts of one tile's sums. Each adds up its share of the tile, in the order of the ranks, out of all
 // the blocks' shared memory, and stores it. `part`: block_m rows of block_n elements in shared memory.
 template <KernelSignature signature, KernelConfig config, bool guarded>
 __device__ inline void store_cluster_tile(const Destination<signature, config>& destination, i64 row0, i64 column0, ThreadPlace place,
                                           const float (&sums)[config.thread_m][config.thread_n], float* part) {
-    for_each_group<signature, config>(place, sums, [&](int row, int column, const float* group) {
-        constexpr int width = group_of(layout_b(config, signature), config.thread_n);
-        Vector<float, width> values;
-#pragma unroll
-        for (int i = 0; i < width; ++i) values.element[i] = group[i];
-        store_vector(part + row * config.block_n + column, values);
-    });
+    store_part<signature, config>(part, destination.one, place, sums, [](float* to, const auto& values) { store_vector(to, values); });
     // Every block's part is there.
     ptx::cluster_sync();
     constexpr int vectors_per_row = config.block_n / kSumVector;
@@ -207,7 +219,10 @@ __device__ inline void store_cluster_tile(const Destination<signature, config>& 
 #pragma unroll
         for (int r = 0; r < config.cluster; ++r) parts[r] = load_vector<kSumVector>(ptx::mapa(part, r) + vector * kSumVector);
         const Vector<float, kSumVector> sum = sum_of_parts(parts);
-        destination.template store<kSumVector, guarded>(row0 + row, column0 + column, sum.element);
+        float results[kSumVector];
+#pragma unroll
+        for (int i = 0; i < kSumVector; ++i) results[i] = sum.element[place_in_part(i)];
+        destination.template store<kSumVector, guarded>(row0 + row, column0 + column, results);
     }
     // No block ends, and its shared memory with it, before the others have read it.
     ptx::cluster_meet();
@@ -227,25 +242,32 @@ __device__ inline void store_results_of(const GemmArgs& args, const WorkItem& it
 }
 
 template <KernelSignature signature, KernelConfig config>
-__device__ void kernel(const GemmArgs& args) {
-    static_assert(first_violation(config, signature) == nullptr);
-    SharedMemory shared;
-    const SharedTiles<float> tiles_a = shared.take<float, tile_elements(layout_a(config, signature)), config.stages>();
-    const SharedTiles<float> tiles_b = shared.take<float, tile_elements(layout_b(config, signature)), config.stages>();
-    SharedTiles<float> part{};
-    if constexpr (config.cluster > 1) part = shared.take<float, config.block_m * config.block_n>();
+struct Tiles {
+    SharedTiles<float> a;
+    SharedTiles<float> b;
 
-    const WorkItem item = work_item<config>(args, blockIdx.x);
-    const ThreadPlace place = thread_place<config>();
+    __device__ explicit Tiles(SharedMemory& shared)
+        : a(shared.take<float, tile_elements(layout_a(config, signature)), config.stages>()),
+          b(shared.take<float, tile_elements(layout_b(config, signature)), config.stages>()) {}
+};
+
+// sums = the item's rows of A * its columns of B, over its part of K.
+template <KernelSignature signature, KernelConfig config>
+__device__ inline void multiply_item(const GemmArgs& args, const WorkItem& item, ThreadPlace place, const Tiles<signature, config>& tiles,
+                                     float (&sums)[config.thread_m][config.thread_n]) {
     using CopyA = TileCopy<float, layout_a(config, signature), threads(config), config>;
     using CopyB = TileCopy<float, layout_b(config, signature), threads(config), config>;
     TilePipeline<CopyA, CopyB, config.stages> pipeline(
         CopyA(static_cast<const float*>(args.a) + item.batch * args.stride_a, args.lda, item.row0, args.m, item.k_begin, item.k_end),
         CopyB(static_cast<const float*>(args.b) + item.batch * args.stride_b, args.ldb, item.column0, args.n, item.k_begin, item.k_end),
-        tiles_a, tiles_b, item.tiles);
-    FragmentsOfA<signature, config> a(tiles_a, place.m);
-    FragmentsOfB<signature, config> b(tiles_b, place.n);
-    float sums[config.thread_m][config.thread_n] = {};
+        tiles.a, tiles.b, item.tiles);
+    FragmentsOfA<signature, config> a(tiles.a, place.m);
+    FragmentsOfB<signature, config> b(tiles.b, place.n);
+#pragma unroll
+    for (int i = 0; i < config.thread_m; ++i) {
+#pragma unroll
+        for (int j = 0; j < config.thread_n; ++j) sums[i][j] = 0;
+    }
     wait_for_previous_kernel();
     pipeline.begin();
     a.read(0);
@@ -265,7 +287,51 @@ __device__ void kernel(const GemmArgs& args) {
             multiply<config>(a[k], b[k], sums);
         }
     }
-    store_results_of<signature, config>(args, item, place, sums, part.first);
+}
+
+// A block's stretch of the line of all phases (stream.h): parts of tiles at its ends, and between them whole ones. Where it has come to
+// stands in shared memory, in `progress`, and is read again where it is needed, since the products need all registers.
+template <KernelSignature signature, KernelConfig config>
+__device__ inline void multiply_stretch(const GemmArgs& args, ThreadPlace place, const Tiles<signature, config>& tiles,
+                                        volatile i64* progress) {
+    const PhaseLine line = phase_line(config, args);
+    const auto what_is_left = [&] { return Stretch{*progress, line.stretch_of(blockIdx.x).end}; };
+    if (threadIdx.x == 0) *progress = line.stretch_of(blockIdx.x).begin;
+    __syncthreads();
+    while (what_is_left().begin < what_is_left().end) {
+        float sums[config.thread_m][config.thread_n];
+        multiply_item<signature, config>(args, first_work_item<config>(args, line, what_is_left()), place, tiles, sums);
+        const Stretch left = what_is_left();
+        if (line.phases_of_first_tile(left) == line.phases) {
+            store_results_of<signature, config>(args, first_work_item<config>(args, line, left), place, sums, nullptr);
+        } else {
+            const i64 part = line.part_of(blockIdx.x, line.first_tile(left));
+            store_part<signature, config>(static_cast<float*>(args.workspace) + part * (config.block_m * config.block_n), args.one, place,
+                                          sums, [](float* to, const auto& values) { store_vector_global(to, values); });
+        }
+        // Everyone has read the last tile of A and B, and what was left, before the next item's come.
+        __syncthreads();
+        if (threadIdx.x == 0) *progress = left.begin + line.phases_of_first_tile(left);
+        __syncthreads();
+    }
+}
+
+template <KernelSignature signature, KernelConfig config>
+__device__ void kernel(const GemmArgs& args) {
+    static_assert(first_violation(config, signature) == nullptr);
+    SharedMemory shared;
+    const Tiles<signature, config> tiles(shared);
+    const ThreadPlace place = thread_place<config>();
+    if constexpr (config.stream_k != 0) {
+        multiply_stretch<signature, config>(args, place, tiles, shared.take<i64, 1>().first);
+    } else {
+        SharedTiles<float> part{};
+        if constexpr (config.cluster > 1) part = shared.take<float, config.block_m * config.block_n>();
+        const WorkItem item = work_item<config>(args, blockIdx.x);
+        float sums[config.thread_m][config.thread_n];
+        multiply_item<signature, config>(args, item, place, tiles, sums);
+        store_results_of<signature, config>(args, item, place, sums, part.first);
+    }
 }
 
 }  // namespace tmm::simt

@@ -81,13 +81,13 @@ constexpr int group_of(const TileLayout& l, int per_thread) {
     return l.lines_along_k ? 1 : per_thread < 4 ? per_thread : 4;
 }
 
-// Columns that a thread sums at once where a cluster adds up its blocks' parts.
+// Columns that a thread sums at once where parts of K are added up.
 constexpr int kSumVector = 4;
 
 constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
     return shared_tile_bytes<float>(tile_elements(layout_a(c, s)), c.stages) +
            shared_tile_bytes<float>(tile_elements(layout_b(c, s)), c.stages) +
-           (c.cluster > 1 ? shared_tile_bytes<float>(c.block_m * c.block_n) : 0);
+           (c.cluster > 1 ? shared_tile_bytes<float>(c.block_m * c.block_n) : 0) + (c.stream_k != 0 ? shared_tile_bytes<i64>(1) : 0);
 }
 
 // Rows of the matrix within a tile, and their length.
@@ -170,6 +170,9 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.cluster < 1 || c.cluster > 8) return "cluster is 1 to 8";
     if (c.split_k % c.cluster != 0) return "cluster must divide split_k";
     if (c.cluster > 1 && c.block_n % kSumVector != 0) return "a cluster sums vectors of 4 columns: block_n must be a multiple of 4";
+    if (c.stream_k != 0 && c.stream_k != 1) return "stream_k is 0 or 1";
+    if (c.stream_k == 1 && c.split_k != 1) return "stream_k divides K itself: split_k and cluster are 1";
+    if (c.stream_k == 1 && c.block_n % kSumVector != 0) return "stream_k adds up vectors of 4 columns: block_n must be a multiple of 4";
     if (c.raster < 0 || c.raster > 64) return "raster is 0 to 64";
     if (c.swap_ab != 0 || c.warps_m != 1 || c.warps_n != 1 || c.multicast_a != 1 || c.multicast_b != 1)
         return "simt does not use swap_ab, warps_m, warps_n, multicast_a and multicast_b";

@@ -5,15 +5,19 @@
 #include "tmm/config.h"
 #include "tmm/epilogue.cuh"
 #include "tmm/raster.cuh"
+#include "tmm/stream.h"
 
 namespace tmm {
 
-// What a block works on: a tile of C, a part of K, a member of the batch.
-struct WorkItem {
-    // The tile's first row and column of C.
+// A tile's first row and column of C, and the member of the batch.
+struct TileOfC {
     i64 row0;
     i64 column0;
     i64 batch;
+};
+
+// What a block works on: a tile of C, and a part of K.
+struct WorkItem : TileOfC {
     int split;
     // The part of K, and how many tiles of block_k it makes.
     i64 k_begin;
@@ -21,26 +25,48 @@ struct WorkItem {
     int tiles;
 };
 
+// The index-th of all of the batch's tiles, or of as many times as many: where it begins, and in `batch` how often they went before it.
+// Index holds their number.
+template <KernelConfig config, class Index>
+__device__ inline TileOfC tile_of_c(const GemmArgs& args, Index index) {
+    const Index tiles_m = static_cast<Index>((args.m + config.block_m - 1) / config.block_m);
+    const Index tiles_n = static_cast<Index>((args.n + config.block_n - 1) / config.block_n);
+    const TilePlace<Index> place = tile_place(index % (tiles_m * tiles_n), tiles_m, tiles_n, args.raster);
+    return TileOfC{.row0 = static_cast<i64>(place.m) * config.block_m,
+                   .column0 = static_cast<i64>(place.n) * config.block_n,
+                   .batch = static_cast<i64>(index / (tiles_m * tiles_n))};
+}
+
 // index: the block's, in a type that holds the number of items.
 template <KernelConfig config, class Index>
 __device__ inline WorkItem work_item(const GemmArgs& args, Index index) {
-    const Index tiles_m = static_cast<Index>((args.m + config.block_m - 1) / config.block_m);
-    const Index tiles_n = static_cast<Index>((args.n + config.block_n - 1) / config.block_n);
     // The blocks of a cluster, which follow each other, take parts of one tile.
     constexpr Index cluster = config.cluster;
     const Index rank = index % cluster;
-    const Index tile = index / cluster % (tiles_m * tiles_n);
-    const Index rest = index / cluster / (tiles_m * tiles_n);
     const Index clusters_k = static_cast<Index>(args.split_k) / cluster;
-    const TilePlace<Index> place = tile_place(tile, tiles_m, tiles_n, args.raster);
     WorkItem item;
-    item.row0 = static_cast<i64>(place.m) * config.block_m;
-    item.column0 = static_cast<i64>(place.n) * config.block_n;
+    static_cast<TileOfC&>(item) = tile_of_c<config>(args, index / cluster);
+    const Index rest = static_cast<Index>(item.batch);
     item.batch = rest / clusters_k;
     item.split = static_cast<int>(rest % clusters_k * cluster + rank);
     item.k_begin = item.split * args.k_per_split;
     item.k_end = item.k_begin + args.k_per_split < args.k ? item.k_begin + args.k_per_split : args.k;
     item.tiles = item.k_end > item.k_begin ? static_cast<int>((item.k_end - item.k_begin + config.block_k - 1) / config.block_k) : 0;
+    return item;
+}
+
+// The first tile of a stretch, and the part of K that belongs to the stretch.
+template <KernelConfig config>
+__device__ inline WorkItem first_work_item(const GemmArgs& args, const PhaseLine& line, const Stretch& stretch) {
+    const i64 tile = line.first_tile(stretch);
+    const i64 phase = stretch.begin - tile * line.phases;
+    const i64 phases = line.phases_of_first_tile(stretch);
+    WorkItem item;
+    static_cast<TileOfC&>(item) = tile_of_c<config>(args, static_cast<unsigned>(tile));
+    item.split = 0;
+    item.k_begin = phase * config.block_k;
+    item.k_end = (phase + phases) * config.block_k < args.k ? (phase + phases) * config.block_k : args.k;
+    item.tiles = args.k > 0 ? static_cast<int>(phases) : 0;
     return item;
 }
 
@@ -53,14 +79,16 @@ struct Destination {
     i64 ld;
     float alpha;
     float beta;
+    float one;
     // Of the whole matrix.
     i64 rows;
     i64 columns;
 
     __device__ Destination(const GemmArgs& args, const WorkItem& item)
         : ld(is_partial<config> ? workspace_ld(args.n) : args.ldc),
-          alpha(is_partial<config> ? 1.0f : static_cast<float>(args.alpha)),
+          alpha(is_partial<config> ? args.one : static_cast<float>(args.alpha)),
           beta(is_partial<config> ? 0.0f : static_cast<float>(args.beta)),
+          one(args.one),
           rows(args.m),
           columns(args.n) {
         const i64 part = (item.batch * args.split_k + item.split) / config.cluster;

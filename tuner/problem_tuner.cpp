@@ -15,8 +15,8 @@
 namespace tmm {
 namespace {
 
-// What a problem gets however small the budget.
-constexpr int kAtLeast = 5;
+// So many of the first candidates are measured however small the budget.
+constexpr std::size_t kAtLeast = 5;
 // The run-off's part of a problem's share.
 constexpr double kRunOffShare = 0.15;
 // What variants of the fastest get before it.
@@ -285,7 +285,7 @@ void ProblemTuner::measure_missing(Session& s, std::size_t first, double kept_sh
         }
         const double elapsed = seconds_since(s.start);
         if (s.share_seconds > 0 && elapsed > (1 - kept_share) * s.share_seconds) {
-            const bool enough = s.results.front() && s.outcomes() >= kAtLeast && (s.best_us > 0 || elapsed > 3 * s.share_seconds);
+            const bool enough = missing.front() >= kAtLeast && (s.best_us > 0 || elapsed > 3 * s.share_seconds);
             if (enough) {
                 s.cut = true;
                 break;

@@ -9,18 +9,15 @@
 #include <mutex>
 #include <thread>
 
-#include "db/verified_times.h"
 #include "generator/environment.h"
 #include "generator/text.h"
 #include "tuner/elapsed.h"
 #include "tuner/measured_order.h"
 #include "tuner/problem_tuner.h"
+#include "tuner/remembered.h"
 
 namespace tmm {
 namespace {
-
-// Configs that a problem is measured with though its search does not have them.
-constexpr std::size_t kRemembered = 8;
 
 bool same_model(const DeviceInfo& a, const DeviceInfo& b) {
     return a.name == b.name && a.compute_capability() == b.compute_capability() && a.sm_count == b.sm_count;
@@ -77,20 +74,22 @@ std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort
     return fastest_measured(predicted, all, rows);
 }
 
-// The search's candidates, and behind the first of them the fastest that were measured beside these: what a search offers changes with tmm,
-// and a winner must not be lost by that.
+// The search's candidates; behind the first of them, which is the default, those that are known to be fast: what a search offers changes
+// with tmm, a budget may end it early, and a winner must not be lost by that.
 std::vector<Candidate> candidates_and_remembered(const GemmProblem& problem, Effort effort, Group& group, TuningDatabase& database) {
     std::vector<Candidate> candidates = make_candidates(problem, effort, group, database);
-    std::vector<Candidate> remembered;
-    for (const MeasuredCandidate& row : verified_times(database.measurements(problem))) {
-        if (remembered.size() == kRemembered) break;
-        const auto is_its = [&](const Candidate& candidate) { return candidate.config == row.config; };
-        // Some serve other compute modes.
-        if (std::none_of(candidates.begin(), candidates.end(), is_its) && !why_invalid(problem, row.config, group.environment.device) &&
-            !why_inaccurate(problem, row.config))
-            remembered.push_back(make_candidate(problem, row.config, group.environment.device, group.book));
+    if (candidates.empty()) return candidates;
+    const DeviceInfo& device = group.environment.device;
+    auto next = candidates.begin() + 1;
+    for (const KernelConfig& config : remembered_configs(problem, database.measurements(problem), device)) {
+        if (config == candidates.front().config) continue;
+        const auto place = std::find_if(next, candidates.end(), [&](const Candidate& candidate) { return candidate.config == config; });
+        if (place == candidates.end())
+            next = candidates.insert(next, make_candidate(problem, config, device, group.book));
+        else
+            std::rotate(next, place, place + 1);
+        ++next;
     }
-    if (!candidates.empty()) candidates.insert(candidates.begin() + 1, remembered.begin(), remembered.end());
     return candidates;
 }
 

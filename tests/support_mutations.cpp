@@ -146,6 +146,7 @@ const std::vector<Mutation> kMutations = {
     {kSimt, "no barrier between two items", "before the next item's come.\n        __syncthreads();", "before the next item's come.\n", "simt stream"},
     {kSimt, "whole tiles left as parts", "line.phases_of_first_tile(left) == line.phases", "false", "simt stream and whole tiles"},
     {kSimt, "sums begin where the last ended", "sums[i][j] = 0;", "if (item.k_begin == 0) sums[i][j] = 0;", "simt stream"},
+    {kSimt, "progress read before it is known", "line.stretch_of(blockIdx.x).begin;\n    __syncthreads();", "line.stretch_of(blockIdx.x).begin;", "simt stream"},
     {kSimt, "progress known too late", "line.phases_of_first_tile(left);\n        __syncthreads();", "line.phases_of_first_tile(left);", "simt stream"},
     {kSimt, "columns of a part as they were", "values.element[place_in_part(i) % width]", "values.element[i]", "simt stream"},
     {kSimt, "a single column as it was", "(width == 1 ? place_in_part(column) : column)", "column", "simt stream along k"},

@@ -18,44 +18,44 @@ constexpr double kSchedulers = 4;
 // Issue slots of a warp: of an FMA, and more in a thread tile of more than 64 elements, and where one operand, or both, are read along K;
 // of a read of 4 elements; beside these of one k; of a copy of a vector, more where it is turned, where it passes through registers, or
 // through them to be turned, and where it looks for the matrix's edges; and of a tile's barrier.
-constexpr double kSlotsOfFma = 1.03;
-constexpr double kLargeThreadTile = 0.1;
-constexpr double kOneAlongK = 0.19;
-constexpr double kBothAlongK = 0.13;
-constexpr double kSlotsOfRead = 1.5;
-constexpr double kSlotsOfK = 4.7;
-constexpr double kSlotsOfCopy = 7.5;
-constexpr double kSlotsOfTurning = 5.6;
-constexpr double kSlotsOfSyncCopy = 45;
-constexpr double kSlotsOfTurningInRegisters = 95;
-constexpr double kSlotsOfEdges = 7.1;
-constexpr double kSlotsOfTile = 7;
+constexpr double kSlotsOfFma = 1;
+constexpr double kLargeThreadTile = 0.095;
+constexpr double kOneAlongK = 0.185;
+constexpr double kBothAlongK = 0.252;
+constexpr double kSlotsOfRead = 1.37;
+constexpr double kSlotsOfK = 4.21;
+constexpr double kSlotsOfCopy = 10.3;
+constexpr double kSlotsOfTurning = 5.28;
+constexpr double kSlotsOfSyncCopy = 31.5;
+constexpr double kSlotsOfTurningInRegisters = 85.5;
+constexpr double kSlotsOfEdges = 6.57;
+constexpr double kSlotsOfTile = 7.1;
 // Clocks of shared memory for a warp's access to vectors of 4.
-constexpr double kClocksOfVector = 2.29;
+constexpr double kClocksOfVector = 2.27;
 // With few warps: how much longer, with 8 on an SM.
-constexpr double kFewWarps = 0.02;
+constexpr double kFewWarps = 0.0209;
 // A warp's own way through a tile's instructions, and through loads from memory.
-constexpr double kChain = 1.71;
-constexpr double kChainOfK = 0.24;
-constexpr double kLoad = 0.73;
+constexpr double kChain = 1.63;
+constexpr double kChainOfK = 0.239;
+constexpr double kLoad = 0.686;
 // Blocks that share tiles are at different k at a time, and find less in the caches.
-constexpr double kSharedTiles = 1.05;
+constexpr double kSharedTiles = 1.04;
 // A wave's first tiles and its results, where no other block of the SM goes on meanwhile.
-constexpr double kFill = 5;
-constexpr double kMemoryBytesPerMicrosecond = 9.15e6;
+constexpr double kFill = 5.5;
+constexpr double kMemoryBytesPerMicrosecond = 1.1e7;
 // Rows of tiles that are shorter than a line of 128 bytes: how much longer for each piece more.
-constexpr double kShortPieces = 0.44;
+constexpr double kShortPieces = 0.376;
 constexpr double kLineElements = 32;
 // Between 1, where memory's time is added to the rest, and infinity, where the longer counts alone.
 constexpr double kNorm = 1.25;
-constexpr double kFixed = 0.34;
-constexpr double kPack = 3.4;
-constexpr double kPackedBytesPerMicrosecond = 1.86e6;
-constexpr double kReduce = 2.76;
-constexpr double kReducedBytesPerMicrosecond = 7.2e6;
+constexpr double kFixed = 0.348;
+constexpr double kPack = 4.14;
+constexpr double kPackedBytesPerMicrosecond = 1.48e6;
+constexpr double kReduce = 2.45;
+constexpr double kReducedBytesPerMicrosecond = 8.18e6;
 // Each time that a cluster's number of parts doubles; and of a tile's element, that its blocks show each other.
-constexpr double kClusterSum = 0.52;
-constexpr double kClusterElement = 4.5e-4;
+constexpr double kClusterSum = 0.406;
+constexpr double kClusterElement = 2.34e-4;
 constexpr double kPartialBytes = 4;
 constexpr double kEdge = 1.5;
 constexpr double kShortestEdge = 4;

@@ -207,6 +207,37 @@ TEST_CASE_FIXTURE(Fixture, "a trimmed product is whole, and nothing but it is wr
     }
 }
 
+TEST_CASE_FIXTURE(Fixture,
+                  "blocks that share tiles share them too where there is no product: alpha = 0 leaves beta C, NaN in A and B unread") {
+    const KernelConfig config = parse_config(
+        "family=simt,block_m=16,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=3,async_copy=1,vector_width=4,boundary=peeled,stream_k="
+        "1");
+    // One tile for the four SMs, three, and eleven of which three are shared.
+    for (const char* shape : {"13x27x100 beta=1", "45x30x100 beta=1", "170x30x100 beta=1"}) {
+        CAPTURE(shape);
+        const GemmProblem p = parse_shape(shape).problem;
+        REQUIRE(why_invalid(p, config, device->info()).value_or("") == "");
+        const LaunchPlan launches = make_launch_plan(p, config, device->info());
+        REQUIRE(launches.steps.size() == 2);
+        auto made = ExecutablePlan::make(launches, *loader);
+        REQUIRE(std::holds_alternative<ExecutablePlan>(made));
+        const float nan = std::numeric_limits<float>::quiet_NaN();
+        const std::vector<float> a(static_cast<std::size_t>(p.m * p.k), nan);
+        const std::vector<float> b(static_cast<std::size_t>(p.k * p.n), nan);
+        std::vector<float> workspace(static_cast<std::size_t>(launches.workspace_bytes / 4) + 64, nan);
+        void* aligned = workspace.data();
+        std::size_t space = workspace.size() * sizeof(float);
+        REQUIRE(std::align(256, static_cast<std::size_t>(launches.workspace_bytes), aligned, space));
+        for (const double beta : {0.0, 2.0}) {
+            std::vector<float> c(static_cast<std::size_t>(p.m * p.n), beta == 0 ? nan : 1.5f);
+            std::get<ExecutablePlan>(made).run(
+                {.a = a.data(), .b = b.data(), .c = c.data(), .workspace = aligned, .alpha = 0, .beta = beta}, nullptr);
+            device->synchronize();
+            CHECK(c == std::vector<float>(c.size(), beta == 0 ? 0.0f : 3.0f));
+        }
+    }
+}
+
 TEST_CASE_FIXTURE(Fixture, "a plan with nothing to do has no kernels and runs") {
     const auto plan = std::get<ExecutablePlan>(make(GemmProblem{.m = 0, .n = 3, .k = 3, .lda = 3, .ldb = 3, .ldc = 3}));
     CHECK(plan.plan().steps.empty());

@@ -6,6 +6,7 @@
 #include "generator/assumed_device.h"
 #include "generator/launch_plan.h"
 #include "generator/search_space.h"
+#include "generator/search_space_fma.h"
 #include "generator/shapes_file.h"
 #include "generator/text.h"
 #include "tmm/rules.h"
@@ -80,4 +81,27 @@ TEST_CASE("a plan with stream_k launches fewer blocks than tiles, and a second k
     CHECK(why_invalid(whole, config, device) == "stream_k has no tiles to share: they make whole waves");
     config.split_k = 2;
     CHECK(why_invalid(problem, config, device) == "stream_k divides K itself: split_k and cluster are 1");
+}
+
+TEST_CASE("the search offers stream-K where tiles leave places of the SMs idle, and only what is valid") {
+    const DeviceInfo device = assumed_device("sm_90a");
+    for (const char* text : {"1536x1536x1536 compute=f32_strict", "1000x3000x2000 ops=nt", "64x64x64 batch=100", "33x35x37"}) {
+        CAPTURE(text);
+        const GemmProblem problem = parse_shape(text).problem;
+        bool some = false;
+        for (const KernelConfig& config : simt_configs(problem, device)) {
+            if (config.stream_k == 0) continue;
+            some = true;
+            CAPTURE(to_text(config));
+            const std::string reason = why_invalid(problem, config, device).value_or("");
+            // Its progress takes shared memory, too, for which there may be no room.
+            KernelConfig without = config;
+            without.stream_k = 0;
+            CHECK((reason.empty() || reason.find("shared memory") != std::string::npos || why_invalid(problem, without, device)));
+        }
+        CHECK(some);
+    }
+    // 8 x 66 tiles of 64 x 64 are four for each of 132 SMs.
+    for (const KernelConfig& config : simt_configs(parse_shape("512x4224x1024").problem, device))
+        if (config.block_m == 64 && config.block_n == 64 && config.min_blocks == 4) CHECK(config.stream_k == 0);
 }

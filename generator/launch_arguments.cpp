@@ -1,0 +1,306 @@
+#include "generator/launch_arguments.h"
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+#include "tmm/rules.h"
+
+namespace tmm {
+
+std::int64_t k_per_split(const GemmProblem& problem, const KernelConfig& config) {
+    const std::int64_t share = (problem.k + config.split_k - 1) / config.split_k;
+    return (share + config.block_k - 1) / config.block_k * config.block_k;
+}
+
+std::int64_t offset_a(const GemmProblem& problem, const Extent& extent) {
+    return problem.op_a == Operation::none ? extent.row0 * problem.lda : extent.row0;
+}
+std::int64_t offset_b(const GemmProblem& problem, const Extent& extent) {
+    return problem.op_b == Operation::none ? extent.column0 : extent.column0 * problem.ldb;
+}
+std::int64_t offset_c(const GemmProblem& problem, const Extent& extent) {
+    return extent.row0 * problem.ldc + extent.column0;
+}
+
+PlanesOperands planes_operands(const GemmProblem& p, const KernelConfig& config) {
+    const GemmArgs shape{.m = p.m,
+                         .n = p.n,
+                         .k = p.k,
+                         .batch = p.batch,
+                         .lda = p.lda,
+                         .ldb = p.ldb,
+                         .stride_a = p.stride_a,
+                         .stride_b = p.stride_b,
+                         .k_per_split = k_per_split(p, config),
+                         .split_k = config.split_k};
+    return {.a = planes::operand_a(shape, signature_of(p)), .b = planes::operand_b(shape, signature_of(p))};
+}
+
+namespace {
+
+// Null pointers, which are allowed where nothing is read, stay null.
+const void* advanced(const void* pointer, std::int64_t elements, ElementType type) {
+    return pointer ? static_cast<const std::byte*>(pointer) + elements * size_of(type) : nullptr;
+}
+
+GemmArgs make_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
+    const auto& [config, extent] = std::tie(step.config, step.extent);
+    // alpha = 0 promises that A and B are not read, whatever stands there, NaN and null pointers included; k = 0 does that, and
+    // leaves beta * C.
+    const bool product = call.alpha != 0 && problem.k > 0;
+    return GemmArgs{.a = advanced(call.a, offset_a(problem, extent), problem.type_a),
+                    .b = advanced(call.b, offset_b(problem, extent), problem.type_b),
+                    .c = static_cast<std::byte*>(call.c) + offset_c(problem, extent) * size_of(problem.type_c),
+                    .bias = call.bias,
+                    .workspace = call.workspace,
+                    .m = extent.rows,
+                    .n = extent.columns,
+                    .k = product ? problem.k : 0,
+                    .batch = problem.batch,
+                    .lda = problem.lda,
+                    .ldb = problem.ldb,
+                    .ldc = problem.ldc,
+                    .stride_a = problem.stride_a,
+                    .stride_b = problem.stride_b,
+                    .stride_c = problem.stride_c,
+                    .k_per_split = k_per_split(problem, config),
+                    .split_k = config.split_k,
+                    .raster = config.raster,
+                    .stream_blocks = static_cast<int>(step.line.blocks),
+                    .stream_tiles = step.line.tiles,
+                    .alpha = product ? call.alpha : 0.0,
+                    .beta = call.beta};
+}
+
+std::byte* at(void* workspace, std::int64_t offset) {
+    return static_cast<std::byte*>(workspace) + offset;
+}
+
+PlanesOperand planes_at(void* first, const planes::Operand& operand, int planes) {
+    std::int64_t offset = 0;
+    const auto take = [&](std::int64_t bytes) {
+        std::byte* const place = at(first, offset);
+        offset += bytes;
+        return place;
+    };
+    PlanesOperand taken;
+    taken.planes = take(planes::planes_bytes(operand, planes));
+    taken.exponents = reinterpret_cast<int*>(take(planes::exponents_bytes(operand)));
+    taken.unfit = reinterpret_cast<unsigned*>(take(planes::unfit_bytes(operand)));
+    return taken;
+}
+
+template <class Args>
+std::size_t write(const Args& args, std::byte* arguments) {
+    static_assert(sizeof args <= kMaxArgumentBytes);
+    std::memcpy(arguments, &args, sizeof args);
+    return sizeof args;
+}
+
+// Where the step leaves sums for another to add up.
+GemmArgs with_partials(GemmArgs args, const LaunchStep& step, const GemmCall& call) {
+    if (partial_results(step.config) > 1 || step.line.blocks > 0) args.workspace = at(call.workspace, step.partials_offset);
+    return args;
+}
+
+// Where a pad step has left the operands.
+GemmArgs with_padded(GemmArgs args, const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
+    std::int64_t offset = 0;
+    const auto take = [&](const void*& matrix, i64& ld, i64& stride, const pad::Shape& shape, ElementType type) {
+        matrix = at(call.workspace, offset);
+        ld = pad::padded_ld(shape.columns, type);
+        stride = problem.batch > 1 ? shape.rows * ld : 0;
+        offset += pad::padded_bytes(shape.rows, shape.columns, problem.batch, type);
+    };
+    if (pad::pads_a(step.config)) take(args.a, args.lda, args.stride_a, pad::copy_of_a(problem), problem.type_a);
+    if (pad::pads_b(step.config)) take(args.b, args.ldb, args.stride_b, pad::copy_of_b(problem), problem.type_b);
+    return with_partials(args, step, call);
+}
+
+struct SplitOperands {
+    PlanesOperand a;
+    PlanesOperand b;
+    UnfitMarks unfit_a;
+    UnfitMarks unfit_b;
+};
+// Where the product finds the operands: each prepared, or in its part of the workspace.
+SplitOperands split_operands(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
+    const PlanesOperands operands = planes_operands(problem, step.plan_config);
+    const auto find = [&](const void* prepared, const planes::Operand& operand, std::int64_t offset) {
+        return planes_at(prepared ? const_cast<void*>(prepared) : at(call.workspace, offset), operand, step.plan_config.planes);
+    };
+    SplitOperands split;
+    split.a = find(call.prepared_a, operands.a, 0);
+    split.b = find(call.prepared_b, operands.b, planes::operand_bytes(operands.a, step.plan_config.planes));
+    split.unfit_a = {.of_tile = split.a.unfit, .count = planes::items(operands.a)};
+    split.unfit_b = {.of_tile = split.b.unfit, .count = planes::items(operands.b)};
+    return split;
+}
+
+// Operands are split in the parts of K that are multiplied apart.
+GemmArgs make_split_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
+    GemmArgs args = make_args(step, problem, call);
+    args.k_per_split = k_per_split(problem, step.plan_config);
+    args.split_k = step.plan_config.split_k;
+    return args;
+}
+
+// The operands are their planes.
+WgmmaArgs make_product_of_planes_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
+    const SplitOperands split = split_operands(step, problem, call);
+    const PlanesOperands operands = planes_operands(problem, step.plan_config);
+    const planes::Operand& a = operands.a;
+    const planes::Operand& b = operands.b;
+    const ElementType type = planes::type_of(step.plan_config.planes);
+    WgmmaArgs args;
+    static_cast<GemmArgs&>(args) = with_partials(make_args(step, problem, call), step, call);
+    args.a = split.a.planes;
+    args.b = split.b.planes;
+    args.lda = pad::padded_ld(a.columns, type);
+    args.ldb = pad::padded_ld(b.columns, type);
+    args.stride_a = a.matrices > 1 ? step.plan_config.planes * a.rows * args.lda : 0;
+    args.stride_b = b.matrices > 1 ? step.plan_config.planes * b.rows * args.ldb : 0;
+    const bool swap = step.config.swap_ab != 0;
+    args.exponents_left = (swap ? split.b : split.a).exponents;
+    args.exponents_right = (swap ? split.a : split.b).exponents;
+    args.unfit_a = split.unfit_a;
+    args.unfit_b = split.unfit_b;
+    return args;
+}
+
+GemmArgs make_product_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
+    GemmArgs args = make_args(step, problem, call);
+    if (step.config.family == family::wgmma) return with_padded(args, step, problem, call);
+    std::int64_t packed = 0;
+    if (pack::packs_a(step.config)) {
+        args.a = at(call.workspace, 0);
+        args.lda = packed_ld(args.m);
+        args.stride_a = args.lda * problem.k;
+        packed = pack::packed_elements(args.m, problem.k, problem.batch) * size_of(problem.type_a);
+    }
+    if (pack::packs_b(step.config)) {
+        args.b = at(call.workspace, packed);
+        args.ldb = packed_ld(args.n);
+        args.stride_b = args.ldb * problem.k;
+    }
+    return with_partials(args, step, call);
+}
+
+}  // namespace
+
+std::size_t bind_pack(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+    return write(make_args(step, problem, call), arguments);
+}
+
+std::size_t bind_planes(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+    PlanesArgs args;
+    static_cast<GemmArgs&>(args) = make_split_args(step, problem, call);
+    const SplitOperands split = split_operands(step, problem, call);
+    if (!call.prepared_a) args.planes_a = split.a;
+    if (!call.prepared_b) args.planes_b = split.b;
+    return write(args, arguments);
+}
+
+std::size_t bind_product(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+    return write(make_product_args(step, problem, call), arguments);
+}
+
+std::size_t bind_wgmma(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+    if (step.plan_config.planes > 1) return write(make_product_of_planes_args(step, problem, call), arguments);
+    WgmmaArgs args;
+    static_cast<GemmArgs&>(args) = make_product_args(step, problem, call);
+    return write(args, arguments);
+}
+
+std::size_t bind_rescue(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+    RescueArgs args;
+    static_cast<GemmArgs&>(args) = with_partials(make_args(step, problem, call), step, call);
+    const SplitOperands split = split_operands(step, problem, call);
+    args.unfit_a = split.unfit_a;
+    args.unfit_b = split.unfit_b;
+    return write(args, arguments);
+}
+
+std::size_t bind_sum_of_parts(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+    GemmArgs args = make_args(step, problem, call);
+    args.workspace = at(call.workspace, step.partials_offset);
+    return write(args, arguments);
+}
+
+std::size_t bind_preparation(const LaunchStep& step, const GemmProblem& problem, const Preparation& preparation, std::byte* arguments) {
+    const bool of_a = preparation.operand == GemmOperand::a;
+    const PlanesOperands operands = planes_operands(problem, step.plan_config);
+    PlanesArgs args;
+    static_cast<GemmArgs&>(args) = make_split_args(step, problem, GemmCall{});
+    (of_a ? args.a : args.b) = preparation.matrix;
+    (of_a ? args.planes_a : args.planes_b) = planes_at(preparation.prepared, of_a ? operands.a : operands.b, step.plan_config.planes);
+    return write(args, arguments);
+}
+
+std::int64_t busy_blocks(const LaunchStep& step, const std::byte* arguments) {
+    PlanesArgs args;
+    std::memcpy(&args, arguments, sizeof args);
+    const planes::Operand a = planes::operand_a(args, step.signature);
+    const planes::Operand b = planes::operand_b(args, step.signature);
+    const std::int64_t clusters = planes::items(a, args.planes_a) + planes::items(b, args.planes_b);
+    return std::min(clusters * step.config.cluster, step.grid);
+}
+
+TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arguments) {
+    WgmmaArgs args;
+    std::memcpy(&args, arguments, sizeof args);
+    const KernelSignature& signature = step.signature;
+    const KernelConfig& config = step.config;
+    const auto offset_of = [&](const TensorMap& map) {
+        return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&map) - reinterpret_cast<const std::byte*>(&args));
+    };
+    TensorMapRequests maps;
+    const auto add = [&](const TensorMapRequest& request) { maps.requests[static_cast<std::size_t>(maps.count++)] = request; };
+    if (wgmma::stores_boxes(config, signature)) {
+        const i64 row_bytes = args.ldc * size_of(signature.type_c);
+        add({.offset = offset_of(args.result),
+             .address = args.c,
+             .type = signature.type_c,
+             .rows = args.m,
+             // There is no map of nothing; the kernel then uses none.
+             .columns = std::max<i64>(wgmma::whole_chunks(args.n, signature.type_c), 16 / size_of(signature.type_c)),
+             .matrices = args.batch,
+             .row_bytes = row_bytes,
+             .matrix_bytes = args.batch > 1 ? args.stride_c * size_of(signature.type_c) : row_bytes,
+             .box_rows = wgmma::box_rows(config, signature),
+             .box_columns = wgmma::box_columns(config, signature)});
+    }
+    if (args.k == 0) return maps;
+    const auto request = [&](const void* address, ElementType type, bool transposed, i64 outer, i64 ld, i64 stride,
+                             const wgmma::TileLayout& tile, int sharers) {
+        const i64 row_bytes = ld * size_of(type);
+        // Where all of the batch share a matrix, the kernel asks for the first.
+        const bool many = args.batch > 1 && stride != 0;
+        const i64 rows = transposed ? args.k : outer;
+        const i64 matrix_bytes = config.planes > 1 ? rows * row_bytes : many ? stride * size_of(type) : row_bytes;
+        return TensorMapRequest{.address = address,
+                                .type = type,
+                                .rows = rows,
+                                .columns = transposed ? outer : args.k,
+                                .matrices = (many ? args.batch : 1) * config.planes,
+                                .row_bytes = row_bytes,
+                                .matrix_bytes = matrix_bytes,
+                                .box_rows = wgmma::slab_rows(tile) / sharers,
+                                .box_columns = wgmma::row_elements(tile)};
+    };
+    const bool swap = config.swap_ab != 0;
+    const wgmma::TileLayout left = wgmma::left_tile(config, signature);
+    const wgmma::TileLayout right = wgmma::right_tile(config, signature);
+    TensorMapRequest a = request(args.a, signature.type_a, signature.op_a == Operation::transpose, args.m, args.lda, args.stride_a,
+                                 swap ? right : left, swap ? config.multicast_b : config.multicast_a);
+    TensorMapRequest b = request(args.b, signature.type_b, signature.op_b == Operation::none, args.n, args.ldb, args.stride_b,
+                                 swap ? left : right, swap ? config.multicast_a : config.multicast_b);
+    (swap ? b : a).offset = offset_of(args.left);
+    (swap ? a : b).offset = offset_of(args.right);
+    add(a);
+    add(b);
+    return maps;
+}
+
+}  // namespace tmm

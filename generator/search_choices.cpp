@@ -5,10 +5,16 @@
 namespace tmm {
 namespace {
 
-// Blocks on so many of the SMs' places, or more, make whole waves.
+// Of the places that filled_places() counts: so many, or more, make whole waves.
 constexpr double kWholeWaves = 0.96;
 
 }  // namespace
+
+double filled_places(std::int64_t blocks, const DeviceInfo& device) {
+    const std::int64_t sms = std::max(1, device.sm_count);
+    const std::int64_t places = (blocks + sms - 1) / sms * sms;
+    return static_cast<double>(blocks) / static_cast<double>(std::max<std::int64_t>(1, places));
+}
 
 std::vector<int> cluster_choices(int split, const DeviceInfo& device) {
     int size = 1;
@@ -29,12 +35,8 @@ std::vector<int> split_choices(const GemmProblem& problem, const DeviceInfo& dev
             splits.push_back(static_cast<int>(split));
     };
     for (int split = 2; split <= 512; split *= 2) add(split);
-    const std::int64_t sms = std::max(1, device.sm_count);
-    for (const int split : {3, 5, 6, 7}) {
-        const std::int64_t blocks = tiles * split;
-        const std::int64_t places = (blocks + sms - 1) / sms * sms;
-        if (static_cast<double>(blocks) >= kWholeWaves * static_cast<double>(places)) add(split);
-    }
+    for (const int split : {3, 5, 6, 7})
+        if (filled_places(tiles * split, device) >= kWholeWaves) add(split);
     for (const int waves : {1, 2, 3, 4, 6}) add(static_cast<std::int64_t>(waves) * device.sm_count / std::max<std::int64_t>(1, tiles));
     return splits;
 }

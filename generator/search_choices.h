@@ -1,4 +1,4 @@
-// What the families' searches share: how K may be split, who sums the parts, and the order of tiles.
+// What the families' searches share: how K may be split, who sums the parts, how blocks fill the SMs, and the order of tiles.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,9 @@
 #include "tmm/problem.h"
 
 namespace tmm {
+
+// The part that so many blocks fill of the places that the SMs offer until all have run, when each SM takes its even share of them.
+double filled_places(std::int64_t blocks, const DeviceInfo& device);
 
 // How many of a split's parts a cluster may sum: none, and the largest power of two that divides the split. Clusters of 6 blocks, of which
 // several fit an SM, take 1.4 times as long as partial results in memory do.

@@ -1,7 +1,6 @@
 #include "generator/search_space_fma.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -109,8 +108,7 @@ constexpr double kWellFilled = 0.97;
 bool pays_to_share(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     if (c.block_n % simt::kSumVector != 0) return false;
     const Extent main = main_extent(p, c);
-    const auto per_sm = static_cast<double>(blocks(c, main.rows, main.columns, p.batch)) / std::max(1, device.sm_count);
-    return per_sm < kWellFilled * std::ceil(per_sm);
+    return filled_places(blocks(c, main.rows, main.columns, p.batch), device) < kWellFilled;
 }
 
 }  // namespace

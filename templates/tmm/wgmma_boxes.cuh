@@ -68,14 +68,16 @@ public:
     }
 
 private:
-    // The box's columns from `first` on that C has, fewer than a chunk.
+    // The box's columns from `first` on that C has, fewer than a chunk: a row a lane. It stands in the kernel once for each box of a tile,
+    // so that it must be short.
     __device__ void store_ends(const WorkItem& item, int lane, int x, int y, int first) const {
-        const int ends = static_cast<int>(args_.n) - x - first;
-        C* const c = static_cast<C*>(args_.c) + item.batch * args_.stride_c;
-        for (int index = lane; index < box_rows(config, signature) * ends; index += 32) {
-            const int row = index / ends;
-            const int column = first + index % ends;
-            if (y + row < args_.m) store_vector(c + (y + row) * args_.ldc + x + column, load_vector<1>(place(row, column)));
+        const int end = static_cast<int>(args_.n) - x;
+        C* const c = static_cast<C*>(args_.c) + item.batch * args_.stride_c + x;
+#pragma unroll 1
+        for (int row = lane; row < box_rows(config, signature) && y + row < args_.m; row += 32) {
+            C* const to = c + (y + row) * args_.ldc;
+#pragma unroll 1
+            for (int column = first; column < end; ++column) store_vector(to + column, load_vector<1>(place(row, column)));
         }
     }
 

@@ -41,6 +41,9 @@ constexpr std::int64_t kVeryFew = 4;
 // A later pipeline of mma counts as this much slower, so that many tiles are tried before many pipelines of one tile.
 constexpr double kPipelineDoubt = 0.04;
 
+// The same of wgmma's ways to come to one tile of C, each time that their number doubles.
+constexpr double kWayDoubt = 0.03;
+
 // How many candidates an effort allows.
 struct Bounds {
     std::size_t least;
@@ -85,7 +88,8 @@ public:
 
     // The best by the model, the leader first. Those far behind the best are left out, and those for which there is no time.
     SearchSpace finish(const KernelConfig& leader, const Bounds& bounds) {
-        std::stable_sort(found_.begin(), found_.end(), [](const Entry& a, const Entry& b) { return a.estimate < b.estimate; });
+        sort_found();
+        doubt_ways();
         SearchSpace space;
         std::size_t places = 0;
         const auto take = [&](const KernelConfig& config) {
@@ -141,6 +145,20 @@ private:
         Values values{};
         for (std::size_t i = 0; i < values.size(); ++i) values[i] = config.*kParameters[i].member;
         return values;
+    }
+    void sort_found() {
+        std::stable_sort(found_.begin(), found_.end(), [](const Entry& a, const Entry& b) { return a.estimate < b.estimate; });
+    }
+    // Different tiles of C differ more than ways to come to the same one.
+    void doubt_ways() {
+        std::map<std::array<int, 4>, int> ways;
+        for (Entry& entry : found_) {
+            const KernelConfig& c = entry.config;
+            if (c.family != family::wgmma) continue;
+            const auto [rows, columns] = c.swap_ab ? std::pair(c.block_n, c.block_m) : std::pair(c.block_m, c.block_n);
+            entry.estimate *= 1 + kWayDoubt * std::log2(++ways[{rows, columns, c.split_k, c.cluster}]);
+        }
+        sort_found();
     }
     const GemmProblem& problem_;
     const DeviceInfo& device_;

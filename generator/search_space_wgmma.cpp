@@ -13,7 +13,8 @@ namespace {
 // The system's, of each block's shared memory.
 constexpr std::int64_t kReservedSharedBytes = 1024;
 constexpr int kMostStages = 16;
-// The fewer rows of C are the instruction's columns where they are not more than these.
+// The fewer rows of C are the instruction's columns where they are not more than these. Of more rows only such tiles are swapped as have no
+// like unswapped.
 constexpr std::int64_t kMostSwappedRows = 256;
 // Tiles with a deeper stage than two rows of 128 bytes are no wider than that, so that some stages fit.
 constexpr int kWidestDeepTile = 192;
@@ -39,9 +40,9 @@ struct Sharing {
     int multicast_a, multicast_b;
 };
 constexpr Sharing kSharings[] = {{1, 1}, {2, 1}, {1, 2}};
-// Few rows that all blocks need.
-constexpr Sharing kThinSharings[] = {{4, 1}, {1, 4}};
-constexpr std::int64_t kMostThinRows = 128;
+// Few rows that all blocks need; the columns that go with them are read from memory, once where few blocks make up a column.
+constexpr Sharing kThinSharings[] = {{4, 1}, {1, 4}, {2, 2}, {4, 2}, {2, 4}};
+constexpr std::int64_t kMostThinRows = 256;
 // Worth the cluster only where the L2 is asked for much.
 constexpr Sharing kWideSharings[] = {{4, 1}, {1, 4}, {2, 2}, {4, 2}, {2, 4}};
 
@@ -122,11 +123,13 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
         const double squares = ceil_divide(static_cast<double>(problem.m), wgmma::kRows) *
                                ceil_divide(static_cast<double>(problem.n), wgmma::kRows) * static_cast<double>(problem.batch);
         const bool small = squares < 2 * device.sm_count && problem.n >= wgmma::kRows;
-        if (swap && problem.m > kMostSwappedRows && !small && !left_is_b) continue;
+        const bool many_swapped = swap && problem.m > kMostSwappedRows && !small && !left_is_b;
+        if (many_swapped && problem.n < wgmma::kRows) continue;
         for (const Rows& rows : kRows) {
             for (const int block_n : kColumns) {
                 // Columns far beyond the matrix are wasted; narrow tiles of a wide one load the left operand again and again.
                 if (block_n >= 2 * right && block_n > 8) continue;
+                if (many_swapped && block_n % wgmma::kRows == 0) continue;
                 if (block_n < 64 && right > i64{4} * block_n && !small) continue;
                 // Few rows are bound by memory, and the more blocks an SM holds, the more evenly they share it.
                 const int most_blocks = swap ? 4 : 3;

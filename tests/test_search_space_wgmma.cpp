@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <set>
 #include <string>
@@ -125,9 +126,22 @@ TEST_CASE("few rows of C are columns of the instruction") {
         const std::vector<KernelConfig> found = wgmma_of(search_space(problem, device, Effort::normal));
         CHECK(std::count_if(found.begin(), found.end(), [](const KernelConfig& c) { return c.swap_ab == 1; }) >= 8);
     }
-    for (const char* text : {"2048x2048x2048 dtype=bf16", "4096x16x4096 dtype=bf16"})
-        for (const KernelConfig& config : wgmma_of(search_space(parse_shape(text).problem, device, Effort::normal)))
-            CHECK(config.swap_ab == 0);
+    for (const KernelConfig& config : wgmma_of(search_space(parse_shape("4096x16x4096 dtype=bf16").problem, device, Effort::normal)))
+        CHECK(config.swap_ab == 0);
+}
+
+TEST_CASE("of many rows, too, tiles are offered that fill the SMs in whole waves, and none in two ways that are alike") {
+    const DeviceInfo device = assumed_device("90");
+    // Unswapped, B along N leaves multiples of 64 on either side: 96 tiles of 128 x 192, or 144 of 128 x 128.
+    for (const char* text : {"1536x1536x1536 dtype=bf16", "5120x5120x5120 dtype=f16"}) {
+        CAPTURE(text);
+        const GemmProblem problem = parse_shape(text).problem;
+        const KernelConfig best = default_config(problem, device);
+        const i64 blocks = wgmma::blocks(best, problem.m, problem.n, problem.batch);
+        CHECK(static_cast<double>(blocks) / (132.0 * std::ceil(static_cast<double>(blocks) / 132.0)) > 0.95);
+        for (const KernelConfig& config : wgmma_of(search_space(problem, device, Effort::normal)))
+            CHECK((config.swap_ab == 0 || config.block_n % 64 != 0));
+    }
 }
 
 TEST_CASE("what is predicted to be fastest keeps tiles coming, and does not wait for clusters that find no room") {

@@ -45,7 +45,12 @@ TimingOptions timing_options(bool emulated, Effort effort, double best_us) {
 RunOffRequest run_off_request(bool emulated, Effort effort) {
     if (emulated) return RunOffRequest{.configs = {}, .rounds = 3, .min_rounds = 1, .sample_us = 0, .total_us = 200000};
     constexpr int kRounds[] = {30, 40, 100};
-    return RunOffRequest{.configs = {}, .rounds = kRounds[static_cast<int>(effort)], .min_rounds = 30, .sample_us = 1000, .total_us = 4e6};
+    return RunOffRequest{.configs = {},
+                         .rounds = kRounds[static_cast<int>(effort)],
+                         .min_rounds = 30,
+                         .sample_us = 1000,
+                         .total_us = 4e6,
+                         .settle_us = 200000};
 }
 
 std::size_t finalist_count(bool emulated, Effort effort) {
@@ -156,6 +161,12 @@ bool ProblemTuner::compiled(const Candidate& candidate) const {
 
 void ProblemTuner::request_kernels(const Candidate& candidate, int priority) const {
     for (const PlannedKernel* kernel : candidate.kernels) compiler_.request(kernel->source, priority);
+}
+
+// Some may have been dropped, with another problem that needs them, too: asked for one by one they would come behind all others.
+void ProblemTuner::request_in_order(const Session& s, const std::vector<std::size_t>& indices) const {
+    compiler_.drop(s.priority);
+    for (const std::size_t i : indices) request_kernels(s.candidates[i], s.priority);
 }
 
 bool ProblemTuner::wait_for_kernels(const Candidate& candidate, int priority) const {
@@ -277,6 +288,7 @@ void ProblemTuner::measure_missing(Session& s, std::size_t first, double kept_sh
     for (std::size_t i = first; i < s.results.size(); ++i)
         if (!s.results[i]) missing.push_back(i);
     if (missing.empty()) return;
+    request_in_order(s, missing);
     int seen = 0;
     while (!missing.empty()) {
         if (interrupt_.requested()) {
@@ -284,12 +296,14 @@ void ProblemTuner::measure_missing(Session& s, std::size_t first, double kept_sh
             break;
         }
         const double elapsed = seconds_since(s.start);
-        if (s.share_seconds > 0 && elapsed > (1 - kept_share) * s.share_seconds) {
-            const bool enough = missing.front() >= kAtLeast && (s.best_us > 0 || elapsed > 3 * s.share_seconds);
-            if (enough) {
+        const bool is_over = s.share_seconds > 0 && elapsed > (1 - kept_share) * s.share_seconds;
+        if (is_over && (s.best_us > 0 || elapsed > 3 * s.share_seconds)) {
+            if (const auto rest = std::lower_bound(missing.begin(), missing.end(), kAtLeast); rest != missing.end()) {
                 s.cut = true;
-                break;
+                missing.erase(rest, missing.end());
+                request_in_order(s, missing);
             }
+            if (missing.empty()) break;
         }
         const auto ready = std::find_if(missing.begin(), missing.end(), [&](std::size_t i) { return compiled(s.candidates[i]); });
         if (ready == missing.end()) {
@@ -445,7 +459,7 @@ void ProblemTuner::hold_run_off(Session& s) {
         }
         if (s.interrupted || !prepare(s)) return;
         int running = -1;
-        const double limit = deadline(s) * static_cast<double>(entrants.size()) + 10 * expected_us * 1e-6;
+        const double limit = deadline(s) * static_cast<double>(entrants.size()) + 10 * (expected_us + request.settle_us) * 1e-6;
         database_.announce(s.problem(), announced);
         const WorkerProcess::Answer answer = worker_.ask(request, limit, [&](int index) { running = index; });
         database_.withdraw(s.problem(), announced);

@@ -53,6 +53,7 @@ private:
     std::optional<Measurement> judge_compiled(const Candidate& candidate, bool is_default) const;
     bool wait_for_kernels(const Candidate& candidate, int priority) const;
     void request_kernels(const Candidate& candidate, int priority) const;
+    void request_in_order(const Session& session, const std::vector<std::size_t>& indices) const;
     bool compiled(const Candidate& candidate) const;
     double deadline(const Session& session) const;
     void show_progress(const Session& session) const;

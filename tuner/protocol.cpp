@@ -157,9 +157,13 @@ Json message(const MeasureRequest& r) {
 Json message(const RunOffRequest& r) {
     Json configs = Json::array();
     for (const KernelConfig& config : r.configs) configs.push_back(to_text(config));
-    return {
-        {"run_off",
-         {{"configs", configs}, {"rounds", r.rounds}, {"min_rounds", r.min_rounds}, {"sample_us", r.sample_us}, {"total_us", r.total_us}}}};
+    return {{"run_off",
+             {{"configs", configs},
+              {"rounds", r.rounds},
+              {"min_rounds", r.min_rounds},
+              {"sample_us", r.sample_us},
+              {"total_us", r.total_us},
+              {"settle_us", r.settle_us}}}};
 }
 Json message(const Hello& r) {
     return {{"hello", to_json(r.device)}};
@@ -230,7 +234,8 @@ Request decode_request(std::string_view line) {
                             .rounds = j.at("rounds"),
                             .min_rounds = j.at("min_rounds"),
                             .sample_us = j.at("sample_us"),
-                            .total_us = j.at("total_us")};
+                            .total_us = j.at("total_us"),
+                            .settle_us = j.at("settle_us")};
             for (const Json& config : j.at("configs")) r.configs.push_back(parse_config(config.get<std::string>()));
             return r;
         }

@@ -32,13 +32,16 @@ struct MeasureRequest {
     friend bool operator==(const MeasureRequest&, const MeasureRequest&) = default;
 };
 
-// Rounds in which every config is sampled once, side by side; they end early once total_us are used, but not before min_rounds.
+// Rounds in which every config is sampled once, side by side; they end early once total_us are used, but not before min_rounds. Before the
+// first all run for settle_us, or a quarter of that where the device then still keeps its clock: under a load that draws more power than it
+// may it lowers that, and another config may be the fastest.
 struct RunOffRequest {
     std::vector<KernelConfig> configs;
     int rounds = 40;
     int min_rounds = 30;
     double sample_us = 300;
     double total_us = 4e6;
+    double settle_us = 0;
 
     friend bool operator==(const RunOffRequest&, const RunOffRequest&) = default;
 };

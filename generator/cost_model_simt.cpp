@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "generator/cost_model_gemv.h"
 #include "generator/launch_plan.h"
 #include "generator/occupancy.h"
 #include "tmm/pack.h"
@@ -151,13 +152,17 @@ double extra_pieces(const simt::TileLayout& layout) {
     return std::max(0.0, kLineElements / simt::matrix_columns(layout) - 1);
 }
 
-// What trim leaves: a launch each, and the large operand once more from memory.
-double edges(const GemmProblem& p, const KernelConfig& c) {
+// What trim leaves: a launch each, and the large operand once more from memory, unless so few blocks walk along so deep a K that they wait
+// longer for it.
+double edges(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     double total = 0;
     for (const EdgeProduct& edge : edge_products(p, c)) {
         const double many = static_cast<double>(p.batch) * static_cast<double>(std::max(edge.extent.rows, edge.extent.columns));
         const double memory = size_of(p.type_a) * many * static_cast<double>(p.k) / kMemoryBytesPerMicrosecondAlone;
-        total += std::max(kShortestEdge, kEdge + memory);
+        GemmProblem strip = p;
+        strip.m = edge.extent.rows;
+        strip.n = edge.extent.columns;
+        total += std::max({kShortestEdge, kEdge + memory, gemv_estimate(strip, edge.config, device)});
     }
     return total;
 }
@@ -199,7 +204,7 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     }
     if (partials > 0) total += kReduce + partials / kReducedBytesPerMicrosecond;
     if (c.cluster > 1) total += kClusterSum * std::log2(c.cluster) * work.fills + kClusterElement * c.block_m * c.block_n;
-    return total + edges(p, c);
+    return total + edges(p, c, device);
 }
 
 }  // namespace tmm

@@ -56,11 +56,18 @@ bool rows_run_along_k(const GemmProblem& p) {
     return p.op_a == Operation::none || p.op_b == Operation::transpose;
 }
 
-// One operand's tiles are turned, in whole vectors, and the other's are not.
-bool turns_vectors_of_one(const GemmProblem& p) {
+// Where the rows of both run along K: the operand that it costs less to pack. Packed, it lies well, and the other is the only one to be
+// turned or read along K.
+int worth_packing_alone(const GemmProblem& p) {
+    if (p.op_a != Operation::none || p.op_b != Operation::transpose) return 0;
+    return p.m <= p.n ? 1 : 2;
+}
+
+// One operand's tiles are turned, in whole vectors, and the other's are not. packed: the operands that pack has turned.
+bool turns_vectors_of_one(const GemmProblem& p, int packed) {
     const KernelSignature s = signature_of(p);
-    const bool a = p.op_a == Operation::none;
-    const bool b = p.op_b == Operation::transpose;
+    const bool a = p.op_a == Operation::none && (packed & 1) == 0;
+    const bool b = p.op_b == Operation::transpose && (packed & 2) == 0;
     return a != b && (a ? s.align_a : s.align_b) >= 16;
 }
 
@@ -159,7 +166,11 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
                     config.cluster = cluster;
                     push(config);
                     if (pipeline.async_copy == 1 && rows_run_along_k(p)) push(along_k(config));
-                    if (pipeline.async_copy == 1 && turns_vectors_of_one(p)) push(turned_in_registers(config));
+                    if (pipeline.async_copy == 1 && turns_vectors_of_one(p, 0)) push(turned_in_registers(config));
+                    if (const int alone = worth_packing_alone(p); alone != 0 && pipeline.async_copy == 1) {
+                        push(along_k(packed(config, alone)));
+                        if (turns_vectors_of_one(p, alone)) push(turned_in_registers(packed(config, alone)));
+                    }
                     if (worth_packing(p) != 0) push(packed(config, worth_packing(p)));
                 }
             }

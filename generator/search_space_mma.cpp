@@ -83,10 +83,10 @@ double mma_efficiency(const KernelConfig& c, const KernelSignature& s, const Dev
     const double read = 32.0 * warps * (mma::warp_rows(c) + mma::warp_columns(c)) / kSharedBytesPerClock;
     const double written = 32.0 * (c.block_m + c.block_n) / kSharedBytesPerClock;
     // Narrow accesses cost a turn of the load units for 32 of them; those of single elements are stored again in pairs. What is
-    // realigned is read twice, and shifted by some 20 instructions of a thread.
+    // realigned is read twice, and shifted by some 20 instructions of a thread, for which no other copies are under way meanwhile.
     const auto copies = [&](const mma::TileLayout& tile) {
         const double accesses = 16.0 * tile.outer / (32.0 * tile.access);
-        return tile.realigned ? 10 * accesses : tile.access == 1 ? 3 * accesses : accesses;
+        return tile.realigned ? 35 * accesses : tile.access == 1 ? 3 * accesses : accesses;
     };
     const double shared = read + written + copies(mma::layout_a(c, s)) + copies(mma::layout_b(c, s));
     const double fetched = 32.0 * (c.block_m + c.block_n) / kCacheBytesPerClock;

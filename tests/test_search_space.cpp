@@ -145,6 +145,11 @@ TEST_CASE("a row and a column too many are offered to be trimmed, and counted so
     KernelConfig whole_split = config;
     whole_split.trim = 0;
     CHECK(longest_rounding_chain(problem, config) >= longest_rounding_chain(problem, whole_split));
+    // Strips are left to so few blocks that along a deep K they take longer than all the rest: 1,500 us here, the rest 100.
+    for (const char* text : {"200x300x30000 compute=f32_strict", "129x130x65536 compute=f32_strict ops=tn"}) {
+        CAPTURE(text);
+        CHECK(default_config(parse_shape(text).problem, device).trim == 0);
+    }
     // Nothing to trim, nothing offered.
     for (const char* text : {"1024x1024x1024", "1000x1000x1000 batch=2"}) {
         const SearchSpace other = search_space(parse_shape(text).problem, device, Effort::normal);
@@ -155,6 +160,23 @@ TEST_CASE("a row and a column too many are offered to be trimmed, and counted so
             CHECK((1000 % c.block_m <= 16 && 1000 % c.block_n <= 16));
         }
     }
+}
+
+TEST_CASE("where the rows of both run along K, one operand may be packed and the other turned or read along K") {
+    const DeviceInfo device = assumed_device("90");
+    const auto offers = [&](const char* text, int pack_ab, int async_copy, int along_k) {
+        const SearchSpace space = search_space(parse_shape(text).problem, device, Effort::full);
+        return std::any_of(space.candidates.begin(), space.candidates.end(), [&](const KernelConfig& c) {
+            return c.family == family::simt && c.pack_ab == pack_ab && c.async_copy == async_copy && c.along_k == along_k;
+        });
+    };
+    // The operand of fewer elements.
+    CHECK(offers("512x24000x2816 ops=nt compute=f32_strict", 1, 2, 0));
+    CHECK(offers("24000x512x2816 ops=nt compute=f32_strict", 2, 2, 0));
+    CHECK(offers("512x24000x2816 ops=nt compute=f32_strict", 1, 1, 1));
+    CHECK_FALSE(offers("512x24000x2816 ops=nt compute=f32_strict", 2, 2, 0));
+    // Whole vectors are turned; of rows that do not start at any there are none.
+    CHECK_FALSE(offers("511x24001x2815 ops=nt compute=f32_strict", 1, 2, 0));
 }
 
 TEST_CASE("more effort offers more") {

@@ -40,8 +40,8 @@ TEST_CASE("16-bit problems are offered wgmma, which leads, each config valid and
     const DeviceInfo device = assumed_device("90");
     for (const char* text :
          {"2048x2048x2048 dtype=bf16", "4096x512x4096 dtype=f16 ops=nt", "1024x4096x512 dtype=bf16 ctype=f32 ops=tn beta=1",
-          "300x200x100 dtype=f16 ops=tt", "256x256x256 batch=8 dtype=bf16", "64x64x65536 dtype=bf16", "1023x1023x1023 dtype=bf16",
-          "512x512x512 batch=3 dtype=f16 align=2"}) {
+          "333x777x555 dtype=bf16", "300x200x100 dtype=f16 ops=tt", "256x256x256 batch=8 dtype=bf16", "64x64x65536 dtype=bf16",
+          "1023x1023x1023 dtype=bf16", "512x512x512 batch=3 dtype=f16 align=2"}) {
         CAPTURE(text);
         const GemmProblem problem = parse_shape(text).problem;
         for (const Effort effort : {Effort::quick, Effort::normal}) {

@@ -451,6 +451,7 @@ void ProblemTuner::hold_run_off(Session& s) {
         double expected_us = 0;
         // Not the default config: untuned calls run it all the same, so nothing is won by shutting it out.
         std::vector<Announcement> announced;
+        request_in_order(s, entrants);
         for (const std::size_t i : entrants) {
             request.configs.push_back(s.candidates[i].config);
             if (i != 0) announced.push_back({.config = request.configs.back(), .kernel_name = s.candidates[i].kernel_name});

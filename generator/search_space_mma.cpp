@@ -30,6 +30,12 @@ constexpr double kOverlapLoss = 0.1;
 // Beside the products, a scheduler's time goes to addresses and barriers.
 constexpr double kBestEfficiency = 0.85;
 
+// Turns of the load units that 32 accesses of fewer than 16 bytes cost, and those of a copy that realigns, which reads twice and
+// shifts by some 20 instructions of a thread while no other copies are under way: fitted to measurements on an H200.
+constexpr int kWidestAccess = 8;
+constexpr double kNarrowCopies = 8;
+constexpr double kRealignedCopies = 35;
+
 }  // namespace
 
 std::span<const MmaTile> mma_tiles() {
@@ -82,11 +88,9 @@ double mma_efficiency(const KernelConfig& c, const KernelSignature& s, const Dev
     const double warps = static_cast<double>(c.warps_m) * c.warps_n;
     const double read = 32.0 * warps * (mma::warp_rows(c) + mma::warp_columns(c)) / kSharedBytesPerClock;
     const double written = 32.0 * (c.block_m + c.block_n) / kSharedBytesPerClock;
-    // Narrow accesses cost a turn of the load units for 32 of them; those of single elements are stored again in pairs. What is
-    // realigned is read twice, and shifted by some 20 instructions of a thread, for which no other copies are under way meanwhile.
     const auto copies = [&](const mma::TileLayout& tile) {
         const double accesses = 16.0 * tile.outer / (32.0 * tile.access);
-        return tile.realigned ? 35 * accesses : tile.access == 1 ? 3 * accesses : accesses;
+        return tile.realigned ? kRealignedCopies * accesses : tile.access < kWidestAccess ? kNarrowCopies * accesses : accesses;
     };
     const double shared = read + written + copies(mma::layout_a(c, s)) + copies(mma::layout_b(c, s));
     const double fetched = 32.0 * (c.block_m + c.block_n) / kCacheBytesPerClock;

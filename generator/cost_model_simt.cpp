@@ -58,9 +58,7 @@ constexpr double kReducedBytesPerMicrosecond = 8.18e6;
 constexpr double kClusterSum = 0.406;
 constexpr double kClusterElement = 2.34e-4;
 constexpr double kPartialBytes = 4;
-constexpr double kEdge = 1.5;
 constexpr double kShortestEdge = 4;
-constexpr double kMemoryBytesPerMicrosecondAlone = 4e6;
 
 constexpr int kVector = 4;
 
@@ -152,17 +150,14 @@ double extra_pieces(const simt::TileLayout& layout) {
     return std::max(0.0, kLineElements / simt::matrix_columns(layout) - 1);
 }
 
-// What trim leaves: a launch each, and the large operand once more from memory, unless so few blocks walk along so deep a K that they wait
-// longer for it.
+// What trim leaves: strips of a few rows or columns, a launch each.
 double edges(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     double total = 0;
     for (const EdgeProduct& edge : edge_products(p, c)) {
-        const double many = static_cast<double>(p.batch) * static_cast<double>(std::max(edge.extent.rows, edge.extent.columns));
-        const double memory = size_of(p.type_a) * many * static_cast<double>(p.k) / kMemoryBytesPerMicrosecondAlone;
         GemmProblem strip = p;
         strip.m = edge.extent.rows;
         strip.n = edge.extent.columns;
-        total += std::max({kShortestEdge, kEdge + memory, gemv_estimate(strip, edge.config, device)});
+        total += std::max(kShortestEdge, gemv_estimate(strip, edge.config, device));
     }
     return total;
 }

@@ -40,11 +40,9 @@ struct Sharing {
     int multicast_a, multicast_b;
 };
 constexpr Sharing kSharings[] = {{1, 1}, {2, 1}, {1, 2}};
-// Few rows that all blocks need; the columns that go with them are read from memory, once where few blocks make up a column.
-constexpr Sharing kThinSharings[] = {{4, 1}, {1, 4}, {2, 2}, {4, 2}, {2, 4}};
-constexpr std::int64_t kMostThinRows = 256;
-// Worth the cluster only where the L2 is asked for much.
+// Worth the cluster only where the L2 is asked for much, or where few rows are needed by all blocks.
 constexpr Sharing kWideSharings[] = {{4, 1}, {1, 4}, {2, 2}, {4, 2}, {2, 4}};
+constexpr std::int64_t kMostThinRows = 256;
 
 double ceil_divide(double a, double b) {
     return std::ceil(a / b);
@@ -112,9 +110,7 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
                 for (const Sharing& sharing : kSharings) add_sharing(sharing);
             }
             config.raster = 0;
-            if (std::min(problem.m, problem.n) <= kMostThinRows)
-                for (const Sharing& sharing : kThinSharings) add_sharing(sharing);
-            if (!rows_are_whole_lines(problem, planes))
+            if (std::min(problem.m, problem.n) <= kMostThinRows || !rows_are_whole_lines(problem, planes))
                 for (const Sharing& sharing : kWideSharings) add_sharing(sharing);
         }
     };

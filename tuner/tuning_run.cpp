@@ -262,7 +262,8 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
                         OpenProblem& problem = group.open[i];
                         if (problem.candidates.empty())
                             problem.candidates = candidates_and_remembered(problem.shape.problem, options.effort, group, database);
-                        request_kernels(*group.compiler, problem, database, static_cast<int>(i));
+                        // What it lacks when its turn comes a problem asks for itself.
+                        if (i != mine) request_kernels(*group.compiler, problem, database, static_cast<int>(i));
                     }
                 }
                 double share = 0;

@@ -191,13 +191,14 @@ RunOffDone Worker::run_off(const RunOffRequest& request, const std::function<voi
             runners[i].timer.reset();
         }
     }
+    const auto sample = [&](std::size_t i) {
+        step(static_cast<int>(i));
+        return runners[i].timer->sample();
+    };
     for (double settled = 0; round_us > 0 && settled < request.settle_us; settled += round_us) {
         if (settled >= kLooksAfter * request.settle_us && !s.device->state().throttled) break;
-        for (std::size_t i = 0; i < runners.size(); ++i) {
-            if (!runners[i].timer) continue;
-            step(static_cast<int>(i));
-            runners[i].timer->sample();
-        }
+        for (std::size_t i = 0; i < runners.size(); ++i)
+            if (runners[i].timer) sample(i);
     }
     const double affordable = round_us > 0 ? request.total_us / round_us : request.rounds;
     const int rounds =
@@ -207,9 +208,7 @@ RunOffDone Worker::run_off(const RunOffRequest& request, const std::function<voi
             // Every round begins with another finalist, and every other one runs backwards, so that no one always follows the same.
             const std::size_t shifted = (turn + static_cast<std::size_t>(round) / 2) % runners.size();
             const std::size_t i = round % 2 == 0 ? shifted : runners.size() - 1 - shifted;
-            if (!runners[i].timer) continue;
-            step(static_cast<int>(i));
-            done.finalists[i].samples_us.push_back(runners[i].timer->sample());
+            if (runners[i].timer) done.finalists[i].samples_us.push_back(sample(i));
         }
     }
     for (std::size_t i = 0; i < runners.size(); ++i) {

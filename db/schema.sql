@@ -86,12 +86,13 @@ CREATE TABLE config (
   ping_pong    INTEGER NOT NULL DEFAULT 0 CHECK (ping_pong BETWEEN 0 AND 1048576),
   overlap      INTEGER NOT NULL DEFAULT 0 CHECK (overlap BETWEEN 0 AND 1048576),
   fma_order    INTEGER NOT NULL DEFAULT 0 CHECK (fma_order BETWEEN 0 AND 1048576),
-  stream_k     INTEGER NOT NULL DEFAULT 0 CHECK (stream_k BETWEEN 0 AND 1048576)
+  stream_k     INTEGER NOT NULL DEFAULT 0 CHECK (stream_k BETWEEN 0 AND 1048576),
+  slice_k      INTEGER NOT NULL DEFAULT 1 CHECK (slice_k BETWEEN 0 AND 1048576)
 ) STRICT;
 CREATE UNIQUE INDEX config_identity ON config (
   family, block_m, block_n, block_k, thread_m, thread_n, stages, async_copy, vector_width, boundary, split_k, raster,
   min_blocks, swap_ab, pack_ab, cluster, along_k, trim, warps_m, warps_n, multicast_a, multicast_b, planes,
-  promote_k, ping_pong, overlap, fma_order, stream_k);
+  promote_k, ping_pong, overlap, fma_order, stream_k, slice_k);
 
 -- How times were taken. Winners come from the default policy: cold_l2 = 1, graph = 1, data = 'normal'.
 CREATE TABLE policy (

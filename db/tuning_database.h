@@ -62,7 +62,7 @@ struct TuningRecord;  // db/records.h
 // Error (database) that says why and what to do: missing directory, locked, damaged, foreign file, newer version.
 class TuningDatabase {
 public:
-    static constexpr int kVersion = 7;
+    static constexpr int kVersion = 8;
     enum class Mode { read_write_create, read_write, read_only };
 
     // Waits up to busy_timeout_ms for another process's lock, here and in every call below.

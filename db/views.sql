@@ -53,7 +53,8 @@ SELECT g.id AS config_id,
          || CASE WHEN g.ping_pong <> 0 THEN ',ping_pong=' || g.ping_pong ELSE '' END
          || CASE WHEN g.overlap <> 0 THEN ',overlap=' || g.overlap ELSE '' END
          || CASE WHEN g.fma_order <> 0 THEN ',fma_order=' || g.fma_order ELSE '' END
-         || CASE WHEN g.stream_k <> 0 THEN ',stream_k=' || g.stream_k ELSE '' END AS config
+         || CASE WHEN g.stream_k <> 0 THEN ',stream_k=' || g.stream_k ELSE '' END
+         || CASE WHEN g.slice_k <> 1 THEN ',slice_k=' || g.slice_k ELSE '' END AS config
 FROM config AS g
 JOIN family AS f ON f.value = g.family
 JOIN boundary AS b ON b.value = g.boundary;
@@ -96,7 +97,7 @@ SELECT p.head || iif(s.compute <> p.default_compute, ' compute=' || c.name, '') 
        f.name AS family, h.block_m, h.block_n, h.block_k, h.thread_m, h.thread_n, h.stages, h.async_copy, h.vector_width,
        b.name AS boundary, h.split_k, h.raster, h.min_blocks, h.swap_ab, h.pack_ab, h.cluster, h.along_k, h.trim,
        h.warps_m, h.warps_n, h.multicast_a, h.multicast_b, h.planes, h.promote_k, h.ping_pong, h.overlap,
-       h.fma_order, h.stream_k
+       h.fma_order, h.stream_k, h.slice_k
 FROM current_selection AS s
 JOIN policy AS l ON l.id = s.policy_id AND l.cold_l2 = 1 AND l.graph = 1 AND l.data = 'normal'
 JOIN device AS d ON d.id = s.device_id

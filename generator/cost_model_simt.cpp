@@ -57,6 +57,8 @@ constexpr double kReducedBytesPerMicrosecond = 8.18e6;
 // Each time that a cluster's number of parts doubles; and of a tile's element, that its blocks show each other.
 constexpr double kClusterSum = 0.406;
 constexpr double kClusterElement = 2.34e-4;
+// Each time that a block's groups double.
+constexpr double kGroupSum = 0.15;
 constexpr double kPartialBytes = 4;
 constexpr double kShortestEdge = 4;
 
@@ -107,7 +109,7 @@ double slots(const KernelConfig& c, const Tile& tile) {
         const double accesses = static_cast<double>(layout.outer) * c.block_k / layout.vector / simt::threads(c);
         return accesses * slots_of_copy(c, layout);
     };
-    return per_k * c.block_k + copies(tile.a) + copies(tile.b) + kSlotsOfTile;
+    return per_k * simt::slice_depth(c) + copies(tile.a) + copies(tile.b) + kSlotsOfTile;
 }
 
 // What the busiest SM does.
@@ -179,8 +181,8 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
 
     const double warps_at_once = std::max(1.0, std::min(busiest, resident) * tile.warps);
     const double issuing = slots(c, tile) * tile.warps / kSchedulers * (1 + kFewWarps * 8 / warps_at_once);
-    const double reading = c.block_k * tile.reads * kClocksOfVector * tile.warps;
-    const double chain = std::max((slots(c, tile) * kChain + c.block_k * kChainOfK) / kClocksPerMicrosecond,
+    const double reading = simt::slice_depth(c) * tile.reads * kClocksOfVector * tile.warps;
+    const double chain = std::max((slots(c, tile) * kChain + simt::slice_depth(c) * kChainOfK) / kClocksPerMicrosecond,
                                   kLoad / std::max(1, c.stages - (c.async_copy != 0 ? 1 : 0)));
     const double multiplying = (c.stream_k != 0 ? kSharedTiles : 1) *
                                    std::max(work.phases * std::max(issuing, reading) / kClocksPerMicrosecond, work.phases_in_line * chain) +
@@ -199,6 +201,7 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     }
     if (partials > 0) total += kReduce + partials / kReducedBytesPerMicrosecond;
     if (c.cluster > 1) total += kClusterSum * std::log2(c.cluster) * work.fills + kClusterElement * c.block_m * c.block_n;
+    if (c.slice_k > 1) total += kGroupSum * std::log2(c.slice_k) * work.fills;
     return total + edges(p, c, device);
 }
 

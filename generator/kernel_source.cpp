@@ -131,7 +131,7 @@ std::string canonical_name(const KernelSignature& s, const KernelConfig& c) {
     if (s.reads_c) name += "_beta";
     if (s.epilogue != Epilogue::none) name += fmt::format("_{}", name_of(s.epilogue));
 
-    static_assert(kParameterCount == 28, "a new field of KernelConfig needs its part in the name");
+    static_assert(kParameterCount == 29, "a new field of KernelConfig needs its part in the name");
     if (c.block_m != 1 || c.block_n != 1 || c.block_k != 1) name += fmt::format("_{}x{}x{}", c.block_m, c.block_n, c.block_k);
     if (c.thread_m != 1 || c.thread_n != 1) name += fmt::format("_t{}x{}", c.thread_m, c.thread_n);
     if (c.warps_m != 1 || c.warps_n != 1) name += fmt::format("_w{}x{}", c.warps_m, c.warps_n);
@@ -143,6 +143,7 @@ std::string canonical_name(const KernelSignature& s, const KernelConfig& c) {
     if (c.multicast_a != 1 || c.multicast_b != 1) name += fmt::format("_multicast{}x{}", c.multicast_a, c.multicast_b);
     if (c.split_k > c.cluster) name += "_split";
     if (c.stream_k != 0) name += fmt::format("_stream{}", c.stream_k == 1 ? "" : std::to_string(c.stream_k));
+    if (c.slice_k != 1) name += fmt::format("_slice{}", c.slice_k);
     if (c.planes != 1) name += fmt::format("_planes{}", c.planes);
     if (c.promote_k != 0) name += fmt::format("_promote{}", c.promote_k);
     if (c.ping_pong != 0) name += fmt::format("_pingpong{}", c.ping_pong == 1 ? "" : std::to_string(c.ping_pong));

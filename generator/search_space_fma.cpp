@@ -1,6 +1,7 @@
 #include "generator/search_space_fma.h"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -34,11 +35,23 @@ constexpr RegisterTile kRegisterTiles[] = {
     {128, 32, 16, 8, 8},  {32, 256, 8, 16, 4},  {256, 32, 16, 8, 4},
 };
 
+// Where C has few tiles, more of a block's warps stand before one and slice K. min_blocks follows from the slices.
+constexpr RegisterTile kSlicedTiles[] = {
+    {4, 32, 4, 1, 0},  {4, 64, 4, 2, 0},  {4, 128, 4, 4, 0},  {8, 32, 8, 1, 0},  {8, 64, 8, 2, 0},  {8, 128, 8, 4, 0},  {16, 32, 8, 2, 0},
+    {16, 64, 8, 4, 0}, {16, 32, 4, 4, 0}, {16, 128, 8, 8, 0}, {32, 32, 8, 4, 0}, {32, 64, 8, 8, 0}, {32, 128, 8, 8, 0}, {16, 16, 4, 2, 0},
+    {32, 4, 1, 4, 0},  {64, 4, 2, 4, 0},  {128, 4, 4, 4, 0},  {32, 8, 1, 8, 0},  {64, 8, 2, 8, 0},  {128, 8, 4, 8, 0},  {32, 16, 2, 8, 0},
+    {64, 16, 4, 8, 0}, {32, 16, 4, 4, 0}, {128, 16, 8, 8, 0}, {32, 32, 4, 8, 0}, {64, 32, 8, 8, 0}, {128, 32, 8, 8, 0}, {64, 64, 8, 8, 0},
+};
+constexpr int kSlices[] = {2, 4, 8};
+// So many of an SM's threads all of them make at most: with more there is nothing to fill.
+constexpr int kSlicedThreads = 512;
+
 struct Pipeline {
     int block_k, stages, async_copy;
 };
 // The likelier first: between equal predictions the order decides.
 constexpr Pipeline kPipelines[] = {{16, 3, 1}, {8, 2, 0}, {32, 2, 1}, {16, 2, 0}, {16, 4, 1}, {32, 3, 1}, {8, 4, 1}, {8, 3, 1}, {16, 1, 0}};
+constexpr Pipeline kSlicedPipelines[] = {{64, 4, 1}, {64, 3, 1}, {32, 6, 1}, {32, 4, 1}, {64, 2, 1}, {32, 3, 1}, {16, 4, 1}};
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
@@ -138,14 +151,14 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
         if (would_spill(config, signature, device)) return;
         config.fma_order = likely_order(config, signature);
         configs.push_back(config);
-        if (config.split_k == 1 && pays_to_share(p, config, device)) configs.push_back(streamed(config));
+        if (config.split_k == 1 && config.slice_k == 1 && pays_to_share(p, config, device)) configs.push_back(streamed(config));
     };
-    const auto add = [&](const RegisterTile& tile, int trim) {
+    const auto add = [&](const RegisterTile& tile, int slices, std::span<const Pipeline> pipelines, int trim) {
         const Extent main = main_extent(p, KernelConfig{.block_m = tile.block_m, .block_n = tile.block_n, .trim = trim});
         const std::int64_t tiles_m = ceil_divide(main.rows, tile.block_m);
         const std::int64_t tiles_n = ceil_divide(main.columns, tile.block_n);
         const std::int64_t tiles = tiles_m * tiles_n * p.batch;
-        for (const Pipeline& pipeline : kPipelines) {
+        for (const Pipeline& pipeline : pipelines) {
             for (const int split : split_choices(p, device, tiles, pipeline.block_k)) {
                 KernelConfig config{
                     .family = family::simt,
@@ -161,7 +174,13 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
                     .split_k = split,
                     .raster = band_choice(tiles_m, tiles_n, p.batch, device),
                     .min_blocks = tile.min_blocks,
-                    .trim = trim};
+                    .trim = trim,
+                    .slice_k = slices};
+                const int block_threads = simt::threads(config);
+                if (slices > 1) {
+                    if (tiles * split * block_threads > static_cast<std::int64_t>(kSlicedThreads) * device.sm_count) continue;
+                    config.min_blocks = std::clamp(kSlicedThreads / block_threads, 1, 8);
+                }
                 for (const int cluster : cluster_choices(split, device)) {
                     config.cluster = cluster;
                     push(config);
@@ -177,8 +196,11 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
         }
     };
     for (const RegisterTile& tile : kRegisterTiles) {
-        add(tile, 0);
-        if (!why_not_trimmed(p, tile.block_m, tile.block_n)) add(tile, 1);
+        add(tile, 1, kPipelines, 0);
+        if (!why_not_trimmed(p, tile.block_m, tile.block_n)) add(tile, 1, kPipelines, 1);
+    }
+    for (const RegisterTile& tile : kSlicedTiles) {
+        for (const int slices : kSlices) add(tile, slices, kSlicedPipelines, 0);
     }
     return configs;
 }

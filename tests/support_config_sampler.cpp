@@ -108,7 +108,7 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.thread_n = draw.of(std::array{1, 2, 4, 8, 16});
             c.block_m = c.thread_m * draw.of(std::array{1, 2, 4, 8, 16, 32});
             c.block_n = c.thread_n * draw.of(std::array{4, 8, 16, 32});
-            c.block_k = draw.of(std::array{4, 8, 16, 32});
+            c.block_k = draw.of(std::array{4, 8, 16, 32, 64});
             c.async_copy = draw.below(3);
             c.stages = c.async_copy ? 2 + draw.below(4) : 1 + draw.below(2);
             c.vector_width = draw.of(std::array{1, 2, 4});
@@ -117,7 +117,8 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.fma_order = draw.below(fma_order::count);
             c.cluster = draw.of(std::array{1, 1, 2, 3, 4, 5, 7, 8});
             if (c.split_k % c.cluster != 0) c.cluster = 1;
-            if (c.split_k == 1) c.stream_k = draw.below(2);
+            c.slice_k = draw.of(std::array{1, 1, 2, 4, 8});
+            if (c.split_k == 1 && c.slice_k == 1) c.stream_k = draw.below(2);
             c.raster = draw.of(std::array{0, 0, 1, 2, 8});
             c.min_blocks = 1;
             c.pack_ab = draw.of(std::array{0, 0, 1, 2, 3});

@@ -65,6 +65,7 @@ struct KernelConfig {
     int overlap = 0;
     int fma_order = 0;
     int stream_k = 0;
+    int slice_k = 1;
 
     friend constexpr bool operator==(const KernelConfig&, const KernelConfig&) = default;
 };
@@ -130,6 +131,8 @@ inline constexpr Parameter kParameters[] = {
      "how simt goes through a thread's products: 0: two rows at a time, 1: one, 2: four; 3: one column, 4: two, 5: four"},
     {"stream_k", &KernelConfig::stream_k, 0, nullptr, 0, false,
      "1: tiles beyond whole waves are shared along K, evenly by all blocks; a second kernel adds up what is left of them"},
+    {"slice_k", &KernelConfig::slice_k, 1, nullptr, 0, false,
+     "parts of each tile's k that as many groups of a block's threads multiply; their sums are added up in shared memory"},
 };
 inline constexpr int kParameterCount = sizeof(kParameters) / sizeof(kParameters[0]);
 static_assert(kParameterCount * sizeof(int) == sizeof(KernelConfig), "every field of KernelConfig needs its row in kParameters");

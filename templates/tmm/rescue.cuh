@@ -42,8 +42,8 @@ __device__ inline void multiply(const GemmArgs& args, const WorkItem& item, Shar
         CopyA(static_cast<const float*>(args.a) + item.batch * args.stride_a, args.lda, item.row0, args.m, item.k_begin, item.k_end),
         CopyB(static_cast<const float*>(args.b) + item.batch * args.stride_b, args.ldb, item.column0, args.n, item.k_begin, item.k_end),
         tiles_a, tiles_b, item.tiles);
-    simt::FragmentsOfA<signature, config> a(tiles_a, place.m);
-    simt::FragmentsOfB<signature, config> b(tiles_b, place.n);
+    simt::FragmentsOfA<signature, config> a(tiles_a, place.m, 0);
+    simt::FragmentsOfB<signature, config> b(tiles_b, place.n, 0);
     Sums<config> total = {};
     Sums<config> sums = {};
     pipeline.begin();

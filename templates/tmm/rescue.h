@@ -27,6 +27,7 @@ constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
 }
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
     if (c.block_k < 1 || kPromotedDepth % c.block_k != 0) return "rescue's block_k divides 64";
+    if (c.slice_k != 1) return "rescue does not slice K: slice_k is 1";
     return simt::first_violation(c, s);
 }
 // Tiles of C, for each part of K. Blocks walk over them.

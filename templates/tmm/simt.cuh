@@ -23,6 +23,13 @@
 //   |    | . . . . | . . . . | pad|
 //   v    +-------------------+----+
 //
+// With slice_k several groups of threads stand before the same C, and share each tile's k. It takes a block's warps, not more blocks, to
+// fill an SM then, where C has few tiles:
+//
+//      k   | 0 1 2 … |  group 0          a tile of A and B, slice_k = 2; the groups' sums meet in shared memory
+//      |   |_________|                   at the end
+//      v   | 8 9 …   |  group 1
+//
 // The blocks of a cluster take parts of K of one tile and add them up through each other's shared memory. With stream_k blocks share
 // those tiles that make no whole wave (stream.h).
 #pragma once
@@ -50,7 +57,7 @@ __device__ inline ThreadPlace thread_place() {
     constexpr int rows = warp_m(config);
     constexpr int columns = warp_n(config);
     constexpr int warps_n = threads_n(config) / columns;
-    const int warp = static_cast<int>(threadIdx.x) / 32;
+    const int warp = static_cast<int>(threadIdx.x) % group_threads(config) / 32;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     return ThreadPlace{warp / warps_n * rows + lane / columns, warp % warps_n * columns + lane % columns};
 }
@@ -67,13 +74,14 @@ __device__ constexpr int element_of(int thread, int i) {
 template <TileLayout layout, int per_thread, int threads_across, int stages>
 class Fragments {
 public:
-    // `thread`: the thread's place along the operand's rows or columns of C.
-    __device__ Fragments(SharedTiles<float> tiles, int thread)
+    // `thread`: the thread's place along the operand's rows or columns of C. first_k: where its slice of each tile begins.
+    __device__ Fragments(SharedTiles<float> tiles, int thread, int first_k)
         : distance_(tiles.distance),
           stage_tile_(tiles[0] +
-                      element_of<layout, per_thread, threads_across>(thread, 0) * (layout.lines_along_k ? layout.line_distance : 1)) {}
+                      element_of<layout, per_thread, threads_across>(thread, 0) * (layout.lines_along_k ? layout.line_distance : 1) +
+                      first_k * (layout.lines_along_k ? 1 : layout.line_distance)) {}
 
-    // Brings the elements of k, counted within the stage, where those before it did not bring them along.
+    // Brings the elements of k, counted within the slice, where those before it did not bring them along.
     __device__ void read(int k) {
         if (k % steps != 0) return;
         float(&values)[steps][per_thread] = values_[k / steps % 2];
@@ -199,12 +207,48 @@ __device__ inline void store_part(float* part, float one, ThreadPlace place, con
     });
 }
 
+// Which of the block's groups a thread belongs to. The first holds all of the sums in the end.
+template <KernelConfig config>
+__device__ inline int group_of_thread() {
+    return config.slice_k == 1 ? 0 : static_cast<int>(threadIdx.x) / group_threads(config);
+}
+
+// The first group's sums += those of the others, in their order. `others`: shared memory, where each of their sums lies beside the
+// same sum of the next thread.
+template <KernelConfig config>
+__device__ inline void add_up_groups(float (&sums)[config.thread_m][config.thread_n], float* others) {
+    const int group = group_of_thread<config>();
+    float* first = others + static_cast<int>(threadIdx.x) % group_threads(config);
+    const auto place = [&](int of_group, int i, int j) {
+        return first + ((of_group - 1) * config.thread_m * config.thread_n + i * config.thread_n + j) * group_threads(config);
+    };
+    if (group > 0) {
+#pragma unroll
+        for (int i = 0; i < config.thread_m; ++i) {
+#pragma unroll
+            for (int j = 0; j < config.thread_n; ++j) *place(group, i, j) = sums[i][j];
+        }
+    }
+    // All sums are there.
+    __syncthreads();
+    if (group > 0) return;
+#pragma unroll
+    for (int i = 0; i < config.thread_m; ++i) {
+#pragma unroll
+        for (int j = 0; j < config.thread_n; ++j) {
+#pragma unroll
+            for (int other = 1; other < config.slice_k; ++other) sums[i][j] += *place(other, i, j);
+        }
+    }
+}
+
 // The blocks of a cluster hold parts of one tile's sums. Each adds up its share of the tile, in the order of the ranks, out of all
 // the blocks' shared memory, and stores it. `part`: block_m rows of block_n elements in shared memory.
 template <KernelSignature signature, KernelConfig config, bool guarded>
 __device__ inline void store_cluster_tile(const Destination<signature, config>& destination, i64 row0, i64 column0, ThreadPlace place,
                                           const float (&sums)[config.thread_m][config.thread_n], float* part) {
-    store_part<signature, config>(part, destination.one, place, sums, [](float* to, const auto& values) { store_vector(to, values); });
+    if (group_of_thread<config>() == 0)
+        store_part<signature, config>(part, destination.one, place, sums, [](float* to, const auto& values) { store_vector(to, values); });
     // Every block's part is there.
     ptx::cluster_sync();
     constexpr int vectors_per_row = config.block_n / kSumVector;
@@ -236,7 +280,7 @@ __device__ inline void store_results_of(const GemmArgs& args, const WorkItem& it
     store_by_boundary<config>(args, item, [&]<bool guarded>() {
         if constexpr (config.cluster > 1)
             store_cluster_tile<signature, config, guarded>(destination, item.row0, item.column0, place, sums, part);
-        else
+        else if (group_of_thread<config>() == 0)
             store_tile<signature, config, guarded>(destination, item.row0, item.column0, place, sums);
     });
 }
@@ -251,7 +295,7 @@ struct Tiles {
           b(shared.take<float, tile_elements(layout_b(config, signature)), config.stages>()) {}
 };
 
-// sums = the item's rows of A * its columns of B, over its part of K.
+// sums = the item's rows of A * its columns of B, over its part of K, and of that over the slices that are the thread's.
 template <KernelSignature signature, KernelConfig config>
 __device__ inline void multiply_item(const GemmArgs& args, const WorkItem& item, ThreadPlace place, const Tiles<signature, config>& tiles,
                                      float (&sums)[config.thread_m][config.thread_n]) {
@@ -261,8 +305,9 @@ __device__ inline void multiply_item(const GemmArgs& args, const WorkItem& item,
         CopyA(static_cast<const float*>(args.a) + item.batch * args.stride_a, args.lda, item.row0, args.m, item.k_begin, item.k_end),
         CopyB(static_cast<const float*>(args.b) + item.batch * args.stride_b, args.ldb, item.column0, args.n, item.k_begin, item.k_end),
         tiles.a, tiles.b, item.tiles);
-    FragmentsOfA<signature, config> a(tiles.a, place.m);
-    FragmentsOfB<signature, config> b(tiles.b, place.n);
+    constexpr int depth = slice_depth(config);
+    FragmentsOfA<signature, config> a(tiles.a, place.m, group_of_thread<config>() * depth);
+    FragmentsOfB<signature, config> b(tiles.b, place.n, group_of_thread<config>() * depth);
 #pragma unroll
     for (int i = 0; i < config.thread_m; ++i) {
 #pragma unroll
@@ -274,9 +319,9 @@ __device__ inline void multiply_item(const GemmArgs& args, const WorkItem& item,
     b.read(0);
     for (int tile = 0; tile < item.tiles; ++tile) {
 #pragma unroll
-        for (int k = 0; k < config.block_k; ++k) {
+        for (int k = 0; k < depth; ++k) {
             if (k == 0) pipeline.start_copy();
-            const int next = (k + 1) % config.block_k;
+            const int next = (k + 1) % depth;
             if (next == 0) {
                 pipeline.next_tile();
                 a.next_stage();
@@ -327,9 +372,12 @@ __device__ void kernel(const GemmArgs& args) {
     } else {
         SharedTiles<float> part{};
         if constexpr (config.cluster > 1) part = shared.take<float, config.block_m * config.block_n>();
+        SharedTiles<float> others{};
+        if constexpr (config.slice_k > 1) others = shared.take<float, (config.slice_k - 1) * config.block_m * config.block_n>();
         const WorkItem item = work_item<config>(args, blockIdx.x);
         float sums[config.thread_m][config.thread_n];
         multiply_item<signature, config>(args, item, place, tiles, sums);
+        if constexpr (config.slice_k > 1) add_up_groups<config>(sums, others.first);
         store_results_of<signature, config>(args, item, place, sums, part.first);
     }
 }

@@ -13,8 +13,15 @@ constexpr int threads_m(const KernelConfig& c) {
 constexpr int threads_n(const KernelConfig& c) {
     return c.block_n / c.thread_n;
 }
-constexpr int threads(const KernelConfig& c) {
+// A block's threads stand in slice_k groups. Each holds all of the block's C, and multiplies its own slice of each tile's k.
+constexpr int group_threads(const KernelConfig& c) {
     return threads_m(c) * threads_n(c);
+}
+constexpr int threads(const KernelConfig& c) {
+    return group_threads(c) * c.slice_k;
+}
+constexpr int slice_depth(const KernelConfig& c) {
+    return c.block_k / c.slice_k;
 }
 
 // A warp is 4 x 8 threads, where the block is large enough both ways.
@@ -87,6 +94,7 @@ constexpr int kSumVector = 4;
 constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
     return shared_tile_bytes<float>(tile_elements(layout_a(c, s)), c.stages) +
            shared_tile_bytes<float>(tile_elements(layout_b(c, s)), c.stages) +
+           (c.slice_k > 1 ? shared_tile_bytes<float>((c.slice_k - 1) * c.block_m * c.block_n) : 0) +
            (c.cluster > 1 ? shared_tile_bytes<float>(c.block_m * c.block_n) : 0) + (c.stream_k != 0 ? shared_tile_bytes<i64>(1) : 0);
 }
 
@@ -111,10 +119,13 @@ constexpr int element_offset(const TileLayout& l, int row, int column) {
     return is_turned(l) ? column * l.line_distance + row : row * l.line_distance + column;
 }
 
+// Or once, by some of the threads.
 constexpr bool copies_evenly(const TileLayout& l, int threads) {
     if (matrix_columns(l) % l.vector != 0) return false;
     const int per_row = matrix_columns(l) / l.vector;
-    return threads % per_row == 0 && matrix_rows(l) % (threads / per_row) == 0;
+    if (threads % per_row != 0) return false;
+    const int rows_per_pass = threads / per_row;
+    return matrix_rows(l) % rows_per_pass == 0 || matrix_rows(l) < rows_per_pass;
 }
 
 // Rows, or columns, of a thread that the way through its products takes at a time.
@@ -145,7 +156,8 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.block_m < 1 || c.block_n < 1 || c.block_m % c.thread_m != 0 || c.block_n % c.thread_n != 0)
         return "block_m and block_n must be multiples of thread_m and thread_n";
     if (threads(c) > 1024) return "a block has at most 1024 threads";
-    if (threads(c) % 32 != 0) return "a block's threads must be whole warps of 32";
+    if (c.slice_k != 1 && c.slice_k != 2 && c.slice_k != 4 && c.slice_k != 8) return "slice_k is 1, 2, 4 or 8";
+    if (group_threads(c) % 32 != 0) return "a block's threads, or each of its slice_k groups, must be whole warps of 32";
     if ((c.thread_m > 4 && c.thread_m % 4 != 0) || (c.thread_n > 4 && c.thread_n % 4 != 0) || c.thread_m == 3 || c.thread_n == 3)
         return "thread_m and thread_n are 1, 2 or a multiple of 4, so that fragments are read as vectors";
     if (threads_m(c) == 3 || 32 % warp_n(c) != 0 || threads_n(c) % warp_n(c) != 0 || threads_m(c) % warp_m(c) != 0)
@@ -155,14 +167,16 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.along_k != 0 && c.along_k != 1) return "along_k is 0 or 1";
     if (c.along_k == 1 && !layout_a(c, s).lines_along_k && !layout_b(c, s).lines_along_k)
         return "along_k needs an operand whose rows run along K";
-    if (c.along_k == 1 && c.block_k % (2 * kLineVector) != 0) return "along_k reads fragments of 4 k in turns: block_k is a multiple of 8";
+    if (c.block_k % (4 * c.slice_k) != 0) return "a slice of block_k is a multiple of 4";
+    if (c.along_k == 1 && slice_depth(c) % (2 * kLineVector) != 0)
+        return "along_k reads fragments of 4 k in turns: block_k, or a slice of it, is a multiple of 8";
     if (c.async_copy < 0 || c.async_copy > 2) return "async_copy is 0 to 2";
     if (c.async_copy == 2 && layout_a(c, s).async_copy == layout_b(c, s).async_copy)
         return "async_copy=2 needs one operand that the copy turns, and one that it does not";
     if (c.async_copy != 0 ? c.stages < 2 || c.stages > 8 : c.stages < 1 || c.stages > 2)
         return "stages is 1 or 2 through registers, 2 to 8 with asynchronous copies";
     if (!copies_evenly(layout_a(c, s), threads(c)) || !copies_evenly(layout_b(c, s), threads(c)))
-        return "the block's threads must divide the tiles of A and B into equal numbers of vectors, row by row";
+        return "the block's threads must divide the tiles of A and B into equal numbers of vectors, row by row, or outnumber their vectors";
     if (c.min_blocks < 1 || c.min_blocks > 8) return "min_blocks is 1 to 8";
     if (c.boundary != boundary::exact && c.boundary != boundary::guarded && c.boundary != boundary::peeled)
         return "simt's boundary mode is exact, guarded or peeled";
@@ -172,6 +186,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.cluster > 1 && c.block_n % kSumVector != 0) return "a cluster sums vectors of 4 columns: block_n must be a multiple of 4";
     if (c.stream_k != 0 && c.stream_k != 1) return "stream_k is 0 or 1";
     if (c.stream_k == 1 && c.split_k != 1) return "stream_k divides K itself: split_k and cluster are 1";
+    if (c.stream_k == 1 && c.slice_k != 1) return "stream_k does not slice K: slice_k is 1";
     if (c.stream_k == 1 && c.block_n % kSumVector != 0) return "stream_k adds up vectors of 4 columns: block_n must be a multiple of 4";
     if (c.raster < 0 || c.raster > 64) return "raster is 0 to 64";
     if (c.swap_ab != 0 || c.warps_m != 1 || c.warps_n != 1 || c.multicast_a != 1 || c.multicast_b != 1)

@@ -315,7 +315,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
                    &KernelConfig::min_blocks, &KernelConfig::swap_ab, &KernelConfig::pack_ab, &KernelConfig::cluster,
                    &KernelConfig::warps_m, &KernelConfig::warps_n, &KernelConfig::multicast_a, &KernelConfig::multicast_b,
                    &KernelConfig::planes, &KernelConfig::promote_k, &KernelConfig::ping_pong))
-        return "wgmma does not use thread_m, thread_n, async_copy, along_k, trim, fma_order and stream_k";
+        return "wgmma does not use thread_m, thread_n, async_copy, along_k, trim, fma_order, stream_k and slice_k";
     return nullptr;
 }
 

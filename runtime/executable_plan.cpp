@@ -75,13 +75,25 @@ std::variant<KernelLoader::Loaded, CompileFailure> KernelLoader::load(const Kern
 
 namespace {
 
-// Shared memory with which no SM holds more of the step's blocks than its even share. Those that come while the kernel before still
-// runs would otherwise crowd where its blocks end first.
+// Do all blocks find a place at once, as far as the device knows? A cluster's stand within one group of SMs, which may have places left
+// that no whole cluster fits.
+bool clusters_fit(Device& device, const LoadedKernel& kernel, const LaunchShape& shape) {
+    if (shape.cluster <= 1) return true;
+    const int clusters = device.clusters_at_once(kernel, shape);
+    return clusters == 0 || std::int64_t{clusters} * shape.cluster >= shape.grid;
+}
+
+// Shared memory with which no SM holds more of the step's blocks than its even share, or as few more as let all run at once. Those that
+// come while the kernel before still runs would otherwise crowd where its blocks end first.
 std::int64_t spread_evenly(Device& device, const LoadedKernel& kernel, const LaunchStep& step) {
     const DeviceInfo& info = device.info();
-    const std::int64_t share = (step.grid + info.sm_count - 1) / std::max(1, info.sm_count);
-    if (share >= device.blocks_per_sm(kernel, step.threads, step.shared_bytes)) return step.shared_bytes;
-    return std::max(step.shared_bytes, shared_bytes_for(info, static_cast<int>(share)));
+    const int most = device.blocks_per_sm(kernel, step.threads, step.shared_bytes);
+    for (std::int64_t share = (step.grid + info.sm_count - 1) / std::max(1, info.sm_count); share < most; ++share) {
+        LaunchShape shape = shape_of(step);
+        shape.shared_bytes = std::max(step.shared_bytes, shared_bytes_for(info, static_cast<int>(share)));
+        if (clusters_fit(device, kernel, shape)) return shape.shared_bytes;
+    }
+    return step.shared_bytes;
 }
 
 }  // namespace

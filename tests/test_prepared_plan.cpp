@@ -69,7 +69,12 @@ public:
     int blocks_per_sm(const LoadedKernel&, int threads, std::int64_t shared_bytes) override {
         return blocks_known ? tmm::blocks_per_sm(info_, threads, 32, shared_bytes).blocks : 0;
     }
-    int clusters_at_once(const LoadedKernel&, const LaunchShape&) override { return clusters; }
+    int clusters_at_once(const LoadedKernel&, const LaunchShape& shape) override {
+        return blocks_known && clusters_of ? clusters_of(tmm::blocks_per_sm(info_, shape.threads, 32, shape.shared_bytes).blocks)
+                                           : clusters;
+    }
+    // How many there are, with so many blocks on an SM.
+    std::function<int(int)> clusters_of;
     // Unknown.
     int clusters = 0;
     bool blocks_known = false;
@@ -234,6 +239,14 @@ TEST_CASE_FIXTURE(Fixture, "kernels that overlap begin early, all of them, and n
     CHECK(resident(apart[0]) > 2);
     CHECK(resident(overlapping[0]) == 2);
     CHECK(overlapping[1].shared_bytes == apart[1].shared_bytes);
+    // Clusters that do not find places at once take a place more of each SM.
+    const auto clustered = [&](int places) {
+        device->clusters_of = [places](int blocks) { return blocks >= places ? 64 : 60; };
+        return resident(launches_of(tile + ",split_k=4,cluster=4,overlap=1")[0]);
+    };
+    CHECK(clustered(2) == 2);
+    CHECK(clustered(3) == 3);
+    CHECK(clustered(9) == resident(apart[0]));
     // Where the driver does not say how many there are, nothing is changed.
     device->blocks_known = false;
     CHECK(launches_of(tile + ",split_k=4,overlap=1")[0].shared_bytes == apart[0].shared_bytes);

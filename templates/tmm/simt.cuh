@@ -213,32 +213,32 @@ __device__ inline int group_of_thread() {
     return config.slice_k == 1 ? 0 : static_cast<int>(threadIdx.x) / group_threads(config);
 }
 
-// The first group's sums += those of the others, in their order. `others`: shared memory, where each of their sums lies beside the
-// same sum of the next thread.
+// The first group's sums += those of the others: the second half of the groups hands theirs to the first half, and so on with what is
+// left. A group hands over where nobody else has read, so that one barrier each time is enough:
+//
+//      group       0     1     2     3          slice_k = 4; part 0 and part 1 in shared memory, each with every sum of a thread
+//                  |     |     |-----+-> 0      beside the same sum of the next thread
+//                  += 0  += 1        |-> 1
+//                  |     |-> 1
+//                  += 1
 template <KernelConfig config>
-__device__ inline void add_up_groups(float (&sums)[config.thread_m][config.thread_n], float* others) {
+__device__ inline void add_up_groups(float (&sums)[config.thread_m][config.thread_n], SharedTiles<float> parts) {
     const int group = group_of_thread<config>();
-    float* first = others + static_cast<int>(threadIdx.x) % group_threads(config);
-    const auto place = [&](int of_group, int i, int j) {
-        return first + ((of_group - 1) * config.thread_m * config.thread_n + i * config.thread_n + j) * group_threads(config);
-    };
-    if (group > 0) {
+    const int thread = static_cast<int>(threadIdx.x) % group_threads(config);
+    const auto for_each_sum = [&](int from_group, auto&& visit) {
+        float* part = parts[from_group % parts_of_groups(config)] + thread;
 #pragma unroll
         for (int i = 0; i < config.thread_m; ++i) {
 #pragma unroll
-            for (int j = 0; j < config.thread_n; ++j) *place(group, i, j) = sums[i][j];
+            for (int j = 0; j < config.thread_n; ++j) visit(sums[i][j], part[(i * config.thread_n + j) * group_threads(config)]);
         }
-    }
-    // All sums are there.
-    __syncthreads();
-    if (group > 0) return;
+    };
 #pragma unroll
-    for (int i = 0; i < config.thread_m; ++i) {
-#pragma unroll
-        for (int j = 0; j < config.thread_n; ++j) {
-#pragma unroll
-            for (int other = 1; other < config.slice_k; ++other) sums[i][j] += *place(other, i, j);
-        }
+    for (int half = config.slice_k / 2; half > 0; half /= 2) {
+        if (group >= half && group < 2 * half) for_each_sum(group, [](float sum, float& place) { place = sum; });
+        // The second half's sums are there.
+        __syncthreads();
+        if (group < half) for_each_sum(group + half, [](float& sum, float other) { sum += other; });
     }
 }
 
@@ -372,12 +372,12 @@ __device__ void kernel(const GemmArgs& args) {
     } else {
         SharedTiles<float> part{};
         if constexpr (config.cluster > 1) part = shared.take<float, config.block_m * config.block_n>();
-        SharedTiles<float> others{};
-        if constexpr (config.slice_k > 1) others = shared.take<float, (config.slice_k - 1) * config.block_m * config.block_n>();
+        SharedTiles<float> group_parts{};
+        if constexpr (config.slice_k > 1) group_parts = shared.take<float, config.block_m * config.block_n, parts_of_groups(config)>();
         const WorkItem item = work_item<config>(args, blockIdx.x);
         float sums[config.thread_m][config.thread_n];
         multiply_item<signature, config>(args, item, place, tiles, sums);
-        if constexpr (config.slice_k > 1) add_up_groups<config>(sums, others.first);
+        if constexpr (config.slice_k > 1) add_up_groups<config>(sums, group_parts);
         store_results_of<signature, config>(args, item, place, sums, part.first);
     }
 }

@@ -20,6 +20,10 @@ constexpr int group_threads(const KernelConfig& c) {
 constexpr int threads(const KernelConfig& c) {
     return group_threads(c) * c.slice_k;
 }
+// Half of them hand their sums to the other half at once.
+constexpr int parts_of_groups(const KernelConfig& c) {
+    return c.slice_k / 2;
+}
 constexpr int slice_depth(const KernelConfig& c) {
     return c.block_k / c.slice_k;
 }
@@ -94,7 +98,7 @@ constexpr int kSumVector = 4;
 constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
     return shared_tile_bytes<float>(tile_elements(layout_a(c, s)), c.stages) +
            shared_tile_bytes<float>(tile_elements(layout_b(c, s)), c.stages) +
-           (c.slice_k > 1 ? shared_tile_bytes<float>((c.slice_k - 1) * c.block_m * c.block_n) : 0) +
+           (c.slice_k > 1 ? shared_tile_bytes<float>(c.block_m * c.block_n, parts_of_groups(c)) : 0) +
            (c.cluster > 1 ? shared_tile_bytes<float>(c.block_m * c.block_n) : 0) + (c.stream_k != 0 ? shared_tile_bytes<i64>(1) : 0);
 }
 

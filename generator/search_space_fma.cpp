@@ -17,7 +17,8 @@ namespace tmm {
 namespace {
 
 struct RegisterTile {
-    int block_m, block_n, thread_m, thread_n, min_blocks;
+    int block_m, block_n, thread_m, thread_n;
+    int min_blocks = 1;
 };
 
 // Block and thread tiles worth trying, from large products to thin and small ones.
@@ -35,17 +36,15 @@ constexpr RegisterTile kRegisterTiles[] = {
     {128, 32, 16, 8, 8},  {32, 256, 8, 16, 4},  {256, 32, 16, 8, 4},
 };
 
-// Where C has few tiles, more of a block's warps stand before one and slice K. min_blocks follows from the slices.
+// Where C has few tiles, more of a block's warps stand before one and slice K. How many blocks an SM holds then follows from the slices.
 constexpr RegisterTile kSlicedTiles[] = {
-    {4, 32, 4, 1, 0},    {4, 64, 4, 2, 0},  {4, 128, 4, 4, 0},  {8, 32, 8, 1, 0},   {8, 64, 8, 2, 0},   {8, 128, 8, 4, 0},
-    {16, 32, 8, 2, 0},   {16, 64, 8, 4, 0}, {16, 32, 4, 4, 0},  {16, 128, 8, 8, 0}, {32, 32, 8, 4, 0},  {32, 64, 8, 8, 0},
-    {32, 128, 8, 8, 0},  {16, 16, 4, 2, 0}, {32, 4, 1, 4, 0},   {64, 4, 2, 4, 0},   {128, 4, 4, 4, 0},  {32, 8, 1, 8, 0},
-    {64, 8, 2, 8, 0},    {128, 8, 4, 8, 0}, {32, 16, 2, 8, 0},  {64, 16, 4, 8, 0},  {32, 16, 4, 4, 0},  {128, 16, 8, 8, 0},
-    {32, 32, 4, 8, 0},   {64, 32, 8, 8, 0}, {128, 32, 8, 8, 0}, {64, 64, 8, 8, 0},  {128, 64, 8, 8, 0}, {64, 128, 8, 8, 0},
-    {128, 128, 8, 8, 0},
+    {4, 32, 4, 1},  {4, 64, 4, 2},   {4, 128, 4, 4},  {8, 32, 8, 1},  {8, 64, 8, 2},   {8, 128, 8, 4},  {16, 32, 8, 2},   {16, 64, 8, 4},
+    {16, 32, 4, 4}, {16, 128, 8, 8}, {32, 32, 8, 4},  {32, 64, 8, 8}, {32, 128, 8, 8}, {16, 16, 4, 2},  {32, 4, 1, 4},    {64, 4, 2, 4},
+    {128, 4, 4, 4}, {32, 8, 1, 8},   {64, 8, 2, 8},   {128, 8, 4, 8}, {32, 16, 2, 8},  {64, 16, 4, 8},  {32, 16, 4, 4},   {128, 16, 8, 8},
+    {32, 32, 4, 8}, {64, 32, 8, 8},  {128, 32, 8, 8}, {64, 64, 8, 8}, {128, 64, 8, 8}, {64, 128, 8, 8}, {128, 128, 8, 8},
 };
 constexpr int kSlices[] = {2, 4, 8};
-// So many of an SM's threads all of them make at most: with more there is nothing to fill.
+// Threads that an SM holds of them, and no tiles are sliced that have more: they leave nothing to fill.
 constexpr int kSlicedThreads = 512;
 
 struct Pipeline {

@@ -11,8 +11,10 @@
 #include "generator/kernel_source.h"
 #include "generator/launch_plan.h"
 #include "generator/search_space.h"
+#include "generator/search_space_fma.h"
 #include "generator/shapes_file.h"
 #include "generator/text.h"
+#include "tmm/simt.h"
 
 using namespace tmm;
 
@@ -179,6 +181,30 @@ TEST_CASE("where the rows of both run along K, one operand may be packed and the
     CHECK_FALSE(offers("511x24001x2815 ops=nt compute=f32_strict", 1, 2, 0));
 }
 
+TEST_CASE("the k of few tiles is sliced among a block's threads, and an SM that has its threads gets no slices") {
+    const DeviceInfo device = assumed_device("90");
+    const auto sliced = [&](const char* text) {
+        std::vector<KernelConfig> configs;
+        for (const KernelConfig& c : simt_configs(parse_shape(text).problem, device))
+            if (c.slice_k > 1) configs.push_back(c);
+        return configs;
+    };
+    for (const char* text : {"128x128x128", "8x4096x4096", "4096x8x4096 ops=tt", "33x35x37 ops=nt", "64x64x65536"}) {
+        CAPTURE(text);
+        CHECK(!sliced(text).empty());
+        for (const KernelConfig& c : sliced(text)) {
+            CAPTURE(to_text(c));
+            const int on_an_sm = simt::threads(c) * c.min_blocks;
+            CHECK(on_an_sm <= 512);
+            CHECK(simt::blocks(c, parse_shape(text).problem.m, parse_shape(text).problem.n, 1) * simt::threads(c) <= 512 * device.sm_count);
+        }
+        const SearchSpace space = search_space(parse_shape(text).problem, device, Effort::full);
+        CHECK(std::any_of(space.candidates.begin(), space.candidates.end(), [](const KernelConfig& c) { return c.slice_k > 1; }));
+    }
+    CHECK(sliced("8192x8192x8192").empty());
+    CHECK(sliced("64x64x64 batch=4096").empty());
+}
+
 TEST_CASE("more effort offers more") {
     const DeviceInfo device = assumed_device("90");
     const GemmProblem problem = parse_shape("512x512x512").problem;
@@ -278,5 +304,13 @@ TEST_CASE("a config that can't serve says why") {
     CHECK(reason("5x64x64", (trimmed + "peeled").c_str()).find("whole tile") != std::string::npos);
     CHECK(reason("5x64x64", "family=naive,block_m=4,block_n=32,trim=1") != "");
     CHECK(reason("5x64x64", "family=gemv,block_m=8,block_n=32,block_k=128,trim=1").find("gemv uses") != std::string::npos);
+    const std::string slice =
+        "family=simt,block_m=32,block_n=32,thread_m=4,thread_n=4,stages=2,async_copy=1,vector_width=4,boundary=peeled";
+    CHECK(reason("65x64x64", (slice + ",block_k=16,slice_k=4").c_str()) == "");
+    CHECK(reason("65x64x64", (slice + ",block_k=16,slice_k=3").c_str()).find("1, 2, 4 or 8") != std::string::npos);
+    CHECK(reason("65x64x64", (slice + ",block_k=16,slice_k=8").c_str()).find("multiple of 4") != std::string::npos);
+    CHECK(reason("65x64x64", (slice + ",block_k=16,slice_k=4,along_k=1").c_str()).find("multiple of 8") != std::string::npos);
+    CHECK(reason("65x64x64", (slice + ",block_k=16,slice_k=2,stream_k=1").c_str()).find("slice_k is 1") != std::string::npos);
+    CHECK(reason("65x64x64", "family=tiled,block_m=8,block_n=8,block_k=8,slice_k=2") != "");
     CHECK(reason("64x64x2", "family=gemv,block_n=128,block_k=32,thread_n=4,split_k=4").find("more parts than K") != std::string::npos);
 }

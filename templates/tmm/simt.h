@@ -123,7 +123,7 @@ constexpr int element_offset(const TileLayout& l, int row, int column) {
     return is_turned(l) ? column * l.line_distance + row : row * l.line_distance + column;
 }
 
-// Or once, by some of the threads.
+// Do all threads move as many of the tile's vectors, row by row, or some of them one and the others none?
 constexpr bool copies_evenly(const TileLayout& l, int threads) {
     if (matrix_columns(l) % l.vector != 0) return false;
     const int per_row = matrix_columns(l) / l.vector;

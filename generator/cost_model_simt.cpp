@@ -44,6 +44,9 @@ constexpr double kSharedTiles = 1.04;
 // A wave's first tiles and its results, where no other block of the SM goes on meanwhile.
 constexpr double kFill = 5.5;
 constexpr double kMemoryBytesPerMicrosecond = 1.1e7;
+// What all bytes' way from and to memory alone would take, and how sharply it bounds the whole from below.
+constexpr double kStreamedBytesPerMicrosecond = 4.4e6;
+constexpr double kStreamNorm = 6;
 // Rows of tiles that are shorter than a line of 128 bytes: how much longer for each piece more.
 constexpr double kShortPieces = 0.376;
 constexpr double kLineElements = 32;
@@ -54,6 +57,8 @@ constexpr double kPack = 4.14;
 constexpr double kPackedBytesPerMicrosecond = 1.48e6;
 constexpr double kReduce = 2.45;
 constexpr double kReducedBytesPerMicrosecond = 8.18e6;
+// Of the SMs' places those that clusters of more than two blocks can take: an H200's groups of SMs leave some that no whole cluster fits.
+constexpr double kClusterPlaces = 0.945;
 // Each time that a cluster's number of parts doubles; and of a tile's element, that its blocks show each other.
 constexpr double kClusterSum = 0.406;
 constexpr double kClusterElement = 2.34e-4;
@@ -189,13 +194,20 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
                                    std::max(work.phases * std::max(issuing, reading) / kClocksPerMicrosecond, work.phases_in_line * chain) +
                                kFill * work.fills / resident;
 
+    // Clusters that find no place in a wave that seems whole run after it, alone. Of sliced tiles it is known how many blocks an SM holds.
+    const double places = resident * device.sm_count;
+    const bool left_over = c.slice_k > 1 && c.cluster > 2 && all <= places && all > kClusterPlaces * places;
+    const double alone = left_over ? phases * std::max(issuing / kClocksPerMicrosecond, chain) : 0;
+
     const double partials = c.stream_k != 0          ? 2 * kPartialBytes * work.parts * c.block_m * c.block_n
                             : partial_results(c) > 1 ? 2 * kPartialBytes * partial_results(c) * m * n * batch
                                                      : 0;
     const double pieces = kShortPieces * (m * extra_pieces(tile.a) + n * extra_pieces(tile.b));
     const double bytes = batch * ((m + n + pieces) * k + m * n) * size_of(p.type_a) + partials;
     const double memory = bytes / kMemoryBytesPerMicrosecond;
-    double total = kFixed + std::pow(std::pow(multiplying, kNorm) + std::pow(memory, kNorm), 1 / kNorm);
+    const double streaming = bytes / kStreamedBytesPerMicrosecond;
+    const double together = std::pow(std::pow(multiplying + alone, kNorm) + std::pow(memory, kNorm), 1 / kNorm);
+    double total = kFixed + std::pow(std::pow(together, kStreamNorm) + std::pow(streaming, kStreamNorm), 1 / kStreamNorm);
     if (c.pack_ab != 0) {
         const double packed = batch * ((pack::packs_a(c) ? m * k : 0) + (pack::packs_b(c) ? n * k : 0)) * size_of(p.type_a);
         total += kPack + 2 * packed / kPackedBytesPerMicrosecond;

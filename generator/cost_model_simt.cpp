@@ -62,9 +62,9 @@ constexpr double kClusterPlaces = 0.945;
 // Each time that a cluster's number of parts doubles; and of a tile's element, that its blocks show each other.
 constexpr double kClusterSum = 0.406;
 constexpr double kClusterElement = 2.34e-4;
-// Each time that a block's groups double; and of each of their sums.
-constexpr double kGroupSum = 0.15;
-constexpr double kGroupElement = 1e-5;
+// Each time that a block's slices double; and of each of their sums.
+constexpr double kSliceSum = 0.15;
+constexpr double kSliceElement = 1e-5;
 constexpr double kPartialBytes = 4;
 constexpr double kShortestEdge = 4;
 
@@ -214,7 +214,7 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     }
     if (partials > 0) total += kReduce + partials / kReducedBytesPerMicrosecond;
     if (c.cluster > 1) total += kClusterSum * std::log2(c.cluster) * work.fills + kClusterElement * c.block_m * c.block_n;
-    if (c.slice_k > 1) total += kGroupSum * std::log2(c.slice_k) * work.fills + kGroupElement * c.slice_k * c.block_m * c.block_n;
+    if (c.slice_k > 1) total += kSliceSum * std::log2(c.slice_k) * work.fills + kSliceElement * c.slice_k * c.block_m * c.block_n;
     return total + edges(p, c, device);
 }
 

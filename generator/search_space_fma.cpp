@@ -177,8 +177,8 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
                     .min_blocks = tile.min_blocks,
                     .trim = trim,
                     .slice_k = slices};
-                const int block_threads = simt::threads(config);
                 if (slices > 1) {
+                    const int block_threads = simt::threads(config);
                     if (tiles * split * block_threads > static_cast<std::int64_t>(kSlicedThreads) * device.sm_count) continue;
                     config.min_blocks = std::clamp(kSlicedThreads / block_threads, 1, 8);
                 }

@@ -132,7 +132,7 @@ inline constexpr Parameter kParameters[] = {
     {"stream_k", &KernelConfig::stream_k, 0, nullptr, 0, false,
      "1: tiles beyond whole waves are shared along K, evenly by all blocks; a second kernel adds up what is left of them"},
     {"slice_k", &KernelConfig::slice_k, 1, nullptr, 0, false,
-     "parts of each tile's k that as many groups of a block's threads multiply; their sums are added up in shared memory"},
+     "slices of each tile's k, each with threads of its own that hold all of the block's C; their sums are added up in shared memory"},
 };
 inline constexpr int kParameterCount = sizeof(kParameters) / sizeof(kParameters[0]);
 static_assert(kParameterCount * sizeof(int) == sizeof(KernelConfig), "every field of KernelConfig needs its row in kParameters");

@@ -23,12 +23,12 @@
 //   |    | . . . . | . . . . | pad|
 //   v    +-------------------+----+
 //
-// With slice_k several groups of threads stand before the same C, and share each tile's k. It takes a block's warps, not more blocks, to
+// With slice_k a block has threads for each slice of a tile's k, all before the same C. It takes a block's warps, not more blocks, to
 // fill an SM then, where C has few tiles:
 //
-//      k   | 0 1 2 … |  group 0          a tile of A and B, slice_k = 2; the groups' sums meet in shared memory
+//      k   | 0 1 2 … |  slice 0          a tile of A and B, slice_k = 2; the slices' sums meet in shared memory
 //      |   |_________|                   at the end
-//      v   | 8 9 …   |  group 1
+//      v   | 8 9 …   |  slice 1
 //
 // The blocks of a cluster take parts of K of one tile and add them up through each other's shared memory. With stream_k blocks share
 // those tiles that make no whole wave (stream.h).
@@ -57,7 +57,7 @@ __device__ inline ThreadPlace thread_place() {
     constexpr int rows = warp_m(config);
     constexpr int columns = warp_n(config);
     constexpr int warps_n = threads_n(config) / columns;
-    const int warp = static_cast<int>(threadIdx.x) % group_threads(config) / 32;
+    const int warp = static_cast<int>(threadIdx.x) % slice_threads(config) / 32;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     return ThreadPlace{warp / warps_n * rows + lane / columns, warp % warps_n * columns + lane % columns};
 }
@@ -207,38 +207,38 @@ __device__ inline void store_part(float* part, float one, ThreadPlace place, con
     });
 }
 
-// Which of the block's groups a thread belongs to. The first holds all of the sums in the end.
+// Which slice a thread multiplies. The first's threads hold all of the sums in the end.
 template <KernelConfig config>
-__device__ inline int group_of_thread() {
-    return config.slice_k == 1 ? 0 : static_cast<int>(threadIdx.x) / group_threads(config);
+__device__ inline int slice_of_thread() {
+    return config.slice_k == 1 ? 0 : static_cast<int>(threadIdx.x) / slice_threads(config);
 }
 
-// The first group's sums += those of the others: the second half of the groups hands theirs to the first half, and so on with what is
-// left. A group hands over where nobody else has read, so that one barrier each time is enough:
+// The first slice's sums += those of the others: the second half of the slices hands theirs to the first half, and so on with what is
+// left. They hand over where nobody else has read, so that one barrier each time is enough:
 //
-//      group       0     1     2     3          slice_k = 4; part 0 and part 1 in shared memory, each with every sum of a thread
+//      slice       0     1     2     3          slice_k = 4; part 0 and part 1 in shared memory, each with every sum of a thread
 //                  |     |     |-----+-> 0      beside the same sum of the next thread
 //                  += 0  += 1        |-> 1
 //                  |     |-> 1
 //                  += 1
 template <KernelConfig config>
-__device__ inline void add_up_groups(float (&sums)[config.thread_m][config.thread_n], SharedTiles<float> parts) {
-    const int group = group_of_thread<config>();
-    const int thread = static_cast<int>(threadIdx.x) % group_threads(config);
-    const auto for_each_sum = [&](int from_group, auto&& visit) {
-        float* part = parts[from_group % parts_of_groups(config)] + thread;
+__device__ inline void add_up_slices(float (&sums)[config.thread_m][config.thread_n], SharedTiles<float> parts) {
+    const int slice = slice_of_thread<config>();
+    const int thread = static_cast<int>(threadIdx.x) % slice_threads(config);
+    const auto for_each_sum = [&](int from_slice, auto&& visit) {
+        float* part = parts[from_slice % parts_of_slices(config)] + thread;
 #pragma unroll
         for (int i = 0; i < config.thread_m; ++i) {
 #pragma unroll
-            for (int j = 0; j < config.thread_n; ++j) visit(sums[i][j], part[(i * config.thread_n + j) * group_threads(config)]);
+            for (int j = 0; j < config.thread_n; ++j) visit(sums[i][j], part[(i * config.thread_n + j) * slice_threads(config)]);
         }
     };
 #pragma unroll
     for (int half = config.slice_k / 2; half > 0; half /= 2) {
-        if (group >= half && group < 2 * half) for_each_sum(group, [](float sum, float& place) { place = sum; });
+        if (slice >= half && slice < 2 * half) for_each_sum(slice, [](float sum, float& place) { place = sum; });
         // The second half's sums are there.
         __syncthreads();
-        if (group < half) for_each_sum(group + half, [](float& sum, float other) { sum += other; });
+        if (slice < half) for_each_sum(slice + half, [](float& sum, float other) { sum += other; });
     }
 }
 
@@ -247,7 +247,7 @@ __device__ inline void add_up_groups(float (&sums)[config.thread_m][config.threa
 template <KernelSignature signature, KernelConfig config, bool guarded>
 __device__ inline void store_cluster_tile(const Destination<signature, config>& destination, i64 row0, i64 column0, ThreadPlace place,
                                           const float (&sums)[config.thread_m][config.thread_n], float* part) {
-    if (group_of_thread<config>() == 0)
+    if (slice_of_thread<config>() == 0)
         store_part<signature, config>(part, destination.one, place, sums, [](float* to, const auto& values) { store_vector(to, values); });
     // Every block's part is there.
     ptx::cluster_sync();
@@ -280,7 +280,7 @@ __device__ inline void store_results_of(const GemmArgs& args, const WorkItem& it
     store_by_boundary<config>(args, item, [&]<bool guarded>() {
         if constexpr (config.cluster > 1)
             store_cluster_tile<signature, config, guarded>(destination, item.row0, item.column0, place, sums, part);
-        else if (group_of_thread<config>() == 0)
+        else if (slice_of_thread<config>() == 0)
             store_tile<signature, config, guarded>(destination, item.row0, item.column0, place, sums);
     });
 }
@@ -306,8 +306,8 @@ __device__ inline void multiply_item(const GemmArgs& args, const WorkItem& item,
         CopyB(static_cast<const float*>(args.b) + item.batch * args.stride_b, args.ldb, item.column0, args.n, item.k_begin, item.k_end),
         tiles.a, tiles.b, item.tiles);
     constexpr int depth = slice_depth(config);
-    FragmentsOfA<signature, config> a(tiles.a, place.m, group_of_thread<config>() * depth);
-    FragmentsOfB<signature, config> b(tiles.b, place.n, group_of_thread<config>() * depth);
+    FragmentsOfA<signature, config> a(tiles.a, place.m, slice_of_thread<config>() * depth);
+    FragmentsOfB<signature, config> b(tiles.b, place.n, slice_of_thread<config>() * depth);
 #pragma unroll
     for (int i = 0; i < config.thread_m; ++i) {
 #pragma unroll
@@ -372,12 +372,12 @@ __device__ void kernel(const GemmArgs& args) {
     } else {
         SharedTiles<float> part{};
         if constexpr (config.cluster > 1) part = shared.take<float, config.block_m * config.block_n>();
-        SharedTiles<float> group_parts{};
-        if constexpr (config.slice_k > 1) group_parts = shared.take<float, config.block_m * config.block_n, parts_of_groups(config)>();
+        SharedTiles<float> slice_parts{};
+        if constexpr (config.slice_k > 1) slice_parts = shared.take<float, config.block_m * config.block_n, parts_of_slices(config)>();
         const WorkItem item = work_item<config>(args, blockIdx.x);
         float sums[config.thread_m][config.thread_n];
         multiply_item<signature, config>(args, item, place, tiles, sums);
-        if constexpr (config.slice_k > 1) add_up_groups<config>(sums, group_parts);
+        if constexpr (config.slice_k > 1) add_up_slices<config>(sums, slice_parts);
         store_results_of<signature, config>(args, item, place, sums, part.first);
     }
 }

@@ -13,15 +13,15 @@ constexpr int threads_m(const KernelConfig& c) {
 constexpr int threads_n(const KernelConfig& c) {
     return c.block_n / c.thread_n;
 }
-// A block's threads stand in slice_k groups. Each holds all of the block's C, and multiplies its own slice of each tile's k.
-constexpr int group_threads(const KernelConfig& c) {
+// The threads of each of the block's slice_k slices of a tile's k. Those of every slice hold all of the block's C.
+constexpr int slice_threads(const KernelConfig& c) {
     return threads_m(c) * threads_n(c);
 }
 constexpr int threads(const KernelConfig& c) {
-    return group_threads(c) * c.slice_k;
+    return slice_threads(c) * c.slice_k;
 }
-// Half of them hand their sums to the other half at once.
-constexpr int parts_of_groups(const KernelConfig& c) {
+// Half of the slices hand their sums to the other half at once.
+constexpr int parts_of_slices(const KernelConfig& c) {
     return c.slice_k / 2;
 }
 constexpr int slice_depth(const KernelConfig& c) {
@@ -98,7 +98,7 @@ constexpr int kSumVector = 4;
 constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
     return shared_tile_bytes<float>(tile_elements(layout_a(c, s)), c.stages) +
            shared_tile_bytes<float>(tile_elements(layout_b(c, s)), c.stages) +
-           (c.slice_k > 1 ? shared_tile_bytes<float>(c.block_m * c.block_n, parts_of_groups(c)) : 0) +
+           (c.slice_k > 1 ? shared_tile_bytes<float>(c.block_m * c.block_n, parts_of_slices(c)) : 0) +
            (c.cluster > 1 ? shared_tile_bytes<float>(c.block_m * c.block_n) : 0) + (c.stream_k != 0 ? shared_tile_bytes<i64>(1) : 0);
 }
 
@@ -161,7 +161,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
         return "block_m and block_n must be multiples of thread_m and thread_n";
     if (threads(c) > 1024) return "a block has at most 1024 threads";
     if (c.slice_k != 1 && c.slice_k != 2 && c.slice_k != 4 && c.slice_k != 8) return "slice_k is 1, 2, 4 or 8";
-    if (group_threads(c) % 32 != 0) return "a block's threads, or each of its slice_k groups, must be whole warps of 32";
+    if (slice_threads(c) % 32 != 0) return "a block's threads, or those of each slice, must be whole warps of 32";
     if ((c.thread_m > 4 && c.thread_m % 4 != 0) || (c.thread_n > 4 && c.thread_n % 4 != 0) || c.thread_m == 3 || c.thread_n == 3)
         return "thread_m and thread_n are 1, 2 or a multiple of 4, so that fragments are read as vectors";
     if (threads_m(c) == 3 || 32 % warp_n(c) != 0 || threads_n(c) % warp_n(c) != 0 || threads_m(c) % warp_m(c) != 0)

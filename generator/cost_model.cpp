@@ -55,8 +55,11 @@ double workspace_estimate(const GemmProblem& p, const KernelConfig& c, const Dev
                (pad::pads_b(c) ? padded(pad::copy_of_b(p), p.type_b) : 0);
     }
     const double parts = c.stream_k != 0 ? static_cast<double>(stream_workspace_bytes(phase_line_on(p, c, device), c)) : 0;
-    return parts + batch * (partials + (pack::packs_a(c) ? bytes_of(p.type_a) * static_cast<double>(packed_ld(main.rows)) * k : 0) +
-                            (pack::packs_b(c) ? bytes_of(p.type_b) * static_cast<double>(packed_ld(main.columns)) * k : 0));
+    const auto packed = [&](std::int64_t outer) {
+        return bytes_of(p.type_a) * static_cast<double>(packed_ld(outer)) * static_cast<double>(pack::packed_depth(p.k));
+    };
+    return parts + batch * (partials + (pack::packs_a(c) ? packed(main.rows) : 0) + (pack::packs_b(c) ? packed(main.columns) : 0)) +
+           (c.pack_ab != 0 ? bytes_of(p.type_a) * static_cast<double>(pack::elements_past_the_last(c)) : 0);
 }
 
 double CostModel::estimate(const KernelConfig& c) const {

@@ -53,8 +53,8 @@ constexpr double kLineElements = 32;
 // Between 1, where memory's time is added to the rest, and infinity, where the longer counts alone.
 constexpr double kNorm = 1.25;
 constexpr double kFixed = 0.348;
-constexpr double kPack = 4.14;
-constexpr double kPackedBytesPerMicrosecond = 1.48e6;
+constexpr double kPack = 3;
+constexpr double kPackedBytesPerMicrosecond = 3.6e6;
 constexpr double kReduce = 2.45;
 constexpr double kReducedBytesPerMicrosecond = 8.18e6;
 // Of the SMs' places those that clusters of more than two blocks can take: an H200's groups of SMs leave some that no whole cluster fits.
@@ -67,6 +67,8 @@ constexpr double kSliceSum = 0.15;
 constexpr double kSliceElement = 1e-5;
 constexpr double kPartialBytes = 4;
 constexpr double kShortestEdge = 4;
+// Of a strip's time, what it holds the product up that it runs beside.
+constexpr double kBeside = 0.2;
 
 constexpr int kVector = 4;
 
@@ -102,7 +104,7 @@ double slots_of_fma(const Tile& tile) {
 
 double slots_of_copy(const KernelConfig& c, const simt::TileLayout& layout) {
     const bool turned = simt::is_turned(layout);
-    const double edges = c.boundary == boundary::exact ? 0 : kSlotsOfEdges;
+    const double edges = c.boundary == boundary::exact || layout.padded ? 0 : kSlotsOfEdges;
     if (layout.async_copy) return kSlotsOfCopy + (turned ? kSlotsOfTurning : 0) + edges;
     if (c.async_copy == 0) return kSlotsOfCopy + kSlotsOfSyncCopy + (turned ? kSlotsOfTurning : 0) + edges;
     return kSlotsOfCopy + kSlotsOfTurningInRegisters + edges;
@@ -159,7 +161,7 @@ double extra_pieces(const simt::TileLayout& layout) {
 }
 
 // What trim leaves: strips of a few rows or columns, a launch each.
-double edges(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+double strips(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     double total = 0;
     for (const EdgeProduct& edge : edge_products(p, c)) {
         GemmProblem strip = p;
@@ -215,7 +217,8 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     if (partials > 0) total += kReduce + partials / kReducedBytesPerMicrosecond;
     if (c.cluster > 1) total += kClusterSum * std::log2(c.cluster) * work.fills + kClusterElement * c.block_m * c.block_n;
     if (c.slice_k > 1) total += kSliceSum * std::log2(c.slice_k) * work.fills + kSliceElement * c.slice_k * c.block_m * c.block_n;
-    return total + edges(p, c, device);
+    const double beside = strips(p, c, device);
+    return std::max(total, beside) + kBeside * beside;
 }
 
 }  // namespace tmm

@@ -152,6 +152,7 @@ std::string canonical_name(const KernelSignature& s, const KernelConfig& c) {
     if (c.min_blocks != 1) name += fmt::format("_o{}", c.min_blocks);
     if (c.swap_ab != 0) name += fmt::format("_swap{}", c.swap_ab == 1 ? "" : std::to_string(c.swap_ab));
     if (c.pack_ab != 0) name += fmt::format("_pack{}", c.pack_ab);
+    if (c.trim != 0) name += fmt::format("_strip{}", c.trim == 1 ? "" : std::to_string(c.trim));
     return name;
 }
 

@@ -176,13 +176,13 @@ GemmArgs make_product_args(const LaunchStep& step, const GemmProblem& problem, c
     if (pack::packs_a(step.config)) {
         args.a = at(call.workspace, 0);
         args.lda = packed_ld(args.m);
-        args.stride_a = args.lda * problem.k;
+        args.stride_a = args.lda * pack::packed_depth(problem.k);
         packed = pack::packed_elements(args.m, problem.k, problem.batch) * size_of(problem.type_a);
     }
     if (pack::packs_b(step.config)) {
         args.b = at(call.workspace, packed);
         args.ldb = packed_ld(args.n);
-        args.stride_b = args.ldb * problem.k;
+        args.stride_b = args.ldb * pack::packed_depth(problem.k);
     }
     return with_partials(args, step, call);
 }

@@ -53,7 +53,8 @@ KernelConfig edge_config(std::int64_t few, std::int64_t many, std::int64_t batch
                         .stages = 2,
                         .vector_width = kVectorBytes / size_of(type),
                         .boundary = boundary::peeled,
-                        .swap_ab = swap ? 1 : 0};
+                        .swap_ab = swap ? 1 : 0,
+                        .trim = 1};
     config.block_k = 32 * gemv::k_step(config);
     return config;
 }
@@ -61,6 +62,11 @@ KernelConfig edge_config(std::int64_t few, std::int64_t many, std::int64_t batch
 // Those that follow a copy of the operands, whose blocks leave room beside them.
 bool follows_a_copy(int family) {
     return family == family::wgmma || family == family::rescue;
+}
+
+// Strips run beside the product that leaves them.
+bool is_strip(const LaunchStep& step) {
+    return step.config.family == family::gemv && gemv::is_strip(step.config);
 }
 
 // Serves every problem that planes do, at a good part of the speed that FP32 FMAs have. A thread holds each sum twice, so its part of the
@@ -110,9 +116,15 @@ std::int64_t stream_workspace_bytes(const PhaseLine& line, const KernelConfig& c
     return parts_of_blocks(line.blocks) * config.block_m * config.block_n * kPartialBytes;
 }
 
+bool leaves_a_strip(std::int64_t size, int block) {
+    return size > block && size % block >= 1 && size % block <= kMostTrimmed;
+}
+
 Extent main_extent(const GemmProblem& problem, const KernelConfig& config) {
-    if (config.trim == 0) return Extent{.rows = problem.m, .columns = problem.n};
-    return Extent{.rows = problem.m / config.block_m * config.block_m, .columns = problem.n / config.block_n * config.block_n};
+    const auto covered = [&](std::int64_t size, int block) {
+        return config.trim != 0 && leaves_a_strip(size, block) ? size - size % block : size;
+    };
+    return Extent{.rows = covered(problem.m, config.block_m), .columns = covered(problem.n, config.block_n)};
 }
 
 std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const KernelConfig& config) {
@@ -224,10 +236,11 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
         add(signature_of(problem), copy, extent, blocks_wanted, 0, bind_pack);
         plan.workspace_bytes += bytes;
     } else if (config.pack_ab != 0) {
-        const KernelConfig copy{.family = family::pack, .pack_ab = config.pack_ab};
+        const KernelConfig copy{.family = family::pack, .min_blocks = pack::kBlocksPerSm, .pack_ab = config.pack_ab};
         add(signature_of(problem), copy, extent, pack::blocks(copy, m, n, k, batch), 0, bind_pack);
         if (pack::packs_a(config)) plan.workspace_bytes += pack::packed_elements(m, k, batch) * size_of(problem.type_a);
         if (pack::packs_b(config)) plan.workspace_bytes += pack::packed_elements(n, k, batch) * size_of(problem.type_b);
+        plan.workspace_bytes += pack::elements_past_the_last(config) * size_of(problem.type_a);
     }
     if (config.planes > 1) {
         const PlanesOperands operands = planes_operands(problem, config);
@@ -257,6 +270,8 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
         plan.steps.back().tensor_maps = wgmma_tensor_maps;
         plan.steps.back().walks = walks(config);
     }
+    for (const EdgeProduct& edge : edge_products(problem, config))
+        add(edge.signature, edge.config, edge.extent, blocks(edge.config, edge.extent.rows, edge.extent.columns, batch), 0, bind_product);
     if (config.planes > 1) {
         KernelConfig rescue = kRescue;
         rescue.split_k = partial_results(config);
@@ -275,9 +290,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
         add(signature, sum, extent, blocks(sum, m, n, batch), partials_offset, bind_sum_of_parts);
         plan.workspace_bytes += batch * parts * m * workspace_ld(n) * kPartialBytes;
     }
-    for (const EdgeProduct& edge : edge_products(problem, config))
-        add(edge.signature, edge.config, edge.extent, blocks(edge.config, edge.extent.rows, edge.extent.columns, batch), 0, bind_product);
-    for (LaunchStep& step : plan.steps) step.begins_early = config.overlap != 0 || follows_a_copy(step.config.family);
+    for (LaunchStep& step : plan.steps) step.begins_early = config.overlap != 0 || follows_a_copy(step.config.family) || is_strip(step);
     return plan;
 }
 

@@ -117,7 +117,11 @@ std::int64_t stream_workspace_bytes(const PhaseLine& line, const KernelConfig& c
 // Few enough rows or columns to be trimmed: a gemv kernel holds them all.
 inline constexpr int kMostTrimmed = 16;
 
-// What the plan's main kernel computes: all of C, or, where the config trims, as many whole block tiles as there are.
+// Are there whole tiles of `block` rows, or columns, and few enough beside them?
+bool leaves_a_strip(std::int64_t size, int block);
+
+// What the plan's main kernel computes: all of C, or, where the config trims, only whole block tiles, along M or N or both, wherever that
+// leaves a strip.
 Extent main_extent(const GemmProblem& problem, const KernelConfig& config);
 
 struct EdgeProduct {
@@ -125,7 +129,7 @@ struct EdgeProduct {
     KernelConfig config;
     Extent extent;
 };
-// What is left of C beside the main kernel's part: the bottom rows, and beside them the right columns. None without trim.
+// What is left of C beside the main kernel's part: the bottom rows, and above them the right columns. None without trim.
 std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const KernelConfig& config);
 
 // The config must be valid for the problem (search_space.h).

@@ -270,6 +270,7 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
     if (c.overlap != 0 && c.overlap != 1) return "overlap is 0 or 1";
     if (c.overlap != 0 && !device.overlaps_kernels()) return "overlap needs compute capability 9.0";
     if (c.trim != 0) {
+        if (c.family != family::simt) return "trim is for tiles of simt";
         if (auto reason = why_not_trimmed(p, c.block_m, c.block_n)) return reason;
     }
     if (c.boundary == boundary::exact && !divides(main_extent(p, c), p.k, c.block_m, c.block_n, c.block_k))

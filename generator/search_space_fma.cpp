@@ -112,14 +112,14 @@ constexpr double kEdgesOfCopy = 1.3;
 
 // What a thread holds at once: its sums, the elements of two k, vectors on their way through registers, addresses.
 bool would_spill(const KernelConfig& c, const KernelSignature& s, const DeviceInfo& device) {
-    const bool has_edges = c.boundary != boundary::exact;
     const auto registers_of = [&](const simt::TileLayout& layout, int per_thread) {
+        const bool has_edges = c.boundary != boundary::exact && !layout.padded;
         const int copied = layout.outer * layout.depth / simt::threads(c);
         return 2 * per_thread * simt::steps_at_once(layout) + (layout.async_copy ? 0 : copied) +
-               (has_edges ? kEdgesOfCopy * copied / layout.vector : 0);
+               (has_edges ? kEdges / 2 + kEdgesOfCopy * copied / layout.vector : 0);
     };
     const double wanted = c.thread_m * c.thread_n + registers_of(simt::layout_a(c, s), c.thread_m) +
-                          registers_of(simt::layout_b(c, s), c.thread_n) + kAddresses + (has_edges ? kEdges : 0);
+                          registers_of(simt::layout_b(c, s), c.thread_n) + kAddresses;
     return device.registers_per_sm > 0 && wanted > kRoomFor * registers_for(device, simt::threads(c) * c.min_blocks);
 }
 
@@ -135,14 +135,11 @@ bool pays_to_share(const GemmProblem& p, const KernelConfig& c, const DeviceInfo
 }  // namespace
 
 std::optional<std::string> why_not_trimmed(const GemmProblem& p, int block_m, int block_n) {
-    const std::int64_t rows = p.m % block_m;
-    const std::int64_t columns = p.n % block_n;
-    if (p.m < block_m || p.n < block_n) return fmt::format("trim needs a whole tile of {} x {}", block_m, block_n);
-    if (rows == 0 && columns == 0) return fmt::format("tiles of {} x {} leave nothing to trim", block_m, block_n);
-    if (rows > kMostTrimmed || columns > kMostTrimmed)
-        return fmt::format("tiles of {} x {} leave {} rows and {} columns; trim takes up to {} of each", block_m, block_n, rows, columns,
-                           kMostTrimmed);
-    return std::nullopt;
+    if (leaves_a_strip(p.m, block_m) || leaves_a_strip(p.n, block_n)) return std::nullopt;
+    if (p.m < block_m && p.n < block_n) return fmt::format("trim needs a whole tile of {} rows or {} columns", block_m, block_n);
+    if (p.m % block_m == 0 && p.n % block_n == 0) return fmt::format("tiles of {} x {} leave nothing to trim", block_m, block_n);
+    return fmt::format("tiles of {} x {} leave {} rows and {} columns; trim takes 1 to {} of either", block_m, block_n, p.m % block_m,
+                       p.n % block_n, kMostTrimmed);
 }
 
 std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& device) {

@@ -40,7 +40,7 @@ std::int64_t size_of_kind(int kind, int tile, bool multiples_only) {
     }
 }
 
-// Whole tiles and what trim may leave: nothing, which is only valid where the other direction leaves something, up to 16.
+// Whole tiles and what trim may leave: up to 16, and nothing.
 std::int64_t trimmed_size(int kind, int tile) {
     constexpr std::array kLeft = {0, 1, 2, 5, 13, 16};
     return static_cast<std::int64_t>(tile) * (1 + kind % 2) + std::min(kLeft[static_cast<std::size_t>(kind)], tile - 1);
@@ -191,8 +191,10 @@ GemmProblem make_problem(const KernelConfig& c, ElementType type, ElementType ty
     p.m = size_of_kind(shape[m_kind], c.swap_ab ? c.block_n : c.block_m, multiples);
     p.n = size_of_kind(shape[n_kind], c.swap_ab ? c.block_m : c.block_n, multiples);
     if (c.trim) {
-        p.m = trimmed_size(shape[m_kind], c.block_m);
-        p.n = trimmed_size(shape[n_kind], c.block_n);
+        // Both ways, or one: tiles then reach past the edge the other way.
+        const int trimmed = (shape[m_kind] + shape[n_kind]) % 4;
+        if (trimmed != 1) p.m = trimmed_size(shape[m_kind], c.block_m);
+        if (trimmed != 2) p.n = trimmed_size(shape[n_kind], c.block_n);
     }
     p.k = size_of_kind(shape[k_kind], c.block_k * (c.split_k > 1 && c.split_k < 8 ? c.split_k : 1), multiples);
     if (c.family == family::naive) p.k = size_of_kind(shape[k_kind], 32, false);

@@ -138,7 +138,9 @@ TEST_CASE_FIXTURE(Fixture, "a trimmed product is whole, and nothing but it is wr
                              {tile + "peeled,split_k=3,pack_ab=3", 33, 35, 37, 2},
                              {tile + "peeled,split_k=4,cluster=2,pack_ab=2", 33, 35, 37, 2},
                              {tile + "exact,pack_ab=1", 16, 48, 40, 1},
-                             {tile + "peeled", 47, 32, 37, 1}};
+                             {tile + "peeled", 47, 51, 37, 1},
+                             {tile + "peeled", 15, 33, 37, 1},
+                             {tile + "peeled,split_k=3", 17, 31, 37, 1}};
     for (const Trimmed& one : cases) {
         for (const int ops : {0, 1, 2, 3}) {
             for (const i64 pad : {0, 1, 4}) {

@@ -112,7 +112,7 @@ inline constexpr Parameter kParameters[] = {
     {"along_k", &KernelConfig::along_k, 0, nullptr, 0, false,
      "1: tiles of matrices whose rows run along K are read along K; 0: their copy turns them"},
     {"trim", &KernelConfig::trim, 0, nullptr, 0, true,
-     "1: a few rows and columns beyond whole block tiles are left to kernels of their own"},
+     "1: a few rows, or columns, beyond whole block tiles are left to kernels of their own, which run beside the product's"},
     {"warps_m", &KernelConfig::warps_m, 1, nullptr, 0, false, "warps (mma) or warpgroups (wgmma) that share the block's rows"},
     {"warps_n", &KernelConfig::warps_n, 1, nullptr, 0, false, "warps (mma) or warpgroups (wgmma) that share the block's columns"},
     {"multicast_a", &KernelConfig::multicast_a, 1, nullptr, 0, false,
@@ -156,11 +156,13 @@ constexpr int partial_results(const KernelConfig& c) {
 // The part of a config that the kernel's text depends on.
 constexpr KernelConfig kernel_config(KernelConfig c) {
     c.raster = 0;
-    c.trim = 0;
+    if (c.family != family::gemv) c.trim = 0;
     c.overlap = 0;
     // Whether a sum goes to C or is partial; not how many parts there are.
     c.split_k = c.split_k > c.cluster ? 2 * c.cluster : c.cluster;
-    if (c.family != family::pack && c.family != family::pad) c.pack_ab = 0;
+    // simt checks no edges of packed operands.
+    const bool checks_edges = c.family == family::simt && c.boundary != boundary::exact;
+    if (c.family != family::pack && c.family != family::pad && !checks_edges) c.pack_ab = 0;
     return c;
 }
 

@@ -173,7 +173,10 @@ __device__ void kernel(const GemmArgs& args) {
     };
     const bool columns_inside = column + columns <= many_count;
     i64 k = k_begin + thread_k * steps;
-    wait_for_previous_kernel();
+    if constexpr (is_strip(config))
+        begin_beside_previous_kernel();
+    else
+        wait_for_previous_kernel();
     if (config.boundary == boundary::exact || (config.boundary == boundary::peeled && columns_inside)) {
 #pragma unroll 1
         for (; k + (together - 1) * config.block_k + steps <= k_end; k += together * config.block_k) {
@@ -237,6 +240,7 @@ __device__ void kernel(const GemmArgs& args) {
             store_result<target>(c + (swapped ? many_index * ld + few_index : few_index * ld + many_index), sum, alpha, beta);
         }
     }
+    if constexpr (is_strip(config)) end_after_previous_kernel();
 }
 
 }  // namespace tmm::gemv

@@ -22,6 +22,11 @@ constexpr bool many_along_k(const KernelConfig& c, const KernelSignature& s) {
     return c.swap_ab ? s.op_a == Operation::none : s.op_b == Operation::transpose;
 }
 
+// Is it a strip of C that another kernel of its plan leaves, and runs beside that?
+constexpr bool is_strip(const KernelConfig& c) {
+    return c.trim != 0;
+}
+
 constexpr int threads_n(const KernelConfig& c) {
     return c.block_n / c.thread_n;
 }
@@ -59,10 +64,13 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
         return "gemv's boundary mode is exact, guarded or peeled";
     if (c.split_k < 1 || c.split_k > 1024) return "split_k is 1 to 1024";
     if (c.swap_ab != 0 && c.swap_ab != 1) return "swap_ab is 0 or 1";
+    if (c.trim != 0 && c.trim != 1) return "trim is 0 or 1";
     if (!uses_only(c, &KernelConfig::block_m, &KernelConfig::block_n, &KernelConfig::block_k, &KernelConfig::thread_n,
                    &KernelConfig::vector_width, &KernelConfig::stages, &KernelConfig::boundary, &KernelConfig::split_k,
-                   &KernelConfig::swap_ab))
-        return "gemv uses block_m, block_n, block_k, thread_n, vector_width, stages, boundary, split_k and swap_ab only";
+                   &KernelConfig::swap_ab, &KernelConfig::trim))
+        return "gemv uses block_m, block_n, block_k, thread_n, vector_width, stages, boundary, split_k and swap_ab only, and trim as a "
+               "step of "
+               "another's plan";
     return nullptr;
 }
 

@@ -38,6 +38,8 @@ struct TileLayout {
     bool async_copy;
     // Rows start anywhere; they are read by aligned chunks, which are shifted into place (realigning_copy.cuh).
     bool realigned;
+    // No copies of operands that go on past the edges.
+    bool padded = false;
 };
 
 constexpr TileLayout tile_layout(bool rows_along_k, int outer, const KernelConfig& c, int alignment) {

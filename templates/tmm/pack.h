@@ -8,9 +8,11 @@
 
 namespace tmm::pack {
 
-// A block copies squares of this width.
-constexpr int kTile = 32;
-constexpr int kRows = 8;
+// A block copies squares of this width, so many rows of them at a time. No tile of simt is deeper.
+constexpr int kTile = 64;
+constexpr int kRows = 4;
+// As many registers are enough, and 512 blocks then stand on 132 SMs at once: 1023 x 1023 x 1023 in one wave.
+constexpr int kBlocksPerSm = 4;
 
 constexpr bool packs_a(const KernelConfig& c) {
     return (c.pack_ab & 1) != 0;
@@ -19,10 +21,21 @@ constexpr bool packs_b(const KernelConfig& c) {
     return (c.pack_ab & 2) != 0;
 }
 
-// A packed operand has k lines of m or n elements, and no gaps but the lines' own padding. In the workspace A's stands first,
-// then B's.
+// Lines of a packed operand: those past K are zeros, so that none of a tile's needs a check.
+constexpr i64 packed_depth(i64 k) {
+    return (k + kTile - 1) / kTile * kTile;
+}
+// Does a tile so deep never reach past them?
+constexpr bool divides_depth(int block_k) {
+    return kTile % block_k == 0;
+}
+// A packed operand has lines of m or n elements, and no gaps but the lines' own padding. In the workspace A's stands first, then B's, then
+// room for a tile's elements past the last line.
 constexpr i64 packed_elements(i64 outer, i64 k, i64 batch) {
-    return packed_ld(outer) * k * batch;
+    return packed_ld(outer) * packed_depth(k) * batch;
+}
+constexpr i64 elements_past_the_last(const KernelConfig& product) {
+    return packed_ld(product.block_m > product.block_n ? product.block_m : product.block_n);
 }
 
 constexpr int threads(const KernelConfig&) {
@@ -36,7 +49,7 @@ constexpr i64 shared_bytes(const KernelConfig&, const KernelSignature&) {
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
     if (const char* violation = float_types_violation(s)) return violation;
     if (c.pack_ab < 1 || c.pack_ab > 3) return "pack's pack_ab is 1 to 3";
-    if (!uses_only(c, &KernelConfig::pack_ab)) return "pack uses pack_ab only";
+    if (!uses_only(c, &KernelConfig::pack_ab, &KernelConfig::min_blocks)) return "pack uses pack_ab and min_blocks only";
     return nullptr;
 }
 

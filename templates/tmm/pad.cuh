@@ -14,6 +14,7 @@
 #include "tmm/pack.cuh"
 #include "tmm/pad.h"
 #include "tmm/previous_kernel.cuh"
+#include "tmm/quotient.cuh"
 
 namespace tmm::pad {
 
@@ -24,11 +25,6 @@ struct Matrix {
     i64 ld;
     i64 stride;
 };
-
-// Neither is negative; 64 bits take several times as long.
-__device__ inline i64 quotient(i64 a, i64 b) {
-    return (a | b) >> 32 != 0 ? a / b : static_cast<unsigned>(a) / static_cast<unsigned>(b);
-}
 
 // Rows are copied 16 bits after the other, whatever they hold, in chunks (chunks.cuh): the last one of a row fills it up to a multiple of
 // 16 bytes.
@@ -68,7 +64,7 @@ __device__ inline void copy_piece(const T* source, T* destination, const Matrix&
 __device__ inline void turn(const float* source, float* destination, const Matrix& matrix, i64 batch, float* square) {
     const i64 squares = pack::tiles(matrix.rows, matrix.columns, batch);
     for (i64 index = blockIdx.x; index < squares; index += gridDim.x)
-        pack::pack_tile<true>(source, matrix.ld, matrix.stride, matrix.rows, matrix.columns, index, destination, square);
+        pack::pack_tile<true>(source, matrix.ld, matrix.stride, matrix.rows, matrix.columns, matrix.columns, index, destination, square);
 }
 
 template <KernelSignature signature, KernelConfig config>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tmm/config.h"
+#include "tmm/pack.h"
 #include "tmm/shared_layout.h"
 #include "tmm/signature.h"
 
@@ -53,9 +54,11 @@ struct TileLayout {
     // Elements of one access to global memory.
     int access;
     bool async_copy;
+    // The matrix is a packed copy, whose memory goes on past the edges: along K with zeros.
+    bool padded;
 };
 
-constexpr TileLayout tile_layout(bool rows_along_k, int outer, const KernelConfig& c, int alignment) {
+constexpr TileLayout tile_layout(bool rows_along_k, int outer, const KernelConfig& c, int alignment, bool packed) {
     const bool lines_along_k = rows_along_k && c.along_k != 0;
     const bool turned = rows_along_k && !lines_along_k;
     const int aligned = alignment / 4 < c.vector_width ? alignment / 4 : c.vector_width;
@@ -68,13 +71,14 @@ constexpr TileLayout tile_layout(bool rows_along_k, int outer, const KernelConfi
                       .line_distance = (lines_along_k ? c.block_k : outer) + (rows_along_k ? 4 : 0),
                       .vector = vector,
                       .access = vector,
-                      .async_copy = async_copy};
+                      .async_copy = async_copy,
+                      .padded = packed && pack::divides_depth(c.block_k)};
 }
 constexpr TileLayout layout_a(const KernelConfig& c, const KernelSignature& s) {
-    return tile_layout(s.op_a == Operation::none, c.block_m, c, s.align_a);
+    return tile_layout(s.op_a == Operation::none, c.block_m, c, s.align_a, pack::packs_a(c));
 }
 constexpr TileLayout layout_b(const KernelConfig& c, const KernelSignature& s) {
-    return tile_layout(s.op_b == Operation::transpose, c.block_n, c, s.align_b);
+    return tile_layout(s.op_b == Operation::transpose, c.block_n, c, s.align_b, pack::packs_b(c));
 }
 constexpr int tile_elements(const TileLayout& l) {
     return (l.lines_along_k ? l.outer : l.depth) * l.line_distance;

@@ -1,7 +1,7 @@
 // The way of tiles of A and B from global to shared memory while the tiles before them are multiplied.
 //
 // A family says with a layout what a tile is like in shared memory: members rows_along_k, outer, depth, vector, access, async_copy,
-// and the functions matrix_rows(), matrix_columns(), moves_vectors() and element_offset().
+// padded, and the functions matrix_rows(), matrix_columns(), moves_vectors() and element_offset().
 #pragma once
 
 #include "tmm/config.h"
@@ -23,7 +23,7 @@ public:
     static constexpr int vectors_per_row = matrix_columns(layout) / vector;
     static constexpr int rows_per_pass = threads / vectors_per_row;
     static constexpr int copies = (matrix_rows(layout) + rows_per_pass - 1) / rows_per_pass;
-    static constexpr bool has_edges = config.boundary != boundary::exact;
+    static constexpr bool has_edges = config.boundary != boundary::exact && !layout.padded;
     using Element = T;
     using Registers = Vector<T, vector>[copies];
 

@@ -7,10 +7,6 @@ namespace {
 
 // Of the places that filled_places() counts: so many, or more, make whole waves.
 constexpr double kWholeWaves = 0.96;
-// Clusters of 3, 5, 6 and 7 blocks find 0.83 to 0.94 of an H200's places, of up to so many on an SM.
-constexpr double kFits = 0.86;
-constexpr double kWorthAWave = 0.7;
-constexpr int kMostOfASm = 4;
 
 }  // namespace
 
@@ -24,17 +20,6 @@ std::vector<int> cluster_choices(int split, const DeviceInfo& device) {
     int size = 1;
     while (2 * size <= device.largest_cluster() && split % (2 * size) == 0) size *= 2;
     return size > 1 ? std::vector<int>{1, size} : std::vector<int>{1};
-}
-
-std::vector<int> splits_of_a_cluster(std::int64_t tiles, const DeviceInfo& device) {
-    std::vector<int> splits;
-    for (const int split : {3, 5, 6, 7}) {
-        const std::int64_t blocks = tiles * split;
-        const double filled = filled_places(blocks, device);
-        if (split <= device.largest_cluster() && blocks <= kMostOfASm * device.sm_count && filled >= kWorthAWave && filled <= kFits)
-            splits.push_back(split);
-    }
-    return splits;
 }
 
 std::vector<int> whole_cluster_choices(int split, const DeviceInfo& device) {

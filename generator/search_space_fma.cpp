@@ -1,7 +1,6 @@
 #include "generator/search_space_fma.h"
 
 #include <algorithm>
-#include <array>
 #include <span>
 
 #include <fmt/format.h>
@@ -158,7 +157,7 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
         const std::int64_t tiles_n = ceil_divide(main.columns, tile.block_n);
         const std::int64_t tiles = tiles_m * tiles_n * p.batch;
         for (const Pipeline& pipeline : pipelines) {
-            const auto add_split = [&](int split, std::span<const int> clusters) {
+            for (const int split : split_choices(p, device, tiles, pipeline.block_k)) {
                 KernelConfig config{
                     .family = family::simt,
                     .block_m = tile.block_m,
@@ -177,10 +176,10 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
                     .slice_k = slices};
                 if (slices > 1) {
                     const int block_threads = simt::threads(config);
-                    if (tiles * split * block_threads > static_cast<std::int64_t>(kSlicedThreads) * device.sm_count) return;
+                    if (tiles * split * block_threads > static_cast<std::int64_t>(kSlicedThreads) * device.sm_count) continue;
                     config.min_blocks = std::clamp(kSlicedThreads / block_threads, 1, 8);
                 }
-                for (const int cluster : clusters) {
+                for (const int cluster : cluster_choices(split, device)) {
                     config.cluster = cluster;
                     push(config);
                     if (pipeline.async_copy == 1 && rows_run_along_k(p)) push(along_k(config));
@@ -191,10 +190,7 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
                     }
                     if (worth_packing(p) != 0) push(packed(config, worth_packing(p)));
                 }
-            };
-            for (const int split : split_choices(p, device, tiles, pipeline.block_k)) add_split(split, cluster_choices(split, device));
-            for (const int split : splits_of_a_cluster(tiles, device))
-                if (split * 4LL * pipeline.block_k <= p.k) add_split(split, std::array{split});
+            }
         }
     };
     for (const RegisterTile& tile : kRegisterTiles) {

@@ -69,12 +69,16 @@ int worth_packing(const GemmProblem& p) {
 bool rows_run_along_k(const GemmProblem& p) {
     return p.op_a == Operation::none || p.op_b == Operation::transpose;
 }
+bool both_rows_run_along_k(const GemmProblem& p) {
+    return p.op_a == Operation::none && p.op_b == Operation::transpose;
+}
 
-// Where the rows of both run along K: the operand that it costs less to pack. Packed, it lies well, and the other is the only one to be
-// turned or read along K.
+// Of two that lie badly, the one to pack alone. Where the rows of both run along K, that which costs less: the other is then the only one
+// to be turned or read along K. Else the one whose rows do: the other is copied by narrower vectors, and costs no pass over it.
 int worth_packing_alone(const GemmProblem& p) {
-    if (p.op_a != Operation::none || p.op_b != Operation::transpose) return 0;
-    return p.m <= p.n ? 1 : 2;
+    if (worth_packing(p) != 3) return 0;
+    if (both_rows_run_along_k(p)) return p.m <= p.n ? 1 : 2;
+    return p.op_a == Operation::none ? 1 : p.op_b == Operation::transpose ? 2 : 0;
 }
 
 // One operand's tiles are turned, in whole vectors, and the other's are not. packed: the operands that pack has turned.
@@ -185,7 +189,7 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
                     if (pipeline.async_copy == 1 && rows_run_along_k(p)) push(along_k(config));
                     if (pipeline.async_copy == 1 && turns_vectors_of_one(p, 0)) push(turned_in_registers(config));
                     if (const int alone = worth_packing_alone(p); alone != 0 && pipeline.async_copy == 1) {
-                        push(along_k(packed(config, alone)));
+                        push(both_rows_run_along_k(p) ? along_k(packed(config, alone)) : packed(config, alone));
                         if (turns_vectors_of_one(p, alone)) push(turned_in_registers(packed(config, alone)));
                     }
                     if (worth_packing(p) != 0) push(packed(config, worth_packing(p)));

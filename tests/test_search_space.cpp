@@ -170,7 +170,7 @@ TEST_CASE("a row and a column too many are offered to be trimmed, and counted so
     }
 }
 
-TEST_CASE("where the rows of both run along K, one operand may be packed and the other turned or read along K") {
+TEST_CASE("of two operands that lie badly one may be packed alone") {
     const DeviceInfo device = assumed_device("90");
     const auto offers = [&](const char* text, int pack_ab, int async_copy, int along_k) {
         const SearchSpace space = search_space(parse_shape(text).problem, device, Effort::full);
@@ -178,13 +178,18 @@ TEST_CASE("where the rows of both run along K, one operand may be packed and the
             return c.family == family::simt && c.pack_ab == pack_ab && c.async_copy == async_copy && c.along_k == along_k;
         });
     };
-    // The operand of fewer elements.
+    // The rows of both run along K: the operand of fewer elements, and the other is turned or read along K.
     CHECK(offers("512x24000x2816 ops=nt compute=f32_strict", 1, 2, 0));
     CHECK(offers("24000x512x2816 ops=nt compute=f32_strict", 2, 2, 0));
     CHECK(offers("512x24000x2816 ops=nt compute=f32_strict", 1, 1, 1));
     CHECK_FALSE(offers("512x24000x2816 ops=nt compute=f32_strict", 2, 2, 0));
     // Whole vectors are turned; of rows that do not start at any there are none.
     CHECK_FALSE(offers("511x24001x2815 ops=nt compute=f32_strict", 1, 2, 0));
+    // The rows of one do, and none start at whole vectors.
+    CHECK(offers("1023x1023x1023 compute=f32_strict", 1, 1, 0));
+    CHECK(offers("1023x1023x1023 ops=tt compute=f32_strict", 2, 1, 0));
+    CHECK(offers("1023x1023x1023 compute=f32_strict", 3, 1, 0));
+    CHECK_FALSE(offers("1023x1023x1023 ops=tn compute=f32_strict", 1, 1, 0));
 }
 
 TEST_CASE("the k of few tiles is sliced among a block's threads, and an SM that has its threads gets no slices") {

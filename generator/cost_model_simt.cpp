@@ -68,7 +68,7 @@ constexpr double kSliceElement = 1e-5;
 constexpr double kPartialBytes = 4;
 constexpr double kShortestEdge = 4;
 // Of a strip's time, what it holds the product up that it runs beside.
-constexpr double kBeside = 0.2;
+constexpr double kBeside = 0.5;
 
 constexpr int kVector = 4;
 

@@ -68,9 +68,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (!uses_only(c, &KernelConfig::block_m, &KernelConfig::block_n, &KernelConfig::block_k, &KernelConfig::thread_n,
                    &KernelConfig::vector_width, &KernelConfig::stages, &KernelConfig::boundary, &KernelConfig::split_k,
                    &KernelConfig::swap_ab, &KernelConfig::trim))
-        return "gemv uses block_m, block_n, block_k, thread_n, vector_width, stages, boundary, split_k and swap_ab only, and trim as a "
-               "step of "
-               "another's plan";
+        return "gemv uses block_m, block_n, block_k, thread_n, vector_width, stages, boundary, split_k and swap_ab only; strips trim, too";
     return nullptr;
 }
 

@@ -11,7 +11,7 @@ namespace tmm::pack {
 // A block copies squares of this width, so many rows of them at a time. No tile of simt is deeper.
 constexpr int kTile = 64;
 constexpr int kRows = 4;
-// As many registers are enough, and 512 blocks then stand on 132 SMs at once: 1023 x 1023 x 1023 in one wave.
+// That an SM should hold, which bounds the registers: 132 SMs then take 512 blocks at once, all that 1023 x 1023 x 1023 needs.
 constexpr int kBlocksPerSm = 4;
 
 constexpr bool packs_a(const KernelConfig& c) {

@@ -59,7 +59,7 @@ double workspace_estimate(const GemmProblem& p, const KernelConfig& c, const Dev
         return bytes_of(p.type_a) * static_cast<double>(packed_ld(outer)) * static_cast<double>(pack::packed_depth(p.k));
     };
     return parts + batch * (partials + (pack::packs_a(c) ? packed(main.rows) : 0) + (pack::packs_b(c) ? packed(main.columns) : 0)) +
-           (c.pack_ab != 0 ? bytes_of(p.type_a) * static_cast<double>(pack::elements_past_the_last(c)) : 0);
+           bytes_of(p.type_a) * static_cast<double>(pack::elements_past_the_last(c, main.rows, main.columns));
 }
 
 double CostModel::estimate(const KernelConfig& c) const {

@@ -240,7 +240,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
         add(signature_of(problem), copy, extent, pack::blocks(copy, m, n, k, batch), 0, bind_pack);
         if (pack::packs_a(config)) plan.workspace_bytes += pack::packed_elements(m, k, batch) * size_of(problem.type_a);
         if (pack::packs_b(config)) plan.workspace_bytes += pack::packed_elements(n, k, batch) * size_of(problem.type_b);
-        plan.workspace_bytes += pack::elements_past_the_last(config) * size_of(problem.type_a);
+        plan.workspace_bytes += pack::elements_past_the_last(config, m, n) * size_of(problem.type_a);
     }
     if (config.planes > 1) {
         const PlanesOperands operands = planes_operands(problem, config);

@@ -147,8 +147,23 @@ TEST_CASE("a row and a column too many are offered to be trimmed, and counted so
     }
     CHECK(!plan.steps[1].begins_early);
     // Only what the main product reads is packed, and only its sums are left for the second kernel.
-    // The copies' lines go on to a multiple of 64, and the last tile may reach past the last line.
-    CHECK(plan.workspace_bytes == std::int64_t{4} * (1024 * (2 * 1088 + 2 * 1024) + 128));
+    // The copies' lines go on to a multiple of 64. No tile reaches past the last one's end.
+    CHECK(plan.workspace_bytes == std::int64_t{4} * 1024 * (2 * 1088 + 2 * 1024));
+    const auto bytes_of = [&](const char* shape, const char* changes) {
+        return make_launch_plan(
+                   parse_shape(shape).problem,
+                   parse_config(std::string("family=simt,block_m=128,block_n=64,block_k=16,thread_m=8,thread_n=8,stages=3,async_copy=1,"
+                                            "vector_width=4,boundary=peeled") +
+                                changes),
+                   device)
+            .workspace_bytes;
+    };
+    // Lines of 1000 columns are read up to 1024.
+    CHECK(bytes_of("1024x1000x64", ",pack_ab=2") == 4 * (64 * 1000 + 24));
+    // A's tiles reach 24 past its last line, into B's copy or, where that is shorter, past it.
+    CHECK(bytes_of("1000x1000x64", ",pack_ab=1") == 4 * (64 * 1000 + 24));
+    // Copies of whole tiles take what they hold: 64 MiB.
+    CHECK(bytes_of("4096x4096x4096", ",pack_ab=1") == std::int64_t{64} << 20);
     KernelConfig whole_split = config;
     whole_split.trim = 0;
     CHECK(longest_rounding_chain(problem, config) >= longest_rounding_chain(problem, whole_split));

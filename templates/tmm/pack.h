@@ -34,8 +34,14 @@ constexpr bool divides_depth(int block_k) {
 constexpr i64 packed_elements(i64 outer, i64 k, i64 batch) {
     return packed_ld(outer) * packed_depth(k) * batch;
 }
-constexpr i64 elements_past_the_last(const KernelConfig& product) {
-    return packed_ld(product.block_m > product.block_n ? product.block_m : product.block_n);
+constexpr i64 elements_past_a_line(i64 outer, int block) {
+    const i64 reached = (outer + block - 1) / block * block;
+    return reached > packed_ld(outer) ? packed_ld(reached - packed_ld(outer)) : 0;
+}
+constexpr i64 elements_past_the_last(const KernelConfig& product, i64 m, i64 n) {
+    const i64 of_a = packs_a(product) ? elements_past_a_line(m, product.block_m) : 0;
+    const i64 of_b = packs_b(product) ? elements_past_a_line(n, product.block_n) : 0;
+    return of_a > of_b ? of_a : of_b;
 }
 
 constexpr int threads(const KernelConfig&) {

@@ -9,6 +9,7 @@
 #include "generator/text.h"
 #include "tuner/decision.h"
 #include "tuner/elapsed.h"
+#include "tuner/finalists.h"
 #include "tuner/protocol.h"
 #include "tuner/variants.h"
 
@@ -23,8 +24,6 @@ constexpr double kRunOffShare = 0.15;
 constexpr double kVariantsShare = 0.15;
 // First samples slower than this many times the best are not refined.
 constexpr double kHopeless = 3;
-// Finalists must have come this near to the fastest.
-constexpr double kFinalistWithin = 1.5;
 constexpr int kRunOffAttempts = 5;
 // Retries of a candidate whose worker somebody else killed.
 constexpr int kOutsideKills = 2;
@@ -53,17 +52,10 @@ RunOffRequest run_off_request(bool emulated, Effort effort) {
                          .settle_us = 200000};
 }
 
-std::size_t finalist_count(bool emulated, Effort effort) {
+std::size_t finalist_places(bool emulated, Effort effort) {
     if (emulated) return 3;
     constexpr std::size_t kCounts[] = {4, 8, 10};
     return kCounts[static_cast<int>(effort)];
-}
-
-bool share_tile(const KernelConfig& x, const KernelConfig& y) {
-    const auto tile = [](const KernelConfig& c) {
-        return std::tie(c.family, c.block_m, c.block_n, c.thread_m, c.thread_n, c.warps_m, c.warps_n, c.swap_ab, c.planes);
-    };
-    return tile(x) == tile(y);
 }
 
 }  // namespace
@@ -381,32 +373,6 @@ bool ProblemTuner::measure(Session& s, std::size_t index) {
     return true;
 }
 
-// The fastest, best first, and the default config (the first candidate), wherever it stands. Configs that share their tile hardly
-// differ; so no tile takes all places, and those that the clock of their moment put behind are heard as well.
-std::vector<std::size_t> ProblemTuner::pick_finalists(const Session& s) const {
-    std::vector<std::size_t> finalists;
-    for (std::size_t i = 0; i < s.results.size(); ++i)
-        if (s.passed(i)) finalists.push_back(i);
-    std::stable_sort(finalists.begin(), finalists.end(),
-                     [&](std::size_t a, std::size_t b) { return s.results[a]->median_us < s.results[b]->median_us; });
-    if (finalists.empty()) return finalists;
-    const double within = kFinalistWithin * s.results[finalists.front()]->median_us;
-    const std::size_t places = finalist_count(worker_.device().emulated, options_.effort);
-    std::vector<std::size_t> kept;
-    std::vector<std::size_t> beside;
-    for (const std::size_t i : finalists) {
-        if (s.results[i]->median_us > within) break;
-        const auto same_tile = std::count_if(
-            kept.begin(), kept.end(), [&](std::size_t other) { return share_tile(s.candidates[i].config, s.candidates[other].config); });
-        (2 * static_cast<std::size_t>(same_tile) < places ? kept : beside).push_back(i);
-        if (kept.size() == places) break;
-    }
-    for (std::size_t i = 0; i < beside.size() && kept.size() < places; ++i) kept.push_back(beside[i]);
-    finalists = std::move(kept);
-    if (s.passed(0) && std::find(finalists.begin(), finalists.end(), std::size_t{0}) == finalists.end()) finalists.push_back(0);
-    return finalists;
-}
-
 // What a reason adds where the budget ended the search.
 std::string ProblemTuner::left_out(const Session& s) const {
     if (!s.cut) return {};
@@ -432,9 +398,13 @@ void ProblemTuner::decide(Session& s, std::size_t winner, double median_us, doub
                       .search_hash = s.open.search_hash + (s.cut ? std::string(kCutSuffix) : std::string())});
 }
 
+std::vector<std::size_t> ProblemTuner::finalists_of(const Session& s) const {
+    return pick_finalists(s.candidates, s.results, finalist_places(worker_.device().emulated, options_.effort));
+}
+
 void ProblemTuner::hold_run_off(Session& s) {
     for (int attempt = 0; attempt < kRunOffAttempts; ++attempt) {
-        const std::vector<std::size_t> entrants = pick_finalists(s);
+        const std::vector<std::size_t> entrants = finalists_of(s);
         if (entrants.empty()) {
             std::map<Outcome, int> rejected;
             for (const auto& result : s.results)
@@ -508,7 +478,7 @@ void ProblemTuner::hold_run_off(Session& s) {
         return;
     }
     // The finalists passed every check when each ran by itself, so the best of them is still a sound choice.
-    const std::vector<std::size_t> entrants = pick_finalists(s);
+    const std::vector<std::size_t> entrants = finalists_of(s);
     if (entrants.empty()) {
         s.failure = "no candidate survived the run-off";
         return;

@@ -46,7 +46,7 @@ private:
     void measure_variants(Session& session);
     bool measure(Session& session, std::size_t index);
     void hold_run_off(Session& session);
-    std::vector<std::size_t> pick_finalists(const Session& session) const;
+    std::vector<std::size_t> finalists_of(const Session& session) const;
     void record(Session& session, std::size_t index, Measurement measurement);
     std::string left_out(const Session& session) const;
     void decide(Session& session, std::size_t winner, double median_us, double speed_up, const std::string& why);

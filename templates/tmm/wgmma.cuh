@@ -94,7 +94,9 @@ __device__ void kernel(const WgmmaArgs& args) {
     else
         __syncthreads();
 
-    const int warpgroup = static_cast<int>(threadIdx.x) / kWarpgroup;
+    // From the first lane, so that the compiler sees it is the same in all of them: what follows from it, the descriptors above all, then
+    // stays in uniform registers, of which wgmma takes them.
+    const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / kWarpgroup, 0);
     if (warpgroup == 0) {
         if constexpr (trades_registers(config)) ptx::setmaxnreg_dec<kProducerRegisters>();
         if (threadIdx.x < 32 && ptx::elect_sync()) {

@@ -107,8 +107,8 @@ void RuntimePlan::run(const GemmCall& call, Stream stream) const {
 }
 
 bool RuntimePlan::prepares() const {
-    const int planes = tuned_.plan().config.planes;
-    return planes > 1 && (!any_ || any_->plan().config.planes == planes);
+    // Another config may split K elsewhere, and keep other exponents.
+    return tuned_.plan().config.planes > 1 && (!any_ || any_->plan().config == tuned_.plan().config);
 }
 
 std::size_t RuntimePlan::prepared_bytes(GemmOperand operand) const {

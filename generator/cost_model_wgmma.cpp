@@ -161,10 +161,9 @@ private:
         // Blocks that have done their work read nothing while others go on.
         const double at_once = std::min(blocks_, sms_ * std::min(resident_, static_cast<double>(c_.min_blocks)));
         const double even = blocks_ / (ceil_divide(blocks_, at_once) * at_once);
-        // Tiles are walked over in bands of rows. Where the right operand does not stay in the L2 cache, each band brings it anew.
+        // Clusters walk over the tiles in bands of rows. Where the right operand does not stay in the L2 cache, each band brings it anew.
         const double tiles_right = ceil_divide(right_, c_.block_n);
-        const double band =
-            std::max({static_cast<double>(c_.raster), static_cast<double>(c_.multicast_b), std::floor(at_once / tiles_right)});
+        const double band = std::max(static_cast<double>(std::max(c_.raster, 1) * c_.multicast_b), std::floor(at_once / tiles_right));
         const bool stays = right_ * k_ * element_ < kStaysInL2 * static_cast<double>(device_.l2_bytes);
         const double passes = stays ? 1 : ceil_divide(ceil_divide(left_, c_.block_m), band);
         const double results = pieces_of_results() * left_ * right_ * size_of(p_.type_c);

@@ -97,6 +97,8 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
             const bool shares = sharing.multicast_a * sharing.multicast_b > 1;
             if (shares && (few || min_blocks > 1)) return;
             if (tiles_right < sharing.multicast_a || tiles_left < sharing.multicast_b) return;
+            // Bands are of rows of clusters; where the band before has half of them, this one is no other.
+            if (config.raster != 0 && 2 * ceil_divide(tiles_left, sharing.multicast_b) <= config.raster) return;
             config.multicast_a = sharing.multicast_a;
             config.multicast_b = sharing.multicast_b;
             configs.push_back(config);
@@ -105,7 +107,7 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
             if (config.ping_pong) config.stages = stages_that_fit(config, signature, device);
             if (config.stages < 2) continue;
             for (const int raster : {0, 8, 16}) {
-                if (raster != 0 && (!many || 2 * tiles_left <= raster)) continue;
+                if (raster != 0 && !many) continue;
                 config.raster = raster;
                 for (const Sharing& sharing : kSharings) add_sharing(sharing);
             }

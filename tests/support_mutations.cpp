@@ -303,7 +303,7 @@ const std::vector<Mutation> kMutations = {
     {kPack, "no barrier before reading the square", "before its columns are read.\n        __syncthreads();", "before its columns are read.\n", "pack both"},
     // pad: the ends of a row, where a piece comes from and goes to, the parts of the workspace.
     {kPad, "half of a row's pieces", "(matrix.columns * units + kPieceUnits - 1) / kPieceUnits", "1", "pad both"},
-    {kPad, "row of a piece", "row = quotient(piece, pieces_per_row)", "row = piece", "pad both"},
+    {kPad, "row of a piece", "row = piece / pieces_per_row", "row = piece", "pad both"},
     {kPad, "column of a piece", "(piece - row * pieces_per_row) * kPieceUnits", "(piece - row * pieces_per_row)", "pad both"},
     {kPad, "lane's column", "kPieceUnits + threadIdx.x % 32", "kPieceUnits + (threadIdx.x / 2) % 32", "pad both"},
     {kPad, "matrix of a row", "(member * matrix.stride", "(row * matrix.stride", "pad both"},

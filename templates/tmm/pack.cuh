@@ -14,7 +14,6 @@
 #include "tmm/args.h"
 #include "tmm/pack.h"
 #include "tmm/previous_kernel.cuh"
-#include "tmm/quotient.cuh"
 #include "tmm/shared_memory.cuh"
 
 namespace tmm::pack {
@@ -64,8 +63,8 @@ __device__ inline void pack_tile(const float* matrix, i64 ld, i64 stride, i64 ou
                                  float* square) {
     const i64 tiles_outer = (outer + kTile - 1) / kTile;
     const i64 tiles_k = (k + kTile - 1) / kTile;
-    const i64 row_of_tiles = quotient(tile, tiles_outer);
-    const i64 batch = quotient(row_of_tiles, tiles_k);
+    const i64 row_of_tiles = tile / tiles_outer;
+    const i64 batch = row_of_tiles / tiles_k;
     const i64 outer0 = (tile - row_of_tiles * tiles_outer) * kTile;
     const i64 k0 = (row_of_tiles - batch * tiles_k) * kTile;
     const float* const source = matrix + batch * stride + (turned ? outer0 * ld + k0 : k0 * ld + outer0);

@@ -14,7 +14,6 @@
 #include "tmm/pack.cuh"
 #include "tmm/pad.h"
 #include "tmm/previous_kernel.cuh"
-#include "tmm/quotient.cuh"
 
 namespace tmm::pad {
 
@@ -36,8 +35,8 @@ __device__ inline void copy_piece(const T* source, T* destination, const Matrix&
     constexpr int step = 32 * kChunkElements;
     constexpr int steps = kPieceUnits / step;
     const i64 pieces_per_row = (matrix.columns * units + kPieceUnits - 1) / kPieceUnits;
-    const i64 row = quotient(piece, pieces_per_row);
-    const i64 member = quotient(row, matrix.rows);
+    const i64 row = piece / pieces_per_row;
+    const i64 member = row / matrix.rows;
     const i64 column = (piece - row * pieces_per_row) * kPieceUnits + threadIdx.x % 32 * kChunkElements;
     const Unit* const begin = reinterpret_cast<const Unit*>(source);
     const Unit* const end = begin + ((batch - 1) * matrix.stride + (matrix.rows - 1) * matrix.ld + matrix.columns) * units;
@@ -60,7 +59,7 @@ __device__ inline void copy_piece(const T* source, T* destination, const Matrix&
     }
 }
 
-// Squares of 32 x 32, each by a whole block. source: rows of `columns` elements; destination: rows of `rows`.
+// Squares, each by a whole block. source: rows of `columns` elements; destination: rows of `rows`.
 __device__ inline void turn(const float* source, float* destination, const Matrix& matrix, i64 batch, float* square) {
     const i64 squares = pack::tiles(matrix.rows, matrix.columns, batch);
     for (i64 index = blockIdx.x; index < squares; index += gridDim.x)

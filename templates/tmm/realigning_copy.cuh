@@ -33,7 +33,7 @@ public:
                 const int shift = shift_of(source);
                 registers[i].first = valid > 0 ? read_chunk(source - shift, begin_, end_) : Chunk{};
                 registers[i].second = shift + valid > kElements ? read_chunk(source - shift + kElements, begin_, end_) : Chunk{};
-                source = this->following(source, i);
+                source = this->template following<outer_ends>(source, i);
             }
         });
         this->advance();

@@ -60,7 +60,7 @@ public:
                     ptx::cp_async_8(destination(tile, i, 0), source, valid * bytes);
                 else
                     ptx::cp_async_4(destination(tile, i, 0), source, valid * bytes);
-                source = following(source, i);
+                source = following<outer_ends>(source, i);
             }
         });
         advance();
@@ -81,7 +81,7 @@ public:
 #pragma unroll
                     for (int j = 0; j < vector; ++j) registers[i].element[j] = j < valid ? source[j] : T{};
                 }
-                source = following(source, i);
+                source = following<outer_ends>(source, i);
             }
         });
         advance();
@@ -100,7 +100,7 @@ public:
     }
 
 protected:
-    // Calls copy with what ends within the next tile: K, which only the last tile sees, or a vector along M or N.
+    // Calls copy with what ends within the next tile: K, which only the last tile sees, or M or N, or a vector along them.
     template <class Copy>
     __device__ void with_checks(Copy&& copy) const {
         if constexpr (!has_edges) {
@@ -110,7 +110,7 @@ protected:
         } else {
             if (k_left_ < config.block_k)
                 copy.template operator()<true, true>();
-            else if (!layout.rows_along_k && outer_left_ % vector != 0)
+            else if (layout.rows_along_k ? outer_left_ < layout.outer : outer_left_ % vector != 0)
                 copy.template operator()<false, true>();
             else
                 copy.template operator()<false, false>();
@@ -128,8 +128,9 @@ protected:
     }
 
     // Where the vector after the i-th comes from.
+    template <bool outer_ends>
     __device__ const T* following(const T* source, int i) const {
-        if (has_edges && layout.rows_along_k && row_ + (i + 1) * rows_per_pass >= outer_left_) return source;
+        if (outer_ends && layout.rows_along_k && row_ + (i + 1) * rows_per_pass >= outer_left_) return source;
         return source + rows_per_pass * ld_;
     }
 

@@ -26,6 +26,8 @@ __device__ void kernel(const GemmArgs& args) {
     const i64 row = place.row0 + vector / vectors_per_row;
     const i64 column = place.column0 + vector % vectors_per_row * kVector;
     const i64 left = args.n - column;
+    // Blocks after the first begin with this tile.
+    const i64 first_part = line.part_of(first, tile);
 
     wait_for_previous_kernel();
     if (first == last || vector >= vectors(config) || row >= args.m || left <= 0) return;
@@ -33,7 +35,8 @@ __device__ void kernel(const GemmArgs& args) {
     PartSum sums[kVector] = {};
 #pragma unroll 4
     for (i64 block = first; block <= last; ++block) {
-        const Vector<float, kVector> part = load_vector<kVector>(parts + line.part_of(block, tile) * (config.block_m * config.block_n));
+        const i64 number = block == first ? first_part : 2 * block;
+        const Vector<float, kVector> part = load_vector<kVector>(parts + number * (config.block_m * config.block_n));
 #pragma unroll
         for (int i = 0; i < kVector; ++i) sums[i].add(part.element[i]);
     }

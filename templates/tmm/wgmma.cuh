@@ -77,6 +77,7 @@ __device__ void kernel(const WgmmaArgs& args) {
             ptx::prefetch_tensormap(&args.left);
             ptx::prefetch_tensormap(&args.right);
         }
+        if constexpr (stores_boxes(config, signature)) ptx::prefetch_tensormap(&args.result);
         pipeline.init();
     }
     const Items<config> items(args);
@@ -94,9 +95,10 @@ __device__ void kernel(const WgmmaArgs& args) {
     else
         __syncthreads();
 
-    // From the first lane, so that the compiler sees it is the same in all of them: what follows from it, the descriptors above all, then
-    // stays in uniform registers, of which wgmma takes them.
-    const int warpgroup = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / kWarpgroup, 0);
+    // From the first lane, so that the compiler sees it is the same in all of them: what follows from it, descriptors and addresses of
+    // boxes above all, then stays in uniform registers, of which wgmma and the copy engine take it.
+    const int warp = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0);
+    const int warpgroup = warp / (kWarpgroup / 32);
     if (warpgroup == 0) {
         if constexpr (trades_registers(config)) ptx::setmaxnreg_dec<kProducerRegisters>();
         if (threadIdx.x < 32 && ptx::elect_sync()) {
@@ -117,7 +119,8 @@ __device__ void kernel(const WgmmaArgs& args) {
         const int group_column = group % config.warps_n * group_n(config);
         const int thread = static_cast<int>(threadIdx.x) - kWarpgroup;
         int number = 0;
-        BoxStore<signature, config> boxes(args, staged[thread / 32]);
+        unsigned char* const staged_here = staged[warp - kWarpgroup / 32];
+        BoxStore<signature, config> boxes(args, staged_here, warp % (kWarpgroup / 32));
         items.for_each([&](const WorkItem& item) {
             Sums<config> sums = {};
             if constexpr (config.ping_pong) {
@@ -152,8 +155,7 @@ __device__ void kernel(const WgmmaArgs& args) {
             } else if constexpr (stores_boxes(config, signature)) {
                 boxes.store(item, group_row, group_column, sums);
             } else {
-                store_tile<signature, config>(Destination<signature, config>(args, item), group_row, group_column, sums,
-                                              staged[thread / 32]);
+                store_tile<signature, config>(Destination<signature, config>(args, item), group_row, group_column, sums, staged_here);
             }
         });
         if constexpr (stores_boxes(config, signature)) boxes.finish();

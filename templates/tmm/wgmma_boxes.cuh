@@ -23,16 +23,15 @@ class BoxStore {
     static_assert(pipeline_bytes(config, signature) % 1024 == 0);
 
 public:
-    // boxes: the warp's two.
-    __device__ BoxStore(const WgmmaArgs& args, unsigned char* boxes)
-        : args_(args), box_(boxes), other_(boxes + box_bytes(config, signature)) {}
+    // boxes: the warp's two; warp: its number in its warpgroup.
+    __device__ BoxStore(const WgmmaArgs& args, unsigned char* boxes, int warp)
+        : args_(args), box_(boxes), other_(boxes + box_bytes(config, signature)), first_row_(warp * kWarpRows) {}
 
     // The block's next tile; by all threads of the warpgroup.
     __device__ void store(const WorkItem& item, int group_row, int group_column, const Sums<config>& sums) {
         const auto alpha = static_cast<float>(args_.alpha);
-        const int thread = ptx::thread_here();
-        const int lane = thread % 32;
-        const int left = static_cast<int>(item.left0) + group_row + thread % kWarpgroup / 32 * kWarpRows;
+        const int lane = ptx::thread_here() % 32;
+        const int left = static_cast<int>(item.left0) + group_row + first_row_;
         const int right = static_cast<int>(item.right0) + group_column;
 #pragma unroll
         for (int i = 0; i < group_m(config) / kRows; ++i) {
@@ -92,6 +91,8 @@ private:
     // The one to be filled next.
     unsigned char* box_;
     unsigned char* other_;
+    // The first of the warp's rows, of each 64 that the warpgroup has.
+    int first_row_;
 };
 
 }  // namespace tmm::wgmma

@@ -59,8 +59,8 @@ struct LaunchStep {
     std::int64_t shared_bytes = 0;
     // The blocks walk over the work: any number of whole clusters does it.
     bool walks = false;
-    // The kernel may begin while the step before it ends, for which it waits itself; the first one of a call only where the plan's config
-    // has overlap = 1.
+    // The kernel may begin while the step before it ends, for which it waits itself, strips at their end; the first one of a call only
+    // where the plan's config has overlap = 1.
     bool begins_early = false;
     // Bytes from the workspace's start to the partial results of split-K or stream-K; packed operands stand before them.
     std::int64_t partials_offset = 0;

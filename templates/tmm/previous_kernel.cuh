@@ -1,4 +1,4 @@
-// Where a kernel stops for the one before it in its stream.
+// Where a kernel stops for the one before it in its stream (programmatic dependent launch).
 #pragma once
 
 #include "tmm/ptx.cuh"

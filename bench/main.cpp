@@ -152,6 +152,10 @@ std::optional<std::int64_t> max_workspace(const Arguments& arguments) {
 void check_usage(const Arguments& arguments) {
     if (arguments.shapes.empty()) usage_error("--shapes is missing", "");
     if (arguments.pairs < 1) usage_error("at least one pair is needed", "--pairs");
+    if (!(arguments.settle_seconds >= 0 && arguments.settle_seconds <= 600)) usage_error("between 0 and 600 seconds", "--settle");
+    if (!arguments.csv.empty() && arguments.csv == arguments.json)
+        usage_error("both would go into one file", "--csv, --json", "name two files");
+    if (arguments.label.find_first_of("\r\n") != std::string::npos) usage_error("it is one line", "--label");
     if (arguments.workspace_mib < 0 || arguments.workspace_mib > 65536) usage_error("between 0 and 65536 MiB", "--workspace-limit");
     (void)max_workspace(arguments);
     if (arguments.prepared != "" && arguments.prepared != "a" && arguments.prepared != "b" && arguments.prepared != "ab")
@@ -317,6 +321,7 @@ ExitStatus run_tool(int argc, char** argv) {
         options::store(options::command_line_parser(argc, argv).options(all).positional({}).style(unix_style & ~allow_guessing).run(),
                        values);
         options::notify(values);
+        if (values.count("db") && arguments.database.empty()) usage_error("the file's name is empty", "--db");
         if (values.count("help")) {
             std::cout << "tmm-bench --shapes FILE [options]\n\nTimes the tuned kernels against other ways to multiply, side by side in one "
                          "process, and compares results.\n"

@@ -127,7 +127,8 @@ SQLite::Database open_database(const fs::path& file, Mode mode, int busy_timeout
         const int flags = mode == Mode::read_only           ? SQLite::OPEN_READONLY
                           : mode == Mode::read_write_create ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE
                                                             : SQLite::OPEN_READWRITE;
-        SQLite::Database database(file, flags);
+        // Of a name alone SQLite would take some for no file at all, such as ":memory:".
+        SQLite::Database database(fs::absolute(file), flags);
         configure(database, mode, busy_timeout_ms);
         check_identity(database, file, mode);
         if (mode == Mode::read_only || sqlite3_db_readonly(database.getHandle(), "main") == 1) return database;

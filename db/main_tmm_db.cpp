@@ -47,6 +47,7 @@ struct CommandLine {
     std::string command;
     std::vector<std::string> words;
     fs::path database;
+    bool names_database = false;
     tmm::ReportOptions report;
     bool csv = false;
     bool json = false;
@@ -86,10 +87,12 @@ CommandLine parse_command_line(int argc, char** argv) {
                       .run(),
                   values);
         po::notify(values);
+        line.names_database = values.count("db") != 0;
     } catch (const po::error& error) {
         fail_usage(error.what());
     }
-    line.database = database.empty() ? tmm::default_database_path() : fs::path(database);
+    if (line.names_database && database.empty()) fail_usage("--db: the file's name is empty");
+    line.database = line.names_database ? fs::path(database) : tmm::default_database_path();
     line.report.color = isatty(STDOUT_FILENO) && !tmm::color_forbidden();
     if (words.empty()) return line;
     line.command = words.front();
@@ -212,6 +215,9 @@ ExitStatus run(int argc, char** argv) {
     }
     if (line.command.empty()) fail_usage("what to do is missing: ls, show, candidates, diff, export, import, merge or verify");
     if ((line.csv || line.json || line.winners) && line.command != "export") fail_usage("--csv, --json and --winners belong to 'export'");
+    if (!line.report.device.empty() && (line.command == "import" || line.command == "merge" || line.command == "verify"))
+        fail_usage(fmt::format("'{}' takes all devices; --gpu belongs to ls, show, candidates, diff and export", line.command));
+    if (line.names_database && line.command == "diff") fail_usage("'diff' takes the two databases that follow it, not --db");
     std::vector<std::string_view> names;
     for (const auto& command : kCommands) {
         if (line.command == command.name) return command.run(line);

@@ -91,9 +91,7 @@ TuningRecord make_record(const Source& source, Place start, const std::vector<Ce
 
 class CsvParser {
 public:
-    explicit CsvParser(const Source& source) : source_(source) {
-        if (source_.text.substr(0, 3) == "\xef\xbb\xbf") next_ = 3;
-    }
+    explicit CsvParser(const Source& source) : source_(source) {}
 
     std::vector<TuningRecord> parse() {
         const std::vector<Cell> header = line();
@@ -358,6 +356,7 @@ std::string to_json(const std::vector<TuningRecord>& records) {
 }
 
 std::vector<TuningRecord> parse_records(std::string_view text, const std::string& name) {
+    if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
     const Source source{.text = text, .name = name};
     const auto first = text.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos || text[first] != '{') return CsvParser(source).parse();
@@ -374,7 +373,8 @@ std::vector<TuningRecord> read_records(const std::filesystem::path& file) {
     std::ifstream stream(file, std::ios::binary);
     std::ostringstream text;
     if (stream && stream.peek() != std::ifstream::traits_type::eof()) text << stream.rdbuf();
-    if (!stream.is_open() || stream.bad())
+    // What reading throws, copying a buffer keeps in the stream that it is copied to.
+    if (!stream.is_open() || stream.bad() || text.bad())
         throw Error(ExitStatus::bad_input, "the file can't be read", file.string(), "check its name and permissions");
     return parse_records(text.view(), file.string());
 }

@@ -187,6 +187,12 @@ public:
         const std::string prefix = root.string() + "/";
         for (std::size_t at = 0; (at = log.find(prefix, at)) != std::string::npos;) log.erase(at, prefix.size());
         if (status != 0) {
+            // Not this kernel's fault, and another time it compiles.
+            for (const char* outside : {"Killed signal", "No space left on device"})
+                if (log.find(outside) != std::string::npos)
+                    throw Error(ExitStatus::no_compiler,
+                                fmt::format("the C++ compiler could not do its work: {}", log.substr(0, log.find('\n'))), {},
+                                "make room in memory and in TMPDIR, and run again: what was measured is kept");
             if (log.empty()) log = fmt::format("the compiler exited with {}", status);
             return CompileFailure{std::move(log)};
         }

@@ -1,6 +1,8 @@
 // What every tool's main() shares: an error becomes one line on stderr and the exit status that it names.
 #pragma once
 
+#include <fcntl.h>
+
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -9,9 +11,18 @@
 
 namespace tmm {
 
+// A standard stream that is closed leaves its number to the next file that is opened, and what is printed would go into that. Writing to
+// stdout goes on to fail, as it should.
+inline void hold_standard_streams() {
+    for (const int fd : {0, 1, 2}) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) != fd) return;
+    }
+}
+
 // Runs `body`, which returns an ExitStatus, and gives main() its result. `tool` is the name that messages begin with.
 template <typename Body>
 int tool_main(const char* tool, Body body) {
+    hold_standard_streams();
     const auto fail = [&](const char* what, ExitStatus status) {
         std::fflush(stdout);
         std::fprintf(stderr, "%s: %s\n", tool, what);

@@ -419,11 +419,12 @@ std::shared_ptr<Device> make_cuda_device(int ordinal) {
     if (const CUresult result = driver.device_count(&count); result != CUDA_SUCCESS)
         throw Error(ExitStatus::no_device, fmt::format("cuDeviceGetCount: {}", describe(driver, result)), {}, "use --gpu host");
     if (ordinal < 0 || ordinal >= count) {
-        throw Error(ExitStatus::no_device,
-                    count == 0   ? fmt::format("no GPU {}: the driver shows no GPU", ordinal)
-                    : count == 1 ? fmt::format("no GPU {}: the driver shows one, GPU 0", ordinal)
-                                 : fmt::format("no GPU {}: the driver shows {}, GPU 0 to {}", ordinal, count, count - 1),
-                    {}, count == 0 ? "use --gpu host for the emulated device" : "choose one of them, or --gpu host");
+        throw Error(
+            ExitStatus::no_device,
+            count == 0   ? fmt::format("no GPU {}: the driver shows no GPU", ordinal)
+            : count == 1 ? fmt::format("no GPU {}: the driver shows one, GPU 0", ordinal)
+                         : fmt::format("no GPU {}: the driver shows {}, GPU 0 to {}", ordinal, count, count - 1),
+            {}, count == 0 ? "use --gpu host for the emulated device (in a program TMM_DEVICE_HOST)" : "choose one of them, or --gpu host");
     }
     CUdevice number = 0;
     if (const CUresult result = driver.device_get(&number, ordinal); result != CUDA_SUCCESS)

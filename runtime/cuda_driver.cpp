@@ -9,7 +9,7 @@ namespace tmm {
 
 namespace {
 
-constexpr const char* kRemedy = "use --gpu host for the emulated device";
+constexpr const char* kRemedy = "use --gpu host for the emulated device (in a program TMM_DEVICE_HOST)";
 
 template <typename Function>
 void look_up(void* library, const char* name, Function*& function) {

@@ -19,6 +19,9 @@ Interrupt::Interrupt() {
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
+    // The terminal went away; under nohup that is to be ignored, but a signal that is waited for never is.
+    struct sigaction hangup {};
+    if (sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaddset(&signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     event_fd_ = eventfd(0, EFD_CLOEXEC);
     stop_fd_ = eventfd(0, EFD_CLOEXEC);

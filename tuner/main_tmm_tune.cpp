@@ -37,7 +37,7 @@ std::vector<int> parse_gpus(const std::string& text) {
     if (text == "host") return {kHostDevice};
     if (text == "auto") {
         const bool gpu = gpu_count() > 0;
-        fmt::print(stderr, "tmm-tune: --gpu auto: {}\n", gpu ? "taking GPU 0" : "no GPU here, taking the emulated device (host)");
+        std::fprintf(stderr, "tmm-tune: --gpu auto: %s\n", gpu ? "taking GPU 0" : "no GPU here, taking the emulated device (host)");
         return {gpu ? 0 : kHostDevice};
     }
     std::vector<int> ordinals;
@@ -88,15 +88,15 @@ ExitStatus dry_run(const std::vector<Shape>& shapes, const TuningOptions& option
         if (ordinal == kHostDevice) {
             result.device = host_device_info();
         } else if (gpu_count() == 0) {
-            fmt::print(stderr, "tmm-tune: no GPU here, --dry-run takes the emulated device (host)\n");
+            std::fputs("tmm-tune: no GPU here, --dry-run takes the emulated device (host)\n", stderr);
             result.device = host_device_info();
         } else {
             result.device = WorkerProcess(ordinal, interrupt).device();
         }
-        for (const Shape& shape : shapes)
-            result.problems.push_back({.shape = shape,
-                                       .space = search_space(shape.problem, result.device, options.effort),
-                                       .unserved = why_unserved(shape.problem, result.device)});
+        for (const Shape& shape : shapes) {
+            if (interrupt.requested()) return ExitStatus::interrupted;
+            result.problems.push_back(dry_run_of(shape, result.device, options.effort, json));
+        }
         results.push_back(std::move(result));
     }
     fmt::print("{}", json ? json_text(results) : table_text(results));
@@ -161,11 +161,12 @@ ExitStatus run(int argc, char** argv) {
     const ShapeOverrides overrides =
         parse_overrides(values.count("set") != 0 ? values["set"].as<std::vector<std::string>>() : std::vector<std::string>{});
 
-    // Before any thread is made, and before gpu_count() lets the driver make some.
     std::signal(SIGPIPE, SIG_IGN);
+    // Signals still end the process while it waits for what may be a pipe.
+    const std::vector<Shape> shapes = read_shapes(values["shapes"].as<std::string>(), overrides);
+    // Before any thread is made, and before gpu_count() lets the driver make some.
     const Interrupt interrupt;
     options.ordinals = parse_gpus(values["gpu"].as<std::string>());
-    const std::vector<Shape> shapes = read_shapes(values["shapes"].as<std::string>(), overrides);
     if (shapes.empty()) throw Error(ExitStatus::bad_input, "holds no shapes", values["shapes"].as<std::string>(), "write one M N K a line");
     if (values.count("dry-run") != 0) return dry_run(shapes, options, json, interrupt);
 

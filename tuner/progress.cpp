@@ -80,13 +80,18 @@ void Progress::finish() {
 
 void Progress::line(const std::string& text) {
     erase();
-    fmt::print(stream_, "{}\n", text);
+    write(text + "\n");
     std::fflush(stream_);
 }
 
 void Progress::erase() {
-    if (drawn_) fmt::print(stream_, "\r\x1b[K");
+    if (drawn_) write("\r\x1b[K");
     drawn_ = false;
+}
+
+// Progress that nobody can read stops no run: a full disk or a terminal that went away is ignored.
+void Progress::write(const std::string& text) {
+    std::fputs(text.c_str(), stream_);
 }
 
 void Progress::draw(bool now) {
@@ -109,13 +114,15 @@ void Progress::draw(bool now) {
     std::string what = fmt::format(" {}/{} shapes, ETA {}  {}  {}/{}", problems_done_, problems_, eta, c.name, c.done, c.candidates);
     if (c.best_us > 0) what += fmt::format("  best {:.2f} µs", c.best_us);
     const std::size_t room = terminal_width(fileno(stream_));
+    // A bar that breaks into two lines can't be taken away.
+    if (room < kBarWidth + 3) return;
     // "µ" takes two bytes and one column; a byte too few does no harm.
-    if (what.size() + kBarWidth + 3 > room) what.resize(room > kBarWidth + 3 ? room - kBarWidth - 3 : 0);
+    if (what.size() + kBarWidth + 3 > room) what.resize(room - kBarWidth - 3);
     // No half of a character at the end.
     while (!what.empty() && (what.back() & 0x80) != 0) what.pop_back();
     const auto filled = static_cast<std::size_t>(share * kBarWidth);
     const std::string bar = std::string(filled, '#') + std::string(kBarWidth - filled, '.');
-    fmt::print(stream_, "\r\x1b[K{}[{}]{}{}", color_ ? "\x1b[32m" : "", bar, color_ ? "\x1b[0m" : "", what);
+    write(fmt::format("\r\x1b[K{}[{}]{}{}", color_ ? "\x1b[32m" : "", bar, color_ ? "\x1b[0m" : "", what));
     std::fflush(stream_);
     drawn_ = true;
 }

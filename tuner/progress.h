@@ -43,6 +43,7 @@ private:
     void draw(bool now);
     void erase();
     void line(const std::string& text);
+    void write(const std::string& text);
 
     std::FILE* stream_;
     bool bar_ = false;

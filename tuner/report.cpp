@@ -8,6 +8,7 @@
 
 #include "db/text_table.h"
 #include "generator/text.h"
+#include "tuner/candidates.h"
 #include "tuner/progress.h"
 
 namespace tmm {
@@ -141,6 +142,17 @@ std::string json_text(const RunReport& report, const std::filesystem::path& data
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+DryRun::Problem dry_run_of(const Shape& shape, const DeviceInfo& device, Effort effort, bool with_configs) {
+    DryRun::Problem problem{.shape = shape, .unserved = why_unserved(shape.problem, device), .configs = {}, .reasons = {}};
+    const SearchSpace space = search_space(shape.problem, device, effort);
+    problem.candidates = space.candidates.size();
+    if (with_configs && problem.unserved.empty())
+        for (const KernelConfig& config : space.candidates) problem.configs.push_back(to_text(config));
+    problem.rejected = space.rejections.size();
+    problem.reasons = reasons_of(space.rejections);
+    return problem;
+}
+
 std::string table_text(const std::vector<DryRun>& dry_runs) {
     std::string text;
     std::size_t candidates = 0;
@@ -153,11 +165,10 @@ std::string table_text(const std::vector<DryRun>& dry_runs) {
                 text += fmt::format("{}: {}\n", to_text(problem.shape.problem), problem.unserved);
                 continue;
             }
-            candidates += problem.space.candidates.size();
-            text +=
-                fmt::format("{}: {}, {} rejected\n", to_text(problem.shape.problem),
-                            count_text(static_cast<int>(problem.space.candidates.size()), "candidate"), problem.space.rejections.size());
-            const auto reasons = reasons_of(problem.space.rejections);
+            candidates += problem.candidates;
+            text += fmt::format("{}: {}, {} rejected\n", to_text(problem.shape.problem),
+                                count_text(static_cast<int>(problem.candidates), "candidate"), problem.rejected);
+            const auto& reasons = problem.reasons;
             for (std::size_t i = 0; i < std::min(reasons.size(), kReasonsShown); ++i)
                 text += fmt::format("  {:5} x {}\n", reasons[i].second, reasons[i].first);
             if (reasons.size() > kReasonsShown)
@@ -173,16 +184,12 @@ std::string json_text(const std::vector<DryRun>& dry_runs) {
     for (const DryRun& dry_run : dry_runs) {
         Json problems = Json::array();
         for (const DryRun::Problem& problem : dry_run.problems) {
-            Json configs = Json::array();
-            if (problem.unserved.empty())
-                for (const KernelConfig& config : problem.space.candidates) configs.push_back(to_text(config));
             Json reasons = Json::array();
-            for (const auto& [reason, count] : reasons_of(problem.space.rejections))
-                reasons.push_back({{"reason", reason}, {"count", count}});
+            for (const auto& [reason, count] : problem.reasons) reasons.push_back({{"reason", reason}, {"count", count}});
             problems.push_back({{"problem", to_text(problem.shape.problem)},
                                 {"line", problem.shape.line},
-                                {"candidates", configs},
-                                {"rejected", problem.space.rejections.size()},
+                                {"candidates", problem.configs},
+                                {"rejected", problem.rejected},
                                 {"rejections", reasons},
                                 {"reason", problem.unserved}});
         }

@@ -21,12 +21,18 @@ struct DryRun {
     DeviceInfo device;
     struct Problem {
         Shape shape;
-        SearchSpace space;
         // Why no kernel serves it; empty where one does.
         std::string unserved;
+        std::size_t candidates = 0;
+        // The candidates as text, where they are asked for.
+        std::vector<std::string> configs;
+        std::size_t rejected = 0;
+        // The rules that rejected configs, and how many each, the most first.
+        std::vector<std::pair<std::string, int>> reasons;
     };
     std::vector<Problem> problems;
 };
+DryRun::Problem dry_run_of(const Shape& shape, const DeviceInfo& device, Effort effort, bool with_configs);
 std::string table_text(const std::vector<DryRun>& dry_runs);
 std::string json_text(const std::vector<DryRun>& dry_runs);
 

@@ -30,7 +30,8 @@
  * Threads. A handle may be used by several threads at once; they share its stream, which must then be the same for all of them
  * (the per-thread default stream is not). A plan may be run by one thread at a time and on one stream at a time, unless each
  * run brings its own workspace or the plan needs none. Nothing else may use a handle or plan while it is destroyed. A plan
- * outlives its handle: they may be destroyed in either order.
+ * outlives its handle: they may be destroyed in either order. After fork() the child may only exit or exec: CUDA works in no child,
+ * and another thread may have been within tmm.
  *
  * Failure. Every function that can fail gives a status. A bad argument has a status of its own and launches nothing;
  * tmmLastError() then holds a sentence. A missing, locked, damaged or newer tuning database is no failure: tmm logs one line

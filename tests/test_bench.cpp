@@ -1,5 +1,6 @@
 // tmm-bench on the emulated device: its table, its files, and what it says when something is wrong.
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -258,6 +259,12 @@ TEST_CASE("each kind of fault has its exit status and says what to do") {
     // Options are not abbreviated: tomorrow's would change what they mean.
     CHECK(bench(folder, "--gpu host --shap " + shapes).status == 1);
     CHECK(bench(folder, "--gpu 1x --shapes " + shapes).status == 1);
+    CHECK(bench(folder, "--gpu host --db '' --shapes " + shapes).status == 1);
+    for (const char* seconds : {"-1", "nan", "inf"})
+        CHECK(bench(folder, fmt::format("--settle {} --shapes {}", seconds, shapes)).status == 1);
+    CHECK(bench(folder, "--gpu host --label 'a\nb' --shapes " + shapes).status == 1);
+    const std::string both = folder.file("both");
+    CHECK(bench(folder, fmt::format("--gpu host --csv {} --json {} --shapes {}", both, both, shapes)).status == 1);
     CHECK(bench(folder, "--gpu host --set k --shapes " + shapes).status == 1);
     CHECK(bench(folder, "--gpu host --prepared c --shapes " + shapes).status == 1);
     CHECK(bench(folder, "--gpu host --prepared b --accuracy --shapes " + shapes).status == 1);

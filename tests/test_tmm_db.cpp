@@ -122,7 +122,8 @@ TEST_CASE("export and import round-trip to the byte, as CSV and as JSON") {
     const auto csv = tool(directory, "export --csv"), json = tool(directory, "export --json");
     REQUIRE(csv.status == 0);
     REQUIRE(json.status == 0);
-    for (const auto& text : {csv.out, json.out}) {
+    const std::string byte_order_mark = "\xef\xbb\xbf";
+    for (const auto& text : {csv.out, json.out, byte_order_mark + csv.out, byte_order_mark + json.out}) {
         const TemporaryDirectory other;
         write_file(other / "export", text);
         const auto imported = tool(other, fmt::format("import '{}'", (other / "export").string()));
@@ -275,8 +276,26 @@ TEST_CASE("diff shows where winners differ and by how much") {
 TEST_CASE("wrong usage exits 1, a database that can't be used 5, each with one line that says what to do") {
     const TemporaryDirectory directory;
     fill(directory / "tmm.db");
-    for (const char* arguments : {"", "lss", "ls more", "show", "show 1x2", "show 1x2x3 opps=nt", "export", "export --csv --json",
-                                  "ls --csv", "import", "merge", "diff a", "verify x", "ls --bogus", "ls --db"}) {
+    for (const char* arguments : {"",
+                                  "lss",
+                                  "ls more",
+                                  "show",
+                                  "show 1x2",
+                                  "show 1x2x3 opps=nt",
+                                  "export",
+                                  "export --csv --json",
+                                  "ls --csv",
+                                  "import",
+                                  "merge",
+                                  "diff a",
+                                  "verify x",
+                                  "ls --bogus",
+                                  "ls --db",
+                                  "ls --db ''",
+                                  "merge a --gpu host",
+                                  "import a --gpu host",
+                                  "verify --gpu host",
+                                  "diff a b --db c"}) {
         CAPTURE(arguments);
         const auto result = tool(directory, arguments);
         CHECK(result.status == 1);

@@ -1,5 +1,6 @@
 // tmm-tune from end to end on the emulated device: winners, resuming, reports, and what it says to those who mistype.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
 
@@ -227,6 +228,50 @@ TEST_CASE("each mistake has its exit status, a reason and a way out") {
     CHECK(help.status == 0);
     CHECK(help.out.find("--budget") != std::string::npos);
     CHECK(help.out.find("--worker") == std::string::npos);
+}
+
+TEST_CASE("a stderr that is full or closed stops no run, and nothing else is written to it") {
+    for (const char* stderr_file : {"/dev/full", ""}) {
+        CAPTURE(stderr_file);
+        TunerFolder folder("4 4 4\n5 5 5\n");
+        // Compiled anew, so that files are written while stderr is closed.
+        folder.environment["TMM_CACHE_DIR"] = (folder.path / "cache").string();
+        folder.stderr_file = stderr_file;
+        const Finished finished = folder.tune();
+        CHECK(finished.status == 0);
+        CHECK(finished.out.find("2 of 2 problems have a verified winner") != std::string::npos);
+        folder.stderr_file = folder.path / "err";
+        CHECK(folder.tune().out.find("nothing to measure") != std::string::npos);
+    }
+}
+
+TEST_CASE("one signal ends a dry run, and a wait for the shapes") {
+    TunerFolder folder("1:200:1 1:50:1 16\n");
+    const pid_t dry = folder.start(folder.usual({"--dry-run"}));
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    kill(dry, SIGINT);
+    const Finished finished = folder.finish(dry);
+    CHECK(finished.status == 130);
+    CHECK(finished.out.empty());
+
+    std::filesystem::remove(folder.shapes());
+    REQUIRE(mkfifo(folder.shapes().c_str(), 0600) == 0);
+    const pid_t waiting = folder.start(folder.usual());
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    kill(waiting, SIGTERM);
+    CHECK(folder.finish(waiting).status == -SIGTERM);
+}
+
+TEST_CASE("a terminal that goes away interrupts a run like Ctrl-C") {
+    TunerFolder folder("4 4 4\n5 5 5\n6 6 6\n7 7 7\n");
+    const pid_t pid = folder.start(folder.usual());
+    for (int i = 0; i < 3000; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        if (tuner_testing::read_text(folder.path / "err").find("[1/4]") != std::string::npos) break;
+    }
+    kill(pid, SIGHUP);
+    CHECK(folder.finish(pid).status == 130);
+    CHECK(folder.tune().status == 0);
 }
 
 TEST_CASE("Ctrl-C keeps what was measured, takes back what was announced, and the next run goes on") {

@@ -48,6 +48,7 @@ public:
         std::string name = (fs::temp_directory_path() / "tmm-test-tuner-XXXXXX").string();
         REQUIRE(mkdtemp(name.data()) != nullptr);
         path = name;
+        stderr_file = path / "err";
         set_shapes(shapes);
         // Kernels are compiled once for all tests of the tuner, and once for all runs of them.
         environment["TMM_CACHE_DIR"] = std::string(TMM_BINARY_DIR) + "/tests/tuner_cache";
@@ -93,7 +94,10 @@ public:
         posix_spawn_file_actions_init(&actions);
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
         posix_spawn_file_actions_addopen(&actions, 1, (path / "out").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        posix_spawn_file_actions_addopen(&actions, 2, (path / "err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        if (stderr_file.empty())
+            posix_spawn_file_actions_addclose(&actions, 2);
+        else
+            posix_spawn_file_actions_addopen(&actions, 2, stderr_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
         pid_t pid = -1;
         const int error = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), envp.data());
         posix_spawn_file_actions_destroy(&actions);
@@ -125,6 +129,8 @@ public:
     static std::string program() { return std::string(TMM_BINARY_DIR) + "/tuner/tmm-tune"; }
 
     fs::path path;
+    // Empty: runs find it closed.
+    fs::path stderr_file;
     // Goes before what the test's own environment says.
     std::map<std::string, std::string> environment;
 };

@@ -220,7 +220,9 @@ std::string problem_report(TuningDatabase& database, const GemmProblem& problem,
 
 std::string candidates_report(TuningDatabase& database, const GemmProblem& problem, const ReportOptions& options) {
     std::string text;
+    bool decided = false;
     for (const auto& known : look_up(database, problem, options)) {
+        decided = decided || known.decision.has_value();
         if (known.candidates.empty()) continue;
         TextTable table({{"us", true}, {"TFLOP/s", true}, {"outcome"}, {"error", true}, {"registers", true}, {"config"}, {"detail"}});
         for (const auto& candidate : known.candidates) {
@@ -233,6 +235,9 @@ std::string candidates_report(TuningDatabase& database, const GemmProblem& probl
                             outcome_counts(known.candidates));
         text += table.text(options.color);
     }
+    if (text.empty() && decided)
+        throw Error(ExitStatus::no_winner, fmt::format("'{}' has a winner here, but no measurements", to_text(problem)), {},
+                    "'tmm-db show' names it; an export without --winners brings its measurements");
     if (text.empty()) fail_untuned(database, problem, options);
     return text;
 }

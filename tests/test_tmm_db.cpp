@@ -152,6 +152,12 @@ TEST_CASE("--winners exports the newest decision of each problem and device") {
     CHECK_CONTAINS(winners.out, "the only one");
     CHECK(std::count(winners.out.begin(), winners.out.end(), '\n') == 3);
     CHECK(tool(directory, "ls --winners").status == 1);
+    const TemporaryDirectory other;
+    write_file(other / "winners", winners.out);
+    REQUIRE(tool(other, fmt::format("import '{}'", (other / "winners").string())).status == 0);
+    const auto candidates = tool(other, "candidates 16x4096x4096");
+    CHECK(candidates.status == 6);
+    CHECK_CONTAINS(candidates.err, "has a winner here, but no measurements");
 }
 
 TEST_CASE("a bad export is refused at its place, and nothing of it is stored") {

@@ -10,6 +10,7 @@
 
 #include "generator/environment.h"
 #include "generator/error.h"
+#include "generator/log.h"
 #include "generator/shapes_file.h"
 #include "generator/tool_main.h"
 #include "runtime/device.h"
@@ -103,6 +104,17 @@ ExitStatus dry_run(const std::vector<Shape>& shapes, const TuningOptions& option
     return ExitStatus::done;
 }
 
+// While it lives, log lines take the place of the bar for a moment, as the tuner's own do.
+class LogBesideProgress {
+public:
+    explicit LogBesideProgress(Progress& progress) {
+        set_log_sink([&progress](const std::string& line) { progress.note("tmm: " + line); });
+    }
+    ~LogBesideProgress() { set_log_sink({}); }
+    LogBesideProgress(const LogBesideProgress&) = delete;
+    LogBesideProgress& operator=(const LogBesideProgress&) = delete;
+};
+
 ExitStatus run(int argc, char** argv) {
     po::options_description visible("Options");
     // clang-format off
@@ -173,6 +185,7 @@ ExitStatus run(int argc, char** argv) {
     // Compiling on many threads fragments the heap of each; a few arenas keep the parent small.
     mallopt(M_ARENA_MAX, 4);
     Progress progress(stderr);
+    const LogBesideProgress log(progress);
     const RunReport report = run_tuning(shapes, options, progress, interrupt);
     fmt::print("{}", json ? json_text(report, options.database) : table_text(report));
     if (!json) fmt::print("database: {}\n", options.database.string());

@@ -15,6 +15,7 @@
 
 #include "generator/environment.h"
 #include "generator/kernel_cache.h"
+#include "generator/log.h"
 #include "runtime/executable_plan.h"
 #include "tuner/line_channel.h"
 #include "tuner/verification.h"
@@ -236,6 +237,8 @@ int serve_worker(int ordinal) {
         ::close(null);
     }
     dup2(STDERR_FILENO, STDOUT_FILENO);
+    // Its parent uses the same kernel cache, and says what there is to say of it.
+    set_log_sink([](const std::string&) {});
 
     const auto say = [&channel](const Reply& reply) {
         // Without a parent there is nothing left to do, and a device that faulted may hang in a destructor.

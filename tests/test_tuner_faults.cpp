@@ -84,6 +84,15 @@ std::vector<KernelConfig> candidates(const TunerFolder& folder) {
     return found;
 }
 
+// The folder's tmm-tune finds a compiler that says this of every kernel and fails.
+void fail_to_compile(TunerFolder& folder, const std::string& message) {
+    const fs::path compiler = folder.path / "compiler";
+    tuner_testing::write_text(compiler,
+                              "#!/bin/sh\ncase \"$*\" in --version) exec c++ --version ;; esac\necho '" + message + "' >&2\nexit 1\n");
+    fs::permissions(compiler, fs::perms::owner_all);
+    folder.environment["TMM_CXX"] = compiler.string();
+}
+
 }  // namespace
 
 TEST_CASE("hanging, faulting, overrunning and wrong candidates are recorded by name and never win") {
@@ -246,16 +255,10 @@ TEST_CASE("finalists are announced; a machine that goes down in a run-off puts t
 
 TEST_CASE("what did not compile is tried again while its problem has no decision") {
     TunerFolder folder("4 4 4\n");
-    // As a compiler does on a full disk.
-    const fs::path compiler = folder.path / "compiler";
-    tuner_testing::write_text(compiler,
-                              "#!/bin/sh\ncase \"$*\" in --version) exec c++ --version ;; esac\n"
-                              "echo 'error: No space left on device' >&2\nexit 1\n");
-    fs::permissions(compiler, fs::perms::owner_all);
-    folder.environment["TMM_CXX"] = compiler.string();
-    const Finished full = folder.tune();
-    CAPTURE(full.err);
-    CHECK(full.status != 0);
+    fail_to_compile(folder, "internal compiler error");
+    const Finished failed = folder.tune();
+    CAPTURE(failed.err);
+    CHECK(failed.status != 0);
     REQUIRE(folder.count("SELECT count(*) FROM measurement WHERE outcome = 1") > 0);
     REQUIRE(folder.count("SELECT count(*) FROM selection") == 0);
     folder.environment.erase("TMM_CXX");
@@ -263,4 +266,19 @@ TEST_CASE("what did not compile is tried again while its problem has no decision
     CAPTURE(next.err);
     CHECK(next.status == 0);
     CHECK(folder.count("SELECT count(*) FROM selection") == 1);
+}
+
+TEST_CASE("a full disk, or a compiler that was killed, is no kernel's failure") {
+    for (const char* message : {"error: No space left on device", "fatal error: Killed signal terminated program cc1plus"}) {
+        CAPTURE(message);
+        TunerFolder folder("4 4 4\n");
+        fail_to_compile(folder, message);
+        const Finished full = folder.tune();
+        CAPTURE(full.err);
+        CHECK(full.status == 4);
+        CHECK(full.err.find(message) != std::string::npos);
+        CHECK(folder.count("SELECT count(*) FROM measurement") == 0);
+        folder.environment.erase("TMM_CXX");
+        CHECK(folder.tune().status == 0);
+    }
 }

@@ -17,7 +17,7 @@ struct WgmmaFault {
     // Without what all have in common.
     const char* config;
     const char* shape;
-    // The hardware lets some pass: what is not waited for is there all the same.
+    // The hardware lets some pass: what is not waited for is there all the same. Of planes, ptxas puts back a wait that lacks (C7517).
     bool seen_on_gpu = true;
 };
 

@@ -279,7 +279,7 @@ const std::map<std::string, std::vector<Case>>& cases() {
            2,
            false,
            with(kWgmmaConfig, &C::pack_ab, 3),
-           {{3, 5, 1100}, {5, 270, 3}},
+           {{3, 5, 4300}, {5, 270, 3}},
            2,
            ElementType::bf16,
            ElementType::f32},

@@ -29,33 +29,39 @@ struct Matrix {
 // 16 bytes.
 using Unit = Element<ElementType::f16>;
 
+// A warp's piece of a row: neighbouring lanes take neighbouring chunks.
 template <class T>
-__device__ inline void copy_piece(const T* source, T* destination, const Matrix& matrix, i64 batch, i64 padded_ld, i64 piece) {
+__device__ inline void copy_piece(const T* source, T* destination, const Matrix& matrix, i64 padded_ld, i64 piece) {
     constexpr int units = sizeof(T) / sizeof(Unit);
-    constexpr int step = 32 * kChunkElements;
-    constexpr int steps = kPieceUnits / step;
-    const i64 pieces_per_row = (matrix.columns * units + kPieceUnits - 1) / kPieceUnits;
-    const i64 row = piece / pieces_per_row;
-    const i64 member = row / matrix.rows;
-    const i64 column = (piece - row * pieces_per_row) * kPieceUnits + threadIdx.x % 32 * kChunkElements;
+    const i64 length = chunks_of_row(matrix.columns * units);
+    const i64 pieces = pieces_of_row(length);
+    const i64 row = pieces > 1 ? piece / pieces : piece;
+    const i64 first = (piece - row * pieces) * kPieceChunks;
+    // The last piece of a row takes what is left of it.
+    const int count = static_cast<int>(piece + 1 == (row + 1) * pieces ? length - first : kPieceChunks);
     const Unit* const begin = reinterpret_cast<const Unit*>(source);
-    const Unit* const end = begin + ((batch - 1) * matrix.stride + (matrix.rows - 1) * matrix.ld + matrix.columns) * units;
-    const Unit* const from = begin + (member * matrix.stride + (row - member * matrix.rows) * matrix.ld) * units + column;
-    Unit* const to = reinterpret_cast<Unit*>(destination + row * padded_ld) + column;
+    const Unit* const end = begin + ((matrix.rows - 1) * matrix.ld + matrix.columns) * units;
+    const Unit* const from = begin + row * matrix.ld * units + first * kChunkElements;
     const int shift = shift_of(from);
-    const i64 left = matrix.columns * units - column;
-    Chunks chunks[steps];
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const Chunk* const chunk = reinterpret_cast<const Chunk*>(from - shift) + lane;
+    Chunk* const to = reinterpret_cast<Chunk*>(destination + row * padded_ld) + first + lane;
+    // What stands behind the row fills its last chunk.
+    if (from - shift >= begin && from - shift + (count + 1) * kChunkElements <= end) {
+        for (int i = 0; i < count; i += 32 * kChunksOfLane) {
+            Chunks chunks[kChunksOfLane];
 #pragma unroll
-    for (int i = 0; i < steps; ++i) {
-        if (i * step >= left) break;
-        const Unit* const chunk = from + i * step - shift;
-        chunks[i].first = read_chunk(chunk, begin, end);
-        chunks[i].second = shift > 0 && shift + left - i * step > kChunkElements ? read_chunk(chunk + kChunkElements, begin, end) : Chunk{};
-    }
+            for (int j = 0; j < kChunksOfLane; ++j)
+                if (i + j * 32 + lane < count) chunks[j] = {chunk[i + j * 32], chunk[i + j * 32 + 1]};
 #pragma unroll
-    for (int i = 0; i < steps; ++i) {
-        if (i * step >= left) break;
-        *reinterpret_cast<Chunk*>(to + i * step) = shifted(chunks[i], shift);
+            for (int j = 0; j < kChunksOfLane; ++j)
+                if (i + j * 32 + lane < count) to[i + j * 32] = shifted(chunks[j], shift);
+        }
+    } else {
+        for (int i = 0; i + lane < count; i += 32) {
+            const Unit* const here = reinterpret_cast<const Unit*>(chunk + i);
+            to[i] = shifted(Chunks{read_chunk(here, begin, end), read_chunk(here + kChunkElements, begin, end)}, shift);
+        }
     }
 }
 
@@ -87,17 +93,23 @@ __device__ void kernel(const GemmArgs& args) {
         if constexpr (turn_a) turn(static_cast<const float*>(args.a), reinterpret_cast<float*>(padded_a), a, args.batch, square);
         if constexpr (turn_b) turn(static_cast<const float*>(args.b), reinterpret_cast<float*>(padded_b), b, args.batch, square);
     }
-    const i64 pieces_a = pads_a(config) && !turn_a ? pieces(a.rows, a.columns, args.batch, signature.type_a) : 0;
-    const i64 pieces_b = pads_b(config) && !turn_b ? pieces(b.rows, b.columns, args.batch, signature.type_b) : 0;
+    const i64 pieces_a = pads_a(config) && !turn_a ? pieces(a.rows, a.columns, signature.type_a) : 0;
+    const i64 pieces_b = pads_b(config) && !turn_b ? pieces(b.rows, b.columns, signature.type_b) : 0;
+    const i64 of_a = pieces_a * args.batch;
     const i64 warp = threadIdx.x / 32;
-    for (i64 piece = static_cast<i64>(blockIdx.x) * kWarps + warp; piece < pieces_a + pieces_b;
+    for (i64 piece = static_cast<i64>(blockIdx.x) * kWarps + warp; piece < of_a + pieces_b * args.batch;
          piece += static_cast<i64>(gridDim.x) * kWarps) {
-        if (piece < pieces_a)
-            copy_piece(static_cast<const A*>(args.a), reinterpret_cast<A*>(padded_a), a, args.batch, padded_ld(a.columns, signature.type_a),
-                       piece);
-        else
-            copy_piece(static_cast<const B*>(args.b), reinterpret_cast<B*>(padded_b), b, args.batch, padded_ld(b.columns, signature.type_b),
-                       piece - pieces_a);
+        if (piece < of_a) {
+            const i64 member = args.batch > 1 ? piece / pieces_a : 0;
+            const i64 ld = padded_ld(a.columns, signature.type_a);
+            copy_piece(static_cast<const A*>(args.a) + member * a.stride, reinterpret_cast<A*>(padded_a) + member * a.rows * ld, a, ld,
+                       piece - member * pieces_a);
+        } else {
+            const i64 member = args.batch > 1 ? (piece - of_a) / pieces_b : 0;
+            const i64 ld = padded_ld(b.columns, signature.type_b);
+            copy_piece(static_cast<const B*>(args.b) + member * b.stride, reinterpret_cast<B*>(padded_b) + member * b.rows * ld, b, ld,
+                       piece - of_a - member * pieces_b);
+        }
     }
 }
 

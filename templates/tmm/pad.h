@@ -7,9 +7,13 @@
 
 namespace tmm::pad {
 
-// A warp copies so many neighbours of 16 bits of a row.
-constexpr int kPieceUnits = 1024;
 constexpr int kWarps = 8;
+// That an SM should hold, which bounds the registers.
+constexpr int kBlocksPerSm = 4;
+// Of 16 bytes, that a lane has under way at once.
+constexpr int kChunksOfLane = 4;
+// What a warp copies of a row; the row's last piece may be almost twice as long.
+constexpr int kPieceChunks = 2 * 32 * kChunksOfLane;
 
 constexpr bool pads_a(const KernelConfig& c) {
     return (c.pack_ab & 1) != 0;
@@ -63,13 +67,21 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (s.type_a == ElementType::f64) return "pad copies elements of up to 4 bytes";
     if (s.compute == ComputeMode::tf32 && (s.type_a != ElementType::f32 || s.type_b != ElementType::f32)) return "tf32 is made of floats";
     if (c.pack_ab < 1 || c.pack_ab > 3) return "pad's pack_ab is 1 to 3";
-    if (!uses_only(c, &KernelConfig::pack_ab, &KernelConfig::boundary)) return "pad uses pack_ab only";
+    if (!uses_only(c, &KernelConfig::pack_ab, &KernelConfig::boundary, &KernelConfig::min_blocks))
+        return "pad uses pack_ab and min_blocks only";
     return nullptr;
 }
 
-// Pieces of rows that warps copy.
-constexpr i64 pieces(i64 rows, i64 columns, i64 batch, ElementType type) {
-    return batch * rows * ((columns * size_of(type) / 2 + kPieceUnits - 1) / kPieceUnits);
+// Of a row of so many 16 bits.
+constexpr i64 chunks_of_row(i64 units) {
+    return (units + 7) / 8;
+}
+constexpr i64 pieces_of_row(i64 chunks) {
+    return chunks < 2 * kPieceChunks ? (chunks > 0 ? 1 : 0) : chunks / kPieceChunks;
+}
+// Of a matrix.
+constexpr i64 pieces(i64 rows, i64 columns, ElementType type) {
+    return rows * pieces_of_row(chunks_of_row(columns * size_of(type) / 2));
 }
 // Blocks walk over the squares that are turned, and then over the pieces, so that the grid's limit does not bound the problem.
 constexpr i64 blocks(i64 pieces, i64 squares) {

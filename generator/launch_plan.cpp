@@ -187,7 +187,7 @@ Padding padding(const GemmProblem& problem, const KernelConfig& config) {
         if (turned)
             squares += pack::tiles(shape.rows, shape.columns, problem.batch);
         else
-            pieces += problem.batch * pad::pieces(shape.rows, shape.columns, type);
+            pieces += pad::pieces(shape.rows, shape.columns, problem.batch, type);
         padding.bytes += pad::padded_bytes(shape.rows, shape.columns, problem.batch, type);
     };
     if (pad::pads_a(config)) add(pad::copy_of_a(problem), pad::turns_a(config, signature), problem.type_a);

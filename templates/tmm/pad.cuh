@@ -29,39 +29,70 @@ struct Matrix {
 // 16 bytes.
 using Unit = Element<ElementType::f16>;
 
-// A warp's piece of a row: neighbouring lanes take neighbouring chunks.
-template <class T>
-__device__ inline void copy_piece(const T* source, T* destination, const Matrix& matrix, i64 padded_ld, i64 piece) {
-    constexpr int units = sizeof(T) / sizeof(Unit);
-    const i64 length = chunks_of_row(matrix.columns * units);
-    const i64 pieces = pieces_of_row(length);
-    const i64 row = pieces > 1 ? piece / pieces : piece;
-    const i64 first = (piece - row * pieces) * kPieceChunks;
-    // The last piece of a row takes what is left of it.
-    const int count = static_cast<int>(piece + 1 == (row + 1) * pieces ? length - first : kPieceChunks);
-    const Unit* const begin = reinterpret_cast<const Unit*>(source);
-    const Unit* const end = begin + ((matrix.rows - 1) * matrix.ld + matrix.columns) * units;
-    const Unit* const from = begin + row * matrix.ld * units + first * kChunkElements;
-    const int shift = shift_of(from);
+// An operand that is copied as it lies: columns and distances in units, the copy's rows so many chunks apart.
+struct Operand {
+    const Unit* source;
+    Chunk* copy;
+    Matrix matrix;
+    i64 padded_ld;
+};
+__device__ inline Operand operand_of(const void* source, void* copy, const Matrix& matrix, ElementType type) {
+    const int units = size_of(type) / static_cast<int>(sizeof(Unit));
+    return {static_cast<const Unit*>(source), static_cast<Chunk*>(copy),
+            Matrix{matrix.rows, matrix.columns * units, matrix.ld * units, matrix.stride * units},
+            padded_ld(matrix.columns, type) * units / kChunkElements};
+}
+
+// A warp's piece of a row, of `count` chunks, and its matrix.
+struct Piece {
+    const Unit* from;
+    Chunk* to;
+    int count;
+    const Unit* begin;
+    const Unit* end;
+};
+__device__ inline Piece find_piece(const Operand& operand, i64 batch, i64 number) {
+    const Matrix& matrix = operand.matrix;
+    const unsigned length = static_cast<unsigned>(chunks_of_row(matrix.columns));
+    const unsigned pieces = pieces_of_row(length);
+    const unsigned share = pieces > 1 ? (length + pieces - 1) / pieces : length;
+    const i64 row_of_batch = pieces > 1 ? number / pieces : number;
+    const unsigned first = static_cast<unsigned>(number - row_of_batch * pieces) * share;
+    const i64 member = batch > 1 ? row_of_batch / matrix.rows : 0;
+    const i64 row = row_of_batch - member * matrix.rows;
+    const Unit* const begin = operand.source + member * matrix.stride;
+    return {begin + row * matrix.ld + i64{first} * kChunkElements, operand.copy + row_of_batch * operand.padded_ld + first,
+            static_cast<int>(length - first < share ? length - first : share), begin,
+            begin + (matrix.rows - 1) * matrix.ld + matrix.columns};
+}
+
+// Neighbouring lanes take neighbouring chunks, all of them under way at once.
+__device__ inline void copy_piece(const Piece& piece) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    const Chunk* const chunk = reinterpret_cast<const Chunk*>(from - shift) + lane;
-    Chunk* const to = reinterpret_cast<Chunk*>(destination + row * padded_ld) + first + lane;
+    const int shift = shift_of(piece.from);
+    const Unit* const aligned = piece.from - shift;
+    // Chunks whose two in the matrix lie within it: all but the first of the first row and two of the last.
+    const int first_within = aligned < piece.begin ? 1 : 0;
+    const i64 until_end = (piece.end - aligned) / kChunkElements - 1;
+    const int end_within = until_end < first_within ? first_within : until_end < piece.count ? static_cast<int>(until_end) : piece.count;
+    Chunks chunks[kChunksOfLane];
+#pragma unroll
+    for (int i = 0; i < kChunksOfLane; ++i) {
+        const int place = i * 32 + lane;
+        const Chunk* const chunk = reinterpret_cast<const Chunk*>(aligned) + place;
+        if (place >= first_within && place < end_within) chunks[i] = {chunk[0], chunk[1]};
+    }
     // What stands behind the row fills its last chunk.
-    if (from - shift >= begin && from - shift + (count + 1) * kChunkElements <= end) {
-        for (int i = 0; i < count; i += 32 * kChunksOfLane) {
-            Chunks chunks[kChunksOfLane];
 #pragma unroll
-            for (int j = 0; j < kChunksOfLane; ++j)
-                if (i + j * 32 + lane < count) chunks[j] = {chunk[i + j * 32], chunk[i + j * 32 + 1]};
-#pragma unroll
-            for (int j = 0; j < kChunksOfLane; ++j)
-                if (i + j * 32 + lane < count) to[i + j * 32] = shifted(chunks[j], shift);
-        }
-    } else {
-        for (int i = 0; i + lane < count; i += 32) {
-            const Unit* const here = reinterpret_cast<const Unit*>(chunk + i);
-            to[i] = shifted(Chunks{read_chunk(here, begin, end), read_chunk(here + kChunkElements, begin, end)}, shift);
-        }
+    for (int i = 0; i < kChunksOfLane; ++i) {
+        const int place = i * 32 + lane;
+        if (place >= first_within && place < end_within) piece.to[place] = shifted(chunks[i], shift);
+    }
+    const int place = lane < first_within ? lane : end_within + lane - first_within;
+    if (place < piece.count) {
+        const Unit* const chunk = aligned + place * kChunkElements;
+        const Chunks two{read_chunk(chunk, piece.begin, piece.end), read_chunk(chunk + kChunkElements, piece.begin, piece.end)};
+        piece.to[place] = shifted(two, shift);
     }
 }
 
@@ -75,9 +106,6 @@ __device__ inline void turn(const float* source, float* destination, const Matri
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
-    wait_for_previous_kernel();
-    using A = Element<signature.type_a>;
-    using B = Element<signature.type_b>;
     constexpr bool a_lies_along_m = signature.op_a == Operation::transpose;
     constexpr bool b_lies_along_k = signature.op_b == Operation::transpose;
     constexpr bool turn_a = turns_a(config, signature);
@@ -87,29 +115,28 @@ __device__ void kernel(const GemmArgs& args) {
     unsigned char* const padded_a = static_cast<unsigned char*>(args.workspace);
     const i64 bytes_a = padded_bytes(turn_a ? a.columns : a.rows, turn_a ? a.rows : a.columns, args.batch, signature.type_a);
     unsigned char* const padded_b = padded_a + (pads_a(config) ? bytes_a : 0);
+    const i64 pieces_a = pads_a(config) && !turn_a ? pieces(a.rows, a.columns, args.batch, signature.type_a) : 0;
+    const i64 pieces_b = pads_b(config) && !turn_b ? pieces(b.rows, b.columns, args.batch, signature.type_b) : 0;
+    const auto piece = [&](i64 number) {
+        const bool of_a = number < pieces_a;
+        return find_piece(of_a ? operand_of(args.a, padded_a, a, signature.type_a) : operand_of(args.b, padded_b, b, signature.type_b),
+                          args.batch, of_a ? number : number - pieces_a);
+    };
+    i64 number = static_cast<i64>(blockIdx.x) * kWarps + threadIdx.x / 32;
+    const i64 step = static_cast<i64>(gridDim.x) * kWarps;
+    // Found while the kernel before this one ends.
+    Piece here = number < pieces_a + pieces_b ? piece(number) : Piece{};
+    wait_for_previous_kernel();
     if constexpr (turn_a || turn_b) {
         SharedMemory shared;
         float* const square = shared.take<float, pack::kTile*(pack::kTile + 1)>()[0];
         if constexpr (turn_a) turn(static_cast<const float*>(args.a), reinterpret_cast<float*>(padded_a), a, args.batch, square);
         if constexpr (turn_b) turn(static_cast<const float*>(args.b), reinterpret_cast<float*>(padded_b), b, args.batch, square);
     }
-    const i64 pieces_a = pads_a(config) && !turn_a ? pieces(a.rows, a.columns, signature.type_a) : 0;
-    const i64 pieces_b = pads_b(config) && !turn_b ? pieces(b.rows, b.columns, signature.type_b) : 0;
-    const i64 of_a = pieces_a * args.batch;
-    const i64 warp = threadIdx.x / 32;
-    for (i64 piece = static_cast<i64>(blockIdx.x) * kWarps + warp; piece < of_a + pieces_b * args.batch;
-         piece += static_cast<i64>(gridDim.x) * kWarps) {
-        if (piece < of_a) {
-            const i64 member = args.batch > 1 ? piece / pieces_a : 0;
-            const i64 ld = padded_ld(a.columns, signature.type_a);
-            copy_piece(static_cast<const A*>(args.a) + member * a.stride, reinterpret_cast<A*>(padded_a) + member * a.rows * ld, a, ld,
-                       piece - member * pieces_a);
-        } else {
-            const i64 member = args.batch > 1 ? (piece - of_a) / pieces_b : 0;
-            const i64 ld = padded_ld(b.columns, signature.type_b);
-            copy_piece(static_cast<const B*>(args.b) + member * b.stride, reinterpret_cast<B*>(padded_b) + member * b.rows * ld, b, ld,
-                       piece - of_a - member * pieces_b);
-        }
+    while (number < pieces_a + pieces_b) {
+        copy_piece(here);
+        number += step;
+        if (number < pieces_a + pieces_b) here = piece(number);
     }
 }
 

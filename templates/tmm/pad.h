@@ -9,11 +9,9 @@ namespace tmm::pad {
 
 constexpr int kWarps = 8;
 // That an SM should hold, which bounds the registers.
-constexpr int kBlocksPerSm = 4;
-// Of 16 bytes, that a lane has under way at once.
-constexpr int kChunksOfLane = 4;
-// What a warp copies of a row; the row's last piece may be almost twice as long.
-constexpr int kPieceChunks = 2 * 32 * kChunksOfLane;
+constexpr int kBlocksPerSm = 3;
+// Of 16 bytes, that a lane copies at once: five, so that a row of little more than 2048 elements is two pieces.
+constexpr int kChunksOfLane = 5;
 
 constexpr bool pads_a(const KernelConfig& c) {
     return (c.pack_ab & 1) != 0;
@@ -76,12 +74,12 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
 constexpr i64 chunks_of_row(i64 units) {
     return (units + 7) / 8;
 }
-constexpr i64 pieces_of_row(i64 chunks) {
-    return chunks < 2 * kPieceChunks ? (chunks > 0 ? 1 : 0) : chunks / kPieceChunks;
+// Each by a warp, of as many chunks as the others.
+constexpr unsigned pieces_of_row(unsigned chunks) {
+    return (chunks + 32 * kChunksOfLane - 1) / (32 * kChunksOfLane);
 }
-// Of a matrix.
-constexpr i64 pieces(i64 rows, i64 columns, ElementType type) {
-    return rows * pieces_of_row(chunks_of_row(columns * size_of(type) / 2));
+constexpr i64 pieces(i64 rows, i64 columns, i64 batch, ElementType type) {
+    return batch * rows * pieces_of_row(static_cast<unsigned>(chunks_of_row(columns * size_of(type) / 2)));
 }
 // Blocks walk over the squares that are turned, and then over the pieces, so that the grid's limit does not bound the problem.
 constexpr i64 blocks(i64 pieces, i64 squares) {

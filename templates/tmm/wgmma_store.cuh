@@ -129,36 +129,49 @@ struct Staged<target, true> {
     }
 };
 
-// Writes staged rows whose places in C start at any element of 16 bits: what lies in whole chunks of 16 aligned bytes by those
-// (chunks.cuh), and what is before and behind them by elements.
+// Writes staged rows of up to 64 elements whose places in C start at any element of 16 bits, each by 8 lanes: what lies in whole chunks of
+// 16 aligned bytes by those (chunks.cuh), and what is before and behind them by elements.
+//
+//     | b b b c c c c c | c c c c c c c c | c c c c c a a . |      lead 3, 2 chunks, behind 19
 template <int rows, int row_length, int distance, class Destination, class T>
 __device__ inline void store_unaligned_rows(const Destination& destination, int row0, int column0, int lane, const T* staged) {
+    constexpr int lanes_of_row = kChunkElements;
+    constexpr int rows_of_turn = 32 / lanes_of_row;
+    constexpr int turns_at_once = 2;
+    static_assert(row_length <= lanes_of_row * kChunkElements && rows % (rows_of_turn * turns_at_once) == 0);
     const int rows_here = destination.rows - row0;
     const int columns_here = destination.columns - column0 < row_length ? destination.columns - column0 : row_length;
-    // Elements of the row that stand before its first whole chunk.
-    const auto lead_of = [&](int row) { return (kChunkElements - shift_of(destination.at(row0 + row, column0))) % kChunkElements; };
-    constexpr int chunks = row_length / kChunkElements;
+    const int slot = lane % lanes_of_row;
 #pragma unroll 1
-    for (int index = lane; index < rows * chunks; index += 32) {
-        const int row = index / chunks;
-        const int lead = lead_of(row);
-        const int column = lead + index % chunks * kChunkElements;
-        if (row >= rows_here || column + kChunkElements > columns_here) continue;
-        const T* const from = staged + row * distance + column - lead;
-        const Chunks both{*reinterpret_cast<const Chunk*>(from),
-                          lead > 0 ? *reinterpret_cast<const Chunk*>(from + kChunkElements) : Chunk{}};
-        ptx::st_global(destination.at(row0 + row, column0 + column), shifted(both, lead).element);
-    }
-    constexpr int ends = 2 * kChunkElements;
-#pragma unroll 1
-    for (int index = lane; index < rows * ends; index += 32) {
-        const int row = index / ends;
-        const int lead = lead_of(row);
-        const int behind = lead < columns_here ? lead + (columns_here - lead) / kChunkElements * kChunkElements : columns_here;
-        const bool is_before = index % ends < kChunkElements;
-        const int column = is_before ? index % ends : behind + index % ends - kChunkElements;
-        if (row < rows_here && column < (is_before && lead < columns_here ? lead : columns_here))
-            store_vector(destination.at(row0 + row, column0 + column), load_vector<1>(staged + row * distance + column));
+    for (int first = lane / lanes_of_row; first < rows; first += rows_of_turn * turns_at_once) {
+        Chunks both[turns_at_once];
+        T before[turns_at_once];
+        T behind[turns_at_once];
+        int leads[turns_at_once];
+        int whole[turns_at_once];
+#pragma unroll
+        for (int turn = 0; turn < turns_at_once; ++turn) {
+            const int row = first + turn * rows_of_turn;
+            const T* const here = staged + row * distance;
+            const int lead = (kChunkElements - shift_of(destination.at(row0 + row, column0))) % kChunkElements;
+            leads[turn] = lead < columns_here ? lead : columns_here;
+            whole[turn] = (columns_here - leads[turn]) / kChunkElements;
+            both[turn] = {*reinterpret_cast<const Chunk*>(here + slot * kChunkElements),
+                          *reinterpret_cast<const Chunk*>(here + (slot + 1) * kChunkElements)};
+            before[turn] = here[slot];
+            behind[turn] = here[leads[turn] + whole[turn] * kChunkElements + slot];
+        }
+#pragma unroll
+        for (int turn = 0; turn < turns_at_once; ++turn) {
+            const int row = first + turn * rows_of_turn;
+            auto* const to = destination.at(row0 + row, column0);
+            const int lead = leads[turn];
+            const int column_behind = lead + whole[turn] * kChunkElements + slot;
+            const Chunk chunk = shifted(both[turn], lead);
+            if (row < rows_here && slot < whole[turn]) ptx::st_global(to + lead + slot * kChunkElements, chunk.element);
+            if (row < rows_here && slot < lead) to[slot] = before[turn];
+            if (row < rows_here && column_behind < columns_here) to[column_behind] = behind[turn];
+        }
     }
 }
 

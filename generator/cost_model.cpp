@@ -81,8 +81,7 @@ double CostModel::crowding(const KernelConfig& c) const {
     const auto [m, n, k, batch] = std::array{static_cast<double>(problem_.m), static_cast<double>(problem_.n),
                                              static_cast<double>(problem_.k), static_cast<double>(problem_.batch)};
     const double memory = batch * (m + n) * k * bytes_of(problem_.type_a) / kMemoryBytesPerMicrosecond;
-    const Extent main = main_extent(problem_, c);
-    const auto all = static_cast<double>(blocks(c, main.rows, main.columns, problem_.batch));
+    const auto all = static_cast<double>(blocks(c, problem_.m, problem_.n, problem_.batch));
     const double sms = std::max(1, device_.sm_count);
     // Where parts are summed, by many blocks, the next product's come to the SMs in the order in which those end.
     const double parts = partial_results(c) > 1 ? batch * partial_results(c) * m * n * kPartialBytes : 0;

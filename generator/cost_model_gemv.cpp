@@ -25,7 +25,6 @@ constexpr double kSlotsOfSum = 8.5;
 constexpr double kLoad = 0.5;
 constexpr double kFixed = 1.6;
 constexpr double kReduce = 1.5;
-constexpr double kShortestStrip = 4;
 // How the three times come together: 1 adds them, infinity takes the longest.
 constexpr double kNorm = 2.14;
 constexpr double kAccessBytes = 16;
@@ -69,17 +68,6 @@ double gemv_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
 
     const double together = std::pow(std::pow(memory, kNorm) + std::pow(issuing, kNorm) + std::pow(waiting, kNorm), 1 / kNorm);
     return kFixed + together + (c.split_k > 1 ? kReduce : 0);
-}
-
-double strips_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
-    double total = 0;
-    for (const EdgeProduct& edge : edge_products(p, c)) {
-        GemmProblem strip = p;
-        strip.m = edge.extent.rows;
-        strip.n = edge.extent.columns;
-        total += std::max(kShortestStrip, gemv_estimate(strip, edge.config, device));
-    }
-    return total;
 }
 
 }  // namespace tmm

@@ -12,9 +12,6 @@ namespace tmm {
 // differ by more than 3% it puts the faster first in 82 of 100.
 double gemv_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
-// Microseconds of the strips that the config's trim leaves, one after the other; 0 where it leaves none.
-double strips_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
-
 // Registers of a thread that gemv's elements wait in until they are multiplied (gemv.cuh).
 int registers_read_ahead(const GemmProblem& problem, const KernelConfig& config);
 

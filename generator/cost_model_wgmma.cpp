@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "generator/cost_model_gemv.h"
 #include "generator/launch_plan.h"
 #include "generator/occupancy.h"
 #include "tmm/pad.h"
@@ -92,11 +91,10 @@ public:
           s_(main_signature(problem, config)),
           k_(static_cast<double>(problem.k)),
           batch_(static_cast<double>(problem.batch)),
-          main_(main_extent(problem, config)),
-          left_(static_cast<double>(config.swap_ab ? main_.columns : main_.rows)),
-          right_(static_cast<double>(config.swap_ab ? main_.rows : main_.columns)),
+          left_(static_cast<double>(config.swap_ab ? problem.n : problem.m)),
+          right_(static_cast<double>(config.swap_ab ? problem.m : problem.n)),
           element_(size_of(s_.type_a) * config.planes),
-          blocks_(static_cast<double>(wgmma::blocks(config, main_.rows, main_.columns, problem.batch))),
+          blocks_(static_cast<double>(wgmma::blocks(config, problem.m, problem.n, problem.batch))),
           sms_(sms_for_clusters(std::max(1, device.sm_count), wgmma::cluster_size(config))),
           resident_(std::max(
               1,
@@ -110,7 +108,7 @@ public:
         const double memory = this->memory();
         const double longest = std::max({arithmetic, latency, memory});
         const double beside = kInTheWay * (arithmetic + latency + memory - longest + busiest_ * phases_ * requests());
-        return with_strips(kFixed + (longest + beside) * (c_.planes > 1 ? kPromoting : 1) + other_kernels() + clusters());
+        return kFixed + (longest + beside) * (c_.planes > 1 ? kPromoting : 1) + other_kernels() + clusters();
     }
 
 private:
@@ -185,15 +183,6 @@ private:
         if (c_.planes > 1) total += 2 * kSecondKernel + batch_ * (m + n) * k_ * (4.0 + element_) / kPaddedBytesPerMicrosecond;
         return total;
     }
-    // Blocks of tiles leave no room on their SMs: strips run on those that they leave, or afterwards on all.
-    double with_strips(double product) const {
-        if (c_.trim == 0) return product;
-        const double afterwards = product + strips_estimate(p_, c_, device_);
-        if (blocks_ >= sms_) return afterwards;
-        DeviceInfo left_over = device_;
-        left_over.sm_count = static_cast<int>(sms_ - blocks_);
-        return std::min(afterwards, std::max(product, strips_estimate(p_, c_, left_over)));
-    }
     double clusters() const {
         double total = 0;
         // A cluster has one tile: the next one's loads begin when its sums are stored.
@@ -208,10 +197,9 @@ private:
     const KernelConfig& c_;
     const DeviceInfo& device_;
     KernelSignature s_;
+    // Rows of the left operand and columns of the right one; bytes of an element in all planes.
     double k_;
     double batch_;
-    // Rows of the left operand and columns of the right one that tiles cover; bytes of an element in all planes.
-    Extent main_;
     double left_;
     double right_;
     double element_;

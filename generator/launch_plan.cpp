@@ -124,8 +124,7 @@ Extent main_extent(const GemmProblem& problem, const KernelConfig& config) {
     const auto covered = [&](std::int64_t size, int block) {
         return config.trim != 0 && leaves_a_strip(size, block) ? size - size % block : size;
     };
-    const BlockOfC block = block_of_c(config);
-    return Extent{.rows = covered(problem.m, block.rows), .columns = covered(problem.n, block.columns)};
+    return Extent{.rows = covered(problem.m, config.block_m), .columns = covered(problem.n, config.block_n)};
 }
 
 std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const KernelConfig& config) {
@@ -214,7 +213,6 @@ std::int64_t grid_of(const KernelConfig& config, std::int64_t m, std::int64_t n,
 LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
     LaunchPlan plan{.problem = problem, .config = config, .steps = {}, .workspace_bytes = 0};
     if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return plan;
-    const Extent whole{.rows = problem.m, .columns = problem.n};
     const Extent extent = main_extent(problem, config);
     const auto [m, n, k, batch] = std::array{extent.rows, extent.columns, std::int64_t{problem.k}, std::int64_t{problem.batch}};
 
@@ -235,7 +233,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     if (config.pack_ab != 0 && config.family == family::wgmma) {
         const KernelConfig copy{.family = family::pad, .min_blocks = pad::kBlocksPerSm, .pack_ab = config.pack_ab};
         const auto [blocks_wanted, bytes] = padding(problem, config);
-        add(signature_of(problem), copy, whole, blocks_wanted, 0, bind_pack);
+        add(signature_of(problem), copy, extent, blocks_wanted, 0, bind_pack);
         plan.workspace_bytes += bytes;
     } else if (config.pack_ab != 0) {
         const KernelConfig copy{.family = family::pack, .min_blocks = pack::kBlocksPerSm, .pack_ab = config.pack_ab};

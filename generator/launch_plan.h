@@ -120,15 +120,6 @@ inline constexpr int kMostTrimmed = 16;
 // Are there whole tiles of `block` rows, or columns, and few enough beside them?
 bool leaves_a_strip(std::int64_t size, int block);
 
-// Rows and columns of C that a block computes.
-struct BlockOfC {
-    int rows;
-    int columns;
-};
-inline BlockOfC block_of_c(const KernelConfig& config) {
-    return config.swap_ab != 0 ? BlockOfC{config.block_n, config.block_m} : BlockOfC{config.block_m, config.block_n};
-}
-
 // What the plan's main kernel computes: all of C, or, where the config trims, only whole block tiles, along M or N or both, wherever that
 // leaves a strip.
 Extent main_extent(const GemmProblem& problem, const KernelConfig& config);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 namespace tmm {
 namespace {
 
@@ -46,16 +44,6 @@ std::vector<int> split_choices(const GemmProblem& problem, const DeviceInfo& dev
 int band_choice(std::int64_t tiles_m, std::int64_t tiles_n, std::int64_t batch, const DeviceInfo& device) {
     constexpr int band = 8;
     return tiles_m * tiles_n * batch > 4LL * device.sm_count && tiles_m > band && tiles_n > band ? band : 0;
-}
-
-std::optional<std::string> why_not_trimmed(const GemmProblem& p, const BlockOfC& block) {
-    if (leaves_a_strip(p.m, block.rows) || leaves_a_strip(p.n, block.columns)) return std::nullopt;
-    if (p.m < block.rows && p.n < block.columns)
-        return fmt::format("trim needs a whole tile of {} rows or {} columns", block.rows, block.columns);
-    if (p.m % block.rows == 0 && p.n % block.columns == 0)
-        return fmt::format("tiles of {} x {} leave nothing to trim", block.rows, block.columns);
-    return fmt::format("tiles of {} x {} leave {} rows and {} columns; trim takes 1 to {} of either", block.rows, block.columns,
-                       p.m % block.rows, p.n % block.columns, kMostTrimmed);
 }
 
 bool divides(const Extent& part, std::int64_t k, int block_m, int block_n, int block_k) {

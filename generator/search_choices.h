@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "generator/device_info.h"
@@ -27,9 +25,6 @@ std::vector<int> split_choices(const GemmProblem& problem, const DeviceInfo& dev
 
 // Tile rows that a band of blocks walks together; 0 where a row or a column of tiles is that short already, or the device holds most tiles.
 int band_choice(std::int64_t tiles_m, std::int64_t tiles_n, std::int64_t batch, const DeviceInfo& device);
-
-// Why neither a few rows nor a few columns stand beyond whole tiles; nothing where trim may leave them to a strip.
-std::optional<std::string> why_not_trimmed(const GemmProblem& problem, const BlockOfC& block);
 
 // Are a part's rows and columns, and k, whole tiles?
 bool divides(const Extent& part, std::int64_t k, int block_m, int block_n, int block_k);

@@ -155,12 +155,12 @@ private:
     }
     // Different tiles of C differ more than ways to come to the same one.
     void doubt_ways() {
-        std::map<std::array<int, 5>, int> ways;
+        std::map<std::array<int, 4>, int> ways;
         for (Entry& entry : found_) {
             const KernelConfig& c = entry.config;
             if (c.family != family::wgmma) continue;
             const auto [rows, columns] = c.swap_ab ? std::pair(c.block_n, c.block_m) : std::pair(c.block_m, c.block_n);
-            entry.estimate *= 1 + kWayDoubt * std::log2(++ways[{rows, columns, c.split_k, c.cluster, c.trim}]);
+            entry.estimate *= 1 + kWayDoubt * std::log2(++ways[{rows, columns, c.split_k, c.cluster}]);
         }
         sort_found();
     }
@@ -211,13 +211,9 @@ void for_each_wgmma(const GemmProblem& p, const DeviceInfo& device, Visit&& visi
     const auto visit_tiles = [&](int planes) {
         for (KernelConfig config : wgmma_tiles(p, device, planes)) {
             if (planes == 1) config.pack_ab = worth_padding(p, config.swap_ab);
-            const bool may_trim = planes == 1 && !why_not_trimmed(p, block_of_c(config));
-            for (config.trim = 0; config.trim <= (may_trim ? 1 : 0); ++config.trim) {
-                const Extent main = main_extent(p, config);
-                const std::int64_t tiles = blocks(config, main.rows, main.columns, p.batch);
-                for (const int split : split_choices(p, device, tiles, config.block_k)) {
-                    for (const int cluster : whole_cluster_choices(split, device)) visit(wgmma_split(config, split, cluster));
-                }
+            const std::int64_t tiles = blocks(config, p.m, p.n, p.batch);
+            for (const int split : split_choices(p, device, tiles, config.block_k)) {
+                for (const int cluster : whole_cluster_choices(split, device)) visit(wgmma_split(config, split, cluster));
             }
         }
     };
@@ -274,9 +270,8 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
     if (c.overlap != 0 && c.overlap != 1) return "overlap is 0 or 1";
     if (c.overlap != 0 && !device.overlaps_kernels()) return "overlap needs compute capability 9.0";
     if (c.trim != 0) {
-        if (c.family != family::simt && (c.family != family::wgmma || c.planes > 1))
-            return "trim is for tiles of simt, and of wgmma without planes";
-        if (auto reason = why_not_trimmed(p, block_of_c(c))) return reason;
+        if (c.family != family::simt) return "trim is for tiles of simt";
+        if (auto reason = why_not_trimmed(p, c.block_m, c.block_n)) return reason;
     }
     if (c.boundary == boundary::exact && !divides(main_extent(p, c), p.k, c.block_m, c.block_n, c.block_k))
         return fmt::format("exact needs m, n and k to be multiples of {}, {} and {}", c.block_m, c.block_n, c.block_k);

@@ -1,6 +1,8 @@
 // What the search tries of the families that multiply by FMAs, simt and gemv.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "generator/device_info.h"
@@ -13,5 +15,8 @@ namespace tmm {
 std::vector<KernelConfig> simt_configs(const GemmProblem& problem, const DeviceInfo& device);
 // None where the problem has more than a few rows and columns.
 std::vector<KernelConfig> gemv_configs(const GemmProblem& problem, const DeviceInfo& device);
+
+// Why neither a few rows nor a few columns stand beyond whole tiles; nothing where trim may leave them to a strip.
+std::optional<std::string> why_not_trimmed(const GemmProblem& problem, int block_m, int block_n);
 
 }  // namespace tmm

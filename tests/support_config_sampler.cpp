@@ -6,7 +6,6 @@
 #include <set>
 #include <tuple>
 
-#include "generator/launch_plan.h"
 #include "generator/search_space.h"
 
 namespace tmm::testing {
@@ -162,9 +161,7 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
                 c.warps_m = c.warps_n = 1;
             }
             c.min_blocks = draw.of(std::array{1, 1, 2});
-            c.trim = draw.of(std::array{0, 0, 1});
             if (family.types == Types::floats) {
-                c.trim = 0;
                 c.planes = draw.of(std::array{2, 2, 3});
                 c.promote_k = draw.of(std::array{16, 32, 64});
                 c.block_m = c.warps_m * 64;
@@ -196,8 +193,8 @@ GemmProblem make_problem(const KernelConfig& c, ElementType type, ElementType ty
     if (c.trim) {
         // Both ways, or one: tiles then reach past the edge the other way.
         const int trimmed = (shape[m_kind] + shape[n_kind]) % 4;
-        if (trimmed != 1) p.m = trimmed_size(shape[m_kind], block_of_c(c).rows);
-        if (trimmed != 2) p.n = trimmed_size(shape[n_kind], block_of_c(c).columns);
+        if (trimmed != 1) p.m = trimmed_size(shape[m_kind], c.block_m);
+        if (trimmed != 2) p.n = trimmed_size(shape[n_kind], c.block_n);
     }
     p.k = size_of_kind(shape[k_kind], c.block_k * (c.split_k > 1 && c.split_k < 8 ? c.split_k : 1), multiples);
     if (c.family == family::naive) p.k = size_of_kind(shape[k_kind], 32, false);

@@ -34,8 +34,6 @@ const std::vector<OverlapChain>& overlap_chains() {
         {"1000x1000x1000 dtype=bf16",
          "family=wgmma,block_m=64,block_n=64,block_k=64,stages=3,vector_width=8,boundary=hardware,ping_pong=1,multicast_a=2"},
         {"999x999x999 dtype=bf16", "family=wgmma,block_m=64,block_n=64,block_k=64,stages=3,vector_width=8,boundary=hardware,pack_ab=3"},
-        {"1030x1030x1030 dtype=f16",
-         "family=wgmma,block_m=64,block_n=128,block_k=64,stages=3,vector_width=8,boundary=hardware,pack_ab=3,trim=1"},
         {"1000x1000x1000",
          "family=wgmma,block_m=128,block_n=64,block_k=64,stages=2,vector_width=8,boundary=hardware,warps_m=2,planes=2,promote_k=64"},
     };

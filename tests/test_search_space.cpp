@@ -332,10 +332,6 @@ TEST_CASE("a config that can't serve says why") {
     CHECK(reason("5x20x64", (trimmed + "peeled").c_str()).find("whole tile") != std::string::npos);
     CHECK(reason("5x64x64", "family=naive,block_m=4,block_n=32,trim=1") != "");
     CHECK(reason("5x64x64", "family=gemv,block_m=8,block_n=32,block_k=128,trim=1").find("tiles of simt") != std::string::npos);
-    const std::string trimmed_wgmma = "family=wgmma,block_m=64,block_n=64,block_k=64,stages=2,vector_width=8,boundary=hardware,trim=1";
-    CHECK(reason("65x64x64 dtype=bf16", trimmed_wgmma.c_str()) == "");
-    CHECK(reason("64x64x64 dtype=bf16", trimmed_wgmma.c_str()).find("nothing to trim") != std::string::npos);
-    CHECK(reason("65x64x64", (trimmed_wgmma + ",planes=2,promote_k=64").c_str()).find("without planes") != std::string::npos);
     const std::string slice =
         "family=simt,block_m=32,block_n=32,thread_m=4,thread_n=4,stages=2,async_copy=1,vector_width=4,boundary=peeled";
     CHECK(reason("65x64x64", (slice + ",block_k=16,slice_k=4").c_str()) == "");

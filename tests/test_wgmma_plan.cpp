@@ -301,50 +301,6 @@ TEST_CASE("a padded operand is brought from where the pad step leaves it") {
     }
 }
 
-TEST_CASE("a trimmed product copies whole operands, and leaves tiles and strips of C") {
-    struct Expected {
-        const char* shape;
-        const char* changes;
-        Extent main;
-        std::vector<Extent> strips;
-        i64 grid;
-    };
-    // Tiles of 128 x 192, swapped 192 x 128.
-    for (const auto& [shape, changes, main, strips, grid] : {
-             Expected{"389x391x457",
-                      "",
-                      {.rows = 384, .columns = 384},
-                      {{.row0 = 384, .rows = 5, .columns = 391}, {.column0 = 384, .rows = 384, .columns = 7}},
-                      6},
-             Expected{"200x391x457", "", {.rows = 200, .columns = 384}, {{.column0 = 384, .rows = 200, .columns = 7}}, 4},
-             Expected{"200x300x457", ",swap_ab=1,split_k=2", {.rows = 192, .columns = 300}, {{.row0 = 192, .rows = 8, .columns = 300}}, 6},
-         }) {
-        CAPTURE(shape);
-        CAPTURE(changes);
-        const GemmProblem problem = with_ops(shape, "nn");
-        const Bound plan = bound(problem, parse_config(kTile + changes + ",pack_ab=3,trim=1"));
-        const std::vector<LaunchStep>& steps = plan.plan.steps;
-        REQUIRE(steps.size() >= 2 + strips.size());
-        CHECK(steps[0].config.family == family::pad);
-        CHECK(steps[0].extent == Extent{.rows = problem.m, .columns = problem.n});
-        CHECK(plan.main == &steps[1]);
-        CHECK(plan.main->extent == main);
-        CHECK(plan.main->grid == grid);
-        for (std::size_t i = 0; i < strips.size(); ++i) CHECK(steps[2 + i].extent == strips[i]);
-        CHECK(plan.args.m == main.rows);
-        CHECK(plan.args.n == main.columns);
-        // B stands where the copy of all of A ends, with rows as long as they were.
-        const bool swap = plan.plan.config.swap_ab != 0;
-        const TensorMapRequest& a = request(plan, !swap);
-        const TensorMapRequest& b = request(plan, swap);
-        CHECK(a.rows == main.rows);
-        CHECK(b.columns == main.columns);
-        CHECK(b.row_bytes == (problem.n + 63) / 64 * 64 * 2);
-        CHECK(static_cast<const std::byte*>(b.address) - static_cast<const std::byte*>(a.address) ==
-              (problem.m * a.row_bytes + 255) / 256 * 256);
-    }
-}
-
 TEST_CASE("a grid is whole clusters, and no more of them than the SMs hold") {
     const DeviceInfo device = assumed_device("90");
     struct Expected {

@@ -139,8 +139,10 @@ __device__ inline void store_unaligned_rows(const Destination& destination, int 
     constexpr int rows_of_turn = 32 / lanes_of_row;
     constexpr int turns_at_once = 2;
     static_assert(row_length <= lanes_of_row * kChunkElements && rows % (rows_of_turn * turns_at_once) == 0);
+    static_assert(distance >= row_length + kChunkElements);
     const int rows_here = destination.rows - row0;
     const int columns_here = destination.columns - column0 < row_length ? destination.columns - column0 : row_length;
+    if (columns_here <= 0) return;
     const int slot = lane % lanes_of_row;
 #pragma unroll 1
     for (int first = lane / lanes_of_row; first < rows; first += rows_of_turn * turns_at_once) {
@@ -156,8 +158,10 @@ __device__ inline void store_unaligned_rows(const Destination& destination, int 
             const int lead = (kChunkElements - shift_of(destination.at(row0 + row, column0))) % kChunkElements;
             leads[turn] = lead < columns_here ? lead : columns_here;
             whole[turn] = (columns_here - leads[turn]) / kChunkElements;
-            both[turn] = {*reinterpret_cast<const Chunk*>(here + slot * kChunkElements),
-                          *reinterpret_cast<const Chunk*>(here + (slot + 1) * kChunkElements)};
+            // The second of a row's last chunk is what lies between two staged rows.
+            if (slot < row_length / kChunkElements)
+                both[turn] = {*reinterpret_cast<const Chunk*>(here + slot * kChunkElements),
+                              *reinterpret_cast<const Chunk*>(here + (slot + 1) * kChunkElements)};
             before[turn] = here[slot];
             behind[turn] = here[leads[turn] + whole[turn] * kChunkElements + slot];
         }

@@ -39,8 +39,8 @@ constexpr double kSplitLines = 1.7;
 // are stored in more pieces; those that do not start at whole chunks pass through registers once more.
 constexpr double kStore = 0.6;
 constexpr double kSplitStores = 2.5;
-constexpr double kShiftedPerMicrosecond = 4096;
-constexpr double kShiftedTransposed = 2.5;
+constexpr double kShiftedPerMicrosecond = 8192;
+constexpr double kShiftedTransposed = 4;
 
 // A launch, the first tiles.
 constexpr double kFixed = 2.1;

@@ -265,10 +265,7 @@ TEST_CASE("one signal ends a dry run, and a wait for the shapes") {
 TEST_CASE("a terminal that goes away interrupts a run like Ctrl-C") {
     TunerFolder folder("4 4 4\n5 5 5\n6 6 6\n7 7 7\n");
     const pid_t pid = folder.start(folder.usual());
-    for (int i = 0; i < 3000; ++i) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        if (tuner_testing::read_text(folder.path / "err").find("[1/4]") != std::string::npos) break;
-    }
+    folder.wait_until_said("[1/4]");
     kill(pid, SIGHUP);
     CHECK(folder.finish(pid).status == 130);
     CHECK(folder.tune().status == 0);
@@ -277,10 +274,7 @@ TEST_CASE("a terminal that goes away interrupts a run like Ctrl-C") {
 TEST_CASE("Ctrl-C keeps what was measured, takes back what was announced, and the next run goes on") {
     TunerFolder folder("4 4 4\n5 5 5\n6 6 6\n7 7 7\n8 8 8\n9 9 9\n10 10 10\n11 11 11\n");
     const pid_t pid = folder.start(folder.usual());
-    for (int i = 0; i < 3000; ++i) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        if (tuner_testing::read_text(folder.path / "err").find("[1/8]") != std::string::npos) break;
-    }
+    folder.wait_until_said("[1/8]");
     kill(pid, SIGINT);
     const Finished finished = folder.finish(pid);
     CAPTURE(finished.err);

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -103,6 +104,14 @@ public:
         posix_spawn_file_actions_destroy(&actions);
         REQUIRE(error == 0);
         return pid;
+    }
+
+    // Until a run has said so on stderr, a minute at most.
+    void wait_until_said(const std::string& text) const {
+        for (int i = 0; i < 3000; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            if (read_text(path / "err").find(text) != std::string::npos) return;
+        }
     }
 
     Finished finish(pid_t pid) const {

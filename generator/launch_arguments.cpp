@@ -39,6 +39,9 @@ PlanesOperands planes_operands(const GemmProblem& p, const KernelConfig& config)
 
 namespace {
 
+// How often a matrix may be brought and still count as brought from memory rather than from the L2 cache.
+constexpr i64 kFewTimes = 8;
+
 // Null pointers, which are allowed where nothing is read, stay null.
 const void* advanced(const void* pointer, std::int64_t elements, ElementType type) {
     return pointer ? static_cast<const std::byte*>(pointer) + elements * size_of(type) : nullptr;
@@ -273,7 +276,7 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
     }
     if (args.k == 0) return maps;
     const auto request = [&](const void* address, ElementType type, bool transposed, i64 outer, i64 ld, i64 stride,
-                             const wgmma::TileLayout& tile, int sharers) {
+                             const wgmma::TileLayout& tile, int sharers, i64 times) {
         const i64 row_bytes = ld * size_of(type);
         // Where all of the batch share a matrix, the kernel asks for the first.
         const bool many = args.batch > 1 && stride != 0;
@@ -287,15 +290,19 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
                                 .row_bytes = row_bytes,
                                 .matrix_bytes = matrix_bytes,
                                 .box_rows = wgmma::slab_rows(tile) / sharers,
-                                .box_columns = wgmma::row_elements(tile)};
+                                .box_columns = wgmma::row_elements(tile),
+                                .reused = times > kFewTimes};
     };
     const bool swap = config.swap_ab != 0;
     const wgmma::TileLayout left = wgmma::left_tile(config, signature);
     const wgmma::TileLayout right = wgmma::right_tile(config, signature);
+    // How often clusters bring a tile.
+    const i64 times_left = wgmma::clusters_right(config, args.m, args.n);
+    const i64 times_right = wgmma::clusters_left(config, args.m, args.n);
     TensorMapRequest a = request(args.a, signature.type_a, signature.op_a == Operation::transpose, args.m, args.lda, args.stride_a,
-                                 swap ? right : left, swap ? config.multicast_b : config.multicast_a);
+                                 swap ? right : left, swap ? config.multicast_b : config.multicast_a, swap ? times_right : times_left);
     TensorMapRequest b = request(args.b, signature.type_b, signature.op_b == Operation::none, args.n, args.ldb, args.stride_b,
-                                 swap ? left : right, swap ? config.multicast_a : config.multicast_b);
+                                 swap ? left : right, swap ? config.multicast_a : config.multicast_b, swap ? times_left : times_right);
     (swap ? b : a).offset = offset_of(args.left);
     (swap ? a : b).offset = offset_of(args.right);
     add(a);

@@ -25,6 +25,8 @@ struct TensorMapRequest {
     std::int64_t matrix_bytes = 0;
     int box_rows = 0;
     int box_columns = 0;
+    // Many blocks bring the same boxes, one after the other, most of them out of the L2 cache.
+    bool reused = false;
 };
 
 // As many as a kernel has matrices; in place, since running a plan allocates nothing.

@@ -83,6 +83,25 @@ constexpr const char* kOps[] = {"nn", "nt", "tn", "tt"};
 
 }  // namespace
 
+TEST_CASE("operands that many blocks bring are told apart from those that come from memory once") {
+    for (const int swap : {0, 1}) {
+        CAPTURE(swap);
+        const KernelConfig config =
+            parse_config("family=wgmma,block_m=128,block_n=32,block_k=64,stages=4,vector_width=8,boundary=hardware" +
+                         std::string(swap ? ",swap_ab=1" : ""));
+        // The long side is 32 tiles of the left operand, which one tile of the right one meets.
+        const GemmProblem problem = with_ops(swap ? "32x4096x512" : "4096x32x512", "nt");
+        const Bound plan = bound(problem, config);
+        CHECK_FALSE(request(plan, true).reused);
+        CHECK(request(plan, false).reused);
+        // A cluster brings the right operand's tile once for its blocks.
+        KernelConfig sharing = config;
+        sharing.multicast_b = 4;
+        const Bound shared = bound(problem, sharing);
+        CHECK_FALSE(request(shared, false).reused);
+    }
+}
+
 TEST_CASE("TMA is told each matrix as it is stored, in boxes of a slab's rows") {
     // Rows of a box: 128 of the left tile or 192 of the right one where rows run along K, else 128 of K.
     for (const char* ops : kOps) {

@@ -13,6 +13,8 @@ namespace {
 constexpr std::int64_t kPartialBytes = 4;
 // The widest access of a thread.
 constexpr int kVectorBytes = 16;
+// Of a kernel that has little to do: about one for each SM of a large GPU.
+constexpr std::int64_t kBlocksWanted = 128;
 
 // What is left of a declared alignment so many elements further on.
 int alignment_at(int alignment, std::int64_t offset, ElementType type) {
@@ -20,10 +22,17 @@ int alignment_at(int alignment, std::int64_t offset, ElementType type) {
     return alignment;
 }
 
-// The kernel that adds up the partial results. Where there are many, threads share an element's parts.
-KernelConfig reduce_config(std::int64_t n, int parts) {
-    const int sharers = parts >= 64 ? 16 : parts >= 16 ? 8 : parts >= 8 ? 4 : 1;
-    const int columns = n <= 64 ? 64 : sharers == 16 ? 128 : 256;
+// The kernel that adds up the partial results. Where there are many, threads share an element's parts, the more the fewer elements.
+KernelConfig reduce_config(const GemmProblem& problem, const KernelConfig& config) {
+    const Extent extent = main_extent(problem, config);
+    const std::int64_t rows = extent.rows * problem.batch;
+    const int parts = partial_results(config);
+    int sharers = parts >= 64 ? 16 : parts >= 16 ? 8 : parts >= 8 ? 4 : 1;
+    int columns = extent.columns <= 64 ? 64 : sharers == 16 ? 128 : 256;
+    while (columns > 16 && columns / reduce::kVector * sharers > 32 && rows * ((extent.columns + columns - 1) / columns) < kBlocksWanted) {
+        columns /= 2;
+        if (sharers < 32 && 16 * sharers <= parts) sharers *= 2;
+    }
     return KernelConfig{.family = family::reduce, .block_m = sharers, .block_n = columns, .split_k = parts};
 }
 
@@ -41,11 +50,10 @@ KernelConfig fixup_config(const KernelConfig& config) {
 // enough blocks are left to fill a device.
 KernelConfig edge_config(std::int64_t few, std::int64_t many, std::int64_t batch, ElementType type, bool swap) {
     constexpr int threads_n = 8;
-    constexpr std::int64_t blocks_wanted = 128;
     int rows = 1;
     while (rows < few) rows *= 2;
     int thread_n = 4;
-    while (thread_n > 1 && (rows * thread_n > 32 || many * batch < blocks_wanted * threads_n * thread_n)) thread_n /= 2;
+    while (thread_n > 1 && (rows * thread_n > 32 || many * batch < kBlocksWanted * threads_n * thread_n)) thread_n /= 2;
     KernelConfig config{.family = family::gemv,
                         .block_m = rows,
                         .block_n = threads_n * thread_n,
@@ -286,7 +294,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
         plan.workspace_bytes += stream_workspace_bytes(line, config);
     }
     if (const int parts = partial_results(config); parts > 1) {
-        const KernelConfig sum = reduce_config(n, parts);
+        const KernelConfig sum = reduce_config(problem, config);
         add(signature, sum, extent, blocks(sum, m, n, batch), partials_offset, bind_sum_of_parts);
         plan.workspace_bytes += batch * parts * m * workspace_ld(n) * kPartialBytes;
     }
@@ -301,8 +309,7 @@ std::int64_t depth_of_parts(const GemmProblem& problem, const KernelConfig& conf
 std::int64_t longest_sum_of_parts(const GemmProblem& problem, const KernelConfig& config) {
     // A cluster's blocks, and fixup, add up what their additions lose as well (partial_sums.cuh): two roundings, whatever their number.
     std::int64_t chain = config.cluster > 1 || config.stream_k != 0 ? 2 : 0;
-    if (const int parts = partial_results(config); parts > 1)
-        chain += reduce::longest_chain(reduce_config(main_extent(problem, config).columns, parts), parts);
+    if (const int parts = partial_results(config); parts > 1) chain += reduce::longest_chain(reduce_config(problem, config), parts);
     return chain;
 }
 

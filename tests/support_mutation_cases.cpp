@@ -266,7 +266,7 @@ const std::map<std::string, std::vector<Case>>& cases() {
            ElementType::f16}}},
         {"tmm/reduce.cuh",
          {{"reduce shared", kNone, kNone, 2, 4, true, with(kGemvConfig, &C::split_k, 8), {{5, 45, 120}}, 2},
-          {"reduce wide", kNone, kNone, 2, 16, false, with(kGemvConfig, &C::split_k, 2), {{4, 301, 40}}}}},
+          {"reduce wide", kNone, kNone, 2, 16, false, with(kGemvConfig, &C::split_k, 2), {{6, 301, 40}}}}},
         {"tmm/pack.cuh",
          {{"pack both", kNone, kTranspose, 2, 4, true, with(kSimtSmall, &C::pack_ab, 3, &C::split_k, 2), {{37, 41, 43}, {7, 70, 5}}, 2},
           {"pack straight", kTranspose, kNone, 2, 4, false, with(kSimtSmall, &C::pack_ab, 3), {{37, 41, 43}, {5, 70, 67}}},

@@ -18,81 +18,112 @@
 
 namespace tmm::pack {
 
+// An operand whose copies have `lines` lines of `outer` elements, and where they go.
+struct Operand {
+    const float* matrix;
+    i64 ld;
+    i64 stride;
+    i64 outer;
+    i64 k;
+    i64 lines;
+    float* packed;
+};
+
 // How much of a square stands before the operand's edges, and how many of its lines before the copy's.
 struct SquareEdges {
     int outer;
     int k;
     int lines;
 };
+constexpr int up_to_a_square(i64 left) {
+    return left < kTile ? static_cast<int>(left) : kTile;
+}
 
-// Copies one square of an operand, all of its elements under way at once. turned: the operand's rows run along K. inside: no edge cuts it.
+// A square of a batch of operands: where it begins, in the matrix and in the copy.
+struct Square {
+    const float* from;
+    float* to;
+    SquareEdges edges;
+};
+
+// turned: the operand's rows run along K. Copies have 1 KB for each of their squares at least, so that 32 bits count these.
+template <bool turned>
+__device__ inline Square find_square(const Operand& operand, unsigned number) {
+    const unsigned across = static_cast<unsigned>((operand.outer + kTile - 1) / kTile);
+    const unsigned along_k = static_cast<unsigned>((operand.k + kTile - 1) / kTile);
+    const unsigned row_of_squares = number / across;
+    const unsigned batch = row_of_squares / along_k;
+    const i64 outer0 = i64{number - row_of_squares * across} * kTile;
+    const i64 k0 = i64{row_of_squares - batch * along_k} * kTile;
+    return {operand.matrix + batch * operand.stride + (turned ? outer0 * operand.ld + k0 : k0 * operand.ld + outer0),
+            operand.packed + (batch * operand.lines + k0) * packed_ld(operand.outer) + outer0,
+            {up_to_a_square(operand.outer - outer0), up_to_a_square(operand.k - k0), up_to_a_square(operand.lines - k0)}};
+}
+
+// All of a square's elements are under way at once. inside: no edge cuts it.
 template <bool turned, bool inside>
-__device__ inline void copy_square(const float* source, i64 ld, float* destination, i64 packed_ld, SquareEdges edges, float* square) {
+__device__ inline void copy_elements(const Square& square, i64 ld, i64 packed_ld, float* shared) {
     const int lane = static_cast<int>(threadIdx.x) % kTile;
     const int row = static_cast<int>(threadIdx.x) / kTile;
+    const SquareEdges& edges = square.edges;
     const int rows = turned ? edges.outer : edges.k;
     const int columns = turned ? edges.k : edges.outer;
     float values[kTile / kRows];
-    const float* from = source + row * ld + lane;
+    const float* from = square.from + row * ld + lane;
 #pragma unroll
     for (int i = 0; i < kTile; i += kRows, from += kRows * ld) values[i / kRows] = inside || (row + i < rows && lane < columns) ? *from : 0;
     if constexpr (turned) {
         // The last square has been read before this one is written.
         __syncthreads();
 #pragma unroll
-        for (int i = 0; i < kTile; i += kRows) square[(row + i) * (kTile + 1) + lane] = values[i / kRows];
+        for (int i = 0; i < kTile; i += kRows) shared[(row + i) * (kTile + 1) + lane] = values[i / kRows];
         // The square is complete before its columns are read.
         __syncthreads();
 #pragma unroll
-        for (int i = 0; i < kTile; i += kRows) values[i / kRows] = square[lane * (kTile + 1) + row + i];
+        for (int i = 0; i < kTile; i += kRows) values[i / kRows] = shared[lane * (kTile + 1) + row + i];
     }
-    float* to = destination + row * packed_ld + lane;
+    float* to = square.to + row * packed_ld + lane;
 #pragma unroll
     for (int i = 0; i < kTile; i += kRows, to += kRows * packed_ld) {
         if (inside || (row + i < edges.lines && lane < edges.outer)) *to = values[i / kRows];
     }
 }
 
-constexpr int up_to_a_square(i64 left) {
-    return left < kTile ? static_cast<int>(left) : kTile;
-}
-
-// The tile-th square of a batch of operands of outer x k elements, whose copies have `lines` lines.
 template <bool turned>
-__device__ inline void pack_tile(const float* matrix, i64 ld, i64 stride, i64 outer, i64 k, i64 lines, i64 tile, float* packed,
-                                 float* square) {
-    const i64 tiles_outer = (outer + kTile - 1) / kTile;
-    const i64 tiles_k = (k + kTile - 1) / kTile;
-    const i64 row_of_tiles = tile / tiles_outer;
-    const i64 batch = row_of_tiles / tiles_k;
-    const i64 outer0 = (tile - row_of_tiles * tiles_outer) * kTile;
-    const i64 k0 = (row_of_tiles - batch * tiles_k) * kTile;
-    const float* const source = matrix + batch * stride + (turned ? outer0 * ld + k0 : k0 * ld + outer0);
-    float* const destination = packed + (batch * lines + k0) * packed_ld(outer) + outer0;
-    const SquareEdges edges{up_to_a_square(outer - outer0), up_to_a_square(k - k0), up_to_a_square(lines - k0)};
-    if (edges.outer == kTile && edges.k == kTile)
-        copy_square<turned, true>(source, ld, destination, packed_ld(outer), edges, square);
+__device__ inline void copy_square(const Operand& operand, const Square& square, float* shared) {
+    if (square.edges.outer == kTile && square.edges.k == kTile)
+        copy_elements<turned, true>(square, operand.ld, packed_ld(operand.outer), shared);
     else
-        copy_square<turned, false>(source, ld, destination, packed_ld(outer), edges, square);
+        copy_elements<turned, false>(square, operand.ld, packed_ld(operand.outer), shared);
 }
 
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
+    constexpr bool turned_a = signature.op_a == Operation::none;
+    constexpr bool turned_b = signature.op_b == Operation::transpose;
+    const i64 lines = packed_depth(args.k);
+    float* const packed_a = static_cast<float*>(args.workspace);
+    float* const packed_b = packed_a + (packs_a(config) ? packed_elements(args.m, args.k, args.batch) : 0);
+    const Operand a{static_cast<const float*>(args.a), args.lda, args.stride_a, args.m, args.k, lines, packed_a};
+    const Operand b{static_cast<const float*>(args.b), args.ldb, args.stride_b, args.n, args.k, lines, packed_b};
+    const unsigned squares_a = packs_a(config) ? static_cast<unsigned>(tiles(args.m, args.k, args.batch)) : 0;
+    const unsigned squares = squares_a + (packs_b(config) ? static_cast<unsigned>(tiles(args.n, args.k, args.batch)) : 0);
+    const auto find = [&](unsigned number) {
+        return number < squares_a ? find_square<turned_a>(a, number) : find_square<turned_b>(b, number - squares_a);
+    };
+    // The first is found while the kernel before this one ends.
+    Square square = blockIdx.x < squares ? find(blockIdx.x) : Square{};
     wait_for_previous_kernel();
     SharedMemory shared;
-    float* square = shared.take<float, kTile*(kTile + 1)>()[0];
-    float* packed_a = static_cast<float*>(args.workspace);
-    float* packed_b = packed_a + (packs_a(config) ? packed_elements(args.m, args.k, args.batch) : 0);
-    const i64 tiles_a = packs_a(config) ? tiles(args.m, args.k, args.batch) : 0;
-    const i64 tiles_b = packs_b(config) ? tiles(args.n, args.k, args.batch) : 0;
-    for (i64 tile = blockIdx.x; tile < tiles_a + tiles_b; tile += gridDim.x) {
-        if (tile < tiles_a)
-            pack_tile<signature.op_a == Operation::none>(static_cast<const float*>(args.a), args.lda, args.stride_a, args.m, args.k,
-                                                         packed_depth(args.k), tile, packed_a, square);
+    float* const turning = shared.take<float, kTile*(kTile + 1)>()[0];
+    for (unsigned number = blockIdx.x; number < squares;) {
+        if (number < squares_a)
+            copy_square<turned_a>(a, square, turning);
         else
-            pack_tile<signature.op_b == Operation::transpose>(static_cast<const float*>(args.b), args.ldb, args.stride_b, args.n, args.k,
-                                                              packed_depth(args.k), tile - tiles_a, packed_b, square);
+            copy_square<turned_b>(b, square, turning);
+        number += gridDim.x;
+        if (number < squares) square = find(number);
     }
 }
 

@@ -97,10 +97,11 @@ __device__ inline void copy_piece(const Piece& piece) {
 }
 
 // Squares, each by a whole block. source: rows of `columns` elements; destination: rows of `rows`.
-__device__ inline void turn(const float* source, float* destination, const Matrix& matrix, i64 batch, float* square) {
-    const i64 squares = pack::tiles(matrix.rows, matrix.columns, batch);
-    for (i64 index = blockIdx.x; index < squares; index += gridDim.x)
-        pack::pack_tile<true>(source, matrix.ld, matrix.stride, matrix.rows, matrix.columns, matrix.columns, index, destination, square);
+__device__ inline void turn(const float* source, float* destination, const Matrix& matrix, i64 batch, float* shared) {
+    const pack::Operand operand{source, matrix.ld, matrix.stride, matrix.rows, matrix.columns, matrix.columns, destination};
+    const unsigned squares = static_cast<unsigned>(pack::tiles(matrix.rows, matrix.columns, batch));
+    for (unsigned number = blockIdx.x; number < squares; number += gridDim.x)
+        pack::copy_square<true>(operand, pack::find_square<true>(operand, number), shared);
 }
 
 template <KernelSignature signature, KernelConfig config>

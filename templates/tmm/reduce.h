@@ -9,6 +9,8 @@ namespace tmm::reduce {
 
 // Neighbouring elements of a row that a thread adds up: the partial sums are floats whatever C's type is.
 constexpr int kVector = 4;
+// Shares of an element whose sum is added to those before.
+constexpr int kAddedTogether = 8;
 
 // block_n columns of one row, in vectors; block_m threads share the parts of each vector.
 constexpr int threads(const KernelConfig& c) {
@@ -33,7 +35,8 @@ constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
 }
 
 constexpr i64 longest_chain(const KernelConfig& c, int split_k) {
-    return (split_k + c.block_m - 1) / c.block_m + c.block_m;
+    const int together = c.block_m < kAddedTogether ? c.block_m : kAddedTogether;
+    return (split_k + c.block_m - 1) / c.block_m + together + c.block_m / together;
 }
 
 }  // namespace tmm::reduce

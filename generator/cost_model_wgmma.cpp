@@ -26,6 +26,7 @@ constexpr double kPowerOfMultiplying = 0.92;
 constexpr double kPowerOfMoving = 8;
 
 constexpr double kMemoryBytesPerMicrosecond = 4.4e6;
+constexpr double kReadByOne = 0.35;
 // From a copy's issue to its landing, L2 missed. Of a block's stages one is read, and the one before it often still.
 constexpr double kMemoryLatency = 0.9;
 constexpr double kStagesRead = 1.5;
@@ -157,10 +158,14 @@ private:
         return rounds * tile * (kPowerOfMultiplying + kPowerOfMoving * (1.0 / c_.block_m + 1.0 / c_.block_n)) + last;
     }
 
+    // Of memory's, that so many blocks alone reach.
+    double share_of_bandwidth(double blocks) const { return std::min(1.0, kReadByOne + blocks / sms_); }
     double memory() const {
-        // Blocks that have done their work read nothing while others go on.
+        // Blocks that have done their work read nothing while others go on, who read faster then.
         const double at_once = std::min(blocks_, sms_ * std::min(resident_, static_cast<double>(c_.min_blocks)));
-        const double even = blocks_ / (ceil_divide(blocks_, at_once) * at_once);
+        const double waves = std::floor(blocks_ / at_once);
+        const double left_over = blocks_ - waves * at_once;
+        const double even = blocks_ / (waves * at_once + (left_over > 0 ? left_over / share_of_bandwidth(left_over) : 0));
         // Clusters walk over the tiles in bands of rows. Where the right operand does not stay in the L2 cache, each band brings it anew.
         const double tiles_right = ceil_divide(right_, c_.block_n);
         const double band = std::max(static_cast<double>(std::max(c_.raster, 1) * c_.multicast_b), std::floor(at_once / tiles_right));

@@ -97,8 +97,9 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
             const bool shares = sharing.multicast_a * sharing.multicast_b > 1;
             if (shares && (few || min_blocks > 1)) return;
             if (tiles_right < sharing.multicast_a || tiles_left < sharing.multicast_b) return;
-            // Bands are of rows of clusters; where the band before has half of them, this one is no other.
+            // Bands are of rows of clusters; where the band before has half of them, or rows have one cluster, this one is no other.
             if (config.raster != 0 && 2 * ceil_divide(tiles_left, sharing.multicast_b) <= config.raster) return;
+            if (config.raster != 0 && tiles_right <= sharing.multicast_a) return;
             config.multicast_a = sharing.multicast_a;
             config.multicast_b = sharing.multicast_b;
             configs.push_back(config);

@@ -152,6 +152,22 @@ TEST_CASE("of many rows, too, tiles are offered that fill the SMs in whole waves
     }
 }
 
+TEST_CASE("tiles that make one column are offered in one order") {
+    const DeviceInfo device = assumed_device("90");
+    for (const char* text : {"16x28672x8192 dtype=bf16 ops=nt", "28672x16x8192 dtype=bf16 ops=nt", "32000x64x1024 dtype=f16 ops=tt"}) {
+        CAPTURE(text);
+        const GemmProblem problem = parse_shape(text).problem;
+        int of_many_tiles = 0;
+        for (const KernelConfig& config : wgmma_of(search_space(problem, device, Effort::full))) {
+            if (wgmma::clusters_right(config, problem.m, problem.n) > 1) continue;
+            CAPTURE(to_text(config));
+            CHECK(config.raster == 0);
+            if (wgmma::clusters_left(config, problem.m, problem.n) > device.sm_count) ++of_many_tiles;
+        }
+        CHECK(of_many_tiles > 0);
+    }
+}
+
 TEST_CASE("what is predicted to be fastest keeps tiles coming, and does not wait for clusters that find no room") {
     const DeviceInfo device = assumed_device("90");
     for (const char* text : {"1024x1024x1024 dtype=bf16", "4096x4096x4096 dtype=bf16 ops=nt", "64x11008x4096 dtype=bf16 ops=nt",

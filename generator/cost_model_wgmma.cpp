@@ -26,7 +26,8 @@ constexpr double kPowerOfMultiplying = 0.92;
 constexpr double kPowerOfMoving = 8;
 
 constexpr double kMemoryBytesPerMicrosecond = 4.4e6;
-constexpr double kReadByOne = 0.35;
+// The part of that which few blocks reach; more where they fill more of the SMs.
+constexpr double kReadByFew = 0.35;
 // From a copy's issue to its landing, L2 missed. Of a block's stages one is read, and the one before it often still.
 constexpr double kMemoryLatency = 0.9;
 constexpr double kStagesRead = 1.5;
@@ -158,8 +159,7 @@ private:
         return rounds * tile * (kPowerOfMultiplying + kPowerOfMoving * (1.0 / c_.block_m + 1.0 / c_.block_n)) + last;
     }
 
-    // Of memory's, that so many blocks alone reach.
-    double share_of_bandwidth(double blocks) const { return std::min(1.0, kReadByOne + blocks / sms_); }
+    double share_of_bandwidth(double blocks) const { return std::min(1.0, kReadByFew + blocks / sms_); }
     double memory() const {
         // Blocks that have done their work read nothing while others go on, who read faster then.
         const double at_once = std::min(blocks_, sms_ * std::min(resident_, static_cast<double>(c_.min_blocks)));

@@ -46,7 +46,8 @@ struct Square {
     SquareEdges edges;
 };
 
-// turned: the operand's rows run along K. Copies have 1 KB for each of their squares at least, so that 32 bits count these.
+// turned: the operand's rows run along K. 32 bits count the squares: copies have 1 KB for each at least, and where they have less (pad),
+// wgmma counts its tiles so as well.
 template <bool turned>
 __device__ inline Square find_square(const Operand& operand, unsigned number) {
     const unsigned across = static_cast<unsigned>((operand.outer + kTile - 1) / kTile);

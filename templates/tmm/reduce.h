@@ -9,7 +9,7 @@ namespace tmm::reduce {
 
 // Neighbouring elements of a row that a thread adds up: the partial sums are floats whatever C's type is.
 constexpr int kVector = 4;
-// Shares of an element whose sum is added to those before.
+// So many shares of an element are added up before their sum joins the others.
 constexpr int kAddedTogether = 8;
 
 // block_n columns of one row, in vectors; block_m threads share the parts of each vector.
@@ -36,7 +36,7 @@ constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
 
 constexpr i64 longest_chain(const KernelConfig& c, int split_k) {
     const int together = c.block_m < kAddedTogether ? c.block_m : kAddedTogether;
-    return (split_k + c.block_m - 1) / c.block_m + together + c.block_m / together;
+    return (split_k + c.block_m - 1) / c.block_m + together + (c.block_m + together - 1) / together;
 }
 
 }  // namespace tmm::reduce

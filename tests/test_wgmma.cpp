@@ -285,7 +285,7 @@ TEST_CASE("kernels of every kind compile without spills, warnings or serialized 
         CHECK(blocks_per_sm(device, threads, kernel.registers, 0).blocks >= job.config.min_blocks);
         // Consumers would wait for ever for registers that the block does not have.
         if (wgmma::trades_registers(job.config))
-            CHECK(wgmma::kProducerRegisters + wgmma::consumers(job.config) * wgmma::consumer_registers(job.config) <=
+            CHECK(wgmma::producer_registers(job.config) + wgmma::consumers(job.config) * wgmma::consumer_registers(job.config) <=
                   threads / wgmma::kWarpgroup * kernel.registers);
         if (std::getenv("TMM_TEST_VERBOSE")) fmt::print("{}: {} registers: {}\n", job.text, kernel.registers, what);
     }

@@ -72,8 +72,8 @@ __device__ void kernel(const WgmmaArgs& args) {
 
     Pipeline<signature, config> pipeline(tiles, barriers);
     if (threadIdx.x == 0) {
-        // Where nothing is multiplied, there are no maps.
-        if (args.k > 0) {
+        // Where nothing is multiplied, or threads bring the tiles, there are no maps.
+        if (!config.async_copy && args.k > 0) {
             ptx::prefetch_tensormap(&args.left);
             ptx::prefetch_tensormap(&args.right);
         }
@@ -100,8 +100,11 @@ __device__ void kernel(const WgmmaArgs& args) {
     const int warp = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0);
     const int warpgroup = warp / (kWarpgroup / 32);
     if (warpgroup == 0) {
-        if constexpr (trades_registers(config)) ptx::setmaxnreg_dec<kProducerRegisters>();
-        if (threadIdx.x < 32 && ptx::elect_sync()) {
+        if constexpr (trades_registers(config)) ptx::setmaxnreg_dec<producer_registers(config)>();
+        if constexpr (config.async_copy) {
+            items.for_each([&](const WorkItem& item) { pipeline.copy(args, item); });
+            pipeline.finish_copies();
+        } else if (threadIdx.x < 32 && ptx::elect_sync()) {
             items.for_each([&](const WorkItem& item) { pipeline.produce(args, item, items.rank()); });
             // Other blocks' arrivals reach into this one's shared memory until they have read all of their tiles.
             if constexpr (multicast(config) > 1) pipeline.drain();

@@ -1,5 +1,5 @@
-// The wgmma family: tensor cores fed by the copy engine (TMA). A block is one warpgroup that brings tiles of A and B to shared
-// memory and one to three that multiply them; the two sides meet at barriers only.
+// The wgmma family: tensor cores fed by the copy engine (TMA), or (async_copy) by threads' own copies. A block is one warpgroup that
+// brings tiles of A and B to shared memory and one to three that multiply them; the two sides meet at barriers only.
 //
 //   ring of `stages`:    | left right | left right | left right | …       full[s]:  the tiles of stage s have landed
 //        producer  ----> brings s      brings s+1                         empty[s]: all consumers have read stage s

@@ -1,5 +1,5 @@
 // Brings tiles to shared memory by the producer's threads (cp.async), for wgmma to read, as the copy engine would lay them
-// (wgmma_pipeline.cuh). It takes rows that begin within lines of 128 bytes in its stride, of which the copy engine brings a third as much.
+// (wgmma_pipeline.cuh). Of rows that begin within lines of 128 bytes that engine asks the L2 cache for two lines where it uses one.
 //
 //     threads of a row's 8 chunks          a slab's rows, 16 at a time       chunk c of row r goes to place c ^ (r % 8)
 //           0 1 2 3 4 5 6 7                r = 0, 16, 32, …
@@ -28,18 +28,10 @@ public:
     // What lies outside of the matrix becomes zeros.
     __device__ void start(unsigned char* destination) {
         unsigned char* const place = destination + row_ * kRowBytes + (chunk() ^ row_ % 8) * kChunkBytes;
-#pragma unroll
-        for (int slab = 0; slab < slabs(tile); ++slab) {
-            const i64 columns = columns_left_ - slab * row_elements(tile);
-            const int bytes = columns >= kElements ? kChunkBytes : columns > 0 ? static_cast<int>(columns) * tile.element_bytes : 0;
-            const unsigned char* source = next_ + slab * kRowBytes;
-#pragma unroll
-            for (int row = 0; row < slab_rows(tile); row += kRowsAtOnce, source += kRowsAtOnce * row_bytes_) {
-                if (slab_rows(tile) % kRowsAtOnce != 0 && row + row_ >= slab_rows(tile)) break;
-                const int valid = row < rows_left_ ? bytes : 0;
-                ptx::cp_async_16(place + slab * slab_bytes(tile) + row * kRowBytes, valid > 0 ? source : matrix_, valid);
-            }
-        }
+        if (rows_left_ >= slab_rows(tile) && columns_left_ >= (slabs(tile) - 1) * row_elements(tile) + kElements)
+            copy<true>(place);
+        else
+            copy<false>(place);
         (tile.along_k ? columns_left_ : rows_left_) -= tile.depth;
         next_ += tile.along_k ? i64{tile.depth} * tile.element_bytes : tile.depth * row_bytes_;
     }
@@ -49,6 +41,24 @@ private:
     static constexpr int kChunks = kRowBytes / kChunkBytes;
     static constexpr int kElements = kChunkBytes / tile.element_bytes;
     static constexpr int kRowsAtOnce = kWarpgroup / kChunks;
+
+    template <bool inside>
+    __device__ void copy(unsigned char* place) const {
+#pragma unroll
+        for (int slab = 0; slab < slabs(tile); ++slab) {
+            const i64 columns = columns_left_ - slab * row_elements(tile);
+            const int bytes = inside || columns >= kElements ? kChunkBytes
+                              : columns > 0                  ? static_cast<int>(columns) * tile.element_bytes
+                                                             : 0;
+            const unsigned char* source = next_ + slab * kRowBytes;
+#pragma unroll
+            for (int row = 0; row < slab_rows(tile); row += kRowsAtOnce, source += kRowsAtOnce * row_bytes_) {
+                if (slab_rows(tile) % kRowsAtOnce != 0 && row + row_ >= slab_rows(tile)) break;
+                const int valid = inside || row < rows_left_ ? bytes : 0;
+                ptx::cp_async_16(place + slab * slab_bytes(tile) + row * kRowBytes, valid > 0 ? source : matrix_, valid);
+            }
+        }
+    }
     __device__ static int chunk() {
         return static_cast<int>(threadIdx.x) % kChunks;
     }

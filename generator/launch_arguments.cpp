@@ -274,7 +274,7 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
              .box_rows = wgmma::box_rows(config, signature),
              .box_columns = wgmma::box_columns(config, signature)});
     }
-    if (args.k == 0 || config.async_copy != 0) return maps;
+    if (args.k == 0) return maps;
     const auto request = [&](const void* address, ElementType type, bool transposed, i64 outer, i64 ld, i64 stride,
                              const wgmma::TileLayout& tile, int sharers, i64 times) {
         const i64 row_bytes = ld * size_of(type);

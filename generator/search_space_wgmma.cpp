@@ -103,10 +103,6 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
             config.multicast_a = sharing.multicast_a;
             config.multicast_b = sharing.multicast_b;
             configs.push_back(config);
-            // Threads bring rows that begin within lines sooner than the copy engine does.
-            if (shares || planes > 1 || config.stages < 3 || rows_are_whole_lines(problem, planes)) return;
-            configs.push_back(config);
-            configs.back().async_copy = 1;
         };
         for (config.ping_pong = 0; config.ping_pong <= (takes_turns ? 1 : 0); ++config.ping_pong) {
             if (config.ping_pong) config.stages = stages_that_fit(config, signature, device);

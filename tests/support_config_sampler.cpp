@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "generator/search_space.h"
-#include "tmm/wgmma.h"
 
 namespace tmm::testing {
 namespace {
@@ -155,7 +154,6 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.pack_ab = draw.of(std::array{0, 0, 1, 2, 3});
             if (draw.below(4) == 0) (draw.below(2) ? c.multicast_a : c.multicast_b) = draw.of(std::array{2, 4});
             if (draw.below(8) == 0) c.multicast_a = c.multicast_b = 2;
-            if (wgmma::multicast(c) == 1 && family.types != Types::floats && c.stages > 2) c.async_copy = draw.of(std::array{0, 0, 1});
             c.ping_pong = draw.below(4) == 0;
             if (c.ping_pong) {
                 c.block_m /= c.warps_m;

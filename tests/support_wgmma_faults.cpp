@@ -15,7 +15,6 @@ constexpr const char* kShared = "block_m=64,block_n=64,block_k=64,stages=2,multi
 constexpr const char* kSharedBoth = "block_m=64,block_n=64,block_k=64,stages=2,multicast_a=2,multicast_b=2";
 constexpr const char* kTurns = "block_m=64,block_n=64,block_k=64,stages=2,ping_pong=1";
 constexpr const char* kParts = "block_m=128,block_n=64,block_k=64,stages=2,warps_m=2,split_k=2,cluster=2";
-constexpr const char* kCopies = "block_m=64,block_n=64,block_k=64,stages=4,async_copy=1";
 constexpr const char* kPlanes = "block_m=64,block_n=64,block_k=64,stages=2,planes=2,promote_k=32";
 constexpr const char* kOneTileOfPlanes = "block_m=64,block_n=64,block_k=64,stages=3,planes=2,promote_k=32";
 
@@ -44,15 +43,6 @@ const std::vector<WgmmaFault>& wgmma_faults() {
          "if (tile > 0) pipeline.release_previous();\n        ptx::wgmma_wait_group<1>();", kOneGroup, kPaddedRows, false},
         {"fewer bytes are waited for than come", "tmm/wgmma_pipeline.cuh",
          "tile_bytes(left) + tile_bytes(right));\n            const int k", "tile_bytes(left));\n            const int k", kPlain,
-         kPaddedRows},
-        {"copies are told of before they have landed", "tmm/wgmma_pipeline.cuh", "ptx::cp_async_wait_group<pending>();", "", kCopies,
-         kPaddedRows},
-        {"threads copy to where others are still read", "tmm/wgmma_pipeline.cuh",
-         "wait(empty_ + place_.stage, place_.parity ^ 1);\n            copy_left", "copy_left", kCopies, kPaddedRows},
-        {"nobody hears of the last copies", "tmm/wgmma_pipeline.cuh", "while (under_way_ > 0) tell_landed<0>();", "", kCopies, kPaddedRows},
-        {"chunks are copied to where they stand in the matrix", "tmm/wgmma_copies.cuh", "(chunk() ^ row_ % 8)", "chunk()", kCopies,
-         kPaddedRows},
-        {"rows beyond the matrix are copied", "tmm/wgmma_copies.cuh", "row < rows_left_ ? bytes : 0", "true ? bytes : 0", kCopies,
          kPaddedRows},
         {"sums are read before they are there", "tmm/wgmma.cuh", "ptx::wgmma_wait_group<0>();\n#pragma unroll", "\n#pragma unroll", kPlain,
          kPaddedRows, false},

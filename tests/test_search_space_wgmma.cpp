@@ -206,22 +206,6 @@ TEST_CASE("blocks share both operands where rows are no whole lines") {
     CHECK(!share_both("2001x2001x2001 dtype=bf16"));
 }
 
-TEST_CASE("threads may bring the tiles where rows are no whole lines, which is measured before anyone gets it") {
-    const DeviceInfo device = assumed_device("90");
-    const auto by_threads = [&](const char* text) {
-        const std::vector<KernelConfig> found = wgmma_of(search_space(parse_shape(text).problem, device, Effort::normal));
-        return std::any_of(found.begin(), found.end(), [](const KernelConfig& c) { return c.async_copy != 0; });
-    };
-    for (const char* text :
-         {"1000x1000x1000 dtype=bf16", "1000x1000x1000 dtype=f16 ops=tn", "200x3000x1500 dtype=bf16 ops=nt lda=1504 ldb=1504"}) {
-        CAPTURE(text);
-        CHECK(by_threads(text));
-        CHECK(default_config(parse_shape(text).problem, device).async_copy == 0);
-    }
-    CHECK(!by_threads("2048x2048x2048 dtype=bf16"));
-    CHECK(!by_threads("2001x2001x2001 dtype=bf16"));
-}
-
 TEST_CASE("tiles are shared where there are many, K is split where there are few") {
     const DeviceInfo device = assumed_device("90");
     const std::vector<KernelConfig> large =

@@ -98,32 +98,6 @@ TEST_CASE("results leave in boxes of every width, and by whole chunks where rows
     }
 }
 
-TEST_CASE("tiles that the producer's threads bring are those that the copy engine would") {
-    struct Case {
-        const char* config;
-        const char* shape;
-    };
-    for (const Case& one : {
-             // Each layout; rows that end within a chunk, and within a line; tiles that reach beyond both edges.
-             Case{"block_m=64,block_n=64,block_k=64,stages=3", "130x200x148 dtype=bf16 align=16 lda=152"},
-             Case{"block_m=64,block_n=96,block_k=64,stages=3", "130x200x148 dtype=f16 ops=nt align=16 lda=152 ldb=152"},
-             Case{"block_m=128,block_n=64,block_k=64,stages=4,warps_m=2", "130x200x147 dtype=bf16 ops=tn align=16 lda=136"},
-             Case{"block_m=64,block_n=40,block_k=128,stages=3", "136x203x147 dtype=bf16 ops=tt align=16 ldb=152 ldc=208"},
-             // The transposed product, parts of K, a batch, turns, C that is read.
-             Case{"block_m=64,block_n=24,block_k=64,stages=4,swap_ab=1", "50x203x300 dtype=bf16 ops=nt align=16 lda=304 ldb=304 ldc=208"},
-             Case{"block_m=64,block_n=64,block_k=64,stages=3,split_k=4", "70x72x500 dtype=bf16 align=16 lda=504"},
-             Case{"block_m=64,block_n=64,block_k=64,stages=3,split_k=2,cluster=2", "70x72x300 dtype=bf16 align=16 lda=304"},
-             Case{"block_m=64,block_n=64,block_k=64,stages=5,ping_pong=1", "200x264x200 dtype=bf16 batch=2 align=16"},
-             Case{"block_m=64,block_n=64,block_k=64,stages=3", "70x72x72 dtype=bf16 batch=3 stride_b=0 beta=1 align=16"},
-         }) {
-        CAPTURE(one.config);
-        CAPTURE(one.shape);
-        const std::string config = std::string(one.config) + ",async_copy=1";
-        CHECK(wrong_with({.what = "", .file = "", .text = "", .instead = "", .config = config.c_str(), .shape = one.shape},
-                         active_templates()) == "");
-    }
-}
-
 // What no emulation shows is left out: a missing wait for the kernel before (griddepcontrol.wait), for kernels run one after the other
 // here, and a missing fence of barriers just made (fence.mbarrier_init).
 TEST_CASE("each fault in how wgmma's threads, barriers and copies meet is found on the emulated device") {

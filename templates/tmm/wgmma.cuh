@@ -1,5 +1,5 @@
-// The wgmma family: tensor cores fed by the copy engine (TMA), or (async_copy) by threads' own copies. A block is one warpgroup that
-// brings tiles of A and B to shared memory and one to three that multiply them; the two sides meet at barriers only.
+// The wgmma family: tensor cores fed by the copy engine (TMA). A block is one warpgroup that brings tiles of A and B to shared
+// memory and one to three that multiply them; the two sides meet at barriers only.
 //
 //   ring of `stages`:    | left right | left right | left right | …       full[s]:  the tiles of stage s have landed
 //        producer  ----> brings s      brings s+1                         empty[s]: all consumers have read stage s
@@ -72,8 +72,8 @@ __device__ void kernel(const WgmmaArgs& args) {
 
     Pipeline<signature, config> pipeline(tiles, barriers);
     if (threadIdx.x == 0) {
-        // Where nothing is multiplied, or threads bring the tiles, there are no maps.
-        if (!config.async_copy && args.k > 0) {
+        // Where nothing is multiplied, there are no maps.
+        if (args.k > 0) {
             ptx::prefetch_tensormap(&args.left);
             ptx::prefetch_tensormap(&args.right);
         }
@@ -100,11 +100,8 @@ __device__ void kernel(const WgmmaArgs& args) {
     const int warp = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0);
     const int warpgroup = warp / (kWarpgroup / 32);
     if (warpgroup == 0) {
-        if constexpr (trades_registers(config)) ptx::setmaxnreg_dec<producer_registers(config)>();
-        if constexpr (config.async_copy) {
-            items.for_each([&](const WorkItem& item) { pipeline.copy(args, item); });
-            pipeline.finish_copies();
-        } else if (threadIdx.x < 32 && ptx::elect_sync()) {
+        if constexpr (trades_registers(config)) ptx::setmaxnreg_dec<kProducerRegisters>();
+        if (threadIdx.x < 32 && ptx::elect_sync()) {
             items.for_each([&](const WorkItem& item) { pipeline.produce(args, item, items.rank()); });
             // Other blocks' arrivals reach into this one's shared memory until they have read all of their tiles.
             if constexpr (multicast(config) > 1) pipeline.drain();

@@ -163,20 +163,18 @@ constexpr int cluster_size(const KernelConfig& c) {
 }
 
 // Registers a thread may have, before the warpgroups trade; and after: the one that brings tiles needs few.
-constexpr int producer_registers(const KernelConfig& c) {
-    return c.async_copy ? 72 : 40;
-}
+constexpr int kProducerRegisters = 40;
 constexpr int registers_at_launch(const KernelConfig& c) {
     const int share = 65536 / (threads(c) * c.min_blocks) / 8 * 8;
     return share < 248 ? share : 248;
 }
 constexpr int consumer_registers(const KernelConfig& c) {
     const int share = registers_at_launch(c);
-    const int more = (share + (share - producer_registers(c)) / consumers(c)) / 8 * 8;
+    const int more = (share + (share - kProducerRegisters) / consumers(c)) / 8 * 8;
     return more < 240 ? more : 240;
 }
 constexpr bool trades_registers(const KernelConfig& c) {
-    return registers_at_launch(c) > producer_registers(c) && consumer_registers(c) > registers_at_launch(c);
+    return registers_at_launch(c) > kProducerRegisters && consumer_registers(c) > registers_at_launch(c);
 }
 
 // A warp turns its 16 rows of sums, so many columns at a time, into rows of C by way of shared memory.
@@ -307,11 +305,6 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     } else if (c.promote_k != 0) {
         return "promote_k goes with planes";
     }
-    if (c.async_copy != 0 && c.async_copy != 1) return "wgmma's async_copy is 0 or 1";
-    if (c.async_copy && multicast(c) > 1)
-        return "threads bring tiles for their own block only: with async_copy multicast_a and multicast_b are 1";
-    if (c.async_copy && c.planes > 1) return "planes are brought by the copy engine: async_copy is 0";
-    if (c.async_copy && c.stages < 3) return "with async_copy stages is 3 to 16";
     if (c.ping_pong != 0 && c.ping_pong != 1) return "ping_pong is 0 or 1";
     if (c.ping_pong && readers(c) > 1) return "with ping_pong a warpgroup multiplies a whole tile: warps_m and warps_n are 1";
     if (c.ping_pong && c.cluster > 1) return "a cluster that sums parts of K has one tile, and no turns for ping_pong to take";
@@ -321,8 +314,8 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
                    &KernelConfig::vector_width, &KernelConfig::boundary, &KernelConfig::split_k, &KernelConfig::raster,
                    &KernelConfig::min_blocks, &KernelConfig::swap_ab, &KernelConfig::pack_ab, &KernelConfig::cluster,
                    &KernelConfig::warps_m, &KernelConfig::warps_n, &KernelConfig::multicast_a, &KernelConfig::multicast_b,
-                   &KernelConfig::planes, &KernelConfig::promote_k, &KernelConfig::ping_pong, &KernelConfig::async_copy))
-        return "wgmma does not use thread_m, thread_n, along_k, trim, fma_order, stream_k and slice_k";
+                   &KernelConfig::planes, &KernelConfig::promote_k, &KernelConfig::ping_pong))
+        return "wgmma does not use thread_m, thread_n, async_copy, along_k, trim, fma_order, stream_k and slice_k";
     return nullptr;
 }
 

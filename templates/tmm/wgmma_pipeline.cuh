@@ -17,7 +17,6 @@
 #include "tmm/ptx.cuh"
 #include "tmm/raster.cuh"
 #include "tmm/wgmma.h"
-#include "tmm/wgmma_copies.cuh"
 
 namespace tmm::wgmma {
 
@@ -121,7 +120,7 @@ public:
 
     __device__ void init() const {
         for (int stage = 0; stage < config.stages; ++stage) {
-            ptx::mbarrier_init(full_ + stage, config.async_copy ? kWarpgroup : 1);
+            ptx::mbarrier_init(full_ + stage, 1);
             // Who multiplies tiles that several blocks load tells all of them.
             ptx::mbarrier_init(empty_ + stage, readers(config) * sharers(config));
         }
@@ -154,30 +153,6 @@ public:
             wait(empty_ + place_.stage, place_.parity ^ 1);
             place_.advance();
         }
-    }
-
-    // By all threads of the producer, where they bring tiles themselves.
-    __device__ void copy(const WgmmaArgs& args, const WorkItem& item) {
-        constexpr bool swap = config.swap_ab != 0;
-        const auto matrix = [&](bool of_b) {
-            return static_cast<const unsigned char*>(of_b ? args.b : args.a) + item.batch * args.stride(of_b) * left.element_bytes;
-        };
-        const i64 lda = args.lda * left.element_bytes;
-        const i64 ldb = args.ldb * left.element_bytes;
-        ThreadCopy<left> copy_left(matrix(swap), swap ? ldb : lda, item.left0, swap ? args.n : args.m, item.k_begin, args.k);
-        ThreadCopy<right> copy_right(matrix(!swap), swap ? lda : ldb, item.right0, swap ? args.m : args.n, item.k_begin, args.k);
-        for (int tile = 0; tile < item.tiles; ++tile) {
-            wait(empty_ + place_.stage, place_.parity ^ 1);
-            copy_left.start(left_tile_of(place_.stage));
-            copy_right.start(right_tile_of(place_.stage));
-            ptx::cp_async_commit_group();
-            place_.advance();
-            if (++under_way_ > kUnderWay) tell_landed<kUnderWay>();
-        }
-    }
-    // By the same threads, after the last item.
-    __device__ void finish_copies() {
-        while (under_way_ > 0) tell_landed<0>();
     }
 
     // By a consumer: waits for the tiles of the next stage.
@@ -223,20 +198,6 @@ private:
     __device__ unsigned char* left_tile_of(int stage) const { return tiles_ + stage * (tile_bytes(left) + tile_bytes(right)); }
     __device__ unsigned char* right_tile_of(int stage) const { return left_tile_of(stage) + tile_bytes(left); }
 
-    // Tiles that a thread copies while it tells of the one before them. Consumers keep two stages: they free one when they have begun the
-    // next.
-    static constexpr int kUnderWay = config.stages - 2;
-    // Of the thread's copies all but the last `pending` tiles' have landed: the first that it has not told of is there.
-    template <int pending>
-    __device__ void tell_landed() {
-        ptx::cp_async_wait_group<pending>();
-        // wgmma reads what threads wrote.
-        ptx::fence_proxy_async();
-        ptx::mbarrier_arrive(full_ + landed_);
-        landed_ = landed_ + 1 == config.stages ? 0 : landed_ + 1;
-        --under_way_;
-    }
-
     __device__ static void wait(unsigned long long* barrier, unsigned parity) {
         while (!ptx::mbarrier_try_wait_parity(barrier, parity)) {
         }
@@ -267,8 +228,6 @@ private:
     unsigned long long* empty_;
     unsigned long long* turn_;
     RingPlace<config.stages> place_;
-    int under_way_ = 0;
-    int landed_ = 0;
 };
 
 // How far an element stands from the tile's first, in units of 16 bytes; outer, or k, is a multiple of what an instruction takes.

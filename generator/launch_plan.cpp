@@ -67,9 +67,9 @@ KernelConfig edge_config(std::int64_t few, std::int64_t many, std::int64_t batch
     return config;
 }
 
-// Those that follow a copy of the operands, whose blocks leave room beside them.
-bool follows_a_copy(int family) {
-    return family == family::wgmma || family == family::rescue;
+// Those that follow a copy of the operands, or sum parts up: of the two that meet, one's blocks leave room for the other's.
+bool leaves_room(int family) {
+    return family == family::wgmma || family == family::rescue || family == family::reduce || family == family::fixup;
 }
 
 // Strips run beside the product that leaves them.
@@ -298,7 +298,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
         add(signature, sum, extent, blocks(sum, m, n, batch), partials_offset, bind_sum_of_parts);
         plan.workspace_bytes += batch * parts * m * workspace_ld(n) * kPartialBytes;
     }
-    for (LaunchStep& step : plan.steps) step.begins_early = config.overlap != 0 || follows_a_copy(step.config.family) || is_strip(step);
+    for (LaunchStep& step : plan.steps) step.begins_early = config.overlap != 0 || leaves_room(step.config.family) || is_strip(step);
     return plan;
 }
 

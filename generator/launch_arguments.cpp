@@ -299,10 +299,15 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
     // How often clusters bring a tile.
     const i64 times_left = wgmma::clusters_right(config, args.m, args.n);
     const i64 times_right = wgmma::clusters_left(config, args.m, args.n);
-    TensorMapRequest a = request(args.a, signature.type_a, signature.op_a == Operation::transpose, args.m, args.lda, args.stride_a,
-                                 swap ? right : left, swap ? config.multicast_b : config.multicast_a, swap ? times_right : times_left);
-    TensorMapRequest b = request(args.b, signature.type_b, signature.op_b == Operation::none, args.n, args.ldb, args.stride_b,
-                                 swap ? left : right, swap ? config.multicast_a : config.multicast_b, swap ? times_left : times_right);
+    const bool along_m = signature.op_a == Operation::transpose;
+    const bool along_n = signature.op_b == Operation::none;
+    // What pads rows along M or N may be brought as well: boxes that end within the map are faster, and it reaches no element of C.
+    const i64 m = along_m && pad::pads_a(config) ? args.lda : args.m;
+    const i64 n = along_n && pad::pads_b(config) ? args.ldb : args.n;
+    TensorMapRequest a = request(args.a, signature.type_a, along_m, m, args.lda, args.stride_a, swap ? right : left,
+                                 swap ? config.multicast_b : config.multicast_a, swap ? times_right : times_left);
+    TensorMapRequest b = request(args.b, signature.type_b, along_n, n, args.ldb, args.stride_b, swap ? left : right,
+                                 swap ? config.multicast_a : config.multicast_b, swap ? times_left : times_right);
     (swap ? b : a).offset = offset_of(args.left);
     (swap ? a : b).offset = offset_of(args.right);
     add(a);

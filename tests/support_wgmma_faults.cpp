@@ -25,6 +25,7 @@ constexpr const char* kManyTiles = "1400x1400x168 dtype=bf16";
 // Results that leave in boxes, four of each warp; C ends within a chunk of 16 bytes.
 constexpr const char* kBoxes = "block_m=64,block_n=256,block_k=64,stages=2";
 constexpr const char* kAlignedResults = "70x1501x90 dtype=bf16 align=16 lda=96 ldb=1504 ldc=1504";
+constexpr const char* kAlignedColumns = "70x1501x90 dtype=bf16 align=16 ops=tn lda=72 ldb=1504 ldc=1504";
 constexpr const char* kFloats = "70x130x333";
 constexpr const char* kFloatsOfOneTile = "70x130x61";
 
@@ -76,8 +77,12 @@ const std::vector<WgmmaFault>& wgmma_faults() {
          false},
         {"a thread ends before its boxes have been read", "tmm/wgmma_boxes.cuh", "ptx::cp_async_bulk_wait_group_read<0>();", "", kBoxes,
          kAlignedResults, false},
-        {"the end of a row is left out", "tmm/wgmma_boxes.cuh", "if (x <= whole && whole < x + kRowLength)", "if (false)", kBoxes,
+        {"the end of a row is left out", "tmm/wgmma_boxes.cuh", "if (exists && x <= whole && whole < x + kRowLength)", "if (false)", kBoxes,
          kAlignedResults},
+        {"a box goes to where its slab would be, did it not end with the rows of B", "tmm/wgmma_boxes.cuh",
+         "P::right_slab(args_, right_slab) + in_right_slab", "right_slab + in_right_slab", kBoxes, kAlignedResults},
+        {"a box goes to where its slab would be, did it not end with the columns of A", "tmm/wgmma_boxes.cuh",
+         "P::left_slab(args_, left_slab) + first_row_", "left_slab + first_row_", kBoxes, kAlignedColumns},
         {"blocks tell each other by barriers that are not made yet", "tmm/wgmma.cuh",
          "    if constexpr (multicast(config) > 1)\n        ptx::cluster_meet();",
          "    if constexpr (multicast(config) > 1)\n        __syncthreads();", kShared, kPaddedRows, false},

@@ -85,6 +85,11 @@ TEST_CASE("results leave in boxes of every width, and by whole chunks where rows
              Case{kSmall, "70x3x70 dtype=bf16 align=16 lda=72 ldb=8 ldc=8"},
              Case{kSmall, "70x72x70 dtype=bf16 batch=3 align=16 lda=72"},
              Case{"block_m=64,block_n=64,block_k=64,stages=2,multicast_a=2,multicast_b=2", "130x136x70 dtype=bf16 align=16 lda=72"},
+             // Slabs that end with the matrix, beside such as lie beyond it: of the left operand, of both, of both of a transposed product.
+             Case{"block_m=256,block_n=64,block_k=64,stages=2,warps_m=2", "140x72x70 dtype=bf16 ops=tt align=16 lda=144 ldb=72"},
+             Case{"block_m=128,block_n=128,block_k=64,stages=2,warps_n=2", "203x301x70 dtype=bf16 ops=tn align=16 lda=208 ldb=304 ldc=304"},
+             Case{"block_m=128,block_n=128,block_k=64,stages=2,swap_ab=1",
+                  "203x301x70 dtype=f16 ctype=f32 ops=tn align=16 lda=208 ldb=304 ldc=304"},
              // Rows that start anywhere.
              Case{kSmall, "70x133x70 dtype=bf16 align=16 lda=72 ldb=136 ldc=135"},
              Case{kSmall, "70x5x70 dtype=f16 align=16 lda=72 ldb=8 ldc=5"},

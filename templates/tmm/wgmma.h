@@ -204,6 +204,12 @@ constexpr int box_bytes(const KernelConfig& c, const KernelSignature& s) {
 }
 // While one leaves the next is filled.
 constexpr int kBoxes = 2;
+// Is a slab of this tile that would reach beyond the matrix brought from where it ends with the matrix instead? What it then has in common
+// with the slab before it is multiplied, and stored, twice alike. TMA takes longer for boxes of which chunks do not exist: 1024x1000x1024
+// in tiles of 64 x 128 5.9 instead of 5.2 microseconds on an H200.
+constexpr bool slabs_end_with_matrix(const KernelConfig& c, const KernelSignature& s, const TileLayout& tile) {
+    return stores_boxes(c, s) && c.planes == 1 && !tile.along_k && tile.element_bytes == 2;
+}
 // The columns that the copy engine stores: as many as fill chunks of 16 bytes.
 constexpr i64 whole_chunks(i64 columns, ElementType type) {
     const i64 chunk = 16 / size_of(type);

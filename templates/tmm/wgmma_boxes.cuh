@@ -16,6 +16,7 @@ namespace tmm::wgmma {
 template <KernelSignature signature, KernelConfig config>
 class BoxStore {
     using C = Element<signature.type_c>;
+    using P = Pipeline<signature, config>;
     static constexpr int kRowLength = box_columns(config, signature);
     static constexpr int kColumns = sum_columns_of_box(config, signature);
 
@@ -31,8 +32,7 @@ public:
     __device__ void store(const WorkItem& item, int group_row, int group_column, const Sums<config>& sums) {
         const auto alpha = static_cast<float>(args_.alpha);
         const int lane = ptx::thread_here() % 32;
-        const int left = static_cast<int>(item.left0) + group_row + first_row_;
-        const int right = static_cast<int>(item.right0) + group_column;
+        const int whole = static_cast<int>(whole_chunks(args_.n, signature.type_c));
 #pragma unroll
         for (int i = 0; i < group_m(config) / kRows; ++i) {
 #pragma unroll
@@ -46,14 +46,19 @@ public:
                 ptx::fence_proxy_async();
                 // The box is full.
                 __syncwarp();
-                const int x = config.swap_ab ? left + i * kRows : right + first_column;
-                const int y = config.swap_ab ? right + first_column : left + i * kRows;
-                const int whole = static_cast<int>(whole_chunks(args_.n, signature.type_c));
+                const int left_slab = static_cast<int>(item.left0) + group_row + i * kRows;
+                const int in_right_slab = first_column % row_elements(P::right);
+                const int right_slab = static_cast<int>(item.right0) + group_column + first_column - in_right_slab;
+                const int left = P::left_slab(args_, left_slab) + first_row_;
+                const int right = P::right_slab(args_, right_slab) + in_right_slab;
+                const int x = config.swap_ab ? left : right;
+                const int y = config.swap_ab ? right : left;
+                const bool exists = (config.swap_ab ? left_slab : right_slab) < args_.n;
                 if (lane == 0) {
-                    if (x < whole) ptx::cp_async_bulk_tensor_3d_store(&args_.result, x, y, item.batch, box_);
+                    if (exists && x < whole) ptx::cp_async_bulk_tensor_3d_store(&args_.result, x, y, item.batch, box_);
                     ptx::cp_async_bulk_commit_group();
                 }
-                if (x <= whole && whole < x + kRowLength) store_ends(item, lane, x, y, whole - x);
+                if (exists && x <= whole && whole < x + kRowLength) store_ends(item, lane, x, y, whole - x);
                 unsigned char* const filled = box_;
                 box_ = other_;
                 other_ = filled;

@@ -92,6 +92,20 @@ private:
     WorkItem first_;
 };
 
+// Where the slab is brought from that is to begin at row (of the left operand) or column (of the right one) `outer`, of `extent`. With
+// ends_with_matrix at a multiple of 8 still:
+//
+//     extent = 84:   | slab 0: 0 ... 63 | slab 1: 64 ... 127 |   ----->   0 ... 63 and 24 ... 87
+template <TileLayout tile, bool ends_with_matrix>
+__device__ inline int place_of_slab(int outer, i64 extent) {
+    if constexpr (ends_with_matrix) {
+        constexpr int chunk = 16 / tile.element_bytes;
+        const int last = static_cast<int>((extent + chunk - 1) / chunk * chunk) - row_elements(tile);
+        if (last >= 0 && outer > last) return last;
+    }
+    return outer;
+}
+
 // Where a side of the ring stands. The parity of a barrier's phase turns each time the ring comes round.
 template <int stages>
 struct RingPlace {
@@ -139,10 +153,10 @@ public:
             const int k = static_cast<int>(item.k_begin) + tile * config.block_k;
             const int batch_left = args.stride(config.swap_ab != 0) != 0 ? item.batch : 0;
             const int batch_right = args.stride(config.swap_ab == 0) != 0 ? item.batch : 0;
-            load<left, config.multicast_a>(left_tile_of(place_.stage), &args.left, static_cast<int>(item.left0), k,
+            load<left, config.multicast_a>(left_tile_of(place_.stage), &args.left, static_cast<int>(item.left0), rows_of_left(args), k,
                                            batch_left * left.planes, place_along_right(config, rank), sharers_of_left(config, rank));
-            load<right, config.multicast_b>(right_tile_of(place_.stage), &args.right, static_cast<int>(item.right0), k,
-                                            batch_right * right.planes, place_along_left(config, rank), sharers_of_right(config, rank));
+            load<right, config.multicast_b>(right_tile_of(place_.stage), &args.right, static_cast<int>(item.right0), columns_of_right(args),
+                                            k, batch_right * right.planes, place_along_left(config, rank), sharers_of_right(config, rank));
             place_.advance();
         }
     }
@@ -194,7 +208,17 @@ public:
     static constexpr TileLayout left = left_tile(config, signature);
     static constexpr TileLayout right = right_tile(config, signature);
 
+    __device__ static i64 rows_of_left(const GemmArgs& args) { return config.swap_ab ? args.n : args.m; }
+    __device__ static i64 columns_of_right(const GemmArgs& args) { return config.swap_ab ? args.m : args.n; }
+    // Where a slab of the left, or right, tile is brought from.
+    __device__ static int left_slab(const GemmArgs& args, int outer) { return place<left>(outer, rows_of_left(args)); }
+    __device__ static int right_slab(const GemmArgs& args, int outer) { return place<right>(outer, columns_of_right(args)); }
+
 private:
+    template <TileLayout tile>
+    __device__ static int place(int outer, i64 extent) {
+        return place_of_slab<tile, slabs_end_with_matrix(config, signature, tile)>(outer, extent);
+    }
     __device__ unsigned char* left_tile_of(int stage) const { return tiles_ + stage * (tile_bytes(left) + tile_bytes(right)); }
     __device__ unsigned char* right_tile_of(int stage) const { return left_tile_of(stage) + tile_bytes(left); }
 
@@ -206,20 +230,21 @@ private:
     // Of a tile that several blocks need, each loads a share of every slab's rows, for all of them.
     // share: this block's; blocks: a bit for the rank of each.
     template <TileLayout tile, int shares>
-    __device__ void load(unsigned char* destination, const TensorMap* map, int outer, int k, int matrix, unsigned share,
+    __device__ void load(unsigned char* destination, const TensorMap* map, int outer, i64 extent, int k, int matrix, unsigned share,
                          unsigned blocks) const {
         constexpr int rows = slab_rows(tile) / shares;
         const int first_row = shares > 1 ? static_cast<int>(share) * rows : 0;
 #pragma unroll
         for (int slab = 0; slab < tile.planes * slabs(tile); ++slab) {
-            const int x = (tile.along_k ? k : outer) + slab % slabs(tile) * row_elements(tile);
+            const int distance = slab % slabs(tile) * row_elements(tile);
+            const int x = tile.along_k ? k + distance : place<tile>(outer + distance, extent);
             const int y = (tile.along_k ? outer : k) + first_row;
-            unsigned char* const place = destination + slab * slab_bytes(tile) + first_row * kRowBytes;
+            unsigned char* const to = destination + slab * slab_bytes(tile) + first_row * kRowBytes;
             if constexpr (shares > 1)
-                ptx::cp_async_bulk_tensor_3d_multicast(place, map, x, y, matrix + slab / slabs(tile), full_ + place_.stage,
+                ptx::cp_async_bulk_tensor_3d_multicast(to, map, x, y, matrix + slab / slabs(tile), full_ + place_.stage,
                                                        static_cast<unsigned short>(blocks));
             else
-                ptx::cp_async_bulk_tensor_3d(place, map, x, y, matrix + slab / slabs(tile), full_ + place_.stage);
+                ptx::cp_async_bulk_tensor_3d(to, map, x, y, matrix + slab / slabs(tile), full_ + place_.stage);
         }
     }
 

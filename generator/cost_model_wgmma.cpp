@@ -1,6 +1,7 @@
 #include "generator/cost_model_wgmma.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "generator/launch_plan.h"
@@ -78,10 +79,12 @@ bool b_is_whole_lines(const GemmProblem& p, int planes) {
     return is_whole_lines(stored_columns_b(p), p.ldb, p.type_b, planes);
 }
 
-// The SMs of a GPC are no multiple of 4 or 8: some take no part where clusters are as large.
+// That clusters of so many blocks, one on an SM, find room on at once: the SMs of a GPC are no multiple of most sizes.
 double sms_for_clusters(int sms, int size) {
-    constexpr double taken = 0.91;
-    return size <= 2 ? sms : std::max(1.0, std::floor(taken * sms / size)) * size;
+    // Clusters of 1 to 8 blocks on the 132 SMs of an H200 (cudaOccupancyMaxActiveClusters).
+    constexpr std::array<double, 8> places{132, 66, 39, 30, 22, 17, 15, 15};
+    constexpr double sms_there = 132;
+    return std::max(1.0, std::floor(places.at(static_cast<std::size_t>(size) - 1) * sms / sms_there)) * size;
 }
 
 class WgmmaCost {

@@ -84,7 +84,9 @@ double sms_for_clusters(int sms, int size) {
     // Clusters of 1 to 8 blocks on the 132 SMs of an H200 (cudaOccupancyMaxActiveClusters).
     constexpr std::array<double, 8> places{132, 66, 39, 30, 22, 17, 15, 15};
     constexpr double sms_there = 132;
-    return std::max(1.0, std::floor(places.at(static_cast<std::size_t>(size) - 1) * sms / sms_there)) * size;
+    // Larger ones are refused when they are validated.
+    const int known = std::min(size, static_cast<int>(places.size()));
+    return std::max(1.0, std::floor(places[static_cast<std::size_t>(known - 1)] * sms / sms_there)) * known;
 }
 
 class WgmmaCost {

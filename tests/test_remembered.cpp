@@ -37,22 +37,47 @@ TEST_CASE("the fastest that passed are remembered, the fastest first, where they
     const GemmProblem problem = parse_shape("517x519x521 compute=f32_strict").problem;
     const std::vector<MeasuredCandidate> rows{row(kNaive, 90), row(kNarrow, 30), row(kPlanes, 10), row(kWide, 5, Outcome::wrong_result),
                                               row(kWide, 20)};
-    CHECK(remembered_configs(problem, rows, device) == std::vector{parse_config(kNarrow), parse_config(kNaive)});
-    CHECK(remembered_configs(parse_shape("517x519x521").problem, rows, device).front() == parse_config(kPlanes));
+    CHECK(remembered_configs(problem, {}, rows, device) == std::vector{parse_config(kNarrow), parse_config(kNaive)});
+    CHECK(remembered_configs(parse_shape("517x519x521").problem, {}, rows, device).front() == parse_config(kPlanes));
+}
+
+TEST_CASE("what won before comes first, once, whatever its time was") {
+    const DeviceInfo device = assumed_device("sm_90a");
+    const GemmProblem problem = parse_shape("517x519x521 compute=f32_strict").problem;
+    const std::vector<MeasuredCandidate> rows{row(kNaive, 90), row(kNarrow, 30), row(kWide, 20)};
+    const std::vector<KernelConfig> winners{parse_config(kNarrow), parse_config(kPlanes), parse_config(kNarrow)};
+    CHECK(remembered_configs(problem, winners, rows, device) ==
+          std::vector{parse_config(kNarrow), parse_config(kWide), parse_config(kNaive)});
+}
+
+TEST_CASE("with 16 bits the winner that ships for the other type is remembered as well") {
+    const DeviceInfo device = assumed_device("sm_90a");
+    int tried = 0;
+    for (const WinnerRow& winner : shipped_winners()) {
+        if (winner.problem.type_a != ElementType::bf16) continue;
+        ++tried;
+        const GemmProblem other = with_other_16_bit_type(winner.problem);
+        CAPTURE(to_text(other));
+        CHECK(other.type_a == ElementType::f16);
+        CHECK(other.op_b == winner.problem.op_b);
+        const std::vector<KernelConfig> configs = remembered_configs(other, {}, {}, device);
+        CHECK(std::find(configs.begin(), configs.end(), winner.config) != configs.end());
+    }
+    CHECK(tried > 0);
 }
 
 TEST_CASE("a shipped winner is remembered on its device, once") {
     const WinnerRow& shipped = shipped_winners().front();
     DeviceInfo device = assumed_device("sm_90a");
     REQUIRE(shipped.device == device.name);
-    CHECK(remembered_configs(shipped.problem, {}, device) == std::vector{shipped.config});
+    CHECK(remembered_configs(shipped.problem, {}, {}, device) == std::vector{shipped.config});
     MeasuredCandidate known;
     known.config = shipped.config;
     known.measurement.outcome = Outcome::ok;
     known.measurement.median_us = 3;
-    CHECK(remembered_configs(shipped.problem, {known}, device) == std::vector{shipped.config});
+    CHECK(remembered_configs(shipped.problem, {}, {known}, device) == std::vector{shipped.config});
     device.name = "another";
-    CHECK(remembered_configs(shipped.problem, {}, device).empty());
+    CHECK(remembered_configs(shipped.problem, {}, {}, device).empty());
 }
 
 TEST_CASE("every shipped winner may serve its problem on its device") {

@@ -13,8 +13,15 @@ constexpr std::size_t kFastest = 8;
 
 }  // namespace
 
-std::vector<KernelConfig> remembered_configs(const GemmProblem& problem, const std::vector<MeasuredCandidate>& rows,
-                                             const DeviceInfo& device) {
+GemmProblem with_other_16_bit_type(GemmProblem problem) {
+    for (ElementType* type : {&problem.type_a, &problem.type_b, &problem.type_c}) {
+        if (is_16_bit(*type)) *type = *type == ElementType::f16 ? ElementType::bf16 : ElementType::f16;
+    }
+    return problem;
+}
+
+std::vector<KernelConfig> remembered_configs(const GemmProblem& problem, const std::vector<KernelConfig>& winners,
+                                             const std::vector<MeasuredCandidate>& rows, const DeviceInfo& device) {
     std::vector<KernelConfig> configs;
     const auto add = [&](const KernelConfig& config) {
         // Rows of other compute modes are among them.
@@ -22,13 +29,17 @@ std::vector<KernelConfig> remembered_configs(const GemmProblem& problem, const s
             !why_inaccurate(problem, config))
             configs.push_back(config);
     };
+    for (const KernelConfig& winner : winners) add(winner);
+    const std::size_t most = configs.size() + kFastest;
     for (const MeasuredCandidate& row : verified_times(rows)) {
-        if (configs.size() == kFastest) break;
+        if (configs.size() == most) break;
         add(row.config);
     }
-    for (const WinnerRow& winner : shipped_winners())
-        if (winner.problem == problem && winner.device == device.name && winner.compute_capability == device.compute_capability())
-            add(winner.config);
+    for (const GemmProblem& alike : {problem, with_other_16_bit_type(problem)}) {
+        for (const WinnerRow& winner : shipped_winners())
+            if (winner.problem == alike && winner.device == device.name && winner.compute_capability == device.compute_capability())
+                add(winner.config);
+    }
     return configs;
 }
 

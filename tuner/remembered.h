@@ -8,9 +8,13 @@
 
 namespace tmm {
 
-// Those that serve the problem: the fastest few of what was measured, then the winner that ships with tmm. rows: the problem's, the newest
-// first, as TuningDatabase::measurements gives them.
-std::vector<KernelConfig> remembered_configs(const GemmProblem& problem, const std::vector<MeasuredCandidate>& rows,
-                                             const DeviceInfo& device);
+// The problem with the other type of 16 bits: kernels take as long for both, near enough to say which are worth measuring. Others as they
+// are.
+GemmProblem with_other_16_bit_type(GemmProblem problem);
+
+// Those that serve the problem: `winners`, the fastest few of what was measured, and the winner that ships with tmm, with either type of
+// 16 bits. rows: the problem's, the newest first, as TuningDatabase::measurements gives them.
+std::vector<KernelConfig> remembered_configs(const GemmProblem& problem, const std::vector<KernelConfig>& winners,
+                                             const std::vector<MeasuredCandidate>& rows, const DeviceInfo& device);
 
 }  // namespace tmm

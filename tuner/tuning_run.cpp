@@ -44,14 +44,6 @@ std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort
     return candidates;
 }
 
-// The problem with the other type of 16 bits: kernels take as long for both, near enough to say which are worth measuring.
-GemmProblem with_other_16_bit_type(GemmProblem problem) {
-    for (ElementType* type : {&problem.type_a, &problem.type_b, &problem.type_c}) {
-        if (is_16_bit(*type)) *type = *type == ElementType::f16 ? ElementType::bf16 : ElementType::f16;
-    }
-    return problem;
-}
-
 std::vector<MeasuredCandidate> measured_before(const GemmProblem& problem, TuningDatabase& database) {
     std::vector<MeasuredCandidate> rows = database.measurements(problem);
     return rows.empty() && is_16_bit(problem.type_a) ? database.measurements(with_other_16_bit_type(problem)) : rows;
@@ -74,6 +66,14 @@ std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort
     return fastest_measured(predicted, all, rows);
 }
 
+// What won for the problem, and for that with the other type of 16 bits: in run-offs, whose order times taken one by one may not show.
+std::vector<KernelConfig> winners_before(const GemmProblem& problem, TuningDatabase& database) {
+    std::vector<KernelConfig> winners;
+    for (const GemmProblem& alike : {problem, with_other_16_bit_type(problem)})
+        if (const auto decision = database.decision(alike)) winners.push_back(decision->config);
+    return winners;
+}
+
 // The search's candidates; behind the first of them, which is the default, those that are known to be fast: what a search offers changes
 // with tmm, a budget may end it early, and a winner must not be lost by that.
 std::vector<Candidate> candidates_and_remembered(const GemmProblem& problem, Effort effort, Group& group, TuningDatabase& database) {
@@ -81,7 +81,8 @@ std::vector<Candidate> candidates_and_remembered(const GemmProblem& problem, Eff
     if (candidates.empty()) return candidates;
     const DeviceInfo& device = group.environment.device;
     auto next = candidates.begin() + 1;
-    for (const KernelConfig& config : remembered_configs(problem, database.measurements(problem), device)) {
+    const std::vector<KernelConfig> winners = winners_before(problem, database);
+    for (const KernelConfig& config : remembered_configs(problem, winners, database.measurements(problem), device)) {
         if (config == candidates.front().config) continue;
         const auto place = std::find_if(next, candidates.end(), [&](const Candidate& candidate) { return candidate.config == config; });
         if (place == candidates.end())

@@ -218,7 +218,8 @@ TEST_CASE_FIXTURE(Fixture, "blocks that walk over the work are no more than the 
     CHECK(grid(tile + ",split_k=4,cluster=4", 30) == 32 * 32 * 4);
 }
 
-TEST_CASE_FIXTURE(Fixture, "kernels that overlap begin early, of others what sums parts up does, and no SM holds more than its share of the product's blocks") {
+TEST_CASE_FIXTURE(Fixture,
+                  "kernels that overlap begin early, of others what sums parts up, and no SM holds more than its share of the blocks") {
     problem = parse_shape("512x512x512 dtype=bf16").problem;
     const std::string tile = "family=wgmma,block_m=64,block_n=64,block_k=64,stages=2,vector_width=8,boundary=hardware,min_blocks=2";
     const auto launches_of = [&](const std::string& config) {

@@ -26,9 +26,7 @@ __device__ inline void store_result(Element<signature.type_c>* c, float sum, flo
 // The same with what C held before, which counts only where beta is not 0.
 template <class C>
 __device__ inline C result_of(float sum, C before, float alpha, float beta) {
-    float result = alpha * sum;
-    if (beta != 0.0f) result = fmaf(beta, to_float(before), result);
-    return from_float<C>(result);
+    return from_float<C>(beta != 0.0f ? fmaf(beta, to_float(before), alpha * sum) : alpha * sum);
 }
 
 // `width` neighbouring elements of a row, of which the first `valid` exist.

@@ -23,12 +23,6 @@ __device__ inline void store_result(Element<signature.type_c>* c, float sum, flo
     *c = from_float<Element<signature.type_c>>(result);
 }
 
-// The same with what C held before, which counts only where beta is not 0.
-template <class C>
-__device__ inline C result_of(float sum, C before, float alpha, float beta) {
-    return from_float<C>(beta != 0.0f ? fmaf(beta, to_float(before), alpha * sum) : alpha * sum);
-}
-
 // `width` neighbouring elements of a row, of which the first `valid` exist.
 template <KernelSignature signature, int width>
 __device__ inline void store_results(Element<signature.type_c>* c, const float* sums, float alpha, float beta, int valid) {

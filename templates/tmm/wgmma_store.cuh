@@ -114,7 +114,7 @@ struct Staged {
     using Type = C;
     __device__ static float made(float sum, float alpha) { return alpha * sum; }
     template <int width>
-    __device__ static void store(C* c, const Type* staged, const Vector<C, width>&, float, float) {
+    __device__ static void store(C* c, const Type* staged, float, float) {
         store_vector_global(c, load_vector<width>(staged));
     }
 };
@@ -124,11 +124,8 @@ struct Staged<target, true> {
     using Type = float;
     __device__ static float made(float sum, float) { return sum; }
     template <int width>
-    __device__ static void store(C* c, const Type* staged, const Vector<C, width>& before, float alpha, float beta) {
-        Vector<C, width> results;
-#pragma unroll
-        for (int i = 0; i < width; ++i) results.element[i] = result_of(staged[i], before.element[i], alpha, beta);
-        store_vector_global(c, results);
+    __device__ static void store(C* c, const Type* staged, float alpha, float beta) {
+        store_results<target, width>(c, staged, alpha, beta, width);
     }
 };
 
@@ -182,40 +179,6 @@ __device__ inline void store_unaligned_rows(const Destination& destination, int 
     }
 }
 
-// A warp's vectors of some staged rows, one a lane in each turn, where C has them whole.
-template <KernelSignature target, int rows, int row_length, int width>
-struct RowVectors {
-    using C = Element<target.type_c>;
-    static constexpr int elements = rows * row_length;
-    static constexpr int of_turn = 32 * width;
-    static constexpr int turns = (elements + of_turn - 1) / of_turn;
-    // Reading C takes as long as memory does. More at once would not fit the registers beside the sums.
-    static constexpr int turns_at_once = target.reads_c && turns > 1 ? 2 : 1;
-
-    // What C holds.
-    Vector<C, width> before[turns_at_once] = {};
-
-    // Calls visit with each of the lane's vectors of the turns from `first` on that go together: the turn of them, the row and the column.
-    template <class Destination, class Visit>
-    __device__ static void for_each(const Destination& destination, int row0, int column0, int lane, int first, Visit&& visit) {
-#pragma unroll
-        for (int turn = 0; turn < turns_at_once; ++turn) {
-            const int element = (first + turn) * of_turn + lane * width;
-            const int row = element / row_length;
-            const int column = element % row_length;
-            if ((elements % (of_turn * turns_at_once) == 0 || element < elements) &&
-                destination.has(row0 + row + 1, column0 + column + width))
-                visit(turn, row, column);
-        }
-    }
-    template <class Destination>
-    __device__ void read(const Destination& destination, int row0, int column0, int lane, int first) {
-        if (destination.beta == 0.0f) return;
-        for_each(destination, row0, column0, lane, first,
-                 [&](int turn, int row, int column) { before[turn] = load_vector<width>(destination.at(row0 + row, column0 + column)); });
-    }
-};
-
 // Each warp turns its 16 rows of the sums into rows of C in shared memory, `staged_columns` columns after the other, and writes those
 // by vectors, at C's edges as far as they exist. With swap_ab the sums' rows are C's columns.
 template <KernelSignature signature, KernelConfig config>
@@ -230,7 +193,6 @@ __device__ inline void store_tile(const Destination<signature, config>& destinat
     constexpr int rows = config.swap_ab ? columns : kWarpRows;
     constexpr int aligned = D::target.align_c / static_cast<int>(sizeof(typename D::C));
     constexpr int width = aligned < row_length ? aligned : row_length;
-    using Vectors = RowVectors<D::target, rows, row_length, width>;
     T* const staged = reinterpret_cast<T*>(staged_bytes);
     const int thread = ptx::thread_here();
     const int warp = thread % kWarpgroup / 32;
@@ -241,27 +203,26 @@ __device__ inline void store_tile(const Destination<signature, config>& destinat
 #pragma unroll
         for (int first_column = 0; first_column < group_n(config); first_column += columns) {
             const int right = group_column + first_column;
-            const int row0 = config.swap_ab ? right : left;
-            const int column0 = config.swap_ab ? left : right;
-            Vectors vectors;
-            // While the sums are staged.
-            if constexpr (D::target.reads_c) vectors.read(destination, row0, column0, lane, 0);
             put_sums<config, T, D::target.type_c, columns>(
                 sums.of[i], lane, first_column, [&](float sum) { return S::made(sum, destination.alpha); },
                 [&](int row, int column) { return staged + row * distance + column; });
             // The warp's sums are there.
             __syncwarp();
+            const int row0 = config.swap_ab ? right : left;
+            const int column0 = config.swap_ab ? left : right;
             if constexpr (sizeof(T) == 2 && width < kChunkElements) {
                 store_unaligned_rows<rows, row_length, distance>(destination, row0, column0, lane, staged);
             } else {
+                constexpr int elements = rows * row_length;
+                constexpr int pass = 32 * width;
 #pragma unroll 1
-                for (int first = 0; first < Vectors::turns; first += Vectors::turns_at_once) {
-                    if constexpr (D::target.reads_c)
-                        if (first > 0) vectors.read(destination, row0, column0, lane, first);
-                    Vectors::for_each(destination, row0, column0, lane, first, [&](int turn, int row, int column) {
+                for (int first = 0; first < elements; first += pass) {
+                    const int element = first + lane * width;
+                    const int row = element / row_length;
+                    const int column = element % row_length;
+                    if ((elements % pass == 0 || element < elements) && destination.has(row0 + row + 1, column0 + column + width))
                         S::template store<width>(destination.at(row0 + row, column0 + column), staged + row * distance + column,
-                                                 vectors.before[turn], destination.alpha, destination.beta);
-                    });
+                                                 destination.alpha, destination.beta);
                 }
                 // What the last vector of each row has of C, where C ends within it.
                 const int columns_here = destination.columns - column0;
@@ -270,11 +231,9 @@ __device__ inline void store_tile(const Destination<signature, config>& destinat
                     for (int element = lane; element < rows * width; element += 32) {
                         const int row = element / width;
                         const int column = columns_here / width * width + element % width;
-                        if (!destination.has(row0 + row + 1, column0 + column + 1)) continue;
-                        typename D::C* const c = destination.at(row0 + row, column0 + column);
-                        Vector<typename D::C, 1> before = {};
-                        if (D::target.reads_c && destination.beta != 0.0f) before = load_vector<1>(c);
-                        S::template store<1>(c, staged + row * distance + column, before, destination.alpha, destination.beta);
+                        if (destination.has(row0 + row + 1, column0 + column + 1))
+                            S::template store<1>(destination.at(row0 + row, column0 + column), staged + row * distance + column,
+                                                 destination.alpha, destination.beta);
                     }
                 }
             }

@@ -13,11 +13,13 @@ constexpr std::size_t kFastest = 8;
 
 }  // namespace
 
-GemmProblem with_other_16_bit_type(GemmProblem problem) {
-    for (ElementType* type : {&problem.type_a, &problem.type_b, &problem.type_c}) {
+std::vector<GemmProblem> problems_alike(const GemmProblem& problem) {
+    if (!is_16_bit(problem.type_a)) return {problem};
+    GemmProblem other = problem;
+    for (ElementType* type : {&other.type_a, &other.type_b, &other.type_c}) {
         if (is_16_bit(*type)) *type = *type == ElementType::f16 ? ElementType::bf16 : ElementType::f16;
     }
-    return problem;
+    return {problem, other};
 }
 
 std::vector<KernelConfig> remembered_configs(const GemmProblem& problem, const std::vector<KernelConfig>& winners,
@@ -35,7 +37,7 @@ std::vector<KernelConfig> remembered_configs(const GemmProblem& problem, const s
         if (configs.size() == most) break;
         add(row.config);
     }
-    for (const GemmProblem& alike : {problem, with_other_16_bit_type(problem)}) {
+    for (const GemmProblem& alike : problems_alike(problem)) {
         for (const WinnerRow& winner : shipped_winners())
             if (winner.problem == alike && winner.device == device.name && winner.compute_capability == device.compute_capability())
                 add(winner.config);

@@ -8,9 +8,8 @@
 
 namespace tmm {
 
-// The problem with the other type of 16 bits: kernels take as long for both, near enough to say which are worth measuring. Others as they
-// are.
-GemmProblem with_other_16_bit_type(GemmProblem problem);
+// The problem and, of 16 bits, that with the other type: kernels take as long for both, near enough to say which are worth measuring.
+std::vector<GemmProblem> problems_alike(const GemmProblem& problem);
 
 // Those that serve the problem: `winners`, the fastest few of what was measured, and the winner that ships with tmm, with either type of
 // 16 bits. rows: the problem's, the newest first, as TuningDatabase::measurements gives them.

@@ -45,8 +45,11 @@ std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort
 }
 
 std::vector<MeasuredCandidate> measured_before(const GemmProblem& problem, TuningDatabase& database) {
-    std::vector<MeasuredCandidate> rows = database.measurements(problem);
-    return rows.empty() && is_16_bit(problem.type_a) ? database.measurements(with_other_16_bit_type(problem)) : rows;
+    for (const GemmProblem& alike : problems_alike(problem)) {
+        std::vector<MeasuredCandidate> rows = database.measurements(alike);
+        if (!rows.empty()) return rows;
+    }
+    return {};
 }
 
 // The same, but where a quick search finds that its problem was measured before, with kernels of an earlier text, say, it takes those
@@ -69,7 +72,7 @@ std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort
 // What won for the problem, and for that with the other type of 16 bits: in run-offs, whose order times taken one by one may not show.
 std::vector<KernelConfig> winners_before(const GemmProblem& problem, TuningDatabase& database) {
     std::vector<KernelConfig> winners;
-    for (const GemmProblem& alike : {problem, with_other_16_bit_type(problem)})
+    for (const GemmProblem& alike : problems_alike(problem))
         if (const auto decision = database.decision(alike)) winners.push_back(decision->config);
     return winners;
 }

@@ -92,20 +92,6 @@ private:
     WorkItem first_;
 };
 
-// Where the slab is brought from that is to begin at row (of the left operand) or column (of the right one) `outer`, of `extent`. With
-// ends_with_matrix at a multiple of 8 still:
-//
-//     extent = 84:   | slab 0: 0 ... 63 | slab 1: 64 ... 127 |   ----->   0 ... 63 and 24 ... 87
-template <TileLayout tile, bool ends_with_matrix>
-__device__ inline int place_of_slab(int outer, i64 extent) {
-    if constexpr (ends_with_matrix) {
-        constexpr int chunk = 16 / tile.element_bytes;
-        const int last = static_cast<int>((extent + chunk - 1) / chunk * chunk) - row_elements(tile);
-        if (last >= 0 && outer > last) return last;
-    }
-    return outer;
-}
-
 // Where a side of the ring stands. The parity of a barrier's phase turns each time the ring comes round.
 template <int stages>
 struct RingPlace {
@@ -208,16 +194,24 @@ public:
     static constexpr TileLayout left = left_tile(config, signature);
     static constexpr TileLayout right = right_tile(config, signature);
 
-    __device__ static i64 rows_of_left(const GemmArgs& args) { return config.swap_ab ? args.n : args.m; }
-    __device__ static i64 columns_of_right(const GemmArgs& args) { return config.swap_ab ? args.m : args.n; }
-    // Where a slab of the left, or right, tile is brought from.
-    __device__ static int left_slab(const GemmArgs& args, int outer) { return place<left>(outer, rows_of_left(args)); }
-    __device__ static int right_slab(const GemmArgs& args, int outer) { return place<right>(outer, columns_of_right(args)); }
+    // Where a slab of the left, or right, tile is brought from that is to begin at this row, or column.
+    __device__ static int left_slab(const GemmArgs& args, int outer) { return place_of_slab<left>(outer, rows_of_left(args)); }
+    __device__ static int right_slab(const GemmArgs& args, int outer) { return place_of_slab<right>(outer, columns_of_right(args)); }
 
 private:
+    __device__ static i64 rows_of_left(const GemmArgs& args) { return config.swap_ab ? args.n : args.m; }
+    __device__ static i64 columns_of_right(const GemmArgs& args) { return config.swap_ab ? args.m : args.n; }
+    // A slab that ends with the matrix begins at a multiple of 8 still:
+    //
+    //     extent = 84:   | slab 0: 0 ... 63 | slab 1: 64 ... 127 |   ----->   0 ... 63 and 24 ... 87
     template <TileLayout tile>
-    __device__ static int place(int outer, i64 extent) {
-        return place_of_slab<tile, slabs_end_with_matrix(config, signature, tile)>(outer, extent);
+    __device__ static int place_of_slab(int outer, i64 extent) {
+        if constexpr (slabs_end_with_matrix(config, signature, tile)) {
+            constexpr int chunk = 16 / tile.element_bytes;
+            const int last = static_cast<int>((extent + chunk - 1) / chunk * chunk) - row_elements(tile);
+            if (last >= 0 && outer > last) return last;
+        }
+        return outer;
     }
     __device__ unsigned char* left_tile_of(int stage) const { return tiles_ + stage * (tile_bytes(left) + tile_bytes(right)); }
     __device__ unsigned char* right_tile_of(int stage) const { return left_tile_of(stage) + tile_bytes(left); }
@@ -237,7 +231,7 @@ private:
 #pragma unroll
         for (int slab = 0; slab < tile.planes * slabs(tile); ++slab) {
             const int distance = slab % slabs(tile) * row_elements(tile);
-            const int x = tile.along_k ? k + distance : place<tile>(outer + distance, extent);
+            const int x = tile.along_k ? k + distance : place_of_slab<tile>(outer + distance, extent);
             const int y = (tile.along_k ? outer : k) + first_row;
             unsigned char* const to = destination + slab * slab_bytes(tile) + first_row * kRowBytes;
             if constexpr (shares > 1)

@@ -124,10 +124,13 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
         const bool small = squares < 2 * device.sm_count && problem.n >= wgmma::kRows;
         const bool many_swapped = swap && problem.m > kMostSwappedRows && !small && !left_is_b;
         if (many_swapped && problem.n < wgmma::kRows) continue;
+        // Of a right operand whose rows run along the columns of the product whole slabs are brought.
+        const bool whole_slabs = swap ? problem.op_a == Operation::transpose : problem.op_b == Operation::none;
+        const int narrowest = whole_slabs && planes == 1 ? row_elements : 8;
         for (const Rows& rows : kRows) {
             for (const int block_n : kColumns) {
                 // Columns far beyond the matrix are wasted; narrow tiles of a wide one load the left operand again and again.
-                if (block_n >= 2 * right && block_n > 8) continue;
+                if (block_n >= 2 * right && block_n > narrowest) continue;
                 if (many_swapped && block_n % wgmma::kRows == 0) continue;
                 if (block_n < 64 && right > i64{4} * block_n && !small) continue;
                 // Few rows are bound by memory, and the more blocks an SM holds, the more evenly they share it.

@@ -134,8 +134,23 @@ TEST_CASE("few rows of C are columns of the instruction") {
         const std::vector<KernelConfig> found = wgmma_of(search_space(problem, device, Effort::normal));
         CHECK(std::count_if(found.begin(), found.end(), [](const KernelConfig& c) { return c.swap_ab == 1; }) >= 8);
     }
-    for (const KernelConfig& config : wgmma_of(search_space(parse_shape("4096x16x4096 dtype=bf16").problem, device, Effort::normal)))
-        CHECK(config.swap_ab == 0);
+}
+
+TEST_CASE("few columns of C are columns of the instruction, as many of them as a slab has where rows of B run along N") {
+    const DeviceInfo device = assumed_device("90");
+    for (const char* text :
+         {"4096x16x4096 dtype=bf16", "28672x3x8192 dtype=bf16", "11008x32x4096 dtype=f16 ops=tn", "4096x16x4096 dtype=bf16 ops=nt"}) {
+        CAPTURE(text);
+        const GemmProblem problem = parse_shape(text).problem;
+        const bool along_n = problem.op_b == Operation::none;
+        CHECK(default_config(problem, device).family == family::wgmma);
+        const std::vector<KernelConfig> found = wgmma_of(search_space(problem, device, Effort::normal));
+        CHECK(found.size() >= 24);
+        for (const KernelConfig& config : found) {
+            CHECK(config.swap_ab == 0);
+            CHECK(config.block_n <= (along_n ? 64 : 32));
+        }
+    }
 }
 
 TEST_CASE("of many rows, too, tiles are offered that fill the SMs in whole waves, and none in two ways that are alike") {

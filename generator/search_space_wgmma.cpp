@@ -48,15 +48,20 @@ double ceil_divide(double a, double b) {
     return std::ceil(a / b);
 }
 
-// As many stages as min_blocks blocks on an SM leave room for.
-int stages_that_fit(KernelConfig config, const KernelSignature& signature, const DeviceInfo& device) {
-    config.stages = 0;
-    const std::int64_t fixed = wgmma::shared_bytes(config, signature);
-    config.stages = 1;
-    const std::int64_t stage = wgmma::pipeline_bytes(config, signature) + 16;
+// As many stages as min_blocks blocks on an SM leave room for; and where C is read, as many beside all of it that may come early.
+std::vector<int> stages_worth_trying(KernelConfig config, const KernelSignature& signature, const DeviceInfo& device) {
     const std::int64_t share =
         std::min(device.shared_bytes_per_block, device.shared_bytes_per_sm / config.min_blocks - kReservedSharedBytes);
-    return static_cast<int>(std::min<std::int64_t>(kMostStages, (share - fixed) / stage));
+    config.stages = 0;
+    const int most_boxes = wgmma::boxes_of_warp(config, signature);
+    std::vector<int> worth;
+    for (config.stages = kMostStages; config.stages >= 2; --config.stages) {
+        if (wgmma::shared_bytes(config, signature) > share) continue;
+        const bool all_boxes = wgmma::boxes_of_warp(config, signature) == most_boxes;
+        if (worth.empty() || all_boxes) worth.push_back(config.stages);
+        if (all_boxes) break;
+    }
+    return worth;
 }
 
 }  // namespace
@@ -81,8 +86,6 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
                             .promote_k = planes > 1 ? promoted_depth(planes) : 0};
         KernelSignature signature = main_signature(problem, config);
         signature.align_a = signature.align_b = 16;
-        config.stages = stages_that_fit(config, signature, device);
-        if (config.stages < 2) return;
         const i64 left = swap ? problem.n : problem.m;
         const i64 right = swap ? problem.m : problem.n;
         const double tiles_left = ceil_divide(static_cast<double>(left), config.block_m);
@@ -105,16 +108,17 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
             configs.push_back(config);
         };
         for (config.ping_pong = 0; config.ping_pong <= (takes_turns ? 1 : 0); ++config.ping_pong) {
-            if (config.ping_pong) config.stages = stages_that_fit(config, signature, device);
-            if (config.stages < 2) continue;
-            for (const int raster : {0, 8, 16}) {
-                if (raster != 0 && !many) continue;
-                config.raster = raster;
-                for (const Sharing& sharing : kSharings) add_sharing(sharing);
+            for (const int stages : stages_worth_trying(config, signature, device)) {
+                config.stages = stages;
+                for (const int raster : {0, 8, 16}) {
+                    if (raster != 0 && !many) continue;
+                    config.raster = raster;
+                    for (const Sharing& sharing : kSharings) add_sharing(sharing);
+                }
+                config.raster = 0;
+                if (std::min(problem.m, problem.n) <= kMostThinRows || !rows_are_whole_lines(problem, planes))
+                    for (const Sharing& sharing : kWideSharings) add_sharing(sharing);
             }
-            config.raster = 0;
-            if (std::min(problem.m, problem.n) <= kMostThinRows || !rows_are_whole_lines(problem, planes))
-                for (const Sharing& sharing : kWideSharings) add_sharing(sharing);
         }
     };
     for (const int swap : {0, 1}) {

@@ -29,9 +29,9 @@ struct TensorMapRequest {
     bool reused = false;
 };
 
-// As many as a kernel has matrices; in place, since running a plan allocates nothing.
+// One for each matrix that a kernel reads or writes; in place, since running a plan allocates nothing.
 struct TensorMapRequests {
-    std::array<TensorMapRequest, 3> requests;
+    std::array<TensorMapRequest, 4> requests;
     int count = 0;
 
     const TensorMapRequest* begin() const { return requests.data(); }

@@ -26,6 +26,10 @@ constexpr const char* kManyTiles = "1400x1400x168 dtype=bf16";
 constexpr const char* kBoxes = "block_m=64,block_n=256,block_k=64,stages=2";
 constexpr const char* kAlignedResults = "70x1501x90 dtype=bf16 align=16 lda=96 ldb=1504 ldc=1504";
 constexpr const char* kAlignedColumns = "70x1501x90 dtype=bf16 align=16 ops=tn lda=72 ldb=1504 ldc=1504";
+// C is read as well: in two boxes of each warp, for more tiles than the device has SMs; in eight, of which four come first.
+constexpr const char* kTwoBoxes = "block_m=64,block_n=128,block_k=64,stages=2";
+constexpr const char* kManyTilesOverC = "1400x1400x40 dtype=bf16 beta=1";
+constexpr const char* kFloatResultsOverC = "70x1501x90 dtype=bf16 ctype=f32 align=16 lda=96 ldb=1504 ldc=1504 beta=1";
 constexpr const char* kFloats = "70x130x333";
 constexpr const char* kFloatsOfOneTile = "70x130x61";
 
@@ -61,7 +65,7 @@ const std::vector<WgmmaFault>& wgmma_faults() {
         {"both consumers take the same tiles of C", "tmm/wgmma.cuh", "if (turn % 2 != consumer) {", "if (turn % 2 != 0) {", kTurns,
          kPaddedRows},
         {"a consumer takes the tiles before its own", "tmm/wgmma.cuh", "pipeline.skip(item);", "", kTurns, kManyTiles},
-        {"a consumer does not wait for its turn", "tmm/wgmma.cuh", "pipeline.wait_turn(consumer, turn / 2);", "", kTurns, kManyTiles},
+        {"a consumer does not wait for its turn", "tmm/wgmma.cuh", "pipeline.wait_turn(consumer, turn / 2);", ";", kTurns, kManyTiles},
         {"a turn is passed on before all warps have had theirs", "tmm/wgmma_pipeline.cuh",
          "__syncwarp();\n            if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(turn_",
          "for (int i = threadIdx.x % kWarpgroup == 0 ? 0 : 4; i < 4; ++i) ptx::mbarrier_arrive(turn_", kTurns, kManyShortTiles, false},
@@ -71,14 +75,24 @@ const std::vector<WgmmaFault>& wgmma_faults() {
          kManyTiles},
         {"a box is filled while it is still read", "tmm/wgmma_boxes.cuh",
          "if (lane == 0) ptx::cp_async_bulk_wait_group_read<kBoxes - 1>();", "", kBoxes, kAlignedResults},
-        {"a box leaves before the whole warp has filled it", "tmm/wgmma_boxes.cuh", "// The box is full.\n                __syncwarp();",
-         "", kBoxes, kAlignedResults, false},
+        {"a box leaves before the whole warp has filled it", "tmm/wgmma_boxes.cuh", "// The box is full.\n            __syncwarp();", "",
+         kBoxes, kAlignedResults, false},
         {"the copy engine is not told what was written", "tmm/wgmma_boxes.cuh", "ptx::fence_proxy_async();", "", kBoxes, kAlignedResults,
          false},
-        {"a thread ends before its boxes have been read", "tmm/wgmma_boxes.cuh", "ptx::cp_async_bulk_wait_group_read<0>();", "", kBoxes,
-         kAlignedResults, false},
-        {"the end of a row is left out", "tmm/wgmma_boxes.cuh", "if (exists && x <= whole && whole < x + kRowLength)", "if (false)", kBoxes,
-         kAlignedResults},
+        {"a thread ends before its boxes have been read", "tmm/wgmma_boxes.cuh",
+         "void finish() const {\n        ptx::cp_async_bulk_wait_group_read<0>();", "void finish() const {", kBoxes, kAlignedResults,
+         false},
+        {"a box is filled before what C holds has landed in it", "tmm/wgmma_boxes.cuh",
+         "while (!ptx::mbarrier_try_wait_parity(landed_ + next_.stage, next_.parity)) {\n                }", "", kTwoBoxes,
+         kManyTilesOverC},
+        {"what C holds comes where a box of the tile before has yet to leave", "tmm/wgmma_boxes.cuh",
+         "!= 0) return;\n        ptx::cp_async_bulk_wait_group_read<0>();", "!= 0) return;", kTwoBoxes, kManyTilesOverC, false},
+        {"what C holds comes where a box of this tile has yet to leave", "tmm/wgmma_boxes.cuh", "ptx::cp_async_bulk_wait_group_read<1>();",
+         "", kBoxes, kFloatResultsOverC, false},
+        {"what C holds comes to the wrong box", "tmm/wgmma_boxes.cuh", "(next_.stage + kBoxes - 2) % kBoxes",
+         "(next_.stage + kBoxes - 1) % kBoxes", kBoxes, kFloatResultsOverC},
+        {"the end of a row is left out", "tmm/wgmma_boxes.cuh", "if (to.exists && to.x <= whole && whole < to.x + kRowLength)",
+         "if (false)", kBoxes, kAlignedResults},
         {"a box goes to where its slab would be, did it not end with the rows of B", "tmm/wgmma_boxes.cuh",
          "P::right_slab(args_, right_slab) + in_right_slab", "right_slab + in_right_slab", kBoxes, kAlignedResults},
         {"a box goes to where its slab would be, did it not end with the columns of A", "tmm/wgmma_boxes.cuh",

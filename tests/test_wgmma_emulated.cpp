@@ -90,12 +90,21 @@ TEST_CASE("results leave in boxes of every width, and by whole chunks where rows
              Case{"block_m=128,block_n=128,block_k=64,stages=2,warps_n=2", "203x301x70 dtype=bf16 ops=tn align=16 lda=208 ldb=304 ldc=304"},
              Case{"block_m=128,block_n=128,block_k=64,stages=2,swap_ab=1",
                   "203x301x70 dtype=f16 ctype=f32 ops=tn align=16 lda=208 ldb=304 ldc=304"},
-             // C is read as well: in two vectors a lane, in four, in sixteen elements; of a transposed product; where rows end within a
-             // vector.
+             // C is read as well: rows of 128 and 16 bytes, of floats, more of them than boxes, of transposed products, of several tiles of
+             // a block, of slabs that could end with the matrix; and rows that start anywhere.
              Case{"block_m=64,block_n=128,block_k=64,stages=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=208 beta=1"},
+             Case{"block_m=64,block_n=40,block_k=64,stages=2", "130x200x70 dtype=f16 ops=nt align=16 lda=72 ldb=72 beta=1"},
              Case{"block_m=64,block_n=96,block_k=64,stages=2", "70x200x70 dtype=bf16 ctype=f32 ops=nt align=16 lda=72 ldb=72 beta=1"},
-             Case{kSmall, "70x133x70 dtype=f16 align=16 lda=72 ldb=136 ldc=135 beta=1"},
+             Case{"block_m=128,block_n=256,block_k=64,stages=2,warps_n=2",
+                  "140x203x70 dtype=bf16 ctype=f32 align=16 lda=72 ldb=208 ldc=204 beta=1"},
              Case{"block_m=64,block_n=40,block_k=64,stages=2,swap_ab=1", "50x203x70 dtype=bf16 align=16 lda=72 ldb=208 ldc=208 beta=1"},
+             Case{"block_m=64,block_n=128,block_k=64,stages=2,swap_ab=1",
+                  "203x70x70 dtype=f16 ctype=f32 ops=nt align=16 lda=72 ldb=72 ldc=72 beta=1"},
+             Case{"block_m=128,block_n=128,block_k=64,stages=2,ping_pong=1",
+                  "600x3000x40 dtype=bf16 ops=nt batch=2 align=16 lda=40 ldb=40 beta=1"},
+             Case{"block_m=128,block_n=128,block_k=64,stages=2,warps_n=2",
+                  "203x301x70 dtype=bf16 ops=tn align=16 lda=208 ldb=304 ldc=304 beta=1"},
+             Case{kSmall, "70x133x70 dtype=f16 align=16 lda=72 ldb=136 ldc=135 beta=1"},
              // Rows that start anywhere.
              Case{kSmall, "70x133x70 dtype=bf16 align=16 lda=72 ldb=136 ldc=135"},
              Case{kSmall, "70x5x70 dtype=f16 align=16 lda=72 ldb=8 ldc=5"},

@@ -231,11 +231,28 @@ TEST_CASE("TMA is told whole chunks of C's rows, where they are aligned") {
         CHECK(c.box_rows == box_rows);
         CHECK(c.box_columns == box_columns);
     }
-    // Unaligned rows, C that is read, and parts of sums.
-    for (const char* shape : {"200x333x64 dtype=bf16 ldb=336", "200x328x64 dtype=bf16 beta=1"})
-        CHECK(bound(parse_shape(shape).problem, parse_config(kTile)).maps.count == 2);
+    // Unaligned rows, and parts of sums.
+    CHECK(bound(parse_shape("200x333x64 dtype=bf16 ldb=336").problem, parse_config(kTile)).maps.count == 2);
+    CHECK(bound(parse_shape("200x333x64 dtype=bf16 ldb=336 beta=1").problem, parse_config(kTile)).maps.count == 2);
     for (const char* changes : {",split_k=2", ",split_k=2,cluster=2"})
         CHECK(bound(parse_shape("200x328x640 dtype=bf16").problem, parse_config(kTile + changes)).maps.count == 2);
+}
+
+TEST_CASE("of C that is read TMA brings all that a row has") {
+    const Bound plan = bound(parse_shape("200x333x64 dtype=bf16 ldb=336 ldc=336 beta=1").problem, parse_config(kTile));
+    REQUIRE(plan.maps.count == 4);
+    TensorMapRequest before = plan.maps.requests[1];
+    CHECK(before.offset ==
+          static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&plan.args.before) - reinterpret_cast<const std::byte*>(&plan.args)));
+    CHECK(before.columns == 333);
+    check_limits(before);
+    const TensorMapRequest& result = plan.maps.requests[0];
+    CHECK(result.columns == 328);
+    CHECK(before.address == result.address);
+    CHECK(before.rows == result.rows);
+    CHECK(before.row_bytes == result.row_bytes);
+    CHECK(before.box_rows == result.box_rows);
+    CHECK(before.box_columns == result.box_columns);
 }
 
 TEST_CASE("a call that reads no operands needs no maps of them") {

@@ -81,20 +81,25 @@ inline void bulk_copy(void* destination, unsigned address, const TensorMap* map,
     __builtin_memcpy(&copy.matrix, map, sizeof copy.matrix);
     host::services->start_bulk_copy(copy);
 }
-// Where TMA refuses, or swizzles otherwise than wgmma's descriptors say.
-inline unsigned destination_address(void* destination, host::Site site) {
-    const unsigned address = host::services->shared_address(destination, site);
-    if (address % 1024 != 0) host::services->fail("TMA with the 128-byte swizzle to an address that is no multiple of 1024", site);
+// Of a box in shared memory, which TMA refuses elsewhere, or swizzles otherwise than its readers think.
+inline unsigned box_address(const void* box, const TensorMap* map, host::Site site) {
+    host::EncodedMatrix matrix;
+    __builtin_memcpy(&matrix, map, sizeof matrix);
+    const unsigned address = host::services->shared_address(box, site);
+    // The span of the swizzle; without one the 128 bytes that the instruction wants.
+    const int row_bytes = matrix.box_columns * matrix.element_bytes;
+    if (address % static_cast<unsigned>(row_bytes > 16 ? 8 * row_bytes : 128) != 0)
+        host::services->fail("a box's address is no multiple of its swizzle's span", site);
     return address;
 }
 inline void cp_async_bulk_tensor_3d(void* destination, const TensorMap* map, int x, int y, int z, unsigned long long* barrier,
                                     TMM_HOST_SITE) {
-    bulk_copy(destination, destination_address(destination, {file, line}), map, x, y, z, barrier);
+    bulk_copy(destination, box_address(destination, map, {file, line}), map, x, y, z, barrier);
 }
 inline void cp_async_bulk_tensor_3d_multicast(void* destination, const TensorMap* map, int x, int y, int z, unsigned long long* barrier,
                                               unsigned short blocks, TMM_HOST_SITE) {
     const host::Site site{file, line};
-    const unsigned address = destination_address(destination, site);
+    const unsigned address = box_address(destination, map, site);
     for (int rank = 0; rank < 16; ++rank) {
         if (!(blocks >> rank & 1)) continue;
         bulk_copy(const_cast<void*>(host::services->map_shared(destination, rank, site)), address, map, x, y, z,
@@ -109,16 +114,13 @@ inline void cp_async_bulk_tensor_3d_store(const TensorMap* map, int x, int y, in
     host::BulkCopy copy{};
     __builtin_memcpy(&copy.matrix, map, sizeof copy.matrix);
     copy.shared = static_cast<unsigned char*>(const_cast<void*>(source));
-    copy.address = host::services->shared_address(source, {file, line});
+    copy.address = box_address(source, map, {file, line});
     copy.x = x;
     copy.y = y;
     copy.z = z;
-    // The span of the swizzle; without one the 128 bytes that the instruction wants.
-    const int row_bytes = copy.matrix.box_columns * copy.matrix.element_bytes;
-    if (copy.address % static_cast<unsigned>(row_bytes > 16 ? 8 * row_bytes : 128) != 0)
-        host::services->fail("a box's address is no multiple of its swizzle's span", {file, line});
     host::services->start_bulk_store(copy, {file, line});
 }
+inline void cp_async_bulk_prefetch_tensor_3d(const TensorMap*, int, int, int) {}
 inline void cp_async_bulk_commit_group() {
     host::services->commit_bulk_stores();
 }

@@ -13,7 +13,13 @@ namespace tmm {
 template <KernelConfig config>
 constexpr bool is_partial = config.split_k > config.cluster;
 
-// beta = 0 never reads C, so that NaN there does not spread.
+// What becomes of a sum where C holds `before`, not yet rounded: beta = 0 never counts it, so that NaN there does not spread.
+template <class C>
+__device__ inline float result_of(float sum, C before, float alpha, float beta) {
+    return beta != 0.0f ? fmaf(beta, to_float(before), alpha * sum) : alpha * sum;
+}
+
+// beta = 0 never reads C.
 template <KernelSignature signature>
 __device__ inline void store_result(Element<signature.type_c>* c, float sum, float alpha, float beta) {
     float result = alpha * sum;

@@ -236,6 +236,10 @@ __device__ inline void cp_async_bulk_tensor_3d_store(const TensorMap* map, int x
                  "r"(shared_address(source))
                  : "memory");
 }
+// A box comes to the L2 cache.
+__device__ inline void cp_async_bulk_prefetch_tensor_3d(const TensorMap* map, int x, int y, int z) {
+    asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global.tile [%0, {%1, %2, %3}];" ::"l"(map), "r"(x), "r"(y), "r"(z) : "memory");
+}
 __device__ inline void cp_async_bulk_commit_group() {
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }

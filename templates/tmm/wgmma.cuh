@@ -67,8 +67,8 @@ __device__ void kernel(const WgmmaArgs& args) {
         pipeline_bytes(config, signature) > part_bytes(config) ? pipeline_bytes(config, signature) : part_bytes(config);
     unsigned char* const tiles = shared.take<unsigned char, static_cast<int>(tiles_bytes)>()[0];
     const SharedTiles<unsigned char> staged =
-        shared.take<unsigned char, staged_tile_bytes(config, signature), consumers(config) * kWarpgroup / 32>();
-    unsigned long long* const barriers = shared.take<unsigned long long, tmm::wgmma::barriers(config)>()[0];
+        shared.take<unsigned char, staged_tile_bytes(config, signature), warps_of_consumers(config)>();
+    unsigned long long* const barriers = shared.take<unsigned long long, tmm::wgmma::barriers(config, signature)>()[0];
 
     Pipeline<signature, config> pipeline(tiles, barriers);
     if (threadIdx.x == 0) {
@@ -77,7 +77,7 @@ __device__ void kernel(const WgmmaArgs& args) {
             ptx::prefetch_tensormap(&args.left);
             ptx::prefetch_tensormap(&args.right);
         }
-        if constexpr (stores_boxes(config, signature)) ptx::prefetch_tensormap(&args.result);
+        if constexpr (stores_boxes(config, signature)) BoxStore<signature, config>::init(args, barriers + pipeline_barriers(config));
         pipeline.init();
     }
     const Items<config> items(args);
@@ -120,17 +120,27 @@ __device__ void kernel(const WgmmaArgs& args) {
         const int thread = static_cast<int>(threadIdx.x) - kWarpgroup;
         int number = 0;
         unsigned char* const staged_here = staged[warp - kWarpgroup / 32];
-        BoxStore<signature, config> boxes(args, staged_here, warp % (kWarpgroup / 32));
+        BoxStore<signature, config> boxes(args, staged_here, barriers + pipeline_barriers(config), warp - kWarpgroup / 32);
         items.for_each([&](const WorkItem& item) {
             Sums<config> sums = {};
+            [[maybe_unused]] const int turn = number++;
             if constexpr (config.ping_pong) {
-                const int turn = number++;
                 if (turn % 2 != consumer) {
                     pipeline.skip(item);
                     return;
                 }
-                pipeline.wait_turn(consumer, turn / 2);
             }
+            const auto wait_turn = [&] {
+                if constexpr (config.ping_pong) pipeline.wait_turn(consumer, turn / 2);
+            };
+            // What C holds would hold the first tiles up. It comes behind them where those that follow leave it time.
+            const bool fetches_late = signature.reads_c && item.tiles > config.stages;
+            if (fetches_late) {
+                wait_turn();
+                pipeline.wait_full();
+            }
+            if constexpr (stores_boxes(config, signature)) boxes.fetch(item, group_row, group_column);
+            if (!fetches_late) wait_turn();
             if constexpr (config.planes > 1) {
                 multiply_planes<signature, config>(pipeline, args, item, group_row, group_column, sums);
                 // Without k there is nothing, and no exponents.

@@ -14,8 +14,9 @@ namespace tmm {
 struct WgmmaArgs : GemmArgs {
     TensorMap left;
     TensorMap right;
-    // Of C, where results leave in boxes.
+    // Of C, where results leave in boxes; and as it is read, if it is.
     TensorMap result;
+    TensorMap before;
     // Where the operands are planes of floats (planes.h): the power of two that each line was divided by in each part of K,
     // [batch][part][line], and which tiles of lines do not fit their planes.
     const int* exponents_left = nullptr;
@@ -101,6 +102,9 @@ constexpr int k_step(const KernelSignature& s) {
 constexpr int consumers(const KernelConfig& c) {
     return c.ping_pong ? 2 : c.warps_m * c.warps_n;
 }
+constexpr int warps_of_consumers(const KernelConfig& c) {
+    return consumers(c) * kWarpgroup / 32;
+}
 // Those that read each tile of A and B.
 constexpr int readers(const KernelConfig& c) {
     return c.warps_m * c.warps_n;
@@ -182,7 +186,7 @@ constexpr int kWarpRows = 16;
 
 // Do results leave by the copy engine, in boxes (wgmma_boxes.cuh)? Else the warp writes them itself (wgmma_store.cuh).
 constexpr bool stores_boxes(const KernelConfig& c, const KernelSignature& s) {
-    return !s.reads_c && s.align_c >= 16 && c.split_k == 1;
+    return s.align_c >= 16 && c.split_k == 1;
 }
 // Elements of C in a row of a box, and rows: up to 128 bytes of the sums' columns, or, swapped, a warp's 16 rows of sums.
 constexpr int columns_in_a_row(const KernelConfig& c, int element_bytes) {
@@ -202,13 +206,33 @@ constexpr int box_rows(const KernelConfig& c, const KernelSignature& s) {
 constexpr int box_bytes(const KernelConfig& c, const KernelSignature& s) {
     return box_rows(c, s) * box_columns(c, s) * size_of(s.type_c);
 }
-// While one leaves the next is filled.
-constexpr int kBoxes = 2;
+constexpr int boxes_of_tile(const KernelConfig& c, const KernelSignature& s) {
+    return group_m(c) / kRows * (group_n(c) / sum_columns_of_box(c, s));
+}
+constexpr i64 pipeline_bytes(const KernelConfig& c, const KernelSignature& s) {
+    return static_cast<i64>(c.stages) * (tile_bytes(left_tile(c, s)) + tile_bytes(right_tile(c, s)));
+}
+// Of Hopper's SMs; the system takes some for each block.
+constexpr i64 kSharedBytesOfSm = 228 * 1024;
+constexpr i64 kReservedSharedBytes = 1024;
+// While one leaves the next is filled. Where C is read as well, what it holds comes in them while the tile is multiplied: in up to four,
+// as many as the stages leave room for.
+constexpr int boxes_of_warp(const KernelConfig& c, const KernelSignature& s) {
+    constexpr int least = 2;
+    constexpr int most = 4;
+    constexpr i64 barriers_at_most = 1024;
+    if (!s.reads_c) return least;
+    const i64 room = kSharedBytesOfSm / c.min_blocks - kReservedSharedBytes - pipeline_bytes(c, s) - barriers_at_most;
+    const i64 fit = room / (box_bytes(c, s) * warps_of_consumers(c));
+    const i64 useful = boxes_of_tile(c, s) < most ? boxes_of_tile(c, s) : most;
+    const i64 boxes = fit < useful ? fit : useful;
+    return boxes < least ? least : static_cast<int>(boxes);
+}
 // Is a slab of this tile that would reach beyond the matrix brought from where it ends with the matrix instead? What it then has in common
 // with the slab before it is multiplied, and stored, twice alike. TMA takes longer for boxes of which chunks do not exist: 1024x1000x1024
 // in tiles of 64 x 128 5.9 instead of 5.2 microseconds on an H200.
 constexpr bool slabs_end_with_matrix(const KernelConfig& c, const KernelSignature& s, const TileLayout& tile) {
-    return stores_boxes(c, s) && c.planes == 1 && !tile.along_k && tile.element_bytes == 2;
+    return stores_boxes(c, s) && !s.reads_c && c.planes == 1 && !tile.along_k && tile.element_bytes == 2;
 }
 // The columns that the copy engine stores: as many as fill chunks of 16 bytes.
 constexpr i64 whole_chunks(i64 columns, ElementType type) {
@@ -228,16 +252,16 @@ constexpr int staged_distance(const KernelConfig& c, const KernelSignature& s) {
     return (c.swap_ab ? kWarpRows : staged_columns(c, s)) * staged_bytes(c, s) + 4 * (c.swap_ab ? 4 : 2 * staged_bytes(c, s));
 }
 constexpr int staged_tile_bytes(const KernelConfig& c, const KernelSignature& s) {
-    if (stores_boxes(c, s)) return kBoxes * box_bytes(c, s);
+    if (stores_boxes(c, s)) return boxes_of_warp(c, s) * box_bytes(c, s);
     return (c.swap_ab ? staged_columns(c, s) : kWarpRows) * staged_distance(c, s);
 }
 
-constexpr i64 pipeline_bytes(const KernelConfig& c, const KernelSignature& s) {
-    return static_cast<i64>(c.stages) * (tile_bytes(left_tile(c, s)) + tile_bytes(right_tile(c, s)));
-}
-// Two for each stage, and one for each warpgroup that waits for its turn.
-constexpr int barriers(const KernelConfig& c) {
+// Two for each stage, and one for each warpgroup that waits for its turn; and for each box that something comes in.
+constexpr int pipeline_barriers(const KernelConfig& c) {
     return 2 * c.stages + (c.ping_pong ? 2 : 0);
+}
+constexpr int barriers(const KernelConfig& c, const KernelSignature& s) {
+    return pipeline_barriers(c) + (stores_boxes(c, s) && s.reads_c ? warps_of_consumers(c) * boxes_of_warp(c, s) : 0);
 }
 // Where a cluster's blocks show each other their sums, as rows of C: over the tiles, which are not needed any more. Elements from one row
 // to the next, such that the sums of a warp meet in no bank.
@@ -250,8 +274,8 @@ constexpr i64 part_bytes(const KernelConfig& c) {
 constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
     const i64 tiles = pipeline_bytes(c, s) > part_bytes(c) ? pipeline_bytes(c, s) : part_bytes(c);
     return shared_tile_bytes<unsigned char>(static_cast<int>(tiles)) +
-           shared_tile_bytes<unsigned char>(staged_tile_bytes(c, s), consumers(c) * kWarpgroup / 32) +
-           shared_tile_bytes<unsigned long long>(barriers(c));
+           shared_tile_bytes<unsigned char>(staged_tile_bytes(c, s), warps_of_consumers(c)) +
+           shared_tile_bytes<unsigned long long>(barriers(c, s));
 }
 
 constexpr bool is_power_of_two(int value) {

@@ -76,33 +76,44 @@ __device__ inline void for_each_pair(const float (&sums)[n / 2], int lane, int f
     }
 }
 
-// Puts a warp's 16 rows of `columns` sums, from first_column on, in C's rows and as `made` makes them of type T, where place(row, column)
-// says. type: T's, where it has 16 bits.
-template <KernelConfig config, class T, ElementType type, int columns, class Made, class Place>
+// Puts a warp's 16 rows of `columns` sums, from first_column on, in C's rows where place(row, column) says, as what made(sum, before) makes
+// of them is in type T. before: what stood there, where it is needed (over). type: T's, where it has 16 bits.
+template <KernelConfig config, class T, ElementType type, int columns, bool over, class Made, class Place>
 __device__ inline void put_sums(const float (&sums)[group_n(config) / 2], int lane, int first_column, Made&& made, Place&& place) {
     constexpr bool transposed = config.swap_ab != 0;
     if constexpr (sizeof(T) == 2) {
-        // Matrices of 8 x 8: rows 0 to 7 and 8 to 15 of 8 columns, then of the next 8.
-        const int row = lane / 8 % 2 * 8;
-        const int column = lane / 16 * 8;
-        const auto pair = [&](int sum) { return ptx::cvt_rn_pair<type>(made(sums[sum]), made(sums[sum + 1])); };
+        // Matrices of 8 x 8: rows 0 to 7 and 8 to 15 of 8 columns, then of the next 8 where there are.
         constexpr int step = columns % 16 == 0 ? 16 : 8;
+        const int row = lane / 8 % 2 * 8;
+        const int column = step == 16 ? lane / 16 * 8 : 0;
+        const auto pair = [&](int sum, unsigned before) {
+            const auto both = __builtin_bit_cast(Vector<T, 2>, before);
+            return ptx::cvt_rn_pair<type>(made(sums[sum], both.element[0]), made(sums[sum + 1], both.element[1]));
+        };
 #pragma unroll
         for (int c = 0; c < columns; c += step) {
             const int sum = (first_column + c) / 2;
             T* const to = transposed ? place(c + column + lane % 8, row) : place(row + lane % 8, c + column);
+            unsigned before[4] = {};
+            if constexpr (over && transposed) ptx::ldmatrix_x4_trans(before, to);
+            if constexpr (over && !transposed) ptx::ldmatrix_x4(before, to);
             if constexpr (step == 16)
-                ptx::stmatrix_x4<transposed>(to, {pair(sum), pair(sum + 2), pair(sum + 4), pair(sum + 6)});
+                ptx::stmatrix_x4<transposed>(
+                    to, {pair(sum, before[0]), pair(sum + 2, before[1]), pair(sum + 4, before[2]), pair(sum + 6, before[3])});
             else
-                ptx::stmatrix_x2<transposed>(to, {pair(sum), pair(sum + 2)});
+                ptx::stmatrix_x2<transposed>(to, {pair(sum, before[0]), pair(sum + 2, before[1])});
         }
     } else if constexpr (transposed) {
-        for_each_sum<group_n(config)>(sums, lane, first_column, columns,
-                                      [&](int row, int column, float sum) { *place(column, row) = made(sum); });
+        for_each_sum<group_n(config)>(sums, lane, first_column, columns, [&](int row, int column, float sum) {
+            T* const to = place(column, row);
+            *to = made(sum, over ? *to : T{});
+        });
     } else {
         for_each_pair<group_n(config)>(sums, lane, first_column, columns, [&](int row, int column, Vector<float, 2> pair) {
-            for (float& sum : pair.element) sum = made(sum);
-            store_vector(place(row, column), pair);
+            T* const to = place(row, column);
+            const Vector<T, 2> before = over ? load_vector<2>(to) : Vector<T, 2>{};
+            for (int i = 0; i < 2; ++i) pair.element[i] = made(pair.element[i], before.element[i]);
+            store_vector(to, pair);
         });
     }
 }
@@ -114,7 +125,7 @@ struct Staged {
     using Type = C;
     __device__ static float made(float sum, float alpha) { return alpha * sum; }
     template <int width>
-    __device__ static void store(C* c, const Type* staged, float, float) {
+    __device__ static void store(C* c, const Type* staged, const Vector<C, width>&, float, float) {
         store_vector_global(c, load_vector<width>(staged));
     }
 };
@@ -124,8 +135,11 @@ struct Staged<target, true> {
     using Type = float;
     __device__ static float made(float sum, float) { return sum; }
     template <int width>
-    __device__ static void store(C* c, const Type* staged, float alpha, float beta) {
-        store_results<target, width>(c, staged, alpha, beta, width);
+    __device__ static void store(C* c, const Type* staged, const Vector<C, width>& before, float alpha, float beta) {
+        Vector<C, width> results;
+#pragma unroll
+        for (int i = 0; i < width; ++i) results.element[i] = from_float<C>(result_of(staged[i], before.element[i], alpha, beta));
+        store_vector_global(c, results);
     }
 };
 
@@ -203,8 +217,8 @@ __device__ inline void store_tile(const Destination<signature, config>& destinat
 #pragma unroll
         for (int first_column = 0; first_column < group_n(config); first_column += columns) {
             const int right = group_column + first_column;
-            put_sums<config, T, D::target.type_c, columns>(
-                sums.of[i], lane, first_column, [&](float sum) { return S::made(sum, destination.alpha); },
+            put_sums<config, T, D::target.type_c, columns, false>(
+                sums.of[i], lane, first_column, [&](float sum, T) { return S::made(sum, destination.alpha); },
                 [&](int row, int column) { return staged + row * distance + column; });
             // The warp's sums are there.
             __syncwarp();
@@ -214,15 +228,28 @@ __device__ inline void store_tile(const Destination<signature, config>& destinat
                 store_unaligned_rows<rows, row_length, distance>(destination, row0, column0, lane, staged);
             } else {
                 constexpr int elements = rows * row_length;
-                constexpr int pass = 32 * width;
+                constexpr int turn = 32 * width;
+                // Reading C takes as long as memory does, so that some turns go together.
+                constexpr int together = !D::target.reads_c ? 1 : width < 4 ? 8 : 16 / width;
 #pragma unroll 1
-                for (int first = 0; first < elements; first += pass) {
-                    const int element = first + lane * width;
-                    const int row = element / row_length;
-                    const int column = element % row_length;
-                    if ((elements % pass == 0 || element < elements) && destination.has(row0 + row + 1, column0 + column + width))
-                        S::template store<width>(destination.at(row0 + row, column0 + column), staged + row * distance + column,
-                                                 destination.alpha, destination.beta);
+                for (int first = 0; first < elements; first += together * turn) {
+                    const auto for_each_turn = [&](auto&& visit) {
+#pragma unroll
+                        for (int i = 0; i < together; ++i) {
+                            const int element = first + i * turn + lane * width;
+                            const int row = element / row_length;
+                            const int column = element % row_length;
+                            if ((elements % (together * turn) == 0 || element < elements) &&
+                                destination.has(row0 + row + 1, column0 + column + width))
+                                visit(i, destination.at(row0 + row, column0 + column), staged + row * distance + column);
+                        }
+                    };
+                    Vector<typename D::C, width> before[together] = {};
+                    if (D::target.reads_c && destination.beta != 0.0f)
+                        for_each_turn([&](int i, typename D::C* c, const T*) { before[i] = load_vector<width>(c); });
+                    for_each_turn([&](int i, typename D::C* c, const T* from) {
+                        S::template store<width>(c, from, before[i], destination.alpha, destination.beta);
+                    });
                 }
                 // What the last vector of each row has of C, where C ends within it.
                 const int columns_here = destination.columns - column0;
@@ -231,9 +258,11 @@ __device__ inline void store_tile(const Destination<signature, config>& destinat
                     for (int element = lane; element < rows * width; element += 32) {
                         const int row = element / width;
                         const int column = columns_here / width * width + element % width;
-                        if (destination.has(row0 + row + 1, column0 + column + 1))
-                            S::template store<1>(destination.at(row0 + row, column0 + column), staged + row * distance + column,
-                                                 destination.alpha, destination.beta);
+                        if (!destination.has(row0 + row + 1, column0 + column + 1)) continue;
+                        typename D::C* const c = destination.at(row0 + row, column0 + column);
+                        Vector<typename D::C, 1> before = {};
+                        if (D::target.reads_c && destination.beta != 0.0f) before = load_vector<1>(c);
+                        S::template store<1>(c, staged + row * distance + column, before, destination.alpha, destination.beta);
                     }
                 }
             }

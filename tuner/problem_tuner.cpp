@@ -7,6 +7,7 @@
 
 #include "generator/error.h"
 #include "generator/text.h"
+#include "tuner/compiled_verdict.h"
 #include "tuner/decision.h"
 #include "tuner/elapsed.h"
 #include "tuner/finalists.h"
@@ -169,45 +170,11 @@ bool ProblemTuner::wait_for_kernels(const Candidate& candidate, int priority) co
     return true;
 }
 
-// The outcome of a candidate that need not run: its compiler's report is enough.
 std::optional<Measurement> ProblemTuner::judge_compiled(const Candidate& candidate, bool is_default) const {
-    const DeviceInfo& device = worker_.device();
-    Measurement m;
-    m.shared_bytes = candidate.shared_bytes;
-    m.workspace_bytes = candidate.workspace_bytes;
-    for (std::size_t i = 0; i < candidate.kernels.size(); ++i) {
-        const std::string& name = candidate.kernels[i]->source.name;
-        const CandidateCompiler::Result result = compiler_.result(name).value_or(CandidateCompiler::Result{});
-        if (i == candidate.main_kernel) m.registers = result.registers;
-        m.spill_bytes = std::max(m.spill_bytes, result.spill_bytes);
-        if (result.failure) {
-            m.outcome = Outcome::compile_failed;
-            m.detail = *result.failure;
-            return m;
-        }
-        // The default config is what an untuned call runs, so it races whatever it does.
-        if (result.spill_bytes > 0 && !is_default) {
-            m.outcome = Outcome::spills;
-            m.detail = fmt::format("spills {} bytes of registers", result.spill_bytes);
-            return m;
-        }
-        // Registers are given to a warp in units of 8 a thread.
-        const int warps = (candidate.threads[i] + 31) / 32;
-        const int registers = std::max(result.registers, 0);
-        if (device.registers_per_sm > 0 && warps * 32 * ((registers + 7) / 8 * 8) > device.registers_per_sm) {
-            m.outcome = Outcome::exceeds_limits;
-            m.detail = fmt::format("{} threads of {} registers are more than an SM's {}", candidate.threads[i], registers,
-                                   device.registers_per_sm);
-            return m;
-        }
-    }
-    if (device.shared_bytes_per_block > 0 && candidate.shared_bytes > device.shared_bytes_per_block) {
-        m.outcome = Outcome::exceeds_limits;
-        m.detail =
-            fmt::format("{} bytes of shared memory are more than a block's {}", candidate.shared_bytes, device.shared_bytes_per_block);
-        return m;
-    }
-    return std::nullopt;
+    std::vector<CandidateCompiler::Result> kernels;
+    for (const PlannedKernel* kernel : candidate.kernels)
+        kernels.push_back(compiler_.result(kernel->source.name).value_or(CandidateCompiler::Result{}));
+    return rejection(candidate, kernels, worker_.device(), is_default);
 }
 
 // True once a living worker holds the problem's operands.

@@ -8,7 +8,7 @@
 namespace tmm::pad {
 
 constexpr int kWarps = 8;
-// That an SM should hold, which bounds the registers.
+// That an SM should hold. They leave a thread 80 registers: some of what stays the same from piece to piece is kept in memory.
 constexpr int kBlocksPerSm = 3;
 // Of 16 bytes, that a lane copies at once: five, so that a row of little more than 2048 elements is two pieces.
 constexpr int kChunksOfLane = 5;

@@ -1,0 +1,40 @@
+#include "tuner/compiled_verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tmm {
+
+std::optional<Measurement> rejection(const Candidate& candidate, const std::vector<CandidateCompiler::Result>& kernels,
+                                     const DeviceInfo& device, bool is_default) {
+    const CandidateCompiler::Result& main = kernels[candidate.main_kernel];
+    Measurement m;
+    m.shared_bytes = candidate.shared_bytes;
+    m.workspace_bytes = candidate.workspace_bytes;
+    m.registers = main.registers;
+    m.spill_bytes = main.spill_bytes;
+    const auto because = [&](Outcome outcome, std::string detail) {
+        m.outcome = outcome;
+        m.detail = std::move(detail);
+        return m;
+    };
+    for (const CandidateCompiler::Result& kernel : kernels)
+        if (kernel.failure) return because(Outcome::compile_failed, *kernel.failure);
+    if (main.spill_bytes > 0 && !is_default) return because(Outcome::spills, fmt::format("spills {} bytes of registers", main.spill_bytes));
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        // Registers are given to a warp in units of 8 a thread.
+        const int warps = (candidate.threads[i] + 31) / 32;
+        const int registers = std::max(kernels[i].registers, 0);
+        if (device.registers_per_sm > 0 && warps * 32 * ((registers + 7) / 8 * 8) > device.registers_per_sm)
+            return because(Outcome::exceeds_limits, fmt::format("{} threads of {} registers are more than an SM's {}", candidate.threads[i],
+                                                                registers, device.registers_per_sm));
+    }
+    if (device.shared_bytes_per_block > 0 && candidate.shared_bytes > device.shared_bytes_per_block)
+        return because(Outcome::exceeds_limits, fmt::format("{} bytes of shared memory are more than a block's {}", candidate.shared_bytes,
+                                                            device.shared_bytes_per_block));
+    return std::nullopt;
+}
+
+}  // namespace tmm

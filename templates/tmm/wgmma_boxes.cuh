@@ -8,9 +8,8 @@
 //     copy engine:  C -> box 0, C -> box 1                     box 0 -> C, box 1 -> C
 //     warp:         multiplies …           box 0 = …, box 1 = …
 //
-// Of each 8 rows of 128 bytes of a box, 1024 bytes, chunk c of 16 bytes of row r stands at c ^ r; rows
-// of 64 and 32 bytes, of which 2 and 4 take the place of one, have as many chunks less to choose from, rows of 16 bytes none. So 8 rows of
-// a chunk meet in no bank.
+// Of each 8 rows of 128 bytes of a box, 1024 bytes, chunk c of 16 bytes of row r stands at c ^ r; rows of 64 and 32 bytes, of which 2 and
+// 4 take the place of one, have as many chunks less to choose from, rows of 16 bytes none. So 8 rows of a chunk meet in no bank.
 #pragma once
 
 #include "tmm/ptx.cuh"
@@ -46,8 +45,8 @@ public:
     __device__ BoxStore(const WgmmaArgs& args, unsigned char* boxes, unsigned long long* barriers, int warp)
         : args_(args), boxes_(boxes), landed_(barriers + warp * kBoxes), first_row_(warp % (kWarpgroup / 32) * kWarpRows) {}
 
-    // Has what C holds of the block's next tile brought, as much as the boxes take, and the rest to the L2 cache; by all threads of the
-    // warpgroup, before they multiply.
+    // Brings what C holds where the block's next tile will stand, as much as the boxes take, and the rest to the L2 cache; by all threads
+    // of the warpgroup, before they multiply.
     __device__ void fetch(const WorkItem& item, int group_row, int group_column) {
         if (!reads_c()) return;
         // All lanes have done with the boxes of the tile before.

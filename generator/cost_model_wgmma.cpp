@@ -44,6 +44,8 @@ constexpr double kStore = 0.6;
 constexpr double kSplitStores = 2.5;
 constexpr double kShiftedPerMicrosecond = 8192;
 constexpr double kShiftedTransposed = 4;
+// Where C is read, a box of it that finds no room before the sums are ready.
+constexpr double kLateBox = 0.6;
 
 // A launch, the first tiles.
 constexpr double kFixed = 2.1;
@@ -152,7 +154,10 @@ private:
     double epilogue() const {
         const double sums_of_group = static_cast<double>(wgmma::group_m(c_)) * wgmma::group_n(c_);
         const double shifting = s_.align_c >= 16 ? 0 : (c_.swap_ab ? kShiftedTransposed : 1) * sums_of_group / kShiftedPerMicrosecond;
-        return kStore + shifting + pieces_of_results() * bytes_of_results() / (kStoredBytesPerClock * kClocksPerMicrosecond);
+        const double late = s_.reads_c && wgmma::stores_boxes(c_, s_)
+                                ? kLateBox * std::max(0, wgmma::boxes_of_tile(c_, s_) - wgmma::boxes_of_warp(c_, s_))
+                                : 0.0;
+        return kStore + shifting + late + pieces_of_results() * bytes_of_results() / (kStoredBytesPerClock * kClocksPerMicrosecond);
     }
     double arithmetic() const {
         // In turns, results leave while the next tile is multiplied, if that takes as long.
@@ -176,7 +181,7 @@ private:
         const double band = std::max(static_cast<double>(std::max(c_.raster, 1) * c_.multicast_b), std::floor(at_once / tiles_right));
         const bool stays = right_ * k_ * element_ < kStaysInL2 * static_cast<double>(device_.l2_bytes);
         const double passes = stays ? 1 : ceil_divide(ceil_divide(left_, c_.block_m), band);
-        const double results = pieces_of_results() * left_ * right_ * size_of(p_.type_c);
+        const double results = (pieces_of_results() + (p_.reads_c ? 1 : 0)) * left_ * right_ * size_of(p_.type_c);
         const double bytes = batch_ * ((left_ + passes * right_) * k_ * element_ + results) + bytes_of_partials();
         const double pieces = static_cast<double>(wgmma::kRowBytes) / (c_.block_k * size_of(s_.type_a));
         return bytes / (kMemoryBytesPerMicrosecond * std::max(0.1, even) * (1 - kShortPieces * pieces));

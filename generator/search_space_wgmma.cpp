@@ -10,8 +10,6 @@
 namespace tmm {
 namespace {
 
-// The system's, of each block's shared memory.
-constexpr std::int64_t kReservedSharedBytes = 1024;
 constexpr int kMostStages = 16;
 // The fewer rows of C are the instruction's columns where they are not more than these. Of more rows only such tiles are swapped as have no
 // like unswapped.
@@ -51,7 +49,7 @@ double ceil_divide(double a, double b) {
 // As many stages as min_blocks blocks on an SM leave room for; and where C is read, as many beside all of it that may come early.
 std::vector<int> stages_worth_trying(KernelConfig config, const KernelSignature& signature, const DeviceInfo& device) {
     const std::int64_t share =
-        std::min(device.shared_bytes_per_block, device.shared_bytes_per_sm / config.min_blocks - kReservedSharedBytes);
+        std::min<std::int64_t>(device.shared_bytes_per_block, device.shared_bytes_per_sm / config.min_blocks - wgmma::kReservedSharedBytes);
     config.stages = 0;
     const int most_boxes = wgmma::boxes_of_warp(config, signature);
     std::vector<int> worth;

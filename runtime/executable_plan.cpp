@@ -114,10 +114,8 @@ std::variant<ExecutablePlan, CompileFailure> ExecutablePlan::make(LaunchPlan pla
         auto result = loader.load(source, source.entries.front().name);
         if (auto* failure = std::get_if<CompileFailure>(&result)) return std::move(*failure);
         auto& loaded = std::get<KernelLoader::Loaded>(result);
-        if (executable.kernels_.size() == main_step(plan)) {
-            executable.registers_ = loaded.registers;
-            executable.spill_bytes_ = loaded.spill_bytes;
-        }
+        if (executable.kernels_.size() == main_step(plan)) executable.registers_ = loaded.registers;
+        executable.spill_bytes_ = std::max(executable.spill_bytes_, loaded.spill_bytes);
         // Those that do not fit beside the others would begin when the others have done all the work.
         if (step.walks && step.cluster > 1)
             if (const int clusters = executable.device_->clusters_at_once(*loaded.kernel, shape_of(step)); clusters > 0)

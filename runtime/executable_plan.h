@@ -47,8 +47,9 @@ public:
     void prepare(const Preparation& preparation, Stream stream) const;
 
     const LaunchPlan& plan() const { return plan_; }
-    // A thread's, of the kernel that multiplies.
+    // Of the kernel that multiplies.
     int registers() const { return registers_; }
+    // Of the kernel that spills most.
     int spill_bytes() const { return spill_bytes_; }
     int blocks_per_sm() const;
 

@@ -25,28 +25,28 @@ std::vector<CandidateCompiler::Result> reports() {
 
 }  // namespace
 
-TEST_CASE("a product that spills is out, but not for what is copied before or summed behind it") {
+TEST_CASE("a product, or sums of its parts, that spill are out, but not for what is copied before") {
     KernelBook book;
     const Candidate candidate = three_kernels(book);
     REQUIRE(candidate.kernels.size() == 3);
     REQUIRE(candidate.main_kernel == 1);
     const DeviceInfo device = assumed_device("90");
     CHECK(!rejection(candidate, reports(), device, false));
-    for (const std::size_t other : {std::size_t{0}, std::size_t{2}}) {
+    auto copy_spills = reports();
+    copy_spills[0].spill_bytes = 64;
+    CHECK(!rejection(candidate, copy_spills, device, false));
+    for (const std::size_t spilling : {std::size_t{1}, std::size_t{2}}) {
         auto kernels = reports();
-        kernels[other].spill_bytes = 64;
-        CHECK(!rejection(candidate, kernels, device, false));
+        kernels[spilling].spill_bytes = 8;
+        const auto out = rejection(candidate, kernels, device, false);
+        REQUIRE(out);
+        CHECK(out->outcome == Outcome::spills);
+        CHECK(out->detail == "spills 8 bytes of registers");
+        CHECK(out->registers == 168);
+        CHECK(out->spill_bytes == 8);
+        // An untuned call would run it.
+        CHECK(!rejection(candidate, kernels, device, true));
     }
-    auto kernels = reports();
-    kernels[1].spill_bytes = 8;
-    const auto out = rejection(candidate, kernels, device, false);
-    REQUIRE(out);
-    CHECK(out->outcome == Outcome::spills);
-    CHECK(out->detail == "spills 8 bytes of registers");
-    CHECK(out->registers == 168);
-    CHECK(out->spill_bytes == 8);
-    // An untuned call would run it.
-    CHECK(!rejection(candidate, kernels, device, true));
 }
 
 TEST_CASE("each kernel must compile and fit the device") {

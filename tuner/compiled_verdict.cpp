@@ -9,21 +9,20 @@ namespace tmm {
 
 std::optional<Measurement> rejection(const Candidate& candidate, const std::vector<CandidateCompiler::Result>& kernels,
                                      const DeviceInfo& device, bool is_default) {
-    const CandidateCompiler::Result& main = kernels[candidate.main_kernel];
     Measurement m;
     m.shared_bytes = candidate.shared_bytes;
     m.workspace_bytes = candidate.workspace_bytes;
-    m.registers = main.registers;
-    m.spill_bytes = main.spill_bytes;
+    m.registers = kernels[candidate.main_kernel].registers;
+    for (const CandidateCompiler::Result& kernel : kernels) m.spill_bytes = std::max(m.spill_bytes, kernel.spill_bytes);
     const auto because = [&](Outcome outcome, std::string detail) {
         m.outcome = outcome;
         m.detail = std::move(detail);
         return m;
     };
-    for (const CandidateCompiler::Result& kernel : kernels)
-        if (kernel.failure) return because(Outcome::compile_failed, *kernel.failure);
-    if (main.spill_bytes > 0 && !is_default) return because(Outcome::spills, fmt::format("spills {} bytes of registers", main.spill_bytes));
     for (std::size_t i = 0; i < kernels.size(); ++i) {
+        if (kernels[i].failure) return because(Outcome::compile_failed, *kernels[i].failure);
+        if (i >= candidate.main_kernel && kernels[i].spill_bytes > 0 && !is_default)
+            return because(Outcome::spills, fmt::format("spills {} bytes of registers", kernels[i].spill_bytes));
         // Registers are given to a warp in units of 8 a thread.
         const int warps = (candidate.threads[i] + 31) / 32;
         const int registers = std::max(kernels[i].registers, 0);

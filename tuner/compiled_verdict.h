@@ -11,9 +11,9 @@
 
 namespace tmm {
 
-// The outcome of a candidate that need not run. kernels: a report for each of its. Spills count where the config decides about them, in the
-// kernel that multiplies; what copies operands or sums parts is the same for all candidates. The default config is what an untuned call
-// runs, so it races whatever it spills.
+// The outcome of a candidate that need not run. kernels: a report for each of its. Spills count from the kernel that multiplies on: what
+// copies operands before it is the same text for all candidates that copy them, and shows in their times. The default config is what an
+// untuned call runs, so it races whatever it spills.
 std::optional<Measurement> rejection(const Candidate& candidate, const std::vector<CandidateCompiler::Result>& kernels,
                                      const DeviceInfo& device, bool is_default);
 

@@ -23,6 +23,20 @@ std::int64_t offset_c(const GemmProblem& problem, const Extent& extent) {
     return extent.row0 * problem.ldc + extent.column0;
 }
 
+GemmProblem padded_problem(const GemmProblem& problem, const KernelConfig& config) {
+    GemmProblem padded = problem;
+    const KernelSignature signature = signature_of(problem);
+    const auto lay = [&](i64& ld, i64& stride, const pad::Shape& shape, ElementType type) {
+        ld = pad::padded_ld(shape.columns, type);
+        stride = problem.batch > 1 ? shape.rows * ld : 0;
+    };
+    if (pad::pads_a(config)) lay(padded.lda, padded.stride_a, pad::copy_of_a(problem), problem.type_a);
+    if (pad::pads_b(config)) lay(padded.ldb, padded.stride_b, pad::copy_of_b(problem), problem.type_b);
+    if (pad::turns_a(config, signature)) padded.op_a = Operation::none;
+    if (pad::turns_b(config, signature)) padded.op_b = Operation::transpose;
+    return padded;
+}
+
 PlanesOperands planes_operands(const GemmProblem& p, const KernelConfig& config) {
     const GemmArgs shape{.m = p.m,
                          .n = p.n,
@@ -107,18 +121,16 @@ GemmArgs with_partials(GemmArgs args, const LaunchStep& step, const GemmCall& ca
     return args;
 }
 
-// Where a pad step has left the operands.
-GemmArgs with_padded(GemmArgs args, const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
+// Whose operands a pad step has left in the workspace.
+GemmCall padded_call(const GemmProblem& problem, const KernelConfig& config, GemmCall call) {
     std::int64_t offset = 0;
-    const auto take = [&](const void*& matrix, i64& ld, i64& stride, const pad::Shape& shape, ElementType type) {
+    const auto take = [&](const void*& matrix, const pad::Shape& shape, ElementType type) {
         matrix = at(call.workspace, offset);
-        ld = pad::padded_ld(shape.columns, type);
-        stride = problem.batch > 1 ? shape.rows * ld : 0;
         offset += pad::padded_bytes(shape.rows, shape.columns, problem.batch, type);
     };
-    if (pad::pads_a(step.config)) take(args.a, args.lda, args.stride_a, pad::copy_of_a(problem), problem.type_a);
-    if (pad::pads_b(step.config)) take(args.b, args.ldb, args.stride_b, pad::copy_of_b(problem), problem.type_b);
-    return with_partials(args, step, call);
+    if (pad::pads_a(config)) take(call.a, pad::copy_of_a(problem), problem.type_a);
+    if (pad::pads_b(config)) take(call.b, pad::copy_of_b(problem), problem.type_b);
+    return call;
 }
 
 struct SplitOperands {
@@ -173,8 +185,10 @@ WgmmaArgs make_product_of_planes_args(const LaunchStep& step, const GemmProblem&
 }
 
 GemmArgs make_product_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
+    const KernelConfig& plan = step.plan_config;
+    if (plan.family == family::wgmma)
+        return with_partials(make_args(step, padded_problem(problem, plan), padded_call(problem, plan, call)), step, call);
     GemmArgs args = make_args(step, problem, call);
-    if (step.config.family == family::wgmma) return with_padded(args, step, problem, call);
     std::int64_t packed = 0;
     if (pack::packs_a(step.config)) {
         args.a = at(call.workspace, 0);

@@ -16,6 +16,9 @@ std::int64_t offset_a(const GemmProblem& problem, const Extent& extent);
 std::int64_t offset_b(const GemmProblem& problem, const Extent& extent);
 std::int64_t offset_c(const GemmProblem& problem, const Extent& extent);
 
+// The problem of those who find the operands where a pad step has left them. config: wgmma's.
+GemmProblem padded_problem(const GemmProblem& problem, const KernelConfig& config);
+
 struct PlanesOperands {
     planes::Operand a;
     planes::Operand b;

@@ -155,19 +155,18 @@ std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const KernelC
 }
 
 KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& config) {
-    KernelSignature signature = signature_of(problem);
-    if (config.family == family::pack || config.family == family::pad) return signature;
     if (config.family == family::wgmma) {
+        KernelSignature signature = signature_of(padded_problem(problem, config));
         if (config.planes > 1) {
             signature.type_a = signature.type_b = planes::type_of(config.planes);
             signature.align_a = signature.align_b = 16;
         }
         if (pad::pads_a(config)) signature.align_a = 16;
         if (pad::pads_b(config)) signature.align_b = 16;
-        if (pad::turns_a(config, signature)) signature.op_a = Operation::none;
-        if (pad::turns_b(config, signature)) signature.op_b = Operation::transpose;
         return signature;
     }
+    KernelSignature signature = signature_of(problem);
+    if (config.family == family::pack || config.family == family::pad) return signature;
     if (pack::packs_a(config)) {
         signature.op_a = Operation::transpose;
         signature.align_a = 16;

@@ -28,6 +28,9 @@ constexpr double kReduce = 1.5;
 // How the three times come together: 1 adds them, infinity takes the longest.
 constexpr double kNorm = 2.14;
 constexpr double kAccessBytes = 16;
+// A strip is a launch. Of its time, what it holds the product up that it runs beside.
+constexpr double kShortestStrip = 4;
+constexpr double kBeside = 0.5;
 
 }  // namespace
 
@@ -68,6 +71,17 @@ double gemv_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
 
     const double together = std::pow(std::pow(memory, kNorm) + std::pow(issuing, kNorm) + std::pow(waiting, kNorm), 1 / kNorm);
     return kFixed + together + (c.split_k > 1 ? kReduce : 0);
+}
+
+double with_strips(double product, const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+    double strips = 0;
+    for (const EdgeProduct& edge : edge_products(p, c)) {
+        GemmProblem strip = p;
+        strip.m = edge.extent.rows;
+        strip.n = edge.extent.columns;
+        strips += std::max(kShortestStrip, gemv_estimate(strip, edge.config, device));
+    }
+    return std::max(product, strips) + kBeside * strips;
 }
 
 }  // namespace tmm

@@ -12,6 +12,9 @@ namespace tmm {
 // differ by more than 3% it puts the faster first in 82 of 100.
 double gemv_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
+// Microseconds of a plan whose product takes `product`, and the strips that it leaves (trim) their own beside it.
+double with_strips(double product, const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
+
 // Registers of a thread that gemv's elements wait in until they are multiplied (gemv.cuh).
 int registers_read_ahead(const GemmProblem& problem, const KernelConfig& config);
 

@@ -66,9 +66,6 @@ constexpr double kClusterElement = 2.34e-4;
 constexpr double kSliceSum = 0.15;
 constexpr double kSliceElement = 1e-5;
 constexpr double kPartialBytes = 4;
-constexpr double kShortestEdge = 4;
-// Of a strip's time, what it holds the product up that it runs beside.
-constexpr double kBeside = 0.5;
 
 constexpr int kVector = 4;
 
@@ -160,18 +157,6 @@ double extra_pieces(const simt::TileLayout& layout) {
     return std::max(0.0, kLineElements / simt::matrix_columns(layout) - 1);
 }
 
-// What trim leaves: strips of a few rows or columns, a launch each.
-double strips(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
-    double total = 0;
-    for (const EdgeProduct& edge : edge_products(p, c)) {
-        GemmProblem strip = p;
-        strip.m = edge.extent.rows;
-        strip.n = edge.extent.columns;
-        total += std::max(kShortestEdge, gemv_estimate(strip, edge.config, device));
-    }
-    return total;
-}
-
 }  // namespace
 
 double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
@@ -217,8 +202,7 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     if (partials > 0) total += kReduce + partials / kReducedBytesPerMicrosecond;
     if (c.cluster > 1) total += kClusterSum * std::log2(c.cluster) * work.fills + kClusterElement * c.block_m * c.block_n;
     if (c.slice_k > 1) total += kSliceSum * std::log2(c.slice_k) * work.fills + kSliceElement * c.slice_k * c.block_m * c.block_n;
-    const double beside = strips(p, c, device);
-    return std::max(total, beside) + kBeside * beside;
+    return with_strips(total, p, c, device);
 }
 
 }  // namespace tmm

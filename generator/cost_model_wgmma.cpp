@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "generator/cost_model_gemv.h"
 #include "generator/launch_plan.h"
 #include "generator/occupancy.h"
 #include "tmm/pad.h"
@@ -230,7 +231,11 @@ private:
 }  // namespace
 
 double wgmma_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
-    return WgmmaCost(problem, config, device).estimate();
+    GemmProblem main = problem;
+    const Extent extent = main_extent(problem, config);
+    main.m = extent.rows;
+    main.n = extent.columns;
+    return with_strips(WgmmaCost(main, config, device).estimate(), problem, config, device);
 }
 
 bool rows_are_whole_lines(const GemmProblem& problem, int planes) {

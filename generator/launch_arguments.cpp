@@ -185,9 +185,9 @@ WgmmaArgs make_product_of_planes_args(const LaunchStep& step, const GemmProblem&
 }
 
 GemmArgs make_product_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
-    const KernelConfig& plan = step.plan_config;
-    if (plan.family == family::wgmma)
-        return with_partials(make_args(step, padded_problem(problem, plan), padded_call(problem, plan, call)), step, call);
+    const KernelConfig& config = step.config;
+    if (config.family == family::wgmma)
+        return with_partials(make_args(step, padded_problem(problem, config), padded_call(problem, config, call)), step, call);
     GemmArgs args = make_args(step, problem, call);
     std::int64_t packed = 0;
     if (pack::packs_a(step.config)) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "generator/launch_arguments.h"
 #include "tmm/rules.h"
 
@@ -72,6 +74,23 @@ bool leaves_room(int family) {
     return family == family::wgmma || family == family::rescue || family == family::reduce || family == family::fixup;
 }
 
+// Few enough rows or columns to be trimmed: a gemv kernel holds them all.
+constexpr int kMostTrimmed = 16;
+
+// Are there whole tiles of `block` rows, or columns, and few enough beside them?
+bool leaves_a_strip(std::int64_t size, int block) {
+    return size > block && size % block >= 1 && size % block <= kMostTrimmed;
+}
+
+struct TileOfC {
+    int rows;
+    int columns;
+};
+TileOfC tile_of_c(const KernelConfig& config) {
+    if (config.swap_ab != 0) return {.rows = config.block_n, .columns = config.block_m};
+    return {.rows = config.block_m, .columns = config.block_n};
+}
+
 // Strips run beside the product that leaves them.
 bool is_strip(const LaunchStep& step) {
     return step.config.family == family::gemv && gemv::is_strip(step.config);
@@ -124,15 +143,21 @@ std::int64_t stream_workspace_bytes(const PhaseLine& line, const KernelConfig& c
     return parts_of_blocks(line.blocks) * config.block_m * config.block_n * kPartialBytes;
 }
 
-bool leaves_a_strip(std::int64_t size, int block) {
-    return size > block && size % block >= 1 && size % block <= kMostTrimmed;
+std::optional<std::string> why_not_trimmed(const GemmProblem& p, const KernelConfig& config) {
+    const auto [rows, columns] = tile_of_c(config);
+    if (leaves_a_strip(p.m, rows) || leaves_a_strip(p.n, columns)) return std::nullopt;
+    if (p.m < rows && p.n < columns) return fmt::format("trim needs a whole tile of {} rows or {} columns", rows, columns);
+    if (p.m % rows == 0 && p.n % columns == 0) return fmt::format("tiles of {} x {} leave nothing to trim", rows, columns);
+    return fmt::format("tiles of {} x {} leave {} rows and {} columns; trim takes 1 to {} of either", rows, columns, p.m % rows,
+                       p.n % columns, kMostTrimmed);
 }
 
 Extent main_extent(const GemmProblem& problem, const KernelConfig& config) {
     const auto covered = [&](std::int64_t size, int block) {
         return config.trim != 0 && leaves_a_strip(size, block) ? size - size % block : size;
     };
-    return Extent{.rows = covered(problem.m, config.block_m), .columns = covered(problem.n, config.block_n)};
+    const auto [rows, columns] = tile_of_c(config);
+    return Extent{.rows = covered(problem.m, rows), .columns = covered(problem.n, columns)};
 }
 
 std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const KernelConfig& config) {
@@ -220,6 +245,7 @@ std::int64_t grid_of(const KernelConfig& config, std::int64_t m, std::int64_t n,
 LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
     LaunchPlan plan{.problem = problem, .config = config, .steps = {}, .workspace_bytes = 0};
     if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return plan;
+    const Extent whole{.rows = problem.m, .columns = problem.n};
     const Extent extent = main_extent(problem, config);
     const auto [m, n, k, batch] = std::array{extent.rows, extent.columns, std::int64_t{problem.k}, std::int64_t{problem.batch}};
 
@@ -240,7 +266,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     if (config.pack_ab != 0 && config.family == family::wgmma) {
         const KernelConfig copy{.family = family::pad, .min_blocks = pad::kBlocksPerSm, .pack_ab = config.pack_ab};
         const auto [blocks_wanted, bytes] = padding(problem, config);
-        add(signature_of(problem), copy, extent, blocks_wanted, 0, bind_pack);
+        add(signature_of(problem), copy, whole, blocks_wanted, 0, bind_pack);
         plan.workspace_bytes += bytes;
     } else if (config.pack_ab != 0) {
         const KernelConfig copy{.family = family::pack, .min_blocks = pack::kBlocksPerSm, .pack_ab = config.pack_ab};

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "generator/device_info.h"
@@ -114,11 +116,8 @@ std::int64_t prepared_bytes(const LaunchPlan& plan, GemmOperand operand);
 PhaseLine phase_line_on(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 std::int64_t stream_workspace_bytes(const PhaseLine& line, const KernelConfig& config);
 
-// Few enough rows or columns to be trimmed: a gemv kernel holds them all.
-inline constexpr int kMostTrimmed = 16;
-
-// Are there whole tiles of `block` rows, or columns, and few enough beside them?
-bool leaves_a_strip(std::int64_t size, int block);
+// Why neither a few rows nor a few columns stand beyond whole tiles of the config's; nothing where trim may leave them to a strip.
+std::optional<std::string> why_not_trimmed(const GemmProblem& problem, const KernelConfig& config);
 
 // What the plan's main kernel computes: all of C, or, where the config trims, only whole block tiles, along M or N or both, wherever that
 // leaves a strip.

@@ -138,14 +138,6 @@ bool pays_to_share(const GemmProblem& p, const KernelConfig& c, const DeviceInfo
 
 }  // namespace
 
-std::optional<std::string> why_not_trimmed(const GemmProblem& p, int block_m, int block_n) {
-    if (leaves_a_strip(p.m, block_m) || leaves_a_strip(p.n, block_n)) return std::nullopt;
-    if (p.m < block_m && p.n < block_n) return fmt::format("trim needs a whole tile of {} rows or {} columns", block_m, block_n);
-    if (p.m % block_m == 0 && p.n % block_n == 0) return fmt::format("tiles of {} x {} leave nothing to trim", block_m, block_n);
-    return fmt::format("tiles of {} x {} leave {} rows and {} columns; trim takes 1 to {} of either", block_m, block_n, p.m % block_m,
-                       p.n % block_n, kMostTrimmed);
-}
-
 std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& device) {
     std::vector<KernelConfig> configs;
     const auto push = [&](KernelConfig config) {
@@ -199,7 +191,7 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
     };
     for (const RegisterTile& tile : kRegisterTiles) {
         add(tile, 1, kPipelines, 0);
-        if (!why_not_trimmed(p, tile.block_m, tile.block_n)) add(tile, 1, kPipelines, 1);
+        if (!why_not_trimmed(p, KernelConfig{.block_m = tile.block_m, .block_n = tile.block_n})) add(tile, 1, kPipelines, 1);
     }
     for (const RegisterTile& tile : kSlicedTiles) {
         for (const int slices : kSlices) add(tile, slices, kSlicedPipelines, 0);

@@ -16,7 +16,4 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& problem, const DeviceI
 // None where the problem has more than a few rows and columns.
 std::vector<KernelConfig> gemv_configs(const GemmProblem& problem, const DeviceInfo& device);
 
-// Why neither a few rows nor a few columns stand beyond whole tiles; nothing where trim may leave them to a strip.
-std::optional<std::string> why_not_trimmed(const GemmProblem& problem, int block_m, int block_n);
-
 }  // namespace tmm

@@ -69,7 +69,7 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
     // tf32 takes a B whose rows run along N as the left operand only.
     const bool left_is_b = problem.compute == ComputeMode::tf32 && problem.op_b == Operation::none;
     const int row_elements = wgmma::kRowBytes / (planes > 1 ? 2 : size_of(problem.type_a));
-    const auto add = [&](const Rows& rows, int block_n, int block_k, int min_blocks, int swap) {
+    const auto add = [&](const Rows& rows, int block_n, int block_k, int min_blocks, int swap, int trim) {
         KernelConfig config{.family = family::wgmma,
                             .block_m = rows.block_m,
                             .block_n = block_n,
@@ -78,14 +78,17 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
                             .boundary = boundary::hardware,
                             .min_blocks = min_blocks,
                             .swap_ab = swap,
+                            .trim = trim,
                             .warps_m = rows.warps_m,
                             .warps_n = rows.warps_n,
                             .planes = planes,
                             .promote_k = planes > 1 ? promoted_depth(planes) : 0};
+        if (trim != 0 && (planes > 1 || why_not_trimmed(problem, config))) return;
         KernelSignature signature = main_signature(problem, config);
         signature.align_a = signature.align_b = 16;
-        const i64 left = swap ? problem.n : problem.m;
-        const i64 right = swap ? problem.m : problem.n;
+        const Extent main = main_extent(problem, config);
+        const i64 left = swap ? main.columns : main.rows;
+        const i64 right = swap ? main.rows : main.columns;
         const double tiles_left = ceil_divide(static_cast<double>(left), config.block_m);
         const double tiles_right = ceil_divide(static_cast<double>(right), config.block_n);
         const double tiles = tiles_left * tiles_right * static_cast<double>(problem.batch);
@@ -139,7 +142,9 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
                 const int most_blocks = swap ? 4 : 3;
                 for (const int block_k : {row_elements, 2 * row_elements, 4 * row_elements}) {
                     if (block_k > 2 * row_elements && rows.block_m + block_n > kWidestDeepTile) continue;
-                    for (int min_blocks = 1; min_blocks <= most_blocks; ++min_blocks) add(rows, block_n, block_k, min_blocks, swap);
+                    for (int min_blocks = 1; min_blocks <= most_blocks; ++min_blocks) {
+                        for (const int trim : {0, 1}) add(rows, block_n, block_k, min_blocks, swap, trim);
+                    }
                 }
             }
         }

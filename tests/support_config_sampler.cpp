@@ -152,6 +152,7 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.raster = draw.of(std::array{0, 0, 1, 2, 8});
             c.swap_ab = draw.of(std::array{0, 0, 1});
             c.pack_ab = draw.of(std::array{0, 0, 1, 2, 3});
+            c.trim = draw.below(4) == 0;
             if (draw.below(4) == 0) (draw.below(2) ? c.multicast_a : c.multicast_b) = draw.of(std::array{2, 4});
             if (draw.below(8) == 0) c.multicast_a = c.multicast_b = 2;
             c.ping_pong = draw.below(4) == 0;
@@ -167,7 +168,7 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
                 c.block_m = c.warps_m * 64;
                 c.block_n = std::min(c.block_n, 128 * c.warps_n);
                 c.stages = 2;
-                c.pack_ab = 0;
+                c.pack_ab = c.trim = 0;
             }
             break;
         default:
@@ -193,8 +194,8 @@ GemmProblem make_problem(const KernelConfig& c, ElementType type, ElementType ty
     if (c.trim) {
         // Both ways, or one: tiles then reach past the edge the other way.
         const int trimmed = (shape[m_kind] + shape[n_kind]) % 4;
-        if (trimmed != 1) p.m = trimmed_size(shape[m_kind], c.block_m);
-        if (trimmed != 2) p.n = trimmed_size(shape[n_kind], c.block_n);
+        if (trimmed != 1) p.m = trimmed_size(shape[m_kind], c.swap_ab ? c.block_n : c.block_m);
+        if (trimmed != 2) p.n = trimmed_size(shape[n_kind], c.swap_ab ? c.block_m : c.block_n);
     }
     p.k = size_of_kind(shape[k_kind], c.block_k * (c.split_k > 1 && c.split_k < 8 ? c.split_k : 1), multiples);
     if (c.family == family::naive) p.k = size_of_kind(shape[k_kind], 32, false);

@@ -167,6 +167,43 @@ TEST_CASE("of many rows, too, tiles are offered that fill the SMs in whole waves
     }
 }
 
+TEST_CASE("a row too many is offered to be trimmed, where no operand is padded") {
+    const DeviceInfo device = assumed_device("90");
+    const auto trimmed_of = [&](const char* text) {
+        std::vector<KernelConfig> trimmed = wgmma_of(search_space(parse_shape(text).problem, device, Effort::normal));
+        trimmed.erase(std::remove_if(trimmed.begin(), trimmed.end(), [](const KernelConfig& c) { return c.trim == 0; }), trimmed.end());
+        return trimmed;
+    };
+    const std::vector<KernelConfig> trimmed = trimmed_of("1025x1024x1024 dtype=bf16 ops=nt");
+    CHECK(!trimmed.empty());
+    for (const KernelConfig& config : trimmed) {
+        CAPTURE(to_text(config));
+        const LaunchPlan plan = make_launch_plan(parse_shape("1025x1024x1024 dtype=bf16 ops=nt").problem, config, device);
+        REQUIRE(plan.steps.size() >= 2);
+        CHECK(plan.steps[0].extent == Extent{.rows = 1024, .columns = 1024});
+        CHECK(plan.steps[1].config.family == family::gemv);
+        CHECK(plan.steps[1].extent == Extent{.row0 = 1024, .rows = 1, .columns = 1024});
+    }
+    for (const char* text : {"1024x1024x1024 dtype=bf16", "1025x1025x1025 dtype=bf16", "1025x1024x1024"}) {
+        CAPTURE(text);
+        CHECK(trimmed_of(text).empty());
+    }
+    // Swapped, a tile's columns are rows of C.
+    const KernelConfig swapped =
+        parse_config("family=wgmma,block_m=128,block_n=40,block_k=64,stages=4,vector_width=8,boundary=hardware,swap_ab=1,trim=1");
+    CHECK(why_invalid(parse_shape("41x256x256 dtype=bf16 ops=nt").problem, swapped, device).value_or("") == "");
+    CHECK(why_invalid(parse_shape("129x256x256 dtype=bf16 ops=nt").problem, swapped, device).value_or("") == "");
+    CHECK(why_invalid(parse_shape("64x256x256 dtype=bf16 ops=nt").problem, swapped, device).value_or("").find("40 x 128") !=
+          std::string::npos);
+    // Nor are products of planes.
+    CHECK(why_invalid(parse_shape("65x64x64").problem,
+                      parse_config("family=wgmma,block_m=64,block_n=64,block_k=64,stages=2,vector_width=8,boundary=hardware,planes=2,"
+                                   "promote_k=64,trim=1"),
+                      device)
+              .value_or("")
+              .find("not trimmed") != std::string::npos);
+}
+
 TEST_CASE("tiles that make one column are offered in one order") {
     const DeviceInfo device = assumed_device("90");
     for (const char* text : {"16x28672x8192 dtype=bf16 ops=nt", "28672x16x8192 dtype=bf16 ops=nt", "32000x64x1024 dtype=f16 ops=tt"}) {

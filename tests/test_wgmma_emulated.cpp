@@ -120,6 +120,35 @@ TEST_CASE("results leave in boxes of every width, and by whole chunks where rows
 
 // What no emulation shows is left out: a missing wait for the kernel before (griddepcontrol.wait), for kernels run one after the other
 // here, and a missing fence of barriers just made (fence.mbarrier_init).
+TEST_CASE("a trimmed product is whole, whether its tiles take the operands as they are, padded, turned, in parts or swapped") {
+    struct Case {
+        const char* config;
+        const char* shape;
+    };
+    constexpr const char* kPadded = "block_m=64,block_n=64,block_k=64,stages=2,pack_ab=3,trim=1";
+    for (const Case& one : {
+             Case{kPadded, "65x66x70 dtype=bf16"},
+             Case{kPadded, "129x79x71 dtype=f16 ops=tt beta=1"},
+             Case{kPadded, "65x67x71 dtype=bf16 ctype=f32 ops=tn batch=3"},
+             Case{kPadded, "65x67x71 dtype=bf16 ops=nt batch=2"},
+             // One of the operands lies as TMA wants it; tiles reach past the edge one way.
+             Case{"block_m=64,block_n=64,block_k=64,stages=2,pack_ab=2,trim=1", "65x100x72 dtype=bf16 align=16 ldb=101"},
+             Case{"block_m=64,block_n=64,block_k=64,stages=2,trim=1", "100x65x72 dtype=bf16 ops=nt align=16 ldc=72 beta=1"},
+             // Of a transposed product rows are as many as the tile's columns.
+             Case{"block_m=64,block_n=24,block_k=64,stages=2,swap_ab=1,trim=1", "50x66x72 dtype=bf16 ops=nt align=16"},
+             Case{"block_m=64,block_n=40,block_k=64,stages=2,swap_ab=1,pack_ab=3,trim=1", "43x203x71 dtype=f16 ops=nt"},
+             Case{"block_m=64,block_n=64,block_k=64,stages=2,split_k=2,cluster=2,pack_ab=3,trim=1", "65x66x270 dtype=bf16"},
+             Case{"block_m=64,block_n=64,block_k=64,stages=2,split_k=4,pack_ab=3,trim=1", "65x66x270 dtype=bf16 beta=1"},
+             Case{"block_m=64,block_n=64,block_k=32,stages=2,pack_ab=3,trim=1", "65x66x41 compute=tf32 ops=tn"},
+             Case{"block_m=64,block_n=64,block_k=32,stages=2,swap_ab=1,pack_ab=3,trim=1", "66x65x41 compute=tf32 ops=tn"},
+         }) {
+        CAPTURE(one.config);
+        CAPTURE(one.shape);
+        CHECK(wrong_with({.what = "", .file = "", .text = "", .instead = "", .config = one.config, .shape = one.shape},
+                         active_templates()) == "");
+    }
+}
+
 TEST_CASE("each fault in how wgmma's threads, barriers and copies meet is found on the emulated device") {
     std::set<std::pair<std::string, std::string>> seen_right;
     for (const WgmmaFault& fault : wgmma_faults()) {

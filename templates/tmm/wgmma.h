@@ -338,14 +338,16 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.ping_pong != 0 && c.ping_pong != 1) return "ping_pong is 0 or 1";
     if (c.ping_pong && readers(c) > 1) return "with ping_pong a warpgroup multiplies a whole tile: warps_m and warps_n are 1";
     if (c.ping_pong && c.cluster > 1) return "a cluster that sums parts of K has one tile, and no turns for ping_pong to take";
+    if (c.trim != 0 && c.trim != 1) return "trim is 0 or 1";
+    if (c.trim != 0 && c.planes > 1) return "products of planes are not trimmed";
     if (c.boundary != boundary::hardware) return "wgmma's boundary mode is hardware";
     if (c.vector_width != 8) return "wgmma's vector_width is 8";
     if (!uses_only(c, &KernelConfig::block_m, &KernelConfig::block_n, &KernelConfig::block_k, &KernelConfig::stages,
                    &KernelConfig::vector_width, &KernelConfig::boundary, &KernelConfig::split_k, &KernelConfig::raster,
-                   &KernelConfig::min_blocks, &KernelConfig::swap_ab, &KernelConfig::pack_ab, &KernelConfig::cluster,
+                   &KernelConfig::min_blocks, &KernelConfig::swap_ab, &KernelConfig::pack_ab, &KernelConfig::cluster, &KernelConfig::trim,
                    &KernelConfig::warps_m, &KernelConfig::warps_n, &KernelConfig::multicast_a, &KernelConfig::multicast_b,
                    &KernelConfig::planes, &KernelConfig::promote_k, &KernelConfig::ping_pong))
-        return "wgmma does not use thread_m, thread_n, async_copy, along_k, trim, fma_order, stream_k and slice_k";
+        return "wgmma does not use thread_m, thread_n, async_copy, along_k, fma_order, stream_k and slice_k";
     return nullptr;
 }
 

@@ -17,51 +17,59 @@ namespace {
 // bytes of results that all SMs store at once. Wider operands, whose k an instruction has less of, take as long an instruction.
 constexpr double kProductsPerClock = 2048;
 constexpr double kSharedBytesPerClock = 128;
-constexpr double kL2BytesPerClock = 64;
-constexpr double kStoredBytesPerClock = 20;
+constexpr double kL2BytesPerClock = 75;
+constexpr double kStoredBytesPerClock = 30;
 constexpr double kClocksPerMicrosecond = 1.9e3;
-// Under load. Products that take longer than so many microseconds run at the power limit, which wide tiles, of which less is moved for each
-// product, spare.
-constexpr double kTensorClocksPerMicrosecond = 1.7e3;
+// In a phase, where a block's only warpgroup waits for its products and for the next tiles, and no other uses the tensor cores meanwhile.
+constexpr double kAlone = 0.02;
+// Products that take longer than so many microseconds run at the power limit, which wide tiles, of which less is moved for each product,
+// spare.
 constexpr double kPowerLimited = 100;
-constexpr double kPowerOfMultiplying = 0.92;
-constexpr double kPowerOfMoving = 8;
+constexpr double kPowerOfMultiplying = 0.9;
+constexpr double kPowerOfMoving = 11;
 
-constexpr double kMemoryBytesPerMicrosecond = 4.4e6;
+constexpr double kMemoryBytesPerMicrosecond = 4.6e6;
 // The part of that which few blocks reach; more where they fill more of the SMs.
-constexpr double kReadByFew = 0.35;
+constexpr double kReadByFew = 0.2;
 // From a copy's issue to its landing, L2 missed. Of a block's stages one is read, and the one before it often still.
-constexpr double kMemoryLatency = 0.9;
+constexpr double kMemoryLatency = 0.68;
 constexpr double kStagesRead = 1.5;
 // Short pieces of many rows are slower than long ones of few.
-constexpr double kShortPieces = 0.04;
+constexpr double kShortPieces = 0.045;
 // The part of the L2 cache that an operand may take and still be there for the next band of tiles.
 constexpr double kStaysInL2 = 0.7;
-constexpr double kSplitLines = 1.7;
+constexpr double kSplitLines = 1.8;
 
 // Of a tile's results, however few: from the last product to where the next tile's take their place. Rows that begin or end within a line
-// are stored in more pieces; those that do not start at whole chunks pass through registers once more.
-constexpr double kStore = 0.6;
-constexpr double kSplitStores = 2.5;
+// are stored in more pieces, those of transposed products in pieces of 16 elements; those that do not start at whole chunks pass through
+// registers once more.
+constexpr double kStore = 0.38;
+// For each box that a warp's results leave in.
+constexpr double kBox = 0.08;
+constexpr double kSplitStores = 4.4;
+constexpr double kTransposedStores = 1.8;
 constexpr double kShiftedPerMicrosecond = 8192;
 constexpr double kShiftedTransposed = 4;
 // Where C is read, a box of it that finds no room before the sums are ready.
-constexpr double kLateBox = 0.6;
+constexpr double kLateBox = 0.56;
 
 // A launch, the first tiles.
-constexpr double kFixed = 2.1;
-constexpr double kSecondKernel = 2.0;
-constexpr double kPaddedBytesPerMicrosecond = 3e6;
+constexpr double kFixed = 0.7;
+constexpr double kSecondKernel = 2.1;
+constexpr double kPaddedBytesPerMicrosecond = 4.8e6;
 constexpr double kPartialBytes = 4;
 // Each time that a cluster's number of parts doubles; and what its blocks show each other.
-constexpr double kClusterSum = 0.6;
-constexpr double kClusterBytesPerMicrosecond = 3e4;
-constexpr double kClusterStart = 0.5;
+constexpr double kClusterSum = 0.35;
+constexpr double kClusterBytesPerMicrosecond = 3.5e4;
+constexpr double kClusterStart = 0.6;
 constexpr double kEachSharer = 0.15;
 // Sums of planes are added up in registers while products go on.
-constexpr double kPromoting = 1.1;
+constexpr double kPromoting = 1.25;
+// Of the kernel that makes planes of floats, and of the one after the product that looks whether it is needed.
+constexpr double kPlanes = 5.6;
+constexpr double kSplitBytesPerMicrosecond = 3e6;
 // What is not the longest still stands in its way.
-constexpr double kInTheWay = 0.15;
+constexpr double kInTheWay = 0.2;
 
 double ceil_divide(double a, double b) {
     return std::ceil(a / b);
@@ -125,8 +133,8 @@ private:
     double bytes_of_results() const { return static_cast<double>(c_.block_m) * c_.block_n * size_of(s_.type_c); }
     // How much longer results take to store for where their rows end.
     double pieces_of_results() const {
-        const int row = (c_.swap_ab ? c_.block_m : c_.block_n) * size_of(s_.type_c);
-        return row % wgmma::kRowBytes == 0 ? 1 : kSplitStores;
+        if (c_.swap_ab) return kTransposedStores;
+        return c_.block_n * size_of(s_.type_c) % wgmma::kRowBytes == 0 ? 1 : kSplitStores;
     }
     double bytes_of_partials() const {
         return partial_results(c_) > 1 ? 2 * kPartialBytes * partial_results(c_) * batch_ * left_ * right_ : 0.0;
@@ -150,7 +158,9 @@ private:
         // From registers or not, the left operand's words are read once for each instruction.
         const double operands = (wgmma::kRows + columns) * 32 / kSharedBytesPerClock;
         const double arrival = (c_.block_m + c_.block_n) * line();
-        return std::max({instructions * std::max(products, operands) / kTensorClocksPerMicrosecond, arrival, requests()});
+        const bool alone = wgmma::consumers(c_) == 1 && c_.min_blocks == 1;
+        const double multiplying = instructions * std::max(products, operands) / kClocksPerMicrosecond + (alone ? kAlone : 0);
+        return std::max({multiplying, arrival, requests()});
     }
     double epilogue() const {
         const double sums_of_group = static_cast<double>(wgmma::group_m(c_)) * wgmma::group_n(c_);
@@ -158,7 +168,8 @@ private:
         const double late = s_.reads_c && wgmma::stores_boxes(c_, s_)
                                 ? kLateBox * std::max(0, wgmma::boxes_of_tile(c_, s_) - wgmma::boxes_of_warp(c_, s_))
                                 : 0.0;
-        return kStore + shifting + late + pieces_of_results() * bytes_of_results() / (kStoredBytesPerClock * kClocksPerMicrosecond);
+        const double boxes = wgmma::stores_boxes(c_, s_) ? kBox * wgmma::boxes_of_tile(c_, s_) : 0.0;
+        return kStore + boxes + shifting + late + pieces_of_results() * bytes_of_results() / (kStoredBytesPerClock * kClocksPerMicrosecond);
     }
     double arithmetic() const {
         // In turns, results leave while the next tile is multiplied, if that takes as long.
@@ -196,7 +207,7 @@ private:
         const double padded = (pad::pads_a(c_) ? batch_ * m * k_ : 0.0) + (pad::pads_b(c_) ? batch_ * n * k_ : 0.0);
         if (padded > 0) total += kSecondKernel + 2 * padded * element_ / kPaddedBytesPerMicrosecond;
         // Floats are read, and written as planes; and there is a kernel that looks whether it is needed.
-        if (c_.planes > 1) total += 2 * kSecondKernel + batch_ * (m + n) * k_ * (4.0 + element_) / kPaddedBytesPerMicrosecond;
+        if (c_.planes > 1) total += kPlanes + batch_ * (m + n) * k_ * (4.0 + element_) / kSplitBytesPerMicrosecond;
         return total;
     }
     double clusters() const {

@@ -7,8 +7,7 @@
 
 namespace tmm {
 
-// A rough model: multiply-adds at the rate that the config's tile sustains, bytes at memory speed, both stretched by the last wave's
-// idle SMs. It keeps references to what it is made of.
+// Each family has a model of its own (cost_model_*.h). It keeps references to what it is made of.
 class CostModel {
 public:
     CostModel(const GemmProblem& problem, const DeviceInfo& device) : problem_(problem), device_(device) {}
@@ -23,9 +22,6 @@ private:
     double alone(const KernelConfig& config) const;
     // What overlap costs.
     double crowding(const KernelConfig& config) const;
-    double latency(const KernelConfig& config) const;
-    double fma_share(const KernelConfig& config) const;
-    double resident_blocks(const KernelConfig& config) const;
 
     const GemmProblem& problem_;
     const DeviceInfo& device_;

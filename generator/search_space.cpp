@@ -44,10 +44,6 @@ constexpr double kPipelineDoubt = 0.04;
 // The same of wgmma's ways to come to one tile of C, each time that their number doubles.
 constexpr double kWayDoubt = 0.03;
 
-// Where wgmma's operands are padded it is compared with other families, untuned: measured beside them it took 0.75 to 0.85 of its
-// prediction, and mma 1 to 1.5 times as long as its own.
-constexpr double kPaddedTakes = 0.65;
-
 // How many candidates an effort allows.
 struct Bounds {
     std::size_t least;
@@ -367,12 +363,8 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
             consider(config);
         }
     }
-    if (best && best->planes == 1) {
-        const bool is_padded = best->pack_ab != 0;
-        // What tensor cores fed by TMA multiply as it is, nothing else multiplies as fast, but with very few rows.
-        if (!is_padded && std::min(problem.m, problem.n) > kVeryFew) return *best;
-        if (is_padded) best_estimate *= kPaddedTakes;
-    }
+    // What tensor cores fed by TMA multiply as it is, nothing else multiplies as fast, but with very few rows.
+    if (best && best->planes == 1 && best->pack_ab == 0 && std::min(problem.m, problem.n) > kVeryFew) return *best;
     // Tiny products are launches, whatever is done in them.
     consider(model.with_better_overlap(fallback_config(problem)));
     if (multiplies_floats(problem))

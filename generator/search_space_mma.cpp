@@ -19,23 +19,8 @@ constexpr MmaTile kTiles[] = {
 constexpr MmaPipeline kAsyncPipelines[] = {{32, 4}, {64, 3}, {32, 3}, {64, 4}, {32, 6}, {64, 2}, {64, 6}, {128, 2}, {128, 3}};
 constexpr MmaPipeline kRegisterPipelines[] = {{32, 2}, {64, 1}, {32, 1}, {64, 2}, {16, 2}};
 
-// ldmatrix and the copies into shared memory move so many bytes a clock.
-constexpr double kSharedBytesPerClock = 128;
 // The system's, of each block's shared memory.
 constexpr std::int64_t kReservedSharedBytes = 1024;
-// What an SM gets out of the L2 cache while all of them read.
-constexpr double kCacheBytesPerClock = 32;
-// The part of what runs beside the slowest of them that shows nevertheless.
-constexpr double kOverlapLoss = 0.1;
-// Beside the products, a scheduler's time goes to addresses and barriers.
-constexpr double kBestEfficiency = 0.85;
-
-// Turns of the load units that 32 accesses of fewer than 16 bytes cost, and those of a copy that realigns, which reads twice and
-// shifts by some 20 instructions of a thread while no other copies are under way: fitted to measurements on an H200.
-constexpr int kWidestAccess = 8;
-constexpr double kNarrowCopies = 8;
-constexpr double kRealignedCopies = 35;
-
 }  // namespace
 
 std::span<const MmaTile> mma_tiles() {
@@ -67,36 +52,6 @@ KernelConfig mma_config(const MmaTile& tile, const MmaPipeline& pipeline, const 
                                device.registers_per_sm / (mma::threads(config) * mma_registers(config, signature)));
     config.min_blocks = static_cast<int>(std::clamp<std::int64_t>(held, 1, tile.min_blocks));
     return config;
-}
-
-double mma_rate(const DeviceInfo& device) {
-    switch (device.compute_capability()) {
-        // Of the 2048 of wgmma, and of the later units that mma.sync does not reach either.
-        case 90:
-        case 100:
-        case 103: return 0.6 * 2048;
-        case 80: return 1024;
-        case 87: return 512;
-        // GPUs for graphics: half of that where sums are floats.
-        default: return 256;
-    }
-}
-
-double mma_efficiency(const KernelConfig& c, const KernelSignature& s, const DeviceInfo& device) {
-    // What a block does for 16 of k, in clocks of the SM.
-    const double products = 16.0 * c.block_m * c.block_n / mma_rate(device);
-    const double warps = static_cast<double>(c.warps_m) * c.warps_n;
-    const double read = 32.0 * warps * (mma::warp_rows(c) + mma::warp_columns(c)) / kSharedBytesPerClock;
-    const double written = 32.0 * (c.block_m + c.block_n) / kSharedBytesPerClock;
-    const auto copies = [&](const mma::TileLayout& tile) {
-        const double accesses = 16.0 * tile.outer / (32.0 * tile.access);
-        return tile.realigned ? kRealignedCopies * accesses : tile.access < kWidestAccess ? kNarrowCopies * accesses : accesses;
-    };
-    const double shared = read + written + copies(mma::layout_a(c, s)) + copies(mma::layout_b(c, s));
-    const double fetched = 32.0 * (c.block_m + c.block_n) / kCacheBytesPerClock;
-    const double computed = products / kBestEfficiency;
-    const double slowest = std::max({computed, shared, fetched});
-    return products / (slowest + kOverlapLoss * (computed + shared + fetched - slowest));
 }
 
 int mma_registers(const KernelConfig& c, const KernelSignature& s) {

@@ -1,4 +1,4 @@
-// What the search tries of the mma family, and how fast it takes an SM to be.
+// What the search tries of the mma family.
 #pragma once
 
 #include <span>
@@ -26,12 +26,6 @@ bool mma_copies_async(const KernelSignature& signature);
 
 // For sizes of any kind. Where the SM's shared memory and registers hold fewer blocks than the tile's min_blocks, it is those.
 KernelConfig mma_config(const MmaTile& tile, const MmaPipeline& pipeline, const KernelSignature& signature, const DeviceInfo& device);
-
-// Multiply-adds of an SM in a clock, at most, by mma.sync with 16-bit operands and sums in float.
-double mma_rate(const DeviceInfo& device);
-
-// The part of that rate that the way of the operands through the caches and shared memory leaves.
-double mma_efficiency(const KernelConfig& config, const KernelSignature& signature, const DeviceInfo& device);
 
 // Registers that a thread needs: sums, the fragments of two steps, elements on their way to shared memory, and some for addresses.
 int mma_registers(const KernelConfig& config, const KernelSignature& signature);

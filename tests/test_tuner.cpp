@@ -113,7 +113,7 @@ TEST_CASE("a quick search after the kernels have changed measures the same confi
 TEST_CASE("what was fast takes part again, though the search does not offer it any more") {
     constexpr const char* measured =
         "SELECT count(*) FROM measurement JOIN config ON config.id = config_id "
-        "WHERE stages = 3";
+        "WHERE stages = 3 AND block_m = 2 AND block_n = 8 AND block_k = 128";
     TunerFolder folder("8 8 8 dtype=bf16\n");
     REQUIRE(folder.tune().status == 0);
     // As if an earlier tmm had offered that.

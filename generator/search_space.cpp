@@ -191,25 +191,12 @@ void add_mma(Collector& collector, const GemmProblem& p, const DeviceInfo& devic
     }
 }
 
-// The operands that TMA can't bring as they are, and a right one that tf32 can't take as it lies.
-int worth_padding(const GemmProblem& p, int swap_ab) {
-    const KernelSignature s = signature_of(p);
-    const int unaligned = (s.align_a < 16 ? 1 : 0) | (s.align_b < 16 ? 2 : 0);
-    if (s.compute != ComputeMode::tf32) return unaligned;
-    const int turned = swap_ab ? (s.op_a == Operation::transpose ? 1 : 0) : (s.op_b == Operation::none ? 2 : 0);
-    return unaligned | turned;
-}
-
 // Calls visit with every config of family wgmma that is worth a prediction.
 template <class Visit>
 void for_each_wgmma(const GemmProblem& p, const DeviceInfo& device, Visit&& visit) {
     if (!suits_wgmma(p, device)) return;
     const auto visit_tiles = [&](int planes) {
-        for (KernelConfig config : wgmma_tiles(p, device, planes)) {
-            if (planes == 1) config.pack_ab = worth_padding(p, config.swap_ab);
-            // Strips of rows that lie badly take longer than what whole tiles gain: with one of 2049 columns 2047x2049x2051 of bf16 takes
-            // 46 instead of 38 microseconds on an H200, where 1025x1024x1024, aligned, takes 5.7 instead of 6.9.
-            if (config.trim != 0 && config.pack_ab != 0) continue;
+        for (const KernelConfig& config : wgmma_tiles(p, device, planes)) {
             const Extent main = main_extent(p, config);
             const std::int64_t tiles = blocks(config, main.rows, main.columns, p.batch);
             for (const int split : split_choices(p, device, tiles, config.block_k)) {

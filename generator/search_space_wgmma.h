@@ -9,7 +9,7 @@
 
 namespace tmm {
 
-// Configs worth a prediction, for every tile that the problem's shape may want; some may be invalid for it. Neither split nor packed.
+// Configs worth a prediction, for every tile that the problem's shape may want; some may be invalid for it. Not split.
 std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceInfo& device, int planes);
 
 // The same tile with K in `split` parts, summed by clusters of `cluster` blocks and, where that leaves several, a second kernel.

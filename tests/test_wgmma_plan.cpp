@@ -393,12 +393,14 @@ TEST_CASE("the pad step leaves every row where the product's step looks for it, 
     const auto device = make_host_device("shuffled:3");
     const auto compiler = make_host_compiler();
     std::mt19937 random(7);
+    // Rows of one to 32 chunks of 16 bytes, which several of a warp's lanes or warps share; of a warp's few steps; and of two warps.
     for (const char* ops : kOps) {
         for (const int pack_ab : {1, 2, 3}) {
-            GemmProblem problem = with_ops("5x263x517", ops);
-            problem.alignment = 2;
-            for (const i64 batch : {1, 3}) {
+            for (const auto& [size, batch] : {std::pair{"5x263x517", 1}, {"5x263x517", 3}, {"37x131x100", 3}, {"3x19x1301", 1}}) {
+                GemmProblem problem = with_ops(size, ops);
+                problem.alignment = 2;
                 problem.batch = batch;
+                CAPTURE(size);
                 problem.lda = stored_columns_a(problem) + 2;
                 problem.ldb = stored_columns_b(problem) + 1;
                 problem.stride_a = batch > 1 ? stored_rows_a(problem) * problem.lda + 5 : 0;
@@ -447,53 +449,49 @@ TEST_CASE("the pad step leaves every row where the product's step looks for it, 
                 const CompileResult compiled = compiler->compile(source);
                 if (const auto* failure = std::get_if<CompileFailure>(&compiled)) FAIL(failure->log);
                 const auto kernel = device->load(std::get<CompiledKernel>(compiled), source.name);
-                // One block walks over all that many would copy.
-                for (const i64 grid : {pad.grid, std::int64_t{1}}) {
-                    for (const double alpha : {1.0, 0.0}) {
-                        const DeviceBuffer workspace = on_device(poison);
-                        const GemmCall call{.a = alpha == 0 ? nullptr : static_cast<std::uint16_t*>(device_a.data()) + base,
-                                            .b = alpha == 0 ? nullptr : static_cast<std::uint16_t*>(device_b.data()) + base,
-                                            .workspace = workspace.data(),
-                                            .alpha = alpha};
-                        alignas(64) std::byte arguments[kMaxArgumentBytes];
-                        const std::size_t argument_bytes = pad.bind(pad, problem, call, arguments);
-                        device->launch(*kernel, {.grid = grid, .threads = pad.threads}, arguments, argument_bytes, nullptr);
+                for (const double alpha : {1.0, 0.0}) {
+                    const DeviceBuffer workspace = on_device(poison);
+                    const GemmCall call{.a = alpha == 0 ? nullptr : static_cast<std::uint16_t*>(device_a.data()) + base,
+                                        .b = alpha == 0 ? nullptr : static_cast<std::uint16_t*>(device_b.data()) + base,
+                                        .workspace = workspace.data(),
+                                        .alpha = alpha};
+                    alignas(64) std::byte arguments[kMaxArgumentBytes];
+                    const std::size_t argument_bytes = pad.bind(pad, problem, call, arguments);
+                    device->launch(*kernel, {.grid = pad.grid, .threads = pad.threads}, arguments, argument_bytes, nullptr);
 
-                        const auto content = [&](const DeviceBuffer& buffer) {
-                            std::vector<std::uint16_t> values(buffer.bytes() / 2);
-                            device->copy_to_host(values.data(), buffer.data(), buffer.bytes());
-                            return values;
-                        };
-                        std::vector<std::uint16_t> expected = poison;
-                        const std::vector<std::uint16_t> found = content(workspace);
-                        const LaunchStep& main = plan.steps[1];
-                        main.bind(main, problem, call, arguments);
-                        WgmmaArgs args;
-                        std::memcpy(&args, arguments, sizeof args);
-                        const auto place = [&](const std::vector<std::uint16_t>& values, i64 rows, i64 columns, i64 ld, i64 stride,
-                                               const void* to, i64 to_ld, i64 to_stride) {
-                            const auto first = (static_cast<const std::byte*>(to) - static_cast<const std::byte*>(workspace.data())) / 2;
-                            for (i64 member = 0; member < batch; ++member)
-                                for (i64 row = 0; row < rows; ++row)
-                                    for (i64 column = 0; column < to_ld; ++column) {
-                                        const auto at = static_cast<std::size_t>(first + member * to_stride + row * to_ld + column);
-                                        // What fills a row up is nobody's.
-                                        expected.at(at) =
-                                            column < columns
-                                                ? values.at(base + static_cast<std::size_t>(member * stride + row * ld + column))
-                                                : found.at(at);
-                                    }
-                        };
-                        if (alpha != 0 && (pack_ab & 1))
-                            place(a, stored_rows_a(problem), stored_columns_a(problem), problem.lda, problem.stride_a, args.a, args.lda,
-                                  args.stride_a);
-                        if (alpha != 0 && (pack_ab & 2))
-                            place(b, stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.stride_b, args.b, args.ldb,
-                                  args.stride_b);
-                        CHECK(found == expected);
-                        CHECK(content(device_a) == a);
-                        CHECK(content(device_b) == b);
-                    }
+                    const auto content = [&](const DeviceBuffer& buffer) {
+                        std::vector<std::uint16_t> values(buffer.bytes() / 2);
+                        device->copy_to_host(values.data(), buffer.data(), buffer.bytes());
+                        return values;
+                    };
+                    std::vector<std::uint16_t> expected = poison;
+                    const std::vector<std::uint16_t> found = content(workspace);
+                    const LaunchStep& main = plan.steps[1];
+                    main.bind(main, problem, call, arguments);
+                    WgmmaArgs args;
+                    std::memcpy(&args, arguments, sizeof args);
+                    const auto place = [&](const std::vector<std::uint16_t>& values, i64 rows, i64 columns, i64 ld, i64 stride,
+                                           const void* to, i64 to_ld, i64 to_stride) {
+                        const auto first = (static_cast<const std::byte*>(to) - static_cast<const std::byte*>(workspace.data())) / 2;
+                        for (i64 member = 0; member < batch; ++member)
+                            for (i64 row = 0; row < rows; ++row)
+                                for (i64 column = 0; column < to_ld; ++column) {
+                                    const auto at = static_cast<std::size_t>(first + member * to_stride + row * to_ld + column);
+                                    // What fills a row up is nobody's.
+                                    expected.at(at) = column < columns
+                                                          ? values.at(base + static_cast<std::size_t>(member * stride + row * ld + column))
+                                                          : found.at(at);
+                                }
+                    };
+                    if (alpha != 0 && (pack_ab & 1))
+                        place(a, stored_rows_a(problem), stored_columns_a(problem), problem.lda, problem.stride_a, args.a, args.lda,
+                              args.stride_a);
+                    if (alpha != 0 && (pack_ab & 2))
+                        place(b, stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.stride_b, args.b, args.ldb,
+                              args.stride_b);
+                    CHECK(found == expected);
+                    CHECK(content(device_a) == a);
+                    CHECK(content(device_b) == b);
                 }
             }
         }

@@ -43,56 +43,79 @@ __device__ inline Operand operand_of(const void* source, void* copy, const Matri
             padded_ld(matrix.columns, type) * units / kChunkElements};
 }
 
-// A warp's piece of a row, of `count` chunks, and its matrix.
+// A lane's chunks of a warp's piece, so far apart, and the matrix that nothing is read beyond. All begin as far from a multiple of 16
+// bytes.
 struct Piece {
     const Unit* from;
     Chunk* to;
     int count;
+    i64 from_step;
+    i64 to_step;
     const Unit* begin;
     const Unit* end;
 };
-__device__ inline Piece find_piece(const Operand& operand, i64 batch, i64 number) {
+__device__ inline Piece find_piece(const Operand& operand, unsigned number) {
     const Matrix& matrix = operand.matrix;
-    const unsigned length = static_cast<unsigned>(chunks_of_row(matrix.columns));
-    const unsigned pieces = pieces_of_row(length);
-    const unsigned share = pieces > 1 ? (length + pieces - 1) / pieces : length;
-    const i64 row_of_batch = pieces > 1 ? number / pieces : number;
-    const unsigned first = static_cast<unsigned>(number - row_of_batch * pieces) * share;
-    const i64 member = batch > 1 ? row_of_batch / matrix.rows : 0;
-    const i64 row = row_of_batch - member * matrix.rows;
-    const Unit* const begin = operand.source + member * matrix.stride;
-    return {begin + row * matrix.ld + i64{first} * kChunkElements, operand.copy + row_of_batch * operand.padded_ld + first,
-            static_cast<int>(length - first < share ? length - first : share), begin,
-            begin + (matrix.rows - 1) * matrix.ld + matrix.columns};
+    const unsigned lane = threadIdx.x % 32;
+    const unsigned length = chunks_of_row(matrix.columns);
+    const auto rows = static_cast<unsigned>(matrix.rows);
+    const unsigned of_matrix = pieces_of_matrix(rows, length);
+    const unsigned member = number / of_matrix;
+    const unsigned in_matrix = number % of_matrix;
+    Piece piece;
+    unsigned row;
+    unsigned chunk;
+    if (is_short_row(length)) {
+        const int log2 = lanes_log2(length);
+        const unsigned distance = rows_between_steps(length);
+        const unsigned pieces = pieces_of_band(length);
+        row = in_matrix / pieces * rows_of_band(length) + in_matrix % pieces * rows_side_by_side(length) + (lane >> log2);
+        chunk = lane & ((1u << log2) - 1);
+        const unsigned left = chunk < length && row < rows ? (rows - row + distance - 1) / distance : 0;
+        piece.count = static_cast<int>(left < kChunksOfLane ? left : kChunksOfLane);
+        piece.from_step = i64{distance} * matrix.ld;
+        piece.to_step = i64{distance} * operand.padded_ld;
+    } else {
+        const unsigned pieces = pieces_of_row(length);
+        const unsigned share = (length + pieces - 1) / pieces;
+        row = in_matrix / pieces;
+        const unsigned first = in_matrix % pieces * share;
+        chunk = first + lane;
+        const unsigned end = first + share < length ? first + share : length;
+        piece.count = chunk < end ? static_cast<int>((end - chunk + 31) / 32) : 0;
+        piece.from_step = 32 * kChunkElements;
+        piece.to_step = 32;
+    }
+    piece.begin = operand.source + member * matrix.stride;
+    piece.end = piece.begin + (matrix.rows - 1) * matrix.ld + matrix.columns;
+    piece.from = piece.begin + row * matrix.ld + i64{chunk} * kChunkElements;
+    piece.to = operand.copy + (member * matrix.rows + row) * operand.padded_ld + chunk;
+    return piece;
 }
 
-// Neighbouring lanes take neighbouring chunks, all of them under way at once.
+// All of a lane's chunks are under way at once.
 __device__ inline void copy_piece(const Piece& piece) {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
     const int shift = shift_of(piece.from);
-    const Unit* const aligned = piece.from - shift;
-    // Chunks whose two in the matrix lie within it: all but the first of the first row and two of the last.
-    const int first_within = aligned < piece.begin ? 1 : 0;
-    const i64 until_end = (piece.end - aligned) / kChunkElements - 1;
-    const int end_within = until_end < first_within ? first_within : until_end < piece.count ? static_cast<int>(until_end) : piece.count;
+    const auto aligned = [&](int i) { return piece.from - shift + i * piece.from_step; };
+    // Of both that a chunk comes from: all but the first of the first row and two of the last.
+    const auto are_within = [&](int i) { return aligned(i) >= piece.begin && aligned(i) + 2 * kChunkElements <= piece.end; };
     Chunks chunks[kChunksOfLane];
 #pragma unroll
     for (int i = 0; i < kChunksOfLane; ++i) {
-        const int place = i * 32 + lane;
-        const Chunk* const chunk = reinterpret_cast<const Chunk*>(aligned) + place;
-        if (place >= first_within && place < end_within) chunks[i] = {chunk[0], chunk[1]};
+        const Chunk* const chunk = reinterpret_cast<const Chunk*>(aligned(i));
+        if (i < piece.count && are_within(i)) chunks[i] = {chunk[0], chunk[1]};
     }
     // What stands behind the row fills its last chunk.
 #pragma unroll
     for (int i = 0; i < kChunksOfLane; ++i) {
-        const int place = i * 32 + lane;
-        if (place >= first_within && place < end_within) piece.to[place] = shifted(chunks[i], shift);
+        if (i < piece.count && are_within(i)) piece.to[i * piece.to_step] = shifted(chunks[i], shift);
     }
-    const int place = lane < first_within ? lane : end_within + lane - first_within;
-    if (place < piece.count) {
-        const Unit* const chunk = aligned + place * kChunkElements;
+#pragma unroll 1
+    for (int i = 0; i < piece.count; ++i) {
+        if (are_within(i)) continue;
+        const Unit* const chunk = aligned(i);
         const Chunks two{read_chunk(chunk, piece.begin, piece.end), read_chunk(chunk + kChunkElements, piece.begin, piece.end)};
-        piece.to[place] = shifted(two, shift);
+        piece.to[i * piece.to_step] = shifted(two, shift);
     }
 }
 
@@ -118,26 +141,20 @@ __device__ void kernel(const GemmArgs& args) {
     unsigned char* const padded_b = padded_a + (pads_a(config) ? bytes_a : 0);
     const i64 pieces_a = pads_a(config) && !turn_a ? pieces(a.rows, a.columns, args.batch, signature.type_a) : 0;
     const i64 pieces_b = pads_b(config) && !turn_b ? pieces(b.rows, b.columns, args.batch, signature.type_b) : 0;
-    const auto piece = [&](i64 number) {
-        const bool of_a = number < pieces_a;
-        return find_piece(of_a ? operand_of(args.a, padded_a, a, signature.type_a) : operand_of(args.b, padded_b, b, signature.type_b),
-                          args.batch, of_a ? number : number - pieces_a);
-    };
-    i64 number = static_cast<i64>(blockIdx.x) * kWarps + threadIdx.x / 32;
-    const i64 step = static_cast<i64>(gridDim.x) * kWarps;
+    const i64 number = static_cast<i64>(blockIdx.x) * kWarps + threadIdx.x / 32;
+    const bool of_a = number < pieces_a;
     // Found while the kernel before this one ends.
-    Piece here = number < pieces_a + pieces_b ? piece(number) : Piece{};
+    Piece piece = {};
+    if (number < pieces_a + pieces_b)
+        piece = find_piece(of_a ? operand_of(args.a, padded_a, a, signature.type_a) : operand_of(args.b, padded_b, b, signature.type_b),
+                           static_cast<unsigned>(of_a ? number : number - pieces_a));
     wait_for_previous_kernel();
+    copy_piece(piece);
     if constexpr (turn_a || turn_b) {
         SharedMemory shared;
         float* const square = shared.take<float, pack::kTile*(pack::kTile + 1)>()[0];
         if constexpr (turn_a) turn(static_cast<const float*>(args.a), reinterpret_cast<float*>(padded_a), a, args.batch, square);
         if constexpr (turn_b) turn(static_cast<const float*>(args.b), reinterpret_cast<float*>(padded_b), b, args.batch, square);
-    }
-    while (number < pieces_a + pieces_b) {
-        copy_piece(here);
-        number += step;
-        if (number < pieces_a + pieces_b) here = piece(number);
     }
 }
 

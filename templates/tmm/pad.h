@@ -71,17 +71,49 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
 }
 
 // Of a row of so many 16 bits.
-constexpr i64 chunks_of_row(i64 units) {
-    return (units + 7) / 8;
+constexpr unsigned chunks_of_row(i64 units) {
+    return static_cast<unsigned>((units + 7) / 8);
 }
-// Each by a warp, of as many chunks as the others.
+// A warp copies one piece, in steps of 32 chunks: of a long row as many neighbours as of its other pieces; or short rows, some side by side
+// and others below. Rows that are a multiple of 8 apart begin alike, however far from a multiple of 16 bytes.
+//
+//     rows of 11 chunks:   lanes 0 ... 15   lanes 16 ... 31
+//                  step 0:      row 0            row 1
+//                  step 1:      row 8            row 9         …
 constexpr unsigned pieces_of_row(unsigned chunks) {
     return (chunks + 32 * kChunksOfLane - 1) / (32 * kChunksOfLane);
 }
-constexpr i64 pieces(i64 rows, i64 columns, i64 batch, ElementType type) {
-    return batch * rows * pieces_of_row(static_cast<unsigned>(chunks_of_row(columns * size_of(type) / 2)));
+constexpr bool is_short_row(unsigned chunks) {
+    return chunks <= 32;
 }
-// Blocks walk over the squares that are turned, and then over the pieces, so that the grid's limit does not bound the problem.
+// Of a short row: the lanes that it gets, a power of two.
+constexpr int lanes_log2(unsigned chunks) {
+    int log2 = 0;
+    while (1u << log2 < chunks) ++log2;
+    return log2;
+}
+constexpr unsigned rows_side_by_side(unsigned chunks) {
+    return 32u >> lanes_log2(chunks);
+}
+constexpr unsigned rows_between_steps(unsigned chunks) {
+    return rows_side_by_side(chunks) < 8 ? 8 : rows_side_by_side(chunks);
+}
+// Rows that whole pieces take, and those pieces.
+constexpr unsigned rows_of_band(unsigned chunks) {
+    return kChunksOfLane * rows_between_steps(chunks);
+}
+constexpr unsigned pieces_of_band(unsigned chunks) {
+    return rows_between_steps(chunks) / rows_side_by_side(chunks);
+}
+constexpr unsigned pieces_of_matrix(unsigned rows, unsigned chunks) {
+    return is_short_row(chunks) ? (rows + rows_of_band(chunks) - 1) / rows_of_band(chunks) * pieces_of_band(chunks)
+                                : rows * pieces_of_row(chunks);
+}
+// Each with 16 bytes of the workspace at least, so that 32 bits count them.
+constexpr i64 pieces(i64 rows, i64 columns, i64 batch, ElementType type) {
+    return batch * pieces_of_matrix(static_cast<unsigned>(rows), chunks_of_row(columns * size_of(type) / 2));
+}
+// A warp for each piece; and blocks walk over the squares that are turned.
 constexpr i64 blocks(i64 pieces, i64 squares) {
     const i64 for_pieces = (pieces + kWarps - 1) / kWarps;
     const i64 needed = for_pieces > squares ? for_pieces : squares;

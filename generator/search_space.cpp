@@ -111,25 +111,32 @@ public:
         std::map<int, std::size_t> crowds{{family::mma, 0}, {family::gemv, 0}};
         if (multiplies_floats(problem_) && problem_.compute != ComputeMode::tf32) crowds.emplace(family::wgmma, 0);
         std::set<int> heard{leader.family};
-        const auto why_left_out = [&](const Entry& entry, std::size_t its_crowd) -> std::string {
-            const bool near = entry.estimate <= bounds.slack * best;
-            if (near && heard.insert(entry.config.family).second) return {};
+        const auto why_left_out = [&](const Entry& entry, bool near, std::size_t its_crowd) -> std::string {
             if (places >= bounds.least && !near) return fmt::format("predicted {:.1f} times slower than the best", entry.estimate / best);
             if (places >= limit) return fmt::format("not among the {} best predictions", limit);
             if (share * its_crowd >= limit)
                 return fmt::format("not among {}'s {} best predictions", kFamilyNames[entry.config.family], (limit + share - 1) / share);
             return {};
         };
+        std::size_t first_of_families = space.candidates.size();
         for (const Entry& entry : found_) {
             if (entry.config == leader) continue;
+            const bool near = entry.estimate <= bounds.slack * best;
+            const bool first_of_family = near && heard.insert(entry.config.family).second;
             const auto crowd = crowds.find(entry.config.family);
-            std::string reason = why_left_out(entry, crowd != crowds.end() ? crowd->second : 0);
+            std::string reason = first_of_family ? "" : why_left_out(entry, near, crowd != crowds.end() ? crowd->second : 0);
             if (!reason.empty()) {
                 rejections_.push_back(Rejection{.config = entry.config, .reason = std::move(reason)});
                 continue;
             }
+            const auto before = static_cast<std::ptrdiff_t>(space.candidates.size());
             take(entry.config);
             if (crowd != crowds.end()) ++crowd->second;
+            if (!first_of_family) continue;
+            // A search that ends before its last candidates has measured it.
+            const auto first = space.candidates.begin() + static_cast<std::ptrdiff_t>(first_of_families);
+            std::rotate(first, space.candidates.begin() + before, space.candidates.end());
+            first_of_families += space.candidates.size() - static_cast<std::size_t>(before);
         }
         space.rejections = std::move(rejections_);
         return space;

@@ -246,6 +246,18 @@ TEST_CASE("the best of every family that comes near is a candidate, however many
     CHECK((families == std::set<int>{family::naive, family::tiled, family::simt, family::gemv}));
 }
 
+TEST_CASE("the best of each family is among the first that are measured") {
+    const std::vector<KernelConfig> candidates =
+        search_space(parse_shape("129x129x129 batch=64 dtype=bf16").problem, assumed_device("90"), Effort::normal).candidates;
+    REQUIRE(candidates.size() > 100);
+    std::set<int> first;
+    for (std::size_t i = 0; i < 5; ++i) first.insert(candidates[i].family);
+    std::set<int> all;
+    for (const KernelConfig& config : candidates) all.insert(config.family);
+    CHECK(all.size() > 1);
+    CHECK(first == all);
+}
+
 TEST_CASE("the fallback serves every problem, also beyond 2^31") {
     const DeviceInfo device = assumed_device("90");
     for (const char* text : {"3000000000x1x1", "1x3000000000x2", "1x1x3000000000", "70000x70000x1", "1x1x1 batch=100000"}) {

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "generator/cost_model.h"
 #include "generator/error.h"
 #include "generator/text.h"
 #include "tuner/compiled_verdict.h"
+#include "tuner/corrected_order.h"
 #include "tuner/decision.h"
 #include "tuner/elapsed.h"
 #include "tuner/finalists.h"
@@ -19,6 +21,8 @@ namespace {
 
 // So many of the first candidates are measured however small the budget.
 constexpr std::size_t kAtLeast = 5;
+// After so many, and each time that there are four times as many, what was measured may change the order of the rest.
+constexpr std::size_t kFirstLook = 8;
 // The run-off's part of a problem's share.
 constexpr double kRunOffShare = 0.15;
 // What variants of the fastest get before it.
@@ -65,6 +69,8 @@ struct ProblemTuner::Session {
     const OpenProblem& open;
     // Those of the search, and what is made of the fastest.
     std::vector<Candidate> candidates = {};
+    // Predicted, in µs.
+    std::vector<double> estimates = {};
     ProblemReport report;
     std::vector<std::optional<Measurement>> results = {};
     std::vector<int> outside_kills = {};
@@ -235,6 +241,8 @@ void ProblemTuner::add_candidates(Session& s, const std::vector<Candidate>& cand
         s.results.push_back(std::move(known));
     }
     s.candidates.insert(s.candidates.end(), candidates.begin(), candidates.end());
+    const CostModel model(s.problem(), worker_.device());
+    for (const Candidate& candidate : candidates) s.estimates.push_back(model.estimate(candidate.config));
     s.outside_kills.resize(s.candidates.size());
     for (std::size_t i = s.candidates.size() - candidates.size(); i < s.candidates.size(); ++i)
         if (s.passed(i) && (s.best_us == 0 || s.results[i]->median_us < s.best_us)) s.best_us = s.results[i]->median_us;
@@ -248,6 +256,8 @@ void ProblemTuner::measure_missing(Session& s, std::size_t first, double kept_sh
         if (!s.results[i]) missing.push_back(i);
     if (missing.empty()) return;
     request_in_order(s, missing);
+    const auto is_optional = [](std::size_t i) { return i >= kAtLeast; };
+    std::size_t look_at = kFirstLook;
     int seen = 0;
     while (!missing.empty()) {
         if (interrupt_.requested()) {
@@ -257,7 +267,7 @@ void ProblemTuner::measure_missing(Session& s, std::size_t first, double kept_sh
         const double elapsed = seconds_since(s.start);
         const bool is_over = s.share_seconds > 0 && elapsed > (1 - kept_share) * s.share_seconds;
         if (is_over && (s.best_us > 0 || elapsed > 3 * s.share_seconds)) {
-            if (const auto rest = std::lower_bound(missing.begin(), missing.end(), kAtLeast); rest != missing.end()) {
+            if (const auto rest = std::find_if(missing.begin(), missing.end(), is_optional); rest != missing.end()) {
                 s.cut = true;
                 missing.erase(rest, missing.end());
                 request_in_order(s, missing);
@@ -281,6 +291,14 @@ void ProblemTuner::measure_missing(Session& s, std::size_t first, double kept_sh
         ++s.report.measured_now;
         missing.erase(ready);
         show_progress(s);
+        if (static_cast<std::size_t>(s.report.measured_now) < look_at) continue;
+        look_at *= 4;
+        // Those that are measured in any case lead.
+        const auto optional = std::find_if(missing.begin(), missing.end(), is_optional);
+        std::vector<std::size_t> rest(optional, missing.end());
+        if (!correct_order(rest, s.candidates, s.estimates, s.results)) continue;
+        std::copy(rest.begin(), rest.end(), optional);
+        request_in_order(s, missing);
     }
     compiler_.drop(s.priority);
 }

@@ -35,7 +35,7 @@ constexpr FamilyEntry kFamilies[] = {
     {family::simt, "tmm::GemmArgs", false, false},         {family::gemv, "tmm::GemmArgs", false, false},
     {family::reduce, "tmm::GemmArgs", true, false},        {family::pack, "tmm::GemmArgs", true, true},
     {family::wgmma, "tmm::WgmmaArgs", false, false, true}, {family::mma, "tmm::GemmArgs", false, false},
-    {family::pad, "tmm::GemmArgs", true, true, true},      {family::scan, "tmm::PlanesArgs", false, true},
+    {family::pad, "tmm::PadArgs", true, true, true},       {family::scan, "tmm::PlanesArgs", false, true},
     {family::planes, "tmm::PlanesArgs", false, true},      {family::rescue, "tmm::RescueArgs", false, false},
     {family::fixup, "tmm::GemmArgs", true, false},
 };

@@ -210,6 +210,29 @@ std::size_t bind_pack(const LaunchStep& step, const GemmProblem& problem, const 
     return write(make_args(step, problem, call), arguments);
 }
 
+std::size_t bind_pad(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+    PadArgs args;
+    static_cast<GemmArgs&>(args) = make_args(step, problem, call);
+    const KernelConfig& config = step.config;
+    const GemmProblem padded = padded_problem(problem, config);
+    const GemmCall copies = padded_call(problem, config, call);
+    const auto fill = [&](PadOperand& operand, const pad::Shape& shape, bool as_it_lies, ElementType type, const void* source,
+                          const void* copy, std::int64_t ld, std::int64_t stride, std::int64_t copy_ld) {
+        const int units = size_of(type) / 2;
+        if (as_it_lies && args.k > 0) operand = pad::cut(shape.rows, shape.columns * units, problem.batch, ld * units, copy_ld * units);
+        operand.source = source;
+        operand.copy = const_cast<void*>(copy);
+        operand.stride = stride * units;
+    };
+    if (pad::pads_a(config))
+        fill(args.operands[0], pad::copy_of_a(problem), !pad::turns_a(config, step.signature), problem.type_a, args.a, copies.a,
+             problem.lda, problem.stride_a, padded.lda);
+    if (pad::pads_b(config))
+        fill(args.operands[1], pad::copy_of_b(problem), !pad::turns_b(config, step.signature), problem.type_b, args.b, copies.b,
+             problem.ldb, problem.stride_b, padded.ldb);
+    return write(args, arguments);
+}
+
 std::size_t bind_planes(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
     PlanesArgs args;
     static_cast<GemmArgs&>(args) = make_split_args(step, problem, call);

@@ -218,7 +218,7 @@ Padding padding(const GemmProblem& problem, const KernelConfig& config) {
         if (turned)
             squares += pack::tiles(shape.rows, shape.columns, problem.batch);
         else
-            pieces += pad::pieces(shape.rows, shape.columns, problem.batch, type);
+            pieces += pad::cut(shape.rows, shape.columns * size_of(type) / 2, problem.batch, 0, 0).pieces;
         padding.bytes += pad::padded_bytes(shape.rows, shape.columns, problem.batch, type);
     };
     if (pad::pads_a(config)) add(pad::copy_of_a(problem), pad::turns_a(config, signature), problem.type_a);
@@ -266,7 +266,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     if (config.pack_ab != 0 && config.family == family::wgmma) {
         const KernelConfig copy{.family = family::pad, .min_blocks = pad::kBlocksPerSm, .pack_ab = config.pack_ab};
         const auto [blocks_wanted, bytes] = padding(problem, config);
-        add(signature_of(problem), copy, whole, blocks_wanted, 0, bind_pack);
+        add(signature_of(problem), copy, whole, blocks_wanted, 0, bind_pad);
         plan.workspace_bytes += bytes;
     } else if (config.pack_ab != 0) {
         const KernelConfig copy{.family = family::pack, .min_blocks = pack::kBlocksPerSm, .pack_ab = config.pack_ab};

@@ -1,9 +1,53 @@
 // What a pad kernel needs and allows (pad.cuh), and where it leaves the operands.
 #pragma once
 
+#include "tmm/args.h"
 #include "tmm/config.h"
 #include "tmm/pack.h"
 #include "tmm/signature.h"
+
+namespace tmm {
+
+// An operand that is copied as it lies, 16 bits after the other, whatever they hold: its batch of matrices, and how they are cut into
+// pieces, each of which a warp copies in steps of 32 chunks of 8. A band's pieces are parts of a long row; or of short rows some side by
+// side and others below. Rows that are a multiple of 8 apart begin alike, however far from a multiple of 16 bytes.
+//
+//     rows of 11 chunks:   lanes 0 ... 15   lanes 16 ... 31
+//                  step 0:      row 0            row 1
+//                  step 1:      row 8            row 9         …
+struct PadOperand {
+    const void* source = nullptr;
+    void* copy = nullptr;
+    i64 rows = 0;
+    i64 ld = 0;
+    i64 stride = 0;
+    // From a matrix's first element to its end.
+    i64 extent = 0;
+    // Of the copy, in chunks.
+    i64 copy_ld = 0;
+    // From a lane's chunk to its next one: in the matrix, and in the copy.
+    i64 step = 0;
+    i64 copy_step = 0;
+    unsigned chunks_of_row = 0;
+    // None where it is not copied so.
+    unsigned pieces = 0;
+    unsigned pieces_of_matrix = 1;
+    unsigned pieces_of_band = 1;
+    unsigned rows_of_band = 1;
+    // Along the row, the last one's may be fewer.
+    unsigned chunks_of_piece = 0;
+    // The power of two of the lanes that a row gets.
+    int lanes_log2 = 5;
+    // Of short rows, from one step to the next; else a step goes on in its row, by 32 chunks.
+    int rows_between_steps = 0;
+};
+
+// The head's workspace is not used: the copies' places stand in `operands`, A's and B's, those that are turned as well.
+struct PadArgs : GemmArgs {
+    PadOperand operands[2];
+};
+
+}  // namespace tmm
 
 namespace tmm::pad {
 
@@ -70,48 +114,35 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     return nullptr;
 }
 
-// Of a row of so many 16 bits.
-constexpr unsigned chunks_of_row(i64 units) {
-    return static_cast<unsigned>((units + 7) / 8);
-}
-// A warp copies one piece, in steps of 32 chunks: of a long row as many neighbours as of its other pieces; or short rows, some side by side
-// and others below. Rows that are a multiple of 8 apart begin alike, however far from a multiple of 16 bytes.
-//
-//     rows of 11 chunks:   lanes 0 ... 15   lanes 16 ... 31
-//                  step 0:      row 0            row 1
-//                  step 1:      row 8            row 9         …
-constexpr unsigned pieces_of_row(unsigned chunks) {
-    return (chunks + 32 * kChunksOfLane - 1) / (32 * kChunksOfLane);
-}
-constexpr bool is_short_row(unsigned chunks) {
-    return chunks <= 32;
-}
-// Of a short row: the lanes that it gets, a power of two.
-constexpr int lanes_log2(unsigned chunks) {
-    int log2 = 0;
-    while (1u << log2 < chunks) ++log2;
-    return log2;
-}
-constexpr unsigned rows_side_by_side(unsigned chunks) {
-    return 32u >> lanes_log2(chunks);
-}
-constexpr unsigned rows_between_steps(unsigned chunks) {
-    return rows_side_by_side(chunks) < 8 ? 8 : rows_side_by_side(chunks);
-}
-// Rows that whole pieces take, and those pieces.
-constexpr unsigned rows_of_band(unsigned chunks) {
-    return kChunksOfLane * rows_between_steps(chunks);
-}
-constexpr unsigned pieces_of_band(unsigned chunks) {
-    return rows_between_steps(chunks) / rows_side_by_side(chunks);
-}
-constexpr unsigned pieces_of_matrix(unsigned rows, unsigned chunks) {
-    return is_short_row(chunks) ? (rows + rows_of_band(chunks) - 1) / rows_of_band(chunks) * pieces_of_band(chunks)
-                                : rows * pieces_of_row(chunks);
-}
-// Each with 16 bytes of the workspace at least, so that 32 bits count them.
-constexpr i64 pieces(i64 rows, i64 columns, i64 batch, ElementType type) {
-    return batch * pieces_of_matrix(static_cast<unsigned>(rows), chunks_of_row(columns * size_of(type) / 2));
+// How matrices of so many 16-bit columns are cut, their rows and the copy's so far apart.
+constexpr PadOperand cut(i64 rows, i64 columns, i64 batch, i64 ld, i64 copy_ld) {
+    constexpr unsigned at_once = 32 * kChunksOfLane;
+    PadOperand cut;
+    cut.rows = rows;
+    cut.ld = ld;
+    cut.extent = (rows - 1) * ld + columns;
+    cut.copy_ld = copy_ld / 8;
+    cut.chunks_of_row = static_cast<unsigned>((columns + 7) / 8);
+    if (cut.chunks_of_row > 32) {
+        cut.pieces_of_band = (cut.chunks_of_row + at_once - 1) / at_once;
+        cut.chunks_of_piece = (cut.chunks_of_row + cut.pieces_of_band - 1) / cut.pieces_of_band;
+        cut.step = 32 * 8;
+        cut.copy_step = 32;
+    } else {
+        cut.lanes_log2 = 0;
+        while (1u << cut.lanes_log2 < cut.chunks_of_row) ++cut.lanes_log2;
+        const int side_by_side = 32 >> cut.lanes_log2;
+        cut.rows_between_steps = side_by_side < 8 ? 8 : side_by_side;
+        cut.pieces_of_band = static_cast<unsigned>(cut.rows_between_steps / side_by_side);
+        cut.rows_of_band = static_cast<unsigned>(kChunksOfLane * cut.rows_between_steps);
+        cut.chunks_of_piece = cut.chunks_of_row;
+        cut.step = cut.rows_between_steps * ld;
+        cut.copy_step = cut.rows_between_steps * cut.copy_ld;
+    }
+    cut.pieces_of_matrix = (static_cast<unsigned>(rows) + cut.rows_of_band - 1) / cut.rows_of_band * cut.pieces_of_band;
+    // A plan's workspace has room for so many rows only that 32 bits count them.
+    cut.pieces = static_cast<unsigned>(batch) * cut.pieces_of_matrix;
+    return cut;
 }
 // A warp for each piece; and blocks walk over the squares that are turned.
 constexpr i64 blocks(i64 pieces, i64 squares) {

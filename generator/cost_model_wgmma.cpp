@@ -46,7 +46,7 @@ constexpr double kSplitLines = 1.8;
 constexpr double kStore = 0.38;
 // For each box that a warp's results leave in.
 constexpr double kBox = 0.08;
-constexpr double kSplitStores = 4.4;
+constexpr double kSplitStores = 2;
 constexpr double kTransposedStores = 1.8;
 constexpr double kShiftedPerMicrosecond = 8192;
 constexpr double kShiftedTransposed = 4;

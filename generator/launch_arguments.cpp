@@ -299,22 +299,29 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
     const auto add = [&](const TensorMapRequest& request) { maps.requests[static_cast<std::size_t>(maps.count++)] = request; };
     if (wgmma::stores_boxes(config, signature)) {
         const i64 row_bytes = args.ldc * size_of(signature.type_c);
-        TensorMapRequest c{.offset = offset_of(args.result),
-                           .address = args.c,
-                           .type = signature.type_c,
-                           .rows = args.m,
-                           // There is no map of nothing; the kernel then uses none.
-                           .columns = std::max<i64>(wgmma::whole_chunks(args.n, signature.type_c), 16 / size_of(signature.type_c)),
-                           .matrices = args.batch,
-                           .row_bytes = row_bytes,
-                           .matrix_bytes = args.batch > 1 ? args.stride_c * size_of(signature.type_c) : row_bytes,
-                           .box_rows = wgmma::box_rows(config, signature),
-                           .box_columns = wgmma::box_columns(config, signature)};
-        add(c);
+        const auto add_boxes = [&](const TensorMap& map, const TensorMap& rest, i64 columns) {
+            TensorMapRequest c{.address = args.c,
+                               .type = signature.type_c,
+                               .rows = args.m,
+                               .columns = columns,
+                               .matrices = args.batch,
+                               .row_bytes = row_bytes,
+                               .matrix_bytes = args.batch > 1 ? args.stride_c * size_of(signature.type_c) : row_bytes};
+            const auto add_map = [&](const TensorMap& of, int sum_columns) {
+                c.offset = offset_of(of);
+                c.box_rows = wgmma::box_rows(config, sum_columns);
+                c.box_columns = wgmma::box_columns(config, sum_columns);
+                add(c);
+            };
+            add_map(map, wgmma::sum_columns_of_box(config, signature));
+            if (const int columns_of_rest = wgmma::sum_columns_of_rest(config, signature); columns_of_rest > 0)
+                add_map(rest, columns_of_rest);
+        };
+        // There is no map of nothing; the kernel then uses none.
+        add_boxes(args.result, args.result_rest,
+                  std::max<i64>(wgmma::whole_chunks(args.n, signature.type_c), 16 / size_of(signature.type_c)));
         // What is brought may end within a chunk.
-        c.offset = offset_of(args.before);
-        c.columns = args.n;
-        if (signature.reads_c) add(c);
+        if (signature.reads_c) add_boxes(args.before, args.before_rest, args.n);
     }
     if (args.k == 0) return maps;
     const auto request = [&](const void* address, ElementType type, bool transposed, i64 outer, i64 ld, i64 stride,

@@ -46,16 +46,19 @@ double ceil_divide(double a, double b) {
     return std::ceil(a / b);
 }
 
-// As many stages as min_blocks blocks on an SM leave room for; and where C is read, as many beside all of it that may come early.
+// As many stages as min_blocks blocks on an SM leave room for; and as many beside the widest boxes that results leave in, and, where C is
+// read, beside all of it that may come early.
 std::vector<int> stages_worth_trying(KernelConfig config, const KernelSignature& signature, const DeviceInfo& device) {
     const std::int64_t share =
         std::min<std::int64_t>(device.shared_bytes_per_block, device.shared_bytes_per_sm / config.min_blocks - wgmma::kReservedSharedBytes);
     config.stages = 0;
     const int most_boxes = wgmma::boxes_of_warp(config, signature);
+    const int widest_box = wgmma::sum_columns_of_box(config, signature);
     std::vector<int> worth;
     for (config.stages = kMostStages; config.stages >= 2; --config.stages) {
         if (wgmma::shared_bytes(config, signature) > share) continue;
-        const bool all_boxes = wgmma::boxes_of_warp(config, signature) == most_boxes;
+        const bool all_boxes = !wgmma::stores_boxes(config, signature) || (wgmma::boxes_of_warp(config, signature) == most_boxes &&
+                                                                           wgmma::sum_columns_of_box(config, signature) == widest_box);
         if (worth.empty() || all_boxes) worth.push_back(config.stages);
         if (all_boxes) break;
     }

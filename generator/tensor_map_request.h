@@ -10,7 +10,7 @@
 namespace tmm {
 
 // A batch of row-major matrices, of which TMA brings or takes boxes of box_rows x box_columns. In shared memory they are swizzled as widely
-// as their rows are: 128, 64 or 32 bytes; not at all where rows have 16.
+// as their rows are: 128, 64 or 32 bytes; other rows not at all.
 struct TensorMapRequest {
     // Of the TensorMap, within the kernel's arguments.
     std::size_t offset = 0;
@@ -29,9 +29,9 @@ struct TensorMapRequest {
     bool reused = false;
 };
 
-// One for each matrix that a kernel reads or writes; in place, since running a plan allocates nothing.
+// One or two for each matrix that a kernel reads or writes; in place, since running a plan allocates nothing.
 struct TensorMapRequests {
-    std::array<TensorMapRequest, 4> requests;
+    std::array<TensorMapRequest, 6> requests;
     int count = 0;
 
     const TensorMapRequest* begin() const { return requests.data(); }

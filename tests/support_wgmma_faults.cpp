@@ -30,6 +30,10 @@ constexpr const char* kAlignedColumns = "70x1501x90 dtype=bf16 align=16 ops=tn l
 constexpr const char* kTwoBoxes = "block_m=64,block_n=128,block_k=64,stages=2";
 constexpr const char* kManyTilesOverC = "1400x1400x40 dtype=bf16 beta=1";
 constexpr const char* kFloatResultsOverC = "70x1501x90 dtype=bf16 ctype=f32 align=16 lda=96 ldb=1504 ldc=1504 beta=1";
+// 64 columns in one box, 24 in the next.
+constexpr const char* kUnevenBoxes = "block_m=64,block_n=88,block_k=64,stages=2";
+constexpr const char* kUnevenColumns = "70x264x90 dtype=bf16 ops=nt align=16 lda=96 ldb=96";
+constexpr const char* kUnevenColumnsOverC = "70x264x90 dtype=bf16 ops=nt align=16 lda=96 ldb=96 beta=1";
 constexpr const char* kFloats = "70x130x333";
 constexpr const char* kFloatsOfOneTile = "70x130x61";
 
@@ -75,7 +79,7 @@ const std::vector<WgmmaFault>& wgmma_faults() {
          kManyTiles},
         {"a box is filled while it is still read", "tmm/wgmma_boxes.cuh",
          "if (lane == 0) ptx::cp_async_bulk_wait_group_read<kBoxes - 1>();", "", kBoxes, kAlignedResults},
-        {"a box leaves before the whole warp has filled it", "tmm/wgmma_boxes.cuh", "// The box is full.\n            __syncwarp();", "",
+        {"a box leaves before the whole warp has filled it", "tmm/wgmma_boxes.cuh", "// The box is full.\n        __syncwarp();", "",
          kBoxes, kAlignedResults, false},
         {"the copy engine is not told what was written", "tmm/wgmma_boxes.cuh", "ptx::fence_proxy_async();", "", kBoxes, kAlignedResults,
          false},
@@ -83,16 +87,19 @@ const std::vector<WgmmaFault>& wgmma_faults() {
          "void finish() const {\n        ptx::cp_async_bulk_wait_group_read<0>();", "void finish() const {", kBoxes, kAlignedResults,
          false},
         {"a box is filled before what C holds has landed in it", "tmm/wgmma_boxes.cuh",
-         "while (!ptx::mbarrier_try_wait_parity(landed_ + next_.stage, next_.parity)) {\n                }", "", kTwoBoxes,
-         kManyTilesOverC},
+         "while (!ptx::mbarrier_try_wait_parity(landed_ + next_.stage, next_.parity)) {\n            }", "", kTwoBoxes, kManyTilesOverC},
         {"what C holds comes where a box of the tile before has yet to leave", "tmm/wgmma_boxes.cuh",
          "!= 0) return;\n        ptx::cp_async_bulk_wait_group_read<0>();", "!= 0) return;", kTwoBoxes, kManyTilesOverC, false},
         {"what C holds comes where a box of this tile has yet to leave", "tmm/wgmma_boxes.cuh", "ptx::cp_async_bulk_wait_group_read<1>();",
          "", kBoxes, kFloatResultsOverC, false},
         {"what C holds comes to the wrong box", "tmm/wgmma_boxes.cuh", "(next_.stage + kBoxes - 2) % kBoxes",
          "(next_.stage + kBoxes - 1) % kBoxes", kBoxes, kFloatResultsOverC},
-        {"the end of a row is left out", "tmm/wgmma_boxes.cuh", "if (to.exists && to.x <= whole && whole < to.x + kRowLength)",
+        {"the end of a row is left out", "tmm/wgmma_boxes.cuh", "if (to.exists && to.x <= whole && whole < to.x + row_length)",
          "if (false)", kBoxes, kAlignedResults},
+        {"the last box of a row leaves as wide as the others", "tmm/wgmma_boxes.cuh",
+         "columns == kColumns ? &args_.result : &args_.result_rest", "&args_.result", kUnevenBoxes, kUnevenColumns},
+        {"more is waited for than comes in the last box of a row", "tmm/wgmma_boxes.cuh",
+         "is_rest(box) ? box_bytes(signature, kRest) : kBytes", "kBytes", kUnevenBoxes, kUnevenColumnsOverC},
         {"a box goes to where its slab would be, did it not end with the rows of B", "tmm/wgmma_boxes.cuh",
          "P::right_slab(args_, right_slab) + in_right_slab", "right_slab + in_right_slab", kBoxes, kAlignedResults},
         {"a box goes to where its slab would be, did it not end with the columns of A", "tmm/wgmma_boxes.cuh",

@@ -72,15 +72,21 @@ TEST_CASE("results leave in boxes of every width, and by whole chunks where rows
     };
     constexpr const char* kSmall = "block_m=64,block_n=64,block_k=64,stages=2";
     for (const Case& one : {
-             // Rows of 128, 64, 32 and 16 bytes.
+             // Rows of 128 bytes; of these and of 64, of 32, and of 48; of 80; of 64 where stages leave no room for more, and of 32; of 32
+             // alone.
              Case{"block_m=64,block_n=128,block_k=64,stages=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
              Case{"block_m=64,block_n=96,block_k=64,stages=2", "130x200x70 dtype=f16 ops=nt align=16 lda=72 ldb=72"},
              Case{"block_m=64,block_n=80,block_k=64,stages=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
+             Case{"block_m=64,block_n=88,block_k=64,stages=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
              Case{"block_m=64,block_n=40,block_k=64,stages=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
+             Case{"block_m=128,block_n=112,block_k=64,stages=7,warps_m=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=208"},
+             Case{"block_m=64,block_n=112,block_k=64,stages=10", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
              // Of floats; of a transposed product; both.
              Case{kSmall, "130x203x70 dtype=bf16 ctype=f32 align=16 lda=72 ldb=208 ldc=204"},
              Case{"block_m=64,block_n=24,block_k=64,stages=2,swap_ab=1", "50x203x70 dtype=bf16 align=16 lda=72 ldb=208 ldc=208"},
              Case{"block_m=64,block_n=40,block_k=64,stages=2,swap_ab=1", "50x203x70 dtype=f16 ctype=f32 align=16 lda=72 ldb=208 ldc=204"},
+             Case{"block_m=64,block_n=40,block_k=64,stages=2", "130x203x70 dtype=bf16 ctype=f32 ops=nt align=16 lda=72 ldb=72 ldc=204"},
+             Case{"block_m=64,block_n=88,block_k=64,stages=2,swap_ab=1", "190x203x70 dtype=bf16 align=16 lda=72 ldb=208 ldc=208"},
              // Fewer columns than a chunk has, members of a batch, tiles of a cluster that lie outside of C.
              Case{kSmall, "70x3x70 dtype=bf16 align=16 lda=72 ldb=8 ldc=8"},
              Case{kSmall, "70x72x70 dtype=bf16 batch=3 align=16 lda=72"},
@@ -94,10 +100,13 @@ TEST_CASE("results leave in boxes of every width, and by whole chunks where rows
              // a block, of slabs that could end with the matrix; and rows that start anywhere.
              Case{"block_m=64,block_n=128,block_k=64,stages=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=208 beta=1"},
              Case{"block_m=64,block_n=40,block_k=64,stages=2", "130x200x70 dtype=f16 ops=nt align=16 lda=72 ldb=72 beta=1"},
-             Case{"block_m=64,block_n=96,block_k=64,stages=2", "70x200x70 dtype=bf16 ctype=f32 ops=nt align=16 lda=72 ldb=72 beta=1"},
+             Case{"block_m=64,block_n=88,block_k=64,stages=2", "130x203x70 dtype=f16 ops=nt align=16 lda=72 ldb=72 ldc=208 beta=1"},
+             Case{"block_m=64,block_n=104,block_k=64,stages=2", "70x200x70 dtype=bf16 ctype=f32 ops=nt align=16 lda=72 ldb=72 beta=1"},
              Case{"block_m=128,block_n=256,block_k=64,stages=2,warps_n=2",
                   "140x203x70 dtype=bf16 ctype=f32 align=16 lda=72 ldb=208 ldc=204 beta=1"},
              Case{"block_m=64,block_n=40,block_k=64,stages=2,swap_ab=1", "50x203x70 dtype=bf16 align=16 lda=72 ldb=208 ldc=208 beta=1"},
+             Case{"block_m=64,block_n=72,block_k=64,stages=2,swap_ab=1",
+                  "150x203x70 dtype=bf16 ctype=f32 align=16 lda=72 ldb=208 ldc=204 beta=1"},
              Case{"block_m=64,block_n=128,block_k=64,stages=2,swap_ab=1",
                   "203x70x70 dtype=f16 ctype=f32 ops=nt align=16 lda=72 ldb=72 ldc=72 beta=1"},
              Case{"block_m=128,block_n=128,block_k=64,stages=2,ping_pong=1",

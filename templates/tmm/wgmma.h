@@ -14,9 +14,11 @@ namespace tmm {
 struct WgmmaArgs : GemmArgs {
     TensorMap left;
     TensorMap right;
-    // Of C, where results leave in boxes; and as it is read, if it is.
+    // Of C, where results leave in boxes: in those of all columns but a tile's last ones, and in theirs; and as it is read, if it is.
     TensorMap result;
+    TensorMap result_rest;
     TensorMap before;
+    TensorMap before_rest;
     // Where the operands are planes of floats (planes.h): the power of two that each line was divided by in each part of K,
     // [batch][part][line], and which tiles of lines do not fit their planes.
     const int* exponents_left = nullptr;
@@ -188,45 +190,57 @@ constexpr int kWarpRows = 16;
 constexpr bool stores_boxes(const KernelConfig& c, const KernelSignature& s) {
     return s.align_c >= 16 && c.split_k == 1;
 }
-// Elements of C in a row of a box, and rows: up to 128 bytes of the sums' columns, or, swapped, a warp's 16 rows of sums.
-constexpr int columns_in_a_row(const KernelConfig& c, int element_bytes) {
-    int columns = kRowBytes / element_bytes;
-    while (group_n(c) % columns != 0) columns /= 2;
-    return columns;
-}
-constexpr int sum_columns_of_box(const KernelConfig& c, const KernelSignature& s) {
-    return columns_in_a_row(c, size_of(s.type_c));
-}
-constexpr int box_columns(const KernelConfig& c, const KernelSignature& s) {
-    return c.swap_ab ? kWarpRows : sum_columns_of_box(c, s);
-}
-constexpr int box_rows(const KernelConfig& c, const KernelSignature& s) {
-    return c.swap_ab ? sum_columns_of_box(c, s) : kWarpRows;
-}
-constexpr int box_bytes(const KernelConfig& c, const KernelSignature& s) {
-    return box_rows(c, s) * box_columns(c, s) * size_of(s.type_c);
-}
-constexpr int boxes_of_tile(const KernelConfig& c, const KernelSignature& s) {
-    return group_m(c) / kRows * (group_n(c) / sum_columns_of_box(c, s));
-}
 constexpr i64 pipeline_bytes(const KernelConfig& c, const KernelSignature& s) {
     return static_cast<i64>(c.stages) * (tile_bytes(left_tile(c, s)) + tile_bytes(right_tile(c, s)));
 }
 // Of Hopper's SMs; the system takes some for each block.
 constexpr i64 kSharedBytesOfSm = 228 * 1024;
 constexpr i64 kReservedSharedBytes = 1024;
-// While one leaves the next is filled. Where C is read as well, what it holds comes in them while the tile is multiplied: in up to four,
-// as many as the stages leave room for.
-constexpr int boxes_of_warp(const KernelConfig& c, const KernelSignature& s) {
-    constexpr int least = 2;
-    constexpr int most = 4;
+// Beside the stages, and the barriers, which take no more than this.
+constexpr i64 room_for_boxes(const KernelConfig& c, const KernelSignature& s) {
     constexpr i64 barriers_at_most = 1024;
-    if (!s.reads_c) return least;
-    const i64 room = kSharedBytesOfSm / c.min_blocks - kReservedSharedBytes - pipeline_bytes(c, s) - barriers_at_most;
-    const i64 fit = room / (box_bytes(c, s) * warps_of_consumers(c));
+    return kSharedBytesOfSm / c.min_blocks - kReservedSharedBytes - pipeline_bytes(c, s) - barriers_at_most;
+}
+// While one leaves the next is filled.
+constexpr int kLeastBoxes = 2;
+constexpr int box_bytes(const KernelSignature& s, int sum_columns) {
+    return kWarpRows * sum_columns * size_of(s.type_c);
+}
+// Of 64 rows of a warpgroup's sums so many columns leave in each box, and the rest in a narrower one: up to 128 bytes, or half of them, a
+// quarter or an eighth, as the stages leave room for.
+constexpr int sum_columns_of_box(const KernelConfig& c, const KernelSignature& s) {
+    int columns = kRowBytes / size_of(s.type_c);
+    while (columns > 8) {
+        const int fewer = group_n(c) < columns ? group_n(c) : columns;
+        if (kLeastBoxes * warps_of_consumers(c) * box_bytes(s, fewer) <= room_for_boxes(c, s)) return fewer;
+        columns /= 2;
+    }
+    return columns;
+}
+constexpr int sum_columns_of_rest(const KernelConfig& c, const KernelSignature& s) {
+    return group_n(c) % sum_columns_of_box(c, s);
+}
+// Elements of C in a row of a box of so many columns of sums, and rows: a warp's 16 rows of sums or, swapped, columns.
+constexpr int box_columns(const KernelConfig& c, int sum_columns) {
+    return c.swap_ab ? kWarpRows : sum_columns;
+}
+constexpr int box_rows(const KernelConfig& c, int sum_columns) {
+    return c.swap_ab ? sum_columns : kWarpRows;
+}
+constexpr int boxes_of_row(const KernelConfig& c, const KernelSignature& s) {
+    return group_n(c) / sum_columns_of_box(c, s) + (sum_columns_of_rest(c, s) > 0 ? 1 : 0);
+}
+constexpr int boxes_of_tile(const KernelConfig& c, const KernelSignature& s) {
+    return group_m(c) / kRows * boxes_of_row(c, s);
+}
+// Where C is read as well, what it holds comes in boxes while the tile is multiplied: in up to four of a warp, as many as fit.
+constexpr int boxes_of_warp(const KernelConfig& c, const KernelSignature& s) {
+    constexpr int most = 4;
+    if (!s.reads_c) return kLeastBoxes;
+    const i64 fit = room_for_boxes(c, s) / (box_bytes(s, sum_columns_of_box(c, s)) * warps_of_consumers(c));
     const i64 useful = boxes_of_tile(c, s) < most ? boxes_of_tile(c, s) : most;
     const i64 boxes = fit < useful ? fit : useful;
-    return boxes < least ? least : static_cast<int>(boxes);
+    return boxes < kLeastBoxes ? kLeastBoxes : static_cast<int>(boxes);
 }
 // Is a slab of this tile that would reach beyond the matrix brought from where it ends with the matrix instead? What it then has in common
 // with the slab before it is multiplied, and stored, twice alike. TMA takes longer for boxes of which chunks do not exist: 1024x1000x1024
@@ -245,14 +259,16 @@ constexpr int staged_bytes(const KernelConfig& c, const KernelSignature& s) {
     return s.reads_c || c.split_k > c.cluster ? 4 : size_of(s.type_c);
 }
 constexpr int staged_columns(const KernelConfig& c, const KernelSignature& s) {
-    return columns_in_a_row(c, staged_bytes(c, s));
+    int columns = kRowBytes / staged_bytes(c, s);
+    while (group_n(c) % columns != 0) columns /= 2;
+    return columns;
 }
 // Bytes from one staged row of C to the next, such that neither the sums' owners nor the rows' writers meet in a bank.
 constexpr int staged_distance(const KernelConfig& c, const KernelSignature& s) {
     return (c.swap_ab ? kWarpRows : staged_columns(c, s)) * staged_bytes(c, s) + 4 * (c.swap_ab ? 4 : 2 * staged_bytes(c, s));
 }
 constexpr int staged_tile_bytes(const KernelConfig& c, const KernelSignature& s) {
-    if (stores_boxes(c, s)) return boxes_of_warp(c, s) * box_bytes(c, s);
+    if (stores_boxes(c, s)) return boxes_of_warp(c, s) * box_bytes(s, sum_columns_of_box(c, s));
     return (c.swap_ab ? staged_columns(c, s) : kWarpRows) * staged_distance(c, s);
 }
 

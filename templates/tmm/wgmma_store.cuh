@@ -82,26 +82,31 @@ template <KernelConfig config, class T, ElementType type, int columns, bool over
 __device__ inline void put_sums(const float (&sums)[group_n(config) / 2], int lane, int first_column, Made&& made, Place&& place) {
     constexpr bool transposed = config.swap_ab != 0;
     if constexpr (sizeof(T) == 2) {
-        // Matrices of 8 x 8: rows 0 to 7 and 8 to 15 of 8 columns, then of the next 8 where there are.
-        constexpr int step = columns % 16 == 0 ? 16 : 8;
-        const int row = lane / 8 % 2 * 8;
-        const int column = step == 16 ? lane / 16 * 8 : 0;
         const auto pair = [&](int sum, unsigned before) {
             const auto both = __builtin_bit_cast(Vector<T, 2>, before);
             return ptx::cvt_rn_pair<type>(made(sums[sum], both.element[0]), made(sums[sum + 1], both.element[1]));
         };
+        // Matrices of 8 x 8: rows 0 to 7 and 8 to 15 of 8 columns, then of the next 8 where there are.
+        const int row = lane / 8 % 2 * 8;
+        const auto at = [&](int column) { return transposed ? place(column + lane % 8, row) : place(row + lane % 8, column); };
 #pragma unroll
-        for (int c = 0; c < columns; c += step) {
+        for (int c = 0; c + 16 <= columns; c += 16) {
             const int sum = (first_column + c) / 2;
-            T* const to = transposed ? place(c + column + lane % 8, row) : place(row + lane % 8, c + column);
+            T* const to = at(c + lane / 16 * 8);
             unsigned before[4] = {};
             if constexpr (over && transposed) ptx::ldmatrix_x4_trans(before, to);
             if constexpr (over && !transposed) ptx::ldmatrix_x4(before, to);
-            if constexpr (step == 16)
-                ptx::stmatrix_x4<transposed>(
-                    to, {pair(sum, before[0]), pair(sum + 2, before[1]), pair(sum + 4, before[2]), pair(sum + 6, before[3])});
-            else
-                ptx::stmatrix_x2<transposed>(to, {pair(sum, before[0]), pair(sum + 2, before[1])});
+            ptx::stmatrix_x4<transposed>(
+                to, {pair(sum, before[0]), pair(sum + 2, before[1]), pair(sum + 4, before[2]), pair(sum + 6, before[3])});
+        }
+        if constexpr (columns % 16 != 0) {
+            constexpr int c = columns - 8;
+            const int sum = (first_column + c) / 2;
+            T* const to = at(c);
+            unsigned before[4] = {};
+            if constexpr (over && transposed) ptx::ldmatrix_x4_trans(before, to);
+            if constexpr (over && !transposed) ptx::ldmatrix_x4(before, to);
+            ptx::stmatrix_x2<transposed>(to, {pair(sum, before[0]), pair(sum + 2, before[1])});
         }
     } else if constexpr (transposed) {
         for_each_sum<group_n(config)>(sums, lane, first_column, columns, [&](int row, int column, float sum) {

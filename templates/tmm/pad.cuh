@@ -19,14 +19,14 @@ namespace tmm::pad {
 
 using Unit = Element<ElementType::f16>;
 
-// A lane's chunks of a warp's piece. Of those from `whole` to `whole_end` both chunks that they come from lie within the matrix: of all but
-// the first chunk of its first row and the last ones.
+// A lane's chunks of a warp's piece. Those from `inside` to `inside_end` come from two chunks that lie within the matrix: all but the first
+// one of its first row and the last ones.
 struct Piece {
     const Unit* from;
     Chunk* to;
     int count;
-    int whole;
-    int whole_end;
+    int inside;
+    int inside_end;
     const Unit* begin;
     const Unit* end;
 };
@@ -37,29 +37,31 @@ __device__ inline Piece find_piece(const PadOperand& operand, i64 batch, unsigne
     const unsigned band = operand.pieces_of_band > 1 ? in_matrix / operand.pieces_of_band : in_matrix;
     const unsigned part = in_matrix - band * operand.pieces_of_band;
     const bool is_short = operand.rows_between_steps != 0;
-    // The lane's row of those side by side, and its first chunk of the piece's.
+    // The lane's row of those side by side, and its place in that row's part of the piece.
     const unsigned beside = lane >> operand.lanes_log2;
     const unsigned place = lane - (beside << operand.lanes_log2);
     const unsigned row = band * operand.rows_of_band + (is_short ? part << (5 - operand.lanes_log2) : 0) + beside;
     const unsigned chunk = (is_short ? 0 : part * operand.chunks_of_piece) + place;
-    const int chunks_left = static_cast<int>(operand.chunks_of_row - chunk);
-    const int left =
-        chunks_left < static_cast<int>(operand.chunks_of_piece - place) ? chunks_left : static_cast<int>(operand.chunks_of_piece - place);
+    const int left_of_row = static_cast<int>(operand.chunks_of_row - chunk);
+    const int left_of_piece = static_cast<int>(operand.chunks_of_piece - place);
+    const int chunks_left = left_of_row < left_of_piece ? left_of_row : left_of_piece;
     const int rows_left = static_cast<int>(operand.rows) - static_cast<int>(row);
-    const int apart = is_short ? operand.rows_between_steps : 32;
     Piece piece;
     piece.count = 0;
+    if (chunks_left > 0) {
+        const int distance = is_short ? operand.rows_between_steps : 32;
 #pragma unroll
-    for (int i = 0; i < kChunksOfLane; ++i) piece.count += left > 0 && i * apart < (is_short ? rows_left : left) ? 1 : 0;
+        for (int i = 0; i < kChunksOfLane; ++i) piece.count += i * distance < (is_short ? rows_left : chunks_left) ? 1 : 0;
+    }
     piece.begin = static_cast<const Unit*>(operand.source) + member * operand.stride;
     piece.end = piece.begin + operand.extent;
     piece.from = piece.begin + row * operand.ld + i64{chunk} * kChunkElements;
     piece.to = static_cast<Chunk*>(operand.copy) + (member * operand.rows + row) * operand.copy_ld + chunk;
     const Unit* const aligned = piece.from - shift_of(piece.from);
-    piece.whole = aligned < piece.begin ? 1 : 0;
-    piece.whole_end = piece.count;
-    while (piece.whole_end > piece.whole && aligned + (piece.whole_end - 1) * operand.step + 2 * kChunkElements > piece.end)
-        --piece.whole_end;
+    piece.inside = aligned < piece.begin ? 1 : 0;
+    piece.inside_end = piece.count;
+    while (piece.inside_end > piece.inside && aligned + (piece.inside_end - 1) * operand.step + 2 * kChunkElements > piece.end)
+        --piece.inside_end;
     return piece;
 }
 
@@ -71,28 +73,27 @@ __device__ inline void copy_piece(const PadOperand& operand, const Piece& piece)
 #pragma unroll
     for (int i = 0; i < kChunksOfLane; ++i) {
         const Chunk* const chunk = reinterpret_cast<const Chunk*>(aligned + i * operand.step);
-        if (i >= piece.whole && i < piece.whole_end) chunks[i] = {chunk[0], chunk[1]};
+        if (i >= piece.inside && i < piece.inside_end) chunks[i] = {chunk[0], chunk[1]};
     }
     // What stands behind the row fills its last chunk.
 #pragma unroll
     for (int i = 0; i < kChunksOfLane; ++i) {
-        if (i >= piece.whole && i < piece.whole_end) piece.to[i * operand.copy_step] = shifted(chunks[i], shift);
+        if (i >= piece.inside && i < piece.inside_end) piece.to[i * operand.copy_step] = shifted(chunks[i], shift);
     }
 #pragma unroll 1
     for (int i = 0; i < piece.count; ++i) {
-        if (i >= piece.whole && i < piece.whole_end) continue;
+        if (i >= piece.inside && i < piece.inside_end) continue;
         const Unit* const chunk = aligned + i * operand.step;
         const Chunks two{read_chunk(chunk, piece.begin, piece.end), read_chunk(chunk + kChunkElements, piece.begin, piece.end)};
         piece.to[i * operand.copy_step] = shifted(two, shift);
     }
 }
 
-// Squares of a matrix that is turned, each by a whole block. source: rows of `columns` elements; the copy: rows of `rows`.
+// The block's square of a matrix that is turned. source: rows of `columns` elements; the copy: rows of `rows`.
 __device__ inline void turn(const void* source, i64 rows, i64 columns, i64 ld, i64 stride, i64 batch, void* copy, float* shared) {
     const pack::Operand operand{static_cast<const float*>(source), ld, stride, rows, columns, columns, static_cast<float*>(copy)};
     const unsigned squares = static_cast<unsigned>(pack::tiles(rows, columns, batch));
-    for (unsigned number = blockIdx.x; number < squares; number += gridDim.x)
-        pack::copy_square<true>(operand, pack::find_square<true>(operand, number), shared);
+    if (blockIdx.x < squares) pack::copy_square<true>(operand, pack::find_square<true>(operand, blockIdx.x), shared);
 }
 
 template <KernelSignature signature, KernelConfig config>

@@ -32,6 +32,7 @@ struct PadOperand {
     // None where it is not copied so.
     unsigned pieces = 0;
     unsigned pieces_of_matrix = 1;
+    // A band is a long row, or as many short ones as its pieces take together, each all steps long.
     unsigned pieces_of_band = 1;
     unsigned rows_of_band = 1;
     // Along the row, the last one's may be fewer.
@@ -52,7 +53,7 @@ struct PadArgs : GemmArgs {
 namespace tmm::pad {
 
 constexpr int kWarps = 8;
-// That an SM should hold. They leave a thread 80 registers: some of what stays the same from piece to piece is kept in memory.
+// That an SM should hold. They leave a thread 80 registers.
 constexpr int kBlocksPerSm = 3;
 // Of 16 bytes, that a lane copies at once: five, so that a row of little more than 2048 elements is two pieces.
 constexpr int kChunksOfLane = 5;
@@ -144,11 +145,11 @@ constexpr PadOperand cut(i64 rows, i64 columns, i64 batch, i64 ld, i64 copy_ld) 
     cut.pieces = static_cast<unsigned>(batch) * cut.pieces_of_matrix;
     return cut;
 }
-// A warp for each piece; and blocks walk over the squares that are turned.
+// A warp for each piece, a block for each square that is turned, of the operand that has more.
 constexpr i64 blocks(i64 pieces, i64 squares) {
     const i64 for_pieces = (pieces + kWarps - 1) / kWarps;
     const i64 needed = for_pieces > squares ? for_pieces : squares;
-    return needed < 1 ? 1 : needed < 2147483647 ? needed : 2147483647;
+    return needed < 1 ? 1 : needed;
 }
 
 }  // namespace tmm::pad

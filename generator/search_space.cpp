@@ -92,13 +92,13 @@ public:
         doubt_ways();
         SearchSpace space;
         std::size_t places = 0;
-        const auto take = [&](const KernelConfig& config) {
+        const auto take = [&](const KernelConfig& config, bool leads) {
             space.candidates.push_back(config);
-            if (++places > bounds.both_ways || !device_.overlaps_kernels()) return;
+            if ((++places > bounds.both_ways && !leads) || !device_.overlaps_kernels()) return;
             space.candidates.push_back(config);
             space.candidates.back().overlap = 1 - config.overlap;
         };
-        take(leader);
+        take(leader, true);
         const double best = found_.empty() ? 0 : found_.front().estimate;
         // What measuring one candidate takes: some twenty runs and the work around them.
         const auto affordable = static_cast<std::size_t>(bounds.microseconds / (6e3 + 16 * best));
@@ -130,7 +130,7 @@ public:
                 continue;
             }
             const auto before = static_cast<std::ptrdiff_t>(space.candidates.size());
-            take(entry.config);
+            take(entry.config, first_of_family);
             if (crowd != crowds.end()) ++crowd->second;
             if (!first_of_family) continue;
             // A search that ends before its last candidates has measured it.

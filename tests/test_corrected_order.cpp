@@ -46,6 +46,7 @@ TEST_CASE("a family whose predictions are too short comes later, each family in 
 TEST_CASE("the order stays where all families are off alike, or there is one") {
     CHECK(corrected({{kWgmma, 10, 20}, {kMma, 12, 25}, {kWgmma, 11, 0}, {kMma, 13, 0}}).empty());
     CHECK(corrected({{kWgmma, 10, 40}, {kWgmma, 11, 0}, {kWgmma, 12, 0}}).empty());
+    CHECK(corrected({{kWgmma, 10, 10}, {kMma, 10, 20}, {kWgmma, 11, 0}, {kWgmma, 12, 0}}).empty());
 }
 
 TEST_CASE("a family without a time is taken at its word, and what was rejected tells nothing") {

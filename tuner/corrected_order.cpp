@@ -25,7 +25,8 @@ bool correct_order(std::vector<std::size_t>& places, const std::vector<Candidate
             ratios[candidates[i].config.family].push_back(results[i]->median_us / estimates[i]);
     std::map<int, double> corrections;
     for (const std::size_t place : places) corrections[candidates[place].config.family] = 1;
-    for (auto& [family, of_family] : ratios) corrections[family] = median_of(of_family);
+    for (auto& [family, correction] : corrections)
+        if (const auto of_family = ratios.find(family); of_family != ratios.end()) correction = median_of(of_family->second);
     const auto [least, most] =
         std::minmax_element(corrections.begin(), corrections.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     if (corrections.size() < 2 || most->second < kNotable * least->second) return false;

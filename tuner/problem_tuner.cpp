@@ -21,8 +21,8 @@ namespace {
 
 // So many of the first candidates are measured however small the budget.
 constexpr std::size_t kAtLeast = 5;
-// After so many, and each time that there are four times as many, what was measured may change the order of the rest.
-constexpr std::size_t kFirstLook = 8;
+// When there are so many times, and whenever there are four times as many, they may change the order of the rest.
+constexpr int kFirstLook = 8;
 // The run-off's part of a problem's share.
 constexpr double kRunOffShare = 0.15;
 // What variants of the fastest get before it.
@@ -80,6 +80,7 @@ struct ProblemTuner::Session {
     bool prepared = false;
     bool interrupted = false;
     bool cut = false;
+    int next_look = kFirstLook;
     // Why the problem can't be measured at all.
     std::string failure = {};
     // Of the candidates that passed: the best time, and the least time on the wall that one took from request to reply.
@@ -257,7 +258,6 @@ void ProblemTuner::measure_missing(Session& s, std::size_t first, double kept_sh
     if (missing.empty()) return;
     request_in_order(s, missing);
     const auto is_optional = [](std::size_t i) { return i >= kAtLeast; };
-    std::size_t look_at = kFirstLook;
     int seen = 0;
     while (!missing.empty()) {
         if (interrupt_.requested()) {
@@ -291,8 +291,8 @@ void ProblemTuner::measure_missing(Session& s, std::size_t first, double kept_sh
         ++s.report.measured_now;
         missing.erase(ready);
         show_progress(s);
-        if (static_cast<std::size_t>(s.report.measured_now) < look_at) continue;
-        look_at *= 4;
+        if (s.outcomes() < s.next_look) continue;
+        s.next_look = 4 * s.outcomes();
         // Those that are measured in any case lead.
         const auto optional = std::find_if(missing.begin(), missing.end(), is_optional);
         std::vector<std::size_t> rest(optional, missing.end());

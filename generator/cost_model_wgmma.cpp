@@ -49,7 +49,8 @@ constexpr double kAskedAgain = 0.2;
 constexpr double kStore = 0.38;
 // For each box that a warp's results leave in.
 constexpr double kBox = 0.08;
-constexpr double kSplitStores = 1.4;
+constexpr double kSplitBoxes = 1.4;
+constexpr double kSplitStores = 4.4;
 constexpr double kTransposedStores = 1.8;
 constexpr double kShiftedPerMicrosecond = 8192;
 constexpr double kShiftedTransposed = 4;
@@ -137,7 +138,8 @@ private:
     // How much longer results take to store for where their rows end.
     double pieces_of_results() const {
         if (c_.swap_ab) return kTransposedStores;
-        return c_.block_n * size_of(s_.type_c) % wgmma::kRowBytes == 0 ? 1 : kSplitStores;
+        if (c_.block_n * size_of(s_.type_c) % wgmma::kRowBytes == 0) return 1;
+        return wgmma::stores_boxes(c_, s_) ? kSplitBoxes : kSplitStores;
     }
     double bytes_of_partials() const {
         return partial_results(c_) > 1 ? 2 * kPartialBytes * partial_results(c_) * batch_ * left_ * right_ : 0.0;
@@ -199,7 +201,8 @@ private:
         const double passes = stays ? 1 : ceil_divide(tiles_left, band);
         const double results = (pieces_of_results() + (p_.reads_c ? 1 : 0)) * left_ * right_ * size_of(p_.type_c);
         const auto asked = [](double clusters) { return 1 + kAskedAgain * std::clamp(clusters - 1, 0.0, 1.0); };
-        const double lines = left_ * asked(tiles_right / c_.multicast_a) + passes * right_ * asked(tiles_left / c_.multicast_b);
+        const double lines =
+            left_ * asked(ceil_divide(tiles_right, c_.multicast_a)) + passes * right_ * asked(ceil_divide(tiles_left, c_.multicast_b));
         const double bytes = batch_ * (lines * k_ * element_ + results) + bytes_of_partials();
         const double pieces = static_cast<double>(wgmma::kRowBytes) / (c_.block_k * size_of(s_.type_a));
         return bytes / (kMemoryBytesPerMicrosecond * std::max(0.1, even) * (1 - kShortPieces * pieces));

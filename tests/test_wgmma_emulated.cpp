@@ -72,13 +72,15 @@ TEST_CASE("results leave in boxes of every width, and by whole chunks where rows
     };
     constexpr const char* kSmall = "block_m=64,block_n=64,block_k=64,stages=2";
     for (const Case& one : {
-             // Rows of 128 bytes; of these and of 64, of 32, and of 48; of 80; of 64 where stages leave no room for more, and of 32; of 32
+             // Rows of 128 bytes; of these and of 64, of 32, and of 48; of 80; of 128 and of 16; of 64 where stages leave no room for more,
+             // and of 32; of 32
              // alone.
              Case{"block_m=64,block_n=128,block_k=64,stages=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
              Case{"block_m=64,block_n=96,block_k=64,stages=2", "130x200x70 dtype=f16 ops=nt align=16 lda=72 ldb=72"},
              Case{"block_m=64,block_n=80,block_k=64,stages=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
              Case{"block_m=64,block_n=88,block_k=64,stages=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
              Case{"block_m=64,block_n=40,block_k=64,stages=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
+             Case{"block_m=64,block_n=72,block_k=64,stages=4,min_blocks=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
              Case{"block_m=128,block_n=112,block_k=64,stages=7,warps_m=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=208"},
              Case{"block_m=64,block_n=112,block_k=64,stages=10", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
              // Of floats; of a transposed product; both.
@@ -96,11 +98,14 @@ TEST_CASE("results leave in boxes of every width, and by whole chunks where rows
              Case{"block_m=128,block_n=128,block_k=64,stages=2,warps_n=2", "203x301x70 dtype=bf16 ops=tn align=16 lda=208 ldb=304 ldc=304"},
              Case{"block_m=128,block_n=128,block_k=64,stages=2,swap_ab=1",
                   "203x301x70 dtype=f16 ctype=f32 ops=tn align=16 lda=208 ldb=304 ldc=304"},
-             // C is read as well: rows of 128 and 16 bytes, of floats, more of them than boxes, of transposed products, of several tiles of
+             // C is read as well: rows of 128 bytes, of 80, of 128 and of 48 or 16, of 32 for want of room, of floats, more of them than
+             // boxes, of transposed products, of several tiles of
              // a block, of slabs that could end with the matrix; and rows that start anywhere.
              Case{"block_m=64,block_n=128,block_k=64,stages=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=208 beta=1"},
              Case{"block_m=64,block_n=40,block_k=64,stages=2", "130x200x70 dtype=f16 ops=nt align=16 lda=72 ldb=72 beta=1"},
              Case{"block_m=64,block_n=88,block_k=64,stages=2", "130x203x70 dtype=f16 ops=nt align=16 lda=72 ldb=72 ldc=208 beta=1"},
+             Case{"block_m=64,block_n=72,block_k=64,stages=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=208 beta=1"},
+             Case{"block_m=64,block_n=112,block_k=64,stages=10", "70x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=208 beta=1"},
              Case{"block_m=64,block_n=104,block_k=64,stages=2", "70x200x70 dtype=bf16 ctype=f32 ops=nt align=16 lda=72 ldb=72 beta=1"},
              Case{"block_m=128,block_n=256,block_k=64,stages=2,warps_n=2",
                   "140x203x70 dtype=bf16 ctype=f32 align=16 lda=72 ldb=208 ldc=204 beta=1"},

@@ -196,26 +196,26 @@ constexpr i64 pipeline_bytes(const KernelConfig& c, const KernelSignature& s) {
 // Of Hopper's SMs; the system takes some for each block.
 constexpr i64 kSharedBytesOfSm = 228 * 1024;
 constexpr i64 kReservedSharedBytes = 1024;
-// Beside the stages, and the barriers, which take no more than this.
+// More than all of a block's barriers take (wgmma_boxes.cuh sees to it).
+constexpr i64 kBytesForBarriers = 1024;
 constexpr i64 room_for_boxes(const KernelConfig& c, const KernelSignature& s) {
-    constexpr i64 barriers_at_most = 1024;
-    return kSharedBytesOfSm / c.min_blocks - kReservedSharedBytes - pipeline_bytes(c, s) - barriers_at_most;
+    return kSharedBytesOfSm / c.min_blocks - kReservedSharedBytes - pipeline_bytes(c, s) - kBytesForBarriers;
 }
 // While one leaves the next is filled.
 constexpr int kLeastBoxes = 2;
 constexpr int box_bytes(const KernelSignature& s, int sum_columns) {
     return kWarpRows * sum_columns * size_of(s.type_c);
 }
-// Of 64 rows of a warpgroup's sums so many columns leave in each box, and the rest in a narrower one: up to 128 bytes, or half of them, a
-// quarter or an eighth, as the stages leave room for.
+// Of 64 rows of a warpgroup's sums so many columns leave in each box, and the rest in a narrower one: 128 bytes or all that there are; half
+// of that, and half again, down to 8, where the stages leave too little room.
 constexpr int sum_columns_of_box(const KernelConfig& c, const KernelSignature& s) {
-    int columns = kRowBytes / size_of(s.type_c);
-    while (columns > 8) {
-        const int fewer = group_n(c) < columns ? group_n(c) : columns;
-        if (kLeastBoxes * warps_of_consumers(c) * box_bytes(s, fewer) <= room_for_boxes(c, s)) return fewer;
-        columns /= 2;
+    int most = kRowBytes / size_of(s.type_c);
+    while (most > 8) {
+        const int columns = group_n(c) < most ? group_n(c) : most;
+        if (kLeastBoxes * warps_of_consumers(c) * box_bytes(s, columns) <= room_for_boxes(c, s)) return columns;
+        most /= 2;
     }
-    return columns;
+    return most;
 }
 constexpr int sum_columns_of_rest(const KernelConfig& c, const KernelSignature& s) {
     return group_n(c) % sum_columns_of_box(c, s);

@@ -14,7 +14,7 @@
 //
 // Of each 8 rows of 128 bytes of a box, 1024 bytes, chunk c of 16 bytes of row r stands at c ^ r; rows of 64 and 32 bytes, of which 2 and
 // 4 take the place of one, have as many chunks less to choose from, others none: of 16, 48, 80 and 112 bytes 8 rows of a chunk meet in no
-// bank as they lie.
+// bank as they lie, of 96 two and two.
 #pragma once
 
 #include "tmm/ptx.cuh"
@@ -36,6 +36,7 @@ class BoxStore {
 
     // Boxes stand behind the tiles, and each must begin where its swizzle does.
     static_assert(pipeline_bytes(config, signature) % 1024 == 0);
+    static_assert(barriers(config, signature) * static_cast<i64>(sizeof(unsigned long long)) <= kBytesForBarriers);
 
 public:
     // By one thread, before any other uses the barriers.

@@ -9,8 +9,8 @@
 namespace tmm {
 
 // An operand that is copied as it lies, 16 bits after the other, whatever they hold: its batch of matrices, and how they are cut into
-// pieces, each of which a warp copies in steps of 32 chunks of 8. A band's pieces are parts of a long row; or of short rows some side by
-// side and others below. Rows that are a multiple of 8 apart begin alike, however far from a multiple of 16 bytes.
+// pieces, each of which a warp copies in steps of 32 chunks of 8. Pieces are parts of a long row; or short rows, some side by side and
+// others below. Rows that are a multiple of 8 apart begin alike, however far from a multiple of 16 bytes.
 //
 //     rows of 11 chunks:   lanes 0 ... 15   lanes 16 ... 31
 //                  step 0:      row 0            row 1

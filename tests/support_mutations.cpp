@@ -311,7 +311,7 @@ const std::vector<Mutation> kMutations = {
     {kPad, "rows of a band", "band * operand.rows_of_band +", "band +", "pad both"},
     {kPad, "row of a short piece", "part << (5 - operand.lanes_log2)", "part", "pad both"},
     {kPad, "place of a piece", "part * operand.chunks_of_piece", "part * (operand.chunks_of_piece + 1)", "pad both"},
-    {kPad, "no check of the chunks", "if (chunks_left > 0) {", "if (true) {", "pad both"},
+    {kPad, "no check of the chunks", "chunks_left > 0 && ", "", "pad both"},
     {kPad, "as many rows as chunks", "is_short ? rows_left : chunks_left", "chunks_left", "pad both"},
     {kPad, "as many chunks as rows", "is_short ? rows_left : chunks_left", "rows_left", "pad both"},
     {kPad, "rows beyond the matrix", "static_cast<int>(operand.rows) - static_cast<int>(row)", "static_cast<int>(operand.rows) - static_cast<int>(row) + 1", "pad both"},

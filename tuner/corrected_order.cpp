@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <map>
 
+#include "tuner/timing.h"
+
 namespace tmm {
 namespace {
 
 // Corrections of families that differ by less change nothing.
 constexpr double kNotable = 1.15;
-
-double median_of(std::vector<double>& values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
 
 }  // namespace
 
@@ -26,7 +22,7 @@ bool correct_order(std::vector<std::size_t>& places, const std::vector<Candidate
     std::map<int, double> corrections;
     for (const std::size_t place : places) corrections[candidates[place].config.family] = 1;
     for (auto& [family, correction] : corrections)
-        if (const auto of_family = ratios.find(family); of_family != ratios.end()) correction = median_of(of_family->second);
+        if (const auto of_family = ratios.find(family); of_family != ratios.end()) correction = quantile(of_family->second, 0.5);
     const auto [least, most] =
         std::minmax_element(corrections.begin(), corrections.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     if (corrections.size() < 2 || most->second < kNotable * least->second) return false;

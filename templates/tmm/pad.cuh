@@ -46,13 +46,11 @@ __device__ inline Piece find_piece(const PadOperand& operand, i64 batch, unsigne
     const int left_of_piece = static_cast<int>(operand.chunks_of_piece - place);
     const int chunks_left = left_of_row < left_of_piece ? left_of_row : left_of_piece;
     const int rows_left = static_cast<int>(operand.rows) - static_cast<int>(row);
+    const int distance = is_short ? operand.rows_between_steps : 32;
     Piece piece;
     piece.count = 0;
-    if (chunks_left > 0) {
-        const int distance = is_short ? operand.rows_between_steps : 32;
 #pragma unroll
-        for (int i = 0; i < kChunksOfLane; ++i) piece.count += i * distance < (is_short ? rows_left : chunks_left) ? 1 : 0;
-    }
+    for (int i = 0; i < kChunksOfLane; ++i) piece.count += chunks_left > 0 && i * distance < (is_short ? rows_left : chunks_left) ? 1 : 0;
     piece.begin = static_cast<const Unit*>(operand.source) + member * operand.stride;
     piece.end = piece.begin + operand.extent;
     piece.from = piece.begin + row * operand.ld + i64{chunk} * kChunkElements;

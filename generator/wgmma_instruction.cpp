@@ -27,21 +27,22 @@ std::string wgmma_instruction(const KernelSignature& signature, const KernelConf
     const std::string_view multiplied = signature.compute == ComputeMode::tf32 ? "tf32" : type;
     const auto instruction = fmt::format("wgmma.mma_async.sync.aligned.m64n{0}k{1}.f32.{2}.{2} ", n, wgmma::k_step(signature), multiplied);
     if (wgmma::left_from_registers(config, signature)) {
-        // The flags behind the descriptor: add to the sums, and take both operands' signs as they are.
+        // Behind the descriptor: whether it adds to the sums, and that both operands' signs are taken as they are.
         return fmt::format(
             "#ifdef __CUDACC__\n"
             "template <>\n"
             "__device__ inline void tmm::ptx::wgmma_mma_async_fragments<tmm::ElementType::{0}, {1}>(\n"
-            "    float (&sums)[{2}], const unsigned (&left)[4], unsigned long long right) {{\n"
+            "    float (&sums)[{2}], const unsigned (&left)[4], unsigned long long right, bool adds) {{\n"
             "    asm volatile(\n"
+            "        \"{{\\n\\t.reg .pred adds;\\n\\tsetp.ne.u32 adds, %{9}, 0;\\n\\t\"\n"
             "        \"{3}\"\n"
             "        \"{{{4}}}, \"\n"
-            "        \"{{%{2}, %{5}, %{6}, %{7}}}, %{8}, 1, 1, 1;\"\n"
-            "        : {9}\n"
-            "        : \"r\"(left[0]), \"r\"(left[1]), \"r\"(left[2]), \"r\"(left[3]), \"l\"(right));\n"
+            "        \"{{%{2}, %{5}, %{6}, %{7}}}, %{8}, adds, 1, 1;\\n\\t}}\"\n"
+            "        : {10}\n"
+            "        : \"r\"(left[0]), \"r\"(left[1]), \"r\"(left[2]), \"r\"(left[3]), \"l\"(right), \"r\"(adds ? 1 : 0));\n"
             "}}\n"
             "#endif\n\n",
-            type, n, registers, instruction, names, registers + 1, registers + 2, registers + 3, registers + 4, operands);
+            type, n, registers, instruction, names, registers + 1, registers + 2, registers + 3, registers + 4, registers + 5, operands);
     }
     // And who is transposed, which tf32 can't be.
     const std::string transposed =
@@ -50,16 +51,17 @@ std::string wgmma_instruction(const KernelSignature& signature, const KernelConf
         "#ifdef __CUDACC__\n"
         "template <>\n"
         "__device__ inline void tmm::ptx::wgmma_mma_async<tmm::ElementType::{0}, {1}, {2}, {3}>(\n"
-        "    float (&sums)[{4}], unsigned long long left, unsigned long long right) {{\n"
+        "    float (&sums)[{4}], unsigned long long left, unsigned long long right, bool adds) {{\n"
         "    asm volatile(\n"
+        "        \"{{\\n\\t.reg .pred adds;\\n\\tsetp.ne.u32 adds, %{8}, 0;\\n\\t\"\n"
         "        \"{5}\"\n"
         "        \"{{{6}}}, \"\n"
-        "        \"%{4}, %{7}, 1, 1, 1{8};\"\n"
-        "        : {9}\n"
-        "        : \"l\"(left), \"l\"(right));\n"
+        "        \"%{4}, %{7}, adds, 1, 1{9};\\n\\t}}\"\n"
+        "        : {10}\n"
+        "        : \"l\"(left), \"l\"(right), \"r\"(adds ? 1 : 0));\n"
         "}}\n"
         "#endif\n\n",
-        type, n, transpose_left, transpose_right, registers, instruction, names, registers + 1, transposed, operands);
+        type, n, transpose_left, transpose_right, registers, instruction, names, registers + 1, registers + 2, transposed, operands);
 }
 
 }  // namespace tmm

@@ -29,7 +29,10 @@ constexpr const char* kAlignedColumns = "70x1501x90 dtype=bf16 align=16 ops=tn l
 // C is read as well: in two boxes of each warp, for more tiles than the device has SMs; in eight, of which four come first.
 constexpr const char* kTwoBoxes = "block_m=64,block_n=128,block_k=64,stages=2";
 constexpr const char* kManyTilesOverC = "1400x1400x40 dtype=bf16 beta=1";
+constexpr const char* kManyTilesOfBoxes = "1400x1400x40 dtype=bf16";
 constexpr const char* kFloatResultsOverC = "70x1501x90 dtype=bf16 ctype=f32 align=16 lda=96 ldb=1504 ldc=1504 beta=1";
+// Six boxes of a tile, of which a warp has room for four.
+constexpr const char* kHalvesOfBoxes = "block_m=128,block_n=192,block_k=64,stages=4,ping_pong=1";
 // 64 columns in one box, 24 in the next.
 constexpr const char* kUnevenBoxes = "block_m=64,block_n=88,block_k=64,stages=2";
 constexpr const char* kUnevenColumns = "70x264x90 dtype=bf16 ops=nt align=16 lda=96 ldb=96";
@@ -42,6 +45,8 @@ constexpr const char* kFloatsOfOneTile = "70x130x61";
 const std::vector<WgmmaFault>& wgmma_faults() {
     static const std::vector<WgmmaFault> faults = {
         {"tiles are read before they have landed", "tmm/wgmma.cuh", "pipeline.wait_full();", "", kPlain, kPaddedRows},
+        {"a tile's first product is added to what the sums held", "tmm/wgmma.cuh", "tile > 0 || k > 0);", "true);", kTwoBoxes,
+         kManyTilesOfBoxes},
         {"planes are read before they have landed", "tmm/wgmma_planes.cuh", "pipeline.wait_full();", "", kPlanes, kFloats},
         {"the wrong phase is waited for", "tmm/wgmma_pipeline.cuh", "wait(full_ + place_.stage, place_.parity)",
          "wait(full_ + place_.stage, place_.parity ^ 1)", kPlain, kPaddedRows},
@@ -58,18 +63,18 @@ const std::vector<WgmmaFault>& wgmma_faults() {
         {"short sums are read before they are there", "tmm/wgmma_planes.cuh", "ptx::wgmma_wait_group<1>();", "", kPlanes, kFloats, false},
         {"small products are read before they are there", "tmm/wgmma_planes.cuh", "ptx::wgmma_wait_group<0>();", "", kOneTileOfPlanes,
          kFloatsOfOneTile, false},
-        {"only one block hears that a shared tile has been read", "tmm/wgmma_pipeline.cuh",
-         "ptx::mbarrier_arrive_cluster(empty_ + stage, thread);", "ptx::mbarrier_arrive_cluster(empty_ + stage, 0);", kShared, kPaddedRows},
+        {"only one block hears that a shared tile has been read", "tmm/wgmma_pipeline.cuh", "tells_ ? thread : 0);", "0);", kShared,
+         kPaddedRows},
         {"a block ends while others reach into it", "tmm/wgmma.cuh", "if constexpr (multicast(config) > 1) pipeline.drain();", "", kShared,
          kPaddedRows, false},
         {"a tile goes to another row of the cluster", "tmm/wgmma_pipeline.cuh", "sharers_of_left(config, rank)",
          "sharers_of_left(config, rank ^ 1)", kSharedBoth, kPaddedRows},
         {"a tile is free before all that have it have read it", "tmm/wgmma_pipeline.cuh", "readers(config) * sharers(config)",
          "readers(config) * (sharers(config) - 1)", kSharedBoth, kPaddedRows},
-        {"both consumers take the same tiles of C", "tmm/wgmma.cuh", "if (turn % 2 != consumer) {", "if (turn % 2 != 0) {", kTurns,
+        {"both consumers take the same tiles of C", "tmm/wgmma.cuh", "for_each_in_turn<2>(consumer,", "for_each_in_turn<2>(0,", kTurns,
          kPaddedRows},
-        {"a consumer takes the tiles before its own", "tmm/wgmma.cuh", "pipeline.skip(item);", "", kTurns, kManyTiles},
-        {"a consumer does not wait for its turn", "tmm/wgmma.cuh", "pipeline.wait_turn(consumer, turn / 2);", ";", kTurns, kManyTiles},
+        {"a consumer takes the tiles before its own", "tmm/wgmma.cuh", "pipeline.skip(tiles);", "", kTurns, kManyTiles},
+        {"a consumer does not wait for its turn", "tmm/wgmma.cuh", "pipeline.wait_turn(consumer, number++);", ";", kTurns, kManyTiles},
         {"a turn is passed on before all warps have had theirs", "tmm/wgmma_pipeline.cuh",
          "__syncwarp();\n            if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(turn_",
          "for (int i = threadIdx.x % kWarpgroup == 0 ? 0 : 4; i < 4; ++i) ptx::mbarrier_arrive(turn_", kTurns, kManyShortTiles, false},
@@ -77,9 +82,11 @@ const std::vector<WgmmaFault>& wgmma_faults() {
          "    for (int tile = 0; tile < item.tiles; ++tile) {\n        pipeline.wait_full();",
          "    pipeline.pass_turn();\n    for (int tile = 0; tile < item.tiles; ++tile) {\n        pipeline.wait_full();", kTurns,
          kManyTiles},
-        {"a box is filled while it is still read", "tmm/wgmma_boxes.cuh",
-         "if (lane == 0) ptx::cp_async_bulk_wait_group_read<kBoxes - 1>();", "", kBoxes, kAlignedResults},
-        {"a box leaves before the whole warp has filled it", "tmm/wgmma_boxes.cuh", "// The box is full.\n        __syncwarp();", "",
+        {"a box is filled while it is still read", "tmm/wgmma_boxes.cuh", "if (lane == 0) ptx::cp_async_bulk_wait_group_read<others>();",
+         "", kHalvesOfBoxes, kAlignedResults},
+        {"a half of the boxes is filled while the other is still read", "tmm/wgmma_boxes.cuh", "kBoxes >= 2 * kAtOnce ? 1 : 0",
+         "kBoxes >= 2 * kAtOnce ? 2 : 1", kHalvesOfBoxes, kAlignedResults},
+        {"a box leaves before the whole warp has filled it", "tmm/wgmma_boxes.cuh", "// The boxes are full.\n            __syncwarp();", "",
          kBoxes, kAlignedResults, false},
         {"the copy engine is not told what was written", "tmm/wgmma_boxes.cuh", "ptx::fence_proxy_async();", "", kBoxes, kAlignedResults,
          false},
@@ -94,10 +101,9 @@ const std::vector<WgmmaFault>& wgmma_faults() {
          "", kBoxes, kFloatResultsOverC, false},
         {"what C holds comes to the wrong box", "tmm/wgmma_boxes.cuh", "(next_.stage + kBoxes - 2) % kBoxes",
          "(next_.stage + kBoxes - 1) % kBoxes", kBoxes, kFloatResultsOverC},
-        {"the end of a row is left out", "tmm/wgmma_boxes.cuh", "if (to.exists && to.x <= whole && whole < to.x + row_length)",
-         "if (false)", kBoxes, kAlignedResults},
-        {"the last box of a row leaves as wide as the others", "tmm/wgmma_boxes.cuh",
-         "columns == kColumns ? &args_.result : &args_.result_rest", "&args_.result", kUnevenBoxes, kUnevenColumns},
+        {"the end of a row is left out", "tmm/wgmma_boxes.cuh", "if (whole() != columns_)", "if (false)", kBoxes, kAlignedResults},
+        {"the last box of a row leaves as wide as the others", "tmm/wgmma_boxes.cuh", "is_rest(box) ? &args_.result_rest : &args_.result",
+         "&args_.result", kUnevenBoxes, kUnevenColumns},
         {"more is waited for than comes in the last box of a row", "tmm/wgmma_boxes.cuh",
          "is_rest(box) ? box_bytes(signature, kRest) : kBytes", "kBytes", kUnevenBoxes, kUnevenColumnsOverC},
         {"a box goes to where its slab would be, did it not end with the rows of B", "tmm/wgmma_boxes.cuh",

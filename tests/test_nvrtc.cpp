@@ -232,7 +232,7 @@ TEST_CASE("a kernel whose wgmma instructions wait for each other is a failure th
     bf16.type_a = bf16.type_b = bf16.type_c = ElementType::bf16;
     const KernelConfig config = parse_config("family=wgmma,block_m=64,block_n=64,block_k=64,stages=2,vector_width=8,boundary=hardware");
     const auto compiled = [&](const std::string& between) {
-        const std::string multiply = "    tmm::ptx::wgmma_mma_async<tmm::ElementType::bf16, 64, false, true>(sums, left, right);\n";
+        const std::string multiply = "    tmm::ptx::wgmma_mma_async<tmm::ElementType::bf16, 64, false, true>(sums, left, right, true);\n";
         const KernelSource source{.name = "products",
                                   .text = "#include \"tmm/wgmma.cuh\"\n" + wgmma_instruction(bf16, config) +
                                           "extern \"C\" __global__ void __launch_bounds__(128) products(float* c) {\n"

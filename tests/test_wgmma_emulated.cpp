@@ -163,6 +163,31 @@ TEST_CASE("a trimmed product is whole, whether its tiles take the operands as th
     }
 }
 
+TEST_CASE("where nothing is multiplied, C becomes zeros, or beta times what it holds") {
+    const DeviceInfo h200 = assumed_device("90");
+    const TemporaryDirectory directory;
+    KernelLoader loader(make_host_device_for(h200, "ascending"), make_host_compiler(active_templates()),
+                        KernelCache(directory.path() / "kernels"));
+    for (const char* text : {"70x136x90 dtype=bf16 align=16 lda=96", "70x136x90 dtype=bf16 align=16 lda=96 beta=1",
+                             "70x133x90 dtype=f16 align=16 lda=96 ldb=136", "70x136x90 dtype=bf16 ctype=f32 align=16 lda=96"}) {
+        const GemmProblem problem = parse_shape(text).problem;
+        for (const char* changes : {"", ",swap_ab=1", ",split_k=2,cluster=2", ",split_k=2"}) {
+            CAPTURE(text);
+            CAPTURE(changes);
+            const KernelConfig config = parse_config(
+                std::string("family=wgmma,vector_width=8,boundary=hardware,block_m=64,block_n=64,block_k=64,stages=2") + changes);
+            REQUIRE(why_invalid(problem, config, h200).value_or("") == "");
+            auto plan = ExecutablePlan::make(make_launch_plan(problem, config, h200), loader);
+            if (const auto* failure = std::get_if<CompileFailure>(&plan)) FAIL(failure->log);
+            for (const double alpha : {0.0, 0.5}) {
+                const Verdict verdict = Verifier(loader, problem, {.alpha = alpha, .beta = 0.75}).verify(std::get<ExecutablePlan>(plan));
+                CHECK(verdict.detail == "");
+                CHECK(verdict.outcome == Outcome::ok);
+            }
+        }
+    }
+}
+
 TEST_CASE("each fault in how wgmma's threads, barriers and copies meet is found on the emulated device") {
     std::set<std::pair<std::string, std::string>> seen_right;
     for (const WgmmaFault& fault : wgmma_faults()) {

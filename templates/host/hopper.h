@@ -60,9 +60,16 @@ inline void mbarrier_arrive_expect_tx(unsigned long long* barrier, int bytes, TM
 inline void mbarrier_arrive(unsigned long long* barrier, TMM_HOST_SITE) {
     arrive(mbarrier_at(barrier), 0, {file, line});
 }
-inline void mbarrier_arrive_cluster(unsigned long long* barrier, int rank, TMM_HOST_SITE) {
+struct ClusterBarriers {
+    unsigned long long* here;
+    int rank;
+};
+inline ClusterBarriers mapa_barriers(unsigned long long* barriers, int rank) {
+    return {barriers, rank};
+}
+inline void mbarrier_arrive_cluster(ClusterBarriers barriers, int barrier, TMM_HOST_SITE) {
     const host::Site site{file, line};
-    const void* const remote = host::services->map_shared(barrier, rank, site);
+    const void* const remote = host::services->map_shared(barriers.here + barrier, barriers.rank, site);
     arrive(mbarrier_at(static_cast<unsigned long long*>(const_cast<void*>(remote))), 0, site);
 }
 inline bool mbarrier_try_wait_parity(unsigned long long* barrier, unsigned parity, TMM_HOST_SITE) {
@@ -171,6 +178,7 @@ struct SharedOperand {
 // below the last bit of the largest, which is not modelled.
 struct WarpgroupMma {
     float* sums;
+    bool adds;
     unsigned long long left;
     unsigned long long right;
     // Row of the thread's first sums, and its first column.
@@ -202,32 +210,32 @@ struct WarpgroupMma {
                 }
                 for (int half = 0; half < 2; ++half) {
                     float& sum = self.sums[i + half * 2 + j];
-                    sum = static_cast<float>(static_cast<double>(sum) + sums[half]);
+                    sum = static_cast<float>((self.adds ? static_cast<double>(sum) : 0.0) + sums[half]);
                 }
             }
         }
     }
 };
 
-inline WarpgroupMma warpgroup_mma(float* sums, unsigned long long left, unsigned long long right) {
+inline WarpgroupMma warpgroup_mma(float* sums, unsigned long long left, unsigned long long right, bool adds) {
     const int thread = static_cast<int>(host::thread().thread_index.x) % 128;
-    return WarpgroupMma{sums, left, right, thread / 32 * 16 + thread % 32 / 4, thread % 4 * 2, {}};
+    return WarpgroupMma{sums, adds, left, right, thread / 32 * 16 + thread % 32 / 4, thread % 4 * 2, {}};
 }
 
 template <ElementType type, int n, bool transpose_left, bool transpose_right>
-inline void wgmma_mma_async(float (&sums)[n / 2], unsigned long long left, unsigned long long right) {
-    const WarpgroupMma mma = warpgroup_mma(sums, left, right);
+inline void wgmma_mma_async(float (&sums)[n / 2], unsigned long long left, unsigned long long right, bool adds) {
+    const WarpgroupMma mma = warpgroup_mma(sums, left, right, adds);
     host::services->defer(WarpgroupMma::run<type, n, transpose_left, transpose_right, false>, &mma, sizeof mma);
 }
 
 // The words are read when the instruction is issued.
 template <ElementType type, int n>
-inline void wgmma_mma_async_fragments(float (&sums)[n / 2], const unsigned (&left)[4], unsigned long long right, TMM_HOST_SITE) {
+inline void wgmma_mma_async_fragments(float (&sums)[n / 2], const unsigned (&left)[4], unsigned long long right, bool adds, TMM_HOST_SITE) {
     struct Words {
         unsigned word[4];
     };
     const Words* const lanes = gather(Words{{left[0], left[1], left[2], left[3]}}, {file, line});
-    WarpgroupMma mma = warpgroup_mma(sums, 0, right);
+    WarpgroupMma mma = warpgroup_mma(sums, 0, right, adds);
     for (int half = 0; half < 2; ++half)
         for (int k = 0; k < 8; ++k)
             mma.fragments[half][k] = host::same_bits<float>(lanes[host::lane() / 4 * 4 + k % 4].word[half + k / 4 * 2] & 0xffffe000u);

@@ -180,16 +180,20 @@ __device__ inline void mbarrier_arrive_expect_tx(unsigned long long* barrier, in
 __device__ inline void mbarrier_arrive(unsigned long long* barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
-// The same barrier in the cluster's block of that rank.
-__device__ inline void mbarrier_arrive_cluster(unsigned long long* barrier, int rank) {
-    asm volatile(
-        "{\n\t"
-        ".reg .b32 remote;\n\t"
-        "mapa.shared::cluster.u32 remote, %0, %1;\n\t"
-        "mbarrier.arrive.shared::cluster.b64 _, [remote];\n\t"
-        "}" ::"r"(shared_address(barrier)),
-        "r"(rank)
-        : "memory");
+// The first of a block's barriers, as any block of its cluster may reach it.
+struct ClusterBarriers {
+    unsigned address;
+};
+// Those that stand in the block of that rank where this block's stand.
+__device__ inline ClusterBarriers mapa_barriers(unsigned long long* barriers, int rank) {
+    ClusterBarriers mapped;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(mapped.address) : "r"(shared_address(barriers)), "r"(rank));
+    return mapped;
+}
+__device__ inline void mbarrier_arrive_cluster(ClusterBarriers barriers, int barrier) {
+    asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(
+                     barriers.address + static_cast<unsigned>(barrier * static_cast<int>(sizeof(unsigned long long))))
+                 : "memory");
 }
 // True when the phase of that parity has ended; waits a while for it.
 __device__ inline bool mbarrier_try_wait_parity(unsigned long long* barrier, unsigned parity) {
@@ -250,15 +254,15 @@ __device__ inline void cp_async_bulk_wait_group_read() {
 }
 
 // sums += left * right: 64 x k of one matrix times k x n of the other, both in shared memory, by the four warps of a warpgroup, in
-// the background; k is 32 bytes. transpose: rows of the matrix run along M or N. The PTX names every register of the sums, so that
-// the generator writes the instruction that a kernel needs into the kernel's text.
+// the background; k is 32 bytes. adds = false: sums = left * right, whatever they held. transpose: rows of the matrix run along M or N.
+// The PTX names every register of the sums, so that the generator writes the instruction that a kernel needs into the kernel's text.
 template <ElementType type, int n, bool transpose_left, bool transpose_right>
-__device__ void wgmma_mma_async(float (&sums)[n / 2], unsigned long long left, unsigned long long right);
+__device__ void wgmma_mma_async(float (&sums)[n / 2], unsigned long long left, unsigned long long right, bool adds);
 
 // The same with the left matrix, 64 x 32 bytes of k, in the warpgroup's registers (wgmma_fragments.h), which nobody writes before the
 // instruction has ended.
 template <ElementType type, int n>
-__device__ void wgmma_mma_async_fragments(float (&sums)[n / 2], const unsigned (&left)[4], unsigned long long right);
+__device__ void wgmma_mma_async_fragments(float (&sums)[n / 2], const unsigned (&left)[4], unsigned long long right, bool adds);
 
 // Before the first wgmma, and after ordinary instructions have touched the sums or fragments.
 __device__ inline void wgmma_fence() {

@@ -45,7 +45,8 @@ __device__ inline void multiply(Pipeline<signature, config>& pipeline, const Wor
 #pragma unroll
             for (int i = 0; i < group_m(config) / kRows; ++i)
                 ptx::wgmma_mma_async<signature.type_a, group_n(config), !P::left.along_k, !P::right.along_k>(
-                    sums.of[i], descriptor(left, distance_of<P::left>(i * kRows, k)), descriptor(right, distance_of<P::right>(0, k)));
+                    sums.of[i], descriptor(left, distance_of<P::left>(i * kRows, k)), descriptor(right, distance_of<P::right>(0, k)),
+                    !first_product_replaces(config, signature) || tile > 0 || k > 0);
         }
         ptx::wgmma_commit_group();
         ptx::wgmma_wait_group<1>();
@@ -118,20 +119,15 @@ __device__ void kernel(const WgmmaArgs& args) {
         const int group_row = group / config.warps_n * group_m(config);
         const int group_column = group % config.warps_n * group_n(config);
         const int thread = static_cast<int>(threadIdx.x) - kWarpgroup;
-        int number = 0;
+        pipeline.find_told();
+        [[maybe_unused]] int number = 0;
         unsigned char* const staged_here = staged[warp - kWarpgroup / 32];
         BoxStore<signature, config> boxes(args, staged_here, barriers + pipeline_barriers(config), warp - kWarpgroup / 32);
-        items.for_each([&](const WorkItem& item) {
-            Sums<config> sums = {};
-            [[maybe_unused]] const int turn = number++;
-            if constexpr (config.ping_pong) {
-                if (turn % 2 != consumer) {
-                    pipeline.skip(item);
-                    return;
-                }
-            }
+        const auto serve = [&](const WorkItem& item) {
+            Sums<config> sums;
+            if constexpr (!first_product_replaces(config, signature)) sums = {};
             const auto wait_turn = [&] {
-                if constexpr (config.ping_pong) pipeline.wait_turn(consumer, turn / 2);
+                if constexpr (config.ping_pong) pipeline.wait_turn(consumer, number++);
             };
             // What C holds would hold the first tiles up. It comes behind them where those that follow leave it time.
             const bool fetches_late = signature.reads_c && item.tiles > config.stages;
@@ -167,7 +163,11 @@ __device__ void kernel(const WgmmaArgs& args) {
             } else {
                 store_tile<signature, config>(Destination<signature, config>(args, item), group_row, group_column, sums, staged_here);
             }
-        });
+        };
+        if constexpr (config.ping_pong)
+            items.template for_each_in_turn<2>(consumer, serve, [&](int tiles) { pipeline.skip(tiles); });
+        else
+            items.for_each(serve);
         if constexpr (stores_boxes(config, signature)) boxes.finish();
     }
 }

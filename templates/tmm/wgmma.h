@@ -7,11 +7,15 @@
 #include "tmm/shared_layout.h"
 #include "tmm/signature.h"
 #include "tmm/tensor_map.h"
+#include "tmm/tile_grid.h"
 #include "tmm/wgmma_fragments.h"
 
 namespace tmm {
 
 struct WgmmaArgs : GemmArgs {
+    // In clusters that load together: rows are the left operand's, columns the right one's. It stands beside what else a block reads first,
+    // for each line of arguments is waited for.
+    TileGrid tiles;
     TensorMap left;
     TensorMap right;
     // Of C, where results leave in boxes: in those of all columns but a tile's last ones, and in theirs; and as it is read, if it is.
@@ -190,6 +194,11 @@ constexpr int kWarpRows = 16;
 constexpr bool stores_boxes(const KernelConfig& c, const KernelSignature& s) {
     return s.align_c >= 16 && c.split_k == 1;
 }
+// Does the first product of a tile replace its sums, which then need no zeros before? Where there is no product, boxes are filled without
+// sums. Others store few tiles, or one, for which zeros are ready before the operands are.
+constexpr bool first_product_replaces(const KernelConfig& c, const KernelSignature& s) {
+    return stores_boxes(c, s) && c.planes == 1;
+}
 constexpr i64 pipeline_bytes(const KernelConfig& c, const KernelSignature& s) {
     return static_cast<i64>(c.stages) * (tile_bytes(left_tile(c, s)) + tile_bytes(right_tile(c, s)));
 }
@@ -233,14 +242,20 @@ constexpr int boxes_of_row(const KernelConfig& c, const KernelSignature& s) {
 constexpr int boxes_of_tile(const KernelConfig& c, const KernelSignature& s) {
     return group_m(c) / kRows * boxes_of_row(c, s);
 }
-// Where C is read as well, what it holds comes in boxes while the tile is multiplied: in up to four of a warp, as many as fit.
+// A warp's boxes: as many as fit. Where C is read as well, what it holds comes in up to four of them while the tile is multiplied. Else
+// results leave in all of a tile's, up to six, or in halves of an even number, of which one is filled while the other leaves.
 constexpr int boxes_of_warp(const KernelConfig& c, const KernelSignature& s) {
-    constexpr int most = 4;
-    if (!s.reads_c) return kLeastBoxes;
+    const i64 most = s.reads_c ? 4 : 6;
     const i64 fit = room_for_boxes(c, s) / (box_bytes(s, sum_columns_of_box(c, s)) * warps_of_consumers(c));
     const i64 useful = boxes_of_tile(c, s) < most ? boxes_of_tile(c, s) : most;
     const i64 boxes = fit < useful ? fit : useful;
-    return boxes < kLeastBoxes ? kLeastBoxes : static_cast<int>(boxes);
+    if (boxes < kLeastBoxes) return kLeastBoxes;
+    return static_cast<int>(s.reads_c || boxes == boxes_of_tile(c, s) ? boxes : boxes / 2 * 2);
+}
+// How many of them are filled before the copy engine is told.
+constexpr int boxes_at_once(const KernelConfig& c, const KernelSignature& s) {
+    if (s.reads_c) return 1;
+    return boxes_of_warp(c, s) >= boxes_of_tile(c, s) ? boxes_of_tile(c, s) : boxes_of_warp(c, s) / 2;
 }
 // Is a slab of this tile that would reach beyond the matrix brought from where it ends with the matrix instead? What it then has in common
 // with the slab before it is multiplied, and stored, twice alike. TMA takes longer for boxes of which chunks do not exist: 1024x1000x1024

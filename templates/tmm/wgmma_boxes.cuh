@@ -52,7 +52,13 @@ public:
 
     // boxes: the warp's; barriers: of all warps; warp: its number among the consumers.
     __device__ BoxStore(const WgmmaArgs& args, unsigned char* boxes, unsigned long long* barriers, int warp)
-        : args_(args), boxes_(boxes), landed_(barriers + warp * kBoxes), first_row_(warp % (kWarpgroup / 32) * kWarpRows) {}
+        : args_(args),
+          boxes_(boxes),
+          landed_(barriers + warp * kBoxes),
+          first_row_(warp % (kWarpgroup / 32) * kWarpRows),
+          columns_(static_cast<int>(args.n)),
+          alpha_(static_cast<float>(args.alpha)),
+          beta_(static_cast<float>(args.beta)) {}
 
     // Brings what C holds where the block's next tile will stand, as much as the boxes take, and the rest to the L2 cache; by all threads
     // of the warpgroup, before they multiply.
@@ -75,12 +81,34 @@ public:
 
     // The block's next tile; by all threads of the warpgroup.
     __device__ void store(const WorkItem& item, int group_row, int group_column, const Sums<config>& sums) {
+        const int lane = ptx::thread_here() % 32;
+        // Their places are known before.
+        if constexpr (!signature.reads_c && kOfTile % kBoxes == 0) next_ = {};
 #pragma unroll
-        for (int row = 0; row < group_m(config) / kRows; ++row) {
+        for (int first = 0; first < kOfTile; first += kAtOnce) {
+            const int end = first + kAtOnce < kOfTile ? first + kAtOnce : kOfTile;
+            wait_for_boxes(lane);
+            const RingPlace<kBoxes> full = next_;
 #pragma unroll
-            for (int i = 0; i < group_n(config) / kColumns; ++i)
-                store_box<kColumns>(item, group_row, group_column, row * kOfRow + i, sums.of[row]);
-            if constexpr (kRest > 0) store_box<kRest>(item, group_row, group_column, row * kOfRow + kOfRow - 1, sums.of[row]);
+            for (int box = first; box < end; ++box) {
+                fill_box(item, box, lane, sums.of[box / kOfRow]);
+                next_.advance();
+            }
+            ptx::fence_proxy_async();
+            // The boxes are full.
+            __syncwarp();
+            if (lane == 0) {
+#pragma unroll
+                for (int box = first; box < end; ++box)
+                    send_box(item, place_in_c(item, group_row, group_column, box), box, slot_on(full.stage, box - first));
+                ptx::cp_async_bulk_commit_group();
+            }
+            if (whole() != columns_) {
+#pragma unroll
+                for (int box = first; box < end; ++box)
+                    store_ends_of_box(item, place_in_c(item, group_row, group_column, box), box, lane, slot_on(full.stage, box - first));
+            }
+            if constexpr (signature.reads_c) fetch_ahead(item, group_row, group_column, first, lane);
         }
     }
 
@@ -91,40 +119,69 @@ public:
 
 private:
     static constexpr int kOfRow = boxes_of_row(config, signature);
+    static constexpr int kAtOnce = boxes_at_once(config, signature);
 
-    // Box `box` of the tile, with so many columns of the sums.
-    template <int columns>
-    __device__ void store_box(const WorkItem& item, int group_row, int group_column, int box, const float (&sums)[group_n(config) / 2]) {
-        constexpr int row_length = box_columns(config, columns);
-        const auto alpha = static_cast<float>(args_.alpha);
-        const auto beta = static_cast<float>(args_.beta);
-        const int lane = ptx::thread_here() % 32;
-        const int whole = static_cast<int>(whole_chunks(args_.n, signature.type_c));
+    // The slot of the box that is filled so many after that of `slot`.
+    __device__ static int slot_on(int slot, int boxes) {
+        return slot + boxes < kBoxes ? slot + boxes : slot + boxes - kBoxes;
+    }
+
+    // Until those that are filled next have been read, or what C holds has landed in them.
+    __device__ void wait_for_boxes(int lane) const {
         if (reads_c()) {
             while (!ptx::mbarrier_try_wait_parity(landed_ + next_.stage, next_.parity)) {
             }
         } else {
-            // What was in this box has been read.
-            if (lane == 0) ptx::cp_async_bulk_wait_group_read<kBoxes - 1>();
+            constexpr int others = signature.reads_c ? kBoxes - 1 : kBoxes >= 2 * kAtOnce ? 1 : 0;
+            if (lane == 0) ptx::cp_async_bulk_wait_group_read<others>();
             __syncwarp();
         }
-        put_sums<config, C, signature.type_c, columns, signature.reads_c>(
-            sums, lane, box % kOfRow * kColumns,
-            [&](float sum, C before) { return signature.reads_c ? result_of(sum, before, alpha, beta) : alpha * sum; },
-            [&](int row, int column) { return place<row_length>(row, column); });
-        ptx::fence_proxy_async();
-        // The box is full.
-        __syncwarp();
-        const PlaceInC to = place_in_c(item, group_row, group_column, box);
-        if (lane == 0) {
-            if (to.exists && to.x < whole)
-                ptx::cp_async_bulk_tensor_3d_store(columns == kColumns ? &args_.result : &args_.result_rest, to.x, to.y, item.batch,
-                                                   box_of(next_.stage));
-            ptx::cp_async_bulk_commit_group();
+    }
+
+    __device__ void fill_box(const WorkItem& item, int box, int lane, const float (&sums)[group_n(config) / 2]) const {
+        if (is_rest(box))
+            fill_columns<kRest>(item, box, lane, sums);
+        else
+            fill_columns<kColumns>(item, box, lane, sums);
+    }
+    template <int columns>
+    __device__ void fill_columns(const WorkItem& item, int box, int lane, const float (&sums)[group_n(config) / 2]) const {
+        if constexpr (columns > 0) {
+            const auto put = [&](auto&& made) {
+                put_sums<config, C, signature.type_c, columns, signature.reads_c>(
+                    sums, lane, box % kOfRow * kColumns, made, [&](int row, int column, int rows_on, int columns_on) {
+                        return place<box_columns(config, columns)>(next_.stage, row, column, rows_on, columns_on);
+                    });
+            };
+            const auto result = [&](float sum, C before, float alpha) {
+                return signature.reads_c ? result_of(sum, before, alpha, beta_) : alpha * sum;
+            };
+            // alpha is 1 most often, and its products would be up to a third of the instructions.
+            if (first_product_replaces(config, signature) && item.tiles == 0)
+                put([&](float, C before) { return result(0.0f, before, 1.0f); });
+            else if (alpha_ == 1.0f)
+                put([&](float sum, C before) { return result(sum, before, 1.0f); });
+            else
+                put([&](float sum, C before) { return result(sum, before, alpha_); });
         }
-        if (to.exists && to.x <= whole && whole < to.x + row_length) store_ends<columns>(item, lane, to.x, to.y, whole - to.x);
-        next_.advance();
-        // The box before this one has left, or will soon have.
+    }
+
+    struct PlaceInC;
+    __device__ void send_box(const WorkItem& item, const PlaceInC& to, int box, int slot) const {
+        if (to.exists && to.x < whole())
+            ptx::cp_async_bulk_tensor_3d_store(is_rest(box) ? &args_.result_rest : &args_.result, to.x, to.y, item.batch, box_of(slot));
+    }
+    __device__ void store_ends_of_box(const WorkItem& item, const PlaceInC& to, int box, int lane, int slot) const {
+        const int row_length = box_columns(config, is_rest(box) ? kRest : kColumns);
+        if (!to.exists || to.x > whole() || whole() >= to.x + row_length) return;
+        if (is_rest(box))
+            store_ends<kRest>(item, lane, to.x, to.y, whole() - to.x, slot);
+        else
+            store_ends<kColumns>(item, lane, to.x, to.y, whole() - to.x, slot);
+    }
+
+    // Where C is read: the box before this one has left, or will soon have, and what C holds for a later one comes there.
+    __device__ void fetch_ahead(const WorkItem& item, int group_row, int group_column, int box, int lane) const {
         const int ahead = box - 1 + kBoxes;
         if (box > 0 && ahead < kOfTile && reads_c() && lane == 0) {
             ptx::cp_async_bulk_wait_group_read<1>();
@@ -140,19 +197,23 @@ private:
     };
     __device__ PlaceInC place_in_c(const WorkItem& item, int group_row, int group_column, int box) const {
         const int first_column = box % kOfRow * kColumns;
-        const int left_slab = static_cast<int>(item.left0) + group_row + box / kOfRow * kRows;
+        const int left_slab = item.left0 + group_row + box / kOfRow * kRows;
         const int in_right_slab = first_column % row_elements(P::right);
-        const int right_slab = static_cast<int>(item.right0) + group_column + first_column - in_right_slab;
+        const int right_slab = item.right0 + group_column + first_column - in_right_slab;
         const int left = P::left_slab(args_, left_slab) + first_row_;
         const int right = P::right_slab(args_, right_slab) + in_right_slab;
         return {.x = config.swap_ab ? left : right,
                 .y = config.swap_ab ? right : left,
-                .exists = (config.swap_ab ? left_slab : right_slab) < args_.n};
+                .exists = (config.swap_ab ? left_slab : right_slab) < columns_};
     }
 
+    // How many columns the copy engine stores.
+    __device__ int whole() const {
+        return static_cast<int>(whole_chunks(columns_, signature.type_c));
+    }
     // beta = 0 never reads C.
     __device__ bool reads_c() const {
-        return signature.reads_c && args_.beta != 0;
+        return signature.reads_c && beta_ != 0;
     }
     __device__ static bool is_rest(int box) {
         return kRest > 0 && box % kOfRow == kOfRow - 1;
@@ -168,28 +229,33 @@ private:
     // The box's columns from `first` on that C has, fewer than a chunk: a row a lane. It stands in the kernel once for each box of a tile,
     // so that it must be short.
     template <int columns>
-    __device__ void store_ends(const WorkItem& item, int lane, int x, int y, int first) const {
-        const int end = static_cast<int>(args_.n) - x;
+    __device__ void store_ends(const WorkItem& item, int lane, int x, int y, int first, int slot) const {
+        const int end = columns_ - x;
         C* const c = static_cast<C*>(args_.c) + item.batch * args_.stride_c + x;
 #pragma unroll 1
         for (int row = lane; row < box_rows(config, columns) && y + row < args_.m; row += 32) {
             C* const to = c + (y + row) * args_.ldc;
 #pragma unroll 1
             for (int column = first; column < end; ++column)
-                store_vector(to + column, load_vector<1>(place<box_columns(config, columns)>(row, column)));
+                store_vector(to + column, load_vector<1>(place<box_columns(config, columns)>(slot, row, column)));
         }
     }
 
     __device__ unsigned char* box_of(int slot) const {
         return boxes_ + slot * kBytes;
     }
-    // Where an element of the next box stands, in whole chunks of 16 bytes or parts of one.
+    // Where an element of a box stands, in whole chunks of 16 bytes or parts of one: `rows` and `columns` on from another, in which no
+    // bit of the offset that both have is set, so that what is the same for all boxes is found once.
     template <int row_length>
-    __device__ C* place(int row, int column) const {
+    __device__ C* place(int slot, int row, int column, int rows = 0, int columns = 0) const {
         constexpr int row_bytes = row_length * static_cast<int>(sizeof(C));
-        constexpr int chunks_that_change = is_power_of_two(row_bytes) ? row_bytes / 16 - 1 : 0;
-        const int offset = row * row_bytes + column * static_cast<int>(sizeof(C));
-        return reinterpret_cast<C*>(box_of(next_.stage) + (offset ^ (offset >> 7 & chunks_that_change) << 4));
+        constexpr int size = sizeof(C);
+        constexpr bool swizzled = is_power_of_two(row_bytes);
+        constexpr int chunks_that_change = swizzled ? row_bytes / 16 - 1 : 0;
+        const auto place_of = [](int offset) { return offset ^ (offset >> 7 & chunks_that_change) << 4; };
+        const int offset = row * row_bytes + column * size;
+        const int on = rows * row_bytes + columns * size;
+        return reinterpret_cast<C*>(box_of(slot) + (swizzled ? place_of(offset) ^ place_of(on) : offset + on));
     }
 
     const WgmmaArgs& args_;
@@ -200,6 +266,10 @@ private:
     RingPlace<kBoxes> next_;
     // The first of the warp's rows, of each 64 that the warpgroup has.
     int first_row_;
+    // Of C.
+    int columns_;
+    float alpha_;
+    float beta_;
 };
 
 }  // namespace tmm::wgmma

@@ -15,46 +15,56 @@
 #pragma once
 
 #include "tmm/ptx.cuh"
-#include "tmm/raster.cuh"
 #include "tmm/wgmma.h"
 
 namespace tmm::wgmma {
 
-// What a block works on: a tile of C, a part of K, a member of the batch.
+// What a block works on: a tile of C, a part of K, a member of the batch. Coordinates of the copy engine have 31 bits, and so have these.
 struct WorkItem {
     // The tile's first row of the left operand, and column of the right one.
-    i64 left0;
-    i64 right0;
+    int left0;
+    int right0;
     int batch;
     int split;
     // The part of K, and how many tiles of block_k it makes.
-    i64 k_begin;
+    int k_begin;
     int tiles;
 };
 
+// How many tiles of block_k part `split` of K makes.
+template <KernelConfig config>
+__device__ inline int tiles_of_part(const GemmArgs& args, int split) {
+    // The last part may begin beyond K, and beyond 31 bits.
+    const auto k = static_cast<unsigned>(args.k);
+    const auto depth = static_cast<unsigned>(args.k_per_split);
+    const unsigned begin = static_cast<unsigned>(split) * depth;
+    const unsigned end = begin + depth < k ? begin + depth : k;
+    return end > begin ? static_cast<int>((end - begin + config.block_k - 1) / config.block_k) : 0;
+}
+
+// So many clusters, or blocks, take part of K of each tile, most often one.
+template <KernelConfig config>
+__device__ inline unsigned parts_of_k(const GemmArgs& args) {
+    return config.split_k == 1 ? 1 : static_cast<unsigned>(args.split_k) / config.cluster;
+}
+
 // index: of the cluster; rank: the block's place in it.
 template <KernelConfig config>
-__device__ inline WorkItem work_item(const GemmArgs& args, unsigned index, unsigned rank) {
-    const unsigned tiles_left = static_cast<unsigned>(clusters_left(config, args.m, args.n));
-    const unsigned tiles_right = static_cast<unsigned>(clusters_right(config, args.m, args.n));
-    const unsigned tiles = tiles_left * tiles_right;
-    // Most often there is one part of one matrix: a division takes as long as bringing a tile from L2.
-    const unsigned rest = index < tiles ? 0 : index / tiles;
-    const unsigned tile = index - rest * tiles;
-    const unsigned clusters_k = static_cast<unsigned>(args.split_k) / config.cluster;
-    const unsigned batch = rest == 0 ? 0 : rest / clusters_k;
-    const TilePlace<unsigned> place = tile_place(tile, tiles_left, tiles_right, args.raster);
+__device__ inline WorkItem work_item(const WgmmaArgs& args, unsigned index, unsigned rank) {
+    const unsigned rest = quotient(index, args.tiles.tiles);
+    const unsigned parts = parts_of_k<config>(args);
+    const unsigned batch = rest == 0 || config.split_k == 1 ? rest : rest / parts;
+    const TileOfGrid place = tile_of(args.tiles, index - rest * args.tiles.tiles.number);
     // A cluster shares tiles or parts of K, not both.
-    const unsigned tile_left = place.m * config.multicast_b + place_along_left(config, rank);
-    const unsigned tile_right = place.n * config.multicast_a + place_along_right(config, rank);
+    const unsigned tile_left = place.row * config.multicast_b + place_along_left(config, rank);
+    const unsigned tile_right = place.column * config.multicast_a + place_along_right(config, rank);
     WorkItem item;
-    item.left0 = static_cast<i64>(tile_left) * config.block_m;
-    item.right0 = static_cast<i64>(tile_right) * config.block_n;
+    item.left0 = static_cast<int>(tile_left) * config.block_m;
+    item.right0 = static_cast<int>(tile_right) * config.block_n;
     item.batch = static_cast<int>(batch);
-    item.split = static_cast<int>((rest - batch * clusters_k) * config.cluster + rank % config.cluster);
-    item.k_begin = item.split * args.k_per_split;
-    const i64 k_end = item.k_begin + args.k_per_split < args.k ? item.k_begin + args.k_per_split : args.k;
-    item.tiles = k_end > item.k_begin ? static_cast<int>((k_end - item.k_begin + config.block_k - 1) / config.block_k) : 0;
+    item.split = config.split_k == 1 ? 0 : static_cast<int>((rest - batch * parts) * config.cluster + rank % config.cluster);
+    item.k_begin = static_cast<int>(static_cast<unsigned>(item.split) * static_cast<unsigned>(args.k_per_split));
+    item.tiles = tiles_of_part<config>(args, item.split);
     return item;
 }
 
@@ -62,21 +72,33 @@ __device__ inline WorkItem work_item(const GemmArgs& args, unsigned index, unsig
 template <KernelConfig config>
 class Items {
 public:
-    __device__ explicit Items(const GemmArgs& args)
+    __device__ explicit Items(const WgmmaArgs& args)
         : args_(args),
           rank_(cluster_size(config) > 1 ? ptx::cluster_ctarank() : 0),
           index_(blockIdx.x / cluster_size(config)),
-          items_(static_cast<unsigned>(work_items(config, args.m, args.n, args.batch, args.split_k))),
+          items_(args.tiles.tiles.number * static_cast<unsigned>(args.batch) * parts_of_k<config>(args)),
           first_(work_item<config>(args, index_, rank_)) {}
 
     // Calls visit with each.
     template <class Visit>
     __device__ void for_each(Visit&& visit) const {
+        for_each_in_turn<1>(0, visit, [](int) {});
+    }
+    // The same where so many take them in turn: visit is called with those of `whose`, and leave_out with how many tiles each other has.
+    template <int takers, class Visit, class LeaveOut>
+    __device__ void for_each_in_turn(int whose, Visit&& visit, LeaveOut&& leave_out) const {
+        const unsigned distance = gridDim.x / cluster_size(config);
+        int taker = 0;
         WorkItem item = first_;
-        for (unsigned index = index_; index < items_;) {
-            visit(item);
-            index += gridDim.x / cluster_size(config);
-            if (index < items_) item = work_item<config>(args_, index, rank_);
+        for (unsigned index = index_; index < items_; index += distance) {
+            if (taker == whose) {
+                if (index != index_) item = work_item<config>(args_, index, rank_);
+                visit(item);
+            } else {
+                // Where K is divided, parts differ.
+                leave_out(config.split_k == 1 ? tiles_of_part<config>(args_, 0) : work_item<config>(args_, index, rank_).tiles);
+            }
+            taker = taker + 1 == takers ? 0 : taker + 1;
         }
     }
 
@@ -84,7 +106,7 @@ public:
     __device__ unsigned rank() const { return rank_; }
 
 private:
-    const GemmArgs& args_;
+    const WgmmaArgs& args_;
     unsigned rank_;
     // Of the block's, or its cluster's, first item; and how many all blocks have.
     unsigned index_;
@@ -97,8 +119,11 @@ template <int stages>
 struct RingPlace {
     int stage = 0;
     unsigned parity = 0;
+    // Where it stood before it advanced.
+    int previous = 0;
 
     __device__ void advance() {
+        previous = stage;
         if (++stage == stages) {
             stage = 0;
             parity ^= 1;
@@ -136,13 +161,13 @@ public:
             // A fresh barrier counts as if its phase before had ended.
             wait(empty_ + place_.stage, place_.parity ^ 1);
             ptx::mbarrier_arrive_expect_tx(full_ + place_.stage, tile_bytes(left) + tile_bytes(right));
-            const int k = static_cast<int>(item.k_begin) + tile * config.block_k;
+            const int k = item.k_begin + tile * config.block_k;
             const int batch_left = args.stride(config.swap_ab != 0) != 0 ? item.batch : 0;
             const int batch_right = args.stride(config.swap_ab == 0) != 0 ? item.batch : 0;
-            load<left, config.multicast_a>(left_tile_of(place_.stage), &args.left, static_cast<int>(item.left0), rows_of_left(args), k,
+            load<left, config.multicast_a>(left_tile_of(place_.stage), &args.left, item.left0, rows_of_left(args), k,
                                            batch_left * left.planes, place_along_right(config, rank), sharers_of_left(config, rank));
-            load<right, config.multicast_b>(right_tile_of(place_.stage), &args.right, static_cast<int>(item.right0), columns_of_right(args),
-                                            k, batch_right * right.planes, place_along_left(config, rank), sharers_of_right(config, rank));
+            load<right, config.multicast_b>(right_tile_of(place_.stage), &args.right, item.right0, columns_of_right(args), k,
+                                            batch_right * right.planes, place_along_left(config, rank), sharers_of_right(config, rank));
             place_.advance();
         }
     }
@@ -155,26 +180,30 @@ public:
         }
     }
 
+    // By a consumer, before its first item, when all blocks of the cluster run: a thread for each block that is told of stages that are
+    // free, without a loop: ptxas serializes wgmma around branches.
+    __device__ void find_told() {
+        const int thread = static_cast<int>(threadIdx.x) % kWarpgroup;
+        tells_ = thread < multicast(config);
+        if constexpr (multicast(config) > 1) {
+            if (sharers(config) < multicast(config) && (sharers_of(config, ptx::cluster_ctarank()) >> thread & 1) == 0) tells_ = false;
+            told_ = ptx::mapa_barriers(empty_, tells_ ? thread : 0);
+        }
+    }
     // By a consumer: waits for the tiles of the next stage.
     __device__ void wait_full() const { wait(full_ + place_.stage, place_.parity); }
     // By a consumer, when it has read the tiles of the stage before the present one.
     __device__ void release_previous() const {
-        // A thread for each block that is told, without a loop: ptxas serializes wgmma around branches.
-        const int thread = static_cast<int>(threadIdx.x) % kWarpgroup;
-        if (thread >= multicast(config)) return;
-        if constexpr (sharers(config) < multicast(config)) {
-            if ((sharers_of(config, ptx::cluster_ctarank()) >> thread & 1) == 0) return;
-        }
-        const int stage = place_.stage == 0 ? config.stages - 1 : place_.stage - 1;
+        if (!tells_) return;
         if constexpr (multicast(config) > 1)
-            ptx::mbarrier_arrive_cluster(empty_ + stage, thread);
+            ptx::mbarrier_arrive_cluster(told_, place_.previous);
         else
-            ptx::mbarrier_arrive(empty_ + stage);
+            ptx::mbarrier_arrive(empty_ + place_.previous);
     }
     __device__ void advance() { place_.advance(); }
 
     // With ping_pong a consumer reads the tiles of every other item; those of the others it leaves out.
-    __device__ void skip(const WorkItem& item) { place_.skip(item.tiles); }
+    __device__ void skip(int tiles) { place_.skip(tiles); }
     // A barrier tells its last two phases apart: who waited for the tiles of its next item while the other consumer's still land could
     // take an earlier phase for its own. So a consumer begins when all tiles of the item before have landed, and tells the other so; each
     // of its warps does, for one that is late, storing its last results, must not find the turn after its own begun.
@@ -247,6 +276,9 @@ private:
     unsigned long long* empty_;
     unsigned long long* turn_;
     RingPlace<config.stages> place_;
+    // Of a consumer: does this thread tell a block of stages that are free, and which barriers there.
+    bool tells_ = false;
+    ptx::ClusterBarriers told_{};
 };
 
 // How far an element stands from the tile's first, in units of 16 bytes; outer, or k, is a multiple of what an instruction takes.

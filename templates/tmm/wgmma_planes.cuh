@@ -75,8 +75,8 @@ __device__ inline void multiply_planes(Pipeline<signature, config>& pipeline, co
         const unsigned right = first_descriptor<P::right>(pipeline.right_address()) + right_distance;
         const auto multiply = [&](float(&to)[group_n(config) / 2], int k, PlanePair planes) {
             ptx::wgmma_mma_async<signature.type_a, group_n(config), !P::left.along_k, !P::right.along_k>(
-                to, descriptor(left, distance_of<P::left>(0, k, planes.left)),
-                descriptor(right, distance_of<P::right>(0, k, planes.right)));
+                to, descriptor(left, distance_of<P::left>(0, k, planes.left)), descriptor(right, distance_of<P::right>(0, k, planes.right)),
+                true);
         };
 #pragma unroll
         for (int k0 = 0; k0 < config.block_k; k0 += config.promote_k) {

@@ -88,11 +88,13 @@ __device__ inline void put_sums(const float (&sums)[group_n(config) / 2], int la
         };
         // Matrices of 8 x 8: rows 0 to 7 and 8 to 15 of 8 columns, then of the next 8 where there are.
         const int row = lane / 8 % 2 * 8;
-        const auto at = [&](int column) { return transposed ? place(column + lane % 8, row) : place(row + lane % 8, column); };
+        const auto at = [&](int column, int c) {
+            return transposed ? place(column + lane % 8, row, c, 0) : place(row + lane % 8, column, 0, c);
+        };
 #pragma unroll
         for (int c = 0; c + 16 <= columns; c += 16) {
             const int sum = (first_column + c) / 2;
-            T* const to = at(c + lane / 16 * 8);
+            T* const to = at(lane / 16 * 8, c);
             unsigned before[4] = {};
             if constexpr (over && transposed) ptx::ldmatrix_x4_trans(before, to);
             if constexpr (over && !transposed) ptx::ldmatrix_x4(before, to);
@@ -102,7 +104,7 @@ __device__ inline void put_sums(const float (&sums)[group_n(config) / 2], int la
         if constexpr (columns % 16 != 0) {
             constexpr int c = columns - 8;
             const int sum = (first_column + c) / 2;
-            T* const to = at(c);
+            T* const to = at(0, c);
             unsigned before[4] = {};
             if constexpr (over && transposed) ptx::ldmatrix_x4_trans(before, to);
             if constexpr (over && !transposed) ptx::ldmatrix_x4(before, to);
@@ -110,12 +112,12 @@ __device__ inline void put_sums(const float (&sums)[group_n(config) / 2], int la
         }
     } else if constexpr (transposed) {
         for_each_sum<group_n(config)>(sums, lane, first_column, columns, [&](int row, int column, float sum) {
-            T* const to = place(column, row);
+            T* const to = place(column, row, 0, 0);
             *to = made(sum, over ? *to : T{});
         });
     } else {
         for_each_pair<group_n(config)>(sums, lane, first_column, columns, [&](int row, int column, Vector<float, 2> pair) {
-            T* const to = place(row, column);
+            T* const to = place(row, column, 0, 0);
             const Vector<T, 2> before = over ? load_vector<2>(to) : Vector<T, 2>{};
             for (int i = 0; i < 2; ++i) pair.element[i] = made(pair.element[i], before.element[i]);
             store_vector(to, pair);
@@ -224,7 +226,7 @@ __device__ inline void store_tile(const Destination<signature, config>& destinat
             const int right = group_column + first_column;
             put_sums<config, T, D::target.type_c, columns, false>(
                 sums.of[i], lane, first_column, [&](float sum, T) { return S::made(sum, destination.alpha); },
-                [&](int row, int column) { return staged + row * distance + column; });
+                [&](int row, int column, int rows, int columns) { return staged + (row + rows) * distance + column + columns; });
             // The warp's sums are there.
             __syncwarp();
             const int row0 = config.swap_ab ? right : left;

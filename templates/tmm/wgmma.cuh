@@ -82,9 +82,7 @@ __device__ void kernel(const WgmmaArgs& args) {
         pipeline.init();
     }
     const Items<config> items(args);
-    if constexpr (config.planes == 1) {
-        wait_for_previous_kernel();
-    } else {
+    if constexpr (config.planes > 1) {
         // Blocks of `rescue`, which comes next, most often for nothing, would only be in the way.
         ptx::griddepcontrol_wait();
         // Another kernel takes the whole product over.
@@ -103,6 +101,7 @@ __device__ void kernel(const WgmmaArgs& args) {
     if (warpgroup == 0) {
         if constexpr (trades_registers(config)) ptx::setmaxnreg_dec<kProducerRegisters>();
         if (threadIdx.x < 32 && ptx::elect_sync()) {
+            if constexpr (config.planes == 1) wait_for_previous_kernel();
             items.for_each([&](const WorkItem& item) { pipeline.produce(args, item, items.rank()); });
             // Other blocks' arrivals reach into this one's shared memory until they have read all of their tiles.
             if constexpr (multicast(config) > 1) pipeline.drain();
@@ -123,6 +122,7 @@ __device__ void kernel(const WgmmaArgs& args) {
         [[maybe_unused]] int number = 0;
         unsigned char* const staged_here = staged[warp - kWarpgroup / 32];
         BoxStore<signature, config> boxes(args, staged_here, barriers + pipeline_barriers(config), warp - kWarpgroup / 32);
+        if constexpr (config.planes == 1) wait_for_previous_kernel();
         const auto serve = [&](const WorkItem& item) {
             Sums<config> sums;
             if constexpr (!first_product_replaces(config, signature)) sums = {};

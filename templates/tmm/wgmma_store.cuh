@@ -308,19 +308,36 @@ __device__ inline void store_cluster_tile(const Destination<signature, config>& 
     constexpr int row_length = config.swap_ab ? config.block_m : config.block_n;
     constexpr int vectors = config.block_m * config.block_n / width;
     constexpr int threads = consumers(config) * kWarpgroup;
+    constexpr int turn = config.cluster * threads;
+    // Other blocks' memory is far, so that several loads are under way: of 16 vectors, as long as there are so many.
+    constexpr int most = 16 / config.cluster;
+    constexpr int turns = (vectors + turn - 1) / turn;
+    constexpr int together = turns < most ? turns : most;
     const int rank = static_cast<int>(ptx::cluster_ctarank());
-    for (int vector = rank * threads + thread; vector < vectors; vector += config.cluster * threads) {
-        const int row = vector * width / row_length;
-        const int column = vector * width % row_length;
-        // Who reads parts must also store them: then they are there before the thread meets the others and a block may end.
-        if (!destination.has(row + 1, column + 1)) continue;
-        Vector<float, width> parts[config.cluster];
+#pragma unroll 1
+    for (int first = rank * threads + thread; first < vectors; first += together * turn) {
+        const auto for_each_turn = [&](auto&& visit) {
 #pragma unroll
-        for (int r = 0; r < config.cluster; ++r) parts[r] = load_vector<width>(ptx::mapa(part, r) + row * part_distance(config) + column);
-        const Vector<float, width> sums = sum_of_parts(parts);
-        const int left = destination.columns - column;
-        store_results<Destination<signature, config>::target, width>(destination.at(row, column), sums.element, destination.alpha,
-                                                                     destination.beta, left < width ? left : width);
+            for (int i = 0; i < together; ++i) {
+                const int vector = first + i * turn;
+                const int row = vector * width / row_length;
+                const int column = vector * width % row_length;
+                // Who reads parts must also store them: then they are there before the thread meets the others and a block may end.
+                if (vector < vectors && destination.has(row + 1, column + 1)) visit(i, row, column);
+            }
+        };
+        Vector<float, width> parts[together][config.cluster];
+        for_each_turn([&](int i, int row, int column) {
+#pragma unroll
+            for (int r = 0; r < config.cluster; ++r)
+                parts[i][r] = load_vector<width>(ptx::mapa(part, r) + row * part_distance(config) + column);
+        });
+        for_each_turn([&](int i, int row, int column) {
+            const Vector<float, width> sums = sum_of_parts(parts[i]);
+            const int left = destination.columns - column;
+            store_results<Destination<signature, config>::target, width>(destination.at(row, column), sums.element, destination.alpha,
+                                                                         destination.beta, left < width ? left : width);
+        });
     }
 }
 

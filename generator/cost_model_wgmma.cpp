@@ -167,28 +167,18 @@ private:
         const double multiplying = instructions * std::max(products, operands) / kClocksPerMicrosecond + (alone ? kAlone : 0);
         return std::max({multiplying, arrival, requests()});
     }
-    // From a tile's sums to where the warps go on.
-    double filling() const {
+    double epilogue() const {
         const double sums_of_group = static_cast<double>(wgmma::group_m(c_)) * wgmma::group_n(c_);
         const double shifting = s_.align_c >= 16 ? 0 : (c_.swap_ab ? kShiftedTransposed : 1) * sums_of_group / kShiftedPerMicrosecond;
         const double late = s_.reads_c && wgmma::stores_boxes(c_, s_)
                                 ? kLateBox * std::max(0, wgmma::boxes_of_tile(c_, s_) - wgmma::boxes_of_warp(c_, s_))
                                 : 0.0;
         const double boxes = wgmma::stores_boxes(c_, s_) ? kBox * wgmma::boxes_of_tile(c_, s_) : 0.0;
-        return kStore + boxes + shifting + late;
-    }
-    double storing() const { return pieces_of_results() * bytes_of_results() / (kStoredBytesPerClock * kClocksPerMicrosecond); }
-    double epilogue() const { return filling() + storing(); }
-    // Where all of a tile's boxes find room, they leave while the warps multiply the next one.
-    double tile_time() const {
-        const double products = phases_ * phase();
-        // In turns, results leave while the next tile is multiplied, if that takes as long.
-        if (c_.ping_pong) return std::max(products, epilogue());
-        const bool at_once = wgmma::stores_boxes(c_, s_) && !s_.reads_c && wgmma::boxes_of_warp(c_, s_) >= wgmma::boxes_of_tile(c_, s_);
-        return at_once && busiest_ > 1 ? std::max(products + filling(), storing()) : products + epilogue();
+        return kStore + boxes + shifting + late + pieces_of_results() * bytes_of_results() / (kStoredBytesPerClock * kClocksPerMicrosecond);
     }
     double arithmetic() const {
-        const double tile = tile_time();
+        // In turns, results leave while the next tile is multiplied, if that takes as long.
+        const double tile = c_.ping_pong ? std::max(phases_ * phase(), epilogue()) : phases_ * phase() + epilogue();
         const double last = c_.ping_pong ? epilogue() : 0;
         if (busiest_ * tile <= kPowerLimited) return busiest_ * tile + last;
         // SMs that wait for the last ones spare these power.

@@ -1,5 +1,6 @@
 // Faults planted in wgmma's kernels, on a GPU: whether the tuner's verification finds them. No tool sees all of what TMA, mbarriers and
 // wgmma do, so that results have to tell. Each runs in a process of its own, for some never end and others take the context with them.
+// TMM_TEST_SECONDS ends it early; it then says with which fault TMM_TEST_FIRST goes on.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -14,6 +15,7 @@
 #include <variant>
 
 #include "runtime/executable_plan.h"
+#include "support_correctness.h"
 #include "support_temporary_directory.h"
 #include "support_wgmma_faults.h"
 #include "tuner/verification.h"
@@ -93,7 +95,13 @@ TEST_CASE("each planted fault is found in results") {
         MESSAGE("skipped: wgmma runs on compute capability 9.0 only");
         return;
     }
-    for (std::size_t i = 0; i < faults.size(); ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto patience = std::chrono::seconds(test_setting("SECONDS", 0));
+    for (auto i = static_cast<std::size_t>(test_setting("FIRST", 0)); i < faults.size(); ++i) {
+        if (patience.count() > 0 && std::chrono::steady_clock::now() - start > patience) {
+            MESSAGE(fmt::format("{} faults are left, from TMM_TEST_FIRST={} on", faults.size() - i, i));
+            break;
+        }
         CAPTURE(std::string(faults[i].what));
         CHECK(outcome_of(i, false) == "right");
         // Here, where it is seen, and not only in the child.

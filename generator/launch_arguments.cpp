@@ -161,10 +161,10 @@ GemmArgs make_split_args(const LaunchStep& step, const GemmProblem& problem, con
     return args;
 }
 
-WgmmaArgs with_tiles(const GemmArgs& args, const KernelConfig& config) {
+WgmmaArgs with_grid(const GemmArgs& args, const KernelConfig& config) {
     WgmmaArgs wgmma;
     static_cast<GemmArgs&>(wgmma) = args;
-    wgmma.tiles = tile_grid(wgmma::clusters_left(config, args.m, args.n), wgmma::clusters_right(config, args.m, args.n), args.raster);
+    wgmma.grid = tile_grid(wgmma::clusters_left(config, args.m, args.n), wgmma::clusters_right(config, args.m, args.n), args.raster);
     return wgmma;
 }
 
@@ -175,7 +175,7 @@ WgmmaArgs make_product_of_planes_args(const LaunchStep& step, const GemmProblem&
     const planes::Operand& a = operands.a;
     const planes::Operand& b = operands.b;
     const ElementType type = planes::type_of(step.plan_config.planes);
-    WgmmaArgs args = with_tiles(with_partials(make_args(step, problem, call), step, call), step.config);
+    WgmmaArgs args = with_grid(with_partials(make_args(step, problem, call), step, call), step.config);
     args.a = split.a.planes;
     args.b = split.b.planes;
     args.lda = pad::padded_ld(a.columns, type);
@@ -254,7 +254,7 @@ std::size_t bind_product(const LaunchStep& step, const GemmProblem& problem, con
 
 std::size_t bind_wgmma(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
     if (step.plan_config.planes > 1) return write(make_product_of_planes_args(step, problem, call), arguments);
-    return write(with_tiles(make_product_args(step, problem, call), step.config), arguments);
+    return write(with_grid(make_product_args(step, problem, call), step.config), arguments);
 }
 
 std::size_t bind_rescue(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {

@@ -46,8 +46,8 @@ double ceil_divide(double a, double b) {
     return std::ceil(a / b);
 }
 
-// As many stages as min_blocks blocks on an SM leave room for; and as many beside the widest boxes that results leave in, and, where C is
-// read, beside all of it that may come early.
+// As many stages as min_blocks blocks on an SM leave room for; and as many beside all boxes that a tile's results may leave in at once or,
+// where C is read, that it may come in early, and the widest ones.
 std::vector<int> stages_worth_trying(KernelConfig config, const KernelSignature& signature, const DeviceInfo& device) {
     const std::int64_t share =
         std::min<std::int64_t>(device.shared_bytes_per_block, device.shared_bytes_per_sm / config.min_blocks - wgmma::kReservedSharedBytes);

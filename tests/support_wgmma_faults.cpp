@@ -37,6 +37,9 @@ constexpr const char* kHalvesOfBoxes = "block_m=128,block_n=192,block_k=64,stage
 constexpr const char* kUnevenBoxes = "block_m=64,block_n=88,block_k=64,stages=2";
 constexpr const char* kUnevenColumns = "70x264x90 dtype=bf16 ops=nt align=16 lda=96 ldb=96";
 constexpr const char* kUnevenColumnsOverC = "70x264x90 dtype=bf16 ops=nt align=16 lda=96 ldb=96 beta=1";
+// B is the left operand, whose rows run along N.
+constexpr const char* kFragments = "block_m=64,block_n=64,block_k=32,stages=2,swap_ab=1";
+constexpr const char* kFloatsAlongN = "1400x1400x41 compute=tf32 align=16 lda=44";
 constexpr const char* kFloats = "70x130x333";
 constexpr const char* kFloatsOfOneTile = "70x130x61";
 
@@ -45,8 +48,10 @@ constexpr const char* kFloatsOfOneTile = "70x130x61";
 const std::vector<WgmmaFault>& wgmma_faults() {
     static const std::vector<WgmmaFault> faults = {
         {"tiles are read before they have landed", "tmm/wgmma.cuh", "pipeline.wait_full();", "", kPlain, kPaddedRows},
-        {"a tile's first product is added to what the sums held", "tmm/wgmma.cuh", "tile > 0 || k > 0);", "true);", kTwoBoxes,
-         kManyTilesOfBoxes},
+        {"a tile's first product is added to what the sums held", "tmm/wgmma.cuh", "adds_to_sums(config, signature, tile, k)", "true",
+         kTwoBoxes, kManyTilesOfBoxes},
+        {"a tile's first product of fragments is added to what the sums held", "tmm/wgmma_fragments.cuh",
+         "adds_to_sums(config, signature, tile, k)", "true", kFragments, kFloatsAlongN},
         {"planes are read before they have landed", "tmm/wgmma_planes.cuh", "pipeline.wait_full();", "", kPlanes, kFloats},
         {"the wrong phase is waited for", "tmm/wgmma_pipeline.cuh", "wait(full_ + place_.stage, place_.parity)",
          "wait(full_ + place_.stage, place_.parity ^ 1)", kPlain, kPaddedRows},
@@ -74,7 +79,7 @@ const std::vector<WgmmaFault>& wgmma_faults() {
         {"both consumers take the same tiles of C", "tmm/wgmma.cuh", "for_each_in_turn<2>(consumer,", "for_each_in_turn<2>(0,", kTurns,
          kPaddedRows},
         {"a consumer takes the tiles before its own", "tmm/wgmma.cuh", "pipeline.skip(tiles);", "", kTurns, kManyTiles},
-        {"a consumer does not wait for its turn", "tmm/wgmma.cuh", "pipeline.wait_turn(consumer, number++);", ";", kTurns, kManyTiles},
+        {"a consumer does not wait for its turn", "tmm/wgmma.cuh", "pipeline.wait_turn(consumer, own_item++);", ";", kTurns, kManyTiles},
         {"a turn is passed on before all warps have had theirs", "tmm/wgmma_pipeline.cuh",
          "__syncwarp();\n            if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(turn_",
          "for (int i = threadIdx.x % kWarpgroup == 0 ? 0 : 4; i < 4; ++i) ptx::mbarrier_arrive(turn_", kTurns, kManyShortTiles, false},
@@ -82,10 +87,10 @@ const std::vector<WgmmaFault>& wgmma_faults() {
          "    for (int tile = 0; tile < item.tiles; ++tile) {\n        pipeline.wait_full();",
          "    pipeline.pass_turn();\n    for (int tile = 0; tile < item.tiles; ++tile) {\n        pipeline.wait_full();", kTurns,
          kManyTiles},
-        {"a box is filled while it is still read", "tmm/wgmma_boxes.cuh", "if (lane == 0) ptx::cp_async_bulk_wait_group_read<others>();",
-         "", kHalvesOfBoxes, kAlignedResults},
-        {"a half of the boxes is filled while the other is still read", "tmm/wgmma_boxes.cuh", "kBoxes >= 2 * kAtOnce ? 1 : 0",
-         "kBoxes >= 2 * kAtOnce ? 2 : 1", kHalvesOfBoxes, kAlignedResults},
+        {"a box is filled while it is still read", "tmm/wgmma_boxes.cuh",
+         "if (lane == 0) ptx::cp_async_bulk_wait_group_read<groups_under_way>();", "", kTwoBoxes, kManyTilesOfBoxes, false},
+        {"a half of the boxes is filled while the other is still read", "tmm/wgmma_boxes.cuh", "kBoxes / kAtOnce - 1", "kBoxes / kAtOnce",
+         kHalvesOfBoxes, kAlignedResults},
         {"a box leaves before the whole warp has filled it", "tmm/wgmma_boxes.cuh", "// The boxes are full.\n            __syncwarp();", "",
          kBoxes, kAlignedResults, false},
         {"the copy engine is not told what was written", "tmm/wgmma_boxes.cuh", "ptx::fence_proxy_async();", "", kBoxes, kAlignedResults,
@@ -135,13 +140,21 @@ KernelConfig config_of(const WgmmaFault& fault) {
     return parse_config("family=wgmma,vector_width=8,boundary=hardware," + std::string(fault.config));
 }
 
-TemplateFiles with_fault(const WgmmaFault& fault) {
-    TemplateFiles files = active_templates();
+TemplateFiles with_fault(const WgmmaFault& fault, TemplateFiles files) {
     std::string& text = files.at(fault.file);
     const std::size_t at = text.find(fault.text);
     if (at == std::string::npos) throw std::logic_error(std::string(fault.file) + " has no text to plant: " + fault.what);
     text = text.substr(0, at) + fault.instead + text.substr(at + std::string(fault.text).size());
     return files;
+}
+
+TemplateFiles templates_with_unset_sums() {
+    return with_fault({.what = "sums that nothing has set are NaN",
+                       .file = "tmm/wgmma.cuh",
+                       .text = "Sums<config> sums;",
+                       .instead = "Sums<config> sums;\n            __builtin_memset(&sums, 0xff, sizeof sums);",
+                       .config = "",
+                       .shape = ""});
 }
 
 }  // namespace tmm::testing

@@ -25,7 +25,9 @@ const std::vector<WgmmaFault>& wgmma_faults();
 
 GemmProblem problem_of(const WgmmaFault& fault);
 KernelConfig config_of(const WgmmaFault& fault);
-// The active templates with it. Throws std::logic_error where its text is in them no more.
-TemplateFiles with_fault(const WgmmaFault& fault);
+// The templates with it. Throws std::logic_error where its text is in them no more.
+TemplateFiles with_fault(const WgmmaFault& fault, TemplateFiles files = active_templates());
+// The active templates, where sums that nothing has set are NaN instead of what the host's stack holds.
+TemplateFiles templates_with_unset_sums();
 
 }  // namespace tmm::testing

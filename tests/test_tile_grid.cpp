@@ -15,7 +15,7 @@ TEST_CASE("a divisor divides as the processor does") {
     for (unsigned shift = 11; shift < 31; ++shift)
         for (const unsigned number : {(1u << shift) - 1, 1u << shift, (1u << shift) + 1, (1u << shift) + (1u << (shift - 1)) + 7})
             numbers.push_back(number);
-    numbers.insert(numbers.end(), {last - 1, last});
+    numbers.insert(numbers.end(), {last - 1, last, 1u << 31});
     for (const unsigned number : numbers) {
         const Divisor by = divisor(number);
         CAPTURE(number);

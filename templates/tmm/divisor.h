@@ -9,8 +9,8 @@ struct Divisor {
     unsigned shift = 0;
 };
 
-// number: 1 to 2^31. The factor is 2^(31 + shift) / number, rounded up, of which a dividend below 2^31 sees no more than the true
-// quotient, since 2^shift is at least the number (Granlund and Montgomery, Division by Invariant Integers, theorem 4.2).
+// number: 1 to 2^31. The factor is 2^(31 + shift) / number, rounded up; since 2^shift is at least the number, what it is too large by never
+// carries a dividend below 2^31 to the next quotient (Granlund and Montgomery, Division by Invariant Integers, theorem 4.2).
 constexpr Divisor divisor(unsigned number) {
     Divisor d{.number = number};
     while (1u << d.shift < number) ++d.shift;

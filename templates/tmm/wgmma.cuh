@@ -46,7 +46,7 @@ __device__ inline void multiply(Pipeline<signature, config>& pipeline, const Wor
             for (int i = 0; i < group_m(config) / kRows; ++i)
                 ptx::wgmma_mma_async<signature.type_a, group_n(config), !P::left.along_k, !P::right.along_k>(
                     sums.of[i], descriptor(left, distance_of<P::left>(i * kRows, k)), descriptor(right, distance_of<P::right>(0, k)),
-                    !first_product_replaces(config, signature) || tile > 0 || k > 0);
+                    adds_to_sums(config, signature, tile, k));
         }
         ptx::wgmma_commit_group();
         ptx::wgmma_wait_group<1>();
@@ -119,7 +119,7 @@ __device__ void kernel(const WgmmaArgs& args) {
         const int group_column = group % config.warps_n * group_n(config);
         const int thread = static_cast<int>(threadIdx.x) - kWarpgroup;
         pipeline.find_told();
-        [[maybe_unused]] int number = 0;
+        [[maybe_unused]] int own_item = 0;
         unsigned char* const staged_here = staged[warp - kWarpgroup / 32];
         BoxStore<signature, config> boxes(args, staged_here, barriers + pipeline_barriers(config), warp - kWarpgroup / 32);
         if constexpr (config.planes == 1) wait_for_previous_kernel();
@@ -127,7 +127,7 @@ __device__ void kernel(const WgmmaArgs& args) {
             Sums<config> sums;
             if constexpr (!first_product_replaces(config, signature)) sums = {};
             const auto wait_turn = [&] {
-                if constexpr (config.ping_pong) pipeline.wait_turn(consumer, number++);
+                if constexpr (config.ping_pong) pipeline.wait_turn(consumer, own_item++);
             };
             // What C holds would hold the first tiles up. It comes behind them where those that follow leave it time.
             const bool fetches_late = signature.reads_c && item.tiles > config.stages;

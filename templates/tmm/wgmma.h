@@ -15,7 +15,7 @@ namespace tmm {
 struct WgmmaArgs : GemmArgs {
     // In clusters that load together: rows are the left operand's, columns the right one's. It stands beside what else a block reads first,
     // for each line of arguments is waited for.
-    TileGrid tiles;
+    TileGrid grid;
     TensorMap left;
     TensorMap right;
     // Of C, where results leave in boxes: in those of all columns but a tile's last ones, and in theirs; and as it is read, if it is.
@@ -195,9 +195,12 @@ constexpr bool stores_boxes(const KernelConfig& c, const KernelSignature& s) {
     return s.align_c >= 16 && c.split_k == 1;
 }
 // Does the first product of a tile replace its sums, which then need no zeros before? Where there is no product, boxes are filled without
-// sums. Others store few tiles, or one, for which zeros are ready before the operands are.
+// sums; whatever else is stored comes from the sums in any case, which then begin as zeros.
 constexpr bool first_product_replaces(const KernelConfig& c, const KernelSignature& s) {
     return stores_boxes(c, s) && c.planes == 1;
+}
+constexpr bool adds_to_sums(const KernelConfig& c, const KernelSignature& s, int tile, int k) {
+    return !first_product_replaces(c, s) || tile > 0 || k > 0;
 }
 constexpr i64 pipeline_bytes(const KernelConfig& c, const KernelSignature& s) {
     return static_cast<i64>(c.stages) * (tile_bytes(left_tile(c, s)) + tile_bytes(right_tile(c, s)));
@@ -243,7 +246,7 @@ constexpr int boxes_of_tile(const KernelConfig& c, const KernelSignature& s) {
     return group_m(c) / kRows * boxes_of_row(c, s);
 }
 // A warp's boxes: as many as fit. Where C is read as well, what it holds comes in up to four of them while the tile is multiplied. Else
-// results leave in all of a tile's, up to six, or in halves of an even number, of which one is filled while the other leaves.
+// results leave in all of a tile's at once, up to six, or in halves of an even number, of which one is filled while the other leaves.
 constexpr int boxes_of_warp(const KernelConfig& c, const KernelSignature& s) {
     const i64 most = s.reads_c ? 4 : 6;
     const i64 fit = room_for_boxes(c, s) / (box_bytes(s, sum_columns_of_box(c, s)) * warps_of_consumers(c));
@@ -255,7 +258,7 @@ constexpr int boxes_of_warp(const KernelConfig& c, const KernelSignature& s) {
 // How many of them are filled before the copy engine is told.
 constexpr int boxes_at_once(const KernelConfig& c, const KernelSignature& s) {
     if (s.reads_c) return 1;
-    return boxes_of_warp(c, s) >= boxes_of_tile(c, s) ? boxes_of_tile(c, s) : boxes_of_warp(c, s) / 2;
+    return boxes_of_warp(c, s) < boxes_of_tile(c, s) ? boxes_of_warp(c, s) / 2 : boxes_of_tile(c, s);
 }
 // Is a slab of this tile that would reach beyond the matrix brought from where it ends with the matrix instead? What it then has in common
 // with the slab before it is multiplied, and stored, twice alike. TMA takes longer for boxes of which chunks do not exist: 1024x1000x1024
@@ -382,8 +385,8 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     return nullptr;
 }
 
-// Tiles of the kernel's left and right operand over all of C, in whole clusters of blocks that load together; and what is to be
-// done with each, in the order of the grid.
+// Tiles of the kernel's left and right operand over all of C, in whole clusters of blocks that load together; and all that blocks do, each
+// tile, part of K and member of the batch by one.
 constexpr i64 clusters_left(const KernelConfig& c, i64 m, i64 n) {
     const i64 rows = static_cast<i64>(c.block_m) * c.multicast_b;
     return ((c.swap_ab ? n : m) + rows - 1) / rows;
@@ -392,12 +395,8 @@ constexpr i64 clusters_right(const KernelConfig& c, i64 m, i64 n) {
     const i64 columns = static_cast<i64>(c.block_n) * c.multicast_a;
     return ((c.swap_ab ? m : n) + columns - 1) / columns;
 }
-// Work of whole clusters of cluster_size(c) blocks.
-constexpr i64 work_items(const KernelConfig& c, i64 m, i64 n, i64 batch, i64 split_k) {
-    return clusters_left(c, m, n) * clusters_right(c, m, n) * batch * (split_k / c.cluster);
-}
 constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
-    return work_items(c, m, n, batch, c.split_k) * cluster_size(c);
+    return clusters_left(c, m, n) * clusters_right(c, m, n) * batch * (c.split_k / c.cluster) * cluster_size(c);
 }
 
 // The longest chain of roundings, in units of 2^-24 relative to the sum of magnitudes. An instruction aligns 16 products and the

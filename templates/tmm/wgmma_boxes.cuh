@@ -2,8 +2,13 @@
 // warpgroup goes on, and cuts off where C ends. It cuts whole chunks of 16 bytes only: of a chunk in which C's rows end the warp writes the
 // elements itself.
 //
-// Each warp fills some boxes in turn. Where C is read as well, what it holds comes in them first, while the tile is multiplied, and what
-// becomes of it and the sums takes its place:
+// Each warp fills some boxes in turn, several at once where they find room:
+//
+//     copy engine:                                      box 0, box 1 -> C               box 2, box 3 -> C
+//     warp:         multiplies …   box 0 = …, box 1 = …   box 2 = …, box 3 = …   multiplies …
+//
+// Where C is read as well, what it holds comes in them first, while the tile is multiplied, and what becomes of it and the sums takes its
+// place:
 //
 //     copy engine:  C -> box 0, C -> box 1                     box 0 -> C, box 1 -> C
 //     warp:         multiplies …           box 0 = …, box 1 = …
@@ -82,13 +87,13 @@ public:
     // The block's next tile; by all threads of the warpgroup.
     __device__ void store(const WorkItem& item, int group_row, int group_column, const Sums<config>& sums) {
         const int lane = ptx::thread_here() % 32;
-        // Their places are known before.
+        // A tile then begins with slot 0; said so, all slots are constants.
         if constexpr (!signature.reads_c && kOfTile % kBoxes == 0) next_ = {};
 #pragma unroll
         for (int first = 0; first < kOfTile; first += kAtOnce) {
             const int end = first + kAtOnce < kOfTile ? first + kAtOnce : kOfTile;
             wait_for_boxes(lane);
-            const RingPlace<kBoxes> full = next_;
+            const int first_slot = next_.stage;
 #pragma unroll
             for (int box = first; box < end; ++box) {
                 fill_box(item, box, lane, sums.of[box / kOfRow]);
@@ -100,13 +105,13 @@ public:
             if (lane == 0) {
 #pragma unroll
                 for (int box = first; box < end; ++box)
-                    send_box(item, place_in_c(item, group_row, group_column, box), box, slot_on(full.stage, box - first));
+                    send_box(item, place_in_c(item, group_row, group_column, box), box, slot_on(first_slot, box - first));
                 ptx::cp_async_bulk_commit_group();
             }
             if (whole() != columns_) {
 #pragma unroll
                 for (int box = first; box < end; ++box)
-                    store_ends_of_box(item, place_in_c(item, group_row, group_column, box), box, lane, slot_on(full.stage, box - first));
+                    store_ends_of_box(item, place_in_c(item, group_row, group_column, box), box, lane, slot_on(first_slot, box - first));
             }
             if constexpr (signature.reads_c) fetch_ahead(item, group_row, group_column, first, lane);
         }
@@ -132,8 +137,8 @@ private:
             while (!ptx::mbarrier_try_wait_parity(landed_ + next_.stage, next_.parity)) {
             }
         } else {
-            constexpr int others = signature.reads_c ? kBoxes - 1 : kBoxes >= 2 * kAtOnce ? 1 : 0;
-            if (lane == 0) ptx::cp_async_bulk_wait_group_read<others>();
+            constexpr int groups_under_way = kBoxes / kAtOnce - 1;
+            if (lane == 0) ptx::cp_async_bulk_wait_group_read<groups_under_way>();
             __syncwarp();
         }
     }
@@ -166,7 +171,12 @@ private:
         }
     }
 
-    struct PlaceInC;
+    // Where a box's first element stands, and whether C has any of its columns.
+    struct PlaceInC {
+        int x;
+        int y;
+        bool exists;
+    };
     __device__ void send_box(const WorkItem& item, const PlaceInC& to, int box, int slot) const {
         if (to.exists && to.x < whole())
             ptx::cp_async_bulk_tensor_3d_store(is_rest(box) ? &args_.result_rest : &args_.result, to.x, to.y, item.batch, box_of(slot));
@@ -189,12 +199,6 @@ private:
         }
     }
 
-    // Where a box's first element stands, and whether C has any of its columns.
-    struct PlaceInC {
-        int x;
-        int y;
-        bool exists;
-    };
     __device__ PlaceInC place_in_c(const WorkItem& item, int group_row, int group_column, int box) const {
         const int first_column = box % kOfRow * kColumns;
         const int left_slab = item.left0 + group_row + box / kOfRow * kRows;
@@ -244,17 +248,17 @@ private:
     __device__ unsigned char* box_of(int slot) const {
         return boxes_ + slot * kBytes;
     }
-    // Where an element of a box stands, in whole chunks of 16 bytes or parts of one: `rows` and `columns` on from another, in which no
-    // bit of the offset that both have is set, so that what is the same for all boxes is found once.
+    // Where an element of a box stands, in whole chunks of 16 bytes or parts of one: rows_on and columns_on from another, whose offset has
+    // no bit in common with that distance, so that what is the same for all boxes is found once.
     template <int row_length>
-    __device__ C* place(int slot, int row, int column, int rows = 0, int columns = 0) const {
+    __device__ C* place(int slot, int row, int column, int rows_on = 0, int columns_on = 0) const {
         constexpr int row_bytes = row_length * static_cast<int>(sizeof(C));
         constexpr int size = sizeof(C);
         constexpr bool swizzled = is_power_of_two(row_bytes);
         constexpr int chunks_that_change = swizzled ? row_bytes / 16 - 1 : 0;
         const auto place_of = [](int offset) { return offset ^ (offset >> 7 & chunks_that_change) << 4; };
         const int offset = row * row_bytes + column * size;
-        const int on = rows * row_bytes + columns * size;
+        const int on = rows_on * row_bytes + columns_on * size;
         return reinterpret_cast<C*>(box_of(slot) + (swizzled ? place_of(offset) ^ place_of(on) : offset + on));
     }
 

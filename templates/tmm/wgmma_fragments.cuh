@@ -60,8 +60,7 @@ __device__ inline void multiply_fragments(Pipeline<signature, config>& pipeline,
 #pragma unroll
             for (int i = 0; i < parts; ++i)
                 ptx::wgmma_mma_async_fragments<signature.type_a, group_n(config)>(
-                    sums.of[i], set[i], descriptor(right, distance_of<P::right>(0, k)),
-                    !first_product_replaces(config, signature) || tile > 0 || k > 0);
+                    sums.of[i], set[i], descriptor(right, distance_of<P::right>(0, k)), adds_to_sums(config, signature, tile, k));
             ptx::wgmma_commit_group();
             ptx::wgmma_wait_group<1>();
             // An instruction that has ended for one thread has had the fragments of all, so that none of them still reads that stage.

@@ -42,7 +42,7 @@ __device__ inline int tiles_of_part(const GemmArgs& args, int split) {
     return end > begin ? static_cast<int>((end - begin + config.block_k - 1) / config.block_k) : 0;
 }
 
-// So many clusters, or blocks, take part of K of each tile, most often one.
+// So many clusters, or blocks, take a part of K of each tile, most often one.
 template <KernelConfig config>
 __device__ inline unsigned parts_of_k(const GemmArgs& args) {
     return config.split_k == 1 ? 1 : static_cast<unsigned>(args.split_k) / config.cluster;
@@ -51,10 +51,10 @@ __device__ inline unsigned parts_of_k(const GemmArgs& args) {
 // index: of the cluster; rank: the block's place in it.
 template <KernelConfig config>
 __device__ inline WorkItem work_item(const WgmmaArgs& args, unsigned index, unsigned rank) {
-    const unsigned rest = quotient(index, args.tiles.tiles);
+    const unsigned rest = quotient(index, args.grid.tiles);
     const unsigned parts = parts_of_k<config>(args);
     const unsigned batch = rest == 0 || config.split_k == 1 ? rest : rest / parts;
-    const TileOfGrid place = tile_of(args.tiles, index - rest * args.tiles.tiles.number);
+    const TileOfGrid place = tile_of(args.grid, index - rest * args.grid.tiles.number);
     // A cluster shares tiles or parts of K, not both.
     const unsigned tile_left = place.row * config.multicast_b + place_along_left(config, rank);
     const unsigned tile_right = place.column * config.multicast_a + place_along_right(config, rank);
@@ -76,7 +76,7 @@ public:
         : args_(args),
           rank_(cluster_size(config) > 1 ? ptx::cluster_ctarank() : 0),
           index_(blockIdx.x / cluster_size(config)),
-          items_(args.tiles.tiles.number * static_cast<unsigned>(args.batch) * parts_of_k<config>(args)),
+          items_(args.grid.tiles.number * static_cast<unsigned>(args.batch) * parts_of_k<config>(args)),
           first_(work_item<config>(args, index_, rank_)) {}
 
     // Calls visit with each.

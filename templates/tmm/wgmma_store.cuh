@@ -76,8 +76,8 @@ __device__ inline void for_each_pair(const float (&sums)[n / 2], int lane, int f
     }
 }
 
-// Puts a warp's 16 rows of `columns` sums, from first_column on, in C's rows where place(row, column) says, as what made(sum, before) makes
-// of them is in type T. before: what stood there, where it is needed (over). type: T's, where it has 16 bits.
+// Puts a warp's 16 rows of `columns` sums, from first_column on, in C's rows where place(row, column, rows on, columns on) says, as what
+// made(sum, before) makes of them is in type T. before: what stood there, where it is needed (over). type: T's, where it has 16 bits.
 template <KernelConfig config, class T, ElementType type, int columns, bool over, class Made, class Place>
 __device__ inline void put_sums(const float (&sums)[group_n(config) / 2], int lane, int first_column, Made&& made, Place&& place) {
     constexpr bool transposed = config.swap_ab != 0;
@@ -226,7 +226,9 @@ __device__ inline void store_tile(const Destination<signature, config>& destinat
             const int right = group_column + first_column;
             put_sums<config, T, D::target.type_c, columns, false>(
                 sums.of[i], lane, first_column, [&](float sum, T) { return S::made(sum, destination.alpha); },
-                [&](int row, int column, int rows, int columns) { return staged + (row + rows) * distance + column + columns; });
+                [&](int row, int column, int rows_on, int columns_on) {
+                    return staged + (row + rows_on) * distance + column + columns_on;
+                });
             // The warp's sums are there.
             __syncwarp();
             const int row0 = config.swap_ab ? right : left;

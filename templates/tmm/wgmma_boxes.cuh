@@ -230,18 +230,21 @@ private:
         ptx::cp_async_bulk_tensor_3d(box_of(slot), map_before(box), from.x, from.y, item.batch, landed_ + slot);
     }
 
-    // The box's columns from `first` on that C has, fewer than a chunk: a row a lane. It stands in the kernel once for each box of a tile,
-    // so that it must be short.
+    // The box's columns from `first` on that C has, fewer than a chunk, each row by as many lanes as a chunk has elements. It stands in the
+    // kernel once for each box of a tile, so that it must be short.
     template <int columns>
     __device__ void store_ends(const WorkItem& item, int lane, int x, int y, int first, int slot) const {
-        const int end = columns_ - x;
-        C* const c = static_cast<C*>(args_.c) + item.batch * args_.stride_c + x;
+        constexpr int lanes_of_row = 16 / static_cast<int>(sizeof(C));
+        constexpr int rows_at_once = 32 / lanes_of_row;
+        const int column = first + lane % lanes_of_row;
+        if (x + column >= columns_) return;
+        const int first_row = lane / lanes_of_row;
+        const i64 rows_left = args_.m - y;
+        C* to = static_cast<C*>(args_.c) + item.batch * args_.stride_c + (y + first_row) * args_.ldc + x + column;
 #pragma unroll 1
-        for (int row = lane; row < box_rows(config, columns) && y + row < args_.m; row += 32) {
-            C* const to = c + (y + row) * args_.ldc;
-#pragma unroll 1
-            for (int column = first; column < end; ++column)
-                store_vector(to + column, load_vector<1>(place<box_columns(config, columns)>(slot, row, column)));
+        for (int row = first_row; row < box_rows(config, columns) && row < rows_left; row += rows_at_once) {
+            store_vector(to, load_vector<1>(place<box_columns(config, columns)>(slot, row, column)));
+            to += rows_at_once * args_.ldc;
         }
     }
 

@@ -37,7 +37,11 @@ constexpr double kBeside = 0.5;
 int registers_read_ahead(const GemmProblem& p, const KernelConfig& c) {
     if (c.family != family::gemv) return 0;
     constexpr int register_bytes = 4;
-    return (c.stages * c.thread_n + c.block_m) * gemv::k_step(c) * size_of(p.type_a) / register_bytes;
+    const KernelSignature s = signature_of(p);
+    const int neighbours = gemv::many_along_k(c, s) ? gemv::k_step(c) : c.thread_n;
+    const bool many_in_chunks = gemv::comes_in_chunks(c, p.type_a, c.swap_ab ? s.align_a : s.align_b, neighbours);
+    const int many = c.stages * c.thread_n * (many_in_chunks ? 2 : 1);
+    return (many + c.block_m) * gemv::k_step(c) * size_of(p.type_a) / register_bytes;
 }
 
 double gemv_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {

@@ -250,10 +250,38 @@ const std::map<std::string, std::vector<Case>>& cases() {
            1,
            8,
            true,
-           with(kGemvConfig, &C::block_n, 64, &C::block_k, 32, &C::thread_n, 8, &C::vector_width, 8, &C::boundary, peeled),
+           with(kGemvConfig, &C::block_n, 64, &C::block_k, 32, &C::thread_n, 8, &C::vector_width, 4, &C::boundary, peeled),
            {{3, 75, 70}},
            0,
            ElementType::f16},
+          {"gemv in chunks",
+           kNone,
+           kNone,
+           2,
+           2,
+           true,
+           with(kGemvConfig, &C::block_n, 64, &C::block_k, 32, &C::thread_n, 8, &C::vector_width, 8, &C::boundary, peeled),
+           {{3, 75, 70}, {3, 64, 67}},
+           0,
+           ElementType::f16},
+          {"gemv in chunks, along k",
+           kNone,
+           kTranspose,
+           1,
+           2,
+           false,
+           with(kGemvConfig, &C::block_n, 8, &C::block_k, 256, &C::stages, 2, &C::vector_width, 8, &C::boundary, peeled),
+           {{3, 21, 1031}, {1, 25, 1032}},
+           0,
+           ElementType::bf16},
+          {"gemv in chunks of floats",
+           kNone,
+           kTranspose,
+           1,
+           4,
+           false,
+           with(kGemvConfig, &C::block_n, 8, &C::block_k, 128, &C::stages, 2, &C::boundary, peeled),
+           {{3, 21, 523}, {2, 8, 301}}},
           {"gemv of 16 bits, along k",
            kNone,
            kTranspose,
@@ -305,7 +333,7 @@ std::vector<Case> cases_for(const Mutation& mutation) {
     if (const auto family = cases().find(mutation.file); family != cases().end()) {
         tried = family->second;
     } else {
-        for (const char* file : {"tmm/tiled.cuh", "tmm/simt.cuh", "tmm/mma.cuh"})
+        for (const char* file : {"tmm/tiled.cuh", "tmm/simt.cuh", "tmm/mma.cuh", "tmm/gemv.cuh"})
             tried.insert(tried.end(), cases().at(file).begin(), cases().at(file).end());
     }
     const std::string first = mutation.first_case;

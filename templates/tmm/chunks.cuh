@@ -1,5 +1,5 @@
-// 8 neighbours of 16 bits each that start anywhere: they lie in two chunks of 16 aligned bytes, which a thread reads whole and shifts into
-// place.
+// Neighbours that start anywhere, 8 of 16 bits or 4 floats: they lie in two chunks of 16 aligned bytes, which a thread reads whole and
+// shifts into place.
 //
 //   chunks       | . . . a b c d e | f g h . . . . . |      shift 3: as many elements of the first chunk belong to others
 //   in place           | a b c d e f g h |
@@ -9,6 +9,9 @@
 
 namespace tmm {
 
+template <class T>
+constexpr int elements_of_chunk = 16 / static_cast<int>(sizeof(T));
+// Of 16 bits.
 constexpr int kChunkElements = 8;
 using Chunk = Vector<unsigned, 4>;
 struct Chunks {
@@ -19,8 +22,7 @@ struct Chunks {
 // Elements between the last multiple of 16 bytes and the place.
 template <class T>
 __device__ inline int shift_of(const T* place) {
-    static_assert(sizeof(T) == 2);
-    return static_cast<int>(reinterpret_cast<unsigned long long>(place) / 2 % kChunkElements);
+    return static_cast<int>(reinterpret_cast<unsigned long long>(place) / sizeof(T) % elements_of_chunk<T>);
 }
 
 // A chunk that reaches beyond begin to end is read by elements, those alone that are within.
@@ -39,7 +41,7 @@ __device__ inline Chunk read_chunk(const T* chunk, const T* begin, const T* end)
                   static_cast<unsigned>(halves[1] >> 32)}};
 }
 
-// The 8 elements from the shift-th on.
+// The 8 elements of 16 bits from the shift-th on.
 __device__ inline Chunk shifted(const Chunks& chunks, int shift) {
     unsigned words[8];
 #pragma unroll

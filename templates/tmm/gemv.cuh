@@ -10,7 +10,12 @@
 //      v   |    …                                          v     |    …
 //
 // With elements of 16 bits, of which an access brings 8, it is 8 k and up to 8 columns a thread. What is read stays as it lies in
-// memory, half as wide as the floats that it becomes, until it is multiplied.
+// memory (gemv_lines.cuh), half as wide as the floats that it becomes, until it is multiplied.
+//
+// K is taken in steps of neighbouring k. What is left of it at its ends, less than a step or where a thread would read beyond the matrix,
+// is taken k by k, each by another thread, and read before all steps, so that nobody waits for it:
+//
+//         | k, k, … | step | step | step | … | k, k, k, … |
 //
 // The few rows are read by all threads again and again: they stay in the first-level cache.
 #pragma once
@@ -18,69 +23,11 @@
 #include "tmm/args.h"
 #include "tmm/epilogue.cuh"
 #include "tmm/gemv.h"
+#include "tmm/gemv_lines.cuh"
 #include "tmm/previous_kernel.cuh"
 #include "tmm/shared_memory.cuh"
-#include "tmm/vector.cuh"
 
 namespace tmm::gemv {
-
-// Neighbouring elements as they lie in memory.
-template <class T, int width>
-struct Neighbours {
-    T element[width];
-
-    template <int access>
-    __device__ void load(int first, const T* source) {
-        const Vector<T, access> read = load_vector<access>(source + first);
-#pragma unroll
-        for (int i = 0; i < access; ++i) element[first + i] = read.element[i];
-    }
-    __device__ void set(int i, T value) {
-        element[i] = value;
-    }
-    __device__ float operator[](int i) const {
-        return to_float(element[i]);
-    }
-};
-
-// Two elements of 16 bits share a word.
-template <class T, int width>
-requires(sizeof(T) == 2) struct Neighbours<T, width> {
-    unsigned pair[(width + 1) / 2] = {};
-
-    template <int access>
-    __device__ void load(int first, const T* source) {
-        if constexpr (access == 1) {
-            set(first, source[first]);
-        } else {
-            const Vector<unsigned, access / 2> read = load_vector<access / 2>(reinterpret_cast<const unsigned*>(source + first));
-#pragma unroll
-            for (int i = 0; i < access / 2; ++i) pair[first / 2 + i] = read.element[i];
-        }
-    }
-    __device__ void set(int i, T value) {
-        const unsigned bits = value.bits;
-        pair[i / 2] = i % 2 == 0 ? (pair[i / 2] & 0xffff0000u) | bits : (pair[i / 2] & 0xffffu) | bits << 16;
-    }
-    __device__ float operator[](int i) const {
-        return i % 2 == 0 ? lower_to_float<T>(pair[i / 2]) : upper_to_float<T>(pair[i / 2]);
-    }
-};
-
-// Up to `width` neighbouring elements, of which the first `valid` exist; the others are 0.
-template <int alignment, int vector_width, bool guarded, class T, int width>
-__device__ inline void load_neighbours(Neighbours<T, width>& values, const T* source, int valid) {
-    constexpr int aligned = alignment / static_cast<int>(sizeof(T));
-    constexpr int allowed = aligned < vector_width ? aligned : vector_width;
-    constexpr int access = allowed < width ? allowed : width;
-    if (!guarded || valid >= width) {
-#pragma unroll
-        for (int first = 0; first < width; first += access) values.template load<access>(first, source);
-    } else {
-#pragma unroll
-        for (int i = 0; i < width; ++i) values.set(i, i < valid ? source[i] : T{});
-    }
-}
 
 constexpr int clamp_to_int(i64 value) {
     return value > 1 << 30 ? 1 << 30 : value < 0 ? 0 : static_cast<int>(value);
@@ -125,73 +72,149 @@ __device__ void kernel(const GemmArgs& args) {
     const i64 k_end = k_begin + args.k_per_split < args.k ? k_begin + args.k_per_split : args.k;
 
     float sums[rows][columns] = {};
-    // A phase's share of many: a line for each column where they run along K, else for each k.
+    // A thread's share of many in a phase: a line for each column where they run along K, else for each k.
+    constexpr int neighbours = along_k ? steps : columns;
+    constexpr int lines = along_k ? columns : steps;
+    constexpr bool many_in_chunks = comes_in_chunks(config, signature.type_a, align_many, neighbours);
+    constexpr bool few_in_chunks = few_along_k(config, signature) && comes_in_chunks(config, signature.type_a, align_few, steps);
+    using LineOfMany = Line<T, neighbours, align_many, config.vector_width, many_in_chunks>;
+    using LineOfFew = Line<T, steps, align_few, config.vector_width, few_in_chunks>;
+    // Rows, and columns that are lines, repeat the last one past it; their sums are not stored.
+    const auto many_at = [&](i64 k, int line) {
+        if constexpr (!along_k) return many + (k + line) * ld_many + column;
+        return many + (column + line < many_count ? column + line : many_count - 1) * ld_many + k;
+    };
+    const auto few_at = [&](i64 k, int i) {
+        const i64 row = row0 + i < few_count ? row0 + i : few_count - 1;
+        return few + (few_along_k(config, signature) ? row * ld_few + k : k * ld_few + row);
+    };
+
     struct Many {
-        Neighbours<T, along_k ? steps : columns> lines[along_k ? columns : steps];
+        LineOfMany lines[along_k ? columns : steps];
     };
-    const auto load_many = [&]<bool guarded>(Many& read, i64 k) {
-        const int k_valid = guarded ? clamp_to_int(k_end - k) : steps;
-        const int columns_valid = guarded ? clamp_to_int(many_count - column) : columns;
-        if constexpr (along_k) {
-#pragma unroll
-            for (int j = 0; j < columns; ++j)
-                load_neighbours<align_many, config.vector_width, guarded>(read.lines[j], many + (column + j) * ld_many + k,
-                                                                          !guarded || j < columns_valid ? k_valid : 0);
-        } else {
-#pragma unroll
-            for (int step = 0; step < steps; ++step)
-                load_neighbours<align_many, config.vector_width, guarded>(read.lines[step], many + (k + step) * ld_many + column,
-                                                                          !guarded || step < k_valid ? columns_valid : 0);
-        }
+    struct ManyInPlace {
+        Neighbours<T, neighbours> lines[along_k ? columns : steps];
     };
-    const auto multiply = [&]<bool guarded>(const Many& read, i64 k) {
+    const auto load_many = [&](Many& read, i64 k) {
+#pragma unroll
+        for (int line = 0; line < lines; ++line) read.lines[line].load(many_at(k, line));
+    };
+    // guarded: K ends within the step, or the columns do.
+    const auto multiply = [&]<bool guarded>(const ManyInPlace& of_many, i64 k) {
         const int k_valid = guarded ? clamp_to_int(k_end - k) : steps;
 #pragma unroll
         for (int i = 0; i < rows; ++i) {
-            // Rows past the last repeat it; their sums are not stored.
-            const i64 row = row0 + i < few_count ? row0 + i : few_count - 1;
-            Neighbours<T, steps> few_values;
-            if constexpr (few_along_k(config, signature)) {
-                load_neighbours<align_few, config.vector_width, guarded>(few_values, few + row * ld_few + k, k_valid);
-            } else {
+            Neighbours<T, steps> of_few;
+            if constexpr (!few_along_k(config, signature)) {
 #pragma unroll
-                for (int step = 0; step < steps; ++step)
-                    few_values.set(step, !guarded || step < k_valid ? few[(k + step) * ld_few + row] : T{});
+                for (int step = 0; step < steps; ++step) of_few.set(step, !guarded || step < k_valid ? *few_at(k + step, i) : T{});
+            } else if constexpr (guarded) {
+                load_neighbours<align_few, config.vector_width, true>(of_few, few_at(k, i), k_valid);
+            } else {
+                LineOfFew line;
+                line.load(few_at(k, i));
+                of_few = line.in_place(few_at(k, i));
             }
 #pragma unroll
             for (int step = 0; step < steps; ++step) {
 #pragma unroll
                 for (int j = 0; j < columns; ++j)
-                    sums[i][j] = fmaf(few_values[step], along_k ? read.lines[j][step] : read.lines[step][j], sums[i][j]);
+                    sums[i][j] = fmaf(of_few[step], along_k ? of_many.lines[j][step] : of_many.lines[step][j], sums[i][j]);
             }
         }
     };
-    const auto add_phase = [&]<bool guarded>(i64 k) {
-        Many read;
-        load_many.template operator()<guarded>(read, k);
-        multiply.template operator()<guarded>(read, k);
+    const auto add_step = [&](const Many& read, i64 k) {
+        ManyInPlace of_many;
+#pragma unroll
+        for (int line = 0; line < lines; ++line) of_many.lines[line] = read.lines[line].in_place(many_at(k, line));
+        multiply.template operator()<false>(of_many, k);
     };
-    const bool columns_inside = column + columns <= many_count;
-    i64 k = k_begin + thread_k * steps;
+    const auto add_guarded_step = [&](i64 k) {
+        const int k_valid = clamp_to_int(k_end - k);
+        const int columns_valid = clamp_to_int(many_count - column);
+        ManyInPlace of_many;
+#pragma unroll
+        for (int line = 0; line < lines; ++line) {
+            const int valid = along_k ? k_valid : line < k_valid ? columns_valid : 0;
+            load_neighbours<align_many, config.vector_width, true>(of_many.lines[line], many_at(k, line), valid);
+        }
+        multiply.template operator()<true>(of_many, k);
+    };
+    struct SingleK {
+        T of_few[rows];
+        T of_many[columns];
+    };
+    const auto load_single = [&](i64 k) {
+        SingleK read;
+#pragma unroll
+        for (int i = 0; i < rows; ++i) read.of_few[i] = *few_at(k, i);
+#pragma unroll
+        for (int j = 0; j < columns; ++j) read.of_many[j] = along_k ? *many_at(k, j) : many_at(k, 0)[j];
+        return read;
+    };
+    const auto add_single = [&](const SingleK& read) {
+#pragma unroll
+        for (int i = 0; i < rows; ++i) {
+#pragma unroll
+            for (int j = 0; j < columns; ++j) sums[i][j] = fmaf(to_float(read.of_few[i]), to_float(read.of_many[j]), sums[i][j]);
+        }
+    };
+
+    // The steps, the same for all threads that share columns.
+    i64 begin = k_begin;
+    i64 last = k_end - steps;
+    bool takes_steps =
+        config.boundary == boundary::exact || (config.boundary == boundary::peeled && (along_k || column + columns <= many_count));
+    if constexpr (many_in_chunks) {
+        const ReadableInChunks<T, along_k, steps> chunks{many, ld_many, many_count, args.k, column, column + columns};
+        takes_steps = takes_steps && (along_k || chunks.lines_are_long());
+        if (!chunks.from(k_begin)) begin = k_begin + steps;
+        if (chunks.last() < last) last = chunks.last();
+    }
+    if constexpr (few_in_chunks) {
+        const ReadableInChunks<T, true, steps> chunks{few, ld_few, few_count, args.k, row0, row0 + rows};
+        if (!chunks.from(k_begin)) begin = k_begin + steps;
+        if (chunks.last() < last) last = chunks.last();
+    }
+    if (begin > k_end) begin = k_end;
+    const i64 end = last < begin ? begin : begin + ((last - begin) / steps + 1) * steps;
+    // What stands before and behind them, if there can be any.
+    constexpr bool has_singles = config.boundary != boundary::exact || many_in_chunks || few_in_chunks;
+    const i64 before = begin - k_begin;
+    const i64 singles = before + (k_end - end);
+    const auto single_k = [&](i64 number) { return number < before ? k_begin + number : end + number - before; };
+
     if constexpr (is_strip(config))
         begin_beside_previous_kernel();
     else
         wait_for_previous_kernel();
-    if (config.boundary == boundary::exact || (config.boundary == boundary::peeled && columns_inside)) {
+    if (takes_steps) {
+        SingleK first = {};
+        if (has_singles && thread_k < singles) first = load_single(single_k(thread_k));
+        i64 k = begin + thread_k * steps;
 #pragma unroll 1
-        for (; k + (together - 1) * config.block_k + steps <= k_end; k += together * config.block_k) {
+        for (; k + (together - 1) * config.block_k < end; k += together * config.block_k) {
             Many read[together];
 #pragma unroll
-            for (int phase = 0; phase < together; ++phase) load_many.template operator()<false>(read[phase], k + phase * config.block_k);
+            for (int phase = 0; phase < together; ++phase) load_many(read[phase], k + phase * config.block_k);
 #pragma unroll
-            for (int phase = 0; phase < together; ++phase) multiply.template operator()<false>(read[phase], k + phase * config.block_k);
+            for (int phase = 0; phase < together; ++phase) add_step(read[phase], k + phase * config.block_k);
         }
         if constexpr (together > 1) {
-            for (; k + steps <= k_end; k += config.block_k) add_phase.template operator()<false>(k);
+            for (; k < end; k += config.block_k) {
+                Many read;
+                load_many(read, k);
+                add_step(read, k);
+            }
         }
-    }
-    if constexpr (config.boundary != boundary::exact) {
-        for (; k < k_end; k += config.block_k) add_phase.template operator()<true>(k);
+        if constexpr (has_singles) {
+            add_single(first);
+#pragma unroll 1
+            for (i64 number = thread_k + threads_k(config); number < singles; number += threads_k(config))
+                add_single(load_single(single_k(number)));
+        }
+    } else if constexpr (config.boundary == boundary::guarded || (!along_k && (config.boundary == boundary::peeled || many_in_chunks))) {
+        for (i64 k = k_begin + thread_k * steps; k < k_end; k += config.block_k) add_guarded_step(k);
     }
 
     SharedMemory shared;

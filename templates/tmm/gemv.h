@@ -22,6 +22,12 @@ constexpr bool many_along_k(const KernelConfig& c, const KernelSignature& s) {
     return c.swap_ab ? s.op_a == Operation::none : s.op_b == Operation::transpose;
 }
 
+// Do so many neighbours of elements that start anywhere come in the chunks of 16 bytes that hold them (gemv.cuh)? Then an access would
+// bring as many, were they aligned.
+constexpr bool comes_in_chunks(const KernelConfig& c, ElementType type, int alignment, int neighbours) {
+    return alignment < 16 && size_of(type) <= 4 && neighbours * size_of(type) == 16 && c.vector_width == neighbours;
+}
+
 // Is it a strip of C that another kernel of its plan leaves, and runs beside that?
 constexpr bool is_strip(const KernelConfig& c) {
     return c.trim != 0;
@@ -78,8 +84,12 @@ constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
     return ((few + c.block_m - 1) / c.block_m) * ((many + c.block_n - 1) / c.block_n) * batch * c.split_k;
 }
 
+// The most k that a thread takes one by one: fewer than a step before and two chunks behind the steps, of all threads along K.
+constexpr i64 most_singles(const KernelConfig& c) {
+    return c.boundary == boundary::exact ? 0 : (3 * k_step(c) + threads_k(c) - 1) / threads_k(c);
+}
 constexpr i64 longest_chain(const KernelConfig& c, i64 k) {
-    return (k + c.block_k - 1) / c.block_k * k_step(c) + 5 + threads_k(c);
+    return (k + c.block_k - 1) / c.block_k * k_step(c) + most_singles(c) + 5 + threads_k(c);
 }
 
 }  // namespace tmm::gemv

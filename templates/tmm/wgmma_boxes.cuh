@@ -235,17 +235,12 @@ private:
     template <int columns>
     __device__ void store_ends(const WorkItem& item, int lane, int x, int y, int first, int slot) const {
         constexpr int lanes_of_row = 16 / static_cast<int>(sizeof(C));
-        constexpr int rows_at_once = 32 / lanes_of_row;
         const int column = first + lane % lanes_of_row;
         if (x + column >= columns_) return;
-        const int first_row = lane / lanes_of_row;
-        const i64 rows_left = args_.m - y;
-        C* to = static_cast<C*>(args_.c) + item.batch * args_.stride_c + (y + first_row) * args_.ldc + x + column;
+        C* const c = static_cast<C*>(args_.c) + item.batch * args_.stride_c + x + column;
 #pragma unroll 1
-        for (int row = first_row; row < box_rows(config, columns) && row < rows_left; row += rows_at_once) {
-            store_vector(to, load_vector<1>(place<box_columns(config, columns)>(slot, row, column)));
-            to += rows_at_once * args_.ldc;
-        }
+        for (int row = lane / lanes_of_row; row < box_rows(config, columns) && y + row < args_.m; row += 32 / lanes_of_row)
+            store_vector(c + (y + row) * args_.ldc, load_vector<1>(place<box_columns(config, columns)>(slot, row, column)));
     }
 
     __device__ unsigned char* box_of(int slot) const {

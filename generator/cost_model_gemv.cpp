@@ -20,9 +20,15 @@ constexpr double kSectorBytes = 32;
 constexpr double kShortPieces = 0.14;
 // Issue slots of a warp: of a load of 16 bytes, with its way through the cache; of an FMA with its conversions; of an addition of sums.
 constexpr double kSlotsOfLoad = 20;
+// Of 16 bytes that come in two chunks and are shifted into place.
+constexpr double kSlotsOfChunks = 60;
 constexpr double kSlotsOfFma = 2.6;
 constexpr double kSlotsOfSum = 8.5;
 constexpr double kLoad = 0.5;
+// In chunks, where lines run along K and where they do not, each phase by itself; and what a wave of blocks takes besides.
+constexpr double kChunksAlongK = 0.16;
+constexpr double kChunks = 2.0;
+constexpr double kWaveOfChunks = 1.9;
 constexpr double kFixed = 1.6;
 constexpr double kReduce = 1.5;
 // How the three times come together: 1 adds them, infinity takes the longest.
@@ -32,15 +38,31 @@ constexpr double kAccessBytes = 16;
 constexpr double kShortestStrip = 4;
 constexpr double kBeside = 0.5;
 
+// What of `many` a thread takes at once, and how it is aligned.
+struct LineOfMany {
+    int neighbours;
+    int alignment;
+    bool in_chunks;
+};
+LineOfMany line_of_many(const GemmProblem& p, const KernelConfig& c) {
+    const KernelSignature s = signature_of(p);
+    const int neighbours = gemv::many_along_k(c, s) ? gemv::k_step(c) : c.thread_n;
+    const int alignment = c.swap_ab ? s.align_a : s.align_b;
+    return {neighbours, alignment, gemv::comes_in_chunks(c, p.type_a, alignment, neighbours)};
+}
+
+double slots_of_line(const KernelConfig& c, ElementType type, int alignment, int neighbours) {
+    if (gemv::comes_in_chunks(c, type, alignment, neighbours)) return kSlotsOfChunks;
+    const int bytes = neighbours * size_of(type);
+    return kSlotsOfLoad * bytes / std::min({bytes, alignment, c.vector_width * size_of(type)});
+}
+
 }  // namespace
 
 int registers_read_ahead(const GemmProblem& p, const KernelConfig& c) {
     if (c.family != family::gemv) return 0;
     constexpr int register_bytes = 4;
-    const KernelSignature s = signature_of(p);
-    const int neighbours = gemv::many_along_k(c, s) ? gemv::k_step(c) : c.thread_n;
-    const bool many_in_chunks = gemv::comes_in_chunks(c, p.type_a, c.swap_ab ? s.align_a : s.align_b, neighbours);
-    const int many = c.stages * c.thread_n * (many_in_chunks ? 2 : 1);
+    const int many = c.stages * c.thread_n * (line_of_many(p, c).in_chunks ? 2 : 1);
     return (many + c.block_m) * gemv::k_step(c) * size_of(p.type_a) / register_bytes;
 }
 
@@ -64,14 +86,18 @@ double gemv_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     const double memory = batch * ((many * more + few) * k * element + few * many * size_of(p.type_c)) / kMemoryBytesPerMicrosecond;
 
     const double steps = gemv::k_step(c);
-    const double accesses_of_step = std::ceil(steps * element / kAccessBytes);
-    const double loads =
-        c.block_m * accesses_of_step + (along_k ? c.thread_n * accesses_of_step : steps * std::ceil(c.thread_n * element / kAccessBytes));
+    const LineOfMany line = line_of_many(p, c);
+    const double loading_few =
+        c.block_m * (gemv::few_along_k(c, s) ? slots_of_line(c, p.type_a, c.swap_ab ? s.align_b : s.align_a, gemv::k_step(c))
+                                             : kSlotsOfLoad * std::ceil(steps * element / kAccessBytes));
+    const double loading_many = (along_k ? c.thread_n : steps) * slots_of_line(c, p.type_a, line.alignment, line.neighbours);
     // Of a warp's lanes that run along K, and of the threads that do.
     const double adding = (along_k ? 10 * sums : 0) + static_cast<double>(c.block_m) * c.block_n / threads * gemv::threads_k(c);
-    const double slots = phases * (loads * kSlotsOfLoad + sums * steps * kSlotsOfFma) + adding * kSlotsOfSum;
+    const double slots = phases * (loading_few + loading_many + sums * steps * kSlotsOfFma) + adding * kSlotsOfSum;
     const double issuing = busiest * warps * slots / (kSchedulers * kClocksPerMicrosecond);
-    const double waiting = std::ceil(busiest / resident) * phases / c.stages * kLoad;
+    const double waves = std::ceil(busiest / resident);
+    const double waiting =
+        waves * (line.in_chunks ? phases * (along_k ? kChunksAlongK : kChunks) + kWaveOfChunks : phases / c.stages * kLoad);
 
     const double together = std::pow(std::pow(memory, kNorm) + std::pow(issuing, kNorm) + std::pow(waiting, kNorm), 1 / kNorm);
     return kFixed + together + (c.split_k > 1 ? kReduce : 0);

@@ -52,15 +52,17 @@ __device__ void kernel(const GemmArgs& args) {
     const i64 ld_few = swapped ? args.ldb : args.lda;
     const i64 ld_many = swapped ? args.lda : args.ldb;
 
-    const i64 blocks_many = (many_count + config.block_n - 1) / config.block_n;
-    const i64 blocks_few = (few_count + rows - 1) / rows;
-    i64 rest = blockIdx.x;
-    const i64 column0 = rest % blocks_many * config.block_n;
+    // A grid has fewer than 2^31 blocks.
+    const auto blocks_many = static_cast<unsigned>((many_count + config.block_n - 1) / config.block_n);
+    const auto blocks_few = static_cast<unsigned>((few_count + rows - 1) / rows);
+    const auto splits = static_cast<unsigned>(args.split_k);
+    unsigned rest = blockIdx.x;
+    const i64 column0 = i64{rest % blocks_many} * config.block_n;
     rest /= blocks_many;
-    const i64 row0 = rest % blocks_few * rows;
+    const i64 row0 = i64{rest % blocks_few} * rows;
     rest /= blocks_few;
-    const i64 split = rest % args.split_k;
-    const i64 batch = rest / args.split_k;
+    const i64 split = rest % splits;
+    const i64 batch = rest / splits;
     const T* few = static_cast<const T*>(swapped ? args.b : args.a) + batch * (swapped ? args.stride_b : args.stride_a);
     const T* many = static_cast<const T*>(swapped ? args.a : args.b) + batch * (swapped ? args.stride_a : args.stride_b);
 

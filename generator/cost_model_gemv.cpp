@@ -21,14 +21,16 @@ constexpr double kShortPieces = 0.14;
 // Issue slots of a warp: of a load of 16 bytes, with its way through the cache; of an FMA with its conversions; of an addition of sums.
 constexpr double kSlotsOfLoad = 20;
 // Of 16 bytes that come in two chunks and are shifted into place.
-constexpr double kSlotsOfChunks = 60;
+constexpr double kSlotsOfChunks = 61;
+// So many warps of an SM shift them as fast as it issues.
+constexpr double kWarpsOfChunks = 8;
 constexpr double kSlotsOfFma = 2.6;
 constexpr double kSlotsOfSum = 8.5;
 constexpr double kLoad = 0.5;
 // In chunks, where lines run along K and where they do not, each phase by itself; and what a wave of blocks takes besides.
-constexpr double kChunksAlongK = 0.16;
-constexpr double kChunks = 2.0;
-constexpr double kWaveOfChunks = 1.9;
+constexpr double kChunksAlongK = 0.22;
+constexpr double kChunks = 2.1;
+constexpr double kWaveOfChunks = 1.6;
 constexpr double kFixed = 1.6;
 constexpr double kReduce = 1.5;
 // How the three times come together: 1 adds them, infinity takes the longest.
@@ -94,7 +96,8 @@ double gemv_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     // Of a warp's lanes that run along K, and of the threads that do.
     const double adding = (along_k ? 10 * sums : 0) + static_cast<double>(c.block_m) * c.block_n / threads * gemv::threads_k(c);
     const double slots = phases * (loading_few + loading_many + sums * steps * kSlotsOfFma) + adding * kSlotsOfSum;
-    const double issuing = busiest * warps * slots / (kSchedulers * kClocksPerMicrosecond);
+    const double too_few = line.in_chunks ? std::max(1.0, kWarpsOfChunks / (std::min(busiest, resident) * warps)) : 1.0;
+    const double issuing = too_few * busiest * warps * slots / (kSchedulers * kClocksPerMicrosecond);
     const double waves = std::ceil(busiest / resident);
     const double waiting =
         waves * (line.in_chunks ? phases * (along_k ? kChunksAlongK : kChunks) + kWaveOfChunks : phases / c.stages * kLoad);

@@ -25,6 +25,8 @@ constexpr double kOtherKernelPenalty = 1;
 // Times the best prediction. Nine winners of near problems beyond that were measured on an H200: they took 1.28 times the best, on the
 // average, what is predicted to be the fastest 1.12 times.
 constexpr double kWorthFollowing = 1.05;
+// Times this close are equal.
+constexpr double kTie = 0.01;
 
 bool computes_on_cuda_cores(const KernelConfig& config) {
     return config.family == family::naive || config.family == family::tiled || config.family == family::simt ||
@@ -124,8 +126,10 @@ const Winners::Tuned* Winners::exact_winner(const GemmProblem& problem, std::int
             continue;
         }
         if (!fits(problem, row.config, most_workspace)) continue;
-        // Of the modes that keep the promise, the one whose winner is the fastest.
-        const bool better = !exact || (row.origin == exact->winner.origin && row.median_us < exact->winner.median_us);
+        // Of the modes that keep the promise, the one whose winner is the fastest; in a tie the mode that was asked for, since each was
+        // measured in a search of its own.
+        const auto time = [&](const Tuned& of) { return of.winner.median_us * (of.problem.compute == problem.compute ? 1 : 1 + kTie); };
+        const bool better = !exact || (row.origin == exact->winner.origin && time(tuned) < time(*exact));
         if (better) exact = &tuned;
     }
     return exact;

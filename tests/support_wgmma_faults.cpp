@@ -90,7 +90,7 @@ const std::vector<WgmmaFault>& wgmma_faults() {
         {"a box is filled while it is still read", "tmm/wgmma_boxes.cuh",
          "if (lane == 0) ptx::cp_async_bulk_wait_group_read<groups_under_way>();", "", kTwoBoxes, kManyTilesOfBoxes, false},
         {"a half of the boxes is filled while the other is still read", "tmm/wgmma_boxes.cuh", "kBoxes / kAtOnce - 1", "kBoxes / kAtOnce",
-         kHalvesOfBoxes, kAlignedResults},
+         kHalvesOfBoxes, kAlignedResults, false},
         {"a box leaves before the whole warp has filled it", "tmm/wgmma_boxes.cuh", "// The boxes are full.\n            __syncwarp();", "",
          kBoxes, kAlignedResults, false},
         {"the copy engine is not told what was written", "tmm/wgmma_boxes.cuh", "ptx::fence_proxy_async();", "", kBoxes, kAlignedResults,

@@ -173,6 +173,12 @@ TEST_CASE("compute modes: f32 and f32_strict serve each other on CUDA cores, the
     const tmm::WinnerRow strict = winner("64 64 64 compute=f32_strict", kTiled16);
     CHECK(tmm::to_text(select({plain, strict}, "64 64 64").config) == kTiled8);
     CHECK(tmm::to_text(select({strict, plain}, "64 64 64 compute=f32_strict").config) == kTiled16);
+    // Another mode's is taken where it is faster, not in a tie of two searches, whichever comes first.
+    tmm::WinnerRow other = plain;
+    other.median_us = 0.995 * strict.median_us;
+    CHECK(tmm::to_text(select({other, strict}, "64 64 64 compute=f32_strict").config) == kTiled16);
+    other.median_us = 0.95 * strict.median_us;
+    CHECK(tmm::to_text(select({strict, other}, "64 64 64 compute=f32_strict").config) == kTiled8);
     const tmm::Selection served = select({strict}, "64 64 64");
     CHECK(served.match == Match::exact);
     CHECK(contains(served.why, "tuned as compute=f32_strict"));

@@ -49,8 +49,7 @@ constexpr double kAskedAgain = 0.2;
 constexpr double kStore = 0.38;
 // For each box that a warp's results leave in.
 constexpr double kBox = 0.08;
-constexpr double kSplitBoxes = 1.4;
-constexpr double kSplitStores = 4.4;
+constexpr double kSplitResults = 1.4;
 constexpr double kTransposedStores = 1.8;
 constexpr double kShiftedPerMicrosecond = 8192;
 constexpr double kShiftedTransposed = 4;
@@ -139,7 +138,7 @@ private:
     double pieces_of_results() const {
         if (c_.swap_ab) return kTransposedStores;
         if (c_.block_n * size_of(s_.type_c) % wgmma::kRowBytes == 0) return 1;
-        return wgmma::stores_boxes(c_, s_) ? kSplitBoxes : kSplitStores;
+        return kSplitResults;
     }
     double bytes_of_partials() const {
         return partial_results(c_) > 1 ? 2 * kPartialBytes * partial_results(c_) * batch_ * left_ * right_ : 0.0;

@@ -127,6 +127,20 @@ TEST_CASE("results leave in boxes of every width, and by whole chunks where rows
              Case{kSmall, "70x5x70 dtype=f16 align=16 lda=72 ldb=8 ldc=5"},
              Case{"block_m=64,block_n=24,block_k=64,stages=2,swap_ab=1", "50x203x70 dtype=bf16 align=16 lda=72 ldb=208 ldc=205"},
              Case{kSmall, "70x132x70 dtype=bf16 align=16 lda=72 ldb=136 ldc=132"},
+             // The same, staged by 64 columns and the rest: 24, 48, 56 alone, and 32 and 8 where stages leave no room for more.
+             Case{"block_m=64,block_n=88,block_k=64,stages=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=203"},
+             Case{"block_m=192,block_n=176,block_k=64,stages=4,warps_m=3", "203x355x70 dtype=f16 ops=nt align=16 lda=72 ldb=72 ldc=357"},
+             Case{"block_m=64,block_n=56,block_k=64,stages=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=205"},
+             Case{"block_m=128,block_n=104,block_k=64,stages=7,warps_m=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=206"},
+             Case{"block_m=64,block_n=88,block_k=64,stages=2,swap_ab=1", "190x203x70 dtype=bf16 align=16 lda=72 ldb=208 ldc=209"},
+             // In floats: over C that starts anywhere, and parts of K.
+             Case{"block_m=64,block_n=88,block_k=64,stages=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=203 beta=1"},
+             Case{"block_m=64,block_n=56,block_k=64,stages=2", "130x203x70 dtype=f16 ctype=f32 ops=nt align=16 lda=72 ldb=72 ldc=203"},
+             Case{"block_m=64,block_n=72,block_k=64,stages=2,swap_ab=1",
+                  "150x203x70 dtype=bf16 ctype=f32 align=16 lda=72 ldb=208 ldc=205 beta=1"},
+             Case{"block_m=64,block_n=88,block_k=64,stages=2,split_k=2", "130x203x270 dtype=bf16 ops=nt align=16 lda=272 ldb=272 ldc=208"},
+             Case{"block_m=128,block_n=40,block_k=64,stages=2,warps_m=2,split_k=3",
+                  "130x203x270 dtype=f16 ops=nt align=16 lda=272 ldb=272 ldc=203"},
          }) {
         CAPTURE(one.config);
         CAPTURE(one.shape);

@@ -210,7 +210,7 @@ constexpr i64 kSharedBytesOfSm = 228 * 1024;
 constexpr i64 kReservedSharedBytes = 1024;
 // More than all of a block's barriers take (wgmma_boxes.cuh sees to it).
 constexpr i64 kBytesForBarriers = 1024;
-constexpr i64 room_for_boxes(const KernelConfig& c, const KernelSignature& s) {
+constexpr i64 room_for_results(const KernelConfig& c, const KernelSignature& s) {
     return kSharedBytesOfSm / c.min_blocks - kReservedSharedBytes - pipeline_bytes(c, s) - kBytesForBarriers;
 }
 // While one leaves the next is filled.
@@ -224,7 +224,7 @@ constexpr int sum_columns_of_box(const KernelConfig& c, const KernelSignature& s
     int most = kRowBytes / size_of(s.type_c);
     while (most > 8) {
         const int columns = group_n(c) < most ? group_n(c) : most;
-        if (kLeastBoxes * warps_of_consumers(c) * box_bytes(s, columns) <= room_for_boxes(c, s)) return columns;
+        if (kLeastBoxes * warps_of_consumers(c) * box_bytes(s, columns) <= room_for_results(c, s)) return columns;
         most /= 2;
     }
     return most;
@@ -249,7 +249,7 @@ constexpr int boxes_of_tile(const KernelConfig& c, const KernelSignature& s) {
 // results leave in all of a tile's at once, up to six, or in halves of an even number, of which one is filled while the other leaves.
 constexpr int boxes_of_warp(const KernelConfig& c, const KernelSignature& s) {
     const i64 most = s.reads_c ? 4 : 6;
-    const i64 fit = room_for_boxes(c, s) / (box_bytes(s, sum_columns_of_box(c, s)) * warps_of_consumers(c));
+    const i64 fit = room_for_results(c, s) / (box_bytes(s, sum_columns_of_box(c, s)) * warps_of_consumers(c));
     const i64 useful = boxes_of_tile(c, s) < most ? boxes_of_tile(c, s) : most;
     const i64 boxes = fit < useful ? fit : useful;
     if (boxes < kLeastBoxes) return kLeastBoxes;
@@ -276,18 +276,32 @@ constexpr i64 whole_chunks(i64 columns, ElementType type) {
 constexpr int staged_bytes(const KernelConfig& c, const KernelSignature& s) {
     return s.reads_c || c.split_k > c.cluster ? 4 : size_of(s.type_c);
 }
-constexpr int staged_columns(const KernelConfig& c, const KernelSignature& s) {
-    int columns = kRowBytes / staged_bytes(c, s);
-    while (group_n(c) % columns != 0) columns /= 2;
-    return columns;
+// Elements from one staged row of C to the next, of so many columns of sums, such that neither the sums' owners nor the rows' writers meet
+// in a bank: those of 8 columns take as many banks in each of 8 rows.
+constexpr int staged_distance(const KernelConfig& c, const KernelSignature& s, int sum_columns) {
+    if (c.swap_ab) return kWarpRows + 16 / staged_bytes(c, s);
+    const int eights = sum_columns / 8;
+    return 8 * (eights + (eights % 2 == 0 ? 1 : 2));
 }
-// Bytes from one staged row of C to the next, such that neither the sums' owners nor the rows' writers meet in a bank.
-constexpr int staged_distance(const KernelConfig& c, const KernelSignature& s) {
-    return (c.swap_ab ? kWarpRows : staged_columns(c, s)) * staged_bytes(c, s) + 4 * (c.swap_ab ? 4 : 2 * staged_bytes(c, s));
+constexpr int staged_rows_bytes(const KernelConfig& c, const KernelSignature& s, int sum_columns) {
+    return (c.swap_ab ? sum_columns : kWarpRows) * staged_distance(c, s, sum_columns) * staged_bytes(c, s);
+}
+// So many columns of a warpgroup's sums are staged one after the other, and then the rest: 128 bytes or all that there are; half of that,
+// and half again, down to 8, where the stages leave too little room.
+constexpr int staged_columns(const KernelConfig& c, const KernelSignature& s) {
+    int most = kRowBytes / staged_bytes(c, s);
+    while (most > 8) {
+        const int columns = group_n(c) < most ? group_n(c) : most;
+        if (warps_of_consumers(c) * staged_rows_bytes(c, s, columns) <= room_for_results(c, s)) return columns;
+        most /= 2;
+    }
+    return most;
 }
 constexpr int staged_tile_bytes(const KernelConfig& c, const KernelSignature& s) {
     if (stores_boxes(c, s)) return boxes_of_warp(c, s) * box_bytes(s, sum_columns_of_box(c, s));
-    return (c.swap_ab ? staged_columns(c, s) : kWarpRows) * staged_distance(c, s);
+    // Clusters that sum parts of K show each other theirs instead.
+    if (c.cluster > 1) return 16;
+    return staged_rows_bytes(c, s, staged_columns(c, s));
 }
 
 // Two for each stage, and one for each warpgroup that waits for its turn; and for each box that something comes in.

@@ -200,83 +200,91 @@ __device__ inline void store_unaligned_rows(const Destination& destination, int 
     }
 }
 
-// Each warp turns its 16 rows of the sums into rows of C in shared memory, `staged_columns` columns after the other, and writes those
-// by vectors, at C's edges as far as they exist. With swap_ab the sums' rows are C's columns.
-template <KernelSignature signature, KernelConfig config>
-__device__ inline void store_tile(const Destination<signature, config>& destination, int group_row, int group_column,
-                                  const Sums<config>& sums, unsigned char* staged_bytes) {
+// A warp turns its 16 rows of `columns` sums, from first_column on, into rows of C in shared memory, and writes those by vectors, at C's
+// edges as far as they exist. With swap_ab the sums' rows are C's columns.
+template <KernelSignature signature, KernelConfig config, int columns>
+__device__ inline void store_columns(const Destination<signature, config>& destination, int left, int right,
+                                     const float (&sums)[group_n(config) / 2], int first_column, unsigned char* staged_bytes) {
     using D = Destination<signature, config>;
     using S = Staged<D::target, D::target.reads_c>;
     using T = typename S::Type;
-    constexpr int columns = staged_columns(config, signature);
-    constexpr int distance = staged_distance(config, signature) / static_cast<int>(sizeof(T));
+    constexpr int distance = staged_distance(config, signature, columns);
     constexpr int row_length = config.swap_ab ? kWarpRows : columns;
     constexpr int rows = config.swap_ab ? columns : kWarpRows;
     constexpr int aligned = D::target.align_c / static_cast<int>(sizeof(typename D::C));
     constexpr int width = aligned < row_length ? aligned : row_length;
     T* const staged = reinterpret_cast<T*>(staged_bytes);
-    const int thread = ptx::thread_here();
-    const int warp = thread % kWarpgroup / 32;
-    const int lane = thread % 32;
+    const int lane = ptx::thread_here() % 32;
+    put_sums<config, T, D::target.type_c, columns, false>(
+        sums, lane, first_column, [&](float sum, T) { return S::made(sum, destination.alpha); },
+        [&](int row, int column, int rows_on, int columns_on) { return staged + (row + rows_on) * distance + column + columns_on; });
+    // The warp's sums are there.
+    __syncwarp();
+    const int row0 = config.swap_ab ? right : left;
+    const int column0 = config.swap_ab ? left : right;
+    if constexpr (sizeof(T) == 2 && width < kChunkElements) {
+        store_unaligned_rows<rows, row_length, distance>(destination, row0, column0, lane, staged);
+    } else {
+        constexpr int elements = rows * row_length;
+        constexpr int turn = 32 * width;
+        // Reading C takes as long as memory does, so that some turns go together.
+        constexpr int together = !D::target.reads_c ? 1 : width < 4 ? 8 : 16 / width;
+#pragma unroll 1
+        for (int first = 0; first < elements; first += together * turn) {
+            const auto for_each_turn = [&](auto&& visit) {
+#pragma unroll
+                for (int i = 0; i < together; ++i) {
+                    const int element = first + i * turn + lane * width;
+                    const int row = element / row_length;
+                    const int column = element % row_length;
+                    if ((elements % (together * turn) == 0 || element < elements) &&
+                        destination.has(row0 + row + 1, column0 + column + width))
+                        visit(i, destination.at(row0 + row, column0 + column), staged + row * distance + column);
+                }
+            };
+            Vector<typename D::C, width> before[together] = {};
+            if (D::target.reads_c && destination.beta != 0.0f)
+                for_each_turn([&](int i, typename D::C* c, const T*) { before[i] = load_vector<width>(c); });
+            for_each_turn([&](int i, typename D::C* c, const T* from) {
+                S::template store<width>(c, from, before[i], destination.alpha, destination.beta);
+            });
+        }
+        // What the last vector of each row has of C, where C ends within it.
+        const int columns_here = destination.columns - column0;
+        if (width > 1 && columns_here < row_length && columns_here % width > 0) {
+#pragma unroll 1
+            for (int element = lane; element < rows * width; element += 32) {
+                const int row = element / width;
+                const int column = columns_here / width * width + element % width;
+                if (!destination.has(row0 + row + 1, column0 + column + 1)) continue;
+                typename D::C* const c = destination.at(row0 + row, column0 + column);
+                Vector<typename D::C, 1> before = {};
+                if (D::target.reads_c && destination.beta != 0.0f) before = load_vector<1>(c);
+                S::template store<1>(c, staged + row * distance + column, before, destination.alpha, destination.beta);
+            }
+        }
+    }
+    // They have been written before the next overwrite them.
+    __syncwarp();
+}
+
+// Each warp stages `staged_columns` of its columns after the other, and the rest.
+template <KernelSignature signature, KernelConfig config>
+__device__ inline void store_tile(const Destination<signature, config>& destination, int group_row, int group_column,
+                                  const Sums<config>& sums, unsigned char* staged_bytes) {
+    constexpr int columns = staged_columns(config, signature);
+    constexpr int rest = group_n(config) % columns;
+    const int first_left = group_row + ptx::thread_here() % kWarpgroup / 32 * kWarpRows;
 #pragma unroll
     for (int i = 0; i < group_m(config) / kRows; ++i) {
-        const int left = group_row + i * kRows + warp * kWarpRows;
+        const int left = first_left + i * kRows;
 #pragma unroll
-        for (int first_column = 0; first_column < group_n(config); first_column += columns) {
-            const int right = group_column + first_column;
-            put_sums<config, T, D::target.type_c, columns, false>(
-                sums.of[i], lane, first_column, [&](float sum, T) { return S::made(sum, destination.alpha); },
-                [&](int row, int column, int rows_on, int columns_on) {
-                    return staged + (row + rows_on) * distance + column + columns_on;
-                });
-            // The warp's sums are there.
-            __syncwarp();
-            const int row0 = config.swap_ab ? right : left;
-            const int column0 = config.swap_ab ? left : right;
-            if constexpr (sizeof(T) == 2 && width < kChunkElements) {
-                store_unaligned_rows<rows, row_length, distance>(destination, row0, column0, lane, staged);
-            } else {
-                constexpr int elements = rows * row_length;
-                constexpr int turn = 32 * width;
-                // Reading C takes as long as memory does, so that some turns go together.
-                constexpr int together = !D::target.reads_c ? 1 : width < 4 ? 8 : 16 / width;
-#pragma unroll 1
-                for (int first = 0; first < elements; first += together * turn) {
-                    const auto for_each_turn = [&](auto&& visit) {
-#pragma unroll
-                        for (int i = 0; i < together; ++i) {
-                            const int element = first + i * turn + lane * width;
-                            const int row = element / row_length;
-                            const int column = element % row_length;
-                            if ((elements % (together * turn) == 0 || element < elements) &&
-                                destination.has(row0 + row + 1, column0 + column + width))
-                                visit(i, destination.at(row0 + row, column0 + column), staged + row * distance + column);
-                        }
-                    };
-                    Vector<typename D::C, width> before[together] = {};
-                    if (D::target.reads_c && destination.beta != 0.0f)
-                        for_each_turn([&](int i, typename D::C* c, const T*) { before[i] = load_vector<width>(c); });
-                    for_each_turn([&](int i, typename D::C* c, const T* from) {
-                        S::template store<width>(c, from, before[i], destination.alpha, destination.beta);
-                    });
-                }
-                // What the last vector of each row has of C, where C ends within it.
-                const int columns_here = destination.columns - column0;
-                if (width > 1 && columns_here < row_length && columns_here % width > 0) {
-#pragma unroll 1
-                    for (int element = lane; element < rows * width; element += 32) {
-                        const int row = element / width;
-                        const int column = columns_here / width * width + element % width;
-                        if (!destination.has(row0 + row + 1, column0 + column + 1)) continue;
-                        typename D::C* const c = destination.at(row0 + row, column0 + column);
-                        Vector<typename D::C, 1> before = {};
-                        if (D::target.reads_c && destination.beta != 0.0f) before = load_vector<1>(c);
-                        S::template store<1>(c, staged + row * distance + column, before, destination.alpha, destination.beta);
-                    }
-                }
-            }
-            // They have been written before the next overwrite them.
-            __syncwarp();
+        for (int first_column = 0; first_column + columns <= group_n(config); first_column += columns)
+            store_columns<signature, config, columns>(destination, left, group_column + first_column, sums.of[i], first_column,
+                                                      staged_bytes);
+        if constexpr (rest > 0) {
+            constexpr int first_column = group_n(config) - rest;
+            store_columns<signature, config, rest>(destination, left, group_column + first_column, sums.of[i], first_column, staged_bytes);
         }
     }
 }

@@ -47,20 +47,26 @@ double ceil_divide(double a, double b) {
 }
 
 // As many stages as min_blocks blocks on an SM leave room for; and as many beside all boxes that a tile's results may leave in at once or,
-// where C is read, that it may come in early, and the widest ones.
+// where C is read, that it may come in early, and the widest ones; or, without boxes, beside rows as wide as they may be staged.
 std::vector<int> stages_worth_trying(KernelConfig config, const KernelSignature& signature, const DeviceInfo& device) {
     const std::int64_t share =
         std::min<std::int64_t>(device.shared_bytes_per_block, device.shared_bytes_per_sm / config.min_blocks - wgmma::kReservedSharedBytes);
     config.stages = 0;
+    const bool boxes = wgmma::stores_boxes(config, signature);
     const int most_boxes = wgmma::boxes_of_warp(config, signature);
     const int widest_box = wgmma::sum_columns_of_box(config, signature);
+    const int widest_staged = wgmma::staged_columns(config, signature);
+    const auto leaves_room = [&] {
+        if (boxes)
+            return wgmma::boxes_of_warp(config, signature) == most_boxes && wgmma::sum_columns_of_box(config, signature) == widest_box;
+        return config.cluster > 1 || wgmma::staged_columns(config, signature) == widest_staged;
+    };
     std::vector<int> worth;
     for (config.stages = kMostStages; config.stages >= 2; --config.stages) {
         if (wgmma::shared_bytes(config, signature) > share) continue;
-        const bool all_boxes = !wgmma::stores_boxes(config, signature) || (wgmma::boxes_of_warp(config, signature) == most_boxes &&
-                                                                           wgmma::sum_columns_of_box(config, signature) == widest_box);
-        if (worth.empty() || all_boxes) worth.push_back(config.stages);
-        if (all_boxes) break;
+        const bool roomy = leaves_room();
+        if (worth.empty() || roomy) worth.push_back(config.stages);
+        if (roomy) break;
     }
     return worth;
 }

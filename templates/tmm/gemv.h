@@ -84,9 +84,9 @@ constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
     return ((few + c.block_m - 1) / c.block_m) * ((many + c.block_n - 1) / c.block_n) * batch * c.split_k;
 }
 
-// The most k that a thread takes one by one: fewer than a step before and two chunks behind the steps, of all threads along K.
+// The most k that a thread takes one by one: a step before the steps and less than two chunks behind them, of all threads along K.
 constexpr i64 most_singles(const KernelConfig& c) {
-    return c.boundary == boundary::exact ? 0 : (3 * k_step(c) + threads_k(c) - 1) / threads_k(c);
+    return (3 * k_step(c) + threads_k(c) - 1) / threads_k(c);
 }
 constexpr i64 longest_chain(const KernelConfig& c, i64 k) {
     return (k + c.block_k - 1) / c.block_k * k_step(c) + most_singles(c) + 5 + threads_k(c);

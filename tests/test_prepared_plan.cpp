@@ -248,7 +248,7 @@ TEST_CASE_FIXTURE(Fixture,
     };
     CHECK(clustered(2) == 2);
     CHECK(clustered(3) == 3);
-    CHECK(clustered(9) == resident(apart[0]));
+    CHECK(clustered(9) == resident(launches_of(tile + ",split_k=4,cluster=4")[0]));
     // Where the driver does not say how many there are, nothing is changed.
     device->blocks_known = false;
     CHECK(launches_of(tile + ",split_k=4,overlap=1")[0].shared_bytes == apart[0].shared_bytes);

@@ -203,7 +203,7 @@ __device__ inline void store_unaligned_rows(const Destination& destination, int 
 // A warp turns its 16 rows of `columns` sums, from first_column on, into rows of C in shared memory, and writes those by vectors, at C's
 // edges as far as they exist. With swap_ab the sums' rows are C's columns.
 template <KernelSignature signature, KernelConfig config, int columns>
-__device__ inline void store_columns(const Destination<signature, config>& destination, int left, int right,
+__device__ inline void store_columns(const Destination<signature, config>& destination, int lane, int left, int right,
                                      const float (&sums)[group_n(config) / 2], int first_column, unsigned char* staged_bytes) {
     using D = Destination<signature, config>;
     using S = Staged<D::target, D::target.reads_c>;
@@ -214,7 +214,6 @@ __device__ inline void store_columns(const Destination<signature, config>& desti
     constexpr int aligned = D::target.align_c / static_cast<int>(sizeof(typename D::C));
     constexpr int width = aligned < row_length ? aligned : row_length;
     T* const staged = reinterpret_cast<T*>(staged_bytes);
-    const int lane = ptx::thread_here() % 32;
     put_sums<config, T, D::target.type_c, columns, false>(
         sums, lane, first_column, [&](float sum, T) { return S::made(sum, destination.alpha); },
         [&](int row, int column, int rows_on, int columns_on) { return staged + (row + rows_on) * distance + column + columns_on; });
@@ -274,17 +273,20 @@ __device__ inline void store_tile(const Destination<signature, config>& destinat
                                   const Sums<config>& sums, unsigned char* staged_bytes) {
     constexpr int columns = staged_columns(config, signature);
     constexpr int rest = group_n(config) % columns;
-    const int first_left = group_row + ptx::thread_here() % kWarpgroup / 32 * kWarpRows;
+    const int thread = ptx::thread_here();
+    const int warp = thread % kWarpgroup / 32;
+    const int lane = thread % 32;
 #pragma unroll
     for (int i = 0; i < group_m(config) / kRows; ++i) {
-        const int left = first_left + i * kRows;
+        const int left = group_row + i * kRows + warp * kWarpRows;
 #pragma unroll
         for (int first_column = 0; first_column + columns <= group_n(config); first_column += columns)
-            store_columns<signature, config, columns>(destination, left, group_column + first_column, sums.of[i], first_column,
+            store_columns<signature, config, columns>(destination, lane, left, group_column + first_column, sums.of[i], first_column,
                                                       staged_bytes);
         if constexpr (rest > 0) {
             constexpr int first_column = group_n(config) - rest;
-            store_columns<signature, config, rest>(destination, left, group_column + first_column, sums.of[i], first_column, staged_bytes);
+            store_columns<signature, config, rest>(destination, lane, left, group_column + first_column, sums.of[i], first_column,
+                                                   staged_bytes);
         }
     }
 }

@@ -35,28 +35,35 @@ constexpr double kFixed = 1.6;
 constexpr double kReduce = 1.5;
 // How the three times come together: 1 adds them, infinity takes the longest.
 constexpr double kNorm = 2.14;
-constexpr double kAccessBytes = 16;
+constexpr int kAccessBytes = 16;
 // A strip is a launch. Of its time, what it holds the product up that it runs beside.
 constexpr double kShortestStrip = 4;
 constexpr double kBeside = 0.5;
 
-// What of `many` a thread takes at once, and how it is aligned.
-struct LineOfMany {
+// What a thread reads of a line at once.
+struct LineRead {
     int neighbours;
     int alignment;
     bool in_chunks;
 };
-LineOfMany line_of_many(const GemmProblem& p, const KernelConfig& c) {
-    const KernelSignature s = signature_of(p);
-    const int neighbours = gemv::many_along_k(c, s) ? gemv::k_step(c) : c.thread_n;
-    const int alignment = c.swap_ab ? s.align_a : s.align_b;
+LineRead line_read(const GemmProblem& p, const KernelConfig& c, int neighbours, int alignment) {
     return {neighbours, alignment, gemv::comes_in_chunks(c, p.type_a, alignment, neighbours)};
 }
+LineRead line_of_many(const GemmProblem& p, const KernelConfig& c) {
+    const KernelSignature s = signature_of(p);
+    return line_read(p, c, gemv::many_along_k(c, s) ? gemv::k_step(c) : c.thread_n, c.swap_ab ? s.align_a : s.align_b);
+}
+// Where few rows run along K; else each of its elements is by itself, of which the model counts as many as an access would bring as one.
+LineRead line_of_few(const GemmProblem& p, const KernelConfig& c) {
+    const KernelSignature s = signature_of(p);
+    if (gemv::few_along_k(c, s)) return line_read(p, c, gemv::k_step(c), c.swap_ab ? s.align_b : s.align_a);
+    return {gemv::k_step(c), kAccessBytes, false};
+}
 
-double slots_of_line(const KernelConfig& c, ElementType type, int alignment, int neighbours) {
-    if (gemv::comes_in_chunks(c, type, alignment, neighbours)) return kSlotsOfChunks;
-    const int bytes = neighbours * size_of(type);
-    return kSlotsOfLoad * bytes / std::min({bytes, alignment, c.vector_width * size_of(type)});
+double slots_of(const LineRead& line, const GemmProblem& p, const KernelConfig& c) {
+    if (line.in_chunks) return kSlotsOfChunks;
+    const int bytes = line.neighbours * size_of(p.type_a);
+    return kSlotsOfLoad * bytes / std::min({bytes, line.alignment, c.vector_width * size_of(p.type_a)});
 }
 
 }  // namespace
@@ -88,14 +95,11 @@ double gemv_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     const double memory = batch * ((many * more + few) * k * element + few * many * size_of(p.type_c)) / kMemoryBytesPerMicrosecond;
 
     const double steps = gemv::k_step(c);
-    const LineOfMany line = line_of_many(p, c);
-    const double loading_few =
-        c.block_m * (gemv::few_along_k(c, s) ? slots_of_line(c, p.type_a, c.swap_ab ? s.align_b : s.align_a, gemv::k_step(c))
-                                             : kSlotsOfLoad * std::ceil(steps * element / kAccessBytes));
-    const double loading_many = (along_k ? c.thread_n : steps) * slots_of_line(c, p.type_a, line.alignment, line.neighbours);
+    const LineRead line = line_of_many(p, c);
+    const double loading = c.block_m * slots_of(line_of_few(p, c), p, c) + (along_k ? c.thread_n : steps) * slots_of(line, p, c);
     // Of a warp's lanes that run along K, and of the threads that do.
     const double adding = (along_k ? 10 * sums : 0) + static_cast<double>(c.block_m) * c.block_n / threads * gemv::threads_k(c);
-    const double slots = phases * (loading_few + loading_many + sums * steps * kSlotsOfFma) + adding * kSlotsOfSum;
+    const double slots = phases * (loading + sums * steps * kSlotsOfFma) + adding * kSlotsOfSum;
     const double too_few = line.in_chunks ? std::max(1.0, kWarpsOfChunks / (std::min(busiest, resident) * warps)) : 1.0;
     const double issuing = too_few * busiest * warps * slots / (kSchedulers * kClocksPerMicrosecond);
     const double waves = std::ceil(busiest / resident);

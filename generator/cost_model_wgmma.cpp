@@ -49,9 +49,9 @@ constexpr double kAskedAgain = 0.2;
 constexpr double kStore = 0.38;
 // For each box that a warp's results leave in.
 constexpr double kBox = 0.08;
-constexpr double kSplitResults = 1.4;
-// Where stages leave no room to stage rows as wide as they might be.
-constexpr double kNarrowResults = 4.4;
+constexpr double kSplitBoxes = 1.4;
+// Measured when such tiles were staged by 16 columns and fewer. By 64 and the rest they have not been measured.
+constexpr double kSplitStores = 4.4;
 constexpr double kTransposedStores = 1.8;
 constexpr double kShiftedPerMicrosecond = 8192;
 constexpr double kShiftedTransposed = 4;
@@ -136,17 +136,12 @@ public:
 
 private:
     double bytes_of_results() const { return static_cast<double>(c_.block_m) * c_.block_n * size_of(s_.type_c); }
-    int widest_staged() const {
-        KernelConfig roomy = c_;
-        roomy.stages = 0;
-        return wgmma::staged_columns(roomy, s_);
-    }
     // How much longer results take to store for where their rows end.
     double pieces_of_results() const {
-        if (!wgmma::stores_boxes(c_, s_) && c_.cluster == 1 && wgmma::staged_columns(c_, s_) < widest_staged()) return kNarrowResults;
+        if (wgmma::stages_narrow_rows(c_, s_)) return kSplitStores;
         if (c_.swap_ab) return kTransposedStores;
         if (c_.block_n * size_of(s_.type_c) % wgmma::kRowBytes == 0) return 1;
-        return kSplitResults;
+        return wgmma::stores_boxes(c_, s_) ? kSplitBoxes : kSplitStores;
     }
     double bytes_of_partials() const {
         return partial_results(c_) > 1 ? 2 * kPartialBytes * partial_results(c_) * batch_ * left_ * right_ : 0.0;

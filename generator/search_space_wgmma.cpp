@@ -52,14 +52,11 @@ std::vector<int> stages_worth_trying(KernelConfig config, const KernelSignature&
     const std::int64_t share =
         std::min<std::int64_t>(device.shared_bytes_per_block, device.shared_bytes_per_sm / config.min_blocks - wgmma::kReservedSharedBytes);
     config.stages = 0;
-    const bool boxes = wgmma::stores_boxes(config, signature);
     const int most_boxes = wgmma::boxes_of_warp(config, signature);
     const int widest_box = wgmma::sum_columns_of_box(config, signature);
-    const int widest_staged = wgmma::staged_columns(config, signature);
     const auto leaves_room = [&] {
-        if (boxes)
-            return wgmma::boxes_of_warp(config, signature) == most_boxes && wgmma::sum_columns_of_box(config, signature) == widest_box;
-        return config.cluster > 1 || wgmma::staged_columns(config, signature) == widest_staged;
+        if (!wgmma::stores_boxes(config, signature)) return !wgmma::stages_narrow_rows(config, signature);
+        return wgmma::boxes_of_warp(config, signature) == most_boxes && wgmma::sum_columns_of_box(config, signature) == widest_box;
     };
     std::vector<int> worth;
     for (config.stages = kMostStages; config.stages >= 2; --config.stages) {

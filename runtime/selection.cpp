@@ -25,8 +25,6 @@ constexpr double kOtherKernelPenalty = 1;
 // Times the best prediction. Nine winners of near problems beyond that were measured on an H200: they took 1.28 times the best, on the
 // average, what is predicted to be the fastest 1.12 times.
 constexpr double kWorthFollowing = 1.05;
-// Times this close are equal.
-constexpr double kTie = 0.01;
 
 bool computes_on_cuda_cores(const KernelConfig& config) {
     return config.family == family::naive || config.family == family::tiled || config.family == family::simt ||

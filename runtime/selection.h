@@ -28,6 +28,9 @@ struct Selection {
     std::string why;
 };
 
+// Measured times within this of each other count as equal.
+inline constexpr double kTie = 0.01;
+
 // A config that won under one compute mode keeps the promise of another: f32_strict is as accurate as f32 asks; f32's
 // winner serves f32_strict where its family computes by FP32 FMAs on CUDA cores; and both are more accurate than tf32 asks.
 bool keeps_promise(ComputeMode asked, ComputeMode tuned, const KernelConfig& config);

@@ -174,8 +174,8 @@ TEST_CASE("16-bit operands: every layout and operation, odd leading dimensions, 
                             const tmmGemmArgs_t args = args_of(p, da.address(), db.address(), dc.address());
                             REQUIRE_MESSAGE(tmmGemm(on.handle, &problem, &args) == TMM_STATUS_SUCCESS, tmmLastError(on.handle));
                             on.device->synchronize();
-                            CHECK(difference(p, a, b, before, dc.read()) == "");
-                            // The plan was made for other pointers, and may take another kernel; always the same one.
+                            const std::vector<float> called = dc.read();
+                            CHECK(difference(p, a, b, before, called) == "");
                             std::vector<float> once;
                             for (int run = 0; run < 2; ++run) {
                                 dc.write(before);
@@ -185,6 +185,9 @@ TEST_CASE("16-bit operands: every layout and operation, odd leading dimensions, 
                             }
                             CHECK(difference(p, a, b, before, once) == "");
                             CHECK(same_bits(dc.read(), once));
+                            // With pointers as the plan was promised a call takes the same kernels; else it looks for what is fast with
+                            // theirs, and the plan takes those that it has for any.
+                            if (offset == 0) CHECK(same_bits(once, called));
                         }
                         tmmPlanDestroy(plan);
                     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "generator/text.h"
+#include "runtime/selection.h"
 #include "tuner/timing.h"
 
 namespace tmm {

@@ -28,9 +28,6 @@ struct RunOffResult {
     std::string verdict;
 };
 
-// Finalists within this of the fastest count as equal to it.
-inline constexpr double kTie = 0.01;
-
 // Median over the rounds of a's time over b's.
 double paired_ratio(const std::vector<double>& a, const std::vector<double>& b);
 

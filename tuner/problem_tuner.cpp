@@ -8,6 +8,7 @@
 #include "generator/cost_model.h"
 #include "generator/error.h"
 #include "generator/text.h"
+#include "runtime/selection.h"
 #include "tuner/compiled_verdict.h"
 #include "tuner/corrected_order.h"
 #include "tuner/decision.h"

@@ -218,16 +218,21 @@ constexpr int kLeastBoxes = 2;
 constexpr int box_bytes(const KernelSignature& s, int sum_columns) {
     return kWarpRows * sum_columns * size_of(s.type_c);
 }
-// Of 64 rows of a warpgroup's sums so many columns leave in each box, and the rest in a narrower one: 128 bytes or all that there are; half
-// of that, and half again, down to 8, where the stages leave too little room.
-constexpr int sum_columns_of_box(const KernelConfig& c, const KernelSignature& s) {
-    int most = kRowBytes / size_of(s.type_c);
+// So many columns of a warpgroup's sums leave together: 128 bytes of elements of that size or all that there are; half of that, and half
+// again, down to 8, where the stages leave too little room. bytes_of: what so many columns take of each warp.
+template <class BytesOf>
+constexpr int columns_together(const KernelConfig& c, const KernelSignature& s, int element_bytes, BytesOf&& bytes_of) {
+    int most = kRowBytes / element_bytes;
     while (most > 8) {
         const int columns = group_n(c) < most ? group_n(c) : most;
-        if (kLeastBoxes * warps_of_consumers(c) * box_bytes(s, columns) <= room_for_results(c, s)) return columns;
+        if (warps_of_consumers(c) * bytes_of(columns) <= room_for_results(c, s)) return columns;
         most /= 2;
     }
     return most;
+}
+// Of 64 rows of sums so many columns leave in each box, and the rest in a narrower one.
+constexpr int sum_columns_of_box(const KernelConfig& c, const KernelSignature& s) {
+    return columns_together(c, s, size_of(s.type_c), [&](int columns) { return kLeastBoxes * box_bytes(s, columns); });
 }
 constexpr int sum_columns_of_rest(const KernelConfig& c, const KernelSignature& s) {
     return group_n(c) % sum_columns_of_box(c, s);
@@ -286,16 +291,16 @@ constexpr int staged_distance(const KernelConfig& c, const KernelSignature& s, i
 constexpr int staged_rows_bytes(const KernelConfig& c, const KernelSignature& s, int sum_columns) {
     return (c.swap_ab ? sum_columns : kWarpRows) * staged_distance(c, s, sum_columns) * staged_bytes(c, s);
 }
-// So many columns of a warpgroup's sums are staged one after the other, and then the rest: 128 bytes or all that there are; half of that,
-// and half again, down to 8, where the stages leave too little room.
+// So many columns of sums are staged one after the other, and then the rest.
 constexpr int staged_columns(const KernelConfig& c, const KernelSignature& s) {
-    int most = kRowBytes / staged_bytes(c, s);
-    while (most > 8) {
-        const int columns = group_n(c) < most ? group_n(c) : most;
-        if (warps_of_consumers(c) * staged_rows_bytes(c, s, columns) <= room_for_results(c, s)) return columns;
-        most /= 2;
-    }
-    return most;
+    return columns_together(c, s, staged_bytes(c, s), [&](int columns) { return staged_rows_bytes(c, s, columns); });
+}
+// Do stages leave too little room to stage rows as wide as they might be?
+constexpr bool stages_narrow_rows(KernelConfig c, const KernelSignature& s) {
+    if (stores_boxes(c, s) || c.cluster > 1) return false;
+    const int columns = staged_columns(c, s);
+    c.stages = 0;
+    return columns < staged_columns(c, s);
 }
 constexpr int staged_tile_bytes(const KernelConfig& c, const KernelSignature& s) {
     if (stores_boxes(c, s)) return boxes_of_warp(c, s) * box_bytes(s, sum_columns_of_box(c, s));

@@ -53,9 +53,6 @@ PlanesOperands planes_operands(const GemmProblem& p, const KernelConfig& config)
 
 namespace {
 
-// How often a matrix may be brought and still count as brought from memory rather than from the L2 cache.
-constexpr i64 kFewTimes = 8;
-
 // Null pointers, which are allowed where nothing is read, stay null.
 const void* advanced(const void* pointer, std::int64_t elements, ElementType type) {
     return pointer ? static_cast<const std::byte*>(pointer) + elements * size_of(type) : nullptr;
@@ -289,83 +286,6 @@ std::int64_t busy_blocks(const LaunchStep& step, const std::byte* arguments) {
     const planes::Operand b = planes::operand_b(args, step.signature);
     const std::int64_t clusters = planes::items(a, args.planes_a) + planes::items(b, args.planes_b);
     return std::min(clusters * step.config.cluster, step.grid);
-}
-
-TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arguments) {
-    WgmmaArgs args;
-    std::memcpy(&args, arguments, sizeof args);
-    const KernelSignature& signature = step.signature;
-    const KernelConfig& config = step.config;
-    const auto offset_of = [&](const TensorMap& map) {
-        return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&map) - reinterpret_cast<const std::byte*>(&args));
-    };
-    TensorMapRequests maps;
-    const auto add = [&](const TensorMapRequest& request) { maps.requests[static_cast<std::size_t>(maps.count++)] = request; };
-    if (wgmma::stores_boxes(config, signature)) {
-        const i64 row_bytes = args.ldc * size_of(signature.type_c);
-        const auto add_boxes = [&](const TensorMap& map, const TensorMap& rest, i64 columns) {
-            TensorMapRequest c{.address = args.c,
-                               .type = signature.type_c,
-                               .rows = args.m,
-                               .columns = columns,
-                               .matrices = args.batch,
-                               .row_bytes = row_bytes,
-                               .matrix_bytes = args.batch > 1 ? args.stride_c * size_of(signature.type_c) : row_bytes};
-            const auto add_map = [&](const TensorMap& of, int sum_columns) {
-                c.offset = offset_of(of);
-                c.box_rows = wgmma::box_rows(config, sum_columns);
-                c.box_columns = wgmma::box_columns(config, sum_columns);
-                add(c);
-            };
-            add_map(map, wgmma::sum_columns_of_box(config, signature));
-            if (const int columns_of_rest = wgmma::sum_columns_of_rest(config, signature); columns_of_rest > 0)
-                add_map(rest, columns_of_rest);
-        };
-        // There is no map of nothing; the kernel then uses none.
-        add_boxes(args.result, args.result_rest,
-                  std::max<i64>(wgmma::whole_chunks(args.n, signature.type_c), 16 / size_of(signature.type_c)));
-        // What is brought may end within a chunk.
-        if (signature.reads_c) add_boxes(args.before, args.before_rest, args.n);
-    }
-    if (args.k == 0) return maps;
-    const auto request = [&](const void* address, ElementType type, bool transposed, i64 outer, i64 ld, i64 stride,
-                             const wgmma::TileLayout& tile, int sharers, i64 times) {
-        const i64 row_bytes = ld * size_of(type);
-        // Where all of the batch share a matrix, the kernel asks for the first.
-        const bool many = args.batch > 1 && stride != 0;
-        const i64 rows = transposed ? args.k : outer;
-        const i64 matrix_bytes = config.planes > 1 ? rows * row_bytes : many ? stride * size_of(type) : row_bytes;
-        return TensorMapRequest{.address = address,
-                                .type = type,
-                                .rows = rows,
-                                .columns = transposed ? outer : args.k,
-                                .matrices = (many ? args.batch : 1) * config.planes,
-                                .row_bytes = row_bytes,
-                                .matrix_bytes = matrix_bytes,
-                                .box_rows = wgmma::slab_rows(tile) / sharers,
-                                .box_columns = wgmma::row_elements(tile),
-                                .reused = times > kFewTimes};
-    };
-    const bool swap = config.swap_ab != 0;
-    const wgmma::TileLayout left = wgmma::left_tile(config, signature);
-    const wgmma::TileLayout right = wgmma::right_tile(config, signature);
-    // How often clusters bring a tile.
-    const i64 times_left = wgmma::clusters_right(config, args.m, args.n);
-    const i64 times_right = wgmma::clusters_left(config, args.m, args.n);
-    const bool along_m = signature.op_a == Operation::transpose;
-    const bool along_n = signature.op_b == Operation::none;
-    // What pads rows along M or N may be brought as well: boxes that end within the map are faster, and it reaches no element of C.
-    const i64 m = along_m && pad::pads_a(config) ? args.lda : args.m;
-    const i64 n = along_n && pad::pads_b(config) ? args.ldb : args.n;
-    TensorMapRequest a = request(args.a, signature.type_a, along_m, m, args.lda, args.stride_a, swap ? right : left,
-                                 swap ? config.multicast_b : config.multicast_a, swap ? times_right : times_left);
-    TensorMapRequest b = request(args.b, signature.type_b, along_n, n, args.ldb, args.stride_b, swap ? left : right,
-                                 swap ? config.multicast_a : config.multicast_b, swap ? times_left : times_right);
-    (swap ? b : a).offset = offset_of(args.left);
-    (swap ? a : b).offset = offset_of(args.right);
-    add(a);
-    add(b);
-    return maps;
 }
 
 }  // namespace tmm

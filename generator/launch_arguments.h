@@ -39,6 +39,5 @@ std::size_t bind_sum_of_parts(const LaunchStep& step, const GemmProblem& problem
 // Of LaunchStep's other pointers.
 std::size_t bind_preparation(const LaunchStep& step, const GemmProblem& problem, const Preparation& preparation, std::byte* arguments);
 std::int64_t busy_blocks(const LaunchStep& step, const std::byte* arguments);
-TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arguments);
 
 }  // namespace tmm

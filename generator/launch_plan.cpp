@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "generator/launch_arguments.h"
+#include "generator/tensor_maps.h"
 #include "tmm/rules.h"
 
 namespace tmm {

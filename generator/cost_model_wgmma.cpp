@@ -50,8 +50,7 @@ constexpr double kStore = 0.38;
 // For each box that a warp's results leave in.
 constexpr double kBox = 0.08;
 constexpr double kSplitBoxes = 1.4;
-// Measured when such tiles were staged by 16 columns and fewer. By 64 and the rest they have not been measured.
-constexpr double kSplitStores = 4.4;
+constexpr double kSplitStores = 2.4;
 constexpr double kTransposedStores = 1.8;
 constexpr double kShiftedPerMicrosecond = 8192;
 constexpr double kShiftedTransposed = 4;

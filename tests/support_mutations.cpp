@@ -19,6 +19,7 @@ constexpr const char* kStream = "tmm/stream.h";
 constexpr const char* kFixup = "tmm/fixup.cuh";
 constexpr const char* kGemv = "tmm/gemv.cuh";
 constexpr const char* kGemvLines = "tmm/gemv_lines.cuh";
+constexpr const char* kFewByMany = "tmm/few_by_many.cuh";
 constexpr const char* kReduce = "tmm/reduce.cuh";
 constexpr const char* kPack = "tmm/pack.cuh";
 constexpr const char* kPad = "tmm/pad.cuh";
@@ -246,14 +247,14 @@ const std::vector<Mutation> kMutations = {
     {kGemv, "no check of the columns", "const int columns_valid = clamp_to_int(many_count - column);", "const int columns_valid = columns;", "gemv rows"},
     {kGemv, "along K: no check of the column", "column + line < many_count ? column + line : many_count - 1", "column + line", "gemv along k"},
     {kGemv, "no check of k", "line < k_valid ? columns_valid : 0", "columns_valid", "gemv rows"},
-    {kGemv, "no check of the row", "row0 + i < few_count ? row0 + i : few_count - 1", "row0 + i", "gemv rows"},
+    {kGemv, "no check of the row", "place.row0 + i < few_count ? place.row0 + i : few_count - 1", "place.row0 + i", "gemv rows"},
     {kGemv, "few rows: no check of k", "!guarded || step < k_valid ? *few_at(k + step, i) : T{}", "*few_at(k + step, i)", "gemv transposed"},
     {kGemv, "peeled: every column inside", "along_k || column + columns <= many_count", "true", "gemv peeled"},
     {kGemv, "peeled: the last phase unchecked", "i64 last = k_end - steps;", "i64 last = k_end - 1;", "gemv peeled"},
     {kGemv, "peeled: the last phase behind the groups unchecked", "for (; k < end; k += config.block_k) {", "for (; k < k_end; k += config.block_k) {", "gemv of 16 bits"},
     {kGemv, "no end of K for the last split", "k_begin + args.k_per_split < args.k ? k_begin + args.k_per_split : args.k", "k_begin + args.k_per_split", "gemv swapped"},
-    {kGemv, "C: no check of the row", "few_index < few_count && many_index < many_count", "many_index < many_count", "gemv rows"},
-    {kGemv, "C: no check of the column", "few_index < few_count && many_index < many_count", "few_index < few_count", "gemv rows"},
+    {kFewByMany, "C: no check of the row", "few_index < few_count<config>(args) && many_index < many_count<config>(args)", "many_index < many_count<config>(args)", "gemv rows"},
+    {kFewByMany, "C: no check of the column", "few_index < few_count<config>(args) && many_index < many_count<config>(args)", "few_index < few_count<config>(args)", "gemv rows"},
     // gemv: indices.
     {kGemvLines, "vector read", "load_vector<access>(source + first)", "load_vector<access>(source)", "gemv peeled"},
     {kGemvLines, "pairs read", "reinterpret_cast<const unsigned*>(source + first)", "reinterpret_cast<const unsigned*>(source)", "gemv of 16 bits"},
@@ -285,13 +286,13 @@ const std::vector<Mutation> kMutations = {
     {kGemv, "column's place", "along_k ? thread / threads_k(config) : thread % threads_n(config)", "along_k ? thread % threads_k(config) : thread / threads_n(config)", "gemv rows"},
     {kGemv, "place of a partial sum, stored", "partial_size + i * config.block_n + thread_n * columns + j]", "partial_size + (thread_n * columns + j) * rows + i]", "gemv rows"},
     {kGemv, "share of a partial sum, stored", "(along_k ? thread_k / 32 : thread_k) * partial_size", "(along_k ? thread_k : thread_k / 32) * partial_size", "gemv rows"},
-    {kGemv, "place of the first partial sum, read", "float sum = partial[i * config.block_n + j];", "float sum = partial[j * rows + i];", "gemv rows"},
-    {kGemv, "place of a partial sum, read", "sum += partial[p * partial_size + i * config.block_n + j];", "sum += partial[p * partial_size + j * rows + i];", "gemv rows"},
-    {kGemv, "row of an element", "swapped ? element % rows : element / config.block_n", "swapped ? element / rows : element % config.block_n", "gemv rows"},
-    {kGemv, "column of an element", "swapped ? element / rows : element % config.block_n", "swapped ? element % rows : element / config.block_n", "gemv rows"},
-    {kGemv, "C's index", ": few_index * ld + many_index)", ": many_index * ld + few_index)", "gemv rows"},
-    {kGemv, "C's index, swapped", "swapped ? many_index * ld + few_index", "swapped ? few_index * ld + many_index", "gemv swapped"},
-    {kGemv, "place of partial results", "(batch * args.split_k + split) * args.m * ld", "(split * args.batch + batch) * args.m * ld", "gemv swapped"},
+    {kFewByMany, "place of the first partial sum, read", "float sum = part[i * config.block_n + j];", "float sum = part[j * config.block_m + i];", "gemv rows"},
+    {kFewByMany, "place of a partial sum, read", "sum += part[p * part_size + i * config.block_n + j];", "sum += part[p * part_size + j * config.block_m + i];", "gemv rows"},
+    {kFewByMany, "row of an element", "swapped ? element % config.block_m : element / config.block_n", "swapped ? element / config.block_m : element % config.block_n", "gemv rows"},
+    {kFewByMany, "column of an element", "swapped ? element / config.block_m : element % config.block_n", "swapped ? element % config.block_m : element / config.block_n", "gemv rows"},
+    {kFewByMany, "C's index", ": few_index * ld + many_index)", ": many_index * ld + few_index)", "gemv rows"},
+    {kFewByMany, "C's index, swapped", "swapped ? many_index * ld + few_index", "swapped ? few_index * ld + many_index", "gemv swapped"},
+    {kFewByMany, "place of partial results", "(place.batch * args.split_k + place.split) * args.m * ld", "(place.split * args.batch + place.batch) * args.m * ld", "gemv swapped"},
 
     // reduce: barriers.
     {kReduce, "no barrier before adding up", "before the first sharer adds them up.\n            __syncthreads();", "before the first sharer adds them up.\n", "reduce shared"},

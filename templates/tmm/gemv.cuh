@@ -21,7 +21,7 @@
 #pragma once
 
 #include "tmm/args.h"
-#include "tmm/epilogue.cuh"
+#include "tmm/few_by_many.cuh"
 #include "tmm/gemv.h"
 #include "tmm/gemv_lines.cuh"
 #include "tmm/previous_kernel.cuh"
@@ -47,30 +47,19 @@ __device__ void kernel(const GemmArgs& args) {
     constexpr int align_few = swapped ? signature.align_b : signature.align_a;
     constexpr int align_many = swapped ? signature.align_a : signature.align_b;
 
-    const i64 few_count = swapped ? args.n : args.m;
-    const i64 many_count = swapped ? args.m : args.n;
+    const i64 few_count = tmm::few_count<config>(args);
+    const i64 many_count = tmm::many_count<config>(args);
     const i64 ld_few = swapped ? args.ldb : args.lda;
     const i64 ld_many = swapped ? args.lda : args.ldb;
-
-    // A grid has fewer than 2^31 blocks.
-    const auto blocks_many = static_cast<unsigned>((many_count + config.block_n - 1) / config.block_n);
-    const auto blocks_few = static_cast<unsigned>((few_count + rows - 1) / rows);
-    const auto splits = static_cast<unsigned>(args.split_k);
-    unsigned rest = blockIdx.x;
-    const i64 column0 = i64{rest % blocks_many} * config.block_n;
-    rest /= blocks_many;
-    const i64 row0 = i64{rest % blocks_few} * rows;
-    rest /= blocks_few;
-    const i64 split = rest % splits;
-    const i64 batch = rest / splits;
-    const T* few = static_cast<const T*>(swapped ? args.b : args.a) + batch * (swapped ? args.stride_b : args.stride_a);
-    const T* many = static_cast<const T*>(swapped ? args.a : args.b) + batch * (swapped ? args.stride_a : args.stride_b);
+    const FewByMany place = place_of_block<config>(args);
+    const T* few = static_cast<const T*>(swapped ? args.b : args.a) + place.batch * (swapped ? args.stride_b : args.stride_a);
+    const T* many = static_cast<const T*>(swapped ? args.a : args.b) + place.batch * (swapped ? args.stride_a : args.stride_b);
 
     const int thread = static_cast<int>(threadIdx.x);
     const int thread_k = along_k ? thread % threads_k(config) : thread / threads_n(config);
     const int thread_n = along_k ? thread / threads_k(config) : thread % threads_n(config);
-    const i64 column = column0 + thread_n * columns;
-    const i64 k_begin = split * args.k_per_split;
+    const i64 column = place.column0 + thread_n * columns;
+    const i64 k_begin = place.split * args.k_per_split;
     const i64 k_end = k_begin + args.k_per_split < args.k ? k_begin + args.k_per_split : args.k;
 
     float sums[rows][columns] = {};
@@ -87,7 +76,7 @@ __device__ void kernel(const GemmArgs& args) {
         return many + (column + line < many_count ? column + line : many_count - 1) * ld_many + k;
     };
     const auto few_at = [&](i64 k, int i) {
-        const i64 row = row0 + i < few_count ? row0 + i : few_count - 1;
+        const i64 row = place.row0 + i < few_count ? place.row0 + i : few_count - 1;
         return few + (few_along_k(config, signature) ? row * ld_few + k : k * ld_few + row);
     };
 
@@ -174,7 +163,7 @@ __device__ void kernel(const GemmArgs& args) {
         if (chunks.last() < last) last = chunks.last();
     }
     if constexpr (few_in_chunks) {
-        const ReadableInChunks<T, true, steps> chunks{few, ld_few, few_count, args.k, row0, row0 + rows};
+        const ReadableInChunks<T, true, steps> chunks{few, ld_few, few_count, args.k, place.row0, place.row0 + rows};
         if (!chunks.from(k_begin)) begin = k_begin + steps;
         if (chunks.last() < last) last = chunks.last();
     }
@@ -245,26 +234,7 @@ __device__ void kernel(const GemmArgs& args) {
     // Every thread's sums are there before they are added up.
     __syncthreads();
 
-    constexpr bool to_workspace = config.split_k > 1;
-    constexpr KernelSignature target = to_workspace ? partial_result_of(signature) : signature;
-    const i64 ld = to_workspace ? workspace_ld(args.n) : args.ldc;
-    using C = Element<target.type_c>;
-    C* c = to_workspace ? static_cast<C*>(args.workspace) + (batch * args.split_k + split) * args.m * ld
-                        : static_cast<C*>(args.c) + batch * args.stride_c;
-    const float alpha = to_workspace ? 1.0f : static_cast<float>(args.alpha);
-    const float beta = to_workspace ? 0.0f : static_cast<float>(args.beta);
-    for (int element = thread; element < partial_size; element += threads(config)) {
-        // Neighbouring threads store neighbouring elements of C.
-        const int i = swapped ? element % rows : element / config.block_n;
-        const int j = swapped ? element / rows : element % config.block_n;
-        const i64 few_index = row0 + i;
-        const i64 many_index = column0 + j;
-        if (few_index < few_count && many_index < many_count) {
-            float sum = partial[i * config.block_n + j];
-            for (int p = 1; p < partials; ++p) sum += partial[p * partial_size + i * config.block_n + j];
-            store_result<target>(c + (swapped ? many_index * ld + few_index : few_index * ld + many_index), sum, alpha, beta);
-        }
-    }
+    store_sums_of_parts<signature, config, partials, threads(config)>(args, place, partial);
     if constexpr (is_strip(config)) end_after_previous_kernel();
 }
 

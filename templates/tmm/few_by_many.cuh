@@ -1,0 +1,77 @@
+// What families share that know the operands by size (gemv.h): which part of few * many a block works on, and how its threads' sums
+// become C.
+#pragma once
+
+#include "tmm/args.h"
+#include "tmm/config.h"
+#include "tmm/epilogue.cuh"
+#include "tmm/signature.h"
+
+namespace tmm {
+
+// A block's first row of few and column of many, its part of K, and the member of the batch.
+struct FewByMany {
+    i64 row0;
+    i64 column0;
+    i64 split;
+    i64 batch;
+};
+
+template <KernelConfig config>
+constexpr bool is_swapped = config.swap_ab != 0;
+
+template <KernelConfig config>
+__device__ inline i64 few_count(const GemmArgs& args) {
+    return is_swapped<config> ? args.n : args.m;
+}
+template <KernelConfig config>
+__device__ inline i64 many_count(const GemmArgs& args) {
+    return is_swapped<config> ? args.m : args.n;
+}
+
+template <KernelConfig config>
+__device__ inline FewByMany place_of_block(const GemmArgs& args) {
+    // A grid has fewer than 2^31 blocks.
+    const auto blocks_many = static_cast<unsigned>((many_count<config>(args) + config.block_n - 1) / config.block_n);
+    const auto blocks_few = static_cast<unsigned>((few_count<config>(args) + config.block_m - 1) / config.block_m);
+    const auto splits = static_cast<unsigned>(args.split_k);
+    FewByMany place;
+    unsigned rest = blockIdx.x;
+    place.column0 = i64{rest % blocks_many} * config.block_n;
+    rest /= blocks_many;
+    place.row0 = i64{rest % blocks_few} * config.block_m;
+    rest /= blocks_few;
+    place.split = rest % splits;
+    place.batch = rest / splits;
+    return place;
+}
+
+// By all threads of the block: adds up so many parts of each sum, in their order, and stores it. part: the first of them in shared memory,
+// block_m rows of block_n, one behind the other.
+template <KernelSignature signature, KernelConfig config, int parts, int threads>
+__device__ inline void store_sums_of_parts(const GemmArgs& args, const FewByMany& place, const float* part) {
+    constexpr int part_size = config.block_m * config.block_n;
+    constexpr bool swapped = is_swapped<config>;
+    constexpr bool to_workspace = config.split_k > 1;
+    constexpr KernelSignature target = to_workspace ? partial_result_of(signature) : signature;
+    const i64 ld = to_workspace ? workspace_ld(args.n) : args.ldc;
+    using C = Element<target.type_c>;
+    C* c = to_workspace ? static_cast<C*>(args.workspace) + (place.batch * args.split_k + place.split) * args.m * ld
+                        : static_cast<C*>(args.c) + place.batch * args.stride_c;
+    const float alpha = to_workspace ? 1.0f : static_cast<float>(args.alpha);
+    const float beta = to_workspace ? 0.0f : static_cast<float>(args.beta);
+    for (int element = static_cast<int>(threadIdx.x); element < part_size; element += threads) {
+        // Neighbouring threads store neighbouring elements of C.
+        const int i = swapped ? element % config.block_m : element / config.block_n;
+        const int j = swapped ? element / config.block_m : element % config.block_n;
+        const i64 few_index = place.row0 + i;
+        const i64 many_index = place.column0 + j;
+        if (few_index < few_count<config>(args) && many_index < many_count<config>(args)) {
+            float sum = part[i * config.block_n + j];
+            for (int p = 1; p < parts; ++p) sum += part[p * part_size + i * config.block_n + j];
+            store_result<target>(c + (swapped ? many_index * ld + few_index : few_index * ld + many_index), sum, alpha, beta);
+        }
+    }
+}
+
+}  // namespace tmm

@@ -7,6 +7,7 @@
 #include "generator/cost_model_gemv.h"
 #include "generator/cost_model_mma.h"
 #include "generator/cost_model_simt.h"
+#include "generator/cost_model_skinny.h"
 #include "generator/cost_model_wgmma.h"
 #include "generator/launch_plan.h"
 #include "generator/occupancy.h"
@@ -102,6 +103,7 @@ double CostModel::alone(const KernelConfig& c) const {
         case family::mma: return mma_estimate(problem_, c, device_);
         case family::simt: return simt_estimate(problem_, c, device_);
         case family::gemv: return gemv_estimate(problem_, c, device_);
+        case family::skinny: return skinny_estimate(problem_, c, device_);
     }
     return teaching_estimate(problem_, c, device_);
 }

@@ -298,12 +298,15 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     const KernelSignature signature = main_signature(problem, config);
     const PhaseLine line = phase_line_on(problem, config, device);
     add(signature, config, extent, grid_of(config, m, n, batch, device) - line.tiles + line.blocks, partials_offset,
-        config.family == family::wgmma ? bind_wgmma : bind_product);
+        config.family == family::wgmma    ? bind_wgmma
+        : config.family == family::skinny ? bind_skinny
+                                          : bind_product);
     plan.steps.back().line = line;
     if (config.family == family::wgmma) {
         plan.steps.back().tensor_maps = wgmma_tensor_maps;
         plan.steps.back().walks = walks(config);
     }
+    if (config.family == family::skinny) plan.steps.back().tensor_maps = skinny_tensor_maps;
     for (const EdgeProduct& edge : edge_products(problem, config))
         add(edge.signature, edge.config, edge.extent, blocks(edge.config, edge.extent.rows, edge.extent.columns, batch), 0, bind_product);
     if (config.planes > 1) {
@@ -346,6 +349,7 @@ std::int64_t longest_rounding_chain(const GemmProblem& problem, const KernelConf
         chain = config.planes > 1 ? wgmma::longest_chain_of_planes(config, chain)
                                   : wgmma::longest_chain(main_signature(problem, config), chain);
     if (config.family == family::mma) chain = mma::longest_chain(chain);
+    if (config.family == family::skinny) chain = skinny::longest_chain(config, chain);
     chain += longest_sum_of_parts(problem, config);
     for (const EdgeProduct& edge : edge_products(problem, config))
         chain = std::max<std::int64_t>(chain, gemv::longest_chain(edge.config, problem.k));

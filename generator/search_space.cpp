@@ -13,6 +13,7 @@
 #include "generator/search_choices.h"
 #include "generator/search_space_fma.h"
 #include "generator/search_space_mma.h"
+#include "generator/search_space_skinny.h"
 #include "generator/search_space_wgmma.h"
 #include "tmm/rules.h"
 
@@ -108,7 +109,7 @@ public:
         const bool beside_wgmma =
             suits_wgmma(problem_, device_) && !multiplies_floats(problem_) && std::min(problem_.m, problem_.n) > kVeryFew;
         const std::size_t share = beside_wgmma ? 5 : 2;
-        std::map<int, std::size_t> crowds{{family::mma, 0}, {family::gemv, 0}};
+        std::map<int, std::size_t> crowds{{family::mma, 0}, {family::gemv, 0}, {family::skinny, 0}};
         if (multiplies_floats(problem_) && problem_.compute != ComputeMode::tf32) crowds.emplace(family::wgmma, 0);
         std::set<int> heard{leader.family};
         const auto why_left_out = [&](const Entry& entry, bool near, std::size_t its_crowd) -> std::string {
@@ -219,9 +220,8 @@ void for_each_wgmma(const GemmProblem& p, const DeviceInfo& device, Visit&& visi
     }
 }
 
-std::optional<std::string> why_no_wgmma(const GemmProblem& p, const DeviceInfo& device) {
+std::optional<std::string> why_no_tma(const GemmProblem& p) {
     constexpr std::int64_t longest = std::int64_t{1} << 40;
-    if (device.emulated || device.compute_capability() != 90) return "wgmma needs compute capability 9.0";
     if (std::max(p.lda, p.stride_a) >= longest / size_of(p.type_a) || std::max(p.ldb, p.stride_b) >= longest / size_of(p.type_b) ||
         std::max(p.ldc, p.stride_c) >= longest / size_of(p.type_c))
         return "TMA takes rows and matrices less than 2^40 bytes apart";
@@ -275,8 +275,10 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
         if (p.compute != ComputeMode::f32) return "products of planes serve compute=f32 alone; f32_strict takes FP32 FMAs only";
     }
     if (c.family != family::naive && std::max({p.m, p.n, p.k}) >= kLargestGrid) return "sizes of 2^31 and more are left to naive";
-    if (c.family == family::wgmma) {
-        if (auto reason = why_no_wgmma(p, device)) return reason;
+    if (c.family == family::wgmma && (device.emulated || device.compute_capability() != 90)) return "wgmma needs compute capability 9.0";
+    if (c.family == family::skinny && !has_tma(device)) return "skinny needs compute capability 9.0 or more";
+    if (c.family == family::wgmma || c.family == family::skinny) {
+        if (auto reason = why_no_tma(p)) return reason;
     }
     if (cluster_size(c) > device.largest_cluster())
         return device.largest_cluster() == 1 ? "clusters need compute capability 9.0"
@@ -291,7 +293,8 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
         return fmt::format("min_blocks = {} blocks of {} threads exceed an SM's {}", c.min_blocks, threads(c), device.max_threads_per_sm);
     if (c.family == family::mma && device.compute_capability() < 80) return "mma.sync of 16 x 8 x 16 needs compute capability 8.0";
     // The accumulators alone, before fragments and addresses; what ptxas needs beyond that shows as spills.
-    const int accumulators = c.family == family::simt ? c.thread_m * c.thread_n : c.family == family::mma ? mma::accumulators(c) : 0;
+    const bool tiles_of_threads = c.family == family::simt || c.family == family::skinny;
+    const int accumulators = tiles_of_threads ? c.thread_m * c.thread_n : c.family == family::mma ? mma::accumulators(c) : 0;
     const int register_limit = std::min(kMostRegisters, device.registers_per_sm / (threads(c) * c.min_blocks));
     if (accumulators + 24 > register_limit)
         return fmt::format("{} accumulators a thread do not fit its {} registers", accumulators, register_limit);
@@ -363,6 +366,7 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
     consider(model.with_better_overlap(fallback_config(problem)));
     if (multiplies_floats(problem))
         for (const KernelConfig& config : simt_configs(problem, device)) consider(model.with_better_overlap(config));
+    for (const KernelConfig& config : skinny_configs(problem, device)) consider(model.with_better_overlap(config));
     for (const KernelConfig& config : gemv_configs(problem, device)) consider(model.with_better_overlap(config));
     if (is_16_bit(problem.type_a)) {
         const KernelSignature signature = signature_of(problem);
@@ -387,6 +391,7 @@ SearchSpace search_space(const GemmProblem& problem, const DeviceInfo& device, E
     };
     add_teaching_families(collector, problem);
     if (multiplies_floats(problem)) add(simt_configs(problem, device));
+    add(skinny_configs(problem, device));
     add(gemv_configs(problem, device));
     for_each_wgmma(problem, device, [&](const KernelConfig& config) { collector.add(config); });
     if (is_16_bit(problem.type_a)) add_mma(collector, problem, device);

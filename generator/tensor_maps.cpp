@@ -11,6 +11,12 @@ namespace {
 // How often a matrix may be brought and still count as brought from memory rather than from the L2 cache.
 constexpr i64 kFewTimes = 8;
 
+// Of the TensorMap within the arguments that hold it.
+template <class Args>
+std::size_t offset_within(const Args& args, const TensorMap& map) {
+    return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&map) - reinterpret_cast<const std::byte*>(&args));
+}
+
 }  // namespace
 
 TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arguments) {
@@ -18,9 +24,6 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
     std::memcpy(&args, arguments, sizeof args);
     const KernelSignature& signature = step.signature;
     const KernelConfig& config = step.config;
-    const auto offset_of = [&](const TensorMap& map) {
-        return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&map) - reinterpret_cast<const std::byte*>(&args));
-    };
     TensorMapRequests maps;
     const auto add = [&](const TensorMapRequest& request) { maps.requests[static_cast<std::size_t>(maps.count++)] = request; };
     if (wgmma::stores_boxes(config, signature)) {
@@ -34,7 +37,7 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
                                .row_bytes = row_bytes,
                                .matrix_bytes = args.batch > 1 ? args.stride_c * size_of(signature.type_c) : row_bytes};
             const auto add_map = [&](const TensorMap& of, int sum_columns) {
-                c.offset = offset_of(of);
+                c.offset = offset_within(args, of);
                 c.box_rows = wgmma::box_rows(config, sum_columns);
                 c.box_columns = wgmma::box_columns(config, sum_columns);
                 add(c);
@@ -83,10 +86,44 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
                                  swap ? config.multicast_b : config.multicast_a, swap ? times_right : times_left);
     TensorMapRequest b = request(args.b, signature.type_b, along_n, n, args.ldb, args.stride_b, swap ? left : right,
                                  swap ? config.multicast_a : config.multicast_b, swap ? times_left : times_right);
-    (swap ? b : a).offset = offset_of(args.left);
-    (swap ? a : b).offset = offset_of(args.right);
+    (swap ? b : a).offset = offset_within(args, args.left);
+    (swap ? a : b).offset = offset_within(args, args.right);
     add(a);
     add(b);
+    return maps;
+}
+
+TensorMapRequests skinny_tensor_maps(const LaunchStep& step, const std::byte* arguments) {
+    SkinnyArgs args;
+    std::memcpy(&args, arguments, sizeof args);
+    const KernelConfig& config = step.config;
+    TensorMapRequests maps;
+    if (args.k == 0) return maps;
+    const auto ceil_divide = [](i64 a, i64 b) { return (a + b - 1) / b; };
+    const auto add = [&](const TensorMap& map, const void* address, i64 rows, i64 ld, i64 stride, int box_rows, i64 times) {
+        constexpr int element_bytes = 4;
+        // Where all of the batch share a matrix, the kernel asks for the first.
+        const bool many = args.batch > 1 && stride != 0;
+        const i64 row_bytes = ld * element_bytes;
+        maps.requests[static_cast<std::size_t>(maps.count++)] = TensorMapRequest{.offset = offset_within(args, map),
+                                                                                 .address = address,
+                                                                                 .type = ElementType::f32,
+                                                                                 .rows = rows,
+                                                                                 .columns = args.k,
+                                                                                 .matrices = many ? args.batch : 1,
+                                                                                 .row_bytes = row_bytes,
+                                                                                 .matrix_bytes = many ? stride * element_bytes : row_bytes,
+                                                                                 .box_rows = box_rows,
+                                                                                 .box_columns = config.block_k,
+                                                                                 .reused = times > kFewTimes};
+    };
+    const bool swap = config.swap_ab != 0;
+    const i64 blocks_few = ceil_divide(swap ? args.n : args.m, config.block_m);
+    const i64 blocks_many = ceil_divide(swap ? args.m : args.n, config.block_n);
+    add(swap ? args.many : args.few, args.a, args.m, args.lda, args.stride_a, swap ? config.block_n : config.block_m,
+        swap ? blocks_few : blocks_many);
+    add(swap ? args.few : args.many, args.b, args.n, args.ldb, args.stride_b, swap ? config.block_m : config.block_n,
+        swap ? blocks_many : blocks_few);
     return maps;
 }
 

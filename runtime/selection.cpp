@@ -28,7 +28,7 @@ constexpr double kWorthFollowing = 1.05;
 
 bool computes_on_cuda_cores(const KernelConfig& config) {
     return config.family == family::naive || config.family == family::tiled || config.family == family::simt ||
-           config.family == family::gemv;
+           config.family == family::gemv || config.family == family::skinny;
 }
 
 // Who asks for TF32 wants its speed: where tensor cores multiply it, a guess at those is faster than what won in FP32.

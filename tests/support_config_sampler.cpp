@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "generator/search_space.h"
+#include "generator/search_space_skinny.h"
 
 namespace tmm::testing {
 namespace {
@@ -86,12 +87,17 @@ constexpr std::array kFamilies = {
     Family{family::simt, boundary::peeled, Types::tf32},
     Family{family::wgmma, boundary::hardware, Types::tf32},
     Family{family::wgmma, boundary::hardware, Types::tf32},
+    Family{family::skinny, boundary::hardware},
+    Family{family::skinny, boundary::hardware, Types::tf32},
 };
 
 std::vector<Family> families_of(const DeviceInfo& device) {
     std::vector<Family> families;
-    for (const Family& family : kFamilies)
-        if (family.family != family::wgmma || (device.compute_capability() == 90 && !device.emulated)) families.push_back(family);
+    for (const Family& family : kFamilies) {
+        if (family.family == family::wgmma && (device.compute_capability() != 90 || device.emulated)) continue;
+        if (family.family == family::skinny && !has_tma(device)) continue;
+        families.push_back(family);
+    }
     return families;
 }
 
@@ -171,6 +177,20 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
                 c.pack_ab = c.trim = 0;
             }
             break;
+        case family::skinny: {
+            const int lanes_m = draw.of(std::array{1, 2, 4});
+            c.thread_m = draw.of(std::array{1, 2, 4, 8, 16});
+            c.thread_n = draw.of(std::array{1, 2, 3, 4, 7, 8});
+            c.block_m = c.thread_m * lanes_m;
+            c.block_n = c.thread_n * 4 / lanes_m * draw.of(std::array{1, 1, 2, 3});
+            c.block_k = draw.of(std::array{64, 96, 128, 256});
+            c.slice_k = draw.of(std::array{1, 2, 4, 8});
+            c.stages = draw.of(std::array{3, 4, 5, 8});
+            c.vector_width = 4;
+            c.split_k = draw.of(std::array{1, 1, 2, 5});
+            c.swap_ab = draw.below(2);
+            break;
+        }
         default:
             c.block_m = draw.of(std::array{1, 2, 3, 4, 8, 16});
             c.thread_n = family.types == Types::floats ? draw.of(std::array{1, 2, 4}) : draw.of(std::array{1, 2, 4, 8});
@@ -269,13 +289,19 @@ std::vector<Sample> sample_configs(const SamplerOptions& options, const DeviceIn
     for (int i = 0; i < options.count; ++i) {
         const Family family = families[static_cast<std::size_t>(i) % families.size()];
         const int round = i / static_cast<int>(families.size());
-        const int ops = round % 4;
+        // Of the first alone both operands' rows run along K, and of these alone all start at multiples of 16 bytes.
+        const bool skinny = family.family == family::skinny;
+        const int ops = skinny ? 1 : round % 4;
         // Neighbours in the list and in time have different types.
         const ElementType narrow = (i + round) % 2 == 0 ? ElementType::f16 : ElementType::bf16;
         const ElementType type = family.types == Types::floats || family.types == Types::tf32 ? ElementType::f32 : narrow;
         const ComputeMode compute = family.types == Types::tf32 ? ComputeMode::tf32 : ComputeMode::f32;
         const ElementType type_c = family.types == Types::narrow_to_float ? ElementType::f32 : type;
-        const std::vector<int>& layout = rows[next_row++ % rows.size()];
+        std::vector<int> layout = rows[next_row++ % rows.size()];
+        if (skinny) {
+            layout[alignment] = kLevels[alignment] - 1;
+            for (const Factor pad : {pad_a, pad_b}) layout[pad] %= 2;
+        }
         for (;;) {
             Sample sample{.config = draw_config(family, draw, options.largest_block), .problems = {}};
             if (device.overlaps_kernels()) sample.config.overlap = draw.below(2);

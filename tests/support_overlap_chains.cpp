@@ -26,6 +26,8 @@ const std::vector<OverlapChain>& overlap_chains() {
         {"130x130x130",
          "family=simt,block_m=64,block_n=64,block_k=16,thread_m=8,thread_n=4,stages=2,vector_width=4,boundary=peeled,trim=1"},
         {"16x16x16", "family=gemv,block_m=16,block_n=32,block_k=64,thread_n=2,stages=2,vector_width=4,boundary=peeled"},
+        {"16x200x200 ops=nt",
+         "family=skinny,block_m=16,block_n=32,block_k=64,thread_m=8,thread_n=4,stages=3,vector_width=4,boundary=hardware,slice_k=2"},
         {"200x200x200 dtype=bf16",
          "family=mma,block_m=64,block_n=64,block_k=32,stages=3,async_copy=1,vector_width=8,boundary=peeled,warps_m=2,warps_n=2"},
         {"1000x1000x1000 dtype=bf16", "family=wgmma,block_m=64,block_n=128,block_k=64,stages=6,vector_width=8,boundary=hardware"},

@@ -19,7 +19,8 @@ inline constexpr int scan = 9;     // no kernel any more: planes finds the large
 inline constexpr int planes = 10;  // floats written as sums of 16-bit numbers; a step of plans that multiply those
 inline constexpr int rescue = 11;  // simt where planes did not fit; a step of such plans
 inline constexpr int fixup = 12;   // the sum of the parts of tiles that stream-K's blocks share; a step of such plans
-inline constexpr int count = 13;
+inline constexpr int skinny = 13;  // few rows and many columns along K, brought by TMA, multiplied by FMAs
+inline constexpr int count = 14;
 }  // namespace family
 
 namespace boundary {
@@ -83,8 +84,8 @@ struct Parameter {
     const char* help;
 };
 
-inline constexpr const char* kFamilyNames[] = {"naive", "tiled", "simt", "gemv",   "reduce", "pack", "wgmma",
-                                               "mma",   "pad",   "scan", "planes", "rescue", "fixup"};
+inline constexpr const char* kFamilyNames[] = {"naive", "tiled", "simt", "gemv",   "reduce", "pack",  "wgmma",
+                                               "mma",   "pad",   "scan", "planes", "rescue", "fixup", "skinny"};
 inline constexpr const char* kBoundaryNames[] = {"exact", "guarded", "peeled", "hardware"};
 
 inline constexpr Parameter kParameters[] = {

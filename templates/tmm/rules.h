@@ -11,6 +11,7 @@
 #include "tmm/reduce.h"
 #include "tmm/rescue.h"
 #include "tmm/simt.h"
+#include "tmm/skinny.h"
 #include "tmm/tiled.h"
 #include "tmm/wgmma.h"
 
@@ -30,6 +31,7 @@ constexpr int threads(const KernelConfig& c) {
         case family::planes: return planes::threads(c);
         case family::rescue: return rescue::threads(c);
         case family::fixup: return fixup::threads(c);
+        case family::skinny: return skinny::threads(c);
     }
     return 0;
 }
@@ -48,6 +50,7 @@ constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
         case family::planes: return planes::shared_bytes(c, s);
         case family::rescue: return rescue::shared_bytes(c, s);
         case family::fixup: return fixup::shared_bytes(c, s);
+        case family::skinny: return skinny::shared_bytes(c, s);
     }
     return 0;
 }
@@ -68,6 +71,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
         case family::planes: return planes::first_violation(c, s);
         case family::rescue: return rescue::first_violation(c, s);
         case family::fixup: return fixup::first_violation(c, s);
+        case family::skinny: return skinny::first_violation(c, s);
     }
     return "no such family";
 }
@@ -87,6 +91,7 @@ constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
         case family::wgmma: return wgmma::blocks(c, m, n, batch);
         case family::reduce: return reduce::blocks(c, m, n, batch);
         case family::mma: return mma::blocks(c, m, n, batch);
+        case family::skinny: return skinny::blocks(c, m, n, batch);
     }
     return 0;
 }
@@ -99,6 +104,7 @@ constexpr double loads_per_phase(const KernelConfig& c) {
         case family::simt: return static_cast<double>(c.block_k) * (c.block_m + c.block_n) / simt::threads(c);
         case family::gemv: return static_cast<double>(gemv::k_step(c)) * (c.thread_n + c.block_m);
         case family::mma: return static_cast<double>(c.block_k) * (c.block_m + c.block_n) / mma::threads(c);
+        case family::skinny: return static_cast<double>(c.block_k) * (c.block_m + c.block_n) / skinny::threads(c);
     }
     return 0;
 }

@@ -1,4 +1,4 @@
-#include "support_wgmma_faults.h"
+#include "support_tma_faults.h"
 
 #include <stdexcept>
 #include <string>
@@ -42,11 +42,18 @@ constexpr const char* kFragments = "block_m=64,block_n=64,block_k=32,stages=2,sw
 constexpr const char* kFloatsAlongN = "1400x1400x41 compute=tf32 align=16 lda=44";
 constexpr const char* kFloats = "70x130x333";
 constexpr const char* kFloatsOfOneTile = "70x130x61";
+// Of the skinny family: more tiles than stages, several warps of a slice, rows and columns beyond the matrices; and parts of K, of a batch.
+constexpr const char* kSkinny =
+    "family=skinny,vector_width=4,boundary=hardware,block_m=4,block_n=32,block_k=64,thread_m=4,thread_n=4,stages=3,slice_k=2";
+constexpr const char* kSkinnyParts =
+    "family=skinny,vector_width=4,boundary=hardware,block_m=8,block_n=16,block_k=64,thread_m=4,thread_n=4,stages=3,slice_k=2,split_k=2";
+constexpr const char* kFewRows = "3x70x612 ops=nt align=16";
+constexpr const char* kFewRowsOfBatch = "7x30x612 ops=nt batch=2 align=16";
 
 }  // namespace
 
-const std::vector<WgmmaFault>& wgmma_faults() {
-    static const std::vector<WgmmaFault> faults = {
+const std::vector<TmaFault>& tma_faults() {
+    static const std::vector<TmaFault> faults = {
         {"tiles are read before they have landed", "tmm/wgmma.cuh", "pipeline.wait_full();", "", kPlain, kPaddedRows},
         {"a tile's first product is added to what the sums held", "tmm/wgmma.cuh", "adds_to_sums(config, signature, tile, k)", "true",
          kTwoBoxes, kManyTilesOfBoxes},
@@ -128,19 +135,40 @@ const std::vector<WgmmaFault>& wgmma_faults() {
          kPaddedRows, false},
         {"parts are summed before they are there", "tmm/wgmma.cuh", "// Every block's part is there.\n                ptx::cluster_sync();",
          "", kParts, kPaddedRows},
+        {"skinny: tiles are read before they have landed", "tmm/skinny.cuh", "wait(full_ + stage, tile / config.stages);", "", kSkinny,
+         kFewRows},
+        {"skinny: the wrong phase is waited for", "tmm/skinny.cuh", "wait(full_ + stage, tile / config.stages);",
+         "wait(full_ + stage, tile / config.stages + 1);", kSkinny, kFewRows},
+        {"skinny: tiles land where others are still read", "tmm/skinny.cuh",
+         "if (tile >= config.stages) wait(empty_ + stage, tile / config.stages - 1);", "", kSkinny, kFewRows},
+        {"skinny: a stage is free when one lane has read it", "tmm/skinny.cuh", "__syncwarp();\n        if (threadIdx.x % 32 == 0) ptx",
+         "if (threadIdx.x % 32 == 0) ptx", kSkinny, kFewRows},
+        {"skinny: fewer bytes are announced than land", "tmm/skinny.cuh", "full_ + stage, stage_bytes(config)",
+         "full_ + stage, stage_bytes(config) / 2", kSkinny, kFewRows},
+        {"skinny: sums take the place of tiles that are still read", "tmm/skinny.cuh", "__syncthreads();\n    const int slice",
+         "const int slice", kSkinny, kFewRows},
+        {"skinny: slices are added up before they are there", "tmm/skinny.cuh", "__syncthreads();\n    store_sums_of_parts",
+         "store_sums_of_parts", kSkinny, kFewRows},
+        {"skinny: every part of K begins at 0", "tmm/skinny.cuh", "static_cast<int>(place.split * args.k_per_split) + tile", "tile",
+         kSkinnyParts, kFewRowsOfBatch},
+        {"skinny: the batch's first matrix is everyone's", "tmm/skinny.cuh", "!= 0 ? static_cast<int>(place.batch) : 0;", "!= 0 ? 0 : 0;",
+         kSkinnyParts, kFewRowsOfBatch},
+        {"skinny: lanes give away the half that they keep", "tmm/skinny.cuh", "takes_second ? sums[i] : sums[half + i]",
+         "takes_second ? sums[half + i] : sums[i]", kSkinny, kFewRows},
     };
     return faults;
 }
 
-GemmProblem problem_of(const WgmmaFault& fault) {
+GemmProblem problem_of(const TmaFault& fault) {
     return parse_shape(fault.shape).problem;
 }
 
-KernelConfig config_of(const WgmmaFault& fault) {
-    return parse_config("family=wgmma,vector_width=8,boundary=hardware," + std::string(fault.config));
+KernelConfig config_of(const TmaFault& fault) {
+    const std::string text = fault.config;
+    return parse_config(text.rfind("family=", 0) == 0 ? text : "family=wgmma,vector_width=8,boundary=hardware," + text);
 }
 
-TemplateFiles with_fault(const WgmmaFault& fault, TemplateFiles files) {
+TemplateFiles with_fault(const TmaFault& fault, TemplateFiles files) {
     std::string& text = files.at(fault.file);
     const std::size_t at = text.find(fault.text);
     if (at == std::string::npos) throw std::logic_error(std::string(fault.file) + " has no text to plant: " + fault.what);

@@ -1,5 +1,5 @@
-// Kernels of Hopper's tensor cores on the emulated device, which does what TMA, barriers in shared memory and wgmma do as late as a wait
-// allows: sampled configs, held against the references as on a GPU.
+// Kernels that TMA serves, of wgmma and skinny, on the emulated device, which does what TMA, barriers in shared memory and wgmma do as late
+// as a wait allows: sampled configs, held against the references as on a GPU.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -19,20 +19,21 @@
 #include "runtime/host_device.h"
 #include "support_correctness.h"
 #include "support_temporary_directory.h"
-#include "support_wgmma_faults.h"
+#include "support_tma_faults.h"
 #include "tuner/verification.h"
 
 using namespace tmm;
 using namespace tmm::testing;
 
-TEST_CASE("sampled configs of wgmma are right on the emulated device") {
+namespace {
+
+void check_sampled_configs(int of_family, std::size_t most) {
     const std::uint64_t seed = test_seed();
-    const auto most = static_cast<std::size_t>(test_setting("CONFIGS", 12));
     // Of so few SMs that most blocks have several tiles to walk over.
     DeviceInfo h200 = assumed_device("90");
     h200.sm_count = 2;
     std::vector<Sample> samples = sample_configs({.seed = seed, .count = 600, .problems_per_config = 2}, h200);
-    samples.erase(std::remove_if(samples.begin(), samples.end(), [](const Sample& s) { return s.config.family != family::wgmma; }),
+    samples.erase(std::remove_if(samples.begin(), samples.end(), [&](const Sample& s) { return s.config.family != of_family; }),
                   samples.end());
     samples.resize(std::min(samples.size(), most));
     const std::vector<std::shared_ptr<Device>> devices = {make_host_device_for(h200, "ascending"),
@@ -40,10 +41,8 @@ TEST_CASE("sampled configs of wgmma are right on the emulated device") {
     check_samples(samples, devices, h200, seed, "in two thread orders");
 }
 
-namespace {
-
 // What is wrong with products of the config, by kernels from these templates; empty where nothing is.
-std::string wrong_with(const WgmmaFault& fault, const TemplateFiles& files) {
+std::string wrong_with(const TmaFault& fault, const TemplateFiles& files) {
     const DeviceInfo h200 = assumed_device("90");
     const TemporaryDirectory directory;
     const GemmProblem problem = problem_of(fault);
@@ -64,6 +63,14 @@ std::string wrong_with(const WgmmaFault& fault, const TemplateFiles& files) {
 }
 
 }  // namespace
+
+TEST_CASE("sampled configs of wgmma are right on the emulated device") {
+    check_sampled_configs(family::wgmma, static_cast<std::size_t>(test_setting("CONFIGS", 12)));
+}
+
+TEST_CASE("sampled configs of skinny are right on the emulated device") {
+    check_sampled_configs(family::skinny, static_cast<std::size_t>(test_setting("CONFIGS", 12)));
+}
 
 TEST_CASE("results leave in boxes of every width, and by whole chunks where rows are unaligned") {
     struct Case {
@@ -202,21 +209,21 @@ TEST_CASE("where nothing is multiplied, C becomes zeros, or beta times what it h
         }
     }
     CHECK(wrong_without_product("70x136x90 compute=tf32 align=16 lda=92", ",block_n=64,block_k=32,swap_ab=1", unset) == "");
-    const WgmmaFault forgotten{.what = "what nothing was added to is stored",
-                               .file = "tmm/wgmma_boxes.cuh",
-                               .text = "item.tiles == 0",
-                               .instead = "false",
-                               .config = "",
-                               .shape = ""};
+    const TmaFault forgotten{.what = "what nothing was added to is stored",
+                             .file = "tmm/wgmma_boxes.cuh",
+                             .text = "item.tiles == 0",
+                             .instead = "false",
+                             .config = "",
+                             .shape = ""};
     CHECK(wrong_without_product(kPlain, tile, with_fault(forgotten, unset)).find("C[0][0]") != std::string::npos);
 }
 
 // What no emulation shows is left out: a missing wait for the kernel before (griddepcontrol.wait), for kernels run one after the other
 // here, and a missing fence of barriers just made (fence.mbarrier_init).
-TEST_CASE("each fault in how wgmma's threads, barriers and copies meet is found on the emulated device") {
+TEST_CASE("each fault in how threads, barriers and copies meet is found on the emulated device") {
     const TemplateFiles unset = templates_with_unset_sums();
     std::set<std::pair<std::string, std::string>> seen_right;
-    for (const WgmmaFault& fault : wgmma_faults()) {
+    for (const TmaFault& fault : tma_faults()) {
         CAPTURE(std::string(fault.what));
         if (seen_right.insert({fault.config, fault.shape}).second) CHECK(wrong_with(fault, unset) == "");
         const std::string found = wrong_with(fault, with_fault(fault, unset));

@@ -1,4 +1,5 @@
-// Faults in how wgmma's threads, barriers and copies meet, to be planted in its templates: each must show in results.
+// Faults in how the threads, barriers and copies of kernels that TMA serves meet, to be planted in their templates: each must show in
+// results.
 #pragma once
 
 #include <vector>
@@ -9,24 +10,24 @@
 
 namespace tmm::testing {
 
-struct WgmmaFault {
+struct TmaFault {
     const char* what;
     const char* file;
     const char* text;
     const char* instead;
-    // Without what all have in common.
+    // Of wgmma without what all have in common; of others whole.
     const char* config;
     const char* shape;
     // The hardware lets some pass: what is not waited for is there all the same. Of planes, ptxas puts back a wait that lacks (C7517).
     bool seen_on_gpu = true;
 };
 
-const std::vector<WgmmaFault>& wgmma_faults();
+const std::vector<TmaFault>& tma_faults();
 
-GemmProblem problem_of(const WgmmaFault& fault);
-KernelConfig config_of(const WgmmaFault& fault);
+GemmProblem problem_of(const TmaFault& fault);
+KernelConfig config_of(const TmaFault& fault);
 // The templates with it. Throws std::logic_error where its text is in them no more.
-TemplateFiles with_fault(const WgmmaFault& fault, TemplateFiles files = active_templates());
+TemplateFiles with_fault(const TmaFault& fault, TemplateFiles files = active_templates());
 // The active templates, where sums that nothing has set are NaN instead of what the host's stack holds.
 TemplateFiles templates_with_unset_sums();
 

@@ -1,5 +1,5 @@
-// Faults planted in wgmma's kernels, on a GPU: whether the tuner's verification finds them. No tool sees all of what TMA, mbarriers and
-// wgmma do, so that results have to tell. Each runs in a process of its own, for some never end and others take the context with them.
+// Faults planted in kernels that TMA serves, on a GPU: whether the tuner's verification finds them. No tool sees all of what TMA, mbarriers
+// and wgmma do, so that results have to tell. Each runs in a process of its own, for some never end and others take the context with them.
 // TMM_TEST_SECONDS ends it early; it then says with which fault TMM_TEST_FIRST goes on.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 #include "runtime/executable_plan.h"
 #include "support_correctness.h"
 #include "support_temporary_directory.h"
-#include "support_wgmma_faults.h"
+#include "support_tma_faults.h"
 #include "tuner/verification.h"
 
 using namespace tmm;
@@ -36,7 +36,7 @@ bool has_hopper() {
     return gpu_count() > 0 && open_device(0)->info().compute_capability() == 90;
 }
 
-int run_planted(const WgmmaFault& fault, bool planted) {
+int run_planted(const TmaFault& fault, bool planted) {
     const TemporaryDirectory directory;
     try {
         const auto device = open_device(0);
@@ -60,7 +60,7 @@ std::string outcome_of(std::size_t fault, bool planted) {
     const pid_t child = fork();
     if (child == 0) {
         setenv(kVariable, fmt::format("{}{}", planted ? "" : "-", fault).c_str(), 1);
-        execl("/proc/self/exe", "gpu_wgmma_faults", nullptr);
+        execl("/proc/self/exe", "gpu_tma_faults", nullptr);
         _exit(127);
     }
     const auto end = std::chrono::steady_clock::now() + kPatience;
@@ -85,14 +85,14 @@ std::string outcome_of(std::size_t fault, bool planted) {
 }  // namespace
 
 TEST_CASE("each planted fault is found in results") {
-    const auto& faults = wgmma_faults();
+    const auto& faults = tma_faults();
     if (const char* planted = std::getenv(kVariable)) {
         const std::string text = planted;
         const bool is_planted = !text.starts_with("-");
         std::_Exit(run_planted(faults.at(std::stoul(text.substr(is_planted ? 0 : 1))), is_planted));
     }
     if (!has_hopper()) {
-        MESSAGE("skipped: wgmma runs on compute capability 9.0 only");
+        MESSAGE("skipped: these kernels run on compute capability 9.0 only");
         return;
     }
     const auto start = std::chrono::steady_clock::now();

@@ -1,0 +1,91 @@
+#include "generator/search_space_skinny.h"
+
+#include <algorithm>
+
+#include "generator/search_choices.h"
+#include "tmm/skinny.h"
+
+namespace tmm {
+namespace {
+
+// Of the few rows, or columns. Where there are more, simt's tiles are faster.
+constexpr std::int64_t kMostRows = 48;
+
+struct RowsOfWarp {
+    int thread_m, block_m;
+};
+constexpr RowsOfWarp kRows[] = {{2, 2}, {4, 4}, {4, 8}, {8, 8}, {12, 12}, {8, 16}, {16, 16}, {12, 24}, {16, 32}, {8, 32}, {12, 48}};
+
+constexpr int kMostSums = 128;
+constexpr int kFewestSums = 16;
+constexpr int kFewestThreads = 128;
+constexpr int kMostThreads = 512;
+constexpr int kMostColumns = 128;
+constexpr int kDepths[] = {64, 128, 256};
+constexpr int kStages[] = {3, 4, 6, 8};
+constexpr int kSlices[] = {1, 2, 4, 8};
+
+// The part of the SMs' time in which they have work, where all blocks take as long.
+constexpr double kWellFilled = 0.8;
+
+std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+
+}  // namespace
+
+bool has_tma(const DeviceInfo& device) {
+    return !device.emulated && device.compute_capability() >= 90;
+}
+
+std::vector<KernelConfig> skinny_configs(const GemmProblem& p, const DeviceInfo& device) {
+    std::vector<KernelConfig> configs;
+    const bool swap = p.m > p.n;
+    const std::int64_t few = swap ? p.n : p.m;
+    const std::int64_t many = swap ? p.m : p.n;
+    if (!has_tma(device) || few > kMostRows || p.type_a != ElementType::f32) return configs;
+    const auto add_tile = [&](KernelConfig config) {
+        for (const int slices : kSlices) {
+            config.slice_k = slices;
+            const int block_threads = skinny::threads(config);
+            if (block_threads < kFewestThreads || block_threads > kMostThreads) continue;
+            const std::int64_t tiles = ceil_divide(few, config.block_m) * ceil_divide(many, config.block_n) * p.batch;
+            for (const int depth : kDepths) {
+                config.block_k = depth;
+                for (const int split : split_choices(p, device, tiles, depth)) {
+                    config.split_k = split;
+                    if (filled_places(tiles * split, device) < kWellFilled) continue;
+                    for (const int stages : kStages) {
+                        config.stages = stages;
+                        if (!skinny::first_violation(config, signature_of(p)) &&
+                            skinny::shared_bytes(config, signature_of(p)) <= device.shared_bytes_per_block)
+                            configs.push_back(config);
+                    }
+                }
+            }
+        }
+    };
+    for (const RowsOfWarp& rows : kRows) {
+        // Rows beyond what there are cost time; columns read again and again cost more.
+        if (rows.block_m >= 2 * few || few > rows.block_m) continue;
+        for (int thread_n = 1; thread_n <= 16; ++thread_n) {
+            const int sums = rows.thread_m * thread_n;
+            if (sums < kFewestSums || sums > kMostSums) continue;
+            KernelConfig config{.family = family::skinny,
+                                .block_m = rows.block_m,
+                                .thread_m = rows.thread_m,
+                                .thread_n = thread_n,
+                                .vector_width = skinny::kVector,
+                                .boundary = boundary::hardware,
+                                .swap_ab = swap ? 1 : 0};
+            const int columns_of_warp = thread_n * skinny::lanes_n(config);
+            for (const int warps : {1, 2, 3, 4}) {
+                config.block_n = warps * columns_of_warp;
+                if (config.block_n <= kMostColumns) add_tile(config);
+            }
+        }
+    }
+    return configs;
+}
+
+}  // namespace tmm

@@ -11,24 +11,26 @@
 namespace tmm {
 namespace {
 
-constexpr double kClocksPerMicrosecond = 1.9e3;
+constexpr double kClocksPerMicrosecond = 1.98e3;
 constexpr double kSchedulers = 4;
-constexpr double kMemoryBytesPerMicrosecond = 4.4e6;
-// Until a stage that is asked for has come.
-constexpr double kLatency = 0.78;
-// Issue slots of a warp: of an FMA, two of whose operands often stand in one bank; of a tile.
-constexpr double kSlotsOfFma = 1.3;
-constexpr double kSlotsOfTile = 136;
-// With few warps: how much longer, with 8 on an SM; and how much longer than its slots a warp alone takes.
-constexpr double kFewWarps = 0.13;
-constexpr double kChain = 1.38;
+constexpr double kMemoryBytesPerMicrosecond = 4.6e6;
+// Until a stage that is asked for has come, and of each byte of it.
+constexpr double kLatency = 0.524;
+constexpr double kLatencyOfByte = 9.9e-6;
+// Issue slots of a warp: of an FMA, of a vector that it reads, of a tile.
+constexpr double kSlotsOfFma = 1.1;
+constexpr double kSlotsOfVector = 1.69;
+constexpr double kSlotsOfTile = 141;
+// With few warps: how much longer, with 8 on an SM; and the part of its slots that a warp alone takes at least.
+constexpr double kFewWarps = 0.22;
+constexpr double kChain = 0.73;
 // Clocks of shared memory for a warp's vector.
-constexpr double kClocksOfVector = 4.4;
-constexpr double kNorm = 3.57;
-constexpr double kFixed = 1.56;
+constexpr double kClocksOfVector = 4.55;
+constexpr double kNorm = 4.67;
+constexpr double kFixed = 0.815;
 // Of a block that no other goes on beside: its first tile and the sums of lanes and slices; and of each byte of a stage.
-constexpr double kFill = 3.42;
-constexpr double kFillByte = 2.67e-5;
+constexpr double kFill = 1.82;
+constexpr double kFillOfByte = 1.02e-5;
 constexpr double kReduce = 2.45;
 constexpr double kReducedBytesPerMicrosecond = 8.18e6;
 constexpr double kPartialBytes = 4;
@@ -53,14 +55,15 @@ double skinny_estimate(const GemmProblem& p, const KernelConfig& c, const Device
 
     const double lines = static_cast<double>(skinny::slice_depth(c)) / skinny::kLine;
     const double vectors = lines * (c.thread_m + c.thread_n);
-    const double slots = lines * skinny::kVector * c.thread_m * c.thread_n * kSlotsOfFma + vectors + kSlotsOfTile;
+    const double slots = lines * skinny::kVector * c.thread_m * c.thread_n * kSlotsOfFma + vectors * kSlotsOfVector + kSlotsOfTile;
     const double issuing = warps * slots / kSchedulers * (1 + kFewWarps * 8 / (at_once * warps));
     const double reading = warps * vectors * kClocksOfVector;
     const double multiplying = tiles * std::max(busiest * std::max(issuing, reading), waves * slots * kChain) / kClocksPerMicrosecond;
-    const double waiting = busiest * tiles / (at_once * (c.stages - skinny::refill_behind(c))) * kLatency;
+    const double latency = kLatency + kLatencyOfByte * skinny::stage_bytes(c);
+    const double waiting = busiest * tiles / (at_once * (c.stages - skinny::refill_behind(c))) * latency;
 
     const double together = std::pow(std::pow(memory, kNorm) + std::pow(multiplying, kNorm) + std::pow(waiting, kNorm), 1 / kNorm);
-    const double filling = kFill * waves + kFillByte * skinny::stage_bytes(c);
+    const double filling = kFill * waves + kFillOfByte * skinny::stage_bytes(c);
     return kFixed + filling + together + (partials > 0 ? kReduce + partials / kReducedBytesPerMicrosecond : 0);
 }
 

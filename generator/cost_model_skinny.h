@@ -8,7 +8,9 @@
 namespace tmm {
 
 // Microseconds of a valid config's whole plan: memory's time, that of the instructions and that of the stages that are waited for, of which
-// the longest counts most, and what a block's first tile and its sums take alone.
+// the longest counts most, and what a block's first tile and its sums take alone. The constants are fitted to 2,142 configs of 10 problems
+// of 4 to 40 rows on an H200: of two that differ by more than 3% it puts the faster first in 79 of 100, and the fastest of its first 8
+// was at most 0.7% slower than the fastest of all.
 double skinny_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
 }  // namespace tmm

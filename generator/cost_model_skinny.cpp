@@ -26,6 +26,7 @@ constexpr double kFewWarps = 0.22;
 constexpr double kChain = 0.73;
 // Clocks of shared memory for a warp's vector.
 constexpr double kClocksOfVector = 4.55;
+// Between 1, where the three are added up, and infinity, where the longest counts alone.
 constexpr double kNorm = 4.67;
 constexpr double kFixed = 0.815;
 // Of a block that no other goes on beside: its first tile and the sums of lanes and slices; and of each byte of a stage.
@@ -34,8 +35,17 @@ constexpr double kFillOfByte = 1.02e-5;
 constexpr double kReduce = 2.45;
 constexpr double kReducedBytesPerMicrosecond = 8.18e6;
 constexpr double kPartialBytes = 4;
+constexpr int kAddresses = 24;
+// Where there is room, ptxas takes more.
+constexpr int kTakenBeyond = 24;
+// Of a thread.
+constexpr int kMostRegisters = 255;
 
 }  // namespace
+
+int skinny_registers(const KernelConfig& c) {
+    return c.thread_m * c.thread_n + skinny::kVector * (c.thread_n + skinny::kRowsAhead + 1) + kAddresses;
+}
 
 double skinny_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     const auto [m, n, k, batch] =
@@ -45,7 +55,7 @@ double skinny_estimate(const GemmProblem& p, const KernelConfig& c, const Device
 
     const KernelSignature signature = main_signature(p, c);
     const double warps = skinny::warps(c);
-    const int registers = std::min(255, 60 + c.thread_m * c.thread_n + 4 * c.thread_n);
+    const int registers = std::min(kMostRegisters, skinny_registers(c) + kTakenBeyond);
     const double resident =
         std::max(c.min_blocks, blocks_per_sm(device, skinny::threads(c), registers, skinny::shared_bytes(c, signature)).blocks);
     const double busiest = std::ceil(static_cast<double>(skinny::blocks(c, p.m, p.n, p.batch)) / std::max(1, device.sm_count));

@@ -13,4 +13,7 @@ namespace tmm {
 // was at most 0.7% slower than the fastest of all.
 double skinny_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
+// Registers that a thread needs at once: for its sums, its columns, rows that are read ahead, addresses.
+int skinny_registers(const KernelConfig& config);
+
 }  // namespace tmm

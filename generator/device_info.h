@@ -28,6 +28,8 @@ struct DeviceInfo {
     int compute_capability() const { return compute_capability_major * 10 + compute_capability_minor; }
     // Blocks that every device with clusters takes (CUDA Programming Guide, "Thread Block Clusters").
     int largest_cluster() const { return emulated || compute_capability() >= 90 ? 8 : 1; }
+    // The copy engine that brings boxes of matrices to shared memory. The emulated device has one where it plays a GPU.
+    bool has_tma() const { return !emulated && compute_capability() >= 90; }
     // Do kernels begin while the one before them ends (programmatic dependent launch)?
     bool overlaps_kernels() const { return !emulated && compute_capability() >= 90; }
 };

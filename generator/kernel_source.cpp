@@ -37,7 +37,7 @@ constexpr FamilyEntry kFamilies[] = {
     {family::wgmma, "tmm::WgmmaArgs", false, false, true}, {family::mma, "tmm::GemmArgs", false, false},
     {family::pad, "tmm::PadArgs", true, true, true},       {family::scan, "tmm::PlanesArgs", false, true},
     {family::planes, "tmm::PlanesArgs", false, true},      {family::rescue, "tmm::RescueArgs", false, false},
-    {family::fixup, "tmm::GemmArgs", true, false},         {family::skinny, "tmm::SkinnyArgs", false, false},
+    {family::fixup, "tmm::GemmArgs", true, false},         {family::skinny, "tmm::SkinnyArgs", false, true},
 };
 static_assert(std::size(kFamilies) == family::count, "every family needs its row, in the order of its number");
 

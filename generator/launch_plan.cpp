@@ -83,15 +83,6 @@ bool leaves_a_strip(std::int64_t size, int block) {
     return size > block && size % block >= 1 && size % block <= kMostTrimmed;
 }
 
-struct TileOfC {
-    int rows;
-    int columns;
-};
-TileOfC tile_of_c(const KernelConfig& config) {
-    if (config.swap_ab != 0) return {.rows = config.block_n, .columns = config.block_m};
-    return {.rows = config.block_m, .columns = config.block_n};
-}
-
 // Strips run beside the product that leaves them.
 bool is_strip(const LaunchStep& step) {
     return step.config.family == family::gemv && gemv::is_strip(step.config);
@@ -112,6 +103,11 @@ constexpr KernelConfig kRescue{.family = family::rescue,
                                .min_blocks = 3};
 
 }  // namespace
+
+TileOfC tile_of_c(const KernelConfig& config) {
+    if (config.swap_ab != 0) return {.rows = config.block_n, .columns = config.block_m};
+    return {.rows = config.block_m, .columns = config.block_n};
+}
 
 std::int64_t planes_workspace_bytes(const GemmProblem& problem, const KernelConfig& config) {
     const PlanesOperands operands = planes_operands(problem, config);

@@ -104,6 +104,13 @@ struct LaunchPlan {
 // The step that multiplies, beside those that bring the operands to it or sum its parts; 0 where there are no steps.
 std::size_t main_step(const LaunchPlan& plan);
 
+// A block's tile of C. With swap_ab a config holds columns where the others hold rows.
+struct TileOfC {
+    int rows;
+    int columns;
+};
+TileOfC tile_of_c(const KernelConfig& config);
+
 // What the plan's main kernel sees: where the config packs operands, they lie otherwise than the problem says.
 KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& config);
 

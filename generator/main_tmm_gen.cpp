@@ -138,8 +138,11 @@ std::string explanation(const Request& request) {
         text += fmt::format("  threads a block       {}\n", step.threads);
         text += fmt::format("  shared bytes a block  {}\n", step.shared_bytes);
         if (!is_step_of_others(step.config)) {
-            text += fmt::format("  loads a phase         {:g} a thread, {:g} a block\n", loads_per_phase(step.config),
-                                loads_per_phase(step.config) * step.threads);
+            if (is_brought_by_tma(step.config))
+                text += fmt::format("  loads a phase         {:g} a block, by TMA\n", loads_by_tma(step.config));
+            else
+                text += fmt::format("  loads a phase         {:g} a thread, {:g} a block\n", loads_per_phase(step.config),
+                                    loads_per_phase(step.config) * step.threads);
             text += fmt::format("  FLOP per load         {:g}\n", flop_per_load(step.config));
         }
         text += compiled_numbers(step, device);

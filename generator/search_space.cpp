@@ -163,7 +163,7 @@ private:
         for (Entry& entry : found_) {
             const KernelConfig& c = entry.config;
             if (c.family != family::wgmma) continue;
-            const auto [rows, columns] = c.swap_ab ? std::pair(c.block_n, c.block_m) : std::pair(c.block_m, c.block_n);
+            const auto [rows, columns] = tile_of_c(c);
             entry.estimate *= 1 + kWayDoubt * std::log2(++ways[{rows, columns, c.split_k, c.cluster}]);
         }
         sort_found();
@@ -220,10 +220,11 @@ void for_each_wgmma(const GemmProblem& p, const DeviceInfo& device, Visit&& visi
     }
 }
 
-std::optional<std::string> why_no_tma(const GemmProblem& p) {
+// stores: it brings results to C as well.
+std::optional<std::string> why_no_tma(const GemmProblem& p, bool stores) {
     constexpr std::int64_t longest = std::int64_t{1} << 40;
     if (std::max(p.lda, p.stride_a) >= longest / size_of(p.type_a) || std::max(p.ldb, p.stride_b) >= longest / size_of(p.type_b) ||
-        std::max(p.ldc, p.stride_c) >= longest / size_of(p.type_c))
+        (stores && std::max(p.ldc, p.stride_c) >= longest / size_of(p.type_c)))
         return "TMA takes rows and matrices less than 2^40 bytes apart";
     // Its coordinates; a tile may begin, or end, so far beyond.
     constexpr std::int64_t last = (std::int64_t{1} << 31) - (1 << 12);
@@ -267,8 +268,9 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
         if (c.family != family::simt && c.family != family::wgmma) return "trim is for tiles of simt and wgmma";
         if (auto reason = why_not_trimmed(p, c)) return reason;
     }
-    if (c.boundary == boundary::exact && !divides(main_extent(p, c), p.k, c.block_m, c.block_n, c.block_k))
-        return fmt::format("exact needs m, n and k to be multiples of {}, {} and {}", c.block_m, c.block_n, c.block_k);
+    const TileOfC tile = tile_of_c(c);
+    if (c.boundary == boundary::exact && !divides(main_extent(p, c), p.k, tile.rows, tile.columns, c.block_k))
+        return fmt::format("exact needs m, n and k to be multiples of {}, {} and {}", tile.rows, tile.columns, c.block_k);
     if (c.async_copy != 0 && device.compute_capability() < 80) return "cp.async needs compute capability 8.0";
     if (c.planes > 1) {
         if (!multiplies_floats(p)) return "planes are what f32 operands are split into";
@@ -276,9 +278,9 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
     }
     if (c.family != family::naive && std::max({p.m, p.n, p.k}) >= kLargestGrid) return "sizes of 2^31 and more are left to naive";
     if (c.family == family::wgmma && (device.emulated || device.compute_capability() != 90)) return "wgmma needs compute capability 9.0";
-    if (c.family == family::skinny && !has_tma(device)) return "skinny needs compute capability 9.0 or more";
-    if (c.family == family::wgmma || c.family == family::skinny) {
-        if (auto reason = why_no_tma(p)) return reason;
+    if (c.family == family::skinny && !device.has_tma()) return "skinny needs compute capability 9.0 or more";
+    if (is_brought_by_tma(c)) {
+        if (auto reason = why_no_tma(p, c.family == family::wgmma)) return reason;
     }
     if (cluster_size(c) > device.largest_cluster())
         return device.largest_cluster() == 1 ? "clusters need compute capability 9.0"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "generator/cost_model_skinny.h"
 #include "generator/occupancy.h"
 #include "generator/search_choices.h"
 #include "tmm/skinny.h"
@@ -31,13 +32,9 @@ constexpr double kWellFilled = 0.8;
 
 // ptxas finds room for so many times what a thread has: of 27 kernels that spilled 22 wanted more, of 529 that did not 6.
 constexpr double kRoomFor = 1.1;
-constexpr int kRowsOnTheirWay = 3;
-constexpr int kAddresses = 24;
 
-// What a thread holds at once: its sums, its columns, rows that are read ahead, addresses.
 bool would_spill(const KernelConfig& c, const DeviceInfo& device) {
-    const int wanted = c.thread_m * c.thread_n + skinny::kVector * (c.thread_n + kRowsOnTheirWay) + kAddresses;
-    return device.registers_per_sm > 0 && wanted > kRoomFor * registers_for(device, skinny::threads(c));
+    return device.registers_per_sm > 0 && skinny_registers(c) > kRoomFor * registers_for(device, skinny::threads(c));
 }
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
@@ -46,16 +43,12 @@ std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
-bool has_tma(const DeviceInfo& device) {
-    return !device.emulated && device.compute_capability() >= 90;
-}
-
 std::vector<KernelConfig> skinny_configs(const GemmProblem& p, const DeviceInfo& device) {
     std::vector<KernelConfig> configs;
     const bool swap = p.m > p.n;
     const std::int64_t few = swap ? p.n : p.m;
     const std::int64_t many = swap ? p.m : p.n;
-    if (!has_tma(device) || few > kMostRows || p.type_a != ElementType::f32) return configs;
+    if (!device.has_tma() || few > kMostRows || p.type_a != ElementType::f32) return configs;
     const auto add_tile = [&](KernelConfig config) {
         for (const int slices : kSlices) {
             config.slice_k = slices;

@@ -9,9 +9,6 @@
 
 namespace tmm {
 
-// Has the device a copy engine (TMA)? The emulated one has what a GPU of compute capability 9.0 has where it plays one.
-bool has_tma(const DeviceInfo& device);
-
 // Configs worth a prediction; some may be invalid for the problem. None but of FP32 problems of a few rows, or columns, whose operands'
 // rows run along K at multiples of 16 bytes, on devices with TMA.
 std::vector<KernelConfig> skinny_configs(const GemmProblem& problem, const DeviceInfo& device);

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "generator/search_space.h"
-#include "generator/search_space_skinny.h"
 
 namespace tmm::testing {
 namespace {
@@ -95,7 +94,7 @@ std::vector<Family> families_of(const DeviceInfo& device) {
     std::vector<Family> families;
     for (const Family& family : kFamilies) {
         if (family.family == family::wgmma && (device.compute_capability() != 90 || device.emulated)) continue;
-        if (family.family == family::skinny && !has_tma(device)) continue;
+        if (family.family == family::skinny && !device.has_tma()) continue;
         families.push_back(family);
     }
     return families;
@@ -219,6 +218,9 @@ GemmProblem make_problem(const KernelConfig& c, ElementType type, ElementType ty
     }
     p.k = size_of_kind(shape[k_kind], c.block_k * (c.split_k > 1 && c.split_k < 8 ? c.split_k : 1), multiples);
     if (c.family == family::naive) p.k = size_of_kind(shape[k_kind], 32, false);
+    // Of half of them a part has more tiles than there are stages.
+    if (c.family == family::skinny && shape[k_kind] >= 3)
+        p.k += static_cast<std::int64_t>(c.stages + shape[k_kind] - 3) * c.block_k * c.split_k;
     if (c.split_k > p.k) p.k = c.split_k;
     if (multiples) p.k = (p.k + c.block_k - 1) / c.block_k * c.block_k;
     p.op_a = ops & 2 ? Operation::transpose : Operation::none;
@@ -289,7 +291,7 @@ std::vector<Sample> sample_configs(const SamplerOptions& options, const DeviceIn
     for (int i = 0; i < options.count; ++i) {
         const Family family = families[static_cast<std::size_t>(i) % families.size()];
         const int round = i / static_cast<int>(families.size());
-        // Of the first alone both operands' rows run along K, and of these alone all start at multiples of 16 bytes.
+        // skinny takes operands whose rows run along K (nt) and start at multiples of 16 bytes, and nothing else.
         const bool skinny = family.family == family::skinny;
         const int ops = skinny ? 1 : round % 4;
         // Neighbours in the list and in time have different types.

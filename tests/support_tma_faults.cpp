@@ -48,6 +48,10 @@ constexpr const char* kSkinny =
 constexpr const char* kSkinnyParts =
     "family=skinny,vector_width=4,boundary=hardware,block_m=8,block_n=16,block_k=64,thread_m=4,thread_n=4,stages=3,slice_k=2,split_k=2";
 constexpr const char* kFewRows = "3x70x612 ops=nt align=16";
+// Stages so large that one is brought anew when two tiles have been read since.
+constexpr const char* kSkinnyFarBehind =
+    "family=skinny,vector_width=4,boundary=hardware,block_m=4,block_n=32,block_k=256,thread_m=4,thread_n=4,stages=5,slice_k=4";
+constexpr const char* kFewRowsOfLargeTiles = "3x40x3076 ops=nt align=16";
 constexpr const char* kFewRowsOfBatch = "7x30x612 ops=nt batch=2 align=16";
 
 }  // namespace
@@ -135,20 +139,24 @@ const std::vector<TmaFault>& tma_faults() {
          kPaddedRows, false},
         {"parts are summed before they are there", "tmm/wgmma.cuh", "// Every block's part is there.\n                ptx::cluster_sync();",
          "", kParts, kPaddedRows},
+        {"skinny: some do not know of the barriers yet", "tmm/skinny.cuh", "__syncthreads();\n    wait_for_previous_kernel();",
+         "wait_for_previous_kernel();", kSkinny, kFewRows, false},
+        {"skinny: the first stage is never brought anew", "tmm/skinny.cuh", "next >= config.stages", "next > config.stages",
+         kSkinnyFarBehind, kFewRowsOfLargeTiles},
         {"skinny: tiles are read before they have landed", "tmm/skinny.cuh", "wait(full_ + stage, tile / config.stages);", "", kSkinny,
          kFewRows},
         {"skinny: the wrong phase is waited for", "tmm/skinny.cuh", "wait(full_ + stage, tile / config.stages);",
          "wait(full_ + stage, tile / config.stages + 1);", kSkinny, kFewRows},
         {"skinny: tiles land where others are still read", "tmm/skinny.cuh",
-         "if (tile >= config.stages) wait(empty_ + stage, tile / config.stages - 1);", "", kSkinny, kFewRows},
+         "if (tile >= config.stages) wait(empty_ + stage, tile / config.stages - 1);", "", kSkinny, kFewRows, false},
         {"skinny: a stage is free when one lane has read it", "tmm/skinny.cuh", "__syncwarp();\n        if (threadIdx.x % 32 == 0) ptx",
-         "if (threadIdx.x % 32 == 0) ptx", kSkinny, kFewRows},
+         "if (threadIdx.x % 32 == 0) ptx", kSkinny, kFewRows, false},
         {"skinny: fewer bytes are announced than land", "tmm/skinny.cuh", "full_ + stage, stage_bytes(config)",
          "full_ + stage, stage_bytes(config) / 2", kSkinny, kFewRows},
         {"skinny: sums take the place of tiles that are still read", "tmm/skinny.cuh", "__syncthreads();\n    const int slice",
-         "const int slice", kSkinny, kFewRows},
+         "const int slice", kSkinny, kFewRows, false},
         {"skinny: slices are added up before they are there", "tmm/skinny.cuh", "__syncthreads();\n    store_sums_of_parts",
-         "store_sums_of_parts", kSkinny, kFewRows},
+         "store_sums_of_parts", kSkinny, kFewRows, false},
         {"skinny: every part of K begins at 0", "tmm/skinny.cuh", "static_cast<int>(place.split * args.k_per_split) + tile", "tile",
          kSkinnyParts, kFewRowsOfBatch},
         {"skinny: the batch's first matrix is everyone's", "tmm/skinny.cuh", "!= 0 ? static_cast<int>(place.batch) : 0;", "!= 0 ? 0 : 0;",

@@ -72,6 +72,24 @@ TEST_CASE("few rows of 16-bit elements are read 8 at a time") {
     }
 }
 
+TEST_CASE("gemv looks for no edges where there are none") {
+    const DeviceInfo device = assumed_device("90");
+    const auto offered = [&](const char* text) {
+        std::set<int> modes;
+        for (const KernelConfig& config : search_space(parse_shape(text).problem, device, Effort::normal).candidates)
+            if (config.family == family::gemv && config.block_m <= 2) modes.insert(config.boundary);
+        return modes;
+    };
+    for (const char* text : {"2x4096x4096", "4096x2x4096 ops=tn", "2x4096x4096 dtype=bf16 ops=nt"}) {
+        CAPTURE(text);
+        CHECK(offered(text).count(boundary::exact) == 1);
+    }
+    for (const char* text : {"2x4095x4096", "2x4096x4095"}) {
+        CAPTURE(text);
+        CHECK(offered(text) == std::set<int>{boundary::peeled});
+    }
+}
+
 TEST_CASE("mma is offered for 16-bit operands, by asynchronous copies wherever an operand allows them") {
     const DeviceInfo device = assumed_device("80");
     struct Expected {
@@ -327,6 +345,10 @@ TEST_CASE("a config that can't serve says why") {
     CHECK(reason("16x16x16 dtype=f16 btype=bf16", "family=naive,block_m=8,block_n=32").find("A and B of one type") != std::string::npos);
     CHECK(reason("16x16x16 dtype=f16 ctype=bf16", "family=naive,block_m=8,block_n=32").find("or f32") != std::string::npos);
     CHECK(reason("16x16x16 dtype=bf16", "family=tiled,block_m=8,block_n=8,block_k=8").find("f32 into f32") != std::string::npos);
+    // Swapped, a config holds columns where it says rows.
+    const char* const swapped = "family=gemv,block_m=4,block_n=32,block_k=128,thread_n=4,vector_width=4,boundary=exact,swap_ab=1";
+    CHECK(reason("32x4x128", swapped) == "");
+    CHECK(reason("36x32x128", swapped).find("multiples of 32, 4 and 128") != std::string::npos);
     const char* const wide = "family=gemv,block_n=256,block_k=64,thread_n=8,vector_width=8,boundary=peeled";
     CHECK(reason("1x512x512 dtype=f16", wide) == "");
     CHECK(reason("1x512x512", wide).find("16 bits") != std::string::npos);

@@ -185,6 +185,40 @@ TEST_CASE("a trimmed product is whole, whether its tiles take the operands as th
     }
 }
 
+TEST_CASE("where nothing is multiplied, skinny leaves zeros, or beta times what C holds, whatever stands in A and B") {
+    const DeviceInfo h200 = assumed_device("90");
+    constexpr const char* kTile = "block_m=4,block_n=32,block_k=64,thread_m=4,thread_n=4,stages=3,slice_k=2";
+    for (const char* changes : {"", ",split_k=3", ",swap_ab=1"}) {
+        for (const char* text : {"7x70x300 ops=nt align=16", "7x70x300 ops=nt align=16 beta=1 batch=2"}) {
+            CAPTURE(changes);
+            CAPTURE(text);
+            const TemporaryDirectory directory;
+            KernelLoader loader(make_host_device_for(h200, "ascending"), make_host_compiler(), KernelCache(directory.path() / "kernels"));
+            const GemmProblem problem = parse_shape(text).problem;
+            const KernelConfig config = parse_config(std::string("family=skinny,vector_width=4,boundary=hardware,") + kTile + changes);
+            CHECK(why_invalid(problem, config, h200).value_or("") == "");
+            auto plan = ExecutablePlan::make(make_launch_plan(problem, config, h200), loader);
+            REQUIRE(std::holds_alternative<ExecutablePlan>(plan));
+            for (const double beta : {0.0, 0.75}) {
+                if (beta != 0 && !problem.reads_c) continue;
+                const VerificationOptions nothing{.alpha = 0, .beta = beta};
+                CHECK(Verifier(loader, problem, nothing).verify(std::get<ExecutablePlan>(plan)).detail == "");
+            }
+        }
+    }
+}
+
+TEST_CASE("more parts than tiles leave some of skinny's empty") {
+    CHECK(wrong_with({.what = "",
+                      .file = "",
+                      .text = "",
+                      .instead = "",
+                      .config = "family=skinny,vector_width=4,boundary=hardware,block_m=4,block_n=32,block_k=64,thread_m=4,thread_n=4,"
+                                "stages=3,slice_k=2,split_k=100",
+                      .shape = "3x70x130 ops=nt align=16 lda=132 ldb=132"},
+                     active_templates()) == "");
+}
+
 TEST_CASE("where nothing is multiplied, C becomes zeros, or beta times what it holds, whatever the sums hold") {
     const DeviceInfo h200 = assumed_device("90");
     const auto wrong_without_product = [&](const char* text, const std::string& changes, const TemplateFiles& files) -> std::string {
@@ -218,8 +252,8 @@ TEST_CASE("where nothing is multiplied, C becomes zeros, or beta times what it h
     CHECK(wrong_without_product(kPlain, tile, with_fault(forgotten, unset)).find("C[0][0]") != std::string::npos);
 }
 
-// What no emulation shows is left out: a missing wait for the kernel before (griddepcontrol.wait), for kernels run one after the other
-// here, and a missing fence of barriers just made (fence.mbarrier_init).
+// Every barrier of skinny's has one. What no emulation shows is left out: a missing wait for the kernel before (griddepcontrol.wait), for
+// kernels run one after the other here, and a missing fence of barriers just made (fence.mbarrier_init).
 TEST_CASE("each fault in how threads, barriers and copies meet is found on the emulated device") {
     const TemplateFiles unset = templates_with_unset_sums();
     std::set<std::pair<std::string, std::string>> seen_right;

@@ -21,19 +21,19 @@ template <KernelConfig config>
 constexpr bool is_swapped = config.swap_ab != 0;
 
 template <KernelConfig config>
-__device__ inline i64 few_count(const GemmArgs& args) {
+__device__ inline i64 rows_of_few(const GemmArgs& args) {
     return is_swapped<config> ? args.n : args.m;
 }
 template <KernelConfig config>
-__device__ inline i64 many_count(const GemmArgs& args) {
+__device__ inline i64 columns_of_many(const GemmArgs& args) {
     return is_swapped<config> ? args.m : args.n;
 }
 
 template <KernelConfig config>
 __device__ inline FewByMany place_of_block(const GemmArgs& args) {
     // A grid has fewer than 2^31 blocks.
-    const auto blocks_many = static_cast<unsigned>((many_count<config>(args) + config.block_n - 1) / config.block_n);
-    const auto blocks_few = static_cast<unsigned>((few_count<config>(args) + config.block_m - 1) / config.block_m);
+    const auto blocks_many = static_cast<unsigned>((columns_of_many<config>(args) + config.block_n - 1) / config.block_n);
+    const auto blocks_few = static_cast<unsigned>((rows_of_few<config>(args) + config.block_m - 1) / config.block_m);
     const auto splits = static_cast<unsigned>(args.split_k);
     FewByMany place;
     unsigned rest = blockIdx.x;
@@ -66,7 +66,7 @@ __device__ inline void store_sums_of_parts(const GemmArgs& args, const FewByMany
         const int j = swapped ? element / config.block_m : element % config.block_n;
         const i64 few_index = place.row0 + i;
         const i64 many_index = place.column0 + j;
-        if (few_index < few_count<config>(args) && many_index < many_count<config>(args)) {
+        if (few_index < rows_of_few<config>(args) && many_index < columns_of_many<config>(args)) {
             float sum = part[i * config.block_n + j];
             for (int p = 1; p < parts; ++p) sum += part[p * part_size + i * config.block_n + j];
             store_result<target>(c + (swapped ? many_index * ld + few_index : few_index * ld + many_index), sum, alpha, beta);

@@ -47,8 +47,8 @@ __device__ void kernel(const GemmArgs& args) {
     constexpr int align_few = swapped ? signature.align_b : signature.align_a;
     constexpr int align_many = swapped ? signature.align_a : signature.align_b;
 
-    const i64 few_count = tmm::few_count<config>(args);
-    const i64 many_count = tmm::many_count<config>(args);
+    const i64 few_count = rows_of_few<config>(args);
+    const i64 many_count = columns_of_many<config>(args);
     const i64 ld_few = swapped ? args.ldb : args.lda;
     const i64 ld_many = swapped ? args.lda : args.ldb;
     const FewByMany place = place_of_block<config>(args);

@@ -104,9 +104,17 @@ constexpr double loads_per_phase(const KernelConfig& c) {
         case family::simt: return static_cast<double>(c.block_k) * (c.block_m + c.block_n) / simt::threads(c);
         case family::gemv: return static_cast<double>(gemv::k_step(c)) * (c.thread_n + c.block_m);
         case family::mma: return static_cast<double>(c.block_k) * (c.block_m + c.block_n) / mma::threads(c);
-        case family::skinny: return static_cast<double>(c.block_k) * (c.block_m + c.block_n) / skinny::threads(c);
     }
     return 0;
+}
+
+// Does the copy engine bring its tiles, and no thread?
+constexpr bool is_brought_by_tma(const KernelConfig& c) {
+    return c.family == family::wgmma || c.family == family::skinny;
+}
+// Elements of A and B that a block brings in one phase then.
+constexpr double loads_by_tma(const KernelConfig& c) {
+    return static_cast<double>(c.block_k) * (c.block_m + c.block_n) * c.planes;
 }
 
 // Floating-point operations for every element that a block brings from global memory. A block of M x N multiplies

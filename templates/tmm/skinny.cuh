@@ -31,9 +31,6 @@
 
 namespace tmm::skinny {
 
-// So many rows of few are on their way from shared memory while one is multiplied.
-constexpr int kRowsAhead = 2;
-
 // Where a thread's sums stand in the block's tile, and its k in a line.
 struct ThreadPlace {
     int row0;
@@ -170,6 +167,7 @@ __device__ inline void store_eighth(float* part, const ThreadPlace& here, const 
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const SkinnyArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
+    static_assert(sums_of_slices(config) <= ring_elements(config));
     SharedMemory shared;
     float* const tiles = shared.take<float, ring_elements(config)>()[0];
     unsigned long long* const barriers = shared.take<unsigned long long, skinny::barriers(config)>()[0];
@@ -200,6 +198,7 @@ __device__ void kernel(const SkinnyArgs& args) {
     for (int tile = 0; tile < tile_count; ++tile) {
         const int next = tile - refill_behind(config) + config.stages;
         if (threadIdx.x == 0 && next >= config.stages && next < tile_count) ring.bring(args, place, next);
+        // The warp multiplies together again.
         __syncwarp();
         const float* const stage = ring.landed(tile);
         multiply<config>(stage + few_offset, stage + many_offset, sums);

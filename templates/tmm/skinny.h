@@ -21,6 +21,8 @@ namespace skinny {
 constexpr int kLanesAlongK = 8;
 constexpr int kVector = 4;
 constexpr int kLine = kLanesAlongK * kVector;
+// So many rows of few are on their way from shared memory while one is multiplied.
+constexpr int kRowsAhead = 2;
 // Of a box, each way.
 constexpr int kLargestBox = 256;
 
@@ -64,8 +66,10 @@ constexpr int refill_behind(const KernelConfig& c) {
 }
 // The ring of stages, in which the slices' sums meet at the end.
 constexpr int ring_elements(const KernelConfig& c) {
-    const int parts = c.slice_k * c.block_m * c.block_n;
-    return c.stages * stage_elements(c) > parts ? c.stages * stage_elements(c) : parts;
+    return c.stages * stage_elements(c);
+}
+constexpr int sums_of_slices(const KernelConfig& c) {
+    return c.slice_k * c.block_m * c.block_n;
 }
 // A stage has landed; it has been read.
 constexpr int barriers(const KernelConfig& c) {
@@ -82,8 +86,9 @@ constexpr bool runs_along_k(const KernelSignature& s) {
 
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
     if (const char* violation = float_types_violation(s)) return violation;
-    if (!runs_along_k(s)) return "skinny takes operands whose rows run along K: ops=nt";
-    if (s.align_a < 16 || s.align_b < 16) return "TMA takes matrices and rows that start at multiples of 16 bytes";
+    if (!runs_along_k(s)) return "skinny takes operands whose rows run along K: ops=nt of row-major matrices, tn of column-major ones";
+    if (s.align_a < 16 || s.align_b < 16)
+        return "TMA needs rows of A and B that start at multiples of 16 bytes: align=16, lda and ldb multiples of 4";
     if (c.vector_width != kVector) return "skinny's vector_width is 4";
     if (c.thread_m < 1 || c.thread_m > 16 || c.thread_n < 1 || c.thread_n > 16) return "thread_m and thread_n are 1 to 16";
     if (c.thread_m * c.thread_n % kLanesAlongK != 0)
@@ -93,7 +98,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.block_n < 1 || c.block_n % (c.thread_n * lanes_n(c)) != 0 || c.block_n > kLargestBox)
         return "block_n is a multiple of the columns of a warp, thread_n * 4 * thread_m / block_m, and at most 256";
     if (c.slice_k != 1 && c.slice_k != 2 && c.slice_k != 4 && c.slice_k != 8) return "slice_k is 1, 2, 4 or 8";
-    // A box without a swizzle is wider than 128 bytes.
+    // Boxes of rows of 128 bytes would be swizzled (TensorMapRequest).
     if (c.block_k <= kLine || c.block_k > kLargestBox || c.block_k % (kLine * c.slice_k) != 0)
         return "block_k is a multiple of 32 * slice_k from 64 to 256";
     if (threads(c) > 1024) return "a block has at most 1024 threads";

@@ -159,6 +159,10 @@ double extra_pieces(const simt::TileLayout& layout) {
 
 }  // namespace
 
+double sum_of_parts_estimate(double bytes) {
+    return kReduce + bytes / kReducedBytesPerMicrosecond;
+}
+
 double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     const KernelSignature s = main_signature(p, c);
     const Tile tile = tile_of(c, s);
@@ -199,7 +203,7 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
         const double packed = batch * ((pack::packs_a(c) ? m * k : 0) + (pack::packs_b(c) ? n * k : 0)) * size_of(p.type_a);
         total += kPack + 2 * packed / kPackedBytesPerMicrosecond;
     }
-    if (partials > 0) total += kReduce + partials / kReducedBytesPerMicrosecond;
+    if (partials > 0) total += sum_of_parts_estimate(partials);
     if (c.cluster > 1) total += kClusterSum * std::log2(c.cluster) * work.fills + kClusterElement * c.block_m * c.block_n;
     if (c.slice_k > 1) total += kSliceSum * std::log2(c.slice_k) * work.fills + kSliceElement * c.slice_k * c.block_m * c.block_n;
     return with_strips(total, p, c, device);

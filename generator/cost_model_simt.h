@@ -13,4 +13,7 @@ namespace tmm {
 // on problems that it was not fitted to.
 double simt_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
+// Microseconds of the kernel that adds up parts of K, of so many bytes that are written and read.
+double sum_of_parts_estimate(double bytes);
+
 }  // namespace tmm

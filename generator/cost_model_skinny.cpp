@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "generator/cost_model_simt.h"
 #include "generator/launch_plan.h"
 #include "generator/occupancy.h"
 #include "tmm/skinny.h"
@@ -32,8 +33,6 @@ constexpr double kFixed = 0.815;
 // Of a block that no other goes on beside: its first tile and the sums of lanes and slices; and of each byte of a stage.
 constexpr double kFill = 1.82;
 constexpr double kFillOfByte = 1.02e-5;
-constexpr double kReduce = 2.45;
-constexpr double kReducedBytesPerMicrosecond = 8.18e6;
 constexpr double kPartialBytes = 4;
 constexpr int kAddresses = 24;
 // Where there is room, ptxas takes more.
@@ -74,7 +73,7 @@ double skinny_estimate(const GemmProblem& p, const KernelConfig& c, const Device
 
     const double together = std::pow(std::pow(memory, kNorm) + std::pow(multiplying, kNorm) + std::pow(waiting, kNorm), 1 / kNorm);
     const double filling = kFill * waves + kFillOfByte * skinny::stage_bytes(c);
-    return kFixed + filling + together + (partials > 0 ? kReduce + partials / kReducedBytesPerMicrosecond : 0);
+    return kFixed + filling + together + (partials > 0 ? sum_of_parts_estimate(partials) : 0);
 }
 
 }  // namespace tmm

@@ -224,9 +224,6 @@ std::vector<KernelConfig> gemv_configs(const GemmProblem& p, const DeviceInfo& d
                                             .vector_width = widest,
                                             .boundary = boundary::peeled,
                                             .swap_ab = swap};
-                        const TileOfC tile = tile_of_c(config);
-                        if (divides(Extent{.rows = p.m, .columns = p.n}, p.k, tile.rows, tile.columns, block_k))
-                            config.boundary = boundary::exact;
                         const int block_threads = threads(config);
                         if (block_threads < 128 || block_threads > 512) continue;
                         // Sums and elements leave room for addresses and for elements made floats.

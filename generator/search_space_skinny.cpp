@@ -37,24 +37,20 @@ bool would_spill(const KernelConfig& c, const DeviceInfo& device) {
     return device.registers_per_sm > 0 && skinny_registers(c) > kRoomFor * registers_for(device, skinny::threads(c));
 }
 
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
 }  // namespace
 
 std::vector<KernelConfig> skinny_configs(const GemmProblem& p, const DeviceInfo& device) {
     std::vector<KernelConfig> configs;
+    const KernelSignature signature = signature_of(p);
     const bool swap = p.m > p.n;
     const std::int64_t few = swap ? p.n : p.m;
-    const std::int64_t many = swap ? p.m : p.n;
-    if (!device.has_tma() || few > kMostRows || p.type_a != ElementType::f32) return configs;
+    if (!device.has_tma() || few > kMostRows || !skinny::runs_along_k(signature)) return configs;
     const auto add_tile = [&](KernelConfig config) {
+        const std::int64_t tiles = skinny::blocks(config, p.m, p.n, p.batch);
         for (const int slices : kSlices) {
             config.slice_k = slices;
             const int block_threads = skinny::threads(config);
             if (block_threads < kFewestThreads || block_threads > kMostThreads || would_spill(config, device)) continue;
-            const std::int64_t tiles = ceil_divide(few, config.block_m) * ceil_divide(many, config.block_n) * p.batch;
             for (const int depth : kDepths) {
                 config.block_k = depth;
                 for (const int split : split_choices(p, device, tiles, depth)) {
@@ -62,8 +58,8 @@ std::vector<KernelConfig> skinny_configs(const GemmProblem& p, const DeviceInfo&
                     if (filled_places(tiles * split, device) < kWellFilled) continue;
                     for (const int stages : kStages) {
                         config.stages = stages;
-                        if (!skinny::first_violation(config, signature_of(p)) &&
-                            skinny::shared_bytes(config, signature_of(p)) <= device.shared_bytes_per_block)
+                        if (!skinny::first_violation(config, signature) &&
+                            skinny::shared_bytes(config, signature) <= device.shared_bytes_per_block)
                             configs.push_back(config);
                     }
                 }

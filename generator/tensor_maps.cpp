@@ -17,6 +17,35 @@ std::size_t offset_within(const Args& args, const TensorMap& map) {
     return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&map) - reinterpret_cast<const std::byte*>(&args));
 }
 
+// As they are stored: elements from row to row, and from matrix to matrix, 0 where all of the batch share one.
+struct StoredMatrices {
+    i64 rows;
+    i64 columns;
+    i64 ld;
+    i64 stride;
+};
+struct Box {
+    int rows;
+    int columns;
+};
+
+// times: how often each box is brought.
+TensorMapRequest operand_request(const void* address, ElementType type, const StoredMatrices& matrices, i64 batch, Box box, i64 times) {
+    const i64 row_bytes = matrices.ld * size_of(type);
+    // Where all of the batch share a matrix, the kernel asks for the first.
+    const bool many = batch > 1 && matrices.stride != 0;
+    return TensorMapRequest{.address = address,
+                            .type = type,
+                            .rows = matrices.rows,
+                            .columns = matrices.columns,
+                            .matrices = many ? batch : 1,
+                            .row_bytes = row_bytes,
+                            .matrix_bytes = many ? matrices.stride * size_of(type) : row_bytes,
+                            .box_rows = box.rows,
+                            .box_columns = box.columns,
+                            .reused = times > kFewTimes};
+}
+
 }  // namespace
 
 TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arguments) {
@@ -55,21 +84,15 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
     if (args.k == 0) return maps;
     const auto request = [&](const void* address, ElementType type, bool transposed, i64 outer, i64 ld, i64 stride,
                              const wgmma::TileLayout& tile, int sharers, i64 times) {
-        const i64 row_bytes = ld * size_of(type);
-        // Where all of the batch share a matrix, the kernel asks for the first.
-        const bool many = args.batch > 1 && stride != 0;
         const i64 rows = transposed ? args.k : outer;
-        const i64 matrix_bytes = config.planes > 1 ? rows * row_bytes : many ? stride * size_of(type) : row_bytes;
-        return TensorMapRequest{.address = address,
-                                .type = type,
-                                .rows = rows,
-                                .columns = transposed ? outer : args.k,
-                                .matrices = (many ? args.batch : 1) * config.planes,
-                                .row_bytes = row_bytes,
-                                .matrix_bytes = matrix_bytes,
-                                .box_rows = wgmma::slab_rows(tile) / sharers,
-                                .box_columns = wgmma::row_elements(tile),
-                                .reused = times > kFewTimes};
+        TensorMapRequest operand =
+            operand_request(address, type, {.rows = rows, .columns = transposed ? outer : args.k, .ld = ld, .stride = stride}, args.batch,
+                            {.rows = wgmma::slab_rows(tile) / sharers, .columns = wgmma::row_elements(tile)}, times);
+        if (config.planes > 1) {
+            operand.matrices *= config.planes;
+            operand.matrix_bytes = rows * operand.row_bytes;
+        }
+        return operand;
     };
     const bool swap = config.swap_ab != 0;
     const wgmma::TileLayout left = wgmma::left_tile(config, signature);
@@ -99,31 +122,20 @@ TensorMapRequests skinny_tensor_maps(const LaunchStep& step, const std::byte* ar
     const KernelConfig& config = step.config;
     TensorMapRequests maps;
     if (args.k == 0) return maps;
-    const auto ceil_divide = [](i64 a, i64 b) { return (a + b - 1) / b; };
-    const auto add = [&](const TensorMap& map, const void* address, i64 rows, i64 ld, i64 stride, int box_rows, i64 times) {
-        constexpr int element_bytes = 4;
-        // Where all of the batch share a matrix, the kernel asks for the first.
-        const bool many = args.batch > 1 && stride != 0;
-        const i64 row_bytes = ld * element_bytes;
-        maps.requests[static_cast<std::size_t>(maps.count++)] = TensorMapRequest{.offset = offset_within(args, map),
-                                                                                 .address = address,
-                                                                                 .type = ElementType::f32,
-                                                                                 .rows = rows,
-                                                                                 .columns = args.k,
-                                                                                 .matrices = many ? args.batch : 1,
-                                                                                 .row_bytes = row_bytes,
-                                                                                 .matrix_bytes = many ? stride * element_bytes : row_bytes,
-                                                                                 .box_rows = box_rows,
-                                                                                 .box_columns = config.block_k,
-                                                                                 .reused = times > kFewTimes};
+    const auto add = [&](const TensorMap& map, const void* address, const StoredMatrices& matrices, int box_rows, i64 times) {
+        TensorMapRequest operand =
+            operand_request(address, ElementType::f32, matrices, args.batch, {.rows = box_rows, .columns = config.block_k}, times);
+        operand.offset = offset_within(args, map);
+        maps.requests[static_cast<std::size_t>(maps.count++)] = operand;
     };
+    // How often each is brought.
+    const i64 times_few = blocks_many(config, args.m, args.n);
+    const i64 times_many = blocks_few(config, args.m, args.n);
+    const StoredMatrices a{.rows = args.m, .columns = args.k, .ld = args.lda, .stride = args.stride_a};
+    const StoredMatrices b{.rows = args.n, .columns = args.k, .ld = args.ldb, .stride = args.stride_b};
     const bool swap = config.swap_ab != 0;
-    const i64 blocks_few = ceil_divide(swap ? args.n : args.m, config.block_m);
-    const i64 blocks_many = ceil_divide(swap ? args.m : args.n, config.block_n);
-    add(swap ? args.many : args.few, args.a, args.m, args.lda, args.stride_a, swap ? config.block_n : config.block_m,
-        swap ? blocks_few : blocks_many);
-    add(swap ? args.few : args.many, args.b, args.n, args.ldb, args.stride_b, swap ? config.block_m : config.block_n,
-        swap ? blocks_many : blocks_few);
+    add(args.few, swap ? args.b : args.a, swap ? b : a, config.block_m, times_few);
+    add(args.many, swap ? args.a : args.b, swap ? a : b, config.block_n, times_many);
     return maps;
 }
 

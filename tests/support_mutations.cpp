@@ -253,8 +253,8 @@ const std::vector<Mutation> kMutations = {
     {kGemv, "peeled: the last phase unchecked", "i64 last = k_end - steps;", "i64 last = k_end - 1;", "gemv peeled"},
     {kGemv, "peeled: the last phase behind the groups unchecked", "for (; k < end; k += config.block_k) {", "for (; k < k_end; k += config.block_k) {", "gemv of 16 bits"},
     {kGemv, "no end of K for the last split", "k_begin + args.k_per_split < args.k ? k_begin + args.k_per_split : args.k", "k_begin + args.k_per_split", "gemv swapped"},
-    {kFewByMany, "C: no check of the row", "few_index < rows_of_few<config>(args) && many_index < columns_of_many<config>(args)", "many_index < columns_of_many<config>(args)", "gemv rows"},
-    {kFewByMany, "C: no check of the column", "few_index < rows_of_few<config>(args) && many_index < columns_of_many<config>(args)", "few_index < rows_of_few<config>(args)", "gemv rows"},
+    {kFewByMany, "C: no check of the row", "few_index < place.few_count && many_index < place.many_count", "many_index < place.many_count", "gemv rows"},
+    {kFewByMany, "C: no check of the column", "few_index < place.few_count && many_index < place.many_count", "few_index < place.few_count", "gemv rows"},
     // gemv: indices.
     {kGemvLines, "vector read", "load_vector<access>(source + first)", "load_vector<access>(source)", "gemv peeled"},
     {kGemvLines, "pairs read", "reinterpret_cast<const unsigned*>(source + first)", "reinterpret_cast<const unsigned*>(source)", "gemv of 16 bits"},

@@ -72,24 +72,6 @@ TEST_CASE("few rows of 16-bit elements are read 8 at a time") {
     }
 }
 
-TEST_CASE("gemv looks for no edges where there are none") {
-    const DeviceInfo device = assumed_device("90");
-    const auto offered = [&](const char* text) {
-        std::set<int> modes;
-        for (const KernelConfig& config : search_space(parse_shape(text).problem, device, Effort::normal).candidates)
-            if (config.family == family::gemv && config.block_m <= 2) modes.insert(config.boundary);
-        return modes;
-    };
-    for (const char* text : {"2x4096x4096", "4096x2x4096 ops=tn", "2x4096x4096 dtype=bf16 ops=nt"}) {
-        CAPTURE(text);
-        CHECK(offered(text).count(boundary::exact) == 1);
-    }
-    for (const char* text : {"2x4095x4096", "2x4096x4095"}) {
-        CAPTURE(text);
-        CHECK(offered(text) == std::set<int>{boundary::peeled});
-    }
-}
-
 TEST_CASE("mma is offered for 16-bit operands, by asynchronous copies wherever an operand allows them") {
     const DeviceInfo device = assumed_device("80");
     struct Expected {

@@ -1,16 +1,21 @@
-// What families share that know the operands by size (gemv.h): which part of few * many a block works on, and how its threads' sums
-// become C.
+// Which part of few * many a block works on (few_by_many.h), and how its threads' sums become C.
 #pragma once
 
 #include "tmm/args.h"
 #include "tmm/config.h"
 #include "tmm/epilogue.cuh"
+#include "tmm/few_by_many.h"
 #include "tmm/signature.h"
 
 namespace tmm {
 
-// A block's first row of few and column of many, its part of K, and the member of the batch.
+template <KernelConfig config>
+constexpr bool is_swapped = config.swap_ab != 0;
+
+// How many rows few has, and columns many; of these, a block's first; its part of K; and the member of the batch.
 struct FewByMany {
+    i64 few_count;
+    i64 many_count;
     i64 row0;
     i64 column0;
     i64 split;
@@ -18,29 +23,19 @@ struct FewByMany {
 };
 
 template <KernelConfig config>
-constexpr bool is_swapped = config.swap_ab != 0;
-
-template <KernelConfig config>
-__device__ inline i64 rows_of_few(const GemmArgs& args) {
-    return is_swapped<config> ? args.n : args.m;
-}
-template <KernelConfig config>
-__device__ inline i64 columns_of_many(const GemmArgs& args) {
-    return is_swapped<config> ? args.m : args.n;
-}
-
-template <KernelConfig config>
 __device__ inline FewByMany place_of_block(const GemmArgs& args) {
-    // A grid has fewer than 2^31 blocks.
-    const auto blocks_many = static_cast<unsigned>((columns_of_many<config>(args) + config.block_n - 1) / config.block_n);
-    const auto blocks_few = static_cast<unsigned>((rows_of_few<config>(args) + config.block_m - 1) / config.block_m);
-    const auto splits = static_cast<unsigned>(args.split_k);
     FewByMany place;
+    place.few_count = few_count(config, args.m, args.n);
+    place.many_count = many_count(config, args.m, args.n);
+    // A grid has fewer than 2^31 blocks.
+    const auto along_many = static_cast<unsigned>(blocks_many(config, args.m, args.n));
+    const auto along_few = static_cast<unsigned>(blocks_few(config, args.m, args.n));
+    const auto splits = static_cast<unsigned>(args.split_k);
     unsigned rest = blockIdx.x;
-    place.column0 = i64{rest % blocks_many} * config.block_n;
-    rest /= blocks_many;
-    place.row0 = i64{rest % blocks_few} * config.block_m;
-    rest /= blocks_few;
+    place.column0 = i64{rest % along_many} * config.block_n;
+    rest /= along_many;
+    place.row0 = i64{rest % along_few} * config.block_m;
+    rest /= along_few;
     place.split = rest % splits;
     place.batch = rest / splits;
     return place;
@@ -66,7 +61,7 @@ __device__ inline void store_sums_of_parts(const GemmArgs& args, const FewByMany
         const int j = swapped ? element / config.block_m : element % config.block_n;
         const i64 few_index = place.row0 + i;
         const i64 many_index = place.column0 + j;
-        if (few_index < rows_of_few<config>(args) && many_index < columns_of_many<config>(args)) {
+        if (few_index < place.few_count && many_index < place.many_count) {
             float sum = part[i * config.block_n + j];
             for (int p = 1; p < parts; ++p) sum += part[p * part_size + i * config.block_n + j];
             store_result<target>(c + (swapped ? many_index * ld + few_index : few_index * ld + many_index), sum, alpha, beta);

@@ -47,11 +47,11 @@ __device__ void kernel(const GemmArgs& args) {
     constexpr int align_few = swapped ? signature.align_b : signature.align_a;
     constexpr int align_many = swapped ? signature.align_a : signature.align_b;
 
-    const i64 few_count = rows_of_few<config>(args);
-    const i64 many_count = columns_of_many<config>(args);
     const i64 ld_few = swapped ? args.ldb : args.lda;
     const i64 ld_many = swapped ? args.lda : args.ldb;
     const FewByMany place = place_of_block<config>(args);
+    const i64 few_count = place.few_count;
+    const i64 many_count = place.many_count;
     const T* few = static_cast<const T*>(swapped ? args.b : args.a) + place.batch * (swapped ? args.stride_b : args.stride_a);
     const T* many = static_cast<const T*>(swapped ? args.a : args.b) + place.batch * (swapped ? args.stride_a : args.stride_b);
 

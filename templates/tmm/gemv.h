@@ -1,9 +1,8 @@
-// What a gemv kernel needs and allows (gemv.cuh). It knows the operands by size: "few" has the few rows, "many" the many columns
-// of few * many. With swap_ab = 0 few is op(A) and many op(B); with swap_ab = 1 the kernel computes the transpose of C, few is
-// op(B) transposed and many op(A) transposed.
+// What a gemv kernel needs and allows (gemv.cuh). It knows the operands by size (few_by_many.h).
 #pragma once
 
 #include "tmm/config.h"
+#include "tmm/few_by_many.h"
 #include "tmm/shared_layout.h"
 #include "tmm/signature.h"
 
@@ -79,9 +78,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
 }
 
 constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
-    const i64 few = c.swap_ab ? n : m;
-    const i64 many = c.swap_ab ? m : n;
-    return ((few + c.block_m - 1) / c.block_m) * ((many + c.block_n - 1) / c.block_n) * batch * c.split_k;
+    return blocks_few_by_many(c, m, n, batch);
 }
 
 // The most k that a thread takes one by one: a step before the steps and less than two chunks behind them, of all threads along K.

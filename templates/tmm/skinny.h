@@ -1,9 +1,9 @@
-// What a skinny kernel needs and allows (skinny.cuh). It knows the operands by size as gemv does (gemv.h): the few rows of "few", the many
-// columns of "many".
+// What a skinny kernel needs and allows (skinny.cuh). It knows the operands by size (few_by_many.h).
 #pragma once
 
 #include "tmm/args.h"
 #include "tmm/config.h"
+#include "tmm/few_by_many.h"
 #include "tmm/shared_layout.h"
 #include "tmm/signature.h"
 #include "tmm/tensor_map.h"
@@ -116,9 +116,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
 }
 
 constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
-    const i64 few = c.swap_ab ? n : m;
-    const i64 many = c.swap_ab ? m : n;
-    return ((few + c.block_m - 1) / c.block_m) * ((many + c.block_n - 1) / c.block_n) * batch * c.split_k;
+    return blocks_few_by_many(c, m, n, batch);
 }
 
 // A lane's own k, the halvings that add the lanes up, and the slices.

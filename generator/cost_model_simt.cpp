@@ -31,6 +31,11 @@ constexpr double kSlotsOfSyncCopy = 31.5;
 constexpr double kSlotsOfTurningInRegisters = 85.5;
 constexpr double kSlotsOfEdges = 6.57;
 constexpr double kSlotsOfTile = 7.1;
+// Where the copy engine brings tiles: of an FMA, more in a thread tile of more rows than columns; and of all of a block's warps for one
+// tile, which wait, tell, and say what to bring.
+constexpr double kSlotsOfFmaWithTma = 1.04;
+constexpr double kMoreRowsThanColumns = 1.015;
+constexpr double kSlotsOfTmaTile = 200;
 // Clocks of shared memory for a warp's access to vectors of 4.
 constexpr double kClocksOfVector = 2.27;
 // With few warps: how much longer, with 8 on an SM.
@@ -70,6 +75,8 @@ constexpr double kPartialBytes = 4;
 constexpr int kVector = 4;
 
 struct Tile {
+    bool by_tma;
+    bool more_rows_than_columns;
     simt::TileLayout a;
     simt::TileLayout b;
     double fmas;
@@ -78,7 +85,9 @@ struct Tile {
 };
 
 Tile tile_of(const KernelConfig& c, const KernelSignature& s) {
-    return {.a = simt::layout_a(c, s),
+    return {.by_tma = simt::brings_by_tma(c),
+            .more_rows_than_columns = c.thread_m > c.thread_n,
+            .a = simt::layout_a(c, s),
             .b = simt::layout_b(c, s),
             .fmas = static_cast<double>(c.thread_m) * c.thread_n,
             .reads = std::ceil(static_cast<double>(c.thread_m) / kVector) + std::ceil(static_cast<double>(c.thread_n) / kVector),
@@ -92,6 +101,7 @@ int registers(const KernelConfig& c, const Tile& tile, const DeviceInfo& device)
 }
 
 double slots_of_fma(const Tile& tile) {
+    if (tile.by_tma) return kSlotsOfFmaWithTma * (tile.more_rows_than_columns ? kMoreRowsThanColumns : 1);
     const double large = tile.fmas > 64 ? kLargeThreadTile : 0;
     const double along_k = tile.a.lines_along_k && tile.b.lines_along_k   ? kBothAlongK
                            : tile.a.lines_along_k || tile.b.lines_along_k ? kOneAlongK
@@ -110,6 +120,7 @@ double slots_of_copy(const KernelConfig& c, const simt::TileLayout& layout) {
 // Issue slots of a warp for one tile of block_k.
 double slots(const KernelConfig& c, const Tile& tile) {
     const double per_k = tile.fmas * slots_of_fma(tile) + tile.reads * kSlotsOfRead + kSlotsOfK;
+    if (tile.by_tma) return per_k * simt::slice_depth(c) + kSlotsOfTmaTile / tile.warps;
     const auto copies = [&](const simt::TileLayout& layout) {
         const double accesses = static_cast<double>(layout.outer) * c.block_k / layout.vector / simt::threads(c);
         return accesses * slots_of_copy(c, layout);

@@ -13,6 +13,7 @@ bool suits(KernelConfig config, int order) {
 int likely_order(const KernelConfig& c, bool a_along_k, bool b_along_k) {
     if (a_along_k) return fma_order::one_row;
     if (b_along_k) return fma_order::one_column;
+    if (simt::brings_by_tma(c) && c.thread_m >= 8) return fma_order::one_column;
     if (c.thread_m > c.thread_n) return c.thread_n >= 8 ? fma_order::four_columns : fma_order::one_row;
     if (c.thread_m < c.thread_n) return fma_order::one_column;
     return c.thread_m >= 8 ? fma_order::one_column : fma_order::two_columns;

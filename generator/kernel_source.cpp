@@ -15,6 +15,7 @@
 #include "generator/wgmma_instruction.h"
 #include "tmm/fixup.h"
 #include "tmm/reduce.h"
+#include "tmm/simt.h"
 
 namespace tmm {
 namespace {
@@ -236,6 +237,7 @@ KernelSource make_kernel_source(const KernelSignature& signature, const KernelCo
     if (config.boundary < 0 || config.boundary >= boundary::count)
         throw std::invalid_argument(fmt::format("there is no boundary mode {}", config.boundary));
     const std::string name = canonical_name(s, config);
+    const char* args_type = config.family == family::simt && simt::brings_by_tma(config) ? "tmm::SimtTmaArgs" : entry.args_type;
     const char* family = kFamilyNames[config.family];
     std::string text = fmt::format(
         "#include \"tmm/{0}.cuh\"\n\n"
@@ -248,9 +250,9 @@ KernelSource make_kernel_source(const KernelSignature& signature, const KernelCo
         "    {3}(const __grid_constant__ {4} args) {{\n"
         "    tmm::{0}::kernel<signature, config>(args);\n"
         "}}\n",
-        family, signature_fields(s), config_fields(config), name, entry.args_type,
+        family, signature_fields(s), config_fields(config), name, args_type,
         config.family == family::wgmma ? wgmma_instruction(s, config) : std::string());
-    return KernelSource{.name = name, .text = std::move(text), .entries = {{name, entry.args_type}}};
+    return KernelSource{.name = name, .text = std::move(text), .entries = {{name, args_type}}};
 }
 
 KernelSource make_verify_source() {

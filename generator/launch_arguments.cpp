@@ -254,6 +254,12 @@ std::size_t bind_wgmma(const LaunchStep& step, const GemmProblem& problem, const
     return write(with_grid(make_product_args(step, problem, call), step.config), arguments);
 }
 
+std::size_t bind_simt_tma(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+    SimtTmaArgs args;
+    static_cast<GemmArgs&>(args) = make_product_args(step, problem, call);
+    return write(args, arguments);
+}
+
 std::size_t bind_skinny(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
     SkinnyArgs args;
     static_cast<GemmArgs&>(args) = make_product_args(step, problem, call);

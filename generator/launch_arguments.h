@@ -32,6 +32,7 @@ std::size_t bind_pad(const LaunchStep& step, const GemmProblem& problem, const G
 std::size_t bind_planes(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments);
 std::size_t bind_product(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments);
 std::size_t bind_wgmma(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments);
+std::size_t bind_simt_tma(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments);
 std::size_t bind_skinny(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments);
 std::size_t bind_rescue(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments);
 // Reduce's and fixup's.

@@ -296,6 +296,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     add(signature, config, extent, grid_of(config, m, n, batch, device) - line.tiles + line.blocks, partials_offset,
         config.family == family::wgmma    ? bind_wgmma
         : config.family == family::skinny ? bind_skinny
+        : is_brought_by_tma(config)       ? bind_simt_tma
                                           : bind_product);
     plan.steps.back().line = line;
     if (config.family == family::wgmma) {
@@ -303,6 +304,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
         plan.steps.back().walks = walks(config);
     }
     if (config.family == family::skinny) plan.steps.back().tensor_maps = skinny_tensor_maps;
+    if (config.family == family::simt && is_brought_by_tma(config)) plan.steps.back().tensor_maps = simt_tensor_maps;
     for (const EdgeProduct& edge : edge_products(problem, config))
         add(edge.signature, edge.config, edge.extent, blocks(edge.config, edge.extent.rows, edge.extent.columns, batch), 0, bind_product);
     if (config.planes > 1) {

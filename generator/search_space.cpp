@@ -278,8 +278,8 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
     }
     if (c.family != family::naive && std::max({p.m, p.n, p.k}) >= kLargestGrid) return "sizes of 2^31 and more are left to naive";
     if (c.family == family::wgmma && (device.emulated || device.compute_capability() != 90)) return "wgmma needs compute capability 9.0";
-    if (c.family == family::skinny && !device.has_tma()) return "skinny needs compute capability 9.0 or more";
     if (is_brought_by_tma(c)) {
+        if (!device.has_tma()) return "TMA needs compute capability 9.0 or more";
         if (auto reason = why_no_tma(p, c.family == family::wgmma)) return reason;
     }
     if (cluster_size(c) > device.largest_cluster())

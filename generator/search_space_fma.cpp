@@ -53,6 +53,11 @@ struct Pipeline {
 // The likelier first: between equal predictions the order decides.
 constexpr Pipeline kPipelines[] = {{16, 3, 1}, {8, 2, 0}, {32, 2, 1}, {16, 2, 0}, {16, 4, 1}, {32, 3, 1}, {8, 4, 1}, {8, 3, 1}, {16, 1, 0}};
 constexpr Pipeline kSlicedPipelines[] = {{64, 4, 1}, {64, 3, 1}, {32, 6, 1}, {32, 4, 1}, {64, 2, 1}, {32, 3, 1}, {16, 4, 1}};
+// The copy engine's have so many stages at most, and no more than find room.
+constexpr Pipeline kTmaPipelines[] = {{16, 5, 3}, {8, 8, 3}, {32, 4, 3}, {16, 3, 3}};
+constexpr Pipeline kSlicedTmaPipelines[] = {{64, 4, 3}, {32, 6, 3}, {64, 2, 3}};
+// A loop of 4096 products leaves the instruction cache: so many of the copy engine's take a sixth longer, each, on an H200.
+constexpr int kMostProducts = 3072;
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
@@ -114,10 +119,18 @@ constexpr double kAddresses = 24;
 constexpr double kEdges = 10;
 constexpr double kEdgesOfCopy = 1.3;
 
+// As many stages as the blocks that an SM is to hold have room for.
+KernelConfig with_stages_that_fit(KernelConfig config, const KernelSignature& signature, const DeviceInfo& device) {
+    // Of each block the driver takes 1 KiB.
+    const std::int64_t room = std::min(device.shared_bytes_per_block, device.shared_bytes_per_sm / config.min_blocks - 1024);
+    while (config.stages > 2 && shared_bytes(config, signature) > room) --config.stages;
+    return config;
+}
+
 // What a thread holds at once: its sums, the elements of two k, vectors on their way through registers, addresses.
 bool would_spill(const KernelConfig& c, const KernelSignature& s, const DeviceInfo& device) {
     const auto registers_of = [&](const simt::TileLayout& layout, int per_thread) {
-        const bool has_edges = c.boundary != boundary::exact && !layout.padded;
+        const bool has_edges = c.boundary != boundary::exact && !layout.padded && !simt::brings_by_tma(c);
         const int copied = layout.outer * layout.depth / simt::threads(c);
         return 2 * per_thread * simt::steps_at_once(layout) + (layout.async_copy ? 0 : copied) +
                (has_edges ? kEdges / 2 + kEdgesOfCopy * copied / layout.vector : 0);
@@ -142,10 +155,12 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
     std::vector<KernelConfig> configs;
     const auto push = [&](KernelConfig config) {
         const KernelSignature signature = main_signature(p, config);
+        if (simt::brings_by_tma(config)) config = with_stages_that_fit(config, signature, device);
         if (would_spill(config, signature, device)) return;
         config.fma_order = likely_order(config, signature);
         configs.push_back(config);
-        if (config.split_k == 1 && config.slice_k == 1 && pays_to_share(p, config, device)) configs.push_back(streamed(config));
+        if (config.split_k == 1 && config.slice_k == 1 && !simt::brings_by_tma(config) && pays_to_share(p, config, device))
+            configs.push_back(streamed(config));
     };
     const auto add = [&](const RegisterTile& tile, int slices, std::span<const Pipeline> pipelines, int trim) {
         const Extent main = main_extent(p, KernelConfig{.block_m = tile.block_m, .block_n = tile.block_n, .trim = trim});
@@ -177,6 +192,11 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
                 }
                 for (const int cluster : cluster_choices(split, device)) {
                     config.cluster = cluster;
+                    if (simt::brings_by_tma(config)) {
+                        if (tile.thread_m * tile.thread_n * simt::slice_depth(config) <= kMostProducts)
+                            push(packed(config, worth_packing(p)));
+                        continue;
+                    }
                     push(config);
                     if (pipeline.async_copy == 1 && rows_run_along_k(p)) push(along_k(config));
                     if (pipeline.async_copy == 1 && turns_vectors_of_one(p, 0)) push(turned_in_registers(config));
@@ -189,12 +209,22 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
             }
         }
     };
-    for (const RegisterTile& tile : kRegisterTiles) {
-        add(tile, 1, kPipelines, 0);
-        if (!why_not_trimmed(p, KernelConfig{.block_m = tile.block_m, .block_n = tile.block_n})) add(tile, 1, kPipelines, 1);
-    }
-    for (const RegisterTile& tile : kSlicedTiles) {
-        for (const int slices : kSlices) add(tile, slices, kSlicedPipelines, 0);
+    const auto add_tiles = [&](std::span<const RegisterTile> tiles, std::span<const Pipeline> pipelines) {
+        for (const RegisterTile& tile : tiles) {
+            add(tile, 1, pipelines, 0);
+            if (!why_not_trimmed(p, KernelConfig{.block_m = tile.block_m, .block_n = tile.block_n})) add(tile, 1, pipelines, 1);
+        }
+    };
+    const auto add_sliced_tiles = [&](std::span<const Pipeline> pipelines) {
+        for (const RegisterTile& tile : kSlicedTiles) {
+            for (const int slices : kSlices) add(tile, slices, pipelines, 0);
+        }
+    };
+    add_tiles(kRegisterTiles, kPipelines);
+    add_sliced_tiles(kSlicedPipelines);
+    if (device.has_tma()) {
+        add_tiles(kRegisterTiles, kTmaPipelines);
+        add_sliced_tiles(kSlicedTmaPipelines);
     }
     return configs;
 }

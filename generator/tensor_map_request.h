@@ -9,8 +9,7 @@
 
 namespace tmm {
 
-// A batch of row-major matrices, of which TMA brings or takes boxes of box_rows x box_columns. In shared memory they are swizzled as widely
-// as their rows are: 128, 64 or 32 bytes; other rows not at all.
+// A batch of row-major matrices, of which TMA brings or takes boxes of box_rows x box_columns.
 struct TensorMapRequest {
     // Of the TensorMap, within the kernel's arguments.
     std::size_t offset = 0;
@@ -25,8 +24,16 @@ struct TensorMapRequest {
     std::int64_t matrix_bytes = 0;
     int box_rows = 0;
     int box_columns = 0;
+    // In shared memory boxes are swizzled as widely as their rows are: 128, 64 or 32 bytes; other rows not at all.
+    bool swizzled = true;
     // Many blocks bring the same boxes, one after the other, most of them out of the L2 cache.
     bool reused = false;
+
+    // 0: not swizzled.
+    int swizzle_bytes() const {
+        const int bytes = box_columns * size_of(type);
+        return swizzled && (bytes == 128 || bytes == 64 || bytes == 32) ? bytes : 0;
+    }
 };
 
 // One or two for each matrix that a kernel reads or writes; in place, since running a plan allocates nothing.

@@ -116,6 +116,25 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
     return maps;
 }
 
+TensorMapRequests simt_tensor_maps(const LaunchStep& step, const std::byte* arguments) {
+    SimtTmaArgs args;
+    std::memcpy(&args, arguments, sizeof args);
+    const KernelConfig& config = step.config;
+    TensorMapRequests maps;
+    if (args.k == 0) return maps;
+    const auto add = [&](const TensorMap& map, const void* address, i64 outer, i64 ld, i64 stride, int block, i64 times) {
+        TensorMapRequest operand =
+            operand_request(address, ElementType::f32, {.rows = args.k, .columns = outer, .ld = ld, .stride = stride}, args.batch,
+                            {.rows = config.block_k, .columns = block}, times);
+        operand.swizzled = false;
+        operand.offset = offset_within(args, map);
+        maps.requests[static_cast<std::size_t>(maps.count++)] = operand;
+    };
+    add(args.tiles_a, args.a, args.m, args.lda, args.stride_a, config.block_m, (args.n + config.block_n - 1) / config.block_n);
+    add(args.tiles_b, args.b, args.n, args.ldb, args.stride_b, config.block_n, (args.m + config.block_m - 1) / config.block_m);
+    return maps;
+}
+
 TensorMapRequests skinny_tensor_maps(const LaunchStep& step, const std::byte* arguments) {
     SkinnyArgs args;
     std::memcpy(&args, arguments, sizeof args);

@@ -10,6 +10,7 @@ namespace tmm {
 
 // arguments: what the step's bind wrote.
 TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arguments);
+TensorMapRequests simt_tensor_maps(const LaunchStep& step, const std::byte* arguments);
 TensorMapRequests skinny_tensor_maps(const LaunchStep& step, const std::byte* arguments);
 
 }  // namespace tmm

@@ -329,10 +329,10 @@ public:
         const cuuint64_t strides[] = {static_cast<cuuint64_t>(request.row_bytes), static_cast<cuuint64_t>(request.matrix_bytes)};
         const cuuint32_t box[] = {static_cast<cuuint32_t>(request.box_columns), static_cast<cuuint32_t>(request.box_rows), 1};
         const cuuint32_t neighbours[] = {1, 1, 1};
-        const int box_row_bytes = request.box_columns * size_of(request.type);
-        const CUtensorMapSwizzle swizzle = box_row_bytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
-                                           : box_row_bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
-                                           : box_row_bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+        const int swizzle_bytes = request.swizzle_bytes();
+        const CUtensorMapSwizzle swizzle = swizzle_bytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+                                           : swizzle_bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                           : swizzle_bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
                                                                  : CU_TENSOR_MAP_SWIZZLE_NONE;
         // The L2 cache may fetch two lines where a box asks for one. That spares what is brought often some waiting (1 to 3% of large
         // products), but memory is read 1 to 3% slower so. A row of a box begins within a line where the matrix's rows are no whole lines:

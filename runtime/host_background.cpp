@@ -20,7 +20,7 @@ void land(const host::BulkCopy& copy) {
         for (int c = 0; c < m.box_columns; ++c) {
             const long long row = copy.y + r, column = copy.x + c;
             const unsigned address = copy.address + static_cast<unsigned>(r * row_bytes + c * m.element_bytes);
-            unsigned char* const in_shared = copy.shared + (host::swizzled(address, static_cast<unsigned>(row_bytes)) - copy.address);
+            unsigned char* const in_shared = copy.shared + (host::swizzled(address, static_cast<unsigned>(m.swizzle_bytes)) - copy.address);
             // Boxes that leave are cut off at whole chunks of 16 bytes.
             const long long cut = copy.barrier ? column : column - c % (16 / m.element_bytes);
             const bool inside = row >= 0 && row < m.rows && column >= 0 && cut < m.columns && copy.z >= 0 && copy.z < m.matrices;

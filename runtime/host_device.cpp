@@ -164,7 +164,8 @@ public:
                                          .matrix_bytes = request.matrix_bytes,
                                          .box_rows = request.box_rows,
                                          .box_columns = request.box_columns,
-                                         .element_bytes = size_of(request.type)};
+                                         .element_bytes = size_of(request.type),
+                                         .swizzle_bytes = request.swizzle_bytes()};
         static_assert(sizeof matrix <= sizeof(TensorMap));
         std::memcpy(map, &matrix, sizeof matrix);
     }

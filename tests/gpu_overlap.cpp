@@ -34,10 +34,12 @@ bool has_hopper() {
 constexpr std::uint16_t kBf16Integers[] = {0, 0x3f80, 0x4000, 0x4040, 0x4080, 0x40a0, 0x40c0, 0x40e0};
 constexpr std::uint16_t kF16Integers[] = {0, 0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600, 0x4700};
 
-// A permutation's matrix times a matrix, times that matrix again, …: how many elements of the last product are not the permuted ones.
+// A permutation's matrix times a matrix, or its transpose, times that matrix again, …: how many elements of the last product are not the
+// permuted ones.
 template <class T, class Make>
 int wrong_elements(const OverlapChain& chain, const TemplateFiles& templates, bool replayed, Make&& make) {
     const GemmProblem p = parse_shape(chain.shape).problem;
+    REQUIRE((p.m == p.n && p.k == p.n));
     const auto n = static_cast<std::size_t>(p.n);
     const KernelConfig config = config_of(chain);
     const auto device = open_device(0);
@@ -78,14 +80,16 @@ int wrong_elements(const OverlapChain& chain, const TemplateFiles& templates, bo
     device->synchronize();
     device->copy_to_host(host.data(), matrices[kProducts % 2].data(), host.size() * sizeof(T));
 
-    std::vector<std::size_t> row_of(n);
-    std::iota(row_of.begin(), row_of.end(), std::size_t{0});
-    for (int i = 0; i < kProducts; ++i)
-        for (std::size_t& row : row_of) row = source[row];
+    const bool transposes = p.op_b == Operation::transpose;
+    std::vector<int> product(n * n);
+    for (int i = 0; i < kProducts; ++i) {
+        for (std::size_t row = 0; row < n; ++row)
+            for (std::size_t column = 0; column < n; ++column)
+                product[row * n + column] = transposes ? values[column * n + source[row]] : values[source[row] * n + column];
+        values.swap(product);
+    }
     int wrong = 0;
-    for (std::size_t row = 0; row < n; ++row)
-        for (std::size_t column = 0; column < n; ++column)
-            wrong += host[row * n + column] != make(values[row_of[row] * n + column]) ? 1 : 0;
+    for (std::size_t i = 0; i < values.size(); ++i) wrong += host[i] != make(values[i]) ? 1 : 0;
     return wrong;
 }
 

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "generator/search_space.h"
+#include "tmm/rules.h"
 
 namespace tmm::testing {
 namespace {
@@ -58,6 +59,8 @@ struct Family {
     int family;
     int boundary;
     Types types = Types::floats;
+    // simt whose tiles the copy engine brings.
+    bool by_tma = false;
 };
 constexpr std::array kFamilies = {
     Family{family::naive, boundary::guarded},
@@ -88,13 +91,15 @@ constexpr std::array kFamilies = {
     Family{family::wgmma, boundary::hardware, Types::tf32},
     Family{family::skinny, boundary::hardware},
     Family{family::skinny, boundary::hardware, Types::tf32},
+    Family{family::simt, boundary::exact, Types::floats, true},
+    Family{family::simt, boundary::peeled, Types::floats, true},
 };
 
 std::vector<Family> families_of(const DeviceInfo& device) {
     std::vector<Family> families;
     for (const Family& family : kFamilies) {
         if (family.family == family::wgmma && (device.compute_capability() != 90 || device.emulated)) continue;
-        if (family.family == family::skinny && !device.has_tma()) continue;
+        if ((family.family == family::skinny || family.by_tma) && !device.has_tma()) continue;
         families.push_back(family);
     }
     return families;
@@ -128,6 +133,13 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.min_blocks = 1;
             c.pack_ab = draw.of(std::array{0, 0, 1, 2, 3});
             c.trim = draw.of(std::array{0, 0, 1});
+            if (family.by_tma) {
+                c.async_copy = 3;
+                c.stages = draw.of(std::array{2, 3, 4, 6});
+                c.vector_width = 4;
+                c.along_k = c.stream_k = 0;
+                c.pack_ab = draw.of(std::array{0, 1, 2, 3, 3});
+            }
             if (c.block_m > largest_block || c.block_n > largest_block) c.thread_m = 99;  // not valid: drawn anew
             break;
         case family::mma:
@@ -219,7 +231,7 @@ GemmProblem make_problem(const KernelConfig& c, ElementType type, ElementType ty
     p.k = size_of_kind(shape[k_kind], c.block_k * (c.split_k > 1 && c.split_k < 8 ? c.split_k : 1), multiples);
     if (c.family == family::naive) p.k = size_of_kind(shape[k_kind], 32, false);
     // Of half of them a part has more tiles than there are stages.
-    if (c.family == family::skinny && shape[k_kind] >= 3)
+    if (is_brought_by_tma(c) && c.family != family::wgmma && shape[k_kind] >= 3)
         p.k += static_cast<std::int64_t>(c.stages + shape[k_kind] - 3) * c.block_k * c.split_k;
     if (c.split_k > p.k) p.k = c.split_k;
     if (multiples) p.k = (p.k + c.block_k - 1) / c.block_k * c.block_k;

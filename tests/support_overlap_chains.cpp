@@ -23,10 +23,13 @@ const std::vector<OverlapChain>& overlap_chains() {
          "family=simt,block_m=16,block_n=32,block_k=32,thread_m=4,thread_n=4,stages=3,async_copy=1,vector_width=4,boundary=peeled,along_k="
          "1,"
          "slice_k=4"},
+        {"200x200x200",
+         "family=simt,block_m=64,block_n=64,block_k=8,thread_m=8,thread_n=4,stages=3,async_copy=3,vector_width=4,boundary=peeled,pack_ab="
+         "1"},
         {"130x130x130",
          "family=simt,block_m=64,block_n=64,block_k=16,thread_m=8,thread_n=4,stages=2,vector_width=4,boundary=peeled,trim=1"},
         {"16x16x16", "family=gemv,block_m=16,block_n=32,block_k=64,thread_n=2,stages=2,vector_width=4,boundary=peeled"},
-        {"16x200x200 ops=nt",
+        {"64x64x64 ops=nt",
          "family=skinny,block_m=16,block_n=32,block_k=64,thread_m=8,thread_n=4,stages=3,vector_width=4,boundary=hardware,slice_k=2"},
         {"200x200x200 dtype=bf16",
          "family=mma,block_m=64,block_n=64,block_k=32,stages=3,async_copy=1,vector_width=8,boundary=peeled,warps_m=2,warps_n=2"},

@@ -53,6 +53,15 @@ constexpr const char* kSkinnyFarBehind =
     "family=skinny,vector_width=4,boundary=hardware,block_m=4,block_n=32,block_k=256,thread_m=4,thread_n=4,stages=5,slice_k=4";
 constexpr const char* kFewRowsOfLargeTiles = "3x40x3076 ops=nt align=16";
 constexpr const char* kFewRowsOfBatch = "7x30x612 ops=nt batch=2 align=16";
+// Of simt: more tiles than stages, several warps, rows and columns beyond the matrices; and parts of K, of a batch.
+constexpr const char* kSimt =
+    "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=64,block_k=8,thread_m=4,thread_n=8,stages=3,async_copy=3";
+constexpr const char* kSimtFarBehind =
+    "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=64,block_k=8,thread_m=4,thread_n=8,stages=5,async_copy=3";
+constexpr const char* kSimtParts =
+    "family=simt,vector_width=4,boundary=peeled,block_m=32,block_n=64,block_k=8,thread_m=4,thread_n=8,stages=3,async_copy=3,split_k=2";
+constexpr const char* kColumnsOfA = "70x132x93 ops=tn align=16 lda=72";
+constexpr const char* kColumnsOfBatch = "36x68x93 ops=tn batch=2 align=16";
 
 }  // namespace
 
@@ -64,10 +73,10 @@ const std::vector<TmaFault>& tma_faults() {
         {"a tile's first product of fragments is added to what the sums held", "tmm/wgmma_fragments.cuh",
          "adds_to_sums(config, signature, tile, k)", "true", kFragments, kFloatsAlongN},
         {"planes are read before they have landed", "tmm/wgmma_planes.cuh", "pipeline.wait_full();", "", kPlanes, kFloats},
-        {"the wrong phase is waited for", "tmm/wgmma_pipeline.cuh", "wait(full_ + place_.stage, place_.parity)",
-         "wait(full_ + place_.stage, place_.parity ^ 1)", kPlain, kPaddedRows},
-        {"tiles land where others are still read", "tmm/wgmma_pipeline.cuh", "wait(empty_ + place_.stage, place_.parity ^ 1);", "", kPlain,
-         kPaddedRows},
+        {"the wrong phase is waited for", "tmm/wgmma_pipeline.cuh", "wait_for_phase(full_ + place_.stage, place_.parity)",
+         "wait_for_phase(full_ + place_.stage, place_.parity ^ 1)", kPlain, kPaddedRows},
+        {"tiles land where others are still read", "tmm/wgmma_pipeline.cuh", "wait_for_phase(empty_ + place_.stage, place_.parity ^ 1);",
+         "", kPlain, kPaddedRows},
         {"a stage is free before it has been read", "tmm/wgmma.cuh",
          "ptx::wgmma_wait_group<1>();\n        if (tile > 0) pipeline.release_previous();",
          "if (tile > 0) pipeline.release_previous();\n        ptx::wgmma_wait_group<1>();", kOneGroup, kPaddedRows, false},
@@ -163,6 +172,26 @@ const std::vector<TmaFault>& tma_faults() {
          kSkinnyParts, kFewRowsOfBatch},
         {"skinny: lanes give away the half that they keep", "tmm/skinny.cuh", "takes_second ? sums[i] : sums[half + i]",
          "takes_second ? sums[half + i] : sums[i]", kSkinny, kFewRows},
+        {"simt: some do not know of the barriers yet", "tmm/tma_pipeline.cuh",
+         "// Everyone knows of the barriers.\n        __syncthreads();", "", kSimt, kColumnsOfA, false},
+        {"simt: the first tile is read before it has landed", "tmm/tma_pipeline.cuh", "if (tiles_ > 0) wait_for_phase(full_, 0);", "",
+         kSimt, kColumnsOfA},
+        {"simt: tiles are read before they have landed", "tmm/tma_pipeline.cuh",
+         "if (tile_ < tiles_) wait_for_phase(full_ + place_.stage, place_.parity);", "", kSimt, kColumnsOfA},
+        {"simt: the wrong phase is waited for", "tmm/tma_pipeline.cuh", "wait_for_phase(full_ + place_.stage, place_.parity)",
+         "wait_for_phase(full_ + place_.stage, place_.parity ^ 1)", kSimt, kColumnsOfA},
+        {"simt: tiles land where others are still read", "tmm/tma_pipeline.cuh", "wait_for_phase(empty_ + read.stage, read.parity);", "",
+         kSimt, kColumnsOfA, false},
+        {"simt: a stage is free when one lane has read it", "tmm/tma_pipeline.cuh", "__syncwarp();\n        if (ptx::elect_sync()) ptx",
+         "if (threadIdx.x % 32 == 0) ptx", kSimt, kColumnsOfA, false},
+        {"simt: a tile is brought to the stage behind its own", "tmm/tma_pipeline.cuh", "place_.back(kRefillBehind)",
+         "place_.back(kRefillBehind - 1)", kSimtFarBehind, kColumnsOfA},
+        {"simt: fewer bytes are announced than land", "tmm/tma_pipeline.cuh", "(layout_a.outer + layout_b.outer) * config",
+         "layout_a.outer * config", kSimt, kColumnsOfA},
+        {"simt: every part of K begins at 0", "tmm/tma_pipeline.cuh", "k_begin_ + tile * config.block_k", "tile * config.block_k",
+         kSimtParts, kColumnsOfBatch},
+        {"simt: the batch's first matrix is everyone's", "tmm/simt.cuh", "stride != 0 ? static_cast<int>(item.batch) : 0", "0 * stride",
+         kSimtParts, kColumnsOfBatch},
     };
     return faults;
 }

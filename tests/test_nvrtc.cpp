@@ -52,6 +52,8 @@ std::vector<Sample> samples() {
     nt.op_b = Operation::transpose;
     KernelSignature aligned_nt = kPlain;
     aligned_nt.op_b = Operation::transpose;
+    KernelSignature aligned_tn = kPlain;
+    aligned_tn.op_a = Operation::transpose;
     const auto narrow = [](KernelSignature s, ElementType type, ElementType type_c) {
         s.type_a = s.type_b = type;
         s.type_c = type_c;
@@ -75,6 +77,8 @@ std::vector<Sample> samples() {
         {"family=gemv,block_m=4,block_n=8,block_k=128,thread_n=1,vector_width=4,boundary=peeled", nt},
         {"family=skinny,block_m=16,block_n=28,block_k=128,thread_m=8,thread_n=7,stages=3,vector_width=4,boundary=hardware,slice_k=2",
          aligned_nt},
+        {"family=simt,block_m=128,block_n=256,block_k=16,thread_m=8,thread_n=16,stages=5,async_copy=3,vector_width=4,boundary=peeled",
+         aligned_tn},
         {"family=reduce,block_m=1,block_n=256", beta},
         {"family=naive,block_m=16,block_n=16", bf16},
         {"family=naive,block_m=16,block_n=16", f16},
@@ -110,7 +114,7 @@ TEST_CASE("every family compiles without a warning for every architecture") {
         CAPTURE(sample.config);
         CHECK_MESSAGE(violation == nullptr, violation);
         if (violation) continue;
-        const int first = config.family == family::skinny ? 90 : config.async_copy || config.family == family::mma ? 80 : 75;
+        const int first = is_brought_by_tma(config) ? 90 : config.async_copy || config.family == family::mma ? 80 : 75;
         for (const int architecture : {75, 80, 86, 89, 90, 100, 120})
             if (architecture >= first) jobs.push_back({sample.config, config, signature, architecture, {}});
     }

@@ -207,6 +207,35 @@ TEST_CASE("of two operands that lie badly one may be packed alone") {
     CHECK_FALSE(offers("1023x1023x1023 ops=tn compute=f32_strict", 1, 1, 0));
 }
 
+TEST_CASE("the copy engine's tiles are offered where there is one, of rows that it may bring") {
+    const auto brought = [](const char* text, const char* device) {
+        std::vector<KernelConfig> configs;
+        for (const KernelConfig& c : simt_configs(parse_shape(text).problem, assumed_device(device)))
+            if (c.async_copy == 3) configs.push_back(c);
+        return configs;
+    };
+    struct Case {
+        const char* shape;
+        int pack_ab;
+    };
+    // Rows along K are packed, and such as start anywhere.
+    for (const Case& one : {Case{"2048x2048x2048 ops=tn", 0}, Case{"2048x2048x2048", 1}, Case{"2048x2048x2048 ops=tt", 2},
+                            Case{"2048x2048x2048 ops=nt", 3}, Case{"1023x1023x1023 ops=tn", 3}, Case{"200x300x401 ops=tn ldb=304", 0}}) {
+        CAPTURE(one.shape);
+        const std::vector<KernelConfig> configs = brought(one.shape, "90");
+        CHECK(configs.size() > 20);
+        for (const KernelConfig& c : configs) {
+            CAPTURE(to_text(c));
+            CHECK(c.pack_ab == one.pack_ab);
+            CHECK(c.stream_k == 0);
+        }
+        for (const char* device : {"100", "120"}) CHECK_FALSE(brought(one.shape, device).empty());
+        for (const char* device : {"75", "80", "89"}) CHECK(brought(one.shape, device).empty());
+    }
+    // Where the cost model is right, they lead: an H200 takes 0.98 times as long with them.
+    CHECK(default_config(parse_shape("4096x4096x4096 ops=tn compute=f32_strict").problem, assumed_device("90")).async_copy == 3);
+}
+
 TEST_CASE("the k of few tiles is sliced among a block's threads, and an SM that has its threads gets no slices") {
     const DeviceInfo device = assumed_device("90");
     const auto sliced = [&](const char* text) {
@@ -356,5 +385,14 @@ TEST_CASE("a config that can't serve says why") {
     CHECK(reason("65x64x64", (slice + ",block_k=16,slice_k=4,along_k=1").c_str()).find("multiple of 8") != std::string::npos);
     CHECK(reason("65x64x64", (slice + ",block_k=16,slice_k=2,stream_k=1").c_str()).find("slice_k is 1") != std::string::npos);
     CHECK(reason("65x64x64", "family=tiled,block_m=8,block_n=8,block_k=8,slice_k=2") != "");
+    const std::string brought =
+        "family=simt,block_m=64,block_n=64,block_k=8,thread_m=8,thread_n=8,stages=3,async_copy=3,vector_width=4,boundary=peeled";
+    CHECK(reason("64x64x64 ops=tn", brought.c_str()) == "");
+    CHECK(reason("65x67x63 ops=tn", (brought + ",pack_ab=3").c_str()) == "");
+    CHECK(reason("64x64x64", brought.c_str()).find("operands packed") != std::string::npos);
+    CHECK(reason("65x64x64 ops=tn", brought.c_str()).find("multiples of 16 bytes") != std::string::npos);
+    CHECK(reason("64x64x64 ops=tn", (brought + ",stream_k=1").c_str()).find("stream_k is 0") != std::string::npos);
+    CHECK(why_invalid(parse_shape("64x64x64 ops=tn").problem, parse_config(brought), assumed_device("80")).value_or("").find("9.0") !=
+          std::string::npos);
     CHECK(reason("64x64x2", "family=gemv,block_n=128,block_k=32,thread_n=4,split_k=4").find("more parts than K") != std::string::npos);
 }

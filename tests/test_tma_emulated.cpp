@@ -1,5 +1,5 @@
-// Kernels that TMA serves, of wgmma and skinny, on the emulated device, which does what TMA, barriers in shared memory and wgmma do as late
-// as a wait allows: sampled configs, held against the references as on a GPU.
+// Kernels that TMA serves, of wgmma, skinny and simt, on the emulated device, which does what TMA, barriers in shared memory and wgmma do
+// as late as a wait allows: sampled configs, held against the references as on a GPU.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -20,6 +20,7 @@
 #include "support_correctness.h"
 #include "support_temporary_directory.h"
 #include "support_tma_faults.h"
+#include "tmm/rules.h"
 #include "tuner/verification.h"
 
 using namespace tmm;
@@ -28,13 +29,13 @@ using namespace tmm::testing;
 namespace {
 
 void check_sampled_configs(int of_family, std::size_t most) {
+    const auto checks = [&](const KernelConfig& config) { return config.family == of_family && is_brought_by_tma(config); };
     const std::uint64_t seed = test_seed();
     // Of so few SMs that most blocks have several tiles to walk over.
     DeviceInfo h200 = assumed_device("90");
     h200.sm_count = 2;
     std::vector<Sample> samples = sample_configs({.seed = seed, .count = 600, .problems_per_config = 2}, h200);
-    samples.erase(std::remove_if(samples.begin(), samples.end(), [&](const Sample& s) { return s.config.family != of_family; }),
-                  samples.end());
+    samples.erase(std::remove_if(samples.begin(), samples.end(), [&](const Sample& s) { return !checks(s.config); }), samples.end());
     samples.resize(std::min(samples.size(), most));
     const std::vector<std::shared_ptr<Device>> devices = {make_host_device_for(h200, "ascending"),
                                                           make_host_device_for(h200, "shuffled:" + std::to_string(seed))};
@@ -70,6 +71,10 @@ TEST_CASE("sampled configs of wgmma are right on the emulated device") {
 
 TEST_CASE("sampled configs of skinny are right on the emulated device") {
     check_sampled_configs(family::skinny, static_cast<std::size_t>(test_setting("CONFIGS", 12)));
+}
+
+TEST_CASE("sampled configs of simt whose tiles TMA brings are right on the emulated device") {
+    check_sampled_configs(family::simt, static_cast<std::size_t>(test_setting("CONFIGS", 16)));
 }
 
 TEST_CASE("results leave in boxes of every width, and by whole chunks where rows are unaligned") {
@@ -252,8 +257,8 @@ TEST_CASE("where nothing is multiplied, C becomes zeros, or beta times what it h
     CHECK(wrong_without_product(kPlain, tile, with_fault(forgotten, unset)).find("C[0][0]") != std::string::npos);
 }
 
-// Every barrier of skinny's has one. What no emulation shows is left out: a missing wait for the kernel before (griddepcontrol.wait), for
-// kernels run one after the other here, and a missing fence of barriers just made (fence.mbarrier_init).
+// Every barrier of skinny's has one, and of simt's. What no emulation shows is left out: a missing wait for the kernel before
+// (griddepcontrol.wait), for kernels run one after the other here, and a missing fence of barriers just made (fence.mbarrier_init).
 TEST_CASE("each fault in how threads, barriers and copies meet is found on the emulated device") {
     const TemplateFiles unset = templates_with_unset_sums();
     std::set<std::pair<std::string, std::string>> seen_right;

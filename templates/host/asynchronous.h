@@ -15,6 +15,7 @@ struct EncodedMatrix {
     int box_rows;
     int box_columns;
     int element_bytes;
+    int swizzle_bytes;
 };
 
 // An mbarrier's 8 bytes.
@@ -43,13 +44,10 @@ struct BulkCopy {
     Mbarrier* barrier;
 };
 
-// Within 1024 bytes, 8 rows of 128, chunk c of row r stands at c ^ r; where rows are shorter, only among the chunks of a row. Rows of other
-// than 128, 64 or 32 bytes lie as they are.
-constexpr bool is_swizzled(unsigned row_bytes) {
-    return row_bytes == 128 || row_bytes == 64 || row_bytes == 32;
-}
-constexpr unsigned swizzled(unsigned address, unsigned row_bytes) {
-    return is_swizzled(row_bytes) ? address ^ (address >> 7 & (row_bytes / 16 - 1)) << 4 : address;
+// Within 1024 bytes, 8 rows of 128, chunk c of row r stands at c ^ r; where rows are shorter, only among the chunks of a row. span: 128, 64
+// or 32 bytes, or 0, where boxes lie as they are.
+constexpr unsigned swizzled(unsigned address, unsigned span) {
+    return span != 0 ? address ^ (address >> 7 & (span / 16 - 1)) << 4 : address;
 }
 constexpr unsigned swizzled_128(unsigned address) {
     return swizzled(address, 128);

@@ -93,9 +93,8 @@ inline unsigned box_address(const void* box, const TensorMap* map, host::Site si
     host::EncodedMatrix matrix;
     __builtin_memcpy(&matrix, map, sizeof matrix);
     const unsigned address = host::services->shared_address(box, site);
-    // The span of the swizzle; without one the 128 bytes that the instruction wants.
-    const auto row_bytes = static_cast<unsigned>(matrix.box_columns * matrix.element_bytes);
-    if (address % (host::is_swizzled(row_bytes) ? 8 * row_bytes : 128) != 0)
+    // Without a swizzle the 128 bytes that the instruction wants.
+    if (address % (matrix.swizzle_bytes != 0 ? 8 * static_cast<unsigned>(matrix.swizzle_bytes) : 128) != 0)
         host::services->fail("a box's address is no multiple of its swizzle's span", site);
     return address;
 }

@@ -97,7 +97,7 @@ inline constexpr Parameter kParameters[] = {
     {"thread_n", &KernelConfig::thread_n, 1, nullptr, 0, false, "columns of C a thread computes"},
     {"stages", &KernelConfig::stages, 1, nullptr, 0, false, "tiles of A and B held in shared memory at once"},
     {"async_copy", &KernelConfig::async_copy, 0, nullptr, 0, false,
-     "1: tiles travel by cp.async, 0: through registers, 2: through registers where the copy turns them"},
+     "1: tiles travel by cp.async, 0: through registers, 2: through registers where the copy turns them, 3: by the copy engine (TMA)"},
     {"vector_width", &KernelConfig::vector_width, 1, nullptr, 0, false, "most elements a thread moves in one access to global memory"},
     {"boundary", &KernelConfig::boundary, boundary::guarded, kBoundaryNames, boundary::count, false,
      "how the kernel meets the matrix edge"},

@@ -110,7 +110,7 @@ constexpr double loads_per_phase(const KernelConfig& c) {
 
 // Does the copy engine bring its tiles, and no thread?
 constexpr bool is_brought_by_tma(const KernelConfig& c) {
-    return c.family == family::wgmma || c.family == family::skinny;
+    return c.family == family::wgmma || c.family == family::skinny || (c.family == family::simt && simt::brings_by_tma(c));
 }
 // Elements of A and B that a block brings in one phase then.
 constexpr double loads_by_tma(const KernelConfig& c) {

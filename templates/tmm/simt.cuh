@@ -23,6 +23,9 @@
 //   |    | . . . . | . . . . | pad|
 //   v    +-------------------+----+
 //
+// Where neither has to be turned the copy engine may bring the tiles (tma_pipeline.cuh): in that case no instruction copies, and warps
+// need not wait for each other.
+//
 // With slice_k a block has threads for each slice of a tile's k, all before the same C. It takes a block's warps, not more blocks, to
 // fill an SM then, where C has few tiles:
 //
@@ -41,6 +44,7 @@
 #include "tmm/shared_memory.cuh"
 #include "tmm/simt.h"
 #include "tmm/tile_pipeline.cuh"
+#include "tmm/tma_pipeline.cuh"
 #include "tmm/vector.cuh"
 #include "tmm/work_item.cuh"
 
@@ -110,8 +114,12 @@ public:
 
     __device__ void next_stage() {
         ++stage_;
-        stage_tile_ += (stage_ == stages ? 1 - stages : 1) * distance_;
+        next_stage(stage_ == stages);
         if (stage_ == stages) stage_ = 0;
+    }
+    // The same where another counts: `round` where the ring begins anew.
+    __device__ void next_stage(bool round) {
+        stage_tile_ += (round ? 1 - stages : 1) * distance_;
     }
 
 private:
@@ -289,22 +297,41 @@ template <KernelSignature signature, KernelConfig config>
 struct Tiles {
     SharedTiles<float> a;
     SharedTiles<float> b;
+    // Of tiles that the copy engine brings.
+    unsigned long long* barriers = nullptr;
 
     __device__ explicit Tiles(SharedMemory& shared)
         : a(shared.take<float, tile_elements(layout_a(config, signature)), config.stages>()),
-          b(shared.take<float, tile_elements(layout_b(config, signature)), config.stages>()) {}
+          b(shared.take<float, tile_elements(layout_b(config, signature)), config.stages>()) {
+        if constexpr (brings_by_tma(config)) barriers = shared.take<unsigned long long, barriers_of(config)>()[0];
+    }
+
+    // The way of an item's tiles.
+    __device__ auto pipeline(const Arguments<config>& args, const WorkItem& item) const {
+        constexpr TileLayout shape_a = layout_a(config, signature);
+        constexpr TileLayout shape_b = layout_b(config, signature);
+        if constexpr (brings_by_tma(config)) {
+            const auto batch = [&](i64 stride) { return stride != 0 ? static_cast<int>(item.batch) : 0; };
+            return TmaPipeline<float, shape_a, shape_b, threads(config) / 32, config>(
+                {&args.tiles_a, static_cast<int>(item.row0), batch(args.stride_a), a},
+                {&args.tiles_b, static_cast<int>(item.column0), batch(args.stride_b), b}, barriers, item.k_begin, item.tiles);
+        } else {
+            using CopyA = TileCopy<float, shape_a, threads(config), config>;
+            using CopyB = TileCopy<float, shape_b, threads(config), config>;
+            return TilePipeline<CopyA, CopyB, config.stages>(CopyA(static_cast<const float*>(args.a) + item.batch * args.stride_a, args.lda,
+                                                                   item.row0, args.m, item.k_begin, item.k_end),
+                                                             CopyB(static_cast<const float*>(args.b) + item.batch * args.stride_b, args.ldb,
+                                                                   item.column0, args.n, item.k_begin, item.k_end),
+                                                             a, b, item.tiles);
+        }
+    }
 };
 
 // sums = the item's rows of A * its columns of B, over its part of K, and of that over the slices that are the thread's.
 template <KernelSignature signature, KernelConfig config>
-__device__ inline void multiply_item(const GemmArgs& args, const WorkItem& item, ThreadPlace place, const Tiles<signature, config>& tiles,
-                                     float (&sums)[config.thread_m][config.thread_n]) {
-    using CopyA = TileCopy<float, layout_a(config, signature), threads(config), config>;
-    using CopyB = TileCopy<float, layout_b(config, signature), threads(config), config>;
-    TilePipeline<CopyA, CopyB, config.stages> pipeline(
-        CopyA(static_cast<const float*>(args.a) + item.batch * args.stride_a, args.lda, item.row0, args.m, item.k_begin, item.k_end),
-        CopyB(static_cast<const float*>(args.b) + item.batch * args.stride_b, args.ldb, item.column0, args.n, item.k_begin, item.k_end),
-        tiles.a, tiles.b, item.tiles);
+__device__ inline void multiply_item(const Arguments<config>& args, const WorkItem& item, ThreadPlace place,
+                                     const Tiles<signature, config>& tiles, float (&sums)[config.thread_m][config.thread_n]) {
+    auto pipeline = tiles.pipeline(args, item);
     constexpr int depth = slice_depth(config);
     FragmentsOfA<signature, config> a(tiles.a, place.m, slice_of_thread<config>() * depth);
     FragmentsOfB<signature, config> b(tiles.b, place.n, slice_of_thread<config>() * depth);
@@ -323,9 +350,15 @@ __device__ inline void multiply_item(const GemmArgs& args, const WorkItem& item,
             if (k == 0) pipeline.start_copy();
             const int next = (k + 1) % depth;
             if (next == 0) {
-                pipeline.next_tile();
-                a.next_stage();
-                b.next_stage();
+                if constexpr (brings_by_tma(config)) {
+                    const bool round = pipeline.next_tile();
+                    a.next_stage(round);
+                    b.next_stage(round);
+                } else {
+                    pipeline.next_tile();
+                    a.next_stage();
+                    b.next_stage();
+                }
             }
             a.read(next);
             b.read(next);
@@ -362,7 +395,7 @@ __device__ inline void multiply_stretch(const GemmArgs& args, ThreadPlace place,
 }
 
 template <KernelSignature signature, KernelConfig config>
-__device__ void kernel(const GemmArgs& args) {
+__device__ void kernel(const Arguments<config>& args) {
     static_assert(first_violation(config, signature) == nullptr);
     SharedMemory shared;
     const Tiles<signature, config> tiles(shared);

@@ -1,12 +1,39 @@
 // What a simt kernel needs and allows (simt.cuh).
 #pragma once
 
+#include "tmm/args.h"
 #include "tmm/config.h"
 #include "tmm/pack.h"
 #include "tmm/shared_layout.h"
 #include "tmm/signature.h"
+#include "tmm/tensor_map.h"
 
-namespace tmm::simt {
+namespace tmm {
+
+// Of kernels whose tiles the copy engine brings.
+struct SimtTmaArgs : GemmArgs {
+    TensorMap tiles_a;
+    TensorMap tiles_b;
+};
+
+namespace simt {
+
+// Does the copy engine (TMA) bring tiles, and no thread?
+constexpr bool brings_by_tma(const KernelConfig& c) {
+    return c.async_copy == 3;
+}
+template <bool tma>
+struct ArgumentsOf {
+    using Type = GemmArgs;
+};
+template <>
+struct ArgumentsOf<true> {
+    using Type = SimtTmaArgs;
+};
+template <KernelConfig config>
+using Arguments = typename ArgumentsOf<brings_by_tma(config)>::Type;
+// Of a box, each way.
+constexpr int kLargestBox = 256;
 
 constexpr int threads_m(const KernelConfig& c) {
     return c.block_m / c.thread_m;
@@ -62,7 +89,7 @@ constexpr TileLayout tile_layout(bool rows_along_k, int outer, const KernelConfi
     const bool lines_along_k = rows_along_k && c.along_k != 0;
     const bool turned = rows_along_k && !lines_along_k;
     const int aligned = alignment / 4 < c.vector_width ? alignment / 4 : c.vector_width;
-    const bool async_copy = c.async_copy == 1 || (c.async_copy == 2 && !turned);
+    const bool async_copy = c.async_copy == 1 || brings_by_tma(c) || (c.async_copy == 2 && !turned);
     const int vector = turned && async_copy ? 1 : aligned;
     return TileLayout{.rows_along_k = rows_along_k,
                       .lines_along_k = lines_along_k,
@@ -99,11 +126,17 @@ constexpr int group_of(const TileLayout& l, int per_thread) {
 // Columns that a thread sums at once where parts of K are added up.
 constexpr int kSumVector = 4;
 
+// Where the copy engine brings tiles: a stage has landed; it has been read.
+constexpr int barriers_of(const KernelConfig& c) {
+    return 2 * c.stages;
+}
+
 constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
     return shared_tile_bytes<float>(tile_elements(layout_a(c, s)), c.stages) +
            shared_tile_bytes<float>(tile_elements(layout_b(c, s)), c.stages) +
            (c.slice_k > 1 ? shared_tile_bytes<float>(c.block_m * c.block_n, parts_of_slices(c)) : 0) +
-           (c.cluster > 1 ? shared_tile_bytes<float>(c.block_m * c.block_n) : 0) + (c.stream_k != 0 ? shared_tile_bytes<i64>(1) : 0);
+           (c.cluster > 1 ? shared_tile_bytes<float>(c.block_m * c.block_n) : 0) + (c.stream_k != 0 ? shared_tile_bytes<i64>(1) : 0) +
+           (brings_by_tma(c) ? shared_tile_bytes<unsigned long long>(barriers_of(c)) : 0);
 }
 
 // Rows of the matrix within a tile, and their length.
@@ -158,6 +191,19 @@ constexpr const char* order_violation(const KernelConfig& c) {
     return nullptr;
 }
 
+constexpr const char* tma_violation(const KernelConfig& c, const KernelSignature& s) {
+    if (c.stream_k != 0) return "the copy engine brings the tiles of one item: with async_copy=3 stream_k is 0";
+    if (layout_a(c, s).rows_along_k || layout_b(c, s).rows_along_k)
+        return "TMA turns no tiles: async_copy=3 takes rows of A along M and of B along N, ops=tn or operands packed so";
+    if (s.align_a < 16 || s.align_b < 16)
+        return "TMA needs rows of A and B that start at multiples of 16 bytes: align=16, lda and ldb multiples of 4, or operands packed";
+    if (c.vector_width != 4) return "with async_copy=3 vector_width is 4";
+    if (c.block_m > kLargestBox || c.block_n > kLargestBox) return "TMA brings tiles of up to 256 rows and columns";
+    if (c.block_m % 4 != 0 || c.block_n % 4 != 0 || c.block_m * c.block_k % 32 != 0 || c.block_n * c.block_k % 32 != 0)
+        return "TMA brings lines of a multiple of 16 bytes to tiles of a multiple of 128";
+    return nullptr;
+}
+
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
     if (const char* violation = float_types_violation(s)) return violation;
     if (c.thread_m < 1 || c.thread_m > 16 || c.thread_n < 1 || c.thread_n > 16) return "thread_m and thread_n are 1 to 16";
@@ -178,13 +224,16 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.block_k % (4 * c.slice_k) != 0) return "a slice of block_k is a multiple of 4";
     if (c.along_k == 1 && slice_depth(c) % (2 * kLineVector) != 0)
         return "along_k reads fragments of 4 k in turns: block_k, or a slice of it, is a multiple of 8";
-    if (c.async_copy < 0 || c.async_copy > 2) return "async_copy is 0 to 2";
+    if (c.async_copy < 0 || c.async_copy > 3) return "async_copy is 0 to 3";
     if (c.async_copy == 2 && layout_a(c, s).async_copy == layout_b(c, s).async_copy)
         return "async_copy=2 needs one operand that the copy turns, and one that it does not";
     if (c.async_copy != 0 ? c.stages < 2 || c.stages > 8 : c.stages < 1 || c.stages > 2)
         return "stages is 1 or 2 through registers, 2 to 8 with asynchronous copies";
-    if (!copies_evenly(layout_a(c, s), threads(c)) || !copies_evenly(layout_b(c, s), threads(c)))
+    if (brings_by_tma(c)) {
+        if (const char* violation = tma_violation(c, s)) return violation;
+    } else if (!copies_evenly(layout_a(c, s), threads(c)) || !copies_evenly(layout_b(c, s), threads(c))) {
         return "the block's threads must divide the tiles of A and B into equal numbers of vectors, row by row, or outnumber their vectors";
+    }
     if (c.min_blocks < 1 || c.min_blocks > 8) return "min_blocks is 1 to 8";
     if (c.boundary != boundary::exact && c.boundary != boundary::guarded && c.boundary != boundary::peeled)
         return "simt's boundary mode is exact, guarded or peeled";
@@ -209,4 +258,5 @@ constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
     return ((m + c.block_m - 1) / c.block_m) * ((n + c.block_n - 1) / c.block_n) * batch * c.split_k;
 }
 
-}  // namespace tmm::simt
+}  // namespace simt
+}  // namespace tmm

@@ -25,6 +25,7 @@
 #include "tmm/few_by_many.cuh"
 #include "tmm/previous_kernel.cuh"
 #include "tmm/ptx.cuh"
+#include "tmm/ring.cuh"
 #include "tmm/shared_memory.cuh"
 #include "tmm/skinny.h"
 #include "tmm/vector.cuh"
@@ -92,10 +93,7 @@ public:
 private:
     __device__ float* tile_of(int stage) const { return tiles_ + stage * stage_elements(config); }
     // round: how often the stage was used before.
-    __device__ static void wait(unsigned long long* barrier, int round) {
-        while (!ptx::mbarrier_try_wait_parity(barrier, static_cast<unsigned>(round) & 1)) {
-        }
-    }
+    __device__ static void wait(unsigned long long* barrier, int round) { wait_for_phase(barrier, static_cast<unsigned>(round) & 1); }
 
     float* tiles_;
     unsigned long long* full_;

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "tmm/ptx.cuh"
+#include "tmm/ring.cuh"
 #include "tmm/wgmma.h"
 
 namespace tmm::wgmma {
@@ -114,28 +115,6 @@ private:
     WorkItem first_;
 };
 
-// Where a side of the ring stands. The parity of a barrier's phase turns each time the ring comes round.
-template <int stages>
-struct RingPlace {
-    int stage = 0;
-    unsigned parity = 0;
-    // Where it stood before it advanced.
-    int previous = 0;
-
-    __device__ void advance() {
-        previous = stage;
-        if (++stage == stages) {
-            stage = 0;
-            parity ^= 1;
-        }
-    }
-    __device__ void skip(int tiles) {
-        const int place = stage + tiles;
-        stage = place % stages;
-        parity ^= static_cast<unsigned>(place / stages) & 1;
-    }
-};
-
 template <KernelSignature signature, KernelConfig config>
 class Pipeline {
 public:
@@ -159,7 +138,7 @@ public:
     __device__ void produce(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
         for (int tile = 0; tile < item.tiles; ++tile) {
             // A fresh barrier counts as if its phase before had ended.
-            wait(empty_ + place_.stage, place_.parity ^ 1);
+            wait_for_phase(empty_ + place_.stage, place_.parity ^ 1);
             ptx::mbarrier_arrive_expect_tx(full_ + place_.stage, tile_bytes(left) + tile_bytes(right));
             const int k = item.k_begin + tile * config.block_k;
             const int batch_left = args.stride(config.swap_ab != 0) != 0 ? item.batch : 0;
@@ -175,7 +154,7 @@ public:
     // By the same thread, after the last item: waits until all stages have been read.
     __device__ void drain() {
         for (int stage = 0; stage < config.stages; ++stage) {
-            wait(empty_ + place_.stage, place_.parity ^ 1);
+            wait_for_phase(empty_ + place_.stage, place_.parity ^ 1);
             place_.advance();
         }
     }
@@ -191,7 +170,7 @@ public:
         }
     }
     // By a consumer: waits for the tiles of the next stage.
-    __device__ void wait_full() const { wait(full_ + place_.stage, place_.parity); }
+    __device__ void wait_full() const { wait_for_phase(full_ + place_.stage, place_.parity); }
     // By a consumer, when it has read the tiles of the stage before the present one.
     __device__ void release_previous() const {
         if (!tells_) return;
@@ -208,7 +187,7 @@ public:
     // take an earlier phase for its own. So a consumer begins when all tiles of the item before have landed, and tells the other so; each
     // of its warps does, for one that is late, storing its last results, must not find the turn after its own begun.
     __device__ void wait_turn(int consumer, int own_item) const {
-        wait(turn_ + consumer, static_cast<unsigned>(consumer == 0 ? own_item + 1 : own_item) & 1);
+        wait_for_phase(turn_ + consumer, static_cast<unsigned>(consumer == 0 ? own_item + 1 : own_item) & 1);
     }
     __device__ void pass_turn() const {
         if constexpr (config.ping_pong) {
@@ -244,11 +223,6 @@ private:
     }
     __device__ unsigned char* left_tile_of(int stage) const { return tiles_ + stage * (tile_bytes(left) + tile_bytes(right)); }
     __device__ unsigned char* right_tile_of(int stage) const { return left_tile_of(stage) + tile_bytes(left); }
-
-    __device__ static void wait(unsigned long long* barrier, unsigned parity) {
-        while (!ptx::mbarrier_try_wait_parity(barrier, parity)) {
-        }
-    }
 
     // Of a tile that several blocks need, each loads a share of every slab's rows, for all of them.
     // share: this block's; blocks: a bit for the rank of each.

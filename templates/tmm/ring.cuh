@@ -1,0 +1,44 @@
+// The ring of stages in shared memory that the copy engine fills and warps read, stage after stage.
+#pragma once
+
+#include "tmm/ptx.cuh"
+
+namespace tmm {
+
+// Where a side of the ring stands. The parity of a barrier's phase turns each time the ring comes round.
+template <int stages>
+struct RingPlace {
+    int stage = 0;
+    unsigned parity = 0;
+    // Where it stood before it advanced.
+    int previous = 0;
+
+    // True where it has come round.
+    __device__ bool advance() {
+        previous = stage;
+        const bool round = ++stage == stages;
+        if (round) {
+            stage = 0;
+            parity ^= 1;
+        }
+        return round;
+    }
+    __device__ void skip(int tiles) {
+        const int place = stage + tiles;
+        stage = place % stages;
+        parity ^= static_cast<unsigned>(place / stages) & 1;
+    }
+    // So many tiles ago, less than there are stages.
+    __device__ RingPlace back(int tiles) const {
+        const bool round = stage < tiles;
+        return {.stage = stage - tiles + (round ? stages : 0), .parity = parity ^ (round ? 1u : 0u)};
+    }
+};
+
+// Waits until the barrier's phase of that parity has ended.
+__device__ inline void wait_for_phase(unsigned long long* barrier, unsigned parity) {
+    while (!ptx::mbarrier_try_wait_parity(barrier, parity)) {
+    }
+}
+
+}  // namespace tmm

@@ -21,7 +21,8 @@ std::optional<std::string> nvrtc_library_override();
 std::optional<std::filesystem::path> cuda_home();
 // TMM_CXX, else c++: the compiler of kernels for the emulated device.
 std::string host_compiler_command();
-// TMM_HOST_ORDER: ascending (default), descending, or shuffled[:seed]: the order in which the emulated device runs a block's threads.
+// TMM_HOST_ORDER: ascending (default), descending, shuffled[:seed] or straggling:thread: the order in which the emulated device runs a
+// block's threads.
 std::string host_thread_order();
 // NO_COLOR is set and not empty.
 bool color_forbidden();

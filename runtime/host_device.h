@@ -9,7 +9,7 @@
 
 namespace tmm {
 
-// thread_order: "ascending", "descending" or "shuffled[:seed]". Throws Error (usage) where it is none of them.
+// thread_order: "ascending", "descending", "shuffled[:seed]" or "straggling:thread". Throws Error (usage) where it is none of them.
 std::shared_ptr<Device> make_host_device(const std::string& thread_order);
 // Stands in for a GPU with as much shared memory as `device`: its kernels run, whatever the emulated device would be offered.
 std::shared_ptr<Device> make_host_device_for(const DeviceInfo& device, const std::string& thread_order);

@@ -72,11 +72,12 @@ std::string HostScheduler::run_cluster(std::int64_t first_block) {
     while (started_ < count() && fault_.empty()) {
         startable_ = mixed ? count() : started_ + block_threads_;
         while (started_ < startable_ && fault_.empty()) fibers_.start_free_one();
-        while (!mixed && fault_.empty() && (run_ready_threads() || release_barriers())) {
+        while (!mixed && fault_.empty() && (run_ready_threads() || release_barriers() || run_ready_threads(true))) {
         }
     }
     while (exited_ < count() && fault_.empty()) {
-        if (!run_ready_threads() && !release_barriers()) fault_ = describe_divergence(all_threads(), where_in_grid());
+        if (!run_ready_threads() && !release_barriers() && !run_ready_threads(true))
+            fault_ = describe_divergence(all_threads(), where_in_grid());
     }
     if (!fault_.empty()) cancel();
     return std::exchange(fault_, {});
@@ -127,11 +128,15 @@ void HostScheduler::shuffle_order() {
     slow_ = chance_.heads();
 }
 
-bool HostScheduler::run_ready_threads() {
+bool HostScheduler::straggles(std::size_t index) const {
+    return launch_->order.kind == Kind::straggling && index % block_threads_ == launch_->order.straggler;
+}
+
+bool HostScheduler::run_ready_threads(bool stragglers) {
     bool progress = false;
     for (const std::size_t index : order_) {
         HostThread& thread = threads_[index];
-        if (thread.state != State::ready) continue;
+        if (thread.state != State::ready || straggles(index) != stragglers) continue;
         progress = true;
         current_ = &thread;
         fibers_.resume(*thread.fiber);

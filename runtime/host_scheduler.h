@@ -44,7 +44,8 @@ private:
     std::string where_in_grid() const;
 
     void shuffle_order();
-    bool run_ready_threads();
+    bool straggles(std::size_t index) const;
+    bool run_ready_threads(bool stragglers = false);
     bool release_barriers();
     bool release_cluster();
     bool release_mbarriers(std::span<HostThread> block);

@@ -4,25 +4,36 @@
 #include <fmt/core.h>
 
 #include <charconv>
+#include <optional>
 #include <string_view>
 
 #include "generator/error.h"
 
 namespace tmm {
 
+namespace {
+
+// What follows the prefix, a number and nothing else.
+std::optional<std::uint64_t> number_after(std::string_view prefix, std::string_view text) {
+    if (!text.starts_with(prefix)) return std::nullopt;
+    std::uint64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data() + prefix.size(), end, number);
+    if (error != std::errc() || stop != end) return std::nullopt;
+    return number;
+}
+
+}  // namespace
+
 HostThreadOrder parse_host_thread_order(const std::string& text) {
-    if (text == "ascending") return {HostThreadOrder::Kind::ascending};
-    if (text == "descending") return {HostThreadOrder::Kind::descending};
-    constexpr std::string_view kShuffled = "shuffled";
-    if (text == kShuffled) return {HostThreadOrder::Kind::shuffled};
-    if (text.starts_with("shuffled:")) {
-        HostThreadOrder order{HostThreadOrder::Kind::shuffled};
-        const char* const end = text.data() + text.size();
-        const auto [stop, error] = std::from_chars(text.data() + kShuffled.size() + 1, end, order.seed);
-        if (error == std::errc() && stop == end) return order;
-    }
+    using Kind = HostThreadOrder::Kind;
+    if (text == "ascending") return {.kind = Kind::ascending};
+    if (text == "descending") return {.kind = Kind::descending};
+    if (text == "shuffled") return {.kind = Kind::shuffled};
+    if (const auto seed = number_after("shuffled:", text)) return {.kind = Kind::shuffled, .seed = *seed};
+    if (const auto thread = number_after("straggling:", text)) return {.kind = Kind::straggling, .straggler = *thread};
     throw Error(ExitStatus::usage, fmt::format("'{}' is no thread order", text), "TMM_HOST_ORDER",
-                "use ascending, descending, shuffled or shuffled:SEED");
+                "use ascending, descending, shuffled, shuffled:SEED or straggling:THREAD");
 }
 
 HostChance::HostChance(const HostThreadOrder& order)

@@ -172,7 +172,7 @@ const std::vector<Mutation> kMutations = {
     {kFixup, "row of a sum", "place.row0 + vector / vectors_per_row", "place.row0 + vector % vectors_per_row", "simt stream"},
     {kFixup, "C's stride", "place.batch * args.stride_c", "place.batch * args.stride_a", "simt stream"},
     {kSimt, "the stage read from, the next", "a.next_stage();", "", "simt async"},
-    {kSimt, "the stage read from, the first again", "stage_ == stages ? 1 - stages : 1", "1", "simt async"},
+    {kSimt, "the stage read from, the first again", "round ? 1 - stages : 1", "1", "simt async"},
     {kSimt, "the stage read from, counted", "if (stage_ == stages) stage_ = 0;", "", "simt async"},
     {kPipeline, "async: the stage copied to", "copy_stage_ = copy_stage_ + 1 == stages ? 0 : copy_stage_ + 1;", "", "simt async"},
     {kPipeline, "registers: the stage copied to", "store_stage_ = store_stage_ + 1 == stages ? 0 : store_stage_ + 1;", "", "simt turned batch"},

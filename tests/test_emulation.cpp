@@ -303,7 +303,7 @@ TEST_CASE("several threads of a process launch at once") {
 }
 
 TEST_CASE("an unknown thread order is refused with the known ones") {
-    for (const char* order : {"", "up", "shuffled:", "shuffled:x", "shuffled:1x"}) {
+    for (const char* order : {"", "up", "shuffled:", "shuffled:x", "shuffled:1x", "straggling", "straggling:x"}) {
         CHECK_THROWS_AS(make_host_device(order), Error);
         CHECK_THROWS_WITH_AS(make_host_device(order), doctest::Contains("descending"), Error);
     }

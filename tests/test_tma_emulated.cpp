@@ -49,7 +49,7 @@ std::string wrong_with(const TmaFault& fault, const TemplateFiles& files) {
     const GemmProblem problem = problem_of(fault);
     const KernelConfig config = config_of(fault);
     if (const auto invalid = why_invalid(problem, config, h200)) return "invalid: " + *invalid;
-    for (const char* order : {"ascending", "descending", "shuffled:3", "shuffled:4"}) {
+    for (const char* order : {"ascending", "descending", "shuffled:3", "shuffled:4", "straggling:37"}) {
         KernelLoader loader(make_host_device_for(h200, order), make_host_compiler(files), KernelCache(directory.path() / "kernels"));
         auto plan = ExecutablePlan::make(make_launch_plan(problem, config, h200), loader);
         if (const auto* failure = std::get_if<CompileFailure>(&plan)) return "does not compile: " + failure->log;

@@ -207,6 +207,14 @@ GemmArgs make_product_args(const LaunchStep& step, const GemmProblem& problem, c
     return with_partials(args, step, call);
 }
 
+// Arguments that go on with nothing but tensor maps.
+template <class Args>
+std::size_t write_before_maps(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+    Args args;
+    static_cast<GemmArgs&>(args) = make_product_args(step, problem, call);
+    return write(args, arguments);
+}
+
 }  // namespace
 
 std::size_t bind_pack(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
@@ -255,15 +263,11 @@ std::size_t bind_wgmma(const LaunchStep& step, const GemmProblem& problem, const
 }
 
 std::size_t bind_simt_tma(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
-    SimtTmaArgs args;
-    static_cast<GemmArgs&>(args) = make_product_args(step, problem, call);
-    return write(args, arguments);
+    return write_before_maps<SimtTmaArgs>(step, problem, call, arguments);
 }
 
 std::size_t bind_skinny(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
-    SkinnyArgs args;
-    static_cast<GemmArgs&>(args) = make_product_args(step, problem, call);
-    return write(args, arguments);
+    return write_before_maps<SkinnyArgs>(step, problem, call, arguments);
 }
 
 std::size_t bind_rescue(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {

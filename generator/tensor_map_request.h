@@ -41,6 +41,11 @@ struct TensorMapRequests {
     std::array<TensorMapRequest, 6> requests;
     int count = 0;
 
+    // offset: TensorMapRequest::offset.
+    void add(TensorMapRequest request, std::size_t offset) {
+        request.offset = offset;
+        requests[static_cast<std::size_t>(count++)] = request;
+    }
     const TensorMapRequest* begin() const { return requests.data(); }
     const TensorMapRequest* end() const { return requests.data() + count; }
 };

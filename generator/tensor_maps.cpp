@@ -54,7 +54,6 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
     const KernelSignature& signature = step.signature;
     const KernelConfig& config = step.config;
     TensorMapRequests maps;
-    const auto add = [&](const TensorMapRequest& request) { maps.requests[static_cast<std::size_t>(maps.count++)] = request; };
     if (wgmma::stores_boxes(config, signature)) {
         const i64 row_bytes = args.ldc * size_of(signature.type_c);
         const auto add_boxes = [&](const TensorMap& map, const TensorMap& rest, i64 columns) {
@@ -66,10 +65,9 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
                                .row_bytes = row_bytes,
                                .matrix_bytes = args.batch > 1 ? args.stride_c * size_of(signature.type_c) : row_bytes};
             const auto add_map = [&](const TensorMap& of, int sum_columns) {
-                c.offset = offset_within(args, of);
                 c.box_rows = wgmma::box_rows(config, sum_columns);
                 c.box_columns = wgmma::box_columns(config, sum_columns);
-                add(c);
+                maps.add(c, offset_within(args, of));
             };
             add_map(map, wgmma::sum_columns_of_box(config, signature));
             if (const int columns_of_rest = wgmma::sum_columns_of_rest(config, signature); columns_of_rest > 0)
@@ -105,14 +103,12 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
     // What pads rows along M or N may be brought as well: boxes that end within the map are faster, and it reaches no element of C.
     const i64 m = along_m && pad::pads_a(config) ? args.lda : args.m;
     const i64 n = along_n && pad::pads_b(config) ? args.ldb : args.n;
-    TensorMapRequest a = request(args.a, signature.type_a, along_m, m, args.lda, args.stride_a, swap ? right : left,
-                                 swap ? config.multicast_b : config.multicast_a, swap ? times_right : times_left);
-    TensorMapRequest b = request(args.b, signature.type_b, along_n, n, args.ldb, args.stride_b, swap ? left : right,
-                                 swap ? config.multicast_a : config.multicast_b, swap ? times_left : times_right);
-    (swap ? b : a).offset = offset_within(args, args.left);
-    (swap ? a : b).offset = offset_within(args, args.right);
-    add(a);
-    add(b);
+    const TensorMapRequest a = request(args.a, signature.type_a, along_m, m, args.lda, args.stride_a, swap ? right : left,
+                                       swap ? config.multicast_b : config.multicast_a, swap ? times_right : times_left);
+    const TensorMapRequest b = request(args.b, signature.type_b, along_n, n, args.ldb, args.stride_b, swap ? left : right,
+                                       swap ? config.multicast_a : config.multicast_b, swap ? times_left : times_right);
+    maps.add(a, offset_within(args, swap ? args.right : args.left));
+    maps.add(b, offset_within(args, swap ? args.left : args.right));
     return maps;
 }
 
@@ -127,8 +123,7 @@ TensorMapRequests simt_tensor_maps(const LaunchStep& step, const std::byte* argu
             operand_request(address, ElementType::f32, {.rows = args.k, .columns = outer, .ld = ld, .stride = stride}, args.batch,
                             {.rows = config.block_k, .columns = block}, times);
         operand.swizzled = false;
-        operand.offset = offset_within(args, map);
-        maps.requests[static_cast<std::size_t>(maps.count++)] = operand;
+        maps.add(operand, offset_within(args, map));
     };
     add(args.tiles_a, args.a, args.m, args.lda, args.stride_a, config.block_m, (args.n + config.block_n - 1) / config.block_n);
     add(args.tiles_b, args.b, args.n, args.ldb, args.stride_b, config.block_n, (args.m + config.block_m - 1) / config.block_m);
@@ -142,10 +137,8 @@ TensorMapRequests skinny_tensor_maps(const LaunchStep& step, const std::byte* ar
     TensorMapRequests maps;
     if (args.k == 0) return maps;
     const auto add = [&](const TensorMap& map, const void* address, const StoredMatrices& matrices, int box_rows, i64 times) {
-        TensorMapRequest operand =
-            operand_request(address, ElementType::f32, matrices, args.batch, {.rows = box_rows, .columns = config.block_k}, times);
-        operand.offset = offset_within(args, map);
-        maps.requests[static_cast<std::size_t>(maps.count++)] = operand;
+        const Box box{.rows = box_rows, .columns = config.block_k};
+        maps.add(operand_request(address, ElementType::f32, matrices, args.batch, box, times), offset_within(args, map));
     };
     // How often each is brought.
     const i64 times_few = blocks_many(config, args.m, args.n);

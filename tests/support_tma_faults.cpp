@@ -119,7 +119,7 @@ const std::vector<TmaFault>& tma_faults() {
          "void finish() const {\n        ptx::cp_async_bulk_wait_group_read<0>();", "void finish() const {", kBoxes, kAlignedResults,
          false},
         {"a box is filled before what C holds has landed in it", "tmm/wgmma_boxes.cuh",
-         "while (!ptx::mbarrier_try_wait_parity(landed_ + next_.stage, next_.parity)) {\n            }", "", kTwoBoxes, kManyTilesOverC},
+         "wait_for_phase(landed_ + next_.stage, next_.parity);", "", kTwoBoxes, kManyTilesOverC},
         {"what C holds comes where a box of the tile before has yet to leave", "tmm/wgmma_boxes.cuh",
          "!= 0) return;\n        ptx::cp_async_bulk_wait_group_read<0>();", "!= 0) return;", kTwoBoxes, kManyTilesOverC, false},
         {"what C holds comes where a box of this tile has yet to leave", "tmm/wgmma_boxes.cuh", "ptx::cp_async_bulk_wait_group_read<1>();",

@@ -35,6 +35,16 @@ struct RingPlace {
     }
 };
 
+// By one thread: a ring's barriers. A stage has landed with all bytes that were announced, and is free when so many readers said so. The
+// caller has the copy engine, and other blocks, see them (fence_mbarrier_init).
+template <int stages>
+__device__ inline void init_ring(unsigned long long* full, unsigned long long* empty, int readers) {
+    for (int stage = 0; stage < stages; ++stage) {
+        ptx::mbarrier_init(full + stage, 1);
+        ptx::mbarrier_init(empty + stage, readers);
+    }
+}
+
 // Waits until the barrier's phase of that parity has ended.
 __device__ inline void wait_for_phase(unsigned long long* barrier, unsigned parity) {
     while (!ptx::mbarrier_try_wait_parity(barrier, parity)) {

@@ -32,8 +32,6 @@ struct ArgumentsOf<true> {
 };
 template <KernelConfig config>
 using Arguments = typename ArgumentsOf<brings_by_tma(config)>::Type;
-// Of a box, each way.
-constexpr int kLargestBox = 256;
 
 constexpr int threads_m(const KernelConfig& c) {
     return c.block_m / c.thread_m;

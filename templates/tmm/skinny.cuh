@@ -58,10 +58,7 @@ public:
 
     // By one thread; the caller sees to it that all know of the barriers.
     __device__ void init() const {
-        for (int stage = 0; stage < config.stages; ++stage) {
-            ptx::mbarrier_init(full_ + stage, 1);
-            ptx::mbarrier_init(empty_ + stage, warps(config));
-        }
+        init_ring<config.stages>(full_, empty_, warps(config));
         ptx::fence_mbarrier_init();
     }
 

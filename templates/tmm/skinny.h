@@ -23,8 +23,6 @@ constexpr int kVector = 4;
 constexpr int kLine = kLanesAlongK * kVector;
 // So many rows of few are on their way from shared memory while one is multiplied.
 constexpr int kRowsAhead = 2;
-// Of a box, each way.
-constexpr int kLargestBox = 256;
 
 // A warp's other lanes share the block's rows, and columns.
 constexpr int lanes_m(const KernelConfig& c) {

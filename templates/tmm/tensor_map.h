@@ -5,6 +5,9 @@
 
 namespace tmm {
 
+// Of a box, each way, in elements (cuTensorMapEncodeTiled, boxDim).
+constexpr int kLargestBox = 256;
+
 struct alignas(64) TensorMap {
     unsigned long long words[16] = {};
 };

@@ -39,10 +39,7 @@ public:
           tiles_(tiles),
           warp_(__shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0)) {
         if (threadIdx.x == 0) {
-            for (int stage = 0; stage < config.stages; ++stage) {
-                ptx::mbarrier_init(full_ + stage, 1);
-                ptx::mbarrier_init(empty_ + stage, warps);
-            }
+            init_ring<config.stages>(full_, empty_, warps);
             ptx::fence_mbarrier_init();
         }
         // Everyone knows of the barriers.

@@ -23,6 +23,7 @@
 #pragma once
 
 #include "tmm/ptx.cuh"
+#include "tmm/ring.cuh"
 #include "tmm/vector.cuh"
 #include "tmm/wgmma_store.cuh"
 
@@ -134,8 +135,7 @@ private:
     // Until those that are filled next have been read, or what C holds has landed in them.
     __device__ void wait_for_boxes(int lane) const {
         if (reads_c()) {
-            while (!ptx::mbarrier_try_wait_parity(landed_ + next_.stage, next_.parity)) {
-            }
+            wait_for_phase(landed_ + next_.stage, next_.parity);
         } else {
             constexpr int groups_under_way = kBoxes / kAtOnce - 1;
             if (lane == 0) ptx::cp_async_bulk_wait_group_read<groups_under_way>();

@@ -123,11 +123,8 @@ public:
         : tiles_(tiles), full_(barriers), empty_(barriers + config.stages), turn_(barriers + 2 * config.stages) {}
 
     __device__ void init() const {
-        for (int stage = 0; stage < config.stages; ++stage) {
-            ptx::mbarrier_init(full_ + stage, 1);
-            // Who multiplies tiles that several blocks load tells all of them.
-            ptx::mbarrier_init(empty_ + stage, readers(config) * sharers(config));
-        }
+        // Who multiplies tiles that several blocks load tells all of them.
+        init_ring<config.stages>(full_, empty_, readers(config) * sharers(config));
         if constexpr (config.ping_pong) {
             for (int consumer = 0; consumer < consumers(config); ++consumer) ptx::mbarrier_init(turn_ + consumer, kWarpgroup / 32);
         }

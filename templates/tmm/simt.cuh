@@ -112,14 +112,18 @@ public:
         return values_[k / steps % 2][k % steps];
     }
 
+    // k is counted from the line so many further on from now on.
+    __device__ void next_lines(int lines) {
+        stage_tile_ += lines * layout.line_distance;
+    }
     __device__ void next_stage() {
         ++stage_;
-        next_stage(stage_ == stages);
+        next_stage(stage_ == stages, 0);
         if (stage_ == stages) stage_ = 0;
     }
     // The same where another counts: `round` where the ring begins anew.
-    __device__ void next_stage(bool round) {
-        stage_tile_ += (round ? 1 - stages : 1) * distance_;
+    __device__ void next_stage(bool round, int lines) {
+        stage_tile_ += (round ? 1 - stages : 1) * distance_ + lines * layout.line_distance;
     }
 
 private:
@@ -344,25 +348,32 @@ __device__ inline void multiply_item(const Arguments<config>& args, const WorkIt
     pipeline.begin();
     a.read(0);
     b.read(0);
+    constexpr int loop = loop_depth(config);
     for (int tile = 0; tile < item.tiles; ++tile) {
+#pragma unroll 1
+        for (int k0 = 0; k0 < depth; k0 += loop) {
 #pragma unroll
-        for (int k = 0; k < depth; ++k) {
-            if (k == 0) pipeline.start_copy();
-            const int next = (k + 1) % depth;
-            if (next == 0) {
-                if constexpr (brings_by_tma(config)) {
-                    const bool round = pipeline.next_tile();
-                    a.next_stage(round);
-                    b.next_stage(round);
-                } else {
-                    pipeline.next_tile();
-                    a.next_stage();
-                    b.next_stage();
+            for (int k = 0; k < loop; ++k) {
+                if (k == 0 && k0 == 0) pipeline.start_copy();
+                const int next = (k + 1) % loop;
+                if (next == 0) {
+                    if (k0 + loop < depth) {
+                        a.next_lines(loop);
+                        b.next_lines(loop);
+                    } else if constexpr (brings_by_tma(config)) {
+                        const bool round = pipeline.next_tile();
+                        a.next_stage(round, loop - depth);
+                        b.next_stage(round, loop - depth);
+                    } else {
+                        pipeline.next_tile();
+                        a.next_stage();
+                        b.next_stage();
+                    }
                 }
+                a.read(next);
+                b.read(next);
+                multiply<config>(a[k], b[k], sums);
             }
-            a.read(next);
-            b.read(next);
-            multiply<config>(a[k], b[k], sums);
         }
     }
 }

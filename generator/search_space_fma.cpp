@@ -54,10 +54,8 @@ struct Pipeline {
 constexpr Pipeline kPipelines[] = {{16, 3, 1}, {8, 2, 0}, {32, 2, 1}, {16, 2, 0}, {16, 4, 1}, {32, 3, 1}, {8, 4, 1}, {8, 3, 1}, {16, 1, 0}};
 constexpr Pipeline kSlicedPipelines[] = {{64, 4, 1}, {64, 3, 1}, {32, 6, 1}, {32, 4, 1}, {64, 2, 1}, {32, 3, 1}, {16, 4, 1}};
 // The copy engine's have so many stages at most, and no more than find room.
-constexpr Pipeline kTmaPipelines[] = {{16, 5, 3}, {8, 8, 3}, {32, 4, 3}, {16, 3, 3}};
+constexpr Pipeline kTmaPipelines[] = {{16, 5, 3}, {32, 4, 3}, {32, 2, 3}, {8, 8, 3}, {16, 3, 3}};
 constexpr Pipeline kSlicedTmaPipelines[] = {{64, 4, 3}, {32, 6, 3}, {64, 2, 3}};
-// A loop of 4096 products leaves the instruction cache: so many of the copy engine's take a sixth longer, each, on an H200.
-constexpr int kMostProducts = 3072;
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
@@ -193,8 +191,7 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
                 for (const int cluster : cluster_choices(split, device)) {
                     config.cluster = cluster;
                     if (simt::brings_by_tma(config)) {
-                        if (tile.thread_m * tile.thread_n * simt::slice_depth(config) <= kMostProducts)
-                            push(packed(config, worth_packing(p)));
+                        push(packed(config, worth_packing(p)));
                         continue;
                     }
                     push(config);
@@ -254,6 +251,9 @@ std::vector<KernelConfig> gemv_configs(const GemmProblem& p, const DeviceInfo& d
                                             .vector_width = widest,
                                             .boundary = boundary::peeled,
                                             .swap_ab = swap};
+                        const TileOfC tile = tile_of_c(config);
+                        if (divides(Extent{.rows = p.m, .columns = p.n}, p.k, tile.rows, tile.columns, block_k))
+                            config.boundary = boundary::exact;
                         const int block_threads = threads(config);
                         if (block_threads < 128 || block_threads > 512) continue;
                         // Sums and elements leave room for addresses and for elements made floats.

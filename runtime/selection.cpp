@@ -13,6 +13,8 @@
 #include <utility>
 
 #include "generator/cost_model.h"
+#include "generator/launch_plan.h"
+#include "generator/search_choices.h"
 #include "generator/search_space.h"
 #include "generator/text.h"
 #include "runtime/validate.h"
@@ -59,6 +61,15 @@ std::string mode_note(const GemmProblem& problem, ComputeMode tuned) {
 // The config must be valid for the problem.
 std::int64_t workspace_bytes(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
     return make_launch_plan(problem, config, device).workspace_bytes;
+}
+
+// A winner as it serves the problem: where its tiles divide no other sizes than its own, it looks for edges.
+KernelConfig as_it_serves(const GemmProblem& problem, KernelConfig config) {
+    const bool may_look = config.family == family::simt || config.family == family::gemv;
+    if (!may_look || config.boundary != boundary::exact) return config;
+    const TileOfC tile = tile_of_c(config);
+    if (!divides(main_extent(problem, config), problem.k, tile.rows, tile.columns, config.block_k)) config.boundary = boundary::peeled;
+    return config;
 }
 
 }  // namespace
@@ -180,7 +191,7 @@ const Winners::Tuned* Winners::nearest_winner(const GemmProblem& problem, std::i
     // Distance, then whether the compute mode differs.
     std::pair<double, bool> best{kNearDoublings, true};
     for (const Tuned& tuned : tuned_) {
-        const KernelConfig& config = tuned.winner.config;
+        const KernelConfig config = as_it_serves(problem, tuned.winner.config);
         if (!same_operands(tuned.problem, problem) || !may_serve(problem, tuned)) continue;
         KernelSignature its = signature_of(tuned.problem);
         its.compute = signature.compute;
@@ -214,7 +225,7 @@ Selection Winners::select(const GemmProblem& asked, std::int64_t most_workspace)
     const bool can_guess = !invalid && fits(problem, predicted, most_workspace);
     if (nearest) {
         const CostModel model(problem, device_);
-        const double slower = model.estimate(nearest->winner.config) / model.estimate(predicted);
+        const double slower = model.estimate(as_it_serves(problem, nearest->winner.config)) / model.estimate(predicted);
         if (!can_guess || slower <= kWorthFollowing) return near_selection(problem, *nearest, own, within);
         return {
             .config = predicted,
@@ -235,7 +246,7 @@ Selection Winners::select(const GemmProblem& asked, std::int64_t most_workspace)
 
 Selection Winners::near_selection(const GemmProblem& problem, const Tuned& nearest, const std::string& own,
                                   const std::string& within) const {
-    return {.config = nearest.winner.config,
+    return {.config = as_it_serves(problem, nearest.winner.config),
             .match = Match::near,
             .why = fmt::format("{}; the nearest tuned problem, {:.1f} doublings away, is {}{}, and its winner is valid here{}", own,
                                doublings_apart(nearest.problem, problem), to_text(nearest.problem),

@@ -150,6 +150,21 @@ TEST_CASE("near asks for the same operands and a config that is valid for the sh
     CHECK(select({winner("128 128 256", kTiled16)}, "64 64 64").match == Match::predicted);
 }
 
+TEST_CASE("a near winner whose tiles divide its own sizes looks for the edges of others") {
+    const std::string exact =
+        "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=2,vector_width=4,boundary=exact,min_blocks=2";
+    const tmm::Selection divided = select({winner("64 64 64", exact)}, "96 64 64");
+    CHECK(divided.match == Match::near);
+    CHECK(tmm::to_text(divided.config) == exact);
+    for (const char* cut : {"60 64 64", "64 60 64", "64 64 60"}) {
+        CAPTURE(cut);
+        const tmm::Selection chosen = select({winner("64 64 64", exact)}, cut);
+        CHECK(chosen.match == Match::near);
+        CHECK(chosen.config.boundary == tmm::boundary::peeled);
+        CHECK_FALSE(tmm::why_invalid(shape(cut), chosen.config, tmm::host_device_info()));
+    }
+}
+
 TEST_CASE("a difference in beta, batch or alignment is near, but less so than a little in the sizes") {
     const std::vector<tmm::WinnerRow> rows{winner("64 64 64", kTiled8), winner("64 64 80 beta=1", kTiled16)};
     CHECK(select({rows[0]}, "64 64 64 beta=1").match == Match::near);

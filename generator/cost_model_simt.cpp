@@ -33,9 +33,9 @@ constexpr double kSlotsOfEdges = 6.57;
 constexpr double kSlotsOfTile = 7.1;
 // Where the copy engine brings tiles: of an FMA, more in a thread tile of more rows than columns; and of all of a block's warps for one
 // tile, which wait, tell, and say what to bring.
-constexpr double kSlotsOfFmaWithTma = 1.04;
-constexpr double kMoreRowsThanColumns = 1.015;
-constexpr double kSlotsOfTmaTile = 200;
+constexpr double kSlotsOfFmaWithTma = 1.025;
+constexpr double kMoreRowsThanColumns = 1.04;
+constexpr double kSlotsOfTmaTile = 250;
 // Clocks of shared memory for a warp's access to vectors of 4.
 constexpr double kClocksOfVector = 2.27;
 // With few warps: how much longer, with 8 on an SM.

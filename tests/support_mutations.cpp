@@ -109,7 +109,7 @@ const std::vector<Mutation> kMutations = {
     {kSimt, "tiles of A for B", "b(tiles.b, place.n,", "b(tiles.a, place.n,", "simt registers"},
     {kSimt, "place of A", "a(tiles.a, place.m,", "a(tiles.a, place.n,", "simt registers"},
     {kSimt, "place of B", "b(tiles.b, place.n,", "b(tiles.b, place.m,", "simt registers"},
-    {kSimt, "the next fragments' line", "next = (k + 1) % depth", "next = k % depth", "simt registers"},
+    {kSimt, "the next fragments' line", "next = (k + 1) % loop", "next = k % loop", "simt registers"},
     {kSimt, "fragments that are on their way", "return values_[k / steps % 2]", "return values_[(k / steps + 1) % 2]", "simt registers"},
     {kSimt, "line along K, read", "stage_tile_ + line * layout.line_distance + k", "stage_tile_ + line * layout.line_distance", "simt along k"},
     {kSimt, "k of an element along K", "values[step][i] = read.element[step]", "values[i % steps][i] = read.element[step]", "simt along k"},

@@ -60,6 +60,9 @@ constexpr const char* kSimtFarBehind =
     "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=64,block_k=8,thread_m=4,thread_n=8,stages=5,async_copy=3";
 constexpr const char* kSimtParts =
     "family=simt,vector_width=4,boundary=peeled,block_m=32,block_n=64,block_k=8,thread_m=4,thread_n=8,stages=3,async_copy=3,split_k=2";
+// Thread tiles so large that the loop's body goes round four times a tile.
+constexpr const char* kSimtShortLoops =
+    "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=128,block_k=32,thread_m=8,thread_n=16,stages=2,async_copy=3";
 constexpr const char* kColumnsOfA = "70x132x93 ops=tn align=16 lda=72";
 constexpr const char* kColumnsOfBatch = "36x68x93 ops=tn batch=2 align=16";
 
@@ -190,6 +193,10 @@ const std::vector<TmaFault>& tma_faults() {
          "layout_a.outer * config", kSimt, kColumnsOfA},
         {"simt: every part of K begins at 0", "tmm/tma_pipeline.cuh", "k_begin_ + tile * config.block_k", "tile * config.block_k",
          kSimtParts, kColumnsOfBatch},
+        {"simt: each time round the loop reads A's first lines", "tmm/simt.cuh", "a.next_lines(loop);", "", kSimtShortLoops, kColumnsOfA},
+        {"simt: each time round the loop reads B's first lines", "tmm/simt.cuh", "b.next_lines(loop);", "", kSimtShortLoops, kColumnsOfA},
+        {"simt: a tile is read from the last lines of the loop before on", "tmm/simt.cuh", "a.next_stage(round, loop - depth)",
+         "a.next_stage(round, 0)", kSimtShortLoops, kColumnsOfA},
         {"simt: the batch's first matrix is everyone's", "tmm/simt.cuh", "stride != 0 ? static_cast<int>(item.batch) : 0", "0 * stride",
          kSimtParts, kColumnsOfBatch},
     };

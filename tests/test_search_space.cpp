@@ -38,6 +38,18 @@ const char* const kShapes[] = {"1x1x1",
 
 }  // namespace
 
+TEST_CASE("K is divided where C has few tiles for the SMs, and not where it has many") {
+    const DeviceInfo hopper = assumed_device("90");
+    const auto most_parts = [&](const char* shape, int block) {
+        int most = 0;
+        for (const KernelConfig& c : search_space(parse_shape(shape).problem, hopper, Effort::full).candidates)
+            if (c.family == family::simt && c.block_m == block && c.block_n == block) most = std::max(most, c.split_k);
+        return most;
+    };
+    CHECK(most_parts("8192x8192x8192 compute=f32_strict", 128) == 1);
+    CHECK(most_parts("512x512x8192 compute=f32_strict", 128) > 1);
+}
+
 TEST_CASE("every candidate is valid, offered once, and the default leads") {
     for (const char* architecture : {"75", "80", "90"}) {
         const DeviceInfo device = assumed_device(architecture);

@@ -171,6 +171,7 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
         const std::int64_t tiles = tiles_m * tiles_n * p.batch;
         for (const Pipeline& pipeline : pipelines) {
             for (const int split : split_choices(p, device, tiles, pipeline.block_k)) {
+                if (split > 1 && tiles >= std::int64_t{kTilesThatSuffice} * device.sm_count) continue;
                 KernelConfig config{
                     .family = family::simt,
                     .block_m = tile.block_m,
@@ -192,7 +193,6 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
                     if (tiles * split * block_threads > static_cast<std::int64_t>(kSlicedThreads) * device.sm_count) continue;
                     config.min_blocks = std::clamp(kSlicedThreads / block_threads, 1, 8);
                 }
-                if (split > 1 && tiles >= static_cast<std::int64_t>(kTilesThatSuffice) * device.sm_count) continue;
                 for (const int cluster : cluster_choices(split, device)) {
                     config.cluster = cluster;
                     if (simt::brings_by_tma(config)) {

@@ -185,21 +185,21 @@ std::optional<Selection> Winners::select_exact(const GemmProblem& problem, std::
     return std::nullopt;
 }
 
-const Winners::Tuned* Winners::nearest_winner(const GemmProblem& problem, std::int64_t most_workspace) const {
+Winners::NearWinner Winners::nearest_winner(const GemmProblem& problem, std::int64_t most_workspace) const {
     const KernelSignature signature = signature_of(problem);
-    const Tuned* nearest = nullptr;
+    NearWinner nearest;
     // Distance, then whether the compute mode differs.
     std::pair<double, bool> best{kNearDoublings, true};
     for (const Tuned& tuned : tuned_) {
-        const KernelConfig config = as_it_serves(problem, tuned.winner.config);
         if (!same_operands(tuned.problem, problem) || !may_serve(problem, tuned)) continue;
+        const KernelConfig config = as_it_serves(problem, tuned.winner.config);
         KernelSignature its = signature_of(tuned.problem);
         its.compute = signature.compute;
         const std::pair<double, bool> distance{doublings_apart(tuned.problem, problem) + (its == signature ? 0 : kOtherKernelPenalty),
                                                tuned.problem.compute != problem.compute};
-        if (nearest ? distance >= best : distance > best) continue;
+        if (nearest.tuned ? distance >= best : distance > best) continue;
         if (why_unfit(problem, config) || !fits(problem, config, most_workspace)) continue;
-        nearest = &tuned;
+        nearest = {&tuned, config};
         best = distance;
     }
     return nearest;
@@ -217,22 +217,22 @@ Selection Winners::select(const GemmProblem& asked, std::int64_t most_workspace)
 
     const std::string own = passed_over.empty() ? fmt::format("{} was not tuned on {}", to_text(problem), device_.name)
                                                 : fmt::format("{} was tuned on {}, but {}", to_text(problem), device_.name, passed_over);
-    const Tuned* const nearest = nearest_winner(problem, most_workspace);
+    const NearWinner nearest = nearest_winner(problem, most_workspace);
     // The emulated device's times say nothing, and nothing is predicted of them.
-    if (nearest && device_.emulated) return near_selection(problem, *nearest, own, within);
+    if (nearest.tuned && device_.emulated) return near_selection(problem, nearest, own, within);
     const KernelConfig predicted = default_config(problem, device_, most_workspace);
     const std::optional<std::string> invalid = why_invalid(problem, predicted, device_);
     const bool can_guess = !invalid && fits(problem, predicted, most_workspace);
-    if (nearest) {
+    if (nearest.tuned) {
         const CostModel model(problem, device_);
-        const double slower = model.estimate(as_it_serves(problem, nearest->winner.config)) / model.estimate(predicted);
-        if (!can_guess || slower <= kWorthFollowing) return near_selection(problem, *nearest, own, within);
+        const double slower = model.estimate(nearest.config) / model.estimate(predicted);
+        if (!can_guess || slower <= kWorthFollowing) return near_selection(problem, nearest, own, within);
         return {
             .config = predicted,
             .match = Match::predicted,
             .why = fmt::format("{}; the winner of the nearest tuned problem, {}, is predicted to take {:.2f} times as long here as this "
                                "config, a guess from its shape{}",
-                               own, to_text(nearest->problem), slower, within)};
+                               own, to_text(nearest.tuned->problem), slower, within)};
     }
     const std::string because = passed_over.empty() ? "" : "; " + passed_over;
     if (invalid) return fallback_selection(problem, fmt::format("the predicted config is not valid: {}{}", *invalid, because));
@@ -244,13 +244,13 @@ Selection Winners::select(const GemmProblem& asked, std::int64_t most_workspace)
                 to_text(problem), kNearDoublings, device_.name, within, because)};
 }
 
-Selection Winners::near_selection(const GemmProblem& problem, const Tuned& nearest, const std::string& own,
+Selection Winners::near_selection(const GemmProblem& problem, const NearWinner& nearest, const std::string& own,
                                   const std::string& within) const {
-    return {.config = as_it_serves(problem, nearest.winner.config),
+    return {.config = nearest.config,
             .match = Match::near,
             .why = fmt::format("{}; the nearest tuned problem, {:.1f} doublings away, is {}{}, and its winner is valid here{}", own,
-                               doublings_apart(nearest.problem, problem), to_text(nearest.problem),
-                               mode_note(problem, nearest.problem.compute), within)};
+                               doublings_apart(nearest.tuned->problem, problem), to_text(nearest.tuned->problem),
+                               mode_note(problem, nearest.tuned->problem.compute), within)};
 }
 
 Selection fallback_selection(const GemmProblem& problem, const std::string& because) {

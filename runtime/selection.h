@@ -70,10 +70,17 @@ private:
     bool fits(const GemmProblem& problem, const KernelConfig& config, std::int64_t most_workspace) const;
     // Null where there is none. The last reason why one can't serve goes to passed_over.
     const Tuned* exact_winner(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over) const;
-    const Tuned* nearest_winner(const GemmProblem& problem, std::int64_t most_workspace) const;
+    // A winner, and its config as it serves another problem.
+    struct NearWinner {
+        const Tuned* tuned = nullptr;
+        KernelConfig config;
+    };
+    // Without one where there is none.
+    NearWinner nearest_winner(const GemmProblem& problem, std::int64_t most_workspace) const;
     std::optional<MeasuredCandidate> fastest_candidate(const GemmProblem& problem, const Tuned& tuned, std::int64_t most_workspace) const;
     // own: says why the problem's own winner does not serve; within: how much workspace is allowed.
-    Selection near_selection(const GemmProblem& problem, const Tuned& nearest, const std::string& own, const std::string& within) const;
+    Selection near_selection(const GemmProblem& problem, const NearWinner& nearest, const std::string& own,
+                             const std::string& within) const;
     // The choice where a winner of the very problem was found.
     std::optional<Selection> select_exact(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over) const;
 

@@ -349,6 +349,21 @@ __device__ inline void multiply_item(const Arguments<config>& args, const WorkIt
     a.read(0);
     b.read(0);
     constexpr int loop = loop_depth(config);
+    // Fragments are read from the lines that follow the loop's from now on, of the next tile where this one ends.
+    const auto go_on = [&](bool tile_ends) {
+        if (!tile_ends) {
+            a.next_lines(loop);
+            b.next_lines(loop);
+        } else if constexpr (brings_by_tma(config)) {
+            const bool round = pipeline.next_tile();
+            a.next_stage(round, loop - depth);
+            b.next_stage(round, loop - depth);
+        } else {
+            pipeline.next_tile();
+            a.next_stage();
+            b.next_stage();
+        }
+    };
     for (int tile = 0; tile < item.tiles; ++tile) {
 #pragma unroll 1
         for (int k0 = 0; k0 < depth; k0 += loop) {
@@ -356,20 +371,7 @@ __device__ inline void multiply_item(const Arguments<config>& args, const WorkIt
             for (int k = 0; k < loop; ++k) {
                 if (k == 0 && k0 == 0) pipeline.start_copy();
                 const int next = (k + 1) % loop;
-                if (next == 0) {
-                    if (k0 + loop < depth) {
-                        a.next_lines(loop);
-                        b.next_lines(loop);
-                    } else if constexpr (brings_by_tma(config)) {
-                        const bool round = pipeline.next_tile();
-                        a.next_stage(round, loop - depth);
-                        b.next_stage(round, loop - depth);
-                    } else {
-                        pipeline.next_tile();
-                        a.next_stage();
-                        b.next_stage();
-                    }
-                }
+                if (next == 0) go_on(k0 + loop >= depth);
                 a.read(next);
                 b.read(next);
                 multiply<config>(a[k], b[k], sums);

@@ -10,6 +10,7 @@
 #include "tmm/epilogue.cuh"
 #include "tmm/partial_sums.cuh"
 #include "tmm/ptx.cuh"
+#include "tmm/unaligned_rows.cuh"
 #include "tmm/vector.cuh"
 #include "tmm/wgmma_pipeline.cuh"
 
@@ -150,56 +151,6 @@ struct Staged<target, true> {
     }
 };
 
-// Writes staged rows of up to 64 elements whose places in C start at any element of 16 bits, each by 8 lanes: what lies in whole chunks of
-// 16 aligned bytes by those (chunks.cuh), and what is before and behind them by elements.
-//
-//     | b b b c c c c c | c c c c c c c c | c c c c c a a . |      lead 3, 2 chunks, behind 19
-template <int rows, int row_length, int distance, class Destination, class T>
-__device__ inline void store_unaligned_rows(const Destination& destination, int row0, int column0, int lane, const T* staged) {
-    constexpr int lanes_of_row = kChunkElements;
-    constexpr int rows_of_turn = 32 / lanes_of_row;
-    constexpr int turns_at_once = 2;
-    static_assert(row_length <= lanes_of_row * kChunkElements && rows % (rows_of_turn * turns_at_once) == 0);
-    static_assert(distance >= row_length + kChunkElements);
-    const int rows_here = destination.rows - row0;
-    const int columns_here = destination.columns - column0 < row_length ? destination.columns - column0 : row_length;
-    if (columns_here <= 0) return;
-    const int slot = lane % lanes_of_row;
-#pragma unroll 1
-    for (int first = lane / lanes_of_row; first < rows; first += rows_of_turn * turns_at_once) {
-        Chunks both[turns_at_once];
-        T before[turns_at_once];
-        T behind[turns_at_once];
-        int leads[turns_at_once];
-        int whole[turns_at_once];
-#pragma unroll
-        for (int turn = 0; turn < turns_at_once; ++turn) {
-            const int row = first + turn * rows_of_turn;
-            const T* const here = staged + row * distance;
-            const int lead = (kChunkElements - shift_of(destination.at(row0 + row, column0))) % kChunkElements;
-            leads[turn] = lead < columns_here ? lead : columns_here;
-            whole[turn] = (columns_here - leads[turn]) / kChunkElements;
-            // The second of a row's last chunk is what lies between two staged rows.
-            if (slot < row_length / kChunkElements)
-                both[turn] = {*reinterpret_cast<const Chunk*>(here + slot * kChunkElements),
-                              *reinterpret_cast<const Chunk*>(here + (slot + 1) * kChunkElements)};
-            before[turn] = here[slot];
-            behind[turn] = here[leads[turn] + whole[turn] * kChunkElements + slot];
-        }
-#pragma unroll
-        for (int turn = 0; turn < turns_at_once; ++turn) {
-            const int row = first + turn * rows_of_turn;
-            auto* const to = destination.at(row0 + row, column0);
-            const int lead = leads[turn];
-            const int column_behind = lead + whole[turn] * kChunkElements + slot;
-            const Chunk chunk = shifted(both[turn], lead);
-            if (row < rows_here && slot < whole[turn]) ptx::st_global(to + lead + slot * kChunkElements, chunk.element);
-            if (row < rows_here && slot < lead) to[slot] = before[turn];
-            if (row < rows_here && column_behind < columns_here) to[column_behind] = behind[turn];
-        }
-    }
-}
-
 // A warp turns its 16 rows of `columns` sums, from first_column on, into rows of C in shared memory, and writes those by vectors, at C's
 // edges as far as they exist. With swap_ab the sums' rows are C's columns.
 template <KernelSignature signature, KernelConfig config, int columns>
@@ -221,72 +172,100 @@ __device__ inline void store_columns(const Destination<signature, config>& desti
     __syncwarp();
     const int row0 = config.swap_ab ? right : left;
     const int column0 = config.swap_ab ? left : right;
-    if constexpr (sizeof(T) == 2 && width < kChunkElements) {
-        store_unaligned_rows<rows, row_length, distance>(destination, row0, column0, lane, staged);
-    } else {
-        constexpr int elements = rows * row_length;
-        constexpr int turn = 32 * width;
-        // Reading C takes as long as memory does, so that some turns go together.
-        constexpr int together = !D::target.reads_c ? 1 : width < 4 ? 8 : 16 / width;
+    constexpr int elements = rows * row_length;
+    constexpr int turn = 32 * width;
+    // Reading C takes as long as memory does, so that some turns go together.
+    constexpr int together = !D::target.reads_c ? 1 : width < 4 ? 8 : 16 / width;
 #pragma unroll 1
-        for (int first = 0; first < elements; first += together * turn) {
-            const auto for_each_turn = [&](auto&& visit) {
+    for (int first = 0; first < elements; first += together * turn) {
+        const auto for_each_turn = [&](auto&& visit) {
 #pragma unroll
-                for (int i = 0; i < together; ++i) {
-                    const int element = first + i * turn + lane * width;
-                    const int row = element / row_length;
-                    const int column = element % row_length;
-                    if ((elements % (together * turn) == 0 || element < elements) &&
-                        destination.has(row0 + row + 1, column0 + column + width))
-                        visit(i, destination.at(row0 + row, column0 + column), staged + row * distance + column);
-                }
-            };
-            Vector<typename D::C, width> before[together] = {};
-            if (D::target.reads_c && destination.beta != 0.0f)
-                for_each_turn([&](int i, typename D::C* c, const T*) { before[i] = load_vector<width>(c); });
-            for_each_turn([&](int i, typename D::C* c, const T* from) {
-                S::template store<width>(c, from, before[i], destination.alpha, destination.beta);
-            });
-        }
-        // What the last vector of each row has of C, where C ends within it.
-        const int columns_here = destination.columns - column0;
-        if (width > 1 && columns_here < row_length && columns_here % width > 0) {
-#pragma unroll 1
-            for (int element = lane; element < rows * width; element += 32) {
-                const int row = element / width;
-                const int column = columns_here / width * width + element % width;
-                if (!destination.has(row0 + row + 1, column0 + column + 1)) continue;
-                typename D::C* const c = destination.at(row0 + row, column0 + column);
-                Vector<typename D::C, 1> before = {};
-                if (D::target.reads_c && destination.beta != 0.0f) before = load_vector<1>(c);
-                S::template store<1>(c, staged + row * distance + column, before, destination.alpha, destination.beta);
+            for (int i = 0; i < together; ++i) {
+                const int element = first + i * turn + lane * width;
+                const int row = element / row_length;
+                const int column = element % row_length;
+                if ((elements % (together * turn) == 0 || element < elements) && destination.has(row0 + row + 1, column0 + column + width))
+                    visit(i, destination.at(row0 + row, column0 + column), staged + row * distance + column);
             }
+        };
+        Vector<typename D::C, width> before[together] = {};
+        if (D::target.reads_c && destination.beta != 0.0f)
+            for_each_turn([&](int i, typename D::C* c, const T*) { before[i] = load_vector<width>(c); });
+        for_each_turn([&](int i, typename D::C* c, const T* from) {
+            S::template store<width>(c, from, before[i], destination.alpha, destination.beta);
+        });
+    }
+    // What the last vector of each row has of C, where C ends within it.
+    const int columns_here = destination.columns - column0;
+    if (width > 1 && columns_here < row_length && columns_here % width > 0) {
+#pragma unroll 1
+        for (int element = lane; element < rows * width; element += 32) {
+            const int row = element / width;
+            const int column = columns_here / width * width + element % width;
+            if (!destination.has(row0 + row + 1, column0 + column + 1)) continue;
+            typename D::C* const c = destination.at(row0 + row, column0 + column);
+            Vector<typename D::C, 1> before = {};
+            if (D::target.reads_c && destination.beta != 0.0f) before = load_vector<1>(c);
+            S::template store<1>(c, staged + row * distance + column, before, destination.alpha, destination.beta);
         }
     }
     // They have been written before the next overwrite them.
     __syncwarp();
 }
 
-// Each warp stages `staged_columns` of its columns after the other, and the rest.
+// The same where C's rows start at any element of 16 bits.
+template <KernelSignature signature, KernelConfig config, int columns>
+__device__ inline void store_unaligned_columns(const UnalignedRows<Destination<signature, config>>& c, int lane, float alpha,
+                                               const float (&sums)[group_n(config) / 2], int first_column) {
+    using C = typename Destination<signature, config>::C;
+    constexpr int distance = staged_distance(config, signature, columns);
+    for_each_sum<group_n(config)>(sums, lane, first_column, columns, [&](int row, int column, float sum) {
+        *(config.swap_ab ? c.template at<distance>(column, row) : c.template at<distance>(row, column)) = from_float<C>(alpha * sum);
+    });
+    // The warp's sums are there.
+    __syncwarp();
+    if constexpr (config.swap_ab)
+        c.template store<columns, kWarpRows, distance>(first_column, 0);
+    else
+        c.template store<kWarpRows, columns, distance>(0, first_column);
+    // They have been written before the next overwrite them.
+    __syncwarp();
+}
+
+// Calls visit with a constant of how many, and the first, of the columns that are staged together.
+template <KernelSignature signature, KernelConfig config, class Visit>
+__device__ inline void for_each_staged(Visit&& visit) {
+    constexpr int columns = staged_columns(config, signature);
+    constexpr int rest = group_n(config) % columns;
+#pragma unroll
+    for (int first_column = 0; first_column + columns <= group_n(config); first_column += columns)
+        visit.template operator()<columns>(first_column);
+    if constexpr (rest > 0) visit.template operator()<rest>(group_n(config) - rest);
+}
+
+// A warp stages some of its columns after the other.
 template <KernelSignature signature, KernelConfig config>
 __device__ inline void store_tile(const Destination<signature, config>& destination, int group_row, int group_column,
                                   const Sums<config>& sums, unsigned char* staged_bytes) {
-    constexpr int columns = staged_columns(config, signature);
-    constexpr int rest = group_n(config) % columns;
+    using D = Destination<signature, config>;
     const int thread = ptx::thread_here();
     const int warp = thread % kWarpgroup / 32;
     const int lane = thread % 32;
 #pragma unroll
     for (int i = 0; i < group_m(config) / kRows; ++i) {
         const int left = group_row + i * kRows + warp * kWarpRows;
-#pragma unroll
-        for (int first_column = 0; first_column + columns <= group_n(config); first_column += columns)
-            store_columns<signature, config, columns>(destination, lane, left, group_column + first_column, sums.of[i], first_column,
-                                                      staged_bytes);
-        if constexpr (rest > 0) {
-            constexpr int first_column = group_n(config) - rest;
-            store_columns<signature, config, rest>(destination, lane, left, group_column + first_column, sums.of[i], first_column,
-                                                   staged_bytes);
+        if constexpr (sizeof(typename D::C) == 2 && !D::target.reads_c && D::target.align_c < 16) {
+            const int row0 = config.swap_ab ? group_column : left;
+            const int column0 = config.swap_ab ? left : group_column;
+            const UnalignedRows<D> rows(destination, row0, column0, lane, reinterpret_cast<typename D::C*>(staged_bytes));
+            for_each_staged<signature, config>([&]<int columns>(int first_column) {
+                store_unaligned_columns<signature, config, columns>(rows, lane, destination.alpha, sums.of[i], first_column);
+            });
+        } else {
+            for_each_staged<signature, config>([&]<int columns>(int first_column) {
+                store_columns<signature, config, columns>(destination, lane, left, group_column + first_column, sums.of[i], first_column,
+                                                          staged_bytes);
+            });
         }
     }
 }

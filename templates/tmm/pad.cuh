@@ -14,6 +14,7 @@
 #include "tmm/pack.cuh"
 #include "tmm/pad.h"
 #include "tmm/previous_kernel.cuh"
+#include "tmm/ptx.cuh"
 
 namespace tmm::pad {
 
@@ -63,15 +64,18 @@ __device__ inline Piece find_piece(const PadOperand& operand, i64 batch, unsigne
     return piece;
 }
 
-// All of a lane's chunks are under way at once.
+// All of a lane's chunks are under way at once, and may leave the L2 cache before all else: they are read once.
 __device__ inline void copy_piece(const PadOperand& operand, const Piece& piece) {
     const int shift = shift_of(piece.from);
     const Unit* const aligned = piece.from - shift;
     Chunks chunks[kChunksOfLane];
 #pragma unroll
     for (int i = 0; i < kChunksOfLane; ++i) {
-        const Chunk* const chunk = reinterpret_cast<const Chunk*>(aligned + i * operand.step);
-        if (i >= piece.inside && i < piece.inside_end) chunks[i] = {chunk[0], chunk[1]};
+        const Unit* const chunk = aligned + i * operand.step;
+        if (i >= piece.inside && i < piece.inside_end) {
+            ptx::ld_global_evict_first(chunks[i].first.element, chunk);
+            ptx::ld_global_evict_first(chunks[i].second.element, chunk + kChunkElements);
+        }
     }
     // What stands behind the row fills its last chunk.
 #pragma unroll

@@ -138,6 +138,15 @@ __device__ inline void st_global(void* destination, const unsigned (&words)[4]) 
     asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(destination), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]));
 }
 
+// Words that no one reads again soon, whose place the L2 cache gives away first.
+__device__ inline void ld_global_evict_first(unsigned (&words)[4], const void* source) {
+    unsigned long long policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile("ld.global.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                 : "l"(source), "l"(policy));
+}
+
 // Waits for `threads` threads that come to barrier `id`, whole warps of the block.
 __device__ inline void bar_sync(int id, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");

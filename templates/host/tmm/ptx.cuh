@@ -86,6 +86,13 @@ inline void st_global(void* destination, const unsigned (&words)[count], TMM_HOS
     __builtin_memcpy(destination, words, sizeof(words));
 }
 
+template <int count>
+inline void ld_global_evict_first(unsigned (&words)[count], const void* source, TMM_HOST_SITE) {
+    if (reinterpret_cast<unsigned long>(source) % sizeof(words) != 0)
+        host::services->fail("a load of several words from a misaligned address", {file, line});
+    __builtin_memcpy(words, source, sizeof(words));
+}
+
 // What the 32 lanes of a warp bring to an instruction that it executes as one.
 template <class Brought>
 inline const Brought* gather(const Brought& brought, host::Site site) {

@@ -10,11 +10,25 @@
 
 namespace tmm {
 
-double paired_ratio(const std::vector<double>& a, const std::vector<double>& b) {
+namespace {
+
+// The value below which the share q of the rounds' ratios a / b lies; 1 without rounds.
+double paired_quantile(const std::vector<double>& a, const std::vector<double>& b, double q) {
     std::vector<double> ratios;
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
         if (b[i] > 0) ratios.push_back(a[i] / b[i]);
-    return ratios.empty() ? 1 : quantile(std::move(ratios), 0.5);
+    return ratios.empty() ? 1 : quantile(std::move(ratios), q);
+}
+
+// Of two that are as close, one that loses nearly every round is the slower one all the same.
+bool is_tie(const std::vector<double>& a, const std::vector<double>& fastest) {
+    return paired_ratio(a, fastest) <= 1 + kTie && paired_quantile(a, fastest, kRoundsOfTie) <= 1;
+}
+
+}  // namespace
+
+double paired_ratio(const std::vector<double>& a, const std::vector<double>& b) {
+    return paired_quantile(a, b, 0.5);
 }
 
 RunOffResult judge_run_off(const std::vector<Finalist>& finalists) {
@@ -25,7 +39,7 @@ RunOffResult judge_run_off(const std::vector<Finalist>& finalists) {
 
     std::size_t winner = fastest;
     for (std::size_t i = 0; i < finalists.size(); ++i) {
-        const bool tied = paired_ratio(finalists[i].samples_us, finalists[fastest].samples_us) <= 1 + kTie;
+        const bool tied = is_tie(finalists[i].samples_us, finalists[fastest].samples_us);
         if (tied && finalists[i].order < finalists[winner].order) winner = i;
     }
     RunOffResult result;
@@ -43,7 +57,8 @@ RunOffResult judge_run_off(const std::vector<Finalist>& finalists) {
     if (finalists.size() == 1) {
         result.verdict = "no other finalist";
     } else if (winner != fastest) {
-        result.verdict = fmt::format("within 1% of {} and before it in the search order", to_text(finalists[fastest].config));
+        result.verdict =
+            fmt::format("as fast as {} within what the rounds tell, and before it in the search order", to_text(finalists[fastest].config));
     } else {
         std::size_t second = winner == 0 ? 1 : 0;
         for (std::size_t i = 0; i < finalists.size(); ++i)

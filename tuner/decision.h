@@ -31,7 +31,11 @@ struct RunOffResult {
 // Median over the rounds of a's time over b's.
 double paired_ratio(const std::vector<double>& a, const std::vector<double>& b);
 
-// Medians and paired ratios decide; of those within 1% of the fastest the first in the search order wins; a winner is never
+// A finalist that is within 1% of the fastest ties with it if it was as fast in this share of the rounds. A smaller difference that nearly
+// all rounds agree on is one: of 329 winners 134 stood within 1% of the fastest, some of them slower by 0.9%.
+inline constexpr double kRoundsOfTie = 0.25;
+
+// Medians and paired ratios decide; of those that tie with the fastest the first in the search order wins; a winner is never
 // slower than the default. At least one finalist, all with at least one sample.
 RunOffResult judge_run_off(const std::vector<Finalist>& finalists);
 

@@ -71,10 +71,10 @@ __device__ inline void copy_piece(const PadOperand& operand, const Piece& piece)
     Chunks chunks[kChunksOfLane];
 #pragma unroll
     for (int i = 0; i < kChunksOfLane; ++i) {
-        const Unit* const chunk = aligned + i * operand.step;
+        const Unit* const first = aligned + i * operand.step;
         if (i >= piece.inside && i < piece.inside_end) {
-            ptx::ld_global_evict_first(chunks[i].first.element, chunk);
-            ptx::ld_global_evict_first(chunks[i].second.element, chunk + kChunkElements);
+            ptx::ld_global_evict_first(chunks[i].first.element, first);
+            ptx::ld_global_evict_first(chunks[i].second.element, first + kChunkElements);
         }
     }
     // What stands behind the row fills its last chunk.

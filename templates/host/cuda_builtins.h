@@ -72,6 +72,10 @@ inline void __syncthreads(TMM_HOST_SITE) {
 inline void __syncwarp(unsigned mask = 0xffffffffu, TMM_HOST_SITE) {
     tmm::host::services->warp(tmm::host::WarpOperation::sync, mask, 0, 0, {file, line});
 }
+inline unsigned __float_as_uint(float value) {
+    return tmm::host::same_bits<unsigned>(value);
+}
+
 inline unsigned __ballot_sync(unsigned mask, int predicate, TMM_HOST_SITE) {
     return static_cast<unsigned>(tmm::host::services->warp(tmm::host::WarpOperation::ballot, mask, predicate != 0, 0, {file, line}));
 }

@@ -51,4 +51,20 @@ __device__ inline void wait_for_phase(unsigned long long* barrier, unsigned pari
     }
 }
 
+// A warp's arrival at a barrier does not wait for its loads from shared memory that are under way, and the copy engine's next tile has been
+// seen to land before them. So arrivals hang on what was read: their address has a 0 added to it that is made of results of all loads, and
+// that no compiler can know to be 0, since the mask comes from an argument.
+class ReadBits {
+public:
+    // one: an argument that is 1.
+    __device__ explicit ReadBits(float one) : mask_(__float_as_uint(one) ^ __float_as_uint(1.0f)) {}
+    // A result of loaded values.
+    __device__ void add(float result) { bits_ ^= __float_as_uint(result); }
+    __device__ unsigned zero() const { return bits_ & mask_; }
+
+private:
+    unsigned mask_;
+    unsigned bits_ = 0;
+};
+
 }  // namespace tmm

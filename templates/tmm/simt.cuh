@@ -331,6 +331,20 @@ struct Tiles {
     }
 };
 
+// 0, made of all that the warp has read (ReadBits): of sums in which each vector of a fragment has part.
+template <KernelSignature signature, KernelConfig config>
+__device__ inline unsigned zero_after(float one, const float (&sums)[config.thread_m][config.thread_n]) {
+    constexpr int group_a = group_of(layout_a(config, signature), config.thread_m);
+    constexpr int group_b = group_of(layout_b(config, signature), config.thread_n);
+    constexpr int vectors_a = config.thread_m / group_a;
+    constexpr int vectors_b = config.thread_n / group_b;
+    ReadBits bits(one);
+#pragma unroll
+    for (int i = 0; i < (vectors_a > vectors_b ? vectors_a : vectors_b); ++i)
+        bits.add(sums[i % vectors_a * group_a][i % vectors_b * group_b]);
+    return bits.zero();
+}
+
 // sums = the item's rows of A * its columns of B, over its part of K, and of that over the slices that are the thread's.
 template <KernelSignature signature, KernelConfig config>
 __device__ inline void multiply_item(const Arguments<config>& args, const WorkItem& item, ThreadPlace place,
@@ -369,12 +383,15 @@ __device__ inline void multiply_item(const Arguments<config>& args, const WorkIt
         for (int k0 = 0; k0 < depth; k0 += loop) {
 #pragma unroll
             for (int k = 0; k < loop; ++k) {
-                if (k == 0 && k0 == 0) pipeline.start_copy();
+                if (k == (brings_by_tma(config) ? 1 % loop : 0) && k0 == 0) pipeline.start_copy();
                 const int next = (k + 1) % loop;
                 if (next == 0) go_on(k0 + loop >= depth);
                 a.read(next);
                 b.read(next);
                 multiply<config>(a[k], b[k], sums);
+                if constexpr (brings_by_tma(config)) {
+                    if (next == 0 && k0 + loop >= depth) pipeline.release_previous(zero_after<signature, config>(args.one, sums));
+                }
             }
         }
     }

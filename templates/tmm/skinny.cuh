@@ -81,10 +81,10 @@ public:
         wait(full_ + stage, tile / config.stages);
         return tile_of(stage);
     }
-    // By all lanes of a warp that has read the tile.
-    __device__ void release(int tile) const {
+    // By all lanes of a warp that has read the tile. zero: of its ReadBits.
+    __device__ void release(int tile, unsigned zero) const {
         __syncwarp();
-        if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(empty_ + tile % config.stages);
+        if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(empty_ + tile % config.stages + zero);
     }
 
 private:
@@ -124,6 +124,16 @@ __device__ inline void multiply(const float* few, const float* many, float (&sum
             }
         }
     }
+}
+
+// 0, made of all that the warp has read (ReadBits): of sums of each row and of each column.
+template <KernelConfig config>
+__device__ inline unsigned zero_after(float one, const float (&sums)[config.thread_m * config.thread_n]) {
+    ReadBits bits(one);
+#pragma unroll
+    for (int i = 0; i < (config.thread_m > config.thread_n ? config.thread_m : config.thread_n); ++i)
+        bits.add(sums[i % config.thread_m * config.thread_n + i % config.thread_n]);
+    return bits.zero();
 }
 
 // Adds up what the lanes along K have summed. Each time two lanes share their sums, one takes the first half of them and the other the
@@ -197,7 +207,7 @@ __device__ void kernel(const SkinnyArgs& args) {
         __syncwarp();
         const float* const stage = ring.landed(tile);
         multiply<config>(stage + few_offset, stage + many_offset, sums);
-        ring.release(tile);
+        ring.release(tile, zero_after<config>(args.one, sums));
     }
 
     add_up_lanes<config.thread_m * config.thread_n>(sums);

@@ -65,20 +65,24 @@ public:
         if (ptx::elect_sync()) bring(tile, read.stage);
     }
 
-    // Once the warp has read the last of a tile: on return the next one is there, if there is one. True where its stage is the ring's
+    // Once the warp has asked for the last of a tile: on return the next one is there, if there is one. True where its stage is the ring's
     // first.
     __device__ bool next_tile() {
-        __syncwarp();
-        if (ptx::elect_sync()) ptx::mbarrier_arrive(empty_ + place_.stage);
         ++tile_;
         const bool round = place_.advance();
         if (tile_ < tiles_) wait_for_phase(full_ + place_.stage, place_.parity);
         return round;
     }
 
+    // Once the warp has read all of the tile before. zero: of its ReadBits.
+    __device__ void release_previous(unsigned zero) {
+        __syncwarp();
+        if (ptx::elect_sync()) ptx::mbarrier_arrive(empty_ + place_.previous + zero);
+    }
+
 private:
     // After two tiles all warps have read a stage, most likely, and nobody waits.
-    static constexpr int kRefillBehind = config.stages > 3 ? 2 : 1;
+    static constexpr int kRefillBehind = config.stages > 2 ? 2 : 1;
 
     __device__ void bring(int tile, int stage) {
         constexpr int bytes = (layout_a.outer + layout_b.outer) * config.block_k * static_cast<int>(sizeof(T));

@@ -212,7 +212,7 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     double total = kFixed + std::pow(std::pow(together, kStreamNorm) + std::pow(streaming, kStreamNorm), 1 / kStreamNorm);
     if (c.pack_ab != 0) {
         const double packed = batch * ((pack::packs_a(c) ? m * k : 0) + (pack::packs_b(c) ? n * k : 0)) * size_of(p.type_a);
-        total += kPack + 2 * packed / kPackedBytesPerMicrosecond;
+        total += kPack + 2 * packed * share_packed_before(p, c, device) / kPackedBytesPerMicrosecond;
     }
     if (partials > 0) total += sum_of_parts_estimate(partials);
     if (c.cluster > 1) total += kClusterSum * std::log2(c.cluster) * work.fills + kClusterElement * c.block_m * c.block_n;

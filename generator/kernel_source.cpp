@@ -34,7 +34,7 @@ struct FamilyEntry {
 constexpr FamilyEntry kFamilies[] = {
     {family::naive, "tmm::GemmArgs", true, true},          {family::tiled, "tmm::GemmArgs", true, true},
     {family::simt, "tmm::GemmArgs", false, false},         {family::gemv, "tmm::GemmArgs", false, false},
-    {family::reduce, "tmm::GemmArgs", true, false},        {family::pack, "tmm::GemmArgs", true, true},
+    {family::reduce, "tmm::GemmArgs", true, false},        {family::pack, "tmm::PackArgs", true, true},
     {family::wgmma, "tmm::WgmmaArgs", false, false, true}, {family::mma, "tmm::GemmArgs", false, false},
     {family::pad, "tmm::PadArgs", true, true, true},       {family::scan, "tmm::PlanesArgs", false, true},
     {family::planes, "tmm::PlanesArgs", false, true},      {family::rescue, "tmm::RescueArgs", false, false},

@@ -207,6 +207,16 @@ GemmArgs make_product_args(const LaunchStep& step, const GemmProblem& problem, c
     return with_partials(args, step, call);
 }
 
+// In the workspace, behind the packed operands.
+unsigned* counters_of_packers(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
+    const KernelConfig& config = step.plan_config;
+    const Extent extent = main_extent(problem, config);
+    std::int64_t floats = pack::elements_past_the_last(config, extent.rows, extent.columns);
+    if (pack::packs_a(config)) floats += pack::packed_elements(extent.rows, problem.k, problem.batch);
+    if (pack::packs_b(config)) floats += pack::packed_elements(extent.columns, problem.k, problem.batch);
+    return reinterpret_cast<unsigned*>(at(call.workspace, floats * size_of(problem.type_a)));
+}
+
 // Arguments that go on with nothing but tensor maps.
 template <class Args>
 std::size_t write_before_maps(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
@@ -218,7 +228,14 @@ std::size_t write_before_maps(const LaunchStep& step, const GemmProblem& problem
 }  // namespace
 
 std::size_t bind_pack(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
-    return write(make_args(step, problem, call), arguments);
+    PackArgs args;
+    static_cast<GemmArgs&>(args) = make_args(step, problem, call);
+    args.depth = problem.k;
+    if (pack::packs_beside(step.plan_config)) {
+        args.depth = i64{step.packing.first_row} * pack::kTile;
+        args.squares = counters_of_packers(step, problem, call);
+    }
+    return write(args, arguments);
 }
 
 std::size_t bind_pad(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
@@ -263,7 +280,26 @@ std::size_t bind_wgmma(const LaunchStep& step, const GemmProblem& problem, const
 }
 
 std::size_t bind_simt_tma(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
-    return write_before_maps<SimtTmaArgs>(step, problem, call, arguments);
+    SimtTmaArgs args;
+    static_cast<GemmArgs&>(args) = make_product_args(step, problem, call);
+    if (pack::packs_beside(step.config)) {
+        const GemmArgs as_it_lies = make_args(step, problem, call);
+        const KernelSignature signature = signature_of(problem);
+        args.packers = {.blocks = step.packing.packers,
+                        .first_row = step.packing.first_row,
+                        .a = pack::packs_a(step.config) ? static_cast<const float*>(as_it_lies.a) : nullptr,
+                        .b = pack::packs_b(step.config) ? static_cast<const float*>(as_it_lies.b) : nullptr,
+                        .lda = problem.lda,
+                        .ldb = problem.ldb,
+                        .turned_a = problem.op_a == Operation::none,
+                        .turned_b = problem.op_b == Operation::transpose,
+                        .vectors_a = problem.op_a == Operation::none && signature.align_a >= 16,
+                        .vectors_b = problem.op_b == Operation::transpose && signature.align_b >= 16,
+                        .packed_a = static_cast<float*>(const_cast<void*>(args.a)),
+                        .packed_b = static_cast<float*>(const_cast<void*>(args.b)),
+                        .squares = counters_of_packers(step, problem, call)};
+    }
+    return write(args, arguments);
 }
 
 std::size_t bind_skinny(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {

@@ -260,17 +260,21 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
                                         .bind = bind});
     };
 
+    const PackingBeside packing = packing_beside(problem, config, device);
     if (config.pack_ab != 0 && config.family == family::wgmma) {
         const KernelConfig copy{.family = family::pad, .min_blocks = pad::kBlocksPerSm, .pack_ab = config.pack_ab};
         const auto [blocks_wanted, bytes] = padding(problem, config);
         add(signature_of(problem), copy, whole, blocks_wanted, 0, bind_pad);
         plan.workspace_bytes += bytes;
     } else if (config.pack_ab != 0) {
-        const KernelConfig copy{.family = family::pack, .min_blocks = pack::kBlocksPerSm, .pack_ab = config.pack_ab};
-        add(signature_of(problem), copy, extent, pack::blocks(copy, m, n, k, batch), 0, bind_pack);
+        const KernelConfig copy{.family = family::pack, .min_blocks = pack::kBlocksPerSm, .pack_ab = pack::packed_operands(config)};
+        const i64 depth = pack::packs_beside(config) ? std::min<i64>(k, i64{packing.first_row} * pack::kTile) : k;
+        add(signature_of(problem), copy, extent, pack::blocks(copy, m, n, depth, batch), 0, bind_pack);
+        plan.steps.back().packing = packing;
         if (pack::packs_a(config)) plan.workspace_bytes += pack::packed_elements(m, k, batch) * size_of(problem.type_a);
         if (pack::packs_b(config)) plan.workspace_bytes += pack::packed_elements(n, k, batch) * size_of(problem.type_b);
         plan.workspace_bytes += pack::elements_past_the_last(config, m, n) * size_of(problem.type_a);
+        if (pack::packs_beside(config)) plan.workspace_bytes += pack::kCounterBytes;
     }
     if (config.planes > 1) {
         const PlanesOperands operands = planes_operands(problem, config);
@@ -293,12 +297,13 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     const std::int64_t partials_offset = plan.workspace_bytes;
     const KernelSignature signature = main_signature(problem, config);
     const PhaseLine line = phase_line_on(problem, config, device);
-    add(signature, config, extent, grid_of(config, m, n, batch, device) - line.tiles + line.blocks, partials_offset,
+    add(signature, config, extent, grid_of(config, m, n, batch, device) - line.tiles + line.blocks + packing.packers, partials_offset,
         config.family == family::wgmma    ? bind_wgmma
         : config.family == family::skinny ? bind_skinny
         : is_brought_by_tma(config)       ? bind_simt_tma
                                           : bind_product);
     plan.steps.back().line = line;
+    plan.steps.back().packing = packing;
     if (config.family == family::wgmma) {
         plan.steps.back().tensor_maps = wgmma_tensor_maps;
         plan.steps.back().walks = walks(config);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "generator/device_info.h"
+#include "generator/packing_beside.h"
 #include "generator/tensor_map_request.h"
 #include "tmm/args.h"
 #include "tmm/config.h"
@@ -68,6 +69,8 @@ struct LaunchStep {
     std::int64_t partials_offset = 0;
     // No blocks where none share tiles.
     PhaseLine line{};
+    // The plan's, of the steps that pack and multiply.
+    PackingBeside packing{};
     // The plan's.
     KernelConfig plan_config;
     // Writes the kernel's argument struct for one call; returns its size in bytes. Never more than kMaxArgumentBytes. Where alpha
@@ -81,6 +84,11 @@ struct LaunchStep {
     // The tensor maps that the bound arguments still lack, none of operands that the call does not read. Null for kernels without TMA.
     TensorMapRequests (*tensor_maps)(const LaunchStep& step, const std::byte* arguments) = nullptr;
 };
+
+// Of the step's grid, its first: the others wait for what they pack.
+inline int blocks_that_pack(const LaunchStep& step) {
+    return step.config.family == family::simt ? step.packing.packers : 0;
+}
 
 inline constexpr std::size_t kMaxArgumentBytes = 4096;
 

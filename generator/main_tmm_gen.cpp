@@ -55,6 +55,8 @@ struct Step {
     int threads = 0;
     std::int64_t shared_bytes = 0;
     std::int64_t grid = 0;
+    // Of the grid, such as pack for the others.
+    int packers = 0;
 };
 
 struct Steps {
@@ -78,18 +80,19 @@ std::optional<std::string> fault_of(const Request& request) {
 
 Steps steps_of(const Request& request) {
     Steps result;
-    const auto add = [&](const KernelSignature& signature, const KernelConfig& config, int threads, std::int64_t shared,
-                         std::int64_t grid) {
+    const auto add = [&](const KernelSignature& signature, const KernelConfig& config, int threads, std::int64_t shared, std::int64_t grid,
+                         int packers) {
         const KernelSignature own = kernel_signature(signature, config);
-        result.steps.push_back({make_kernel_source(own, config), own, config, threads, shared, grid});
+        result.steps.push_back({make_kernel_source(own, config), own, config, threads, shared, grid, packers});
     };
     if (is_step_of_others(request.config)) {
         const KernelSignature signature = kernel_signature(main_signature(request.shape.problem, request.config), request.config);
-        add(signature, request.config, threads(request.config), shared_bytes(request.config, signature), 0);
+        add(signature, request.config, threads(request.config), shared_bytes(request.config, signature), 0, 0);
         return result;
     }
     const LaunchPlan plan = make_launch_plan(request.shape.problem, request.config, request.device);
-    for (const LaunchStep& step : plan.steps) add(step.signature, step.config, step.threads, step.shared_bytes, step.grid);
+    for (const LaunchStep& step : plan.steps)
+        add(step.signature, step.config, step.threads, step.shared_bytes, step.grid, blocks_that_pack(step));
     result.workspace_bytes = plan.workspace_bytes;
     return result;
 }
@@ -147,6 +150,7 @@ std::string explanation(const Request& request) {
         }
         text += compiled_numbers(step, device);
         if (step.grid > 0) text += fmt::format("  grid                  {} blocks\n", step.grid);
+        if (step.packers > 0) text += fmt::format("  of these pack         {}, while the others multiply\n", step.packers);
         text += fmt::format("  source hash           {}\n", source_hash(step.source));
     }
     return text;

@@ -311,6 +311,8 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
             if (blocks(edge.config, edge.extent.rows, edge.extent.columns, 1) > kLargestGrid / std::max<std::int64_t>(1, p.batch))
                 return "more blocks for what is trimmed than a grid can hold (2^31 - 1)";
     }
+    if (c.family == family::simt && pack::packs_beside(c))
+        if (auto reason = why_not_packed_beside(p, c, device)) return reason;
     if (c.stream_k != 0 && phase_line_on(p, c, device).tiles == 0) return "stream_k has no tiles to share: they make whole waves";
     if (c.split_k > 1 && c.split_k > p.k) return "more parts than K has elements";
     const double workspace = workspace_estimate(p, c, device);

@@ -24,6 +24,8 @@ struct LaunchShape {
     std::int64_t shared_bytes = 0;
     // The kernel may begin while the one before it in the stream ends, for which it waits itself (previous_kernel.cuh).
     bool begins_early = false;
+    // Blocks wait for others of lower number. They find these begun before them, as GPUs begin a grid's blocks.
+    bool waits_for_blocks_before = false;
 };
 
 class LoadedKernel {

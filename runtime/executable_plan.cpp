@@ -103,7 +103,8 @@ LaunchShape shape_of(const LaunchStep& step) {
             .threads = step.threads,
             .cluster = step.cluster,
             .shared_bytes = step.shared_bytes,
-            .begins_early = step.begins_early};
+            .begins_early = step.begins_early,
+            .waits_for_blocks_before = blocks_that_pack(step) > 0};
 }
 
 std::variant<ExecutablePlan, CompileFailure> ExecutablePlan::make(LaunchPlan plan, KernelLoader& loader) {

@@ -33,7 +33,7 @@ public:
         while (shared_.size() < blocks_) shared_.push_back(std::make_unique<HostSharedMemory>());
         for (const auto& shared : shared_) shared->begin_launch(launch.shared_bytes);
         const std::int64_t clusters = launch.grid / launch.cluster;
-        const bool descending = launch.order.kind == HostThreadOrder::Kind::descending;
+        const bool descending = launch.order.kind == HostThreadOrder::Kind::descending && !launch.waits_for_blocks_before;
         for (std::int64_t cluster = 0; cluster < clusters; ++cluster)
             run_cluster((descending ? clusters - 1 - cluster : cluster) * launch.cluster);
     }

@@ -139,14 +139,14 @@ public:
     void launch(const LoadedKernel& loaded, const LaunchShape& shape, const void* arguments, std::size_t argument_bytes,
                 Stream stream) override {
         const auto& kernel = static_cast<const HostKernel&>(loaded);
-        const auto& [grid, threads, cluster, shared_bytes, begins_early] = shape;
+        const auto& [grid, threads, cluster, shared_bytes, begins_early, waits_for_blocks_before] = shape;
         if (grid < 1 || grid > kLargestGrid) throw LaunchRefused(fmt::format("a grid has 1 to {} blocks, not {}", kLargestGrid, grid));
         if (threads < 1 || threads > 1024) throw LaunchRefused(fmt::format("a block has 1 to 1024 threads, not {}", threads));
         if (cluster < 1 || cluster > info_.largest_cluster())
             throw LaunchRefused(fmt::format("a cluster has 1 to {} blocks, not {}", info_.largest_cluster(), cluster));
         if (grid % cluster != 0) throw LaunchRefused(fmt::format("{} blocks are not divided into clusters of {}", grid, cluster));
         check_shared_bytes(shared_bytes);
-        const HostLaunch launch{kernel.run, arguments, grid, threads, cluster, shared_bytes, order_};
+        const HostLaunch launch{kernel.run, arguments, grid, threads, cluster, shared_bytes, waits_for_blocks_before, order_};
         if (Recording* const recording = recording_of(stream)) {
             const auto* const bytes = static_cast<const std::byte*>(arguments);
             recording->push_back({kernel, launch, {bytes, bytes + argument_bytes}});

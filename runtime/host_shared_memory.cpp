@@ -37,19 +37,34 @@ HostSharedMemory::~HostSharedMemory() {
 }
 
 void HostSharedMemory::begin_launch(std::int64_t limit) {
-    sanitizer::poison(arena_.get(), used_);
-    tiles_.clear();
-    used_ = 0;
-    packed_ = 0;
+    forget_from(0);
     limit_ = limit;
 }
 
+void HostSharedMemory::forget_from(std::size_t tile) {
+    if (tile >= tiles_.size()) return;
+    const std::size_t kept = tile == 0 ? 0 : end_of(tiles_[tile - 1]);
+    sanitizer::poison(arena_.get() + kept, used_ - kept);
+    used_ = kept;
+    packed_ = static_cast<std::int64_t>(tiles_[tile].packed);
+    tiles_.resize(tile);
+}
+
+std::size_t HostSharedMemory::end_of(const Tile& tile) {
+    return rounded_up(tile.offset + tile.bytes + kGapBytes, 64);
+}
+
 void HostSharedMemory::begin_block() {
+    taken_ = 0;
     for (const Tile& tile : tiles_) std::memset(arena_.get() + tile.offset, kFill, tile.bytes);
 }
 
 void* HostSharedMemory::take(int index, std::int64_t bytes, std::string& error) {
     const auto i = static_cast<std::size_t>(index);
+    const bool first_to_take = i >= taken_;
+    taken_ = std::max(taken_, i + 1);
+    // Most blocks take what the one before took; some have other work.
+    if (first_to_take && i < tiles_.size() && static_cast<std::int64_t>(tiles_[i].bytes) != bytes) forget_from(i);
     if (i < tiles_.size()) {
         if (static_cast<std::int64_t>(tiles_[i].bytes) == bytes) return arena_.get() + tiles_[i].offset;
         error = fmt::format("threads of a block take different tiles of shared memory: {} and {} bytes", tiles_[i].bytes, bytes);
@@ -64,7 +79,8 @@ void* HostSharedMemory::take(int index, std::int64_t bytes, std::string& error) 
     const auto size = static_cast<std::size_t>(bytes);
     // A multiple of 16 and no more, as a tile on a GPU may be.
     const std::size_t offset = (tiles_.empty() ? rounded_up(kGapBytes, 64) : used_) + 16;
-    const std::size_t end = rounded_up(offset + size + kGapBytes, 64);
+    const Tile tile{offset, size, static_cast<std::size_t>(packed)};
+    const std::size_t end = end_of(tile);
     if (end > kArenaBytes) {
         error = fmt::format("the kernel takes more than {} tiles of shared memory", tiles_.size());
         return nullptr;
@@ -72,7 +88,7 @@ void* HostSharedMemory::take(int index, std::int64_t bytes, std::string& error) 
     if constexpr (!sanitizer::kActive) std::memset(arena_.get() + used_, kFill, end - used_);
     sanitizer::unpoison(arena_.get() + offset, size);
     std::memset(arena_.get() + offset, kFill, size);
-    tiles_.push_back({offset, size, static_cast<std::size_t>(packed)});
+    tiles_.push_back(tile);
     used_ = end;
     return arena_.get() + offset;
 }

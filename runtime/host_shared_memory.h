@@ -40,11 +40,15 @@ private:
         std::size_t bytes;
         std::size_t packed;
     };
+    static std::size_t end_of(const Tile& tile);
+    void forget_from(std::size_t tile);
     struct Free {
         void operator()(unsigned char* memory) const;
     };
     std::unique_ptr<unsigned char[], Free> arena_;
     std::vector<Tile> tiles_;
+    // Of them, in this block so far.
+    std::size_t taken_ = 0;
     std::size_t used_ = 0;
     std::int64_t packed_ = 0;
     std::int64_t limit_ = 0;

@@ -63,6 +63,36 @@ constexpr const char* kSimtParts =
 // Thread tiles so large that the loop's body goes round four times a tile.
 constexpr const char* kSimtShortLoops =
     "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=128,block_k=32,thread_m=8,thread_n=16,stages=2,async_copy=3";
+// Several waves, beside which strips are multiplied.
+constexpr const char* kSimtBusy =
+    "family=simt,vector_width=4,boundary=peeled,block_m=256,block_n=64,block_k=16,thread_m=8,thread_n=8,stages=2,async_copy=3,split_k=2,"
+    "min_blocks=2,pack_ab=3,cluster=2,trim=1,overlap=1,fma_order=3";
+constexpr const char* kManyWaves = "2047x2049x2051";
+// The loop over a tile as it is, and as it was when the arrival did not hang on what had been read.
+constexpr const char* kToldOnceMultiplied =
+    "                if (k == (brings_by_tma(config) ? 1 % loop : 0) && k0 == 0) pipeline.start_copy();\n"
+    "                const int next = (k + 1) % loop;\n"
+    "                if (next == 0) go_on(k0 + loop >= depth);\n"
+    "                a.read(next);\n"
+    "                b.read(next);\n"
+    "                multiply<config>(a[k], b[k], sums);\n"
+    "                if constexpr (brings_by_tma(config)) {\n"
+    "                    if (next == 0 && k0 + loop >= depth) pipeline.release_previous(zero_after<signature, config>(args.one, sums));\n"
+    "                }\n";
+constexpr const char* kToldOnceAskedFor =
+    "                if (k == 0 && k0 == 0) pipeline.start_copy();\n"
+    "                const int next = (k + 1) % loop;\n"
+    "                if (next == 0) go_on(k0 + loop >= depth);\n"
+    "                if (brings_by_tma(config) && next == 0 && k0 + loop >= depth) pipeline.release_previous(0);\n"
+    "                a.read(next);\n"
+    "                b.read(next);\n"
+    "                multiply<config>(a[k], b[k], sums);\n";
+// Blocks of the product pack: squares by elements and, of rows that are aligned, by vectors; enough of them that tiles have to wait.
+constexpr const char* kPackers =
+    "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=64,block_k=32,thread_m=8,thread_n=8,stages=3,async_copy=3,pack_ab=7";
+constexpr const char* kUnaligned = "65x67x449";
+constexpr const char* kAlignedRows = "130x200x1348 ops=nt align=16";
+constexpr const char* kManySquares = "2000x2000x2000 ops=nt align=16";
 constexpr const char* kColumnsOfA = "70x132x93 ops=tn align=16 lda=72";
 constexpr const char* kColumnsOfBatch = "36x68x93 ops=tn batch=2 align=16";
 
@@ -201,6 +231,22 @@ const std::vector<TmaFault>& tma_faults() {
          "a.next_stage(round, 0)", kSimtShortLoops, kColumnsOfA},
         {"simt: the batch's first matrix is everyone's", "tmm/simt.cuh", "stride != 0 ? static_cast<int>(item.batch) : 0", "0 * stride",
          kSimtParts, kColumnsOfBatch},
+        {"simt: a tile is told read while its last values are under way", "tmm/simt.cuh", kToldOnceMultiplied, kToldOnceAskedFor, kSimtBusy,
+         kManyWaves, true, false},
+        {"packers: squares are written before they have landed", "tmm/packers.cuh", "ptx::cp_async_wait_group<stages - 2>();", "", kPackers,
+         kUnaligned, false},
+        {"packers: some write a square before all of it has landed, or bring one where others still read", "tmm/packers.cuh",
+         "stage is the next to be filled.\n            __syncthreads();", "stage is the next to be filled.\n", kPackers, kAlignedRows},
+        {"packers: B's squares are counted from A's first", "tmm/packers.cuh", "cursor.place : cursor.place - across_a_",
+         "cursor.place : cursor.place", kPackers, kUnaligned},
+        {"packers: vectors stand elsewhere than they are read", "tmm/packers.cuh", "from + place_of_vector(element,",
+         "from + place_of_vector(element ^ 1,", kPackers, kAlignedRows},
+        {"packers: the last squares are not counted", "tmm/packers.cuh", "|| now.row >= rows_", "", kPackers, kUnaligned},
+        {"packers: rows are waited for that nobody packs", "tmm/packers.cuh", "(done) / across_", "(done) / (across_ + 1)", kPackers,
+         kAlignedRows},
+        {"packers: squares are counted before all threads have written them", "tmm/packers.cuh",
+         "ptx::fence_proxy_async_global();\n        __syncthreads();", "ptx::fence_proxy_async_global();", kPackers, kManySquares, false,
+         false},
     };
     return faults;
 }

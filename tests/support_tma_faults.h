@@ -20,6 +20,8 @@ struct TmaFault {
     const char* shape;
     // The hardware lets some pass: what is not waited for is there all the same. Of planes, ptxas puts back a wait that lacks (C7517).
     bool seen_on_gpu = true;
+    // The emulated device runs blocks one after the other: what one waits for of those before it is there.
+    bool seen_emulated = true;
 };
 
 const std::vector<TmaFault>& tma_faults();

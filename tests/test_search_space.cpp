@@ -176,6 +176,12 @@ TEST_CASE("a row and a column too many are offered to be trimmed, and counted so
     CHECK(bytes_of("1000x1000x64", ",pack_ab=1") == 4 * (64 * 1000 + 24));
     // Copies of whole tiles take what they hold: 64 MiB.
     CHECK(bytes_of("4096x4096x4096", ",pack_ab=1") == std::int64_t{64} << 20);
+    // And a counter for each of those who pack beside the product.
+    CHECK(make_launch_plan(parse_shape("4096x4096x4096").problem,
+                           parse_config("family=simt,block_m=128,block_n=128,block_k=32,thread_m=8,thread_n=16,stages=2,async_copy=3,"
+                                        "vector_width=4,pack_ab=5"),
+                           device)
+              .workspace_bytes == (std::int64_t{64} << 20) + 128);
     KernelConfig whole_split = config;
     whole_split.trim = 0;
     CHECK(longest_rounding_chain(problem, config) >= longest_rounding_chain(problem, whole_split));
@@ -238,9 +244,11 @@ TEST_CASE("the copy engine's tiles are offered where there is one, of rows that 
         CHECK(configs.size() > 20);
         for (const KernelConfig& c : configs) {
             CAPTURE(to_text(c));
-            CHECK(c.pack_ab == one.pack_ab);
+            CHECK((c.pack_ab & 3) == one.pack_ab);
             CHECK(c.stream_k == 0);
         }
+        // Blocks of the product may pack what is packed.
+        CHECK(std::any_of(configs.begin(), configs.end(), [](const KernelConfig& c) { return c.pack_ab > 3; }) == (one.pack_ab != 0));
         for (const char* device : {"100", "120"}) CHECK_FALSE(brought(one.shape, device).empty());
         for (const char* device : {"75", "80", "89"}) CHECK(brought(one.shape, device).empty());
     }
@@ -406,5 +414,19 @@ TEST_CASE("a config that can't serve says why") {
     CHECK(reason("64x64x64 ops=tn", (brought + ",stream_k=1").c_str()).find("stream_k is 0") != std::string::npos);
     CHECK(why_invalid(parse_shape("64x64x64 ops=tn").problem, parse_config(brought), assumed_device("80")).value_or("").find("9.0") !=
           std::string::npos);
+    const std::string beside =
+        "family=simt,block_m=64,block_n=64,block_k=32,thread_m=8,thread_n=8,async_copy=3,vector_width=4,boundary=peeled,stages=";
+    CHECK(reason("65x67x300", (beside + "3,pack_ab=7").c_str()) == "");
+    CHECK(reason("65x67x300", (beside + "2,pack_ab=7").c_str()).find("no room for two squares") != std::string::npos);
+    CHECK(reason("65x67x300 ops=tn align=16 lda=68 ldb=68", (beside + "3,pack_ab=4").c_str()).find("0 to 3, or 5 to 7") !=
+          std::string::npos);
+    CHECK(reason("65x67x64", (beside + "3,pack_ab=7").c_str()).find("K is too short") != std::string::npos);
+    CHECK(reason("65x67x300 batch=2", (beside + "3,pack_ab=7").c_str()).find("batch is 1") != std::string::npos);
+    CHECK(reason("65x67x300", (beside + "3,pack_ab=7,split_k=2").c_str()).find("split_k is 1") != std::string::npos);
+    CHECK(reason("65x67x300", (slice + ",block_k=16,pack_ab=7").c_str()).find("async_copy=3") != std::string::npos);
+    CHECK(reason("65x67x300",
+                 "family=simt,block_m=32,block_n=64,block_k=32,thread_m=8,thread_n=8,stages=3,async_copy=3,vector_width=4,"
+                 "boundary=peeled,pack_ab=7")
+              .find("multiple of 64") != std::string::npos);
     CHECK(reason("64x64x2", "family=gemv,block_n=128,block_k=32,thread_n=4,split_k=4").find("more parts than K") != std::string::npos);
 }

@@ -190,6 +190,34 @@ TEST_CASE("a trimmed product is whole, whether its tiles take the operands as th
     }
 }
 
+TEST_CASE("what blocks of the product pack is what it multiplies") {
+    struct Case {
+        const char* config;
+        const char* shape;
+    };
+    constexpr const char* kTile =
+        "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=64,thread_m=8,thread_n=8,stages=3,async_copy=3,pack_ab=";
+    // Rows that are aligned and turned, such as start anywhere, turned and straight; one operand, the other, both; whole squares, and parts
+    // of them along each side.
+    for (const Case& one : {
+             Case{"5,block_k=32", "130x132x448 align=16"},
+             Case{"5,block_k=32", "70x132x333 align=16 lda=336"},
+             Case{"6,block_k=32", "72x130x333 ops=tt align=16 ldb=336"},
+             Case{"7,block_k=32", "130x201x448 ops=nt align=16"},
+             Case{"7,block_k=32", "65x67x449"},
+             Case{"7,block_k=32", "129x67x321 ops=tn beta=1"},
+             Case{"5,block_k=32", "130x131x390 ldb=132 ldc=132"},
+             Case{"7,block_k=32,trim=1", "65x67x449"},
+             Case{"7,slice_k=2,block_k=64,min_blocks=2", "100x90x513"},
+         }) {
+        const std::string config = std::string(kTile) + one.config;
+        CAPTURE(config);
+        CAPTURE(one.shape);
+        CHECK(wrong_with({.what = "", .file = "", .text = "", .instead = "", .config = config.c_str(), .shape = one.shape},
+                         active_templates()) == "");
+    }
+}
+
 TEST_CASE("where nothing is multiplied, skinny leaves zeros, or beta times what C holds, whatever stands in A and B") {
     const DeviceInfo h200 = assumed_device("90");
     constexpr const char* kTile = "block_m=4,block_n=32,block_k=64,thread_m=4,thread_n=4,stages=3,slice_k=2";
@@ -264,6 +292,7 @@ TEST_CASE("each fault in how threads, barriers and copies meet is found on the e
     std::set<std::pair<std::string, std::string>> seen_right;
     for (const TmaFault& fault : tma_faults()) {
         CAPTURE(std::string(fault.what));
+        if (!fault.seen_emulated) continue;
         if (seen_right.insert({fault.config, fault.shape}).second) CHECK(wrong_with(fault, unset) == "");
         const std::string found = wrong_with(fault, with_fault(fault, unset));
         CHECK(found != "");

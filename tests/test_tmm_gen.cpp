@@ -128,6 +128,14 @@ TEST_CASE("without --config it is the config that an untuned problem gets, on th
     CHECK(contains(tmm_gen("--shape 64x64x64 --gpu-arch 75 --explain", kNoNvrtc).out, "compute capability 7.5"));
 }
 
+TEST_CASE("a config whose blocks pack operands says how many do") {
+    CHECK(contains(tmm_gen("--shape '2048x2048x2048 compute=f32_strict' --explain --config family=simt,block_m=128,block_n=128,block_k=32,"
+                           "thread_m=8,thread_n=16,stages=3,async_copy=3,vector_width=4,min_blocks=2,pack_ab=5",
+                           kNoNvrtc)
+                       .out,
+                   "264 blocks\n  of these pack         8,"));
+}
+
 TEST_CASE("a config that splits K shows both steps") {
     const std::string arguments =
         "--shape 64x64x8192 --config "

@@ -116,6 +116,32 @@ inline void cp_async_bulk_tensor_3d_multicast(void* destination, const TensorMap
 inline void fence_proxy_async() {
     host::services->fence_proxy_async();
 }
+inline void fence_proxy_async_global() {}
+inline unsigned redux_min(unsigned value) {
+    for (int distance = 16; distance > 0; distance /= 2) {
+        const unsigned other = __shfl_xor_sync(0xffffffffu, value, distance);
+        value = other < value ? other : value;
+    }
+    return value;
+}
+inline void st_release_gpu(unsigned* word, unsigned value) {
+    *word = value;
+}
+// Blocks run one after the other: what stays as it is while a thread asks for it again and again never changes.
+inline unsigned ld_acquire_gpu(const unsigned* word, TMM_HOST_SITE) {
+    struct Asked {
+        const unsigned* word;
+        unsigned value;
+        int times;
+    };
+    constexpr int kMostTimes = 100000;
+    static Asked asked_by_lane[32];
+    Asked& asked = asked_by_lane[threadIdx.x % 32];
+    const bool again = asked.word == word && asked.value == *word;
+    asked = {word, *word, again ? asked.times + 1 : 0};
+    if (asked.times > kMostTimes) host::services->fail("a block waits for what no block before it has written", {file, line});
+    return *word;
+}
 inline void cp_async_bulk_tensor_3d_store(const TensorMap* map, int x, int y, int z, const void* source, TMM_HOST_SITE) {
     host::BulkCopy copy{};
     __builtin_memcpy(&copy.matrix, map, sizeof copy.matrix);

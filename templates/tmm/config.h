@@ -108,7 +108,9 @@ inline constexpr Parameter kParameters[] = {
     {"min_blocks", &KernelConfig::min_blocks, 1, nullptr, 0, false, "blocks an SM should hold at once; bounds the registers"},
     {"swap_ab", &KernelConfig::swap_ab, 0, nullptr, 0, false, "1: computes the transpose of C, so that columns play the part of rows"},
     {"pack_ab", &KernelConfig::pack_ab, 0, nullptr, 0, true,
-     "operands first copied into aligned lines, for simt along M or N, for wgmma as they lie, or (tf32) along K: 1 is A, 2 is B, 3 both"},
+     "operands first copied into aligned lines, for simt along M or N, for wgmma as they lie, or (tf32) along K: 1 is A, 2 is B, 3 both; "
+     "and "
+     "4 more (simt): only the first lines, the others by blocks of the product, while it multiplies"},
     {"cluster", &KernelConfig::cluster, 1, nullptr, 0, false,
      "blocks that run together and sum as many parts of K through each other's shared memory"},
     {"along_k", &KernelConfig::along_k, 0, nullptr, 0, false,
@@ -163,9 +165,9 @@ constexpr KernelConfig kernel_config(KernelConfig c) {
     c.overlap = 0;
     // Whether a sum goes to C or is partial; not how many parts there are.
     c.split_k = c.split_k > c.cluster ? 2 * c.cluster : c.cluster;
-    // simt checks no edges of packed operands.
+    // simt checks no edges of packed operands, and packs beside the product.
     const bool checks_edges = c.family == family::simt && c.boundary != boundary::exact;
-    if (c.family != family::pack && c.family != family::pad && !checks_edges) c.pack_ab = 0;
+    if (c.family != family::pack && c.family != family::pad && !checks_edges && (c.pack_ab & 4) == 0) c.pack_ab = 0;
     return c;
 }
 

@@ -18,13 +18,14 @@
 
 namespace tmm::pack {
 
-// An operand whose copies have `lines` lines of `outer` elements, and where they go.
+// An operand whose copies have `lines` lines of `outer` elements, and where they go. The first `depth` of its k are copied.
 struct Operand {
     const float* matrix;
     i64 ld;
     i64 stride;
     i64 outer;
     i64 k;
+    i64 depth;
     i64 lines;
     float* packed;
 };
@@ -51,7 +52,7 @@ struct Square {
 template <bool turned>
 __device__ inline Square find_square(const Operand& operand, unsigned number) {
     const unsigned across = static_cast<unsigned>((operand.outer + kTile - 1) / kTile);
-    const unsigned along_k = static_cast<unsigned>((operand.k + kTile - 1) / kTile);
+    const unsigned along_k = static_cast<unsigned>((operand.depth + kTile - 1) / kTile);
     const unsigned row_of_squares = number / across;
     const unsigned batch = row_of_squares / along_k;
     const i64 outer0 = i64{number - row_of_squares * across} * kTile;
@@ -99,25 +100,27 @@ __device__ inline void copy_square(const Operand& operand, const Square& square,
 }
 
 template <KernelSignature signature, KernelConfig config>
-__device__ void kernel(const GemmArgs& args) {
+__device__ void kernel(const PackArgs& args) {
     static_assert(first_violation(config, signature) == nullptr);
     constexpr bool turned_a = signature.op_a == Operation::none;
     constexpr bool turned_b = signature.op_b == Operation::transpose;
     const i64 lines = packed_depth(args.k);
+    const i64 depth = args.depth < args.k ? args.depth : args.k;
     float* const packed_a = static_cast<float*>(args.workspace);
     float* const packed_b = packed_a + (packs_a(config) ? packed_elements(args.m, args.k, args.batch) : 0);
-    const Operand a{static_cast<const float*>(args.a), args.lda, args.stride_a, args.m, args.k, lines, packed_a};
-    const Operand b{static_cast<const float*>(args.b), args.ldb, args.stride_b, args.n, args.k, lines, packed_b};
-    const unsigned squares_a = packs_a(config) ? static_cast<unsigned>(tiles(args.m, args.k, args.batch)) : 0;
-    const unsigned squares = squares_a + (packs_b(config) ? static_cast<unsigned>(tiles(args.n, args.k, args.batch)) : 0);
+    const Operand a{static_cast<const float*>(args.a), args.lda, args.stride_a, args.m, args.k, depth, lines, packed_a};
+    const Operand b{static_cast<const float*>(args.b), args.ldb, args.stride_b, args.n, args.k, depth, lines, packed_b};
+    const unsigned squares_a = packs_a(config) ? static_cast<unsigned>(tiles(args.m, depth, args.batch)) : 0;
+    const unsigned squares = squares_a + (packs_b(config) ? static_cast<unsigned>(tiles(args.n, depth, args.batch)) : 0);
     const auto find = [&](unsigned number) {
         return number < squares_a ? find_square<turned_a>(a, number) : find_square<turned_b>(b, number - squares_a);
     };
     // The first is found while the kernel before this one ends.
     Square square = blockIdx.x < squares ? find(blockIdx.x) : Square{};
     wait_for_previous_kernel();
+    if (args.squares && blockIdx.x == 0 && threadIdx.x < kMostPackers) args.squares[threadIdx.x] = 0;
     SharedMemory shared;
-    float* const turning = shared.take<float, kTile*(kTile + 1)>()[0];
+    float* const turning = shared.take<float, kSquareElements>()[0];
     for (unsigned number = blockIdx.x; number < squares;) {
         if (number < squares_a)
             copy_square<turned_a>(a, square, turning);

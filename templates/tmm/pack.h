@@ -6,7 +6,35 @@
 #include "tmm/shared_layout.h"
 #include "tmm/signature.h"
 
-namespace tmm::pack {
+namespace tmm {
+
+// Blocks of a product that pack for its others (packers.cuh).
+struct PackersArgs {
+    int blocks = 0;
+    // Rows of squares along M or N that `pack` has left to them begin here, counted along K.
+    int first_row = 0;
+    // Of the operands as they lie, null where one is not packed.
+    const float* a = nullptr;
+    const float* b = nullptr;
+    i64 lda = 0;
+    i64 ldb = 0;
+    bool turned_a = false;
+    bool turned_b = false;
+    bool vectors_a = false;
+    bool vectors_b = false;
+    float* packed_a = nullptr;
+    float* packed_b = nullptr;
+    // How many squares each has packed.
+    unsigned* squares = nullptr;
+};
+
+// What `pack` is told: of how many k it packs lines, and the counters of those who pack the others, which it sets to 0.
+struct PackArgs : GemmArgs {
+    i64 depth = 0;
+    unsigned* squares = nullptr;
+};
+
+namespace pack {
 
 // A block copies squares of this width, so many rows of them at a time. No tile of simt is deeper.
 constexpr int kTile = 64;
@@ -20,6 +48,18 @@ constexpr bool packs_a(const KernelConfig& c) {
 constexpr bool packs_b(const KernelConfig& c) {
     return (c.pack_ab & 2) != 0;
 }
+
+// Are all but the first lines packed beside the product, by blocks of its own?
+constexpr int kBeside = 4;
+constexpr bool packs_beside(const KernelConfig& c) {
+    return (c.pack_ab & kBeside) != 0;
+}
+constexpr int packed_operands(const KernelConfig& c) {
+    return c.pack_ab & ~kBeside;
+}
+// One for each lane of a warp at most: a warp looks at all of their counters at once.
+constexpr int kMostPackers = 32;
+constexpr i64 kCounterBytes = kMostPackers * static_cast<i64>(sizeof(unsigned));
 
 // Lines of a packed operand: those past K are zeros, so that none of a tile's needs a check.
 constexpr i64 packed_depth(i64 k) {
@@ -48,8 +88,12 @@ constexpr int threads(const KernelConfig&) {
     return kTile * kRows;
 }
 // One element more a row, so that columns are read from different banks.
+constexpr int kSquareElements = kTile * (kTile + 1);
+constexpr i64 square_bytes() {
+    return shared_tile_bytes<float>(kSquareElements);
+}
 constexpr i64 shared_bytes(const KernelConfig&, const KernelSignature&) {
-    return shared_tile_bytes<float>(kTile * (kTile + 1));
+    return square_bytes();
 }
 
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
@@ -69,4 +113,5 @@ constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 k, i64 batch) {
     return needed < 1 ? 1 : needed < 2147483647 ? needed : 2147483647;
 }
 
-}  // namespace tmm::pack
+}  // namespace pack
+}  // namespace tmm

@@ -243,6 +243,25 @@ __device__ inline void cp_async_bulk_tensor_3d_multicast(void* destination, cons
 __device__ inline void fence_proxy_async() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
+// What this thread has written to global memory, or knows to be written, is seen by copies of the copy engine that come after.
+__device__ inline void fence_proxy_async_global() {
+    asm volatile("fence.proxy.async.global;" ::: "memory");
+}
+// The least of a warp's values, the same for all of its lanes, as ptxas knows.
+__device__ inline unsigned redux_min(unsigned value) {
+    unsigned least;
+    asm volatile("redux.sync.min.u32 %0, %1, 0xffffffff;" : "=r"(least) : "r"(value));
+    return least;
+}
+// A word that blocks tell each other by: who reads it sees what was written, and known to be written, before it was stored.
+__device__ inline void st_release_gpu(unsigned* word, unsigned value) {
+    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
+}
+__device__ inline unsigned ld_acquire_gpu(const unsigned* word) {
+    unsigned value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+    return value;
+}
 // A box from shared memory goes to the map's matrix, as far as it lies within; in the background, by a group of the thread's.
 __device__ inline void cp_async_bulk_tensor_3d_store(const TensorMap* map, int x, int y, int z, const void* source) {
     asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(map), "r"(x), "r"(y), "r"(z),

@@ -38,6 +38,7 @@
 #pragma once
 
 #include "tmm/args.h"
+#include "tmm/packers.cuh"
 #include "tmm/partial_sums.cuh"
 #include "tmm/previous_kernel.cuh"
 #include "tmm/ptx.cuh"
@@ -297,6 +298,15 @@ __device__ inline void store_results_of(const GemmArgs& args, const WorkItem& it
     });
 }
 
+// The item's tiles, in stretches whose lines are waited for where blocks of the kernel pack them.
+template <KernelConfig config>
+__device__ inline auto stretches_of(const Arguments<config>& args, const WorkItem& item) {
+    if constexpr (pack::packs_beside(config))
+        return pack::PackedStretches<config>(args.packers, args.m, args.n, item.tiles);
+    else
+        return pack::NoStretches{};
+}
+
 template <KernelSignature signature, KernelConfig config>
 struct Tiles {
     SharedTiles<float> a;
@@ -359,6 +369,8 @@ __device__ inline void multiply_item(const Arguments<config>& args, const WorkIt
         for (int j = 0; j < config.thread_n; ++j) sums[i][j] = 0;
     }
     wait_for_previous_kernel();
+    auto stretches = stretches_of<config>(args, item);
+    stretches.wait_for(0);
     pipeline.begin();
     a.read(0);
     b.read(0);
@@ -378,7 +390,7 @@ __device__ inline void multiply_item(const Arguments<config>& args, const WorkIt
             b.next_stage();
         }
     };
-    for (int tile = 0; tile < item.tiles; ++tile) {
+    const auto multiply_tile = [&] {
 #pragma unroll 1
         for (int k0 = 0; k0 < depth; k0 += loop) {
 #pragma unroll
@@ -394,6 +406,14 @@ __device__ inline void multiply_item(const Arguments<config>& args, const WorkIt
                 }
             }
         }
+    };
+    if constexpr (pack::packs_beside(config)) {
+        for (int tile = 0; tile < item.tiles;) {
+            stretches.wait_for(tile);
+            for (const int end = stretches.end_of(tile); tile < end; ++tile) multiply_tile();
+        }
+    } else {
+        for (int tile = 0; tile < item.tiles; ++tile) multiply_tile();
     }
 }
 
@@ -424,10 +444,28 @@ __device__ inline void multiply_stretch(const GemmArgs& args, ThreadPlace place,
     }
 }
 
+// Where blocks of the kernel pack lines, they are the grid's first: the number of a block among the others, or below 0.
+template <KernelConfig config>
+__device__ inline int number_of_block(const Arguments<config>& args) {
+    if constexpr (pack::packs_beside(config))
+        return static_cast<int>(blockIdx.x) - args.packers.blocks;
+    else
+        return static_cast<int>(blockIdx.x);
+}
+
 template <KernelSignature signature, KernelConfig config>
 __device__ void kernel(const Arguments<config>& args) {
     static_assert(first_violation(config, signature) == nullptr);
     SharedMemory shared;
+    if constexpr (pack::packs_beside(config)) {
+        if (number_of_block<config>(args) < 0) {
+            constexpr int stages = packer_stages(config, signature);
+            const SharedTiles<float> squares = shared.take<float, pack::kSquareElements, stages>();
+            wait_for_previous_kernel();
+            pack::Packer<threads(config), stages>(args.packers, args.m, args.n, args.k, squares).run();
+            return;
+        }
+    }
     const Tiles<signature, config> tiles(shared);
     const ThreadPlace place = thread_place<config>();
     if constexpr (config.stream_k != 0) {
@@ -437,7 +475,7 @@ __device__ void kernel(const Arguments<config>& args) {
         if constexpr (config.cluster > 1) part = shared.take<float, config.block_m * config.block_n>();
         SharedTiles<float> slice_parts{};
         if constexpr (config.slice_k > 1) slice_parts = shared.take<float, config.block_m * config.block_n, parts_of_slices(config)>();
-        const WorkItem item = work_item<config>(args, blockIdx.x);
+        const WorkItem item = work_item<config>(args, static_cast<unsigned>(number_of_block<config>(args)));
         float sums[config.thread_m][config.thread_n];
         multiply_item<signature, config>(args, item, place, tiles, sums);
         if constexpr (config.slice_k > 1) add_up_slices<config>(sums, slice_parts);

@@ -12,6 +12,7 @@ namespace tmm {
 
 // Of kernels whose tiles the copy engine brings.
 struct SimtTmaArgs : GemmArgs {
+    PackersArgs packers;
     TensorMap tiles_a;
     TensorMap tiles_b;
 };
@@ -147,6 +148,12 @@ constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
            (brings_by_tma(c) ? shared_tile_bytes<unsigned long long>(barriers_of(c)) : 0);
 }
 
+// Squares that a packer has under way, in the memory that the product's tiles take in other blocks.
+constexpr int packer_stages(const KernelConfig& c, const KernelSignature& s) {
+    const i64 fit = shared_bytes(c, s) / pack::square_bytes();
+    return fit < 8 ? static_cast<int>(fit) : 8;
+}
+
 // Rows of the matrix within a tile, and their length.
 constexpr int matrix_rows(const TileLayout& l) {
     return l.rows_along_k ? l.outer : l.depth;
@@ -256,9 +263,16 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.raster < 0 || c.raster > 64) return "raster is 0 to 64";
     if (c.swap_ab != 0 || c.warps_m != 1 || c.warps_n != 1 || c.multicast_a != 1 || c.multicast_b != 1)
         return "simt does not use swap_ab, warps_m, warps_n, multicast_a and multicast_b";
-    if (c.pack_ab < 0 || c.pack_ab > 3) return "pack_ab is 0 to 3";
-    if (const char* violation = order_violation(c)) return violation;
+    if (c.pack_ab < 0 || c.pack_ab > 7 || c.pack_ab == pack::kBeside) return "pack_ab is 0 to 3, or 5 to 7";
     if (c.trim != 0 && c.trim != 1) return "trim is 0 or 1";
+    if (pack::packs_beside(c)) {
+        if (!brings_by_tma(c)) return "only where the copy engine brings tiles (async_copy=3) do blocks of the product pack, too";
+        if (c.split_k != 1) return "operands are packed beside the product from K's beginning on: split_k is 1";
+        if (threads(c) % pack::kTile != 0) return "packers copy rows of 64 elements: the block's threads are a multiple of 64";
+        if (!pack::divides_depth(c.block_k)) return "operands are packed beside the product in lines of 64: block_k divides 64";
+        if (packer_stages(c, s) < 2) return "the product's shared memory has no room for two squares that its packers copy";
+    }
+    if (const char* violation = order_violation(c)) return violation;
     return nullptr;
 }
 

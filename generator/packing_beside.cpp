@@ -1,0 +1,55 @@
+#include "generator/packing_beside.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "generator/launch_plan.h"
+#include "tmm/pack.h"
+#include "tmm/rules.h"
+
+namespace tmm {
+namespace {
+
+// Measured on an H200, beside blocks that multiply (2048 cubed nt): what a packer's square takes, and FMAs of an SM in a clock.
+constexpr double kClocksOfSquare = 3500;
+constexpr double kFmasOfClock = 106;
+// Packers that keep up only just are waited for: they are to be done in so much of the time that the first wave multiplies.
+constexpr double kPackersTime = 0.9;
+// Of the operands, packed before in any case: the first stretches of tiles must not wait (2048 cubed: an eighth 326 us, 3/16 322).
+constexpr double kLeastBefore = 3.0 / 16;
+
+std::int64_t rows_of_squares(const GemmProblem& problem) {
+    return (problem.k + pack::kTile - 1) / pack::kTile;
+}
+
+}  // namespace
+
+PackingBeside packing_beside(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
+    if (config.family != family::simt || !pack::packs_beside(config)) return {};
+    const Extent extent = main_extent(problem, config);
+    const std::int64_t slots = std::int64_t{std::max(1, device.sm_count)} * config.min_blocks;
+    // Places that the last wave leaves.
+    const std::int64_t spare = slots - blocks(config, extent.rows, extent.columns, problem.batch) % slots;
+    const auto packers = static_cast<double>(std::min<std::int64_t>(spare, pack::kMostPackers));
+    const std::int64_t squares = (pack::packs_a(config) ? pack::tiles(extent.rows, pack::kTile, 1) : 0) +
+                                 (pack::packs_b(config) ? pack::tiles(extent.columns, pack::kTile, 1) : 0);
+    const double fmas = static_cast<double>(config.block_m) * config.block_n * pack::kTile * config.min_blocks;
+    const double packed_meanwhile = kPackersTime * (fmas / kFmasOfClock) * packers / (static_cast<double>(squares) * kClocksOfSquare);
+    const double before = std::max(kLeastBefore, 1 - packed_meanwhile);
+    return {.packers = static_cast<int>(packers),
+            .first_row = static_cast<int>(std::ceil(before * static_cast<double>(rows_of_squares(problem))))};
+}
+
+std::optional<std::string> why_not_packed_beside(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
+    if (problem.batch != 1) return "packers serve one product: batch is 1";
+    if (packing_beside(problem, config, device).first_row >= rows_of_squares(problem)) return "K is too short for packers to pack a part";
+    return std::nullopt;
+}
+
+double share_packed_before(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
+    if (!pack::packs_beside(config)) return 1;
+    return packing_beside(problem, config, device).first_row / std::max(1.0, static_cast<double>(rows_of_squares(problem)));
+}
+
+}  // namespace tmm

@@ -60,6 +60,8 @@ constexpr double kNorm = 1.25;
 constexpr double kFixed = 0.348;
 constexpr double kPack = 3;
 constexpr double kPackedBytesPerMicrosecond = 3.6e6;
+// What blocks that pack beside the product take from it, by a few shapes of an H200: 1024 and 2048 cubed, one or both operands packed.
+constexpr double kPackers = 3;
 constexpr double kReduce = 2.45;
 constexpr double kReducedBytesPerMicrosecond = 8.18e6;
 // Of the SMs' places those that clusters of more than two blocks can take: an H200's groups of SMs leave some that no whole cluster fits.
@@ -213,6 +215,7 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     if (c.pack_ab != 0) {
         const double packed = batch * ((pack::packs_a(c) ? m * k : 0) + (pack::packs_b(c) ? n * k : 0)) * size_of(p.type_a);
         total += kPack + 2 * packed * share_packed_before(p, c, device) / kPackedBytesPerMicrosecond;
+        if (pack::packs_beside(c)) total += kPackers;
     }
     if (partials > 0) total += sum_of_parts_estimate(partials);
     if (c.cluster > 1) total += kClusterSum * std::log2(c.cluster) * work.fills + kClusterElement * c.block_m * c.block_n;

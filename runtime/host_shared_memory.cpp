@@ -70,16 +70,15 @@ void* HostSharedMemory::take(int index, std::int64_t bytes, std::string& error) 
         error = fmt::format("threads of a block take different tiles of shared memory: {} and {} bytes", tiles_[i].bytes, bytes);
         return nullptr;
     }
-    const std::int64_t packed = packed_;
-    packed_ += (bytes + 15) / 16 * 16;
-    if (packed_ > limit_) {
-        error = fmt::format("the kernel takes {} bytes of shared memory and was launched with {}", packed_, limit_);
+    const std::int64_t packed = packed_ + (bytes + 15) / 16 * 16;
+    if (packed > limit_) {
+        error = fmt::format("the kernel takes {} bytes of shared memory and was launched with {}", packed, limit_);
         return nullptr;
     }
     const auto size = static_cast<std::size_t>(bytes);
     // A multiple of 16 and no more, as a tile on a GPU may be.
     const std::size_t offset = (tiles_.empty() ? rounded_up(kGapBytes, 64) : used_) + 16;
-    const Tile tile{offset, size, static_cast<std::size_t>(packed)};
+    const Tile tile{offset, size, static_cast<std::size_t>(packed_)};
     const std::size_t end = end_of(tile);
     if (end > kArenaBytes) {
         error = fmt::format("the kernel takes more than {} tiles of shared memory", tiles_.size());
@@ -89,6 +88,7 @@ void* HostSharedMemory::take(int index, std::int64_t bytes, std::string& error) 
     sanitizer::unpoison(arena_.get() + offset, size);
     std::memset(arena_.get() + offset, kFill, size);
     tiles_.push_back(tile);
+    packed_ = packed;
     used_ = end;
     return arena_.get() + offset;
 }

@@ -79,6 +79,9 @@ std::vector<Sample> samples() {
          aligned_nt},
         {"family=simt,block_m=128,block_n=256,block_k=16,thread_m=8,thread_n=16,stages=5,async_copy=3,vector_width=4,boundary=peeled",
          aligned_tn},
+        {"family=simt,block_m=128,block_n=128,block_k=32,thread_m=8,thread_n=16,stages=3,async_copy=3,vector_width=4,boundary=peeled,"
+         "min_blocks=2,pack_ab=7",
+         aligned_tn},
         {"family=reduce,block_m=1,block_n=256", beta},
         {"family=naive,block_m=16,block_n=16", bf16},
         {"family=naive,block_m=16,block_n=16", f16},

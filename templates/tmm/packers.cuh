@@ -5,8 +5,8 @@
 //     packed by   |    pack     | 0 1 2 0 | 1 2 0 1 | 2 0 1 2 | …       packers, in turn
 //
 // Each packer counts its squares in global memory. They are packed in one order, so that the least that any of them has left says how far
-// the operands are there. A packer waits for nobody, and packers are the first blocks of the grid: whoever waits for them waits for blocks
-// that run or have run.
+// the operands are there. A packer waits for nobody, and packers are the first blocks of the grid. GPUs begin a grid's blocks in the order
+// of their numbers: whoever waits for packers waits for blocks that run or have run.
 #pragma once
 
 #include "tmm/pack.cuh"

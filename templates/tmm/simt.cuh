@@ -24,7 +24,7 @@
 //   v    +-------------------+----+
 //
 // Where neither has to be turned the copy engine may bring the tiles (tma_pipeline.cuh): in that case no instruction copies, and warps
-// need not wait for each other.
+// need not wait for each other. Where operands have to be packed for that, the grid's first blocks may do so (packers.cuh).
 //
 // With slice_k a block has threads for each slice of a tile's k, all before the same C. It takes a block's warps, not more blocks, to
 // fill an SM then, where C has few tiles:

@@ -287,8 +287,8 @@ std::size_t bind_simt_tma(const LaunchStep& step, const GemmProblem& problem, co
         const KernelSignature signature = signature_of(problem);
         args.packers = {.blocks = step.packing.packers,
                         .first_row = step.packing.first_row,
-                        .a = pack::packs_a(step.config) ? static_cast<const float*>(as_it_lies.a) : nullptr,
-                        .b = pack::packs_b(step.config) ? static_cast<const float*>(as_it_lies.b) : nullptr,
+                        .a = static_cast<const float*>(as_it_lies.a),
+                        .b = static_cast<const float*>(as_it_lies.b),
                         .lda = problem.lda,
                         .ldb = problem.ldb,
                         .turned_a = problem.op_a == Operation::none,

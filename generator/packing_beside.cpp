@@ -29,8 +29,8 @@ PackingBeside packing_beside(const GemmProblem& problem, const KernelConfig& con
     if (config.family != family::simt || !pack::packs_beside(config)) return {};
     const Extent extent = main_extent(problem, config);
     const std::int64_t slots = std::int64_t{std::max(1, device.sm_count)} * config.min_blocks;
-    // Places that the last wave leaves.
-    const std::int64_t spare = slots - blocks(config, extent.rows, extent.columns, problem.batch) % slots;
+    // Places that the last wave leaves. Where it leaves none, all is packed before.
+    const std::int64_t spare = (slots - blocks(config, extent.rows, extent.columns, problem.batch) % slots) % slots;
     const auto packers = static_cast<double>(std::min<std::int64_t>(spare, pack::kMostPackers));
     const std::int64_t squares = (pack::packs_a(config) ? pack::tiles(extent.rows, pack::kTile, 1) : 0) +
                                  (pack::packs_b(config) ? pack::tiles(extent.columns, pack::kTile, 1) : 0);
@@ -43,6 +43,7 @@ PackingBeside packing_beside(const GemmProblem& problem, const KernelConfig& con
 
 std::optional<std::string> why_not_packed_beside(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
     if (problem.batch != 1) return "packers serve one product: batch is 1";
+    if (packing_beside(problem, config, device).packers == 0) return "blocks in whole waves leave no place for such as pack";
     if (packing_beside(problem, config, device).first_row >= rows_of_squares(problem)) return "K is too short for packers to pack a part";
     return std::nullopt;
 }

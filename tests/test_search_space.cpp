@@ -427,6 +427,14 @@ TEST_CASE("a config that can't serve says why") {
     CHECK(reason("65x67x300",
                  "family=simt,block_m=32,block_n=64,block_k=32,thread_m=8,thread_n=8,stages=3,async_copy=3,vector_width=4,"
                  "boundary=peeled,pack_ab=7")
-              .find("multiple of 64") != std::string::npos);
+              .find("larger power of two") != std::string::npos);
+    CHECK(reason("1408x3072x2048",
+                 "family=simt,block_m=128,block_n=128,block_k=32,thread_m=8,thread_n=16,stages=3,async_copy=3,vector_width=4,"
+                 "boundary=exact,min_blocks=2,pack_ab=5")
+              .find("whole waves") != std::string::npos);
+    CHECK(reason("2000x2000x2000",
+                 "family=simt,block_m=96,block_n=128,block_k=32,thread_m=8,thread_n=8,stages=3,async_copy=3,vector_width=4,"
+                 "boundary=peeled,min_blocks=2,pack_ab=5")
+              .find("larger power of two") != std::string::npos);
     CHECK(reason("64x64x2", "family=gemv,block_n=128,block_k=32,thread_n=4,split_k=4").find("more parts than K") != std::string::npos);
 }

@@ -218,6 +218,21 @@ TEST_CASE("what blocks of the product pack is what it multiplies") {
     }
 }
 
+TEST_CASE("where nothing is multiplied, nothing is packed, and C becomes zeros or beta times what it holds") {
+    const DeviceInfo h200 = assumed_device("90");
+    const TemporaryDirectory directory;
+    KernelLoader loader(make_host_device_for(h200, "ascending"), make_host_compiler(), KernelCache(directory.path() / "kernels"));
+    const GemmProblem problem = parse_shape("65x67x449 beta=1").problem;
+    const KernelConfig config = parse_config(
+        "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=64,block_k=32,thread_m=8,thread_n=8,stages=3,async_copy=3,pack_ab="
+        "7");
+    CHECK(why_invalid(problem, config, h200).value_or("") == "");
+    auto plan = ExecutablePlan::make(make_launch_plan(problem, config, h200), loader);
+    REQUIRE(std::holds_alternative<ExecutablePlan>(plan));
+    for (const double beta : {0.0, 0.75})
+        CHECK(Verifier(loader, problem, {.alpha = 0, .beta = beta}).verify(std::get<ExecutablePlan>(plan)).detail == "");
+}
+
 TEST_CASE("where nothing is multiplied, skinny leaves zeros, or beta times what C holds, whatever stands in A and B") {
     const DeviceInfo h200 = assumed_device("90");
     constexpr const char* kTile = "block_m=4,block_n=32,block_k=64,thread_m=4,thread_n=4,stages=3,slice_k=2";

@@ -130,15 +130,16 @@ inline void st_release_gpu(unsigned* word, unsigned value) {
 // Blocks run one after the other: what stays as it is while a thread asks for it again and again never changes.
 inline unsigned ld_acquire_gpu(const unsigned* word, TMM_HOST_SITE) {
     struct Asked {
+        unsigned block;
         const unsigned* word;
         unsigned value;
         int times;
     };
     constexpr int kMostTimes = 100000;
-    static Asked asked_by_lane[32];
+    thread_local Asked asked_by_lane[32];
     Asked& asked = asked_by_lane[threadIdx.x % 32];
-    const bool again = asked.word == word && asked.value == *word;
-    asked = {word, *word, again ? asked.times + 1 : 0};
+    const bool again = asked.block == blockIdx.x && asked.word == word && asked.value == *word;
+    asked = {blockIdx.x, word, *word, again ? asked.times + 1 : 0};
     if (asked.times > kMostTimes) host::services->fail("a block waits for what no block before it has written", {file, line});
     return *word;
 }

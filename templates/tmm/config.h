@@ -109,8 +109,7 @@ inline constexpr Parameter kParameters[] = {
     {"swap_ab", &KernelConfig::swap_ab, 0, nullptr, 0, false, "1: computes the transpose of C, so that columns play the part of rows"},
     {"pack_ab", &KernelConfig::pack_ab, 0, nullptr, 0, true,
      "operands first copied into aligned lines, for simt along M or N, for wgmma as they lie, or (tf32) along K: 1 is A, 2 is B, 3 both; "
-     "and "
-     "4 more (simt): only the first lines, the others by blocks of the product, while it multiplies"},
+     "4 more (simt): only the first lines, the others by blocks of the product while it multiplies"},
     {"cluster", &KernelConfig::cluster, 1, nullptr, 0, false,
      "blocks that run together and sum as many parts of K through each other's shared memory"},
     {"along_k", &KernelConfig::along_k, 0, nullptr, 0, false,

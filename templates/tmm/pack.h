@@ -13,7 +13,7 @@ struct PackersArgs {
     int blocks = 0;
     // Rows of squares along M or N that `pack` has left to them begin here, counted along K.
     int first_row = 0;
-    // Of the operands as they lie, null where one is not packed.
+    // Of the operands as they lie, where they are packed.
     const float* a = nullptr;
     const float* b = nullptr;
     i64 lda = 0;
@@ -59,6 +59,10 @@ constexpr int packed_operands(const KernelConfig& c) {
 }
 // One for each lane of a warp at most: a warp looks at all of their counters at once.
 constexpr int kMostPackers = 32;
+// Their loops go through squares by powers of two, and by whole rows.
+constexpr bool can_pack(int threads) {
+    return threads >= kTile && (threads & (threads - 1)) == 0;
+}
 constexpr i64 kCounterBytes = kMostPackers * static_cast<i64>(sizeof(unsigned));
 
 // Lines of a packed operand: those past K are zeros, so that none of a tile's needs a check.

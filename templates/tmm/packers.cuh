@@ -18,29 +18,35 @@
 namespace tmm::pack {
 
 // Of a row of squares those of A, where it is packed, and of both operands.
-__device__ inline unsigned squares_of_a(const PackersArgs& packers, i64 m) {
-    return packers.a ? static_cast<unsigned>((m + kTile - 1) / kTile) : 0;
+template <KernelConfig config>
+__device__ inline unsigned squares_of_a(i64 m) {
+    return packs_a(config) ? static_cast<unsigned>((m + kTile - 1) / kTile) : 0;
 }
-__device__ inline unsigned squares_of_row(const PackersArgs& packers, i64 m, i64 n) {
-    return squares_of_a(packers, m) + (packers.b ? static_cast<unsigned>((n + kTile - 1) / kTile) : 0);
+template <KernelConfig config>
+__device__ inline unsigned squares_of_row(i64 m, i64 n) {
+    return squares_of_a<config>(m) + (packs_b(config) ? static_cast<unsigned>((n + kTile - 1) / kTile) : 0);
 }
 
 // A block's share of the squares. `threads` of it copy each square by copies in the background to a ring of `stages` in shared memory, and
 // write it as lines along M or N.
-template <int threads, int stages>
+template <KernelConfig config, int threads, int stages>
 class Packer {
+    static_assert(can_pack(threads) && stages >= 2);
+
 public:
     __device__ Packer(const PackersArgs& packers, i64 m, i64 n, i64 k, SharedTiles<float> squares)
         : packers_(packers),
           m_(m),
           n_(n),
           k_(k),
-          across_a_(squares_of_a(packers, m)),
-          across_(squares_of_row(packers, m, n)),
+          across_a_(squares_of_a<config>(m)),
+          across_(squares_of_row<config>(m, n)),
           rows_(static_cast<unsigned>((k + kTile - 1) / kTile)),
           squares_(squares) {}
 
     __device__ void run() {
+        // Where nothing is multiplied, there is no operand.
+        if (static_cast<unsigned>(packers_.first_row) >= rows_) return;
         Cursor next = cursor_at(blockIdx.x);
         Cursor now = next;
         for (int stage = 0; stage < stages - 1; ++stage) bring(next, stage);
@@ -209,10 +215,11 @@ private:
 };
 
 // How far the operands' lines are there, as a warp knows it.
+template <KernelConfig config>
 class PackedRows {
 public:
     __device__ PackedRows(const PackersArgs& packers, i64 m, i64 n)
-        : packers_(packers), across_(squares_of_row(packers, m, n)), there_(packers.first_row) {}
+        : packers_(packers), across_(squares_of_row<config>(m, n)), there_(packers.first_row) {}
 
     // By all lanes of a warp: on return the lines of k are there, for the copy engine, too.
     __device__ void wait_for(int k) {
@@ -225,6 +232,8 @@ public:
             const unsigned done = lane < packers ? ptx::ld_acquire_gpu(packers_.squares + lane) * packers + lane : 0xffffffffu;
             there_ = packers_.first_row + static_cast<int>(ptx::redux_min(done) / across_);
         } while (row >= there_);
+        // Any lane may bring what one of them knows to be there.
+        __syncwarp();
         ptx::fence_proxy_async_global();
     }
 
@@ -253,7 +262,7 @@ public:
     }
 
 private:
-    PackedRows rows_;
+    PackedRows<config> rows_;
     int tiles_;
 };
 

@@ -462,7 +462,7 @@ __device__ void kernel(const Arguments<config>& args) {
             constexpr int stages = packer_stages(config, signature);
             const SharedTiles<float> squares = shared.take<float, pack::kSquareElements, stages>();
             wait_for_previous_kernel();
-            pack::Packer<threads(config), stages>(args.packers, args.m, args.n, args.k, squares).run();
+            pack::Packer<config, threads(config), stages>(args.packers, args.m, args.n, args.k, squares).run();
             return;
         }
     }

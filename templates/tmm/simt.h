@@ -268,7 +268,8 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (pack::packs_beside(c)) {
         if (!brings_by_tma(c)) return "only where the copy engine brings tiles (async_copy=3) do blocks of the product pack, too";
         if (c.split_k != 1) return "operands are packed beside the product from K's beginning on: split_k is 1";
-        if (threads(c) % pack::kTile != 0) return "packers copy rows of 64 elements: the block's threads are a multiple of 64";
+        if (!pack::can_pack(threads(c)))
+            return "packers go through squares of 64 by 64: the block's threads are 64 or a larger power of two";
         if (!pack::divides_depth(c.block_k)) return "operands are packed beside the product in lines of 64: block_k divides 64";
         if (packer_stages(c, s) < 2) return "the product's shared memory has no room for two squares that its packers copy";
     }

@@ -209,20 +209,8 @@ GemmArgs make_product_args(const LaunchStep& step, const GemmProblem& problem, c
 
 // In the workspace, behind the packed operands.
 unsigned* counters_of_packers(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
-    const KernelConfig& config = step.plan_config;
-    const Extent extent = main_extent(problem, config);
-    std::int64_t floats = pack::elements_past_the_last(config, extent.rows, extent.columns);
-    if (pack::packs_a(config)) floats += pack::packed_elements(extent.rows, problem.k, problem.batch);
-    if (pack::packs_b(config)) floats += pack::packed_elements(extent.columns, problem.k, problem.batch);
-    return reinterpret_cast<unsigned*>(at(call.workspace, floats * size_of(problem.type_a)));
-}
-
-// Arguments that go on with nothing but tensor maps.
-template <class Args>
-std::size_t write_before_maps(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
-    Args args;
-    static_cast<GemmArgs&>(args) = make_product_args(step, problem, call);
-    return write(args, arguments);
+    const i64 packed = pack::workspace_elements(step.plan_config, step.extent.rows, step.extent.columns, problem.k, problem.batch);
+    return reinterpret_cast<unsigned*>(at(call.workspace, packed * size_of(problem.type_a)));
 }
 
 }  // namespace
@@ -303,7 +291,9 @@ std::size_t bind_simt_tma(const LaunchStep& step, const GemmProblem& problem, co
 }
 
 std::size_t bind_skinny(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
-    return write_before_maps<SkinnyArgs>(step, problem, call, arguments);
+    SkinnyArgs args;
+    static_cast<GemmArgs&>(args) = make_product_args(step, problem, call);
+    return write(args, arguments);
 }
 
 std::size_t bind_rescue(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {

@@ -271,9 +271,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
         const i64 depth = pack::packs_beside(config) ? std::min<i64>(k, i64{packing.first_row} * pack::kTile) : k;
         add(signature_of(problem), copy, extent, pack::blocks(copy, m, n, depth, batch), 0, bind_pack);
         plan.steps.back().packing = packing;
-        if (pack::packs_a(config)) plan.workspace_bytes += pack::packed_elements(m, k, batch) * size_of(problem.type_a);
-        if (pack::packs_b(config)) plan.workspace_bytes += pack::packed_elements(n, k, batch) * size_of(problem.type_b);
-        plan.workspace_bytes += pack::elements_past_the_last(config, m, n) * size_of(problem.type_a);
+        plan.workspace_bytes += pack::workspace_elements(config, m, n, k, batch) * size_of(problem.type_a);
         if (pack::packs_beside(config)) plan.workspace_bytes += pack::kCounterBytes;
     }
     if (config.planes > 1) {

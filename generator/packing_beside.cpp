@@ -43,8 +43,9 @@ PackingBeside packing_beside(const GemmProblem& problem, const KernelConfig& con
 
 std::optional<std::string> why_not_packed_beside(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
     if (problem.batch != 1) return "packers serve one product: batch is 1";
-    if (packing_beside(problem, config, device).packers == 0) return "blocks in whole waves leave no place for such as pack";
-    if (packing_beside(problem, config, device).first_row >= rows_of_squares(problem)) return "K is too short for packers to pack a part";
+    const PackingBeside packing = packing_beside(problem, config, device);
+    if (packing.packers == 0) return "blocks in whole waves leave no place for such as pack";
+    if (packing.first_row >= rows_of_squares(problem)) return "K is too short for packers to pack a part";
     return std::nullopt;
 }
 

@@ -197,7 +197,7 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
                     config.cluster = cluster;
                     if (simt::brings_by_tma(config)) {
                         push(packed(config, worth_packing(p)));
-                        if (worth_packing(p) != 0 && split == 1) push(packed(config, worth_packing(p) | pack::kBeside));
+                        if (worth_packing(p) != 0 && split == 1) push(packed(config, worth_packing(p) | kPacksBeside));
                         continue;
                     }
                     push(config);

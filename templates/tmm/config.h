@@ -37,6 +37,9 @@ namespace fma_order {
 constexpr int two_rows = 0, one_row = 1, four_rows = 2, one_column = 3, two_columns = 4, four_columns = 5, count = 6;
 }  // namespace fma_order
 
+// Of pack_ab: its operands are packed by blocks of the product, too.
+inline constexpr int kPacksBeside = 4;
+
 struct KernelConfig {
     int family = family::naive;
     int block_m = 1;
@@ -166,7 +169,7 @@ constexpr KernelConfig kernel_config(KernelConfig c) {
     c.split_k = c.split_k > c.cluster ? 2 * c.cluster : c.cluster;
     // simt checks no edges of packed operands, and packs beside the product.
     const bool checks_edges = c.family == family::simt && c.boundary != boundary::exact;
-    if (c.family != family::pack && c.family != family::pad && !checks_edges && (c.pack_ab & 4) == 0) c.pack_ab = 0;
+    if (c.family != family::pack && c.family != family::pad && !checks_edges && (c.pack_ab & kPacksBeside) == 0) c.pack_ab = 0;
     return c;
 }
 

@@ -50,12 +50,11 @@ constexpr bool packs_b(const KernelConfig& c) {
 }
 
 // Are all but the first lines packed beside the product, by blocks of its own?
-constexpr int kBeside = 4;
 constexpr bool packs_beside(const KernelConfig& c) {
-    return (c.pack_ab & kBeside) != 0;
+    return (c.pack_ab & kPacksBeside) != 0;
 }
 constexpr int packed_operands(const KernelConfig& c) {
-    return c.pack_ab & ~kBeside;
+    return c.pack_ab & ~kPacksBeside;
 }
 // One for each lane of a warp at most: a warp looks at all of their counters at once.
 constexpr int kMostPackers = 32;
@@ -86,6 +85,12 @@ constexpr i64 elements_past_the_last(const KernelConfig& product, i64 m, i64 n) 
     const i64 of_a = packs_a(product) ? elements_past_a_line(m, product.block_m) : 0;
     const i64 of_b = packs_b(product) ? elements_past_a_line(n, product.block_n) : 0;
     return of_a > of_b ? of_a : of_b;
+}
+
+// Of the workspace, from its start: all of that.
+constexpr i64 workspace_elements(const KernelConfig& product, i64 m, i64 n, i64 k, i64 batch) {
+    return (packs_a(product) ? packed_elements(m, k, batch) : 0) + (packs_b(product) ? packed_elements(n, k, batch) : 0) +
+           elements_past_the_last(product, m, n);
 }
 
 constexpr int threads(const KernelConfig&) {

@@ -263,8 +263,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.raster < 0 || c.raster > 64) return "raster is 0 to 64";
     if (c.swap_ab != 0 || c.warps_m != 1 || c.warps_n != 1 || c.multicast_a != 1 || c.multicast_b != 1)
         return "simt does not use swap_ab, warps_m, warps_n, multicast_a and multicast_b";
-    if (c.pack_ab < 0 || c.pack_ab > 7 || c.pack_ab == pack::kBeside) return "pack_ab is 0 to 3, or 5 to 7";
-    if (c.trim != 0 && c.trim != 1) return "trim is 0 or 1";
+    if (c.pack_ab < 0 || c.pack_ab > 7 || c.pack_ab == kPacksBeside) return "pack_ab is 0 to 3, or 5 to 7";
     if (pack::packs_beside(c)) {
         if (!brings_by_tma(c)) return "only where the copy engine brings tiles (async_copy=3) do blocks of the product pack, too";
         if (c.split_k != 1) return "operands are packed beside the product from K's beginning on: split_k is 1";
@@ -274,6 +273,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
         if (packer_stages(c, s) < 2) return "the product's shared memory has no room for two squares that its packers copy";
     }
     if (const char* violation = order_violation(c)) return violation;
+    if (c.trim != 0 && c.trim != 1) return "trim is 0 or 1";
     return nullptr;
 }
 

@@ -143,6 +143,14 @@ struct Work {
     double parts;
 };
 
+// A block's tiles along K. Few k beyond whole ones take as long as they are many.
+double phases_of_item(const KernelConfig& c, double k) {
+    const double depth = std::ceil(k / c.split_k);
+    const double left = std::fmod(depth, c.block_k);
+    if (simt::leaves_k(c) && left <= c.block_k / 2) return depth / c.block_k;
+    return std::ceil(depth / c.block_k);
+}
+
 Work whole_tiles(double blocks, double phases, double resident, const DeviceInfo& device) {
     const double busiest = std::ceil(blocks / std::max(1, device.sm_count));
     const double waves = std::ceil(busiest / resident);
@@ -185,7 +193,7 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     const auto all = static_cast<double>(blocks(c, main.rows, main.columns, p.batch));
     const double resident =
         std::max(c.min_blocks, blocks_per_sm(device, simt::threads(c), registers(c, tile, device), simt::shared_bytes(c, s)).blocks);
-    const double phases = std::ceil(std::ceil(k / c.split_k) / c.block_k);
+    const double phases = phases_of_item(c, k);
     const Work work = c.stream_k != 0 ? shared_work(p, c, device) : whole_tiles(all, phases, resident, device);
     const double busiest = work.blocks;
 

@@ -63,6 +63,8 @@ constexpr const char* kSimtParts =
 // Thread tiles so large that the loop's body goes round four times a tile.
 constexpr const char* kSimtShortLoops =
     "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=128,block_k=32,thread_m=8,thread_n=16,stages=2,async_copy=3";
+constexpr const char* kSimtSlices =
+    "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=64,block_k=64,thread_m=8,thread_n=8,stages=2,async_copy=3,slice_k=4";
 // Several waves, beside which strips are multiplied.
 constexpr const char* kSimtBusy =
     "family=simt,vector_width=4,boundary=peeled,block_m=256,block_n=64,block_k=16,thread_m=8,thread_n=8,stages=2,async_copy=3,split_k=2,"
@@ -94,6 +96,7 @@ constexpr const char* kUnaligned = "65x67x449";
 constexpr const char* kAlignedRows = "130x200x1348 ops=nt align=16";
 constexpr const char* kManySquares = "2000x2000x2000 ops=nt align=16";
 constexpr const char* kColumnsOfA = "70x132x93 ops=tn align=16 lda=72";
+constexpr const char* kFewBeyondTiles = "70x132x69 ops=tn align=16 lda=72";
 constexpr const char* kColumnsOfBatch = "36x68x93 ops=tn batch=2 align=16";
 
 }  // namespace
@@ -229,6 +232,10 @@ const std::vector<TmaFault>& tma_faults() {
         {"simt: each time round the loop reads B's first lines", "tmm/simt.cuh", "b.next_lines(loop);", "", kSimtShortLoops, kColumnsOfA},
         {"simt: a tile is read from the last lines of the loop before on", "tmm/simt.cuh", "a.next_stage(round, loop - depth)",
          "a.next_stage(round, 0)", kSimtShortLoops, kColumnsOfA},
+        {"simt: the last k are left out", "tmm/simt.cuh", "k < whole.k_left", "k < 0", kSimtShortLoops, kFewBeyondTiles},
+        {"simt: each of the last k is the first of them", "tmm/simt.cuh", "a.next_lines(1);", "", kSimtShortLoops, kFewBeyondTiles},
+        {"simt: the first slice alone has last k", "tmm/simt.cuh", "slice_of_thread<config>() * slice_depth(config);",
+         "slice_of_thread<config>() * config.block_k;", kSimtSlices, kColumnsOfA},
         {"simt: the batch's first matrix is everyone's", "tmm/simt.cuh", "stride != 0 ? static_cast<int>(item.batch) : 0", "0 * stride",
          kSimtParts, kColumnsOfBatch},
         {"simt: a tile is told read while its last values are under way", "tmm/simt.cuh", kToldOnceMultiplied, kToldOnceAskedFor, kSimtBusy,

@@ -218,6 +218,35 @@ TEST_CASE("what blocks of the product pack is what it multiplies") {
     }
 }
 
+TEST_CASE("the last k are multiplied, however few of a tile, a slice, or a part of K they are") {
+    struct Case {
+        const char* config;
+        const char* shape;
+    };
+    constexpr const char* kTile =
+        "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=64,thread_m=8,thread_n=8,stages=2,async_copy=3,";
+    for (const Case& one : {
+             // Less than a tile in all; one k, half a tile, and one more, beyond whole ones.
+             Case{"block_k=32", "60x68x1 ops=tn align=16"},
+             Case{"block_k=32", "60x68x65 ops=tn align=16"},
+             Case{"block_k=32", "60x68x80 ops=tn align=16"},
+             Case{"block_k=32", "60x68x81 ops=tn align=16"},
+             // None for all slices but the first; half of the slices; a part of one.
+             Case{"block_k=64,slice_k=4", "60x68x129 ops=tn align=16"},
+             Case{"block_k=64,slice_k=4", "60x68x160 ops=tn align=16"},
+             Case{"block_k=64,slice_k=4", "60x68x149 ops=tn align=16"},
+             Case{"block_k=32,split_k=3", "60x68x197 ops=tn align=16"},
+             Case{"block_k=32,split_k=2,cluster=2", "60x68x197 ops=tn align=16"},
+             Case{"block_k=64,pack_ab=7", "60x68x451"},
+         }) {
+        const std::string config = std::string(kTile) + one.config;
+        CAPTURE(config);
+        CAPTURE(one.shape);
+        CHECK(wrong_with({.what = "", .file = "", .text = "", .instead = "", .config = config.c_str(), .shape = one.shape},
+                         active_templates()) == "");
+    }
+}
+
 TEST_CASE("where nothing is multiplied, nothing is packed, and C becomes zeros or beta times what it holds") {
     const DeviceInfo h200 = assumed_device("90");
     const TemporaryDirectory directory;

@@ -250,14 +250,14 @@ class PackedStretches {
 public:
     __device__ PackedStretches(const PackersArgs& packers, i64 m, i64 n, int tiles) : rows_(packers, m, n), tiles_(tiles) {}
 
-    // Where the stretch ends that begins with the tile.
-    __device__ int end_of(int tile) const {
+    // Where the stretch ends that begins with the tile, of so many.
+    __device__ int end_of(int tile, int tiles) const {
         constexpr int length = 2 * kTile / config.block_k;
-        return tile + length < tiles_ ? tile + length : tiles_;
+        return tile + length < tiles ? tile + length : tiles;
     }
     // On return the lines are there that are brought before that end: those of the stages that follow, too.
     __device__ void wait_for(int tile) {
-        const int end = end_of(tile) + config.stages;
+        const int end = end_of(tile, tiles_) + config.stages;
         rows_.wait_for((end < tiles_ ? end : tiles_) * config.block_k - 1);
     }
 

@@ -355,6 +355,23 @@ __device__ inline unsigned zero_after(float one, const float (&sums)[config.thre
     return bits.zero();
 }
 
+// How many of an item's tiles are multiplied whole, and how many k of the thread's slice one at a time behind them. The last tile holds
+// zeros past the end of K: where these are half of it or more, it is not multiplied whole.
+struct WholeTiles {
+    int tiles;
+    int k_left;
+};
+
+template <KernelConfig config>
+__device__ inline WholeTiles whole_tiles(const WorkItem& item) {
+    if constexpr (!leaves_k(config)) return {item.tiles, 0};
+    const int depth = static_cast<int>(item.k_end - item.k_begin);
+    const int left = depth % config.block_k;
+    if (left > config.block_k / 2 || depth <= 0) return {item.tiles, 0};
+    const int of_slice = left - slice_of_thread<config>() * slice_depth(config);
+    return {depth / config.block_k, of_slice < slice_depth(config) ? of_slice : slice_depth(config)};
+}
+
 // sums = the item's rows of A * its columns of B, over its part of K, and of that over the slices that are the thread's.
 template <KernelSignature signature, KernelConfig config>
 __device__ inline void multiply_item(const Arguments<config>& args, const WorkItem& item, ThreadPlace place,
@@ -375,6 +392,7 @@ __device__ inline void multiply_item(const Arguments<config>& args, const WorkIt
     a.read(0);
     b.read(0);
     constexpr int loop = loop_depth(config);
+    const WholeTiles whole = whole_tiles<config>(item);
     // Fragments are read from the lines that follow the loop's from now on, of the next tile where this one ends.
     const auto go_on = [&](bool tile_ends) {
         if (!tile_ends) {
@@ -408,12 +426,22 @@ __device__ inline void multiply_item(const Arguments<config>& args, const WorkIt
         }
     };
     if constexpr (pack::packs_beside(config)) {
-        for (int tile = 0; tile < item.tiles;) {
+        for (int tile = 0; tile < whole.tiles;) {
             stretches.wait_for(tile);
-            for (const int end = stretches.end_of(tile); tile < end; ++tile) multiply_tile();
+            for (const int end = stretches.end_of(tile, whole.tiles); tile < end; ++tile) multiply_tile();
         }
     } else {
-        for (int tile = 0; tile < item.tiles; ++tile) multiply_tile();
+        for (int tile = 0; tile < whole.tiles; ++tile) multiply_tile();
+    }
+    if constexpr (leaves_k(config)) {
+#pragma unroll 1
+        for (int k = 0; k < whole.k_left; ++k) {
+            multiply<config>(a[0], b[0], sums);
+            a.next_lines(1);
+            b.next_lines(1);
+            a.read(0);
+            b.read(0);
+        }
     }
 }
 

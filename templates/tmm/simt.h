@@ -65,6 +65,11 @@ constexpr int loop_depth(const KernelConfig& c) {
     return depth;
 }
 
+// Are the last k multiplied one at a time, where they are few?
+constexpr bool leaves_k(const KernelConfig& c) {
+    return brings_by_tma(c) && c.boundary != boundary::exact;
+}
+
 // A warp is 4 x 8 threads, where the block is large enough both ways.
 constexpr int warp_n(const KernelConfig& c) {
     if (threads_n(c) < 8) return threads_n(c);

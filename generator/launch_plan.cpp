@@ -49,10 +49,10 @@ KernelConfig fixup_config(const KernelConfig& config) {
                         .stream_k = config.stream_k};
 }
 
-// For `few` rows or columns of `many` elements, by blocks of 8 x 32 threads. A thread takes more than one of the many only where
-// enough blocks are left to fill a device.
+// For `few` rows or columns of `many` elements, by blocks of 4 x 32 threads: small ones, of which several find room where the product
+// leaves that of one of its blocks, each thread with loads of as many of the many under way as leave enough blocks to fill a device.
 KernelConfig edge_config(std::int64_t few, std::int64_t many, std::int64_t batch, ElementType type, bool swap) {
-    constexpr int threads_n = 8;
+    constexpr int threads_n = 4;
     int rows = 1;
     while (rows < few) rows *= 2;
     int thread_n = 4;

@@ -48,6 +48,14 @@ std::vector<std::pair<std::string, int>> reasons_of(const std::vector<Rejection>
     return sorted;
 }
 
+// What a kernel that is right never has.
+int wrong_results(const ProblemReport& problem) {
+    int count = 0;
+    for (const auto& [outcome, candidates] : problem.rejected)
+        if (outcome == Outcome::wrong_result || outcome == Outcome::inaccurate) count += candidates;
+    return count;
+}
+
 }  // namespace
 
 std::string summary_text(const RunReport& report) {
@@ -56,6 +64,7 @@ std::string summary_text(const RunReport& report) {
     int before = 0;
     int cut = 0;
     int cut_before = 0;
+    int wrong = 0;
     for (const DeviceReport& device : report.devices) {
         for (const ProblemReport& problem : device.problems) {
             ++problems;
@@ -63,6 +72,7 @@ std::string summary_text(const RunReport& report) {
             before += problem.state == ProblemState::decided_before ? 1 : 0;
             cut_before += problem.state == ProblemState::decided_before && problem.cut_before ? 1 : 0;
             cut += problem.state == ProblemState::cut_short ? 1 : 0;
+            wrong += wrong_results(problem);
         }
     }
     std::string text;
@@ -74,6 +84,7 @@ std::string summary_text(const RunReport& report) {
                            duration_text(report.seconds), winners, count_text(problems, "problem"), problems == 1 ? "has" : "have");
         if (before > 0) text += fmt::format(", {} of them from earlier runs", before);
     }
+    if (wrong > 0) text += fmt::format("; {} gave wrong results and can't win: see tmm-db candidates", count_text(wrong, "candidate"));
     if (cut_before > 0) text += fmt::format("; {} cut short by an earlier budget: run without --budget to measure the rest", cut_before);
     if (cut > 0) text += fmt::format("; {} cut short by the budget: run again without --budget to measure the rest", cut);
     if (report.interrupted) text += "; interrupted: run again to go on from here";

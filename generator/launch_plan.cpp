@@ -49,24 +49,24 @@ KernelConfig fixup_config(const KernelConfig& config) {
                         .stream_k = config.stream_k};
 }
 
-// For `few` rows or columns of `many` elements, by blocks of 4 x 32 threads: small ones, of which several find room where the product
-// leaves that of one of its blocks, each thread with loads of as many of the many under way as leave enough blocks to fill a device.
-KernelConfig edge_config(std::int64_t few, std::int64_t many, std::int64_t batch, ElementType type, bool swap) {
-    constexpr int threads_n = 4;
-    int rows = 1;
-    while (rows < few) rows *= 2;
-    int thread_n = 4;
-    while (thread_n > 1 && (rows * thread_n > 32 || many * batch < kBlocksWanted * threads_n * thread_n)) thread_n /= 2;
+// For `few` rows or columns of `many` elements, by small blocks, of which several find room where the product leaves that of one of its
+// own. A thread takes more than one of the many only where enough blocks are left to fill a device. Where each k of the few is a line of
+// memory of its own while the many run along K, what a warp reads of the few costs more than the rest, and is to serve as many as can be.
+KernelConfig edge_config(std::int64_t few, std::int64_t many, std::int64_t batch, const KernelSignature& signature, bool swap) {
     KernelConfig config{.family = family::gemv,
-                        .block_m = rows,
-                        .block_n = threads_n * thread_n,
-                        .thread_n = thread_n,
-                        .stages = 2,
-                        .vector_width = kVectorBytes / size_of(type),
+                        .vector_width = kVectorBytes / size_of(signature.type_a),
                         .boundary = boundary::peeled,
                         .swap_ab = swap ? 1 : 0,
                         .trim = 1};
+    const bool few_are_scattered = gemv::many_along_k(config, signature) && !gemv::few_along_k(config, signature);
+    const int threads_n = few_are_scattered ? 2 : 4;
+    while (config.block_m < few) config.block_m *= 2;
+    config.thread_n = 4;
+    while (config.thread_n > 1 && (config.block_m * config.thread_n > 32 || many * batch < kBlocksWanted * threads_n * config.thread_n))
+        config.thread_n /= 2;
+    config.block_n = threads_n * config.thread_n;
     config.block_k = 32 * gemv::k_step(config);
+    config.stages = few_are_scattered ? 1 : 2;
     return config;
 }
 
@@ -168,10 +168,10 @@ std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const KernelC
         edges.push_back(EdgeProduct{.signature = signature, .config = kernel, .extent = extent});
     };
     if (m0 < problem.m)
-        add(edge_config(problem.m - m0, problem.n, problem.batch, problem.type_a, false),
+        add(edge_config(problem.m - m0, problem.n, problem.batch, signature_of(problem), false),
             Extent{.row0 = m0, .rows = problem.m - m0, .columns = problem.n});
     if (n0 < problem.n)
-        add(edge_config(problem.n - n0, m0, problem.batch, problem.type_a, true),
+        add(edge_config(problem.n - n0, m0, problem.batch, signature_of(problem), true),
             Extent{.column0 = n0, .rows = m0, .columns = problem.n - n0});
     return edges;
 }

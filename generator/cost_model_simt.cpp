@@ -147,7 +147,7 @@ struct Work {
 double phases_of_item(const KernelConfig& c, double k) {
     const double depth = std::ceil(k / c.split_k);
     const double left = std::fmod(depth, c.block_k);
-    if (simt::leaves_k(c) && left <= c.block_k / 2) return depth / c.block_k;
+    if (simt::leaves_k(c) && 2 * left <= c.block_k) return depth / c.block_k;
     return std::ceil(depth / c.block_k);
 }
 

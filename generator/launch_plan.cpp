@@ -49,10 +49,11 @@ KernelConfig fixup_config(const KernelConfig& config) {
                         .stream_k = config.stream_k};
 }
 
-// For `few` rows or columns of `many` elements, by small blocks, of which several find room where the product leaves that of one of its
-// own. A thread takes more than one of the many only where enough blocks are left to fill a device. Where each k of the few is a line of
-// memory of its own while the many run along K, what a warp reads of the few costs more than the rest, and is to serve as many as can be.
-KernelConfig edge_config(std::int64_t few, std::int64_t many, std::int64_t batch, const KernelSignature& signature, bool swap) {
+// For a strip of C, a few rows or, swapped, columns of many elements, by small blocks, of which several find room where the product leaves
+// that of one of its own. A thread takes more than one of the many only where enough blocks are left to fill a device. Where each k of the
+// few is a line of memory of its own while the many run along K, what a warp reads of the few costs more than the rest, and is to serve as
+// many as can be.
+KernelConfig edge_config(const Extent& extent, std::int64_t batch, const KernelSignature& signature, bool swap) {
     KernelConfig config{.family = family::gemv,
                         .vector_width = kVectorBytes / size_of(signature.type_a),
                         .boundary = boundary::peeled,
@@ -60,9 +61,11 @@ KernelConfig edge_config(std::int64_t few, std::int64_t many, std::int64_t batch
                         .trim = 1};
     const bool few_are_scattered = gemv::many_along_k(config, signature) && !gemv::few_along_k(config, signature);
     const int threads_n = few_are_scattered ? 2 : 4;
+    const std::int64_t few = few_count(config, extent.rows, extent.columns);
+    const std::int64_t many = many_count(config, extent.rows, extent.columns) * batch;
     while (config.block_m < few) config.block_m *= 2;
     config.thread_n = 4;
-    while (config.thread_n > 1 && (config.block_m * config.thread_n > 32 || many * batch < kBlocksWanted * threads_n * config.thread_n))
+    while (config.thread_n > 1 && (config.block_m * config.thread_n > 32 || many < kBlocksWanted * threads_n * config.thread_n))
         config.thread_n /= 2;
     config.block_n = threads_n * config.thread_n;
     config.block_k = 32 * gemv::k_step(config);
@@ -160,19 +163,16 @@ Extent main_extent(const GemmProblem& problem, const KernelConfig& config) {
 std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const KernelConfig& config) {
     const auto [row0, column0, m0, n0] = main_extent(problem, config);
     std::vector<EdgeProduct> edges;
-    const auto add = [&](const KernelConfig& kernel, const Extent& extent) {
+    const auto add = [&](const Extent& extent, bool swap) {
         KernelSignature signature = signature_of(problem);
         signature.align_a = alignment_at(signature.align_a, offset_a(problem, extent), problem.type_a);
         signature.align_b = alignment_at(signature.align_b, offset_b(problem, extent), problem.type_b);
         signature.align_c = alignment_at(signature.align_c, offset_c(problem, extent), problem.type_c);
-        edges.push_back(EdgeProduct{.signature = signature, .config = kernel, .extent = extent});
+        edges.push_back(
+            EdgeProduct{.signature = signature, .config = edge_config(extent, problem.batch, signature, swap), .extent = extent});
     };
-    if (m0 < problem.m)
-        add(edge_config(problem.m - m0, problem.n, problem.batch, signature_of(problem), false),
-            Extent{.row0 = m0, .rows = problem.m - m0, .columns = problem.n});
-    if (n0 < problem.n)
-        add(edge_config(problem.n - n0, m0, problem.batch, signature_of(problem), true),
-            Extent{.column0 = n0, .rows = m0, .columns = problem.n - n0});
+    if (m0 < problem.m) add(Extent{.row0 = m0, .rows = problem.m - m0, .columns = problem.n}, false);
+    if (n0 < problem.n) add(Extent{.column0 = n0, .rows = m0, .columns = problem.n - n0}, true);
     return edges;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 #include <set>
 #include <string>
 #include <utility>
@@ -63,6 +64,22 @@ std::string wrong_with(const TmaFault& fault, const TemplateFiles& files) {
     return {};
 }
 
+struct Case {
+    const char* config;
+    const char* shape;
+};
+
+// Configs that go on from what all have in common.
+void check_right(const std::string& common, std::initializer_list<Case> cases) {
+    for (const Case& one : cases) {
+        const std::string config = common + one.config;
+        CAPTURE(config);
+        CAPTURE(one.shape);
+        CHECK(wrong_with({.what = "", .file = "", .text = "", .instead = "", .config = config.c_str(), .shape = one.shape},
+                         active_templates()) == "");
+    }
+}
+
 }  // namespace
 
 TEST_CASE("sampled configs of wgmma are right on the emulated device") {
@@ -78,173 +95,137 @@ TEST_CASE("sampled configs of simt whose tiles TMA brings are right on the emula
 }
 
 TEST_CASE("results leave in boxes of every width, and by whole chunks where rows are unaligned") {
-    struct Case {
-        const char* config;
-        const char* shape;
-    };
     constexpr const char* kSmall = "block_m=64,block_n=64,block_k=64,stages=2";
-    for (const Case& one : {
-             // Rows of 128 bytes; of these and of 64, of 32, and of 48; of 80; of 128 and of 16; of 64 where stages leave no room for more,
-             // and of 32; of 32 alone.
-             Case{"block_m=64,block_n=128,block_k=64,stages=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
-             Case{"block_m=64,block_n=96,block_k=64,stages=2", "130x200x70 dtype=f16 ops=nt align=16 lda=72 ldb=72"},
-             Case{"block_m=64,block_n=80,block_k=64,stages=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
-             Case{"block_m=64,block_n=88,block_k=64,stages=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
-             Case{"block_m=64,block_n=40,block_k=64,stages=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
-             Case{"block_m=64,block_n=72,block_k=64,stages=4,min_blocks=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
-             Case{"block_m=128,block_n=112,block_k=64,stages=7,warps_m=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=208"},
-             Case{"block_m=64,block_n=112,block_k=64,stages=10", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
-             // Seven of a tile, of which three leave at once, three, and one; five by twos.
-             Case{"block_m=64,block_n=224,block_k=64,stages=2", "200x701x70 dtype=bf16 ctype=f32 ops=nt align=16 lda=72 ldb=72 ldc=704"},
-             Case{"block_m=64,block_n=136,block_k=64,stages=2,min_blocks=2",
-                  "200x701x70 dtype=bf16 ctype=f32 ops=nt align=16 lda=72 ldb=72 ldc=704"},
-             // Of floats; of a transposed product; both.
-             Case{kSmall, "130x203x70 dtype=bf16 ctype=f32 align=16 lda=72 ldb=208 ldc=204"},
-             Case{"block_m=64,block_n=24,block_k=64,stages=2,swap_ab=1", "50x203x70 dtype=bf16 align=16 lda=72 ldb=208 ldc=208"},
-             Case{"block_m=64,block_n=40,block_k=64,stages=2,swap_ab=1", "50x203x70 dtype=f16 ctype=f32 align=16 lda=72 ldb=208 ldc=204"},
-             Case{"block_m=64,block_n=40,block_k=64,stages=2", "130x203x70 dtype=bf16 ctype=f32 ops=nt align=16 lda=72 ldb=72 ldc=204"},
-             Case{"block_m=64,block_n=88,block_k=64,stages=2,swap_ab=1", "190x203x70 dtype=bf16 align=16 lda=72 ldb=208 ldc=208"},
-             // Fewer columns than a chunk has, members of a batch, tiles of a cluster that lie outside of C.
-             Case{kSmall, "70x3x70 dtype=bf16 align=16 lda=72 ldb=8 ldc=8"},
-             Case{kSmall, "70x72x70 dtype=bf16 batch=3 align=16 lda=72"},
-             Case{"block_m=64,block_n=64,block_k=64,stages=2,multicast_a=2,multicast_b=2", "130x136x70 dtype=bf16 align=16 lda=72"},
-             // Slabs that end with the matrix, beside such as lie beyond it: of the left operand, of both, of both of a transposed product.
-             Case{"block_m=256,block_n=64,block_k=64,stages=2,warps_m=2", "140x72x70 dtype=bf16 ops=tt align=16 lda=144 ldb=72"},
-             Case{"block_m=128,block_n=128,block_k=64,stages=2,warps_n=2", "203x301x70 dtype=bf16 ops=tn align=16 lda=208 ldb=304 ldc=304"},
-             Case{"block_m=128,block_n=128,block_k=64,stages=2,swap_ab=1",
-                  "203x301x70 dtype=f16 ctype=f32 ops=tn align=16 lda=208 ldb=304 ldc=304"},
-             // C is read as well: rows of 128 bytes, of 80, of 128 and of 48 or 16, of 32 for want of room, of floats, more of them than
-             // boxes, of transposed products, of several tiles of
-             // a block, of slabs that could end with the matrix; and rows that start anywhere.
-             Case{"block_m=64,block_n=128,block_k=64,stages=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=208 beta=1"},
-             Case{"block_m=64,block_n=40,block_k=64,stages=2", "130x200x70 dtype=f16 ops=nt align=16 lda=72 ldb=72 beta=1"},
-             Case{"block_m=64,block_n=88,block_k=64,stages=2", "130x203x70 dtype=f16 ops=nt align=16 lda=72 ldb=72 ldc=208 beta=1"},
-             Case{"block_m=64,block_n=72,block_k=64,stages=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=208 beta=1"},
-             Case{"block_m=64,block_n=112,block_k=64,stages=10", "70x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=208 beta=1"},
-             Case{"block_m=64,block_n=104,block_k=64,stages=2", "70x200x70 dtype=bf16 ctype=f32 ops=nt align=16 lda=72 ldb=72 beta=1"},
-             Case{"block_m=128,block_n=256,block_k=64,stages=2,warps_n=2",
-                  "140x203x70 dtype=bf16 ctype=f32 align=16 lda=72 ldb=208 ldc=204 beta=1"},
-             Case{"block_m=64,block_n=40,block_k=64,stages=2,swap_ab=1", "50x203x70 dtype=bf16 align=16 lda=72 ldb=208 ldc=208 beta=1"},
-             Case{"block_m=64,block_n=72,block_k=64,stages=2,swap_ab=1",
-                  "150x203x70 dtype=bf16 ctype=f32 align=16 lda=72 ldb=208 ldc=204 beta=1"},
-             Case{"block_m=64,block_n=128,block_k=64,stages=2,swap_ab=1",
-                  "203x70x70 dtype=f16 ctype=f32 ops=nt align=16 lda=72 ldb=72 ldc=72 beta=1"},
-             Case{"block_m=128,block_n=128,block_k=64,stages=2,ping_pong=1",
-                  "600x3000x40 dtype=bf16 ops=nt batch=2 align=16 lda=40 ldb=40 beta=1"},
-             Case{"block_m=128,block_n=128,block_k=64,stages=2,warps_n=2",
-                  "203x301x70 dtype=bf16 ops=tn align=16 lda=208 ldb=304 ldc=304 beta=1"},
-             Case{kSmall, "70x133x70 dtype=f16 align=16 lda=72 ldb=136 ldc=135 beta=1"},
-             // Rows that start anywhere.
-             Case{kSmall, "70x133x70 dtype=bf16 align=16 lda=72 ldb=136 ldc=135"},
-             Case{kSmall, "70x5x70 dtype=f16 align=16 lda=72 ldb=8 ldc=5"},
-             Case{"block_m=64,block_n=24,block_k=64,stages=2,swap_ab=1", "50x203x70 dtype=bf16 align=16 lda=72 ldb=208 ldc=205"},
-             Case{kSmall, "70x132x70 dtype=bf16 align=16 lda=72 ldb=136 ldc=132"},
-             // The same, staged by 64 columns and the rest: 24, 48, 56 alone, and 32 and 8 where stages leave no room for more.
-             Case{"block_m=64,block_n=88,block_k=64,stages=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=203"},
-             Case{"block_m=192,block_n=176,block_k=64,stages=4,warps_m=3", "203x355x70 dtype=f16 ops=nt align=16 lda=72 ldb=72 ldc=357"},
-             Case{"block_m=64,block_n=56,block_k=64,stages=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=205"},
-             Case{"block_m=128,block_n=104,block_k=64,stages=7,warps_m=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=206"},
-             Case{"block_m=64,block_n=88,block_k=64,stages=2,swap_ab=1", "190x203x70 dtype=bf16 align=16 lda=72 ldb=208 ldc=209"},
-             // In floats: over C that starts anywhere, and parts of K.
-             Case{"block_m=64,block_n=88,block_k=64,stages=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=203 beta=1"},
-             Case{"block_m=64,block_n=56,block_k=64,stages=2", "130x203x70 dtype=f16 ctype=f32 ops=nt align=16 lda=72 ldb=72 ldc=203"},
-             Case{"block_m=64,block_n=72,block_k=64,stages=2,swap_ab=1",
-                  "150x203x70 dtype=bf16 ctype=f32 align=16 lda=72 ldb=208 ldc=205 beta=1"},
-             Case{"block_m=64,block_n=88,block_k=64,stages=2,split_k=2", "130x203x270 dtype=bf16 ops=nt align=16 lda=272 ldb=272 ldc=208"},
-             Case{"block_m=128,block_n=40,block_k=64,stages=2,warps_m=2,split_k=3",
-                  "130x203x270 dtype=f16 ops=nt align=16 lda=272 ldb=272 ldc=203"},
-         }) {
-        CAPTURE(one.config);
-        CAPTURE(one.shape);
-        CHECK(wrong_with({.what = "", .file = "", .text = "", .instead = "", .config = one.config, .shape = one.shape},
-                         active_templates()) == "");
-    }
+    check_right(
+        "",
+        {
+            // Rows of 128 bytes; of these and of 64, of 32, and of 48; of 80; of 128 and of 16; of 64 where stages leave no room for more,
+            // and of 32; of 32 alone.
+            Case{"block_m=64,block_n=128,block_k=64,stages=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
+            Case{"block_m=64,block_n=96,block_k=64,stages=2", "130x200x70 dtype=f16 ops=nt align=16 lda=72 ldb=72"},
+            Case{"block_m=64,block_n=80,block_k=64,stages=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
+            Case{"block_m=64,block_n=88,block_k=64,stages=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
+            Case{"block_m=64,block_n=40,block_k=64,stages=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
+            Case{"block_m=64,block_n=72,block_k=64,stages=4,min_blocks=2", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
+            Case{"block_m=128,block_n=112,block_k=64,stages=7,warps_m=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=208"},
+            Case{"block_m=64,block_n=112,block_k=64,stages=10", "130x200x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
+            // Seven of a tile, of which three leave at once, three, and one; five by twos.
+            Case{"block_m=64,block_n=224,block_k=64,stages=2", "200x701x70 dtype=bf16 ctype=f32 ops=nt align=16 lda=72 ldb=72 ldc=704"},
+            Case{"block_m=64,block_n=136,block_k=64,stages=2,min_blocks=2",
+                 "200x701x70 dtype=bf16 ctype=f32 ops=nt align=16 lda=72 ldb=72 ldc=704"},
+            // Of floats; of a transposed product; both.
+            Case{kSmall, "130x203x70 dtype=bf16 ctype=f32 align=16 lda=72 ldb=208 ldc=204"},
+            Case{"block_m=64,block_n=24,block_k=64,stages=2,swap_ab=1", "50x203x70 dtype=bf16 align=16 lda=72 ldb=208 ldc=208"},
+            Case{"block_m=64,block_n=40,block_k=64,stages=2,swap_ab=1", "50x203x70 dtype=f16 ctype=f32 align=16 lda=72 ldb=208 ldc=204"},
+            Case{"block_m=64,block_n=40,block_k=64,stages=2", "130x203x70 dtype=bf16 ctype=f32 ops=nt align=16 lda=72 ldb=72 ldc=204"},
+            Case{"block_m=64,block_n=88,block_k=64,stages=2,swap_ab=1", "190x203x70 dtype=bf16 align=16 lda=72 ldb=208 ldc=208"},
+            // Fewer columns than a chunk has, members of a batch, tiles of a cluster that lie outside of C.
+            Case{kSmall, "70x3x70 dtype=bf16 align=16 lda=72 ldb=8 ldc=8"},
+            Case{kSmall, "70x72x70 dtype=bf16 batch=3 align=16 lda=72"},
+            Case{"block_m=64,block_n=64,block_k=64,stages=2,multicast_a=2,multicast_b=2", "130x136x70 dtype=bf16 align=16 lda=72"},
+            // Slabs that end with the matrix, beside such as lie beyond it: of the left operand, of both, of both of a transposed product.
+            Case{"block_m=256,block_n=64,block_k=64,stages=2,warps_m=2", "140x72x70 dtype=bf16 ops=tt align=16 lda=144 ldb=72"},
+            Case{"block_m=128,block_n=128,block_k=64,stages=2,warps_n=2", "203x301x70 dtype=bf16 ops=tn align=16 lda=208 ldb=304 ldc=304"},
+            Case{"block_m=128,block_n=128,block_k=64,stages=2,swap_ab=1",
+                 "203x301x70 dtype=f16 ctype=f32 ops=tn align=16 lda=208 ldb=304 ldc=304"},
+            // C is read as well: rows of 128 bytes, of 80, of 128 and of 48 or 16, of 32 for want of room, of floats, more of them than
+            // boxes, of transposed products, of several tiles of
+            // a block, of slabs that could end with the matrix; and rows that start anywhere.
+            Case{"block_m=64,block_n=128,block_k=64,stages=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=208 beta=1"},
+            Case{"block_m=64,block_n=40,block_k=64,stages=2", "130x200x70 dtype=f16 ops=nt align=16 lda=72 ldb=72 beta=1"},
+            Case{"block_m=64,block_n=88,block_k=64,stages=2", "130x203x70 dtype=f16 ops=nt align=16 lda=72 ldb=72 ldc=208 beta=1"},
+            Case{"block_m=64,block_n=72,block_k=64,stages=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=208 beta=1"},
+            Case{"block_m=64,block_n=112,block_k=64,stages=10", "70x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=208 beta=1"},
+            Case{"block_m=64,block_n=104,block_k=64,stages=2", "70x200x70 dtype=bf16 ctype=f32 ops=nt align=16 lda=72 ldb=72 beta=1"},
+            Case{"block_m=128,block_n=256,block_k=64,stages=2,warps_n=2",
+                 "140x203x70 dtype=bf16 ctype=f32 align=16 lda=72 ldb=208 ldc=204 beta=1"},
+            Case{"block_m=64,block_n=40,block_k=64,stages=2,swap_ab=1", "50x203x70 dtype=bf16 align=16 lda=72 ldb=208 ldc=208 beta=1"},
+            Case{"block_m=64,block_n=72,block_k=64,stages=2,swap_ab=1",
+                 "150x203x70 dtype=bf16 ctype=f32 align=16 lda=72 ldb=208 ldc=204 beta=1"},
+            Case{"block_m=64,block_n=128,block_k=64,stages=2,swap_ab=1",
+                 "203x70x70 dtype=f16 ctype=f32 ops=nt align=16 lda=72 ldb=72 ldc=72 beta=1"},
+            Case{"block_m=128,block_n=128,block_k=64,stages=2,ping_pong=1",
+                 "600x3000x40 dtype=bf16 ops=nt batch=2 align=16 lda=40 ldb=40 beta=1"},
+            Case{"block_m=128,block_n=128,block_k=64,stages=2,warps_n=2",
+                 "203x301x70 dtype=bf16 ops=tn align=16 lda=208 ldb=304 ldc=304 beta=1"},
+            Case{kSmall, "70x133x70 dtype=f16 align=16 lda=72 ldb=136 ldc=135 beta=1"},
+            // Rows that start anywhere.
+            Case{kSmall, "70x133x70 dtype=bf16 align=16 lda=72 ldb=136 ldc=135"},
+            Case{kSmall, "70x5x70 dtype=f16 align=16 lda=72 ldb=8 ldc=5"},
+            Case{"block_m=64,block_n=24,block_k=64,stages=2,swap_ab=1", "50x203x70 dtype=bf16 align=16 lda=72 ldb=208 ldc=205"},
+            Case{kSmall, "70x132x70 dtype=bf16 align=16 lda=72 ldb=136 ldc=132"},
+            // The same, staged by 64 columns and the rest: 24, 48, 56 alone, and 32 and 8 where stages leave no room for more.
+            Case{"block_m=64,block_n=88,block_k=64,stages=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=203"},
+            Case{"block_m=192,block_n=176,block_k=64,stages=4,warps_m=3", "203x355x70 dtype=f16 ops=nt align=16 lda=72 ldb=72 ldc=357"},
+            Case{"block_m=64,block_n=56,block_k=64,stages=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=205"},
+            Case{"block_m=128,block_n=104,block_k=64,stages=7,warps_m=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=206"},
+            Case{"block_m=64,block_n=88,block_k=64,stages=2,swap_ab=1", "190x203x70 dtype=bf16 align=16 lda=72 ldb=208 ldc=209"},
+            // In floats: over C that starts anywhere, and parts of K.
+            Case{"block_m=64,block_n=88,block_k=64,stages=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=203 beta=1"},
+            Case{"block_m=64,block_n=56,block_k=64,stages=2", "130x203x70 dtype=f16 ctype=f32 ops=nt align=16 lda=72 ldb=72 ldc=203"},
+            Case{"block_m=64,block_n=72,block_k=64,stages=2,swap_ab=1",
+                 "150x203x70 dtype=bf16 ctype=f32 align=16 lda=72 ldb=208 ldc=205 beta=1"},
+            Case{"block_m=64,block_n=88,block_k=64,stages=2,split_k=2", "130x203x270 dtype=bf16 ops=nt align=16 lda=272 ldb=272 ldc=208"},
+            Case{"block_m=128,block_n=40,block_k=64,stages=2,warps_m=2,split_k=3",
+                 "130x203x270 dtype=f16 ops=nt align=16 lda=272 ldb=272 ldc=203"},
+        });
 }
 
 TEST_CASE("a trimmed product is whole, whether its tiles take the operands as they are, padded, turned, in parts or swapped") {
-    struct Case {
-        const char* config;
-        const char* shape;
-    };
     constexpr const char* kPadded = "block_m=64,block_n=64,block_k=64,stages=2,pack_ab=3,trim=1";
-    for (const Case& one : {
-             Case{kPadded, "65x66x70 dtype=bf16"},
-             Case{kPadded, "129x79x71 dtype=f16 ops=tt beta=1"},
-             Case{kPadded, "65x67x71 dtype=bf16 ctype=f32 ops=tn batch=3"},
-             Case{kPadded, "65x67x71 dtype=bf16 ops=nt batch=2"},
-             // One of the operands lies as TMA wants it; tiles reach past the edge one way.
-             Case{"block_m=64,block_n=64,block_k=64,stages=2,pack_ab=2,trim=1", "65x100x72 dtype=bf16 align=16 ldb=101"},
-             Case{"block_m=64,block_n=64,block_k=64,stages=2,trim=1", "100x65x72 dtype=bf16 ops=nt align=16 ldc=72 beta=1"},
-             // Of a transposed product rows are as many as the tile's columns.
-             Case{"block_m=64,block_n=24,block_k=64,stages=2,swap_ab=1,trim=1", "50x66x72 dtype=bf16 ops=nt align=16"},
-             Case{"block_m=64,block_n=40,block_k=64,stages=2,swap_ab=1,pack_ab=3,trim=1", "43x203x71 dtype=f16 ops=nt"},
-             Case{"block_m=64,block_n=64,block_k=64,stages=2,split_k=2,cluster=2,pack_ab=3,trim=1", "65x66x270 dtype=bf16"},
-             Case{"block_m=64,block_n=64,block_k=64,stages=2,split_k=4,pack_ab=3,trim=1", "65x66x270 dtype=bf16 beta=1"},
-             Case{"block_m=64,block_n=64,block_k=32,stages=2,pack_ab=3,trim=1", "65x66x41 compute=tf32 ops=tn"},
-             Case{"block_m=64,block_n=64,block_k=32,stages=2,swap_ab=1,pack_ab=3,trim=1", "66x65x41 compute=tf32 ops=tn"},
-         }) {
-        CAPTURE(one.config);
-        CAPTURE(one.shape);
-        CHECK(wrong_with({.what = "", .file = "", .text = "", .instead = "", .config = one.config, .shape = one.shape},
-                         active_templates()) == "");
-    }
+    check_right("", {
+                        Case{kPadded, "65x66x70 dtype=bf16"},
+                        Case{kPadded, "129x79x71 dtype=f16 ops=tt beta=1"},
+                        Case{kPadded, "65x67x71 dtype=bf16 ctype=f32 ops=tn batch=3"},
+                        Case{kPadded, "65x67x71 dtype=bf16 ops=nt batch=2"},
+                        // One of the operands lies as TMA wants it; tiles reach past the edge one way.
+                        Case{"block_m=64,block_n=64,block_k=64,stages=2,pack_ab=2,trim=1", "65x100x72 dtype=bf16 align=16 ldb=101"},
+                        Case{"block_m=64,block_n=64,block_k=64,stages=2,trim=1", "100x65x72 dtype=bf16 ops=nt align=16 ldc=72 beta=1"},
+                        // Of a transposed product rows are as many as the tile's columns.
+                        Case{"block_m=64,block_n=24,block_k=64,stages=2,swap_ab=1,trim=1", "50x66x72 dtype=bf16 ops=nt align=16"},
+                        Case{"block_m=64,block_n=40,block_k=64,stages=2,swap_ab=1,pack_ab=3,trim=1", "43x203x71 dtype=f16 ops=nt"},
+                        Case{"block_m=64,block_n=64,block_k=64,stages=2,split_k=2,cluster=2,pack_ab=3,trim=1", "65x66x270 dtype=bf16"},
+                        Case{"block_m=64,block_n=64,block_k=64,stages=2,split_k=4,pack_ab=3,trim=1", "65x66x270 dtype=bf16 beta=1"},
+                        Case{"block_m=64,block_n=64,block_k=32,stages=2,pack_ab=3,trim=1", "65x66x41 compute=tf32 ops=tn"},
+                        Case{"block_m=64,block_n=64,block_k=32,stages=2,swap_ab=1,pack_ab=3,trim=1", "66x65x41 compute=tf32 ops=tn"},
+                    });
 }
 
 TEST_CASE("what blocks of the product pack is what it multiplies") {
-    struct Case {
-        const char* config;
-        const char* shape;
-    };
     constexpr const char* kTile =
         "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=64,thread_m=8,thread_n=8,stages=3,async_copy=3,pack_ab=";
     // Rows that are aligned and turned, such as start anywhere, turned and straight; one operand, the other, both; whole squares, and parts
     // of them along each side.
-    for (const Case& one : {
-             Case{"5,block_k=32", "130x132x448 align=16"},
-             Case{"5,block_k=32", "70x132x333 align=16 lda=336"},
-             Case{"6,block_k=32", "72x130x333 ops=tt align=16 ldb=336"},
-             Case{"7,block_k=32", "130x201x448 ops=nt align=16"},
-             Case{"7,block_k=32", "65x67x449"},
-             Case{"7,block_k=32", "129x67x321 ops=tn beta=1"},
-             Case{"5,block_k=32", "130x131x390 ldb=132 ldc=132"},
-             Case{"7,block_k=32,trim=1", "65x67x449"},
-             Case{"7,slice_k=2,block_k=64,min_blocks=2", "100x90x513"},
-         }) {
-        const std::string config = std::string(kTile) + one.config;
-        CAPTURE(config);
-        CAPTURE(one.shape);
-        CHECK(wrong_with({.what = "", .file = "", .text = "", .instead = "", .config = config.c_str(), .shape = one.shape},
-                         active_templates()) == "");
-    }
+    check_right(kTile, {
+                           Case{"5,block_k=32", "130x132x448 align=16"},
+                           Case{"5,block_k=32", "70x132x333 align=16 lda=336"},
+                           Case{"6,block_k=32", "72x130x333 ops=tt align=16 ldb=336"},
+                           Case{"7,block_k=32", "130x201x448 ops=nt align=16"},
+                           Case{"7,block_k=32", "65x67x449"},
+                           Case{"7,block_k=32", "129x67x321 ops=tn beta=1"},
+                           Case{"5,block_k=32", "130x131x390 ldb=132 ldc=132"},
+                           Case{"7,block_k=32,trim=1", "65x67x449"},
+                           Case{"7,slice_k=2,block_k=64,min_blocks=2", "100x90x513"},
+                       });
 }
 
 TEST_CASE("the last k are multiplied, however few of a tile, a slice, or a part of K they are") {
-    struct Case {
-        const char* config;
-        const char* shape;
-    };
     constexpr const char* kTile =
         "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=64,thread_m=8,thread_n=8,stages=2,async_copy=3,";
-    for (const Case& one : {
-             // Less than a tile in all; one k, half a tile, and one more, beyond whole ones.
-             Case{"block_k=32", "60x68x1 ops=tn align=16"},
-             Case{"block_k=32", "60x68x65 ops=tn align=16"},
-             Case{"block_k=32", "60x68x80 ops=tn align=16"},
-             Case{"block_k=32", "60x68x81 ops=tn align=16"},
-             // None for all slices but the first; half of the slices; a part of one.
-             Case{"block_k=64,slice_k=4", "60x68x129 ops=tn align=16"},
-             Case{"block_k=64,slice_k=4", "60x68x160 ops=tn align=16"},
-             Case{"block_k=64,slice_k=4", "60x68x149 ops=tn align=16"},
-             Case{"block_k=32,split_k=3", "60x68x197 ops=tn align=16"},
-             Case{"block_k=32,split_k=2,cluster=2", "60x68x197 ops=tn align=16"},
-             Case{"block_k=64,pack_ab=7", "60x68x451"},
-         }) {
-        const std::string config = std::string(kTile) + one.config;
-        CAPTURE(config);
-        CAPTURE(one.shape);
-        CHECK(wrong_with({.what = "", .file = "", .text = "", .instead = "", .config = config.c_str(), .shape = one.shape},
-                         active_templates()) == "");
-    }
+    check_right(kTile, {
+                           // Less than a tile in all; one k, half a tile, and one more, beyond whole ones.
+                           Case{"block_k=32", "60x68x1 ops=tn align=16"},
+                           Case{"block_k=32", "60x68x65 ops=tn align=16"},
+                           Case{"block_k=32", "60x68x80 ops=tn align=16"},
+                           Case{"block_k=32", "60x68x81 ops=tn align=16"},
+                           // None for all slices but the first; half of the slices; a part of one.
+                           Case{"block_k=64,slice_k=4", "60x68x129 ops=tn align=16"},
+                           Case{"block_k=64,slice_k=4", "60x68x160 ops=tn align=16"},
+                           Case{"block_k=64,slice_k=4", "60x68x149 ops=tn align=16"},
+                           Case{"block_k=32,split_k=3", "60x68x197 ops=tn align=16"},
+                           Case{"block_k=32,split_k=2,cluster=2", "60x68x197 ops=tn align=16"},
+                           Case{"block_k=64,pack_ab=7", "60x68x451"},
+                       });
 }
 
 TEST_CASE("where nothing is multiplied, nothing is packed, and C becomes zeros or beta times what it holds") {

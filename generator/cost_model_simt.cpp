@@ -60,6 +60,8 @@ constexpr double kNorm = 1.25;
 constexpr double kFixed = 0.348;
 constexpr double kPack = 3;
 constexpr double kPackedBytesPerMicrosecond = 3.6e6;
+// How much longer a pack takes that multiplies a strip, too.
+constexpr double kPackedStrip = 0.1;
 // What blocks that pack beside the product take from it, by a few shapes of an H200: 1024 and 2048 cubed, one or both operands packed.
 constexpr double kPackers = 3;
 constexpr double kReduce = 2.45;
@@ -222,7 +224,8 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     double total = kFixed + std::pow(std::pow(together, kStreamNorm) + std::pow(streaming, kStreamNorm), 1 / kStreamNorm);
     if (c.pack_ab != 0) {
         const double packed = batch * ((pack::packs_a(c) ? m * k : 0) + (pack::packs_b(c) ? n * k : 0)) * size_of(p.type_a);
-        total += kPack + 2 * packed * share_packed_before(p, c, device) / kPackedBytesPerMicrosecond;
+        const double packing = kPack + 2 * packed * share_packed_before(p, c, device) / kPackedBytesPerMicrosecond;
+        total += packing * (packed_strips(p, c).any() ? 1 + kPackedStrip : 1);
         if (pack::packs_beside(c)) total += kPackers;
     }
     if (partials > 0) total += sum_of_parts_estimate(partials);

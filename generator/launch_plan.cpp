@@ -145,6 +145,9 @@ std::int64_t stream_workspace_bytes(const PhaseLine& line, const KernelConfig& c
 
 std::optional<std::string> why_not_trimmed(const GemmProblem& p, const KernelConfig& config) {
     const auto [rows, columns] = tile_of_c(config);
+    if (leaves_strips_to_pack(config) && !packed_strips(p, config).any())
+        return fmt::format("trim=2 takes 1 to {} rows beyond whole tiles where B is packed before the product, or columns where A is",
+                           pack::kMostStripLines);
     if (leaves_a_strip(p.m, rows) || leaves_a_strip(p.n, columns)) return std::nullopt;
     if (p.m < rows && p.n < columns) return fmt::format("trim needs a whole tile of {} rows or {} columns", rows, columns);
     if (p.m % rows == 0 && p.n % columns == 0) return fmt::format("tiles of {} x {} leave nothing to trim", rows, columns);
@@ -171,8 +174,11 @@ std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const KernelC
         edges.push_back(
             EdgeProduct{.signature = signature, .config = edge_config(extent, problem.batch, signature, swap), .extent = extent});
     };
-    if (m0 < problem.m) add(Extent{.row0 = m0, .rows = problem.m - m0, .columns = problem.n}, false);
-    if (n0 < problem.n) add(Extent{.column0 = n0, .rows = m0, .columns = problem.n - n0}, true);
+    const PackedStrips packed = packed_strips(problem, config);
+    // What is packed has no corner.
+    const i64 rows = packed.rows > 0 ? problem.m : m0;
+    if (m0 < problem.m && packed.rows == 0) add(Extent{.row0 = m0, .rows = problem.m - m0, .columns = problem.n}, false);
+    if (n0 < problem.n && packed.columns == 0) add(Extent{.column0 = n0, .rows = rows, .columns = problem.n - n0}, true);
     return edges;
 }
 
@@ -261,18 +267,28 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     };
 
     const PackingBeside packing = packing_beside(problem, config, device);
+    const PackedStrips strips = packed_strips(problem, config);
+    const int strip_blocks = blocks_for_strips(problem, config, device);
+    std::int64_t strips_offset = 0;
     if (config.pack_ab != 0 && config.family == family::wgmma) {
         const KernelConfig copy{.family = family::pad, .min_blocks = pad::kBlocksPerSm, .pack_ab = config.pack_ab};
         const auto [blocks_wanted, bytes] = padding(problem, config);
         add(signature_of(problem), copy, whole, blocks_wanted, 0, bind_pad);
         plan.workspace_bytes += bytes;
     } else if (config.pack_ab != 0) {
-        const KernelConfig copy{.family = family::pack, .min_blocks = pack::kBlocksPerSm, .pack_ab = pack::packed_operands(config)};
+        const KernelConfig copy{.family = family::pack,
+                                .min_blocks = pack::kBlocksPerSm,
+                                .pack_ab = pack::packed_operands(config),
+                                .trim = strips.any() ? 1 : 0};
         const i64 depth = pack::packs_beside(config) ? std::min<i64>(k, i64{packing.first_row} * pack::kTile) : k;
         add(signature_of(problem), copy, extent, pack::blocks(copy, m, n, depth, batch), 0, bind_pack);
         plan.steps.back().packing = packing;
         plan.workspace_bytes += pack::workspace_elements(config, m, n, k, batch) * size_of(problem.type_a);
         if (pack::packs_beside(config)) plan.workspace_bytes += pack::kCounterBytes;
+        strips_offset = plan.workspace_bytes;
+        plan.workspace_bytes += strip_sums(problem, config).end;
+        plan.steps.back().strips = strips;
+        plan.steps.back().strips_offset = strips_offset;
     }
     if (config.planes > 1) {
         const PlanesOperands operands = planes_operands(problem, config);
@@ -295,13 +311,17 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     const std::int64_t partials_offset = plan.workspace_bytes;
     const KernelSignature signature = main_signature(problem, config);
     const PhaseLine line = phase_line_on(problem, config, device);
-    add(signature, config, extent, grid_of(config, m, n, batch, device) - line.tiles + line.blocks + packing.packers, partials_offset,
+    add(signature, config, extent, grid_of(config, m, n, batch, device) - line.tiles + line.blocks + packing.packers + strip_blocks,
+        partials_offset,
         config.family == family::wgmma    ? bind_wgmma
         : config.family == family::skinny ? bind_skinny
         : is_brought_by_tma(config)       ? bind_simt_tma
                                           : bind_product);
     plan.steps.back().line = line;
     plan.steps.back().packing = packing;
+    plan.steps.back().strips = strips;
+    plan.steps.back().blocks_for_strips = strip_blocks;
+    plan.steps.back().strips_offset = strips_offset;
     if (config.family == family::wgmma) {
         plan.steps.back().tensor_maps = wgmma_tensor_maps;
         plan.steps.back().walks = walks(config);
@@ -352,6 +372,7 @@ std::int64_t longest_rounding_chain(const GemmProblem& problem, const KernelConf
     if (config.family == family::mma) chain = mma::longest_chain(chain);
     if (config.family == family::skinny) chain = skinny::longest_chain(config, chain);
     chain += longest_sum_of_parts(problem, config);
+    if (packed_strips(problem, config).any()) chain = std::max<std::int64_t>(chain, strips::longest_chain(threads(config), problem.k));
     for (const EdgeProduct& edge : edge_products(problem, config))
         chain = std::max<std::int64_t>(chain, gemv::longest_chain(edge.config, problem.k));
     return chain;

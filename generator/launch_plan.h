@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "generator/device_info.h"
+#include "generator/packed_strips.h"
 #include "generator/packing_beside.h"
 #include "generator/tensor_map_request.h"
 #include "tmm/args.h"
@@ -71,6 +72,10 @@ struct LaunchStep {
     PhaseLine line{};
     // The plan's, of the steps that pack and multiply.
     PackingBeside packing{};
+    PackedStrips strips{};
+    int blocks_for_strips = 0;
+    // Bytes from the workspace's start to the strips' sums.
+    std::int64_t strips_offset = 0;
     // The plan's.
     KernelConfig plan_config;
     // Writes the kernel's argument struct for one call; returns its size in bytes. Never more than kMaxArgumentBytes. Where alpha
@@ -88,6 +93,10 @@ struct LaunchStep {
 // Of the step's grid, its first: the others wait for what they pack.
 inline int blocks_that_pack(const LaunchStep& step) {
     return step.config.family == family::simt ? step.packing.packers : 0;
+}
+// Of the step's grid, its first: they add up strips.
+inline int blocks_that_add_up(const LaunchStep& step) {
+    return step.config.family == family::simt ? step.blocks_for_strips : 0;
 }
 
 inline constexpr std::size_t kMaxArgumentBytes = 4096;
@@ -143,7 +152,8 @@ struct EdgeProduct {
     KernelConfig config;
     Extent extent;
 };
-// What is left of C beside the main kernel's part: the bottom rows, and above them the right columns. None without trim.
+// What is left of C for kernels of their own, beside the main kernel's part and what its blocks add up (packed_strips.h): the bottom rows,
+// and above them the right columns. None without trim.
 std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const KernelConfig& config);
 
 // The config must be valid for the problem (search_space.h).

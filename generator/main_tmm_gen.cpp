@@ -55,8 +55,9 @@ struct Step {
     int threads = 0;
     std::int64_t shared_bytes = 0;
     std::int64_t grid = 0;
-    // Of the grid, such as pack for the others.
+    // Of the grid, such as pack for the others, and such as add up strips.
     int packers = 0;
+    int for_strips = 0;
 };
 
 struct Steps {
@@ -81,18 +82,18 @@ std::optional<std::string> fault_of(const Request& request) {
 Steps steps_of(const Request& request) {
     Steps result;
     const auto add = [&](const KernelSignature& signature, const KernelConfig& config, int threads, std::int64_t shared, std::int64_t grid,
-                         int packers) {
+                         int packers, int for_strips) {
         const KernelSignature own = kernel_signature(signature, config);
-        result.steps.push_back({make_kernel_source(own, config), own, config, threads, shared, grid, packers});
+        result.steps.push_back({make_kernel_source(own, config), own, config, threads, shared, grid, packers, for_strips});
     };
     if (is_step_of_others(request.config)) {
         const KernelSignature signature = kernel_signature(main_signature(request.shape.problem, request.config), request.config);
-        add(signature, request.config, threads(request.config), shared_bytes(request.config, signature), 0, 0);
+        add(signature, request.config, threads(request.config), shared_bytes(request.config, signature), 0, 0, 0);
         return result;
     }
     const LaunchPlan plan = make_launch_plan(request.shape.problem, request.config, request.device);
     for (const LaunchStep& step : plan.steps)
-        add(step.signature, step.config, step.threads, step.shared_bytes, step.grid, blocks_that_pack(step));
+        add(step.signature, step.config, step.threads, step.shared_bytes, step.grid, blocks_that_pack(step), blocks_that_add_up(step));
     result.workspace_bytes = plan.workspace_bytes;
     return result;
 }
@@ -151,6 +152,7 @@ std::string explanation(const Request& request) {
         text += compiled_numbers(step, device);
         if (step.grid > 0) text += fmt::format("  grid                  {} blocks\n", step.grid);
         if (step.packers > 0) text += fmt::format("  of these pack         {}, while the others multiply\n", step.packers);
+        if (step.for_strips > 0) text += fmt::format("  of these add up       {}, the strips beside the tiles\n", step.for_strips);
         text += fmt::format("  source hash           {}\n", source_hash(step.source));
     }
     return text;

@@ -108,6 +108,10 @@ KernelConfig packed(KernelConfig config, int pack_ab) {
     config.pack_ab = pack_ab;
     return config;
 }
+KernelConfig with_strips_packed(KernelConfig config) {
+    config.trim = kTrimsByPack;
+    return config;
+}
 
 // ptxas finds room for no more than so many times what a thread has: of 1,170 kernels that want more 560 spilled, and of the others none
 // came within 3% of its problem's fastest.
@@ -197,6 +201,9 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
                     config.cluster = cluster;
                     if (simt::brings_by_tma(config)) {
                         push(packed(config, worth_packing(p)));
+                        if (const KernelConfig strips = with_strips_packed(packed(config, worth_packing(p)));
+                            trim != 0 && packed_strips(p, strips).any())
+                            push(strips);
                         if (worth_packing(p) != 0 && split == 1) push(packed(config, worth_packing(p) | kPacksBeside));
                         continue;
                     }
@@ -220,7 +227,10 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
     };
     const auto add_sliced_tiles = [&](std::span<const Pipeline> pipelines) {
         for (const RegisterTile& tile : kSlicedTiles) {
-            for (const int slices : kSlices) add(tile, slices, pipelines, 0);
+            for (const int slices : kSlices) {
+                add(tile, slices, pipelines, 0);
+                if (!why_not_trimmed(p, KernelConfig{.block_m = tile.block_m, .block_n = tile.block_n})) add(tile, slices, pipelines, 1);
+            }
         }
     };
     add_tiles(kRegisterTiles, kPipelines);

@@ -139,6 +139,7 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
                 c.vector_width = 4;
                 c.along_k = c.stream_k = 0;
                 c.pack_ab = draw.of(std::array{0, 1, 2, 3, 3, 5, 6, 7, 7});
+                if (c.trim != 0 && c.pack_ab >= 1 && c.pack_ab <= 3) c.trim = draw.of(std::array{1, kTrimsByPack, kTrimsByPack});
             }
             if (c.block_m > largest_block || c.block_n > largest_block) c.thread_m = 99;  // not valid: drawn anew
             break;

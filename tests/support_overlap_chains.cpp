@@ -31,6 +31,9 @@ const std::vector<OverlapChain>& overlap_chains() {
          "5"},
         {"130x130x130",
          "family=simt,block_m=64,block_n=64,block_k=16,thread_m=8,thread_n=4,stages=2,vector_width=4,boundary=peeled,trim=1"},
+        {"130x130x130",
+         "family=simt,block_m=64,block_n=64,block_k=16,thread_m=8,thread_n=4,stages=3,async_copy=3,vector_width=4,boundary=peeled,pack_ab="
+         "3,trim=2"},
         {"16x16x16", "family=gemv,block_m=16,block_n=32,block_k=64,thread_n=2,stages=2,vector_width=4,boundary=peeled"},
         {"64x64x64 ops=nt",
          "family=skinny,block_m=16,block_n=32,block_k=64,thread_m=8,thread_n=4,stages=3,vector_width=4,boundary=hardware,slice_k=2"},

@@ -95,6 +95,14 @@ constexpr const char* kPackers =
 constexpr const char* kUnaligned = "65x67x449";
 constexpr const char* kAlignedRows = "130x200x1348 ops=nt align=16";
 constexpr const char* kManySquares = "2000x2000x2000 ops=nt align=16";
+// Strips by pack: of a batch, of both sides, with a corner; and more pieces of them than blocks that add up.
+constexpr const char* kStrips =
+    "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=64,block_k=32,thread_m=8,thread_n=8,stages=2,async_copy=3,pack_ab=3,"
+    "trim="
+    "2,overlap=1";
+constexpr const char* kStripsOfBatch = "66x67x129 batch=2";
+constexpr const char* kManyPieces = "833x641x33";
+constexpr const char* kManyPiecesOfCorner = "836x644x65";
 constexpr const char* kColumnsOfA = "70x132x93 ops=tn align=16 lda=72";
 constexpr const char* kFewBeyondTiles = "70x132x69 ops=tn align=16 lda=72";
 constexpr const char* kColumnsOfBatch = "36x68x93 ops=tn batch=2 align=16";
@@ -254,6 +262,33 @@ const std::vector<TmaFault>& tma_faults() {
         {"packers: squares are counted before all threads have written them", "tmm/packers.cuh",
          "ptx::fence_proxy_async_global();\n        __syncthreads();", "ptx::fence_proxy_async_global();", kPackers, kManySquares, false,
          false},
+        {"strips: pack multiplies the few lines of the first k again and again", "tmm/pack.cuh", "k0 * operand.strip.k_distance", "0",
+         kStrips, kStripsOfBatch},
+        {"strips: pack multiplies the few lines of the batch's first member", "tmm/pack.cuh", "batch * operand.strip.stride", "0", kStrips,
+         kStripsOfBatch},
+        {"strips: lanes bring each others' lines", "tmm/pack.cuh", "2 * pair + lane / count", "2 * pair + 1 - lane / count", kStrips,
+         kStripsOfBatch},
+        {"strips: a row of threads multiplies other k than it holds", "tmm/pack.cuh", "lane % count * kRows;", "lane % count;", kStrips,
+         kStripsOfBatch},
+        {"strips: few lines are read past K", "tmm/pack.cuh", "line < strip.lines && k < square.edges.k", "line < strip.lines", kStrips,
+         kStripsOfBatch, false},
+        {"strips: sums of squares along K meet", "tmm/pack.cuh", "k0 / kTile * kRows) * operand", "0) * operand", kStrips, kStripsOfBatch},
+        {"strips: sums are written past the operand's edge", "tmm/pack.cuh", "if (lane < square.edges.outer) square.sums", "square.sums",
+         kStrips, "66x100x129", false},
+        {"strips: some add up what all warps have yet to add up", "tmm/strips.cuh",
+         "// All warps' sums are there.\n        __syncthreads();\n        for", "for", kStrips, kStripsOfBatch},
+        {"strips: the next piece comes while others read the last", "tmm/strips.cuh",
+         "// All of the piece has been read before the next one comes.\n            __syncthreads();", "", kStrips, kManyPieces, false},
+        {"strips: the corner is added up before all warps have multiplied", "tmm/strips.cuh",
+         "// All warps' sums are there.\n        __syncthreads();\n        if", "if", kStrips, kManyPiecesOfCorner, false},
+        {"strips: the parts of the last row of threads are left out", "tmm/strips.cuh", "part < parts; part", "part < parts - 1; part",
+         kStrips, "66x67x128"},
+        {"strips: a member's sums are the first one's", "tmm/strips.cuh", "(batch * parts * strip.lines + line)", "line", kStrips,
+         kStripsOfBatch},
+        {"strips: the corner's rows and columns change places", "tmm/strips.cuh", "number / strips_.with_a.lines;",
+         "number / strips_.with_b.lines;", kStrips, kStripsOfBatch},
+        {"strips: blocks that add up do not wait for pack", "tmm/simt.cuh", "wait_for_previous_kernel();\n            strips::Strips",
+         "strips::Strips", kStrips, "1025x1025x1025", false, false},
     };
     return faults;
 }

@@ -152,6 +152,8 @@ TEST_CASE("a row and a column too many are offered to be trimmed, and counted so
         CHECK(plan.steps[i].extent == extents[i]);
     }
     CHECK(plan.steps[1].grid == 1024 / 128 * (1024 / 64) * 2);
+    CHECK(std::any_of(space.candidates.begin(), space.candidates.end(),
+                      [](const KernelConfig& c) { return c.trim == kTrimsByPack && c.slice_k > 1; }));
     // Strips run beside the product, whether kernels of different calls overlap or not.
     for (const std::size_t strip : {2U, 3U}) {
         CHECK(plan.steps[strip].grid >= 128);
@@ -185,10 +187,11 @@ TEST_CASE("a row and a column too many are offered to be trimmed, and counted so
     KernelConfig whole_split = config;
     whole_split.trim = 0;
     CHECK(longest_rounding_chain(problem, config) >= longest_rounding_chain(problem, whole_split));
-    // Strips are left to so few blocks that along a deep K they take longer than all the rest: 1,500 us here, the rest 100.
+    // Kernels of their own have so few blocks for strips that along a deep K these take longer than all the rest: 1,500 us here, the rest
+    // 100.
     for (const char* text : {"200x300x30000 compute=f32_strict", "129x130x65536 compute=f32_strict ops=tn"}) {
         CAPTURE(text);
-        CHECK(default_config(parse_shape(text).problem, device).trim == 0);
+        CHECK(default_config(parse_shape(text).problem, device).trim != 1);
     }
     // Nothing to trim, nothing offered.
     for (const char* text : {"1024x1024x1024", "1000x1000x1000 batch=2"}) {
@@ -386,6 +389,21 @@ TEST_CASE("a config that can't serve says why") {
     CHECK(reason("1x512x512 dtype=f16 ops=nt", wide).find("256") != std::string::npos);
     const std::string trimmed =
         "family=simt,block_m=64,block_n=32,block_k=16,thread_m=8,thread_n=4,stages=2,vector_width=4,trim=1,boundary=";
+    // While operands are packed, up to four lines of each side whose long operand is.
+    const auto by_pack = [&](const char* shape, const std::string& packing) {
+        const std::string tile = "family=simt,block_m=64,block_n=32,block_k=32,thread_m=8,thread_n=4,stages=4,vector_width=4,async_copy=3,";
+        return reason(shape, (tile + "boundary=peeled,trim=2," + packing).c_str());
+    };
+    CHECK(by_pack("65x36x64", "pack_ab=3") == "");
+    CHECK(by_pack("69x36x64", "pack_ab=3") == "");
+    CHECK(by_pack("68x36x64", "pack_ab=1") == "");
+    CHECK(by_pack("69x37x64", "pack_ab=3").find("trim=2 takes 1 to 4 rows") != std::string::npos);
+    CHECK(by_pack("65x32x64 ldb=36", "pack_ab=1").find("trim=2 takes 1 to 4 rows") != std::string::npos);
+    CHECK(by_pack("65x33x1024", "pack_ab=7").find("trim=2 takes 1 to 4 rows") != std::string::npos);
+    CHECK(reason(
+              "65x33x64",
+              "family=simt,block_m=64,block_n=32,block_k=16,thread_m=8,thread_n=4,stages=2,vector_width=4,boundary=peeled,pack_ab=3,trim=2")
+              .find("async_copy=3") != std::string::npos);
     CHECK(reason("65x64x64", (trimmed + "exact").c_str()) == "");
     CHECK(reason("64x48x60", (trimmed + "peeled").c_str()) == "");
     CHECK(reason("65x64x60", (trimmed + "exact").c_str()).find("multiples of") != std::string::npos);

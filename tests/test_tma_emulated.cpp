@@ -209,6 +209,34 @@ TEST_CASE("what blocks of the product pack is what it multiplies") {
                        });
 }
 
+TEST_CASE("strips that are multiplied while their long operand is packed are whole, and so is the corner between them") {
+    constexpr const char* kTile =
+        "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=64,block_k=32,thread_m=8,thread_n=8,async_copy=3,trim=2,";
+    check_right(kTile, {
+                           // Every layout; one to four rows and columns; K of one square, and of parts of them.
+                           Case{"stages=2,pack_ab=3", "65x65x65"},
+                           Case{"stages=2,pack_ab=3", "68x66x200 ops=nt beta=1"},
+                           Case{"stages=2,pack_ab=3", "131x195x64 ops=tn"},
+                           Case{"stages=2,pack_ab=3", "65x132x3 ops=tt lda=67 ldb=7 ldc=140"},
+                           Case{"stages=2,pack_ab=3", "66x67x129 batch=3 beta=1"},
+                           // One side alone; tiles that reach past the other's edge.
+                           Case{"stages=2,pack_ab=3", "66x64x70"},
+                           Case{"stages=2,pack_ab=3", "100x65x70 ops=nt"},
+                           // The other side's strip by a kernel of its own, which has the corner: too wide, or its operand is not packed.
+                           Case{"stages=2,pack_ab=3", "66x72x70 beta=1"},
+                           Case{"stages=2,pack_ab=3", "72x66x70"},
+                           Case{"stages=2,pack_ab=1", "65x68x72 align=16"},
+                           Case{"stages=2,pack_ab=2", "68x65x72 ops=tt align=16"},
+                           // Blocks of one warp, of slices, of clusters, and more pieces of work than places for them.
+                           Case{"stages=2,pack_ab=3,slice_k=4", "65x66x200"},
+                           Case{"stages=2,pack_ab=3,split_k=2,cluster=2", "65x66x200"},
+                           Case{"stages=2,pack_ab=3,split_k=3", "65x66x200 beta=1"},
+                           Case{"stages=2,pack_ab=3,min_blocks=2", "770x706x33"},
+                       });
+    check_right("family=simt,vector_width=4,boundary=exact,block_m=32,block_n=16,block_k=16,thread_m=4,thread_n=4,stages=2,async_copy=3,",
+                {Case{"trim=2,pack_ab=3", "33x17x64"}, Case{"trim=2,pack_ab=1", "64x17x64 align=16 ldb=20"}});
+}
+
 TEST_CASE("the last k are multiplied, however few of a tile, a slice, or a part of K they are") {
     constexpr const char* kTile =
         "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=64,thread_m=8,thread_n=8,stages=2,async_copy=3,";
@@ -233,14 +261,18 @@ TEST_CASE("where nothing is multiplied, nothing is packed, and C becomes zeros o
     const TemporaryDirectory directory;
     KernelLoader loader(make_host_device_for(h200, "ascending"), make_host_compiler(), KernelCache(directory.path() / "kernels"));
     const GemmProblem problem = parse_shape("65x67x449 beta=1").problem;
-    const KernelConfig config = parse_config(
-        "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=64,block_k=32,thread_m=8,thread_n=8,stages=3,async_copy=3,pack_ab="
-        "7");
-    CHECK(why_invalid(problem, config, h200).value_or("") == "");
-    auto plan = ExecutablePlan::make(make_launch_plan(problem, config, h200), loader);
-    REQUIRE(std::holds_alternative<ExecutablePlan>(plan));
-    for (const double beta : {0.0, 0.75})
-        CHECK(Verifier(loader, problem, {.alpha = 0, .beta = beta}).verify(std::get<ExecutablePlan>(plan)).detail == "");
+    for (const char* packing : {"pack_ab=7", "pack_ab=3,trim=2"}) {
+        CAPTURE(packing);
+        const KernelConfig config = parse_config(
+            std::string("family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=64,block_k=32,thread_m=8,thread_n=8,stages=3,"
+                        "async_copy=3,") +
+            packing);
+        CHECK(why_invalid(problem, config, h200).value_or("") == "");
+        auto plan = ExecutablePlan::make(make_launch_plan(problem, config, h200), loader);
+        REQUIRE(std::holds_alternative<ExecutablePlan>(plan));
+        for (const double beta : {0.0, 0.75})
+            CHECK(Verifier(loader, problem, {.alpha = 0, .beta = beta}).verify(std::get<ExecutablePlan>(plan)).detail == "");
+    }
 }
 
 TEST_CASE("where nothing is multiplied, skinny leaves zeros, or beta times what C holds, whatever stands in A and B") {

@@ -39,6 +39,8 @@ constexpr int two_rows = 0, one_row = 1, four_rows = 2, one_column = 3, two_colu
 
 // Of pack_ab: its operands are packed by blocks of the product, too.
 inline constexpr int kPacksBeside = 4;
+// Of trim: strips are multiplied while their long operand is packed.
+inline constexpr int kTrimsByPack = 2;
 
 struct KernelConfig {
     int family = family::naive;
@@ -119,7 +121,7 @@ inline constexpr Parameter kParameters[] = {
      "1: tiles of matrices whose rows run along K are read along K; 0: their copy turns them"},
     {"trim", &KernelConfig::trim, 0, nullptr, 0, true,
      "1: a few rows, or columns, beyond whole block tiles are left to kernels of their own, which run beside the product's (gemv: it is "
-     "one)"},
+     "one); 2 (simt): pack multiplies them on its way, and blocks of the product add up what it found (pack: 1: it does)"},
     {"warps_m", &KernelConfig::warps_m, 1, nullptr, 0, false, "warps (mma) or warpgroups (wgmma) that share the block's rows"},
     {"warps_n", &KernelConfig::warps_n, 1, nullptr, 0, false, "warps (mma) or warpgroups (wgmma) that share the block's columns"},
     {"multicast_a", &KernelConfig::multicast_a, 1, nullptr, 0, false,
@@ -160,10 +162,15 @@ constexpr int partial_results(const KernelConfig& c) {
     return c.split_k / c.cluster;
 }
 
+// Does `pack` multiply what tiles leave, and blocks of the product add it up (strips.cuh)?
+constexpr bool leaves_strips_to_pack(const KernelConfig& c) {
+    return c.family == family::simt && c.trim == kTrimsByPack;
+}
+
 // The part of a config that the kernel's text depends on.
 constexpr KernelConfig kernel_config(KernelConfig c) {
     c.raster = 0;
-    if (c.family != family::gemv) c.trim = 0;
+    if (c.family != family::gemv && c.family != family::pack && !leaves_strips_to_pack(c)) c.trim = 0;
     c.overlap = 0;
     // Whether a sum goes to C or is partial; not how many parts there are.
     c.split_k = c.split_k > c.cluster ? 2 * c.cluster : c.cluster;

@@ -28,10 +28,26 @@ struct PackersArgs {
     unsigned* squares = nullptr;
 };
 
-// What `pack` is told: of how many k it packs lines, and the counters of those who pack the others, which it sets to 0.
+// A few lines of one operand, multiplied with all of the other, which is packed: a strip of C. What each square has of its sums goes to
+// `sums`, as [batch][part][line][workspace_ld(outer)].
+struct PackedStrip {
+    // 0: there is none.
+    int lines = 0;
+    const float* few = nullptr;
+    // Elements of `few` from one line, one k and one member of the batch to the next.
+    i64 line_distance = 0;
+    i64 k_distance = 0;
+    i64 stride = 0;
+    float* sums = nullptr;
+};
+
+// What `pack` is told: of how many k it packs lines, the counters of those who pack the others, which it sets to 0, and the strips that it
+// multiplies with A and with B.
 struct PackArgs : GemmArgs {
     i64 depth = 0;
     unsigned* squares = nullptr;
+    PackedStrip with_a;
+    PackedStrip with_b;
 };
 
 namespace pack {
@@ -41,6 +57,20 @@ constexpr int kTile = 64;
 constexpr int kRows = 4;
 // That an SM should hold, which bounds the registers: 132 SMs then take 512 blocks at once, all that 1023 x 1023 x 1023 needs.
 constexpr int kBlocksPerSm = 4;
+
+// Lines of a strip, in pairs (pack.cuh).
+constexpr int kMostStripLines = 4;
+constexpr bool multiplies_strips(const KernelConfig& c) {
+    return c.trim != 0;
+}
+// Parts of each of a strip's sums: of a square each row of threads adds up its own k.
+constexpr i64 strip_parts(i64 k) {
+    return (k + kTile - 1) / kTile * kRows;
+}
+constexpr int kLongestStripChain = kTile / kRows;
+constexpr i64 strip_elements(i64 lines, i64 outer, i64 k, i64 batch) {
+    return batch * strip_parts(k) * lines * workspace_ld(outer);
+}
 
 constexpr bool packs_a(const KernelConfig& c) {
     return (c.pack_ab & 1) != 0;
@@ -108,7 +138,9 @@ constexpr i64 shared_bytes(const KernelConfig&, const KernelSignature&) {
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
     if (const char* violation = float_types_violation(s)) return violation;
     if (c.pack_ab < 1 || c.pack_ab > 3) return "pack's pack_ab is 1 to 3";
-    if (!uses_only(c, &KernelConfig::pack_ab, &KernelConfig::min_blocks)) return "pack uses pack_ab and min_blocks only";
+    if (c.trim != 0 && c.trim != 1) return "trim is 0 or 1";
+    if (!uses_only(c, &KernelConfig::pack_ab, &KernelConfig::min_blocks, &KernelConfig::trim))
+        return "pack uses pack_ab, min_blocks and trim only";
     return nullptr;
 }
 

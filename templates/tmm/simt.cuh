@@ -24,7 +24,8 @@
 //   v    +-------------------+----+
 //
 // Where neither has to be turned the copy engine may bring the tiles (tma_pipeline.cuh): in that case no instruction copies, and warps
-// need not wait for each other. Where operands have to be packed for that, the grid's first blocks may do so (packers.cuh).
+// need not wait for each other. Where operands have to be packed for that, the grid's first blocks may do so (packers.cuh), or add up
+// strips that were multiplied on the way (strips.cuh).
 //
 // With slice_k a block has threads for each slice of a tile's k, all before the same C. It takes a block's warps, not more blocks, to
 // fill an SM then, where C has few tiles:
@@ -44,6 +45,7 @@
 #include "tmm/ptx.cuh"
 #include "tmm/shared_memory.cuh"
 #include "tmm/simt.h"
+#include "tmm/strips.cuh"
 #include "tmm/tile_pipeline.cuh"
 #include "tmm/tma_pipeline.cuh"
 #include "tmm/vector.cuh"
@@ -472,11 +474,13 @@ __device__ inline void multiply_stretch(const GemmArgs& args, ThreadPlace place,
     }
 }
 
-// Where blocks of the kernel pack lines, they are the grid's first: the number of a block among the others, or below 0.
+// Where blocks of the kernel pack lines, or add up strips, they are the grid's first: the number of a block among the others, or below 0.
 template <KernelConfig config>
 __device__ inline int number_of_block(const Arguments<config>& args) {
     if constexpr (pack::packs_beside(config))
         return static_cast<int>(blockIdx.x) - args.packers.blocks;
+    else if constexpr (leaves_strips_to_pack(config))
+        return static_cast<int>(blockIdx.x) - args.strips.blocks;
     else
         return static_cast<int>(blockIdx.x);
 }
@@ -491,6 +495,14 @@ __device__ void kernel(const Arguments<config>& args) {
             const SharedTiles<float> squares = shared.take<float, pack::kSquareElements, stages>();
             wait_for_previous_kernel();
             pack::Packer<config, threads(config), stages>(args.packers, args.m, args.n, args.k, squares).run();
+            return;
+        }
+    }
+    if constexpr (leaves_strips_to_pack(config)) {
+        if (number_of_block<config>(args) < 0) {
+            float* const parts = shared.take<float, strips::shared_elements(threads(config))>()[0];
+            wait_for_previous_kernel();
+            strips::Strips<signature, threads(config)>(args, args.strips, parts).add_up();
             return;
         }
     }

@@ -6,6 +6,7 @@
 #include "tmm/pack.h"
 #include "tmm/shared_layout.h"
 #include "tmm/signature.h"
+#include "tmm/strips.h"
 #include "tmm/tensor_map.h"
 
 namespace tmm {
@@ -13,6 +14,7 @@ namespace tmm {
 // Of kernels whose tiles the copy engine brings.
 struct SimtTmaArgs : GemmArgs {
     PackersArgs packers;
+    StripsArgs strips;
     TensorMap tiles_a;
     TensorMap tiles_b;
 };
@@ -146,11 +148,14 @@ constexpr int barriers_of(const KernelConfig& c) {
 }
 
 constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
-    return shared_tile_bytes<float>(tile_elements(layout_a(c, s)), c.stages) +
-           shared_tile_bytes<float>(tile_elements(layout_b(c, s)), c.stages) +
-           (c.slice_k > 1 ? shared_tile_bytes<float>(c.block_m * c.block_n, parts_of_slices(c)) : 0) +
-           (c.cluster > 1 ? shared_tile_bytes<float>(c.block_m * c.block_n) : 0) + (c.stream_k != 0 ? shared_tile_bytes<i64>(1) : 0) +
-           (brings_by_tma(c) ? shared_tile_bytes<unsigned long long>(barriers_of(c)) : 0);
+    const i64 bytes = shared_tile_bytes<float>(tile_elements(layout_a(c, s)), c.stages) +
+                      shared_tile_bytes<float>(tile_elements(layout_b(c, s)), c.stages) +
+                      (c.slice_k > 1 ? shared_tile_bytes<float>(c.block_m * c.block_n, parts_of_slices(c)) : 0) +
+                      (c.cluster > 1 ? shared_tile_bytes<float>(c.block_m * c.block_n) : 0) +
+                      (c.stream_k != 0 ? shared_tile_bytes<i64>(1) : 0) +
+                      (brings_by_tma(c) ? shared_tile_bytes<unsigned long long>(barriers_of(c)) : 0);
+    const i64 for_strips = leaves_strips_to_pack(c) ? strips::shared_bytes(threads(c)) : 0;
+    return bytes > for_strips ? bytes : for_strips;
 }
 
 // Squares that a packer has under way, in the memory that the product's tiles take in other blocks.
@@ -278,7 +283,8 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
         if (packer_stages(c, s) < 2) return "the product's shared memory has no room for two squares that its packers copy";
     }
     if (const char* violation = order_violation(c)) return violation;
-    if (c.trim != 0 && c.trim != 1) return "trim is 0 or 1";
+    if (c.trim < 0 || c.trim > kTrimsByPack) return "simt's trim is 0 to 2";
+    if (leaves_strips_to_pack(c) && !brings_by_tma(c)) return "only where the copy engine brings tiles (async_copy=3) is trim 2";
     return nullptr;
 }
 

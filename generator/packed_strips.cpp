@@ -1,0 +1,42 @@
+#include "generator/packed_strips.h"
+
+#include <algorithm>
+
+#include "generator/launch_plan.h"
+#include "tmm/rules.h"
+#include "tmm/strips.h"
+
+namespace tmm {
+
+PackedStrips packed_strips(const GemmProblem& problem, const KernelConfig& config) {
+    if (!leaves_strips_to_pack(config) || pack::packs_beside(config)) return {};
+    const Extent main = main_extent(problem, config);
+    const auto few = [](std::int64_t lines) { return lines <= pack::kMostStripLines ? static_cast<int>(lines) : 0; };
+    return {.columns = pack::packs_a(config) ? few(problem.n - main.columns) : 0,
+            .rows = pack::packs_b(config) ? few(problem.m - main.rows) : 0};
+}
+
+StripSums strip_sums(const GemmProblem& problem, const KernelConfig& config) {
+    const Extent main = main_extent(problem, config);
+    const PackedStrips strips = packed_strips(problem, config);
+    const auto bytes = [&](int lines, std::int64_t outer) {
+        return pack::strip_elements(lines, outer, problem.k, problem.batch) * static_cast<std::int64_t>(sizeof(float));
+    };
+    const std::int64_t columns = bytes(strips.columns, main.rows);
+    return {.of_columns = 0, .of_rows = columns, .end = columns + bytes(strips.rows, main.columns)};
+}
+
+int blocks_for_strips(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
+    const PackedStrips strips = packed_strips(problem, config);
+    if (!strips.any()) return 0;
+    const Extent main = main_extent(problem, config);
+    const std::int64_t pieces = strips::pieces(strips.columns, strips.rows, main.rows, main.columns).all() * problem.batch;
+    // As many as there are SMs that have a block less than others: a second block on an SM makes the first one slower.
+    const std::int64_t sms = std::max(1, device.sm_count);
+    const std::int64_t spare = (sms - blocks(config, main.rows, main.columns, problem.batch) % sms) % sms;
+    const std::int64_t wanted = std::clamp<std::int64_t>(pieces, 1, spare > 0 ? spare : sms);
+    const std::int64_t cluster = cluster_size(config);
+    return static_cast<int>((wanted + cluster - 1) / cluster * cluster);
+}
+
+}  // namespace tmm

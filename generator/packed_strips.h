@@ -1,0 +1,34 @@
+// Which strips of C are multiplied while operands are packed (pack.cuh), and who adds them up (strips.cuh).
+#pragma once
+
+#include <cstdint>
+
+#include "generator/device_info.h"
+#include "tmm/config.h"
+#include "tmm/signature.h"
+
+namespace tmm {
+
+struct PackedStrips {
+    // Columns of C, whose long operand is A, and rows, whose long one is B; 0: `pack` multiplies none.
+    int columns = 0;
+    int rows = 0;
+
+    bool any() const { return columns > 0 || rows > 0; }
+};
+
+// Of what the config's tiles leave, where its trim says so.
+PackedStrips packed_strips(const GemmProblem& problem, const KernelConfig& config);
+
+// Where the parts of their sums stand, in bytes from the first of them.
+struct StripSums {
+    std::int64_t of_columns = 0;
+    std::int64_t of_rows = 0;
+    std::int64_t end = 0;
+};
+StripSums strip_sums(const GemmProblem& problem, const KernelConfig& config);
+
+// Blocks of the product's grid that add them up, whole clusters.
+int blocks_for_strips(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
+
+}  // namespace tmm

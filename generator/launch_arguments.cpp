@@ -245,6 +245,7 @@ std::size_t bind_pack(const LaunchStep& step, const GemmProblem& problem, const 
     PackArgs args;
     static_cast<GemmArgs&>(args) = make_args(step, problem, call);
     args.depth = problem.k;
+    args.lines = is_brought_by_tma(step.plan_config) ? args.k : pack::packed_depth(args.k);
     if (pack::packs_beside(step.plan_config)) {
         args.depth = i64{step.packing.first_row} * pack::kTile;
         args.squares = counters_of_packers(step, problem, call);

@@ -297,6 +297,7 @@ const std::map<std::string, std::vector<Case>>& cases() {
           {"reduce wide", kNone, kNone, 2, 16, false, with(kGemvConfig, &C::split_k, 2), {{6, 301, 40}}}}},
         {"tmm/pack.cuh",
          {{"pack both", kNone, kTranspose, 2, 4, true, with(kSimtSmall, &C::pack_ab, 3, &C::split_k, 2), {{37, 41, 43}, {7, 70, 5}}, 2},
+          {"pack beyond squares", kNone, kNone, 1, 4, false, with(kSimtSmall, &C::pack_ab, 3), {{37, 70, 66}, {70, 37, 130}}},
           {"pack straight", kTranspose, kNone, 2, 4, false, with(kSimtSmall, &C::pack_ab, 3), {{37, 41, 43}, {5, 70, 67}}},
           {"pack for tf32", kTranspose, kNone, 2, 4, false, with(kWgmmaConfig, &C::pack_ab, 3), {{5, 70, 300}}}}},
         {"tmm/pad.cuh",

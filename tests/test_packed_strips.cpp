@@ -35,9 +35,10 @@ TEST_CASE("a plan has no kernels of their own for strips that pack multiplies") 
     CHECK(plan.steps[1].config.family == family::simt);
     CHECK(plan.steps[1].extent == Extent{.rows = 1024, .columns = 1024});
     CHECK(plan.steps[1].grid == 256 + blocks_that_add_up(plan.steps[1]));
-    // The packed operands, and of each strip's element four sums of each of 17 squares.
+    // The packed operands, and of each strip's element four sums of each of 16 squares along K.
     const std::int64_t packed = 2 * 1024 * 1088;
-    CHECK(plan.workspace_bytes == 4 * (packed + 2 * 1024 * 17 * 4));
+    CHECK(plan.workspace_bytes == 4 * (packed + 2 * 1024 * 16 * 4));
+    CHECK(plan.steps[0].grid == 2 * 16 * 16);
 }
 
 TEST_CASE("blocks that add strips up leave those that multiply an SM each, where the last wave does") {

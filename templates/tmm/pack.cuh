@@ -18,10 +18,12 @@
 #include "tmm/pack.h"
 #include "tmm/previous_kernel.cuh"
 #include "tmm/shared_memory.cuh"
+#include "tmm/vector.cuh"
 
 namespace tmm::pack {
 
-// An operand whose copies have `lines` lines of `outer` elements, and where they go. The first `depth` of its k are copied.
+// An operand whose copies have room for `lines` lines of `outer` elements, and where they go. The first `depth` of its k are copied, and as
+// many lines are written as `written` says.
 struct Operand {
     const float* matrix;
     i64 ld;
@@ -30,11 +32,13 @@ struct Operand {
     i64 k;
     i64 depth;
     i64 lines;
+    i64 written;
     float* packed;
     PackedStrip strip{};
 };
 
-// How much of a square stands before the operand's edges, and how many of its lines before the copy's.
+// How much of a square stands before the operand's edges, and how many of its lines are written: of the last square along K more than
+// kTile where few are left beyond it.
 struct SquareEdges {
     int outer;
     int k;
@@ -58,94 +62,124 @@ struct Square {
 template <bool turned>
 __device__ inline Square find_square(const Operand& operand, unsigned number) {
     const unsigned across = static_cast<unsigned>((operand.outer + kTile - 1) / kTile);
-    const unsigned along_k = static_cast<unsigned>((operand.depth + kTile - 1) / kTile);
+    const unsigned along_k = static_cast<unsigned>(squares_along_k(operand.depth));
     const unsigned row_of_squares = number / across;
     const unsigned batch = row_of_squares / along_k;
     const i64 outer0 = i64{number - row_of_squares * across} * kTile;
-    const i64 k0 = i64{row_of_squares - batch * along_k} * kTile;
+    const unsigned place_along_k = row_of_squares - batch * along_k;
+    const i64 k0 = i64{place_along_k} * kTile;
+    const bool last = place_along_k + 1 == along_k;
     return {operand.matrix + batch * operand.stride + (turned ? outer0 * operand.ld + k0 : k0 * operand.ld + outer0),
             operand.packed + (batch * operand.lines + k0) * packed_ld(operand.outer) + outer0,
-            {up_to_a_square(operand.outer - outer0), up_to_a_square(operand.k - k0), up_to_a_square(operand.lines - k0)},
+            {up_to_a_square(operand.outer - outer0), last ? static_cast<int>(operand.depth - k0) : kTile,
+             last ? static_cast<int>(operand.written - k0) : kTile},
             operand.strip.few + batch * operand.strip.stride + k0 * operand.strip.k_distance,
             operand.strip.sums + (batch * strip_parts(operand.k) + k0 / kTile * kRows) * operand.strip.lines * workspace_ld(operand.outer) +
                 outer0};
 }
 
-// Of a strip's few lines in a square, those k that the thread's row multiplies, shared out among the lanes of a warp: a half of them holds
-// those of every other line.
-struct FewOfRow {
-    static constexpr int count = kTile / kRows;
-    static_assert(2 * count == 32);
-    float values[kMostStripLines / 2];
+// Where blocks bring together what threads hold of a square.
+struct SharedSquare {
+    float* turning;
+    // Of a strip's few lines, kFewOfLine each.
+    float* few;
+};
 
-    __device__ void load(const Square& square, const PackedStrip& strip) {
-        const int lane = static_cast<int>(threadIdx.x) % 32;
-        const int k = static_cast<int>(threadIdx.x) / kTile + lane % count * kRows;
-#pragma unroll
-        for (int pair = 0; pair < kMostStripLines / 2; ++pair) {
-            const int line = 2 * pair + lane / count;
-            const bool exists = line < strip.lines && k < square.edges.k;
-            values[pair] = exists ? square.few[line * strip.line_distance + k * strip.k_distance] : 0;
-        }
+// A thread's place in a square: it copies kOfRow k of one outer line, and where few are left beyond the square one more.
+struct PlaceInSquare {
+    int lane = static_cast<int>(threadIdx.x) % kTile;
+    int row = static_cast<int>(threadIdx.x) / kTile;
+};
+
+// Of the strip's few lines what the thread brings.
+struct FewOfThread {
+    float in_square = 0;
+    float beyond = 0;
+
+    __device__ FewOfThread(const Square& square, const PackedStrip& strip) {
+        const PlaceInSquare place;
+        const auto element = [&](int k) {
+            const bool exists = place.row < strip.lines && k < square.edges.k;
+            return exists ? square.few[place.row * strip.line_distance + k * strip.k_distance] : 0;
+        };
+        in_square = element(place.lane);
+        if (place.lane < kRows) beyond = element(kTile + place.lane);
     }
-    // By all lanes of a warp.
-    __device__ float operator()(int line, int i) const {
-        return __shfl_sync(0xffffffffu, values[line / 2], line % 2 * count + i);
+    __device__ void store(float* few) const {
+        const PlaceInSquare place;
+        few[place.row * kFewOfLine + place.lane] = in_square;
+        if (place.lane < kRows) few[place.row * kFewOfLine + kTile + place.lane] = beyond;
     }
 };
 
-// values: of one line of the square's outer ones every kRows-th k, from the thread's row on.
-__device__ inline void multiply_strip(const Square& square, const PackedStrip& strip, i64 sums_ld, const float (&values)[kTile / kRows],
-                                      const FewOfRow& few) {
-    const int lane = static_cast<int>(threadIdx.x) % kTile;
-    const int row = static_cast<int>(threadIdx.x) / kTile;
+// values, beyond: what the thread copies.
+__device__ inline void multiply_strip(const Square& square, const PackedStrip& strip, i64 sums_ld, const float (&values)[kOfRow],
+                                      float beyond, const float* few) {
+    const auto [lane, row] = PlaceInSquare{};
+#pragma unroll 1
+    for (int line = 0; line < strip.lines; ++line, few += kFewOfLine) {
+        float sum = beyond * few[kTile + row];
 #pragma unroll
-    for (int line = 0; line < kMostStripLines; ++line) {
-        if (line >= strip.lines) return;
-        float sum = 0;
+        for (int i = 0; i < kOfRow; i += kVector) {
+            const Vector<float, kVector> four = load_vector<kVector>(few + row * kOfRow + i);
 #pragma unroll
-        for (int i = 0; i < kTile / kRows; ++i) sum = fmaf(values[i], few(line, i), sum);
+            for (int j = 0; j < kVector; ++j) sum = fmaf(values[i + j], four.element[j], sum);
+        }
         if (lane < square.edges.outer) square.sums[(row * strip.lines + line) * sums_ld + lane] = sum;
     }
 }
 
 // All of a square's elements are under way at once. inside: no edge cuts it.
 template <bool turned, bool inside, bool with_strip>
-__device__ inline void copy_elements(const Square& square, const Operand& operand, float* shared) {
+__device__ inline void copy_elements(const Square& square, const Operand& operand, const SharedSquare& shared) {
     const i64 ld = operand.ld;
     const i64 packed_ld = tmm::packed_ld(operand.outer);
-    const int lane = static_cast<int>(threadIdx.x) % kTile;
-    const int row = static_cast<int>(threadIdx.x) / kTile;
+    const auto [lane, row] = PlaceInSquare{};
     const SquareEdges& edges = square.edges;
     const int rows = turned ? edges.outer : edges.k;
     const int columns = turned ? edges.k : edges.outer;
-    float values[kTile / kRows];
-    const float* from = square.from + row * ld + lane;
+    float values[kOfRow];
+    const float* from = square.from + row * kOfRow * ld + lane;
 #pragma unroll
-    for (int i = 0; i < kTile; i += kRows, from += kRows * ld) values[i / kRows] = inside || (row + i < rows && lane < columns) ? *from : 0;
-    FewOfRow few;
-    if constexpr (with_strip) few.load(square, operand.strip);
-    if constexpr (turned) {
+    for (int i = 0; i < kOfRow; ++i, from += ld) values[i] = inside || (row * kOfRow + i < rows && lane < columns) ? *from : 0;
+    float beyond = 0;
+    if (!inside && row + kTile < edges.k && lane < edges.outer)
+        beyond = square.from[turned ? lane * ld + row + kTile : (row + kTile) * ld + lane];
+    if constexpr (with_strip) {
+        const FewOfThread few(square, operand.strip);
+        // The last square's have been read before they are written anew.
+        __syncthreads();
+        few.store(shared.few);
+    } else if constexpr (turned) {
         // The last square has been read before this one is written.
         __syncthreads();
-#pragma unroll
-        for (int i = 0; i < kTile; i += kRows) shared[(row + i) * (kTile + 1) + lane] = values[i / kRows];
-        // The square is complete before its columns are read.
-        __syncthreads();
-#pragma unroll
-        for (int i = 0; i < kTile; i += kRows) values[i / kRows] = shared[lane * (kTile + 1) + row + i];
     }
-    float* to = square.to + row * packed_ld + lane;
+    if constexpr (turned) {
 #pragma unroll
-    for (int i = 0; i < kTile; i += kRows, to += kRows * packed_ld) {
-        if (inside || (row + i < edges.lines && lane < edges.outer)) *to = values[i / kRows];
+        for (int i = 0; i < kOfRow; ++i) shared.turning[(row * kOfRow + i) * (kTile + 1) + lane] = values[i];
     }
-    if constexpr (with_strip) multiply_strip(square, operand.strip, workspace_ld(operand.outer), values, few);
+    // The square is complete before its columns are read, and so are the few lines.
+    if constexpr (turned || with_strip) __syncthreads();
+    if constexpr (turned) {
+#pragma unroll
+        for (int i = 0; i < kOfRow; ++i) values[i] = shared.turning[lane * (kTile + 1) + row * kOfRow + i];
+    }
+    float* to = square.to + row * kOfRow * packed_ld + lane;
+#pragma unroll
+    for (int i = 0; i < kOfRow; ++i, to += packed_ld) {
+        if (inside || (row * kOfRow + i < edges.lines && lane < edges.outer)) *to = values[i];
+    }
+    if constexpr (!inside) {
+        to = square.to + (row + kTile) * packed_ld + lane;
+        for (int i = kTile; row + i < edges.lines && lane < edges.outer; i += kRows, to += kRows * packed_ld) *to = i == kTile ? beyond : 0;
+    }
+    if constexpr (with_strip) multiply_strip(square, operand.strip, workspace_ld(operand.outer), values, beyond, shared.few);
 }
 
 template <bool turned, bool with_strip>
-__device__ inline void copy_square(const Operand& operand, const Square& square, float* shared) {
-    if (square.edges.outer == kTile && square.edges.k == kTile)
+__device__ inline void copy_square(const Operand& operand, const Square& square, const SharedSquare& shared) {
+    const SquareEdges& edges = square.edges;
+    if (edges.outer == kTile && edges.k == kTile && edges.lines == kTile)
         copy_elements<turned, true, with_strip>(square, operand, shared);
     else
         copy_elements<turned, false, with_strip>(square, operand, shared);
@@ -158,10 +192,13 @@ __device__ void kernel(const PackArgs& args) {
     constexpr bool turned_b = signature.op_b == Operation::transpose;
     const i64 lines = packed_depth(args.k);
     const i64 depth = args.depth < args.k ? args.depth : args.k;
+    const i64 written = args.depth < args.k ? args.depth : args.lines;
     float* const packed_a = static_cast<float*>(args.workspace);
     float* const packed_b = packed_a + (packs_a(config) ? packed_elements(args.m, args.k, args.batch) : 0);
-    const Operand a{static_cast<const float*>(args.a), args.lda, args.stride_a, args.m, args.k, depth, lines, packed_a, args.with_a};
-    const Operand b{static_cast<const float*>(args.b), args.ldb, args.stride_b, args.n, args.k, depth, lines, packed_b, args.with_b};
+    const Operand a{
+        static_cast<const float*>(args.a), args.lda, args.stride_a, args.m, args.k, depth, lines, written, packed_a, args.with_a};
+    const Operand b{
+        static_cast<const float*>(args.b), args.ldb, args.stride_b, args.n, args.k, depth, lines, written, packed_b, args.with_b};
     const unsigned squares_a = packs_a(config) ? static_cast<unsigned>(tiles(args.m, depth, args.batch)) : 0;
     const unsigned squares = squares_a + (packs_b(config) ? static_cast<unsigned>(tiles(args.n, depth, args.batch)) : 0);
     const auto find = [&](unsigned number) {
@@ -171,13 +208,14 @@ __device__ void kernel(const PackArgs& args) {
     Square square = blockIdx.x < squares ? find(blockIdx.x) : Square{};
     wait_for_previous_kernel();
     if (args.squares && blockIdx.x == 0 && threadIdx.x < kMostPackers) args.squares[threadIdx.x] = 0;
-    SharedMemory shared;
-    float* const turning = shared.take<float, kSquareElements>()[0];
+    SharedMemory memory;
+    SharedSquare shared{.turning = memory.take<float, kSquareElements>()[0], .few = nullptr};
+    if constexpr (multiplies_strips(config)) shared.few = memory.take<float, kMostStripLines * kFewOfLine>()[0];
     for (unsigned number = blockIdx.x; number < squares;) {
         if (number < squares_a)
-            copy_square<turned_a, multiplies_strips(config)>(a, square, turning);
+            copy_square<turned_a, multiplies_strips(config)>(a, square, shared);
         else
-            copy_square<turned_b, multiplies_strips(config)>(b, square, turning);
+            copy_square<turned_b, multiplies_strips(config)>(b, square, shared);
         number += gridDim.x;
         if (number < squares) square = find(number);
     }

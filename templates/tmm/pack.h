@@ -41,10 +41,11 @@ struct PackedStrip {
     float* sums = nullptr;
 };
 
-// What `pack` is told: of how many k it packs lines, the counters of those who pack the others, which it sets to 0, and the strips that it
-// multiplies with A and with B.
+// What `pack` is told: of how many k it packs lines, and how many lines it writes, those past K with zeros; the counters of those who pack
+// the others, which it sets to 0; and the strips that it multiplies with A and with B.
 struct PackArgs : GemmArgs {
     i64 depth = 0;
+    i64 lines = 0;
     unsigned* squares = nullptr;
     PackedStrip with_a;
     PackedStrip with_b;
@@ -58,16 +59,23 @@ constexpr int kRows = 4;
 // That an SM should hold, which bounds the registers: 132 SMs then take 512 blocks at once, all that 1023 x 1023 x 1023 needs.
 constexpr int kBlocksPerSm = 4;
 
-// Lines of a strip, in pairs (pack.cuh).
-constexpr int kMostStripLines = 4;
+// Neighbouring k of a row of threads.
+constexpr int kOfRow = kTile / kRows;
+// Lines of a strip: each row of threads brings one. A square's k of them, and those that may be left beyond it.
+constexpr int kMostStripLines = kRows;
+constexpr int kFewOfLine = kTile + kRows;
 constexpr bool multiplies_strips(const KernelConfig& c) {
     return c.trim != 0;
 }
+// Squares along K. The last takes along as many k beyond as it has rows of threads: a square of its own would cost them a second round.
+constexpr i64 squares_along_k(i64 k) {
+    return k <= kTile ? (k > 0 ? 1 : 0) : (k - kRows + kTile - 1) / kTile;
+}
 // Parts of each of a strip's sums: of a square each row of threads adds up its own k.
 constexpr i64 strip_parts(i64 k) {
-    return (k + kTile - 1) / kTile * kRows;
+    return squares_along_k(k) * kRows;
 }
-constexpr int kLongestStripChain = kTile / kRows;
+constexpr int kLongestStripChain = kOfRow + 1;
 constexpr i64 strip_elements(i64 lines, i64 outer, i64 k, i64 batch) {
     return batch * strip_parts(k) * lines * workspace_ld(outer);
 }
@@ -94,7 +102,7 @@ constexpr bool can_pack(int threads) {
 }
 constexpr i64 kCounterBytes = kMostPackers * static_cast<i64>(sizeof(unsigned));
 
-// Lines of a packed operand: those past K are zeros, so that none of a tile's needs a check.
+// Lines of a packed operand: those past K are zeros, so that none of a tile's needs a check. Tiles that TMA brings do not meet them.
 constexpr i64 packed_depth(i64 k) {
     return (k + kTile - 1) / kTile * kTile;
 }
@@ -128,11 +136,13 @@ constexpr int threads(const KernelConfig&) {
 }
 // One element more a row, so that columns are read from different banks.
 constexpr int kSquareElements = kTile * (kTile + 1);
+// Elements that are moved at once where they are aligned.
+constexpr int kVector = 4;
 constexpr i64 square_bytes() {
     return shared_tile_bytes<float>(kSquareElements);
 }
-constexpr i64 shared_bytes(const KernelConfig&, const KernelSignature&) {
-    return square_bytes();
+constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature&) {
+    return square_bytes() + (multiplies_strips(c) ? shared_tile_bytes<float>(kMostStripLines * kFewOfLine) : 0);
 }
 
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
@@ -145,7 +155,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
 }
 
 constexpr i64 tiles(i64 outer, i64 k, i64 batch) {
-    return ((outer + kTile - 1) / kTile) * ((k + kTile - 1) / kTile) * batch;
+    return ((outer + kTile - 1) / kTile) * squares_along_k(k) * batch;
 }
 
 // Blocks walk over the tiles, so that the grid's limit does not bound the problem.

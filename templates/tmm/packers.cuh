@@ -125,7 +125,6 @@ private:
     }
 
     // A row's vectors change places with the row's number, so that the same vectors of neighbouring rows meet in no bank.
-    static constexpr int kVector = 4;
     static constexpr int kVectors = kTile / kVector;
     __device__ static int place_of_vector(int row, int vector) { return row * kTile + (vector ^ (row % kVectors)) * kVector; }
 

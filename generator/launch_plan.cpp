@@ -219,7 +219,7 @@ Padding padding(const GemmProblem& problem, const KernelConfig& config) {
     Padding padding;
     const auto add = [&](const pad::Shape& shape, bool turned, ElementType type) {
         if (turned)
-            squares += pack::tiles(shape.rows, shape.columns, problem.batch);
+            squares += pack::tiles(shape.columns, shape.rows, problem.batch);
         else
             pieces += pad::cut(shape.rows, shape.columns * size_of(type) / 2, problem.batch, 0, 0).pieces;
         padding.bytes += pad::padded_bytes(shape.rows, shape.columns, problem.batch, type);

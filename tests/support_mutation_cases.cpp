@@ -324,7 +324,7 @@ const std::map<std::string, std::vector<Case>>& cases() {
            ElementType::f16,
            ElementType::f32},
           {"turn both", kTranspose, kNone, 2, 4, false, with(kWgmmaConfig, &C::pack_ab, 3), {{37, 41, 43}, {5, 70, 3}}},
-          {"pad one, turn one", kNone, kNone, 2, 4, false, with(kWgmmaConfig, &C::pack_ab, 3), {{3, 40, 301}}}}},
+          {"pad one, turn one", kNone, kNone, 2, 4, false, with(kWgmmaConfig, &C::pack_ab, 3), {{3, 40, 301}, {3, 40, 257}}}}},
     };
     return all;
 }

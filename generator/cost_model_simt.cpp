@@ -60,8 +60,10 @@ constexpr double kNorm = 1.25;
 constexpr double kFixed = 0.348;
 constexpr double kPack = 3;
 constexpr double kPackedBytesPerMicrosecond = 3.6e6;
-// How much longer a pack takes that multiplies a strip, too.
+// How much longer a pack takes that multiplies a strip, too; and a place of an SM for each piece of its sums: twice what it took where
+// blocks had eleven of them (65 cubed, batch=500), since it was measured nowhere else.
 constexpr double kPackedStrip = 0.1;
+constexpr double kPieceOfStrip = 3.7;
 // What blocks that pack beside the product take from it, by a few shapes of an H200: 1024 and 2048 cubed, one or both operands packed.
 constexpr double kPackers = 3;
 constexpr double kReduce = 2.45;
@@ -226,6 +228,7 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
         const double packed = batch * ((pack::packs_a(c) ? m * k : 0) + (pack::packs_b(c) ? n * k : 0)) * size_of(p.type_a);
         const double packing = kPack + 2 * packed * share_packed_before(p, c, device) / kPackedBytesPerMicrosecond;
         total += packing * (packed_strips(p, c).any() ? 1 + kPackedStrip : 1);
+        total += kPieceOfStrip * static_cast<double>(pieces_of_strips(p, c)) / (device.sm_count * resident);
         if (pack::packs_beside(c)) total += kPackers;
     }
     if (partials > 0) total += sum_of_parts_estimate(partials);

@@ -67,4 +67,9 @@ int registers_for(const DeviceInfo& device, int threads_on_sm) {
     return std::min(most, device.registers_per_sm / threads_on_sm / unit * unit);
 }
 
+std::int64_t sms_with_room(std::int64_t blocks, const DeviceInfo& device) {
+    const std::int64_t sms = std::max(1, device.sm_count);
+    return (sms - blocks % sms) % sms;
+}
+
 }  // namespace tmm

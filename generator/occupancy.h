@@ -1,4 +1,5 @@
-// How many blocks of a kernel an SM holds at once, from the limits alone: what the driver would say, without a driver.
+// How many blocks of a kernel an SM holds at once, from the limits alone: what the driver would say, without a driver. And how blocks are
+// dealt out to SMs.
 #pragma once
 
 #include <cstdint>
@@ -21,5 +22,8 @@ int registers_for(const DeviceInfo& device, int threads_on_sm);
 
 // Shared memory of which so many blocks fit on an SM, 1 to 32, and no more.
 std::int64_t shared_bytes_for(const DeviceInfo& device, int blocks);
+
+// Of so many blocks, dealt out evenly, how many SMs get one less than the others. So many more make none of them wait.
+std::int64_t sms_with_room(std::int64_t blocks, const DeviceInfo& device);
 
 }  // namespace tmm

@@ -3,10 +3,17 @@
 #include <algorithm>
 
 #include "generator/launch_plan.h"
+#include "generator/occupancy.h"
 #include "tmm/rules.h"
 #include "tmm/strips.h"
 
 namespace tmm {
+namespace {
+
+// That a block takes one after the other, where others would find a place.
+constexpr std::int64_t kMostPieces = 4;
+
+}  // namespace
 
 PackedStrips packed_strips(const GemmProblem& problem, const KernelConfig& config) {
     if (!leaves_strips_to_pack(config) || pack::packs_beside(config)) return {};
@@ -26,15 +33,18 @@ StripSums strip_sums(const GemmProblem& problem, const KernelConfig& config) {
     return {.of_columns = 0, .of_rows = columns, .end = columns + bytes(strips.rows, main.columns)};
 }
 
-int blocks_for_strips(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
-    const PackedStrips strips = packed_strips(problem, config);
-    if (!strips.any()) return 0;
+std::int64_t pieces_of_strips(const GemmProblem& problem, const KernelConfig& config) {
     const Extent main = main_extent(problem, config);
-    const std::int64_t pieces = strips::pieces(strips.columns, strips.rows, main.rows, main.columns).all() * problem.batch;
-    // As many as there are SMs that have a block less than others: a second block on an SM makes the first one slower.
-    const std::int64_t sms = std::max(1, device.sm_count);
-    const std::int64_t spare = (sms - blocks(config, main.rows, main.columns, problem.batch) % sms) % sms;
-    const std::int64_t wanted = std::clamp<std::int64_t>(pieces, 1, spare > 0 ? spare : sms);
+    const PackedStrips strips = packed_strips(problem, config);
+    return strips::pieces(strips.columns, strips.rows, main.rows, main.columns).all() * problem.batch;
+}
+
+int blocks_for_strips(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
+    if (!packed_strips(problem, config).any()) return 0;
+    const Extent main = main_extent(problem, config);
+    const std::int64_t pieces = pieces_of_strips(problem, config);
+    const std::int64_t spare = sms_with_room(blocks(config, main.rows, main.columns, problem.batch), device);
+    const std::int64_t wanted = std::clamp(spare, (pieces + kMostPieces - 1) / kMostPieces, pieces);
     const std::int64_t cluster = cluster_size(config);
     return static_cast<int>((wanted + cluster - 1) / cluster * cluster);
 }

@@ -28,6 +28,9 @@ struct StripSums {
 };
 StripSums strip_sums(const GemmProblem& problem, const KernelConfig& config);
 
+// Pieces of work (tmm/strips.h) of the whole batch; 0 where there is no such strip.
+std::int64_t pieces_of_strips(const GemmProblem& problem, const KernelConfig& config);
+
 // Blocks of the product's grid that add them up, whole clusters.
 int blocks_for_strips(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "generator/launch_plan.h"
+#include "generator/occupancy.h"
 #include "tmm/pack.h"
 #include "tmm/rules.h"
 
@@ -28,9 +29,9 @@ std::int64_t rows_of_squares(const GemmProblem& problem) {
 PackingBeside packing_beside(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
     if (config.family != family::simt || !pack::packs_beside(config)) return {};
     const Extent extent = main_extent(problem, config);
-    const std::int64_t slots = std::int64_t{std::max(1, device.sm_count)} * config.min_blocks;
-    // Places that the last wave leaves. Where it leaves none, all is packed before.
-    const std::int64_t spare = (slots - blocks(config, extent.rows, extent.columns, problem.batch) % slots) % slots;
+    // Where there is none, all is packed before. More packers would push blocks that multiply to SMs that have as many already (392 blocks,
+    // 1792 cubed: 294 instead of 223 us).
+    const std::int64_t spare = sms_with_room(blocks(config, extent.rows, extent.columns, problem.batch), device);
     const auto packers = static_cast<double>(std::min<std::int64_t>(spare, pack::kMostPackers));
     const std::int64_t squares = (pack::packs_a(config) ? pack::tiles(extent.rows, pack::kTile, 1) : 0) +
                                  (pack::packs_b(config) ? pack::tiles(extent.columns, pack::kTile, 1) : 0);

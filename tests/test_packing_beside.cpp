@@ -23,13 +23,17 @@ PackingBeside packing_of(const char* shape, const std::string& changes) {
 
 }  // namespace
 
-TEST_CASE("packers fill the places that the last wave leaves, and no more than a warp can ask") {
-    // 256 tiles in 264 places; 1,024 tiles leave 32 of the fourth wave; 64 leave 200 of the first.
+TEST_CASE("packers go to SMs that have a block less to multiply, and are no more than a warp can ask") {
+    // On 132 SMs 256 tiles leave 8 of the second round; 1,024 tiles 32 of the eighth; 64 leave 68 of the first.
     CHECK(packing_of("2048x2048x2048", ",pack_ab=5").packers == 8);
     CHECK(packing_of("4096x4096x4096", ",pack_ab=5").packers == 32);
     CHECK(packing_of("1024x1024x1024", ",pack_ab=5").packers == 32);
     CHECK(packing_of("2048x2048x2048", ",pack_ab=1").packers == 0);
     CHECK(packing_of("2048x2048x2048", "").packers == 0);
+    // 392 tiles, which leave 136 of 528 places, but 4 of three to an SM: a fourth takes a third longer.
+    const std::string smaller =
+        "family=simt,block_m=128,block_n=64,block_k=32,thread_m=8,thread_n=8,stages=2,async_copy=3,vector_width=4,min_blocks=4,pack_ab=5";
+    CHECK(packing_beside(parse_shape("1792x1792x1792").problem, parse_config(smaller), assumed_device("90")).packers == 4);
 }
 
 TEST_CASE("what packers can't do in time is packed before") {

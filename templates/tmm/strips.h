@@ -42,7 +42,7 @@ constexpr Pieces pieces(int lines_with_a, int lines_with_b, i64 m, i64 n) {
 }
 
 constexpr i64 longest_chain(int threads, i64 k) {
-    const i64 warps = threads / 32;
+    const i64 warps = threads < 32 ? 1 : threads / 32;
     const i64 of_sum = pack::kLongestStripChain + (pack::strip_parts(k) + warps - 1) / warps + warps;
     const i64 of_corner = (k + threads - 1) / threads + 5 + warps;
     return of_sum > of_corner ? of_sum : of_corner;

@@ -372,7 +372,8 @@ std::int64_t longest_rounding_chain(const GemmProblem& problem, const KernelConf
     if (config.family == family::mma) chain = mma::longest_chain(chain);
     if (config.family == family::skinny) chain = skinny::longest_chain(config, chain);
     chain += longest_sum_of_parts(problem, config);
-    if (packed_strips(problem, config).any()) chain = std::max<std::int64_t>(chain, strips::longest_chain(threads(config), problem.k));
+    if (packed_strips(problem, config).any())
+        chain = std::max<std::int64_t>(chain, strips::longest_chain(std::max(1, threads(config) / 32), problem.k));
     for (const EdgeProduct& edge : edge_products(problem, config))
         chain = std::max<std::int64_t>(chain, gemv::longest_chain(edge.config, problem.k));
     return chain;

@@ -41,10 +41,10 @@ constexpr Pieces pieces(int lines_with_a, int lines_with_b, i64 m, i64 n) {
     return {lines_with_a * ((m + kSums - 1) / kSums), lines_with_b * ((n + kSums - 1) / kSums), i64{lines_with_a} * lines_with_b};
 }
 
-constexpr i64 longest_chain(int threads, i64 k) {
-    const i64 warps = threads < 32 ? 1 : threads / 32;
+// Of a block of so many warps.
+constexpr i64 longest_chain(int warps, i64 k) {
     const i64 of_sum = pack::kLongestStripChain + (pack::strip_parts(k) + warps - 1) / warps + warps;
-    const i64 of_corner = (k + threads - 1) / threads + 5 + warps;
+    const i64 of_corner = (k + 32 * warps - 1) / (32 * warps) + 5 + warps;
     return of_sum > of_corner ? of_sum : of_corner;
 }
 

@@ -10,8 +10,8 @@
 namespace tmm {
 namespace {
 
-// That a block takes one after the other, where others would find a place.
-constexpr std::int64_t kMostPieces = 4;
+// Of K, what blocks that multiply take about as long for as others for a piece. As many pieces, one after the other, hold nobody up.
+constexpr std::int64_t kDepthOfPiece = 128;
 
 }  // namespace
 
@@ -44,7 +44,8 @@ int blocks_for_strips(const GemmProblem& problem, const KernelConfig& config, co
     const Extent main = main_extent(problem, config);
     const std::int64_t pieces = pieces_of_strips(problem, config);
     const std::int64_t spare = sms_with_room(blocks(config, main.rows, main.columns, problem.batch), device);
-    const std::int64_t wanted = std::clamp(spare, (pieces + kMostPieces - 1) / kMostPieces, pieces);
+    const std::int64_t most = std::max<std::int64_t>(1, problem.k / kDepthOfPiece);
+    const std::int64_t wanted = std::clamp(spare, (pieces + most - 1) / most, pieces);
     const std::int64_t cluster = cluster_size(config);
     return static_cast<int>((wanted + cluster - 1) / cluster * cluster);
 }

@@ -48,8 +48,10 @@ TEST_CASE("blocks that add strips up leave those that multiply an SM each, where
     CHECK(blocks_of("1025x1025x1025", "block_m=64,block_n=64,min_blocks=4,pack_ab=3") == 8);
     CHECK(blocks_of("513x513x513", "block_m=64,block_n=64,min_blocks=4,pack_ab=3") == 9);
     CHECK(blocks_of("514x513x513", "block_m=64,block_n=64,min_blocks=4,pack_ab=3") == 4 + 2 * 4 + 2);
-    // Of a batch there are many, but none has more than four pieces, one after the other.
-    CHECK(blocks_of("65x65x65 batch=500", "block_m=64,block_n=64,min_blocks=4,pack_ab=3") == 3 * 500 / 4);
+    // More where each would have so many pieces that the others wait for it.
+    CHECK(blocks_of("65x65x65 batch=500", "block_m=64,block_n=64,min_blocks=4,pack_ab=3") == 3 * 500);
+    CHECK(blocks_of("65x65x300 batch=500", "block_m=64,block_n=64,min_blocks=4,pack_ab=3") == 3 * 500 / 2);
+    CHECK(blocks_of("2049x2049x2049", "block_m=128,block_n=128,min_blocks=1,pack_ab=3") == 8);
     // Whole clusters.
     CHECK(blocks_of("513x513x513", "block_m=64,block_n=64,pack_ab=3,split_k=4,cluster=4") % 4 == 0);
 }

@@ -20,6 +20,9 @@ constexpr double kSectorBytes = 32;
 constexpr double kShortPieces = 0.14;
 // Issue slots of a warp: of a load of 16 bytes, with its way through the cache; of an FMA with its conversions; of an addition of sums.
 constexpr double kSlotsOfLoad = 20;
+// Of an element where each lane's lies in a line of its own. By strips of 12 columns of 1100 cubed, and of four of 10000x100x1000, on an
+// H200; as wavefronts of the cache they would be 128.
+constexpr double kSlotsOfScattered = 80;
 // Of 16 bytes that come in two chunks and are shifted into place.
 constexpr double kSlotsOfChunks = 61;
 // So many warps of an SM shift them as fast as it issues.
@@ -53,7 +56,8 @@ LineRead line_of_many(const GemmProblem& p, const KernelConfig& c) {
     const KernelSignature s = signature_of(p);
     return line_read(p, c, gemv::many_along_k(c, s) ? gemv::k_step(c) : c.thread_n, c.swap_ab ? s.align_a : s.align_b);
 }
-// Where few rows run along K; else each of its elements is by itself, of which the model counts as many as an access would bring as one.
+// Where few rows run along K; else each of its elements is by itself, of which, where neighbouring threads read the same ones, the model
+// counts as many as an access would bring as one.
 LineRead line_of_few(const GemmProblem& p, const KernelConfig& c) {
     const KernelSignature s = signature_of(p);
     if (gemv::few_along_k(c, s)) return line_read(p, c, gemv::k_step(c), c.swap_ab ? s.align_b : s.align_a);
@@ -96,7 +100,9 @@ double gemv_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
 
     const double steps = gemv::k_step(c);
     const LineRead line = line_of_many(p, c);
-    const double loading = c.block_m * slots_of(line_of_few(p, c), p, c) + (along_k ? c.thread_n : steps) * slots_of(line, p, c);
+    const bool few_are_scattered = along_k && !gemv::few_along_k(c, s);
+    const double loading = c.block_m * (few_are_scattered ? steps * kSlotsOfScattered : slots_of(line_of_few(p, c), p, c)) +
+                           (along_k ? c.thread_n : steps) * slots_of(line, p, c);
     // Of a warp's lanes that run along K, and of the threads that do.
     const double adding = (along_k ? 10 * sums : 0) + static_cast<double>(c.block_m) * c.block_n / threads * gemv::threads_k(c);
     const double slots = phases * (loading + sums * steps * kSlotsOfFma) + adding * kSlotsOfSum;

@@ -201,19 +201,27 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     const Work work = c.stream_k != 0 ? shared_work(p, c, device) : whole_tiles(all, phases, resident, device);
     const double busiest = work.blocks;
 
-    const double warps_at_once = std::max(1.0, std::min(busiest, resident) * tile.warps);
-    const double issuing = slots(c, tile) * tile.warps / kSchedulers * (1 + kFewWarps * 8 / warps_at_once);
-    const double reading = simt::slice_depth(c) * tile.reads * kClocksOfVector * tile.warps;
+    // A phase of so many blocks on an SM: what its busiest scheduler issues, and what all warps read of shared memory; and a warp's own
+    // way.
+    const auto issuing = [&](double at_once) {
+        const double warps = std::max(1.0, at_once * tile.warps);
+        const double slots_of_scheduler = slots(c, tile) * std::ceil(warps / kSchedulers) * (1 + kFewWarps * 8 / warps);
+        const double reading = simt::slice_depth(c) * tile.reads * kClocksOfVector * warps;
+        return std::max(slots_of_scheduler, reading) / kClocksPerMicrosecond;
+    };
     const double chain = std::max((slots(c, tile) * kChain + simt::slice_depth(c) * kChainOfK) / kClocksPerMicrosecond,
                                   kLoad / std::max(1, c.stages - (c.async_copy != 0 ? 1 : 0)));
-    const double multiplying = (c.stream_k != 0 ? kSharedTiles : 1) *
-                                   std::max(work.phases * std::max(issuing, reading) / kClocksPerMicrosecond, work.phases_in_line * chain) +
-                               kFill * work.fills / resident;
+    const double full = std::min(busiest, resident);
+    // Blocks of the last wave have the SM for themselves, and fill it less.
+    const double last = busiest - (work.fills - 1) * resident;
+    const double products = c.stream_k != 0 ? kSharedTiles * std::max(work.phases * issuing(full) / full, work.phases_in_line * chain)
+                                            : phases * ((work.fills - 1) * std::max(issuing(full), chain) + std::max(issuing(last), chain));
+    const double multiplying = products + kFill * work.fills / resident;
 
     // Clusters that find no place in a wave that seems whole run after it, alone. Of sliced tiles it is known how many blocks an SM holds.
     const double places = resident * device.sm_count;
     const bool left_over = c.slice_k > 1 && c.cluster > 2 && all <= places && all > kClusterPlaces * places;
-    const double alone = left_over ? phases * std::max(issuing / kClocksPerMicrosecond, chain) : 0;
+    const double alone = left_over ? phases * std::max(issuing(1), chain) : 0;
 
     const double partials = c.stream_k != 0          ? 2 * kPartialBytes * work.parts * c.block_m * c.block_n
                             : partial_results(c) > 1 ? 2 * kPartialBytes * partial_results(c) * m * n * batch

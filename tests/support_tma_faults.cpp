@@ -101,7 +101,12 @@ constexpr const char* kStrips =
     "trim="
     "2,overlap=1";
 constexpr const char* kStripsOfBatch = "66x67x129 batch=2";
-constexpr const char* kManyPieces = "833x641x33";
+// 130 tiles leave two of 132 SMs a block less: two blocks of four warps for six pieces.
+constexpr const char* kStripsOfSmallTiles =
+    "family=simt,vector_width=4,boundary=peeled,block_m=32,block_n=16,block_k=32,thread_m=2,thread_n=2,stages=2,async_copy=3,pack_ab=3,"
+    "trim="
+    "2,overlap=1";
+constexpr const char* kManyPieces = "321x209x385";
 constexpr const char* kManyPiecesOfCorner = "836x644x65";
 constexpr const char* kColumnsOfA = "70x132x93 ops=tn align=16 lda=72";
 constexpr const char* kFewBeyondTiles = "70x132x69 ops=tn align=16 lda=72";
@@ -288,7 +293,8 @@ const std::vector<TmaFault>& tma_faults() {
         {"strips: some add up what all warps have yet to add up", "tmm/strips.cuh",
          "// All warps' sums are there.\n        __syncthreads();\n        for", "for", kStrips, kStripsOfBatch, false},
         {"strips: the next piece comes while others read the last", "tmm/strips.cuh",
-         "// All of the piece has been read before the next one comes.\n            __syncthreads();", "", kStrips, kManyPieces, false},
+         "// All of the piece has been read before the next one comes.\n            __syncthreads();", "", kStripsOfSmallTiles, kManyPieces,
+         false},
         {"strips: the corner is added up before all warps have multiplied", "tmm/strips.cuh",
          "// All warps' sums are there.\n        __syncthreads();\n        if", "if", kStrips, kManyPiecesOfCorner, false},
         {"strips: the parts of the last row of threads are left out", "tmm/strips.cuh", "part < parts; part", "part < parts - 1; part",

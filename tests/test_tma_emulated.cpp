@@ -227,14 +227,16 @@ TEST_CASE("strips that are multiplied while their long operand is packed are who
                            Case{"stages=2,pack_ab=3", "72x66x70"},
                            Case{"stages=2,pack_ab=1", "65x68x72 align=16"},
                            Case{"stages=2,pack_ab=2", "68x65x72 ops=tt align=16"},
-                           // Blocks of one warp, of slices, of clusters, and more pieces of work than places for them.
+                           // Slices, clusters, parts of K.
                            Case{"stages=2,pack_ab=3,slice_k=4", "65x66x200"},
                            Case{"stages=2,pack_ab=3,split_k=2,cluster=2", "65x66x200"},
                            Case{"stages=2,pack_ab=3,split_k=3", "65x66x200 beta=1"},
-                           Case{"stages=2,pack_ab=3,min_blocks=2", "770x706x33"},
                        });
     check_right("family=simt,vector_width=4,boundary=exact,block_m=32,block_n=16,block_k=16,thread_m=4,thread_n=4,stages=2,async_copy=3,",
                 {Case{"trim=2,pack_ab=3", "33x17x64"}, Case{"trim=2,pack_ab=1", "64x17x64 align=16 ldb=20"}});
+    // More pieces of work than blocks that add up.
+    check_right("family=simt,vector_width=4,boundary=peeled,block_m=32,block_n=16,block_k=32,thread_m=2,thread_n=2,stages=2,async_copy=3,",
+                {Case{"trim=2,pack_ab=3", "321x209x385"}});
 }
 
 TEST_CASE("the last k are multiplied, however few of a tile, a slice, or a part of K they are") {

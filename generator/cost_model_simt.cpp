@@ -51,6 +51,8 @@ constexpr double kFill = 5.5;
 constexpr double kMemoryBytesPerMicrosecond = 1.1e7;
 // What all bytes' way from and to memory alone would take, and how sharply it bounds the whole from below.
 constexpr double kStreamedBytesPerMicrosecond = 4.4e6;
+// And what all blocks bring of the operands, most of it out of the L2 cache.
+constexpr double kBroughtBytesPerMicrosecond = 7e6;
 constexpr double kStreamNorm = 6;
 // Rows of tiles that are shorter than a line of 128 bytes: how much longer for each piece more.
 constexpr double kShortPieces = 0.376;
@@ -231,7 +233,10 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     const double memory = bytes / kMemoryBytesPerMicrosecond;
     const double streaming = bytes / kStreamedBytesPerMicrosecond;
     const double together = std::pow(std::pow(multiplying + alone, kNorm) + std::pow(memory, kNorm), 1 / kNorm);
-    double total = kFixed + std::pow(std::pow(together, kStreamNorm) + std::pow(streaming, kStreamNorm), 1 / kStreamNorm);
+    const double tiles = std::ceil(static_cast<double>(main.rows) / c.block_m) * std::ceil(static_cast<double>(main.columns) / c.block_n);
+    const double bringing = batch * tiles * (c.block_m + c.block_n) * k * size_of(p.type_a) / kBroughtBytesPerMicrosecond;
+    const double bounded = std::pow(together, kStreamNorm) + std::pow(streaming, kStreamNorm) + std::pow(bringing, kStreamNorm);
+    double total = kFixed + std::pow(bounded, 1 / kStreamNorm);
     if (c.pack_ab != 0) {
         const double packed = batch * ((pack::packs_a(c) ? m * k : 0) + (pack::packs_b(c) ? n * k : 0)) * size_of(p.type_a);
         const double packing = kPack + 2 * packed * share_packed_before(p, c, device) / kPackedBytesPerMicrosecond;

@@ -68,7 +68,7 @@ double workspace_estimate(const GemmProblem& p, const KernelConfig& c, const Dev
         return bytes_of(p.type_a) * static_cast<double>(packed_ld(outer)) * static_cast<double>(pack::packed_depth(p.k));
     };
     const double counters = pack::packs_beside(c) ? static_cast<double>(pack::kCounterBytes) : 0;
-    return counters + parts + static_cast<double>(strip_sums(p, c).end) +
+    return counters + parts + static_cast<double>(strip_sums(p, c, 0).end) +
            batch * (partials + (pack::packs_a(c) ? packed(main.rows) : 0) + (pack::packs_b(c) ? packed(main.columns) : 0)) +
            bytes_of(p.type_a) * static_cast<double>(pack::elements_past_the_last(c, main.rows, main.columns));
 }

@@ -213,30 +213,21 @@ unsigned* counters_of_packers(const LaunchStep& step, const GemmProblem& problem
     return reinterpret_cast<unsigned*>(at(call.workspace, packed * size_of(problem.type_a)));
 }
 
-// Of columns of C that are multiplied while A is packed. The few lines stand behind the product's part of the other operand.
-PackedStrip strip_with_a(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
-    if (step.strips.columns == 0) return {};
-    const bool along_k = problem.op_b == Operation::transpose;
-    const Extent behind{.column0 = step.extent.columns};
-    const StripSums sums = strip_sums(problem, step.plan_config);
-    return {.lines = step.strips.columns,
-            .few = static_cast<const float*>(advanced(call.b, offset_b(problem, behind), problem.type_b)),
-            .line_distance = along_k ? problem.ldb : 1,
-            .k_distance = along_k ? 1 : problem.ldb,
-            .stride = problem.stride_b,
-            .sums = reinterpret_cast<float*>(at(call.workspace, step.strips_offset + sums.of_columns))};
-}
-PackedStrip strip_with_b(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
-    if (step.strips.rows == 0) return {};
-    const bool along_k = problem.op_a == Operation::none;
-    const Extent behind{.row0 = step.extent.rows};
-    const StripSums sums = strip_sums(problem, step.plan_config);
-    return {.lines = step.strips.rows,
-            .few = static_cast<const float*>(advanced(call.a, offset_a(problem, behind), problem.type_a)),
-            .line_distance = along_k ? problem.lda : 1,
-            .k_distance = along_k ? 1 : problem.lda,
-            .stride = problem.stride_a,
-            .sums = reinterpret_cast<float*>(at(call.workspace, step.strips_offset + sums.of_rows))};
+// Of columns of C that are multiplied while A is packed, or of rows, while B is. The few lines stand behind the product's part of the other
+// operand.
+PackedStrip packed_strip(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, bool with_a) {
+    const int lines = with_a ? step.strips.columns : step.strips.rows;
+    if (lines == 0) return {};
+    const bool along_k = with_a ? problem.op_b == Operation::transpose : problem.op_a == Operation::none;
+    const std::int64_t ld = with_a ? problem.ldb : problem.lda;
+    const void* const few = with_a ? advanced(call.b, offset_b(problem, {.column0 = step.extent.columns}), problem.type_b)
+                                   : advanced(call.a, offset_a(problem, {.row0 = step.extent.rows}), problem.type_a);
+    return {.lines = lines,
+            .few = static_cast<const float*>(few),
+            .line_distance = along_k ? ld : 1,
+            .k_distance = along_k ? 1 : ld,
+            .stride = with_a ? problem.stride_b : problem.stride_a,
+            .sums = reinterpret_cast<float*>(at(call.workspace, with_a ? step.strip_sums.of_columns : step.strip_sums.of_rows))};
 }
 
 }  // namespace
@@ -250,8 +241,8 @@ std::size_t bind_pack(const LaunchStep& step, const GemmProblem& problem, const 
         args.depth = i64{step.packing.first_row} * pack::kTile;
         args.squares = counters_of_packers(step, problem, call);
     }
-    args.with_a = strip_with_a(step, problem, call);
-    args.with_b = strip_with_b(step, problem, call);
+    args.with_a = packed_strip(step, problem, call, true);
+    args.with_b = packed_strip(step, problem, call, false);
     return write(args, arguments);
 }
 
@@ -316,8 +307,9 @@ std::size_t bind_simt_tma(const LaunchStep& step, const GemmProblem& problem, co
                         .packed_b = static_cast<float*>(const_cast<void*>(args.b)),
                         .squares = counters_of_packers(step, problem, call)};
     }
-    args.strips = {
-        .blocks = step.blocks_for_strips, .with_a = strip_with_a(step, problem, call), .with_b = strip_with_b(step, problem, call)};
+    args.strips = {.blocks = step.blocks_for_strips,
+                   .with_a = packed_strip(step, problem, call, true),
+                   .with_b = packed_strip(step, problem, call, false)};
     return write(args, arguments);
 }
 

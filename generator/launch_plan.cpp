@@ -269,7 +269,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     const PackingBeside packing = packing_beside(problem, config, device);
     const PackedStrips strips = packed_strips(problem, config);
     const int strip_blocks = blocks_for_strips(problem, config, device);
-    std::int64_t strips_offset = 0;
+    StripSums sums;
     if (config.pack_ab != 0 && config.family == family::wgmma) {
         const KernelConfig copy{.family = family::pad, .min_blocks = pad::kBlocksPerSm, .pack_ab = config.pack_ab};
         const auto [blocks_wanted, bytes] = padding(problem, config);
@@ -285,10 +285,10 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
         plan.steps.back().packing = packing;
         plan.workspace_bytes += pack::workspace_elements(config, m, n, k, batch) * size_of(problem.type_a);
         if (pack::packs_beside(config)) plan.workspace_bytes += pack::kCounterBytes;
-        strips_offset = plan.workspace_bytes;
-        plan.workspace_bytes += strip_sums(problem, config).end;
+        sums = strip_sums(problem, config, plan.workspace_bytes);
+        plan.workspace_bytes = sums.end;
         plan.steps.back().strips = strips;
-        plan.steps.back().strips_offset = strips_offset;
+        plan.steps.back().strip_sums = sums;
     }
     if (config.planes > 1) {
         const PlanesOperands operands = planes_operands(problem, config);
@@ -320,8 +320,8 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     plan.steps.back().line = line;
     plan.steps.back().packing = packing;
     plan.steps.back().strips = strips;
+    plan.steps.back().strip_sums = sums;
     plan.steps.back().blocks_for_strips = strip_blocks;
-    plan.steps.back().strips_offset = strips_offset;
     if (config.family == family::wgmma) {
         plan.steps.back().tensor_maps = wgmma_tensor_maps;
         plan.steps.back().walks = walks(config);

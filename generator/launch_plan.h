@@ -73,9 +73,9 @@ struct LaunchStep {
     // The plan's, of the steps that pack and multiply.
     PackingBeside packing{};
     PackedStrips strips{};
+    StripSums strip_sums{};
+    // Of the grid, its first: they add up strips.
     int blocks_for_strips = 0;
-    // Bytes from the workspace's start to the strips' sums.
-    std::int64_t strips_offset = 0;
     // The plan's.
     KernelConfig plan_config;
     // Writes the kernel's argument struct for one call; returns its size in bytes. Never more than kMaxArgumentBytes. Where alpha
@@ -93,10 +93,6 @@ struct LaunchStep {
 // Of the step's grid, its first: the others wait for what they pack.
 inline int blocks_that_pack(const LaunchStep& step) {
     return step.config.family == family::simt ? step.packing.packers : 0;
-}
-// Of the step's grid, its first: they add up strips.
-inline int blocks_that_add_up(const LaunchStep& step) {
-    return step.config.family == family::simt ? step.blocks_for_strips : 0;
 }
 
 inline constexpr std::size_t kMaxArgumentBytes = 4096;

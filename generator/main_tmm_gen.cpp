@@ -93,7 +93,7 @@ Steps steps_of(const Request& request) {
     }
     const LaunchPlan plan = make_launch_plan(request.shape.problem, request.config, request.device);
     for (const LaunchStep& step : plan.steps)
-        add(step.signature, step.config, step.threads, step.shared_bytes, step.grid, blocks_that_pack(step), blocks_that_add_up(step));
+        add(step.signature, step.config, step.threads, step.shared_bytes, step.grid, blocks_that_pack(step), step.blocks_for_strips);
     result.workspace_bytes = plan.workspace_bytes;
     return result;
 }

@@ -23,14 +23,14 @@ PackedStrips packed_strips(const GemmProblem& problem, const KernelConfig& confi
             .rows = pack::packs_b(config) ? few(problem.m - main.rows) : 0};
 }
 
-StripSums strip_sums(const GemmProblem& problem, const KernelConfig& config) {
+StripSums strip_sums(const GemmProblem& problem, const KernelConfig& config, std::int64_t begin) {
     const Extent main = main_extent(problem, config);
     const PackedStrips strips = packed_strips(problem, config);
     const auto bytes = [&](int lines, std::int64_t outer) {
         return pack::strip_elements(lines, outer, problem.k, problem.batch) * static_cast<std::int64_t>(sizeof(float));
     };
-    const std::int64_t columns = bytes(strips.columns, main.rows);
-    return {.of_columns = 0, .of_rows = columns, .end = columns + bytes(strips.rows, main.columns)};
+    const std::int64_t of_rows = begin + bytes(strips.columns, main.rows);
+    return {.of_columns = begin, .of_rows = of_rows, .end = of_rows + bytes(strips.rows, main.columns)};
 }
 
 std::int64_t pieces_of_strips(const GemmProblem& problem, const KernelConfig& config) {

@@ -20,13 +20,13 @@ struct PackedStrips {
 // Of what the config's tiles leave, where its trim says so.
 PackedStrips packed_strips(const GemmProblem& problem, const KernelConfig& config);
 
-// Where the parts of their sums stand, in bytes from the first of them.
+// Where the parts of their sums stand, in bytes from the workspace's start, and end.
 struct StripSums {
     std::int64_t of_columns = 0;
     std::int64_t of_rows = 0;
     std::int64_t end = 0;
 };
-StripSums strip_sums(const GemmProblem& problem, const KernelConfig& config);
+StripSums strip_sums(const GemmProblem& problem, const KernelConfig& config, std::int64_t begin);
 
 // Pieces of work (tmm/strips.h) of the whole batch; 0 where there is no such strip.
 std::int64_t pieces_of_strips(const GemmProblem& problem, const KernelConfig& config);

@@ -34,7 +34,7 @@ TEST_CASE("a plan has no kernels of their own for strips that pack multiplies") 
     CHECK(plan.steps[0].config.family == family::pack);
     CHECK(plan.steps[1].config.family == family::simt);
     CHECK(plan.steps[1].extent == Extent{.rows = 1024, .columns = 1024});
-    CHECK(plan.steps[1].grid == 256 + blocks_that_add_up(plan.steps[1]));
+    CHECK(plan.steps[1].grid == 256 + plan.steps[1].blocks_for_strips);
     // The packed operands, and of each strip's element four sums of each of 16 squares along K.
     const std::int64_t packed = 2 * 1024 * 1088;
     CHECK(plan.workspace_bytes == 4 * (packed + 2 * 1024 * 16 * 4));
@@ -42,7 +42,7 @@ TEST_CASE("a plan has no kernels of their own for strips that pack multiplies") 
 }
 
 TEST_CASE("blocks that add strips up leave those that multiply an SM each, where the last wave does") {
-    const auto blocks_of = [](const char* shape, const char* changes) { return blocks_that_add_up(plan_of(shape, changes).steps[1]); };
+    const auto blocks_of = [](const char* shape, const char* changes) { return plan_of(shape, changes).steps[1].blocks_for_strips; };
     // 256 tiles on 132 SMs leave 8 places of the second round; 64 leave 68, more than there is work for: 1 + 1 pieces of 128 sums for each
     // 128 of a side, and the corner.
     CHECK(blocks_of("1025x1025x1025", "block_m=64,block_n=64,min_blocks=4,pack_ab=3") == 8);

@@ -36,9 +36,9 @@ struct TensorMapRequest {
     }
 };
 
-// One or two for each matrix that a kernel reads or writes; in place, since running a plan allocates nothing.
+// Up to two for each matrix and way that a kernel reads or writes; in place, since running a plan allocates nothing.
 struct TensorMapRequests {
-    std::array<TensorMapRequest, 6> requests;
+    std::array<TensorMapRequest, 8> requests;
     int count = 0;
 
     // offset: TensorMapRequest::offset.

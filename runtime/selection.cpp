@@ -16,6 +16,7 @@
 #include "generator/launch_plan.h"
 #include "generator/search_choices.h"
 #include "generator/search_space.h"
+#include "generator/search_space_wgmma.h"
 #include "generator/text.h"
 #include "runtime/validate.h"
 #include "tmm/signature.h"
@@ -65,6 +66,7 @@ std::int64_t workspace_bytes(const GemmProblem& problem, const KernelConfig& con
 
 // A winner as it serves the problem: where its tiles divide no other sizes than its own, it looks for edges.
 KernelConfig as_it_serves(const GemmProblem& problem, KernelConfig config) {
+    if (config.family == family::wgmma) return with_wgmma_boundary(config, problem);
     const bool may_look = config.family == family::simt || config.family == family::gemv;
     if (!may_look || config.boundary != boundary::exact) return config;
     const TileOfC tile = tile_of_c(config);

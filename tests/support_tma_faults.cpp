@@ -37,6 +37,10 @@ constexpr const char* kHalvesOfBoxes = "block_m=128,block_n=192,block_k=64,stage
 constexpr const char* kUnevenBoxes = "block_m=64,block_n=88,block_k=64,stages=2";
 constexpr const char* kUnevenColumns = "70x264x90 dtype=bf16 ops=nt align=16 lda=96 ldb=96";
 constexpr const char* kUnevenColumnsOverC = "70x264x90 dtype=bf16 ops=nt align=16 lda=96 ldb=96 beta=1";
+// Rows of both operands run along K, and are few in the last tiles: 20 of 64, and 30 of 80, of which the second of two blocks has none.
+constexpr const char* kPeeled = "family=wgmma,vector_width=8,boundary=peeled,block_m=64,block_n=80,block_k=64,stages=2";
+constexpr const char* kPeeledShares = "family=wgmma,vector_width=8,boundary=peeled,block_m=64,block_n=80,block_k=64,stages=2,multicast_b=2";
+constexpr const char* kFewInLastTiles = "84x110x333 dtype=bf16 ops=nt align=16 lda=336 ldb=336";
 // B is the left operand, whose rows run along N.
 constexpr const char* kFragments = "block_m=64,block_n=64,block_k=32,stages=2,swap_ab=1";
 constexpr const char* kFloatsAlongN = "1400x1400x41 compute=tf32 align=16 lda=44";
@@ -124,14 +128,20 @@ const std::vector<TmaFault>& tma_faults() {
         {"planes are read before they have landed", "tmm/wgmma_planes.cuh", "pipeline.wait_full();", "", kPlanes, kFloats},
         {"the wrong phase is waited for", "tmm/wgmma_pipeline.cuh", "wait_for_phase(full_ + place_.stage, place_.parity)",
          "wait_for_phase(full_ + place_.stage, place_.parity ^ 1)", kPlain, kPaddedRows},
-        {"tiles land where others are still read", "tmm/wgmma_pipeline.cuh", "wait_for_phase(empty_ + place_.stage, place_.parity ^ 1);",
-         "", kPlain, kPaddedRows},
+        {"tiles land where others are still read", "tmm/wgmma_pipeline.cuh",
+         "wait_for_phase(empty_ + place_.stage, place_.parity ^ 1);\n            ptx::mbarrier_arrive_expect_tx",
+         "ptx::mbarrier_arrive_expect_tx", kPlain, kPaddedRows},
         {"a stage is free before it has been read", "tmm/wgmma.cuh",
          "ptx::wgmma_wait_group<1>();\n        if (tile > 0) pipeline.release_previous();",
          "if (tile > 0) pipeline.release_previous();\n        ptx::wgmma_wait_group<1>();", kOneGroup, kPaddedRows, false},
-        {"fewer bytes are waited for than come", "tmm/wgmma_pipeline.cuh",
-         "tile_bytes(left) + tile_bytes(right));\n            const int k", "tile_bytes(left));\n            const int k", kPlain,
+        {"fewer bytes are waited for than come", "tmm/wgmma_pipeline.cuh", " + of_right.count * row_bytes<right>;", ";", kPlain,
          kPaddedRows},
+        {"rows that do not exist are waited for", "tmm/wgmma_pipeline.cuh", "return {existing, of_share",
+         "return {slab_rows(tile), of_share", kPeeled, kFewInLastTiles},
+        {"of an edge tile's rows as many come as of any other's", "tmm/wgmma_pipeline.cuh", "of_share > 0 ? &edge", "of_share > 0 ? &whole",
+         kPeeled, kFewInLastTiles},
+        {"a share that has no rows is brought", "tmm/wgmma_pipeline.cuh", "&edge : nullptr", "&edge : &edge", kPeeledShares,
+         kFewInLastTiles},
         {"sums are read before they are there", "tmm/wgmma.cuh", "ptx::wgmma_wait_group<0>();\n#pragma unroll", "\n#pragma unroll", kPlain,
          kPaddedRows, false},
         {"short sums are read before they are there", "tmm/wgmma_planes.cuh", "ptx::wgmma_wait_group<1>();", "", kPlanes, kFloats, false},

@@ -204,6 +204,23 @@ TEST_CASE("a row too many is offered to be trimmed, where no operand is padded")
               .find("not trimmed") != std::string::npos);
 }
 
+TEST_CASE("edge tiles are peeled where rows along K are missing in them, more than a few") {
+    const auto mode_of = [](const char* shape, const char* changes) {
+        const KernelConfig config =
+            parse_config(std::string("family=wgmma,block_k=64,stages=2,vector_width=8,boundary=hardware,block_m=64,block_n=80") + changes);
+        return with_wgmma_boundary(config, parse_shape(std::string(shape) + " dtype=bf16").problem).boundary;
+    };
+    CHECK(mode_of("128x160x100 ops=nt", "") == boundary::hardware);
+    CHECK(mode_of("122x160x100 ops=nt", "") == boundary::hardware);
+    CHECK(mode_of("120x160x100 ops=nt", "") == boundary::peeled);
+    CHECK(mode_of("128x150x100 ops=nt", "") == boundary::peeled);
+    CHECK(mode_of("80x128x100 ops=nt", ",swap_ab=1") == boundary::hardware);
+    CHECK(mode_of("128x80x100 ops=nt", ",swap_ab=1") == boundary::peeled);
+    // Rows that run along M or N are as many as K's.
+    CHECK(mode_of("100x160x100 ops=tt", "") == boundary::hardware);
+    CHECK(mode_of("64x100x100 ops=nn", "") == boundary::hardware);
+}
+
 TEST_CASE("tiles that make one column are offered in one order") {
     const DeviceInfo device = assumed_device("90");
     for (const char* text : {"16x28672x8192 dtype=bf16 ops=nt", "28672x16x8192 dtype=bf16 ops=nt", "32000x64x1024 dtype=f16 ops=tt"}) {

@@ -29,7 +29,7 @@ struct Timed {
     Outcome outcome = Outcome::ok;
 };
 
-std::vector<KernelConfig> variants(const std::vector<Timed>& measured) {
+std::vector<KernelConfig> variants(const std::vector<Timed>& measured, const char* shape = "1000x1000x1000") {
     std::vector<Candidate> candidates;
     std::vector<std::optional<Measurement>> results;
     for (const Timed& one : measured) {
@@ -42,7 +42,7 @@ std::vector<KernelConfig> variants(const std::vector<Timed>& measured) {
     // One that has no result yet.
     candidates.emplace_back().config = parse_config(kNaive);
     results.emplace_back();
-    return variants_of_fastest(candidates, results);
+    return variants_of_fastest(parse_shape(shape).problem, candidates, results);
 }
 
 std::multiset<int> orders(const std::vector<KernelConfig>& configs, const char* of) {
@@ -72,6 +72,17 @@ TEST_CASE("where another family is ahead, or simt's failed, nothing is tried") {
     CHECK(variants({{kNaive, 10}, {kWide, 50}}).empty());
     CHECK(variants({{kNaive, 100}, {kWide, 50, Outcome::wrong_result}}).empty());
     CHECK(variants({}).empty());
+}
+
+TEST_CASE("the fastest of wgmma whose last tiles lack rows is tried with the other boundary mode") {
+    constexpr const char* kShape = "80x5120x5120 dtype=bf16 ops=nt";
+    const std::string tile = "family=wgmma,block_m=64,block_n=80,block_k=64,stages=4,vector_width=8,boundary=";
+    const auto tried = [&](const char* mode, const char* shape) { return variants({{tile + mode, 50}}, shape); };
+    REQUIRE(tried("peeled", kShape).size() == 1);
+    CHECK(tried("peeled", kShape).front() == parse_config(tile + "hardware"));
+    CHECK(tried("hardware", kShape) == std::vector<KernelConfig>{parse_config(tile + "peeled")});
+    CHECK(tried("hardware", "128x5120x5120 dtype=bf16 ops=nt").empty());
+    CHECK(variants({{tile + "peeled", 50}, {tile + "hardware", 60}}, kShape).empty());
 }
 
 TEST_CASE("an order that would be another's twin is none of a small thread tile's") {

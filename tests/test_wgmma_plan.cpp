@@ -192,6 +192,56 @@ TEST_CASE("blocks that load a tile together ask for a share of its rows") {
     }
 }
 
+TEST_CASE("with boundary mode peeled an operand's last rows along K have boxes of their own, as high as they are") {
+    struct Expected {
+        const char* shape;
+        const char* changes;
+        // Of the kernel's left and right operand; 0: no such map.
+        int left_rows;
+        int right_rows;
+    };
+    for (const auto& [shape, changes, left_rows, right_rows] : {
+             Expected{"200x328x456 ops=nt", "", 72, 136},
+             Expected{"256x328x456 ops=nt", "", 0, 136},
+             Expected{"200x328x456 ops=nt", ",swap_ab=1", 72, 8},
+             // 328 = 3 * 96 + 40.
+             Expected{"200x328x456 ops=nt", ",multicast_b=2", 72, 40},
+             Expected{"50x328x456 ops=nt", ",multicast_a=2", 50, 136},
+             Expected{"200x328x456 ops=nn", "", 72, 0},
+             Expected{"200x328x456 ops=tt", "", 0, 136},
+             Expected{"200x328x456 ops=tn", "", 0, 0},
+         }) {
+        CAPTURE(shape);
+        CAPTURE(changes);
+        const GemmProblem problem = parse_shape(std::string(shape) + " dtype=bf16").problem;
+        for (const int mode : {boundary::hardware, boundary::peeled}) {
+            KernelConfig config = parse_config(kTile + changes);
+            config.boundary = mode;
+            const Bound plan = bound(problem, config);
+            const auto map_of = [&](const TensorMap& map) {
+                const auto offset = reinterpret_cast<const std::byte*>(&map) - reinterpret_cast<const std::byte*>(&plan.args);
+                return std::find_if(plan.maps.begin(), plan.maps.end(),
+                                    [&](const TensorMapRequest& one) { return one.offset == static_cast<std::size_t>(offset); });
+            };
+            const auto check_edge = [&](const TensorMap& edge, const TensorMap& whole, int rows) {
+                if (mode == boundary::hardware || rows == 0) {
+                    CHECK(map_of(edge) == plan.maps.end());
+                    return;
+                }
+                REQUIRE(map_of(edge) != plan.maps.end());
+                TensorMapRequest request = *map_of(edge);
+                check_limits(request);
+                CHECK(request.box_rows == rows);
+                CHECK(request.address == map_of(whole)->address);
+                CHECK(request.rows == map_of(whole)->rows);
+                CHECK(request.box_columns == map_of(whole)->box_columns);
+            };
+            check_edge(plan.args.left_edge, plan.args.left, left_rows);
+            check_edge(plan.args.right_edge, plan.args.right, right_rows);
+        }
+    }
+}
+
 TEST_CASE("TMA is told whole chunks of C's rows, where they are aligned") {
     struct Expected {
         const char* shape;

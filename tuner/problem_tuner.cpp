@@ -307,7 +307,7 @@ void ProblemTuner::measure_missing(Session& s, std::size_t first, double kept_sh
 void ProblemTuner::measure_variants(Session& s) {
     const std::size_t first = s.candidates.size();
     std::vector<Candidate> variants;
-    for (const KernelConfig& config : variants_of_fastest(s.candidates, s.results))
+    for (const KernelConfig& config : variants_of_fastest(s.problem(), s.candidates, s.results))
         variants.push_back(make_candidate(s.problem(), config, worker_.device(), variants_));
     if (variants.empty()) return;
     add_candidates(s, variants);

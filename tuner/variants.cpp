@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "generator/fma_orders.h"
+#include "generator/search_space_wgmma.h"
 
 namespace tmm {
 namespace {
@@ -17,9 +18,16 @@ bool same_kernel(KernelConfig a, const KernelConfig& b) {
     return a == b;
 }
 
+std::vector<KernelConfig> variants_of(const GemmProblem& problem, KernelConfig config) {
+    if (config.family == family::simt) return with_other_orders(config);
+    if (config.family != family::wgmma || with_wgmma_boundary(config, problem).boundary == boundary::hardware) return {};
+    config.boundary = config.boundary == boundary::peeled ? boundary::hardware : boundary::peeled;
+    return {config};
+}
+
 }  // namespace
 
-std::vector<KernelConfig> variants_of_fastest(const std::vector<Candidate>& candidates,
+std::vector<KernelConfig> variants_of_fastest(const GemmProblem& problem, const std::vector<Candidate>& candidates,
                                               const std::vector<std::optional<Measurement>>& results) {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < results.size(); ++i)
@@ -31,11 +39,11 @@ std::vector<KernelConfig> variants_of_fastest(const std::vector<Candidate>& cand
         if (results[i]->median_us > kNear * results[order.front()]->median_us || fastest.size() == kVaried) break;
         const KernelConfig& config = candidates[i].config;
         const auto taken = [&](const KernelConfig& other) { return same_kernel(other, config); };
-        if (config.family == family::simt && std::none_of(fastest.begin(), fastest.end(), taken)) fastest.push_back(config);
+        if (!variants_of(problem, config).empty() && std::none_of(fastest.begin(), fastest.end(), taken)) fastest.push_back(config);
     }
     std::vector<KernelConfig> variants;
     for (const KernelConfig& config : fastest) {
-        for (const KernelConfig& variant : with_other_orders(config)) {
+        for (const KernelConfig& variant : variants_of(problem, config)) {
             const auto known = [&](const Candidate& candidate) { return candidate.config == variant; };
             const auto taken = [&](const KernelConfig& other) { return other == variant; };
             if (std::none_of(candidates.begin(), candidates.end(), known) && std::none_of(variants.begin(), variants.end(), taken))

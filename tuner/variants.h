@@ -6,13 +6,14 @@
 
 #include "db/measurement.h"
 #include "tmm/config.h"
+#include "tmm/problem.h"
 #include "tuner/candidates.h"
 
 namespace tmm {
 
-// The fastest of simt's candidates, where they come near the fastest of all, with the other orders of their products (tmm::fma_order).
-// results: the candidates', by place. None that is a candidate already.
-std::vector<KernelConfig> variants_of_fastest(const std::vector<Candidate>& candidates,
+// The fastest candidates that come near the fastest of all: of simt with the other orders of their products (tmm::fma_order), of wgmma,
+// where rows are missing, with the other boundary mode. results: the candidates', by place. None that is a candidate already.
+std::vector<KernelConfig> variants_of_fastest(const GemmProblem& problem, const std::vector<Candidate>& candidates,
                                               const std::vector<std::optional<Measurement>>& results);
 
 }  // namespace tmm

@@ -26,7 +26,7 @@ inline constexpr int count = 14;
 namespace boundary {
 inline constexpr int exact = 0;     // no check: sizes are multiples of the tile
 inline constexpr int guarded = 1;   // out-of-range loads give 0, stores are checked; M, N and K each by its own condition
-inline constexpr int peeled = 2;    // inner tiles unchecked, edge tiles guarded
+inline constexpr int peeled = 2;    // inner tiles unchecked, edge tiles guarded; of what TMA brings, edge tiles have boxes of their own
 inline constexpr int hardware = 3;  // TMA fills what is outside with zeros; stores are checked
 inline constexpr int count = 4;
 }  // namespace boundary

@@ -25,6 +25,9 @@ struct WorkItem {
     // The tile's first row of the left operand, and column of the right one.
     int left0;
     int right0;
+    // How many of the tile's rows of the left operand, and columns of the right one, exist.
+    int rows_left;
+    int columns_right;
     int batch;
     int split;
     // The part of K, and how many tiles of block_k it makes.
@@ -62,6 +65,12 @@ __device__ inline WorkItem work_item(const WgmmaArgs& args, unsigned index, unsi
     WorkItem item;
     item.left0 = static_cast<int>(tile_left) * config.block_m;
     item.right0 = static_cast<int>(tile_right) * config.block_n;
+    const auto existing = [](i64 extent, int begin, int size) {
+        const int rest = static_cast<int>(extent) - begin;
+        return rest >= size ? size : rest > 0 ? rest : 0;
+    };
+    item.rows_left = existing(config.swap_ab ? args.n : args.m, item.left0, config.block_m);
+    item.columns_right = existing(config.swap_ab ? args.m : args.n, item.right0, config.block_n);
     item.batch = static_cast<int>(batch);
     item.split = config.split_k == 1 ? 0 : static_cast<int>((rest - batch * parts) * config.cluster + rank % config.cluster);
     item.k_begin = static_cast<int>(static_cast<unsigned>(item.split) * static_cast<unsigned>(args.k_per_split));
@@ -105,6 +114,7 @@ public:
 
     // The block's place in its cluster.
     __device__ unsigned rank() const { return rank_; }
+    __device__ const WorkItem& first() const { return first_; }
 
 private:
     const WgmmaArgs& args_;
@@ -131,21 +141,18 @@ public:
         ptx::fence_mbarrier_init();
     }
 
-    // By one thread of the producer. maps: of the kernel's left and right operand.
+    // By one thread of the producer.
     __device__ void produce(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
-        for (int tile = 0; tile < item.tiles; ++tile) {
-            // A fresh barrier counts as if its phase before had ended.
-            wait_for_phase(empty_ + place_.stage, place_.parity ^ 1);
-            ptx::mbarrier_arrive_expect_tx(full_ + place_.stage, tile_bytes(left) + tile_bytes(right));
-            const int k = item.k_begin + tile * config.block_k;
-            const int batch_left = args.stride(config.swap_ab != 0) != 0 ? item.batch : 0;
-            const int batch_right = args.stride(config.swap_ab == 0) != 0 ? item.batch : 0;
-            load<left, config.multicast_a>(left_tile_of(place_.stage), &args.left, item.left0, rows_of_left(args), k,
-                                           batch_left * left.planes, place_along_right(config, rank), sharers_of_left(config, rank));
-            load<right, config.multicast_b>(right_tile_of(place_.stage), &args.right, item.right0, columns_of_right(args), k,
-                                            batch_right * right.planes, place_along_left(config, rank), sharers_of_right(config, rank));
-            place_.advance();
-        }
+        if (is_inner(item))
+            bring(args, item, rank, {slab_rows(left), &args.left}, {slab_rows(right), &args.right});
+        else
+            bring(args, item, rank, rows_of_left(args, item, rank), rows_of_right(args, item, rank));
+    }
+    // By one thread, for the block's first item, before the copy engine needs them.
+    __device__ static void prefetch_edges(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
+        if (is_inner(item)) return;
+        if (rows_of_left(args, item, rank).map == &args.left_edge) ptx::prefetch_tensormap(&args.left_edge);
+        if (rows_of_right(args, item, rank).map == &args.right_edge) ptx::prefetch_tensormap(&args.right_edge);
     }
 
     // By the same thread, after the last item: waits until all stages have been read.
@@ -200,12 +207,12 @@ public:
     static constexpr TileLayout right = right_tile(config, signature);
 
     // Where a slab of the left, or right, tile is brought from that is to begin at this row, or column.
-    __device__ static int left_slab(const GemmArgs& args, int outer) { return place_of_slab<left>(outer, rows_of_left(args)); }
-    __device__ static int right_slab(const GemmArgs& args, int outer) { return place_of_slab<right>(outer, columns_of_right(args)); }
+    __device__ static int left_slab(const GemmArgs& args, int outer) { return place_of_slab<left>(outer, extent_left(args)); }
+    __device__ static int right_slab(const GemmArgs& args, int outer) { return place_of_slab<right>(outer, extent_right(args)); }
 
 private:
-    __device__ static i64 rows_of_left(const GemmArgs& args) { return config.swap_ab ? args.n : args.m; }
-    __device__ static i64 columns_of_right(const GemmArgs& args) { return config.swap_ab ? args.m : args.n; }
+    __device__ static i64 extent_left(const GemmArgs& args) { return config.swap_ab ? args.n : args.m; }
+    __device__ static i64 extent_right(const GemmArgs& args) { return config.swap_ab ? args.m : args.n; }
     // A slab that ends with the matrix begins at a multiple of 8 still:
     //
     //     extent = 84:   | slab 0: 0 ... 63 | slab 1: 64 ... 127 |   ----->   0 ... 63 and 24 ... 87
@@ -221,19 +228,67 @@ private:
     __device__ unsigned char* left_tile_of(int stage) const { return tiles_ + stage * (tile_bytes(left) + tile_bytes(right)); }
     __device__ unsigned char* right_tile_of(int stage) const { return left_tile_of(stage) + tile_bytes(left); }
 
+    // Do all of the tile's rows and columns exist, or is it all the same?
+    __device__ static bool is_inner(const WorkItem& item) {
+        return config.boundary != boundary::peeled || (item.rows_left == config.block_m && item.columns_right == config.block_n);
+    }
+    // How many rows of a tile's slabs are brought, and by which map this block brings its share of them, if it has any. What stands in the
+    // place of others is multiplied all the same, and goes nowhere.
+    struct Rows {
+        int count;
+        const TensorMap* map;
+    };
+    // existing: of the tile's rows, or columns.
+    template <TileLayout tile, int shares>
+    __device__ static Rows rows_of(const TensorMap& whole, const TensorMap& edge, int existing, unsigned share) {
+        if (!tile.along_k) return {slab_rows(tile), &whole};
+        const int of_share = existing - first_row<tile, shares>(share);
+        return {existing, of_share >= slab_rows(tile) / shares ? &whole : of_share > 0 ? &edge : nullptr};
+    }
+    __device__ static Rows rows_of_left(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
+        return rows_of<left, config.multicast_a>(args.left, args.left_edge, item.rows_left, place_along_right(config, rank));
+    }
+    __device__ static Rows rows_of_right(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
+        return rows_of<right, config.multicast_b>(args.right, args.right_edge, item.columns_right, place_along_left(config, rank));
+    }
+    template <TileLayout tile, int shares>
+    __device__ static int first_row(unsigned share) {
+        return shares > 1 ? static_cast<int>(share) * (slab_rows(tile) / shares) : 0;
+    }
+
+    __device__ void bring(const WgmmaArgs& args, const WorkItem& item, unsigned rank, Rows of_left, Rows of_right) {
+        const int bytes = of_left.count * row_bytes<left> + of_right.count * row_bytes<right>;
+        for (int tile = 0; tile < item.tiles; ++tile) {
+            // A fresh barrier counts as if its phase before had ended.
+            wait_for_phase(empty_ + place_.stage, place_.parity ^ 1);
+            ptx::mbarrier_arrive_expect_tx(full_ + place_.stage, bytes);
+            const int k = item.k_begin + tile * config.block_k;
+            const int batch_left = args.stride(config.swap_ab != 0) != 0 ? item.batch : 0;
+            const int batch_right = args.stride(config.swap_ab == 0) != 0 ? item.batch : 0;
+            load<left, config.multicast_a>(left_tile_of(place_.stage), of_left.map, item.left0, extent_left(args), k,
+                                           batch_left * left.planes, place_along_right(config, rank), sharers_of_left(config, rank));
+            load<right, config.multicast_b>(right_tile_of(place_.stage), of_right.map, item.right0, extent_right(args), k,
+                                            batch_right * right.planes, place_along_left(config, rank), sharers_of_right(config, rank));
+            place_.advance();
+        }
+    }
+    // Of a row of all of a tile's slabs.
+    template <TileLayout tile>
+    static constexpr int row_bytes = tile_bytes(tile) / slab_rows(tile);
+
     // Of a tile that several blocks need, each loads a share of every slab's rows, for all of them.
-    // share: this block's; blocks: a bit for the rank of each.
+    // map: none where it has no share; share: this block's; blocks: a bit for the rank of each.
     template <TileLayout tile, int shares>
     __device__ void load(unsigned char* destination, const TensorMap* map, int outer, i64 extent, int k, int matrix, unsigned share,
                          unsigned blocks) const {
-        constexpr int rows = slab_rows(tile) / shares;
-        const int first_row = shares > 1 ? static_cast<int>(share) * rows : 0;
+        if (!map) return;
+        const int first = first_row<tile, shares>(share);
 #pragma unroll
         for (int slab = 0; slab < tile.planes * slabs(tile); ++slab) {
             const int distance = slab % slabs(tile) * row_elements(tile);
             const int x = tile.along_k ? k + distance : place_of_slab<tile>(outer + distance, extent);
-            const int y = (tile.along_k ? outer : k) + first_row;
-            unsigned char* const to = destination + slab * slab_bytes(tile) + first_row * kRowBytes;
+            const int y = (tile.along_k ? outer : k) + first;
+            unsigned char* const to = destination + slab * slab_bytes(tile) + first * kRowBytes;
             if constexpr (shares > 1)
                 ptx::cp_async_bulk_tensor_3d_multicast(to, map, x, y, matrix + slab / slabs(tile), full_ + place_.stage,
                                                        static_cast<unsigned short>(blocks));

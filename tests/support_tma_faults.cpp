@@ -41,6 +41,9 @@ constexpr const char* kUnevenColumnsOverC = "70x264x90 dtype=bf16 ops=nt align=1
 constexpr const char* kPeeled = "family=wgmma,vector_width=8,boundary=peeled,block_m=64,block_n=80,block_k=64,stages=2";
 constexpr const char* kPeeledShares = "family=wgmma,vector_width=8,boundary=peeled,block_m=64,block_n=80,block_k=64,stages=2,multicast_b=2";
 constexpr const char* kFewInLastTiles = "84x110x333 dtype=bf16 ops=nt align=16 lda=336 ldb=336";
+// Rows of B run along N; of the last tile's three slabs one lies beyond them.
+constexpr const char* kPeeledSlabs = "family=wgmma,vector_width=8,boundary=peeled,block_m=64,block_n=192,block_k=64,stages=2,pack_ab=3";
+constexpr const char* kFewColumnsInLastTile = "70x257x133 dtype=bf16";
 // B is the left operand, whose rows run along N.
 constexpr const char* kFragments = "block_m=64,block_n=64,block_k=32,stages=2,swap_ab=1";
 constexpr const char* kFloatsAlongN = "1400x1400x41 compute=tf32 align=16 lda=44";
@@ -134,13 +137,16 @@ const std::vector<TmaFault>& tma_faults() {
         {"a stage is free before it has been read", "tmm/wgmma.cuh",
          "ptx::wgmma_wait_group<1>();\n        if (tile > 0) pipeline.release_previous();",
          "if (tile > 0) pipeline.release_previous();\n        ptx::wgmma_wait_group<1>();", kOneGroup, kPaddedRows, false},
-        {"fewer bytes are waited for than come", "tmm/wgmma_pipeline.cuh", " + of_right.count * row_bytes<right>;", ";", kPlain,
-         kPaddedRows},
-        {"rows that do not exist are waited for", "tmm/wgmma_pipeline.cuh", "return {existing, of_share",
-         "return {slab_rows(tile), of_share", kPeeled, kFewInLastTiles},
-        {"of an edge tile's rows as many come as of any other's", "tmm/wgmma_pipeline.cuh", "of_share > 0 ? &edge", "of_share > 0 ? &whole",
+        {"fewer bytes are waited for than come", "tmm/wgmma_pipeline.cuh", " + of_right.bytes;", ";", kPlain, kPaddedRows},
+        {"rows that do not exist are waited for", "tmm/wgmma_pipeline.cuh", "{existing * (tile_bytes(tile) / tile.outer)",
+         "{tile_bytes(tile)", kPeeled, kFewInLastTiles},
+        {"slabs that do not exist are waited for", "tmm/wgmma_pipeline.cuh", "{slabs * slab_bytes(tile) * tile.planes", "{tile_bytes(tile)",
+         kPeeledSlabs, kFewColumnsInLastTile},
+        {"slabs that do not exist are brought", "tmm/wgmma_pipeline.cuh", "if (slab % slabs(tile) >= part.slabs) continue;", "",
+         kPeeledSlabs, kFewColumnsInLastTile},
+        {"of an edge tile's rows as many come as of any other's", "tmm/wgmma_pipeline.cuh", "? &whole : &edge", "? &whole : &whole",
          kPeeled, kFewInLastTiles},
-        {"a share that has no rows is brought", "tmm/wgmma_pipeline.cuh", "&edge : nullptr", "&edge : &edge", kPeeledShares,
+        {"a share that has no rows is brought", "tmm/wgmma_pipeline.cuh", "of_share > 0 ? map : nullptr", "map", kPeeledShares,
          kFewInLastTiles},
         {"sums are read before they are there", "tmm/wgmma.cuh", "ptx::wgmma_wait_group<0>();\n#pragma unroll", "\n#pragma unroll", kPlain,
          kPaddedRows, false},

@@ -204,10 +204,10 @@ TEST_CASE("a row too many is offered to be trimmed, where no operand is padded")
               .find("not trimmed") != std::string::npos);
 }
 
-TEST_CASE("edge tiles are peeled where rows along K are missing in them, more than a few") {
-    const auto mode_of = [](const char* shape, const char* changes) {
+TEST_CASE("edge tiles are peeled where boxes lack more than a few rows") {
+    const auto mode_of = [](const char* shape, const std::string& changes, const char* tile = "block_m=64,block_n=80") {
         const KernelConfig config =
-            parse_config(std::string("family=wgmma,block_k=64,stages=2,vector_width=8,boundary=hardware,block_m=64,block_n=80") + changes);
+            parse_config("family=wgmma,block_k=64,stages=2,vector_width=8,boundary=hardware," + std::string(tile) + changes);
         return with_wgmma_boundary(config, parse_shape(std::string(shape) + " dtype=bf16").problem).boundary;
     };
     CHECK(mode_of("128x160x100 ops=nt", "") == boundary::hardware);
@@ -216,9 +216,12 @@ TEST_CASE("edge tiles are peeled where rows along K are missing in them, more th
     CHECK(mode_of("128x150x100 ops=nt", "") == boundary::peeled);
     CHECK(mode_of("80x128x100 ops=nt", ",swap_ab=1") == boundary::hardware);
     CHECK(mode_of("128x80x100 ops=nt", ",swap_ab=1") == boundary::peeled);
-    // Rows that run along M or N are as many as K's.
-    CHECK(mode_of("100x160x100 ops=tt", "") == boundary::hardware);
-    CHECK(mode_of("64x100x100 ops=nn", "") == boundary::hardware);
+    // Of rows along M or N whole slabs are missing, if any, and none where they end with the matrix.
+    CHECK(mode_of("70x160x100 ops=tt", "") == boundary::hardware);
+    CHECK(mode_of("70x160x100 ops=tt", "", "block_m=192,block_n=80,warps_m=3") == boundary::hardware);
+    CHECK(mode_of("70x161x100 ops=tt ldc=161", "", "block_m=192,block_n=80,warps_m=3") == boundary::peeled);
+    CHECK(mode_of("64x130x100 ops=nn ldc=131", "", "block_m=64,block_n=128") == boundary::peeled);
+    CHECK(mode_of("64x200x100 ops=nn ldc=201", "", "block_m=64,block_n=128") == boundary::hardware);
 }
 
 TEST_CASE("tiles that make one column are offered in one order") {

@@ -173,26 +173,26 @@ TEST_CASE("results leave in boxes of every width, and by whole chunks where rows
 
 TEST_CASE("edge tiles bring the rows that exist, by blocks that share them or not, whichever operand has them") {
     check_right(
-        "family=wgmma,vector_width=8,boundary=peeled,block_k=64,stages=2,",
+        "family=wgmma,vector_width=8,boundary=peeled,stages=2,",
         {
-            Case{"block_m=64,block_n=80", "84x110x150 dtype=bf16 ops=nt align=16 lda=152 ldb=152"},
+            Case{"block_k=64,block_m=64,block_n=80", "84x110x150 dtype=bf16 ops=nt align=16 lda=152 ldb=152"},
             // Shares of which some are whole, some in part and some none; tiles of a cluster that lie outside of C; fewer rows than a tile.
-            Case{"block_m=128,block_n=96,multicast_a=2,multicast_b=2", "164x110x150 dtype=bf16 ops=nt align=16 lda=152 ldb=152"},
-            Case{"block_m=64,block_n=64,multicast_a=4", "70x203x70 dtype=f16 ops=nt align=16 lda=72 ldb=72 ldc=208"},
-            Case{"block_m=64,block_n=32,multicast_b=2", "13x50x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
-            Case{"block_m=128,block_n=64,ping_pong=1", "1500x2100x40 dtype=bf16 ops=nt batch=2"},
+            Case{"block_k=64,block_m=128,block_n=96,multicast_a=2,multicast_b=2", "164x110x150 dtype=bf16 ops=nt align=16 lda=152 ldb=152"},
+            Case{"block_k=64,block_m=64,block_n=64,multicast_a=4", "70x203x70 dtype=f16 ops=nt align=16 lda=72 ldb=72 ldc=208"},
+            Case{"block_k=64,block_m=64,block_n=32,multicast_b=2", "13x50x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
+            Case{"block_k=64,block_m=128,block_n=64,ping_pong=1", "1500x2100x40 dtype=bf16 ops=nt batch=2"},
             // One operand alone, C read, rows of C that start anywhere, a transposed product, padded operands, a trimmed product.
-            Case{"block_m=128,block_n=64,warps_m=2", "150x70x70 dtype=bf16 align=16 lda=72 ldb=72"},
-            Case{"block_m=64,block_n=128", "70x150x70 dtype=f16 ops=tt align=16 lda=72 ldb=72 beta=1"},
-            Case{"block_m=64,block_n=88", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=203"},
-            Case{"block_m=128,block_n=40,swap_ab=1", "70x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=208"},
-            Case{"block_m=64,block_n=64,pack_ab=3", "83x91x71 dtype=bf16 ops=nt batch=2"},
-            Case{"block_m=64,block_n=64,trim=1", "65x100x72 dtype=bf16 ops=nt align=16"},
+            Case{"block_k=64,block_m=128,block_n=64,warps_m=2", "150x70x70 dtype=bf16 align=16 lda=72 ldb=72"},
+            Case{"block_k=64,block_m=64,block_n=128", "70x150x70 dtype=f16 ops=tt align=16 lda=72 ldb=72 beta=1"},
+            Case{"block_k=64,block_m=64,block_n=88", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=203"},
+            Case{"block_k=64,block_m=128,block_n=40,swap_ab=1", "70x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=208"},
+            Case{"block_k=64,block_m=64,block_n=64,pack_ab=3", "83x91x71 dtype=bf16 ops=nt batch=2"},
+            Case{"block_k=64,block_m=64,block_n=64,trim=1", "65x100x72 dtype=bf16 ops=nt align=16"},
             // Parts of K, in memory and of a cluster; floats.
-            Case{"block_m=64,block_n=64,split_k=3", "83x91x280 dtype=bf16 ops=nt align=16"},
-            Case{"block_m=64,block_n=64,split_k=4,cluster=2", "83x91x280 dtype=f16 ops=nt align=16"},
-            Case{"block_m=64,block_n=64", "83x91x44 compute=tf32 ops=nt align=16"},
-            Case{"block_m=64,block_n=64,planes=3,promote_k=32", "83x91x70 ops=nt"},
+            Case{"block_k=64,block_m=64,block_n=64,split_k=3", "83x91x280 dtype=bf16 ops=nt align=16"},
+            Case{"block_k=64,block_m=64,block_n=64,split_k=4,cluster=2", "83x91x280 dtype=f16 ops=nt align=16"},
+            Case{"block_k=32,block_m=64,block_n=64", "83x91x44 compute=tf32 ops=nt align=16"},
+            Case{"block_k=64,block_m=64,block_n=64,planes=3,promote_k=32", "83x91x70 ops=nt"},
         });
 }
 

@@ -144,15 +144,15 @@ public:
     // By one thread of the producer.
     __device__ void produce(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
         if (is_inner(item))
-            bring(args, item, rank, {slab_rows(left), &args.left}, {slab_rows(right), &args.right});
+            bring(args, item, rank, all_of<left>(args.left), all_of<right>(args.right));
         else
-            bring(args, item, rank, rows_of_left(args, item, rank), rows_of_right(args, item, rank));
+            bring(args, item, rank, part_of_left(args, item, rank), part_of_right(args, item, rank));
     }
     // By one thread, for the block's first item, before the copy engine needs them.
     __device__ static void prefetch_edges(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
         if (is_inner(item)) return;
-        if (rows_of_left(args, item, rank).map == &args.left_edge) ptx::prefetch_tensormap(&args.left_edge);
-        if (rows_of_right(args, item, rank).map == &args.right_edge) ptx::prefetch_tensormap(&args.right_edge);
+        if (part_of_left(args, item, rank).map == &args.left_edge) ptx::prefetch_tensormap(&args.left_edge);
+        if (part_of_right(args, item, rank).map == &args.right_edge) ptx::prefetch_tensormap(&args.right_edge);
     }
 
     // By the same thread, after the last item: waits until all stages have been read.
@@ -232,32 +232,44 @@ private:
     __device__ static bool is_inner(const WorkItem& item) {
         return config.boundary != boundary::peeled || (item.rows_left == config.block_m && item.columns_right == config.block_n);
     }
-    // How many rows of a tile's slabs are brought, and by which map this block brings its share of them, if it has any. What stands in the
-    // place of others is multiplied all the same, and goes nowhere.
-    struct Rows {
-        int count;
+    // What is brought of a tile: of each slab the rows that exist, or, where rows run along M or N, the slabs that do; and the map that
+    // this block brings its share by, if it has any. What stands in the place of the rest is multiplied all the same, and goes nowhere.
+    struct Part {
+        int bytes;
+        int slabs;
         const TensorMap* map;
     };
-    // existing: of the tile's rows, or columns.
+    template <TileLayout tile>
+    __device__ static Part all_of(const TensorMap& whole) {
+        return {tile_bytes(tile), tmm::wgmma::slabs(tile), &whole};
+    }
+    // existing: rows, or columns, of the tile.
     template <TileLayout tile, int shares>
-    __device__ static Rows rows_of(const TensorMap& whole, const TensorMap& edge, int existing, unsigned share) {
-        if (!tile.along_k) return {slab_rows(tile), &whole};
-        const int of_share = existing - first_row<tile, shares>(share);
-        return {existing, of_share >= slab_rows(tile) / shares ? &whole : of_share > 0 ? &edge : nullptr};
+    __device__ static Part part_of(const TensorMap& whole, const TensorMap& edge, int existing, unsigned share) {
+        if constexpr (tile.along_k) {
+            const int of_share = existing - first_row<tile, shares>(share);
+            const TensorMap* const map = of_share >= slab_rows(tile) / shares ? &whole : &edge;
+            return {existing * (tile_bytes(tile) / tile.outer), tmm::wgmma::slabs(tile), of_share > 0 ? map : nullptr};
+        } else if constexpr (slabs_end_with_matrix(config, signature, tile)) {
+            return all_of<tile>(whole);
+        } else {
+            const int slabs = (existing + row_elements(tile) - 1) / row_elements(tile);
+            return {slabs * slab_bytes(tile) * tile.planes, slabs, &whole};
+        }
     }
-    __device__ static Rows rows_of_left(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
-        return rows_of<left, config.multicast_a>(args.left, args.left_edge, item.rows_left, place_along_right(config, rank));
+    __device__ static Part part_of_left(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
+        return part_of<left, config.multicast_a>(args.left, args.left_edge, item.rows_left, place_along_right(config, rank));
     }
-    __device__ static Rows rows_of_right(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
-        return rows_of<right, config.multicast_b>(args.right, args.right_edge, item.columns_right, place_along_left(config, rank));
+    __device__ static Part part_of_right(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
+        return part_of<right, config.multicast_b>(args.right, args.right_edge, item.columns_right, place_along_left(config, rank));
     }
     template <TileLayout tile, int shares>
     __device__ static int first_row(unsigned share) {
         return shares > 1 ? static_cast<int>(share) * (slab_rows(tile) / shares) : 0;
     }
 
-    __device__ void bring(const WgmmaArgs& args, const WorkItem& item, unsigned rank, Rows of_left, Rows of_right) {
-        const int bytes = of_left.count * row_bytes<left> + of_right.count * row_bytes<right>;
+    __device__ void bring(const WgmmaArgs& args, const WorkItem& item, unsigned rank, Part of_left, Part of_right) {
+        const int bytes = of_left.bytes + of_right.bytes;
         for (int tile = 0; tile < item.tiles; ++tile) {
             // A fresh barrier counts as if its phase before had ended.
             wait_for_phase(empty_ + place_.stage, place_.parity ^ 1);
@@ -265,35 +277,33 @@ private:
             const int k = item.k_begin + tile * config.block_k;
             const int batch_left = args.stride(config.swap_ab != 0) != 0 ? item.batch : 0;
             const int batch_right = args.stride(config.swap_ab == 0) != 0 ? item.batch : 0;
-            load<left, config.multicast_a>(left_tile_of(place_.stage), of_left.map, item.left0, extent_left(args), k,
-                                           batch_left * left.planes, place_along_right(config, rank), sharers_of_left(config, rank));
-            load<right, config.multicast_b>(right_tile_of(place_.stage), of_right.map, item.right0, extent_right(args), k,
+            load<left, config.multicast_a>(left_tile_of(place_.stage), of_left, item.left0, extent_left(args), k, batch_left * left.planes,
+                                           place_along_right(config, rank), sharers_of_left(config, rank));
+            load<right, config.multicast_b>(right_tile_of(place_.stage), of_right, item.right0, extent_right(args), k,
                                             batch_right * right.planes, place_along_left(config, rank), sharers_of_right(config, rank));
             place_.advance();
         }
     }
-    // Of a row of all of a tile's slabs.
-    template <TileLayout tile>
-    static constexpr int row_bytes = tile_bytes(tile) / slab_rows(tile);
 
     // Of a tile that several blocks need, each loads a share of every slab's rows, for all of them.
-    // map: none where it has no share; share: this block's; blocks: a bit for the rank of each.
+    // share: this block's; blocks: a bit for the rank of each.
     template <TileLayout tile, int shares>
-    __device__ void load(unsigned char* destination, const TensorMap* map, int outer, i64 extent, int k, int matrix, unsigned share,
+    __device__ void load(unsigned char* destination, const Part& part, int outer, i64 extent, int k, int matrix, unsigned share,
                          unsigned blocks) const {
-        if (!map) return;
+        if (!part.map) return;
         const int first = first_row<tile, shares>(share);
 #pragma unroll
         for (int slab = 0; slab < tile.planes * slabs(tile); ++slab) {
+            if (slab % slabs(tile) >= part.slabs) continue;
             const int distance = slab % slabs(tile) * row_elements(tile);
             const int x = tile.along_k ? k + distance : place_of_slab<tile>(outer + distance, extent);
             const int y = (tile.along_k ? outer : k) + first;
             unsigned char* const to = destination + slab * slab_bytes(tile) + first * kRowBytes;
             if constexpr (shares > 1)
-                ptx::cp_async_bulk_tensor_3d_multicast(to, map, x, y, matrix + slab / slabs(tile), full_ + place_.stage,
+                ptx::cp_async_bulk_tensor_3d_multicast(to, part.map, x, y, matrix + slab / slabs(tile), full_ + place_.stage,
                                                        static_cast<unsigned short>(blocks));
             else
-                ptx::cp_async_bulk_tensor_3d(to, map, x, y, matrix + slab / slabs(tile), full_ + place_.stage);
+                ptx::cp_async_bulk_tensor_3d(to, part.map, x, y, matrix + slab / slabs(tile), full_ + place_.stage);
         }
     }
 

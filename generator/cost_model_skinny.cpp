@@ -33,6 +33,8 @@ constexpr double kFixed = 0.815;
 // Of a block that no other goes on beside: its first tile and the sums of lanes and slices; and of each byte of a stage.
 constexpr double kFill = 1.82;
 constexpr double kFillOfByte = 1.02e-5;
+// Of the copy engine, for a line of a row that does not exist.
+constexpr double kClocksOfMissingLine = 10;
 constexpr double kPartialBytes = 4;
 constexpr int kAddresses = 24;
 // Where there is room, ptxas takes more.
@@ -71,9 +73,13 @@ double skinny_estimate(const GemmProblem& p, const KernelConfig& c, const Device
     const double latency = kLatency + kLatencyOfByte * skinny::stage_bytes(c);
     const double waiting = busiest * tiles / (at_once * (c.stages - skinny::refill_behind(c))) * latency;
 
+    const double many = c.swap_ab != 0 ? m : n;
+    const double missing = std::ceil(many / c.block_n) * c.block_n - many;
+    const double last_block = tiles * c.block_k / skinny::kLine * missing * kClocksOfMissingLine / kClocksPerMicrosecond;
+
     const double together = std::pow(std::pow(memory, kNorm) + std::pow(multiplying, kNorm) + std::pow(waiting, kNorm), 1 / kNorm);
     const double filling = kFill * waves + kFillOfByte * skinny::stage_bytes(c);
-    return kFixed + filling + together + (partials > 0 ? sum_of_parts_estimate(partials) : 0);
+    return kFixed + filling + std::max(together, last_block) + (partials > 0 ? sum_of_parts_estimate(partials) : 0);
 }
 
 }  // namespace tmm

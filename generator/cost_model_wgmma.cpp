@@ -1,7 +1,6 @@
 #include "generator/cost_model_wgmma.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "generator/cost_model_gemv.h"
@@ -92,16 +91,6 @@ bool a_is_whole_lines(const GemmProblem& p, int planes) {
 }
 bool b_is_whole_lines(const GemmProblem& p, int planes) {
     return is_whole_lines(stored_columns_b(p), p.ldb, p.type_b, planes);
-}
-
-// That clusters of so many blocks, one on an SM, find room on at once: the SMs of a GPC are no multiple of most sizes.
-double sms_for_clusters(int sms, int size) {
-    // Clusters of 1 to 8 blocks on the 132 SMs of an H200 (cudaOccupancyMaxActiveClusters).
-    constexpr std::array<double, 8> places{132, 66, 39, 30, 22, 17, 15, 15};
-    constexpr double sms_there = 132;
-    // Larger ones are refused when they are validated.
-    const int known = std::min(size, static_cast<int>(places.size()));
-    return std::max(1.0, std::floor(places[static_cast<std::size_t>(known - 1)] * sms / sms_there)) * known;
 }
 
 class WgmmaCost {

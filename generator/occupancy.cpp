@@ -2,6 +2,9 @@
 #include "generator/occupancy.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
 
 namespace tmm {
 namespace {
@@ -70,6 +73,15 @@ int registers_for(const DeviceInfo& device, int threads_on_sm) {
 std::int64_t sms_with_room(std::int64_t blocks, const DeviceInfo& device) {
     const std::int64_t sms = std::max(1, device.sm_count);
     return (sms - blocks % sms) % sms;
+}
+
+double sms_for_clusters(int sms, int size, int resident) {
+    // Clusters of 1 to 8 blocks on the 132 SMs of an H200 (cudaOccupancyMaxActiveClusters).
+    constexpr std::array<double, 8> places{132, 66, 39, 30, 22, 17, 15, 15};
+    constexpr double sms_there = 132;
+    // Where SMs hold several blocks, a cluster wants so many SMs. Larger ones are refused when they are validated.
+    const int known = std::clamp((size + resident - 1) / resident, 1, static_cast<int>(places.size()));
+    return std::max(1.0, std::floor(places[static_cast<std::size_t>(known - 1)] * sms / sms_there)) * known;
 }
 
 }  // namespace tmm

@@ -26,4 +26,7 @@ std::int64_t shared_bytes_for(const DeviceInfo& device, int blocks);
 // Of so many blocks, dealt out evenly, how many SMs get one less than the others. So many more make none of them wait.
 std::int64_t sms_with_room(std::int64_t blocks, const DeviceInfo& device);
 
+// SMs that clusters of so many blocks find room on at once, of which an SM holds so many: the SMs of a GPC are no multiple of most sizes.
+double sms_for_clusters(int sms, int size, int resident = 1);
+
 }  // namespace tmm

@@ -124,20 +124,15 @@ TensorMapRequests simt_tensor_maps(const LaunchStep& step, const std::byte* argu
     const KernelConfig& config = step.config;
     TensorMapRequests maps;
     if (args.k == 0) return maps;
-    const auto add = [&](const TensorMap& map, const void* address, i64 outer, bool packed, i64 ld, i64 stride, int block, i64 times) {
-        // What a tile has beyond a packed operand's line is the next one's, or room for it behind the last, and reaches no element of C:
-        // boxes whose columns all exist are faster.
-        const i64 columns = packed ? (outer + block - 1) / block * block : outer;
+    const auto add = [&](const TensorMap& map, const void* address, i64 outer, i64 ld, i64 stride, int block, i64 times) {
         TensorMapRequest operand =
-            operand_request(address, ElementType::f32, {.rows = args.k, .columns = columns, .ld = ld, .stride = stride}, args.batch,
+            operand_request(address, ElementType::f32, {.rows = args.k, .columns = outer, .ld = ld, .stride = stride}, args.batch,
                             {.rows = config.block_k, .columns = block}, times);
         operand.swizzled = false;
         maps.add(operand, offset_within(args, map));
     };
-    add(args.tiles_a, args.a, args.m, pack::packs_a(config), args.lda, args.stride_a, config.block_m,
-        (args.n + config.block_n - 1) / config.block_n);
-    add(args.tiles_b, args.b, args.n, pack::packs_b(config), args.ldb, args.stride_b, config.block_n,
-        (args.m + config.block_m - 1) / config.block_m);
+    add(args.tiles_a, args.a, args.m, args.lda, args.stride_a, config.block_m, (args.n + config.block_n - 1) / config.block_n);
+    add(args.tiles_b, args.b, args.n, args.ldb, args.stride_b, config.block_n, (args.m + config.block_m - 1) / config.block_m);
     return maps;
 }
 

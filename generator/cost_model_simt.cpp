@@ -40,10 +40,11 @@ constexpr double kSlotsOfTmaTile = 250;
 constexpr double kClocksOfVector = 2.27;
 // With few warps: how much longer, with 8 on an SM.
 constexpr double kFewWarps = 0.0209;
-// A warp's own way through a tile's instructions, and through loads from memory.
+// A warp's own way through a tile's instructions, and through loads from memory; of each byte of a stage that TMA brings.
 constexpr double kChain = 1.63;
 constexpr double kChainOfK = 0.239;
 constexpr double kLoad = 0.686;
+constexpr double kLoadOfByte = 3e-5;
 // Blocks that share tiles are at different k at a time, and find less in the caches.
 constexpr double kSharedTiles = 1.04;
 // A wave's first tiles and its results, where no other block of the SM goes on meanwhile.
@@ -68,10 +69,10 @@ constexpr double kPackedStrip = 0.1;
 constexpr double kPieceOfStrip = 3.7;
 // What blocks that pack beside the product take from it, by a few shapes of an H200: 1024 and 2048 cubed, one or both operands packed.
 constexpr double kPackers = 3;
-// Of the places that the last wave leaves free on an SM, those that are taken there and not elsewhere, where packers come and go.
-constexpr double kUneven = 0.5;
 constexpr double kReduce = 2.45;
 constexpr double kReducedBytesPerMicrosecond = 8.18e6;
+// Of the SMs' places those that clusters of more than two blocks can take: an H200's groups of SMs leave some that no whole cluster fits.
+constexpr double kClusterPlaces = 0.945;
 // Each time that a cluster's number of parts doubles; and of a tile's element, that its blocks show each other.
 constexpr double kClusterSum = 0.406;
 constexpr double kClusterElement = 2.34e-4;
@@ -216,14 +217,20 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
         return std::max(slots_of_scheduler, reading) / kClocksPerMicrosecond;
     };
     const double chain = std::max((slots(c, tile) * kChain + simt::slice_depth(c) * kChainOfK) / kClocksPerMicrosecond,
-                                  kLoad / std::max(1, c.stages - (c.async_copy != 0 ? 1 : 0)));
+                                  (kLoad + (tile.by_tma ? kLoadOfByte * 4.0 * c.block_k * (c.block_m + c.block_n) : 0)) /
+                                      std::max(1, c.stages - (c.async_copy != 0 ? 1 : 0)));
     const double full = std::min(busiest, resident);
-    // Blocks of the last wave have the SM for themselves, and fill it less; behind packers, which come and go, some SMs get more of them.
+    // Blocks of the last wave have the SM for themselves, and fill it less; where packers come and go, some SMs get one more.
     const double even = busiest - (work.fills - 1) * resident;
-    const double last = pack::packs_beside(c) && all > device.sm_count ? even + kUneven * (resident - even) : even;
+    const double last = pack::packs_beside(c) && all > device.sm_count ? std::min(resident, even + 1) : even;
     const double products = c.stream_k != 0 ? kSharedTiles * std::max(work.phases * issuing(full) / full, work.phases_in_line * chain)
                                             : phases * ((work.fills - 1) * std::max(issuing(full), chain) + std::max(issuing(last), chain));
     const double multiplying = products + kFill * work.fills / resident;
+
+    // Clusters that find no place in a wave that seems whole run after it, alone. Of sliced tiles it is known how many blocks an SM holds.
+    const double places = resident * device.sm_count;
+    const bool left_over = c.slice_k > 1 && c.cluster > 2 && all <= places && all > kClusterPlaces * places;
+    const double alone = left_over ? phases * std::max(issuing(1), chain) : 0;
 
     const double partials = c.stream_k != 0          ? 2 * kPartialBytes * work.parts * c.block_m * c.block_n
                             : partial_results(c) > 1 ? 2 * kPartialBytes * partial_results(c) * m * n * batch
@@ -232,7 +239,7 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     const double bytes = batch * ((m + n + pieces) * k + m * n) * size_of(p.type_a) + partials;
     const double memory = bytes / kMemoryBytesPerMicrosecond;
     const double streaming = bytes / kStreamedBytesPerMicrosecond;
-    const double together = std::pow(std::pow(multiplying, kNorm) + std::pow(memory, kNorm), 1 / kNorm);
+    const double together = std::pow(std::pow(multiplying + alone, kNorm) + std::pow(memory, kNorm), 1 / kNorm);
     const double tiles = std::ceil(static_cast<double>(main.rows) / c.block_m) * std::ceil(static_cast<double>(main.columns) / c.block_n);
     const double bringing = batch * tiles * (c.block_m + c.block_n) * k * size_of(p.type_a) / kBroughtBytesPerMicrosecond;
     const double bounded = std::pow(together, kStreamNorm) + std::pow(streaming, kStreamNorm) + std::pow(bringing, kStreamNorm);

@@ -164,7 +164,9 @@ private:
                                 ? kLateBox * std::max(0, wgmma::boxes_of_tile(c_, s_) - wgmma::boxes_of_warp(c_, s_))
                                 : 0.0;
         const double boxes = wgmma::stores_boxes(c_, s_) ? kBox * wgmma::boxes_of_tile(c_, s_) : 0.0;
-        return kStore + boxes + shifting + late + pieces_of_results() * bytes_of_results() / (kStoredBytesPerClock * kClocksPerMicrosecond);
+        // Other blocks of the SM multiply meanwhile.
+        return (kStore + boxes + shifting + late) / std::min(resident_, busiest_) +
+               pieces_of_results() * bytes_of_results() / (kStoredBytesPerClock * kClocksPerMicrosecond);
     }
     double arithmetic() const {
         // In turns, results leave while the next tile is multiplied, if that takes as long.

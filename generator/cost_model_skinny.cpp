@@ -33,7 +33,8 @@ constexpr double kFixed = 0.815;
 // Of a block that no other goes on beside: its first tile and the sums of lanes and slices; and of each byte of a stage.
 constexpr double kFill = 1.82;
 constexpr double kFillOfByte = 1.02e-5;
-// Of the copy engine, for a line of a row that does not exist.
+// Of the copy engine, for a line of a row that does not exist: 11008x16x4096 nt in tiles of 84 columns, of which the last lacks 80, takes
+// 74 microseconds, where all else would take 48.
 constexpr double kClocksOfMissingLine = 10;
 constexpr double kPartialBytes = 4;
 constexpr int kAddresses = 24;

@@ -408,8 +408,8 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
 }
 
 // Rows of boxes that do not exist of the operands' last tiles: beyond the matrix's last row, or in slabs that lie beyond its columns. With
-// boundary mode hardware TMA brings zeros in their place, for which it takes some 10 clocks a row instead of 2: 32x6144x4096 nt of bf16 in
-// tiles of 128 x 64 31.2 instead of 16.3 microseconds on an H200. With peeled, edge tiles bring what there is.
+// boundary mode hardware TMA brings zeros in their place, which takes it longer than to fetch rows: 32x6144x4096 nt of bf16 in tiles of
+// 128 x 64 31.2 instead of 16.3 microseconds on an H200. With peeled, edge tiles bring what there is.
 constexpr i64 missing_rows(const KernelConfig& c, const KernelSignature& s, i64 m, i64 n) {
     const auto missing = [&](const TileLayout& tile, i64 extent) {
         if (!tile.along_k && slabs_end_with_matrix(c, s, tile)) return i64{0};

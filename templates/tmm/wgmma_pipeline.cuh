@@ -16,114 +16,10 @@
 
 #include "tmm/ptx.cuh"
 #include "tmm/ring.cuh"
-#include "tmm/wgmma.h"
+#include "tmm/wgmma_edge_tiles.cuh"
+#include "tmm/wgmma_items.cuh"
 
 namespace tmm::wgmma {
-
-// What a block works on: a tile of C, a part of K, a member of the batch. Coordinates of the copy engine have 31 bits, and so have these.
-struct WorkItem {
-    // The tile's first row of the left operand, and column of the right one.
-    int left0;
-    int right0;
-    // How many of the tile's rows of the left operand, and columns of the right one, exist.
-    int rows_left;
-    int columns_right;
-    int batch;
-    int split;
-    // The part of K, and how many tiles of block_k it makes.
-    int k_begin;
-    int tiles;
-};
-
-// How many tiles of block_k part `split` of K makes.
-template <KernelConfig config>
-__device__ inline int tiles_of_part(const GemmArgs& args, int split) {
-    // The last part may begin beyond K, and beyond 31 bits.
-    const auto k = static_cast<unsigned>(args.k);
-    const auto depth = static_cast<unsigned>(args.k_per_split);
-    const unsigned begin = static_cast<unsigned>(split) * depth;
-    const unsigned end = begin + depth < k ? begin + depth : k;
-    return end > begin ? static_cast<int>((end - begin + config.block_k - 1) / config.block_k) : 0;
-}
-
-// So many clusters, or blocks, take a part of K of each tile, most often one.
-template <KernelConfig config>
-__device__ inline unsigned parts_of_k(const GemmArgs& args) {
-    return config.split_k == 1 ? 1 : static_cast<unsigned>(args.split_k) / config.cluster;
-}
-
-// index: of the cluster; rank: the block's place in it.
-template <KernelConfig config>
-__device__ inline WorkItem work_item(const WgmmaArgs& args, unsigned index, unsigned rank) {
-    const unsigned rest = quotient(index, args.grid.tiles);
-    const unsigned parts = parts_of_k<config>(args);
-    const unsigned batch = rest == 0 || config.split_k == 1 ? rest : rest / parts;
-    const TileOfGrid place = tile_of(args.grid, index - rest * args.grid.tiles.number);
-    // A cluster shares tiles or parts of K, not both.
-    const unsigned tile_left = place.row * config.multicast_b + place_along_left(config, rank);
-    const unsigned tile_right = place.column * config.multicast_a + place_along_right(config, rank);
-    WorkItem item;
-    item.left0 = static_cast<int>(tile_left) * config.block_m;
-    item.right0 = static_cast<int>(tile_right) * config.block_n;
-    const auto existing = [](i64 extent, int begin, int size) {
-        const int rest = static_cast<int>(extent) - begin;
-        return rest >= size ? size : rest > 0 ? rest : 0;
-    };
-    item.rows_left = existing(config.swap_ab ? args.n : args.m, item.left0, config.block_m);
-    item.columns_right = existing(config.swap_ab ? args.m : args.n, item.right0, config.block_n);
-    item.batch = static_cast<int>(batch);
-    item.split = config.split_k == 1 ? 0 : static_cast<int>((rest - batch * parts) * config.cluster + rank % config.cluster);
-    item.k_begin = static_cast<int>(static_cast<unsigned>(item.split) * static_cast<unsigned>(args.k_per_split));
-    item.tiles = tiles_of_part<config>(args, item.split);
-    return item;
-}
-
-// The items of this block, in the grid's order. The first is found when this is made, before the block has waited for anything.
-template <KernelConfig config>
-class Items {
-public:
-    __device__ explicit Items(const WgmmaArgs& args)
-        : args_(args),
-          rank_(cluster_size(config) > 1 ? ptx::cluster_ctarank() : 0),
-          index_(blockIdx.x / cluster_size(config)),
-          items_(args.grid.tiles.number * static_cast<unsigned>(args.batch) * parts_of_k<config>(args)),
-          first_(work_item<config>(args, index_, rank_)) {}
-
-    // Calls visit with each.
-    template <class Visit>
-    __device__ void for_each(Visit&& visit) const {
-        for_each_in_turn<1>(0, visit, [](int) {});
-    }
-    // The same where so many take them in turn: visit is called with those of `whose`, and leave_out with how many tiles each other has.
-    template <int takers, class Visit, class LeaveOut>
-    __device__ void for_each_in_turn(int whose, Visit&& visit, LeaveOut&& leave_out) const {
-        const unsigned distance = gridDim.x / cluster_size(config);
-        int taker = 0;
-        WorkItem item = first_;
-        for (unsigned index = index_; index < items_; index += distance) {
-            if (taker == whose) {
-                if (index != index_) item = work_item<config>(args_, index, rank_);
-                visit(item);
-            } else {
-                // Where K is divided, parts differ.
-                leave_out(config.split_k == 1 ? tiles_of_part<config>(args_, 0) : work_item<config>(args_, index, rank_).tiles);
-            }
-            taker = taker + 1 == takers ? 0 : taker + 1;
-        }
-    }
-
-    // The block's place in its cluster.
-    __device__ unsigned rank() const { return rank_; }
-    __device__ const WorkItem& first() const { return first_; }
-
-private:
-    const WgmmaArgs& args_;
-    unsigned rank_;
-    // Of the block's, or its cluster's, first item; and how many all blocks have.
-    unsigned index_;
-    unsigned items_;
-    WorkItem first_;
-};
 
 template <KernelSignature signature, KernelConfig config>
 class Pipeline {
@@ -143,14 +39,14 @@ public:
 
     // By one thread of the producer.
     __device__ void produce(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
-        if (is_inner(item))
+        if (is_inner<config>(item))
             bring(args, item, rank, all_of<left>(args.left), all_of<right>(args.right));
         else
             bring(args, item, rank, part_of_left(args, item, rank), part_of_right(args, item, rank));
     }
     // By one thread, for the block's first item, before the copy engine needs them.
     __device__ static void prefetch_edges(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
-        if (is_inner(item)) return;
+        if (is_inner<config>(item)) return;
         if (part_of_left(args, item, rank).map == &args.left_edge) ptx::prefetch_tensormap(&args.left_edge);
         if (part_of_right(args, item, rank).map == &args.right_edge) ptx::prefetch_tensormap(&args.right_edge);
     }
@@ -228,44 +124,13 @@ private:
     __device__ unsigned char* left_tile_of(int stage) const { return tiles_ + stage * (tile_bytes(left) + tile_bytes(right)); }
     __device__ unsigned char* right_tile_of(int stage) const { return left_tile_of(stage) + tile_bytes(left); }
 
-    // Do all of the tile's rows and columns exist, or is it all the same?
-    __device__ static bool is_inner(const WorkItem& item) {
-        return config.boundary != boundary::peeled || (item.rows_left == config.block_m && item.columns_right == config.block_n);
-    }
-    // What is brought of a tile: of each slab the rows that exist, or, where rows run along M or N, the slabs that do; and the map that
-    // this block brings its share by, if it has any. What stands in the place of the rest is multiplied all the same, and goes nowhere.
-    struct Part {
-        int bytes;
-        int slabs;
-        const TensorMap* map;
-    };
-    template <TileLayout tile>
-    __device__ static Part all_of(const TensorMap& whole) {
-        return {tile_bytes(tile), tmm::wgmma::slabs(tile), &whole};
-    }
-    // existing: rows, or columns, of the tile.
-    template <TileLayout tile, int shares>
-    __device__ static Part part_of(const TensorMap& whole, const TensorMap& edge, int existing, unsigned share) {
-        if constexpr (tile.along_k) {
-            const int of_share = existing - first_row<tile, shares>(share);
-            const TensorMap* const map = of_share >= slab_rows(tile) / shares ? &whole : &edge;
-            return {existing * (tile_bytes(tile) / tile.outer), tmm::wgmma::slabs(tile), of_share > 0 ? map : nullptr};
-        } else if constexpr (slabs_end_with_matrix(config, signature, tile)) {
-            return all_of<tile>(whole);
-        } else {
-            const int slabs = (existing + row_elements(tile) - 1) / row_elements(tile);
-            return {slabs * slab_bytes(tile) * tile.planes, slabs, &whole};
-        }
-    }
     __device__ static Part part_of_left(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
-        return part_of<left, config.multicast_a>(args.left, args.left_edge, item.rows_left, place_along_right(config, rank));
+        return part_of<signature, config, left, config.multicast_a>(args.left, args.left_edge, item.rows_left,
+                                                                    place_along_right(config, rank));
     }
     __device__ static Part part_of_right(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
-        return part_of<right, config.multicast_b>(args.right, args.right_edge, item.columns_right, place_along_left(config, rank));
-    }
-    template <TileLayout tile, int shares>
-    __device__ static int first_row(unsigned share) {
-        return shares > 1 ? static_cast<int>(share) * (slab_rows(tile) / shares) : 0;
+        return part_of<signature, config, right, config.multicast_b>(args.right, args.right_edge, item.columns_right,
+                                                                     place_along_left(config, rank));
     }
 
     __device__ void bring(const WgmmaArgs& args, const WorkItem& item, unsigned rank, Part of_left, Part of_right) {

@@ -75,19 +75,24 @@ double workspace_estimate(const GemmProblem& p, const KernelConfig& c, const Dev
 
 double CostModel::estimate(const KernelConfig& c) const {
     const double time = alone(c);
-    return time + (c.overlap != 0 ? crowding(c, time) : device_.overlaps_kernels() ? kGap : 0);
+    if (c.overlap == 0) return time + (device_.overlaps_kernels() ? kGap : 0);
+    return time + crowding(c, [&] { return time; });
 }
 
 KernelConfig CostModel::with_better_overlap(KernelConfig c) const {
-    c.overlap = device_.overlaps_kernels() && crowding(c, alone(c)) < kGap ? 1 : 0;
+    c.overlap = device_.overlaps_kernels() && crowding(c, [&] { return alone(c); }) < kGap ? 1 : 0;
     return c;
 }
 
 // Blocks that come early take the SMs that are free first: fewer than SMs, they are not spread over all parts of the chip any more, and
 // reading memory takes longer.
-double CostModel::crowding(const KernelConfig& c, double time) const {
+template <class Time>
+double CostModel::crowding(const KernelConfig& c, Time&& time) const {
     constexpr double part_of_memory_time = 0.6;
-    if (c.family == family::simt) return part_of_simt_crowded(c) * time;
+    if (c.family == family::simt) {
+        const double part = part_of_simt_crowded(c);
+        return part > 0 ? part * time() : 0;
+    }
     if (c.family != family::wgmma) return 0;
     // The first kernel splits the operands, by blocks that find less room.
     if (c.planes > 1) return 0.5 * kGap;
@@ -101,21 +106,22 @@ double CostModel::crowding(const KernelConfig& c, double time) const {
     return part_of_memory_time * memory * (1 - all / (std::ceil(all / sms) * sms)) + kGap * parts / kPartsInTheWay;
 }
 
-// SMs that are free first take as many blocks as they have room for, and others none. Where blocks leave room they then stand unevenly;
-// clusters do where the last wave is in part. Of 6,700 pairs of simt's configs, alike but for overlap, the ones that overlap took 1.05
-// times as long with such clusters, and up to 1.4 times with such blocks, behind a kernel that packs; all others 0.98 times.
+// SMs that are free first take as many blocks as they have room for, and others none. Where blocks leave room they then stand unevenly, and
+// so do clusters where the last wave is in part. Of 6,700 pairs of simt's configs, alike but for overlap, the ones that overlap took 1.05
+// times as long with such clusters. With such blocks, in plans of several kernels, they took 1.01 times as long, but up to 1.4 times; all
+// others 0.98 times.
 double CostModel::part_of_simt_crowded(const KernelConfig& c) const {
     constexpr double of_clusters = 0.05;
     constexpr double of_blocks = 0.02;
+    constexpr double nearly_empty = 0.15;
     constexpr double nearly_full = 0.85;
     const Extent main = main_extent(problem_, c);
     const double waves = static_cast<double>(blocks(c, main.rows, main.columns, problem_.batch)) /
                          (static_cast<double>(std::max(1, device_.sm_count)) * std::max(1, c.min_blocks));
     const double last = waves - std::floor(waves);
-    if (c.cluster > 1) return waves > 1 && last > 1 - nearly_full && last < nearly_full ? of_clusters : 0;
-    const bool follows_another = pack::packs_a(c) || pack::packs_b(c) || c.trim != 0;
-    const double of_an_sm = std::ceil(waves * c.min_blocks);
-    return follows_another && of_an_sm < c.min_blocks ? of_blocks : 0;
+    if (c.cluster > 1) return waves > 1 && last > nearly_empty && last < nearly_full ? of_clusters : 0;
+    const bool several_kernels = c.pack_ab != 0 || c.trim != 0;
+    return several_kernels && std::ceil(waves * c.min_blocks) < c.min_blocks ? of_blocks : 0;
 }
 
 double CostModel::alone(const KernelConfig& c) const {

@@ -20,8 +20,9 @@ public:
 private:
     // Without what stands between it and the kernel before.
     double alone(const KernelConfig& config) const;
-    // What overlap costs. time: the config's alone.
-    double crowding(const KernelConfig& config, double time) const;
+    // What overlap costs. time(): the config's alone, where it is needed.
+    template <class Time>
+    double crowding(const KernelConfig& config, Time&& time) const;
     // The same of simt, as a part of its time.
     double part_of_simt_crowded(const KernelConfig& config) const;
 

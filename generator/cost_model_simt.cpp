@@ -227,9 +227,9 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
                                             : phases * ((work.fills - 1) * std::max(issuing(full), chain) + std::max(issuing(last), chain));
     const double multiplying = products + kFill * work.fills / resident;
 
-    // Clusters that find no place in a wave that seems whole run after it, alone. Of sliced tiles it is known how many blocks an SM holds.
-    const double places = resident * device.sm_count;
-    const bool left_over = c.slice_k > 1 && c.cluster > 2 && all <= places && all > kClusterPlaces * places;
+    // Clusters that find no place in what seems one whole wave, since other kernels have some, run after it, alone. Of sliced tiles it is
+    // known how many blocks an SM holds.
+    const bool left_over = c.slice_k > 1 && c.cluster > 2 && work.fills == 1 && all > kClusterPlaces * resident * device.sm_count;
     const double alone = left_over ? phases * std::max(issuing(1), chain) : 0;
 
     const double partials = c.stream_k != 0          ? 2 * kPartialBytes * work.parts * c.block_m * c.block_n

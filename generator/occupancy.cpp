@@ -81,7 +81,8 @@ double sms_for_clusters(int sms, int size, int resident) {
     constexpr double sms_there = 132;
     // Where SMs hold several blocks, a cluster wants so many SMs. Larger ones are refused when they are validated.
     const int known = std::clamp((size + resident - 1) / resident, 1, static_cast<int>(places.size()));
-    return std::max(1.0, std::floor(places[static_cast<std::size_t>(known - 1)] * sms / sms_there)) * known;
+    const double clusters = std::max(1.0, std::floor(places[static_cast<std::size_t>(known - 1)] * sms / sms_there));
+    return std::min<double>(sms, clusters * known);
 }
 
 }  // namespace tmm

@@ -208,7 +208,8 @@ void for_each_wgmma(const GemmProblem& p, const DeviceInfo& device, Visit&& visi
             const Extent main = main_extent(p, config);
             const std::int64_t tiles = blocks(config, main.rows, main.columns, p.batch);
             for (const int split : split_choices(p, device, tiles, config.block_k)) {
-                for (const int cluster : whole_cluster_choices(split, device)) visit(wgmma_split(config, split, cluster));
+                for (const int cluster : whole_cluster_choices(split, device))
+                    visit(with_wgmma_boundary(wgmma_split(config, split, cluster), p));
             }
         }
     };

@@ -102,7 +102,6 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
         // Strips of rows that lie badly take longer than what whole tiles gain: with one of 2049 columns 2047x2049x2051 of bf16 takes
         // 46 instead of 38 microseconds on an H200, where 1025x1024x1024, aligned, takes 5.7 instead of 6.9.
         if (trim != 0 && (planes > 1 || config.pack_ab != 0 || why_not_trimmed(problem, config))) return;
-        config = with_wgmma_boundary(config, problem);
         const KernelSignature signature = main_signature(problem, config);
         const Extent main = main_extent(problem, config);
         const i64 left = swap ? main.columns : main.rows;
@@ -179,11 +178,11 @@ KernelConfig wgmma_split(KernelConfig config, int split, int cluster) {
 }
 
 KernelConfig with_wgmma_boundary(KernelConfig config, const GemmProblem& problem) {
-    // So few cost less than to look for them.
-    constexpr i64 few = 8;
+    // Fewer cost less than to look for them.
+    constexpr i64 worth_it = 8;
     const Extent main = main_extent(problem, config);
-    const bool many = wgmma::missing_rows(config, main_signature(problem, config), main.rows, main.columns) >= few;
-    config.boundary = many ? boundary::peeled : boundary::hardware;
+    const i64 missing = wgmma::missing_rows(config, main_signature(problem, config), main.rows, main.columns);
+    config.boundary = missing >= worth_it ? boundary::peeled : boundary::hardware;
     return config;
 }
 

@@ -15,7 +15,8 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
 // The same tile with K in `split` parts, summed by clusters of `cluster` blocks and, where that leaves several, a second kernel.
 KernelConfig wgmma_split(KernelConfig config, int split, int cluster);
 
-// The same config with the boundary mode that its last tiles want: peeled where they lack more than a few rows (wgmma::missing_rows).
+// The same config with the boundary mode that its last tiles want: peeled where they lack 8 rows or more (wgmma::missing_rows). Its block_m
+// and block_n are not 0.
 KernelConfig with_wgmma_boundary(KernelConfig config, const GemmProblem& problem);
 
 }  // namespace tmm

@@ -36,7 +36,8 @@ struct TensorMapRequest {
     }
 };
 
-// Up to two for each matrix and way that a kernel reads or writes; in place, since running a plan allocates nothing.
+// Up to two for each operand, C as it is read and C as it is written that a kernel reads or writes; in place, since running a plan
+// allocates nothing.
 struct TensorMapRequests {
     std::array<TensorMapRequest, 8> requests;
     int count = 0;

@@ -19,6 +19,7 @@
 #include "generator/search_space_wgmma.h"
 #include "generator/text.h"
 #include "runtime/validate.h"
+#include "tmm/rules.h"
 #include "tmm/signature.h"
 
 namespace tmm {
@@ -65,8 +66,13 @@ std::int64_t workspace_bytes(const GemmProblem& problem, const KernelConfig& con
 }
 
 // A winner as it serves the problem: where its tiles divide no other sizes than its own, it looks for edges.
-KernelConfig as_it_serves(const GemmProblem& problem, KernelConfig config) {
-    if (config.family == family::wgmma) return with_wgmma_boundary(config, problem);
+KernelConfig as_it_serves(const GemmProblem& problem, const GemmProblem& tuned, KernelConfig config) {
+    if (config.family == family::wgmma) {
+        // The mode that won stays where the sizes call for the same one.
+        if (first_violation(config, main_signature(problem, config))) return config;
+        const KernelConfig wanted = with_wgmma_boundary(config, problem);
+        return wanted == with_wgmma_boundary(config, tuned) ? config : wanted;
+    }
     const bool may_look = config.family == family::simt || config.family == family::gemv;
     if (!may_look || config.boundary != boundary::exact) return config;
     const TileOfC tile = tile_of_c(config);
@@ -194,7 +200,7 @@ Winners::NearWinner Winners::nearest_winner(const GemmProblem& problem, std::int
     std::pair<double, bool> best{kNearDoublings, true};
     for (const Tuned& tuned : tuned_) {
         if (!same_operands(tuned.problem, problem) || !may_serve(problem, tuned)) continue;
-        const KernelConfig config = as_it_serves(problem, tuned.winner.config);
+        const KernelConfig config = as_it_serves(problem, tuned.problem, tuned.winner.config);
         KernelSignature its = signature_of(tuned.problem);
         its.compute = signature.compute;
         const std::pair<double, bool> distance{doublings_apart(tuned.problem, problem) + (its == signature ? 0 : kOtherKernelPenalty),

@@ -142,7 +142,7 @@ const std::vector<TmaFault>& tma_faults() {
          "{tile_bytes(tile)", kPeeled, kFewInLastTiles},
         {"slabs that do not exist are waited for", "tmm/wgmma_edge_tiles.cuh", "{reached * slab_bytes(tile) * tile.planes",
          "{tile_bytes(tile)", kPeeledSlabs, kFewColumnsInLastTile},
-        {"slabs that do not exist are brought", "tmm/wgmma_pipeline.cuh", "if (slab % slabs(tile) >= part.slabs) continue;", "",
+        {"slabs that do not exist are brought", "tmm/wgmma_pipeline.cuh", "if (slab % slabs(tile) >= brought.slabs) continue;", "",
          kPeeledSlabs, kFewColumnsInLastTile},
         {"of an edge tile's rows as many come as of any other's", "tmm/wgmma_edge_tiles.cuh", "? &whole : &edge", "? &whole : &whole",
          kPeeled, kFewInLastTiles},

@@ -222,6 +222,16 @@ TEST_CASE("edge tiles are peeled where boxes lack more than a few rows") {
     CHECK(mode_of("70x161x100 ops=tt ldc=161", "", "block_m=192,block_n=80,warps_m=3") == boundary::peeled);
     CHECK(mode_of("64x130x100 ops=nn ldc=131", "", "block_m=64,block_n=128") == boundary::peeled);
     CHECK(mode_of("64x200x100 ops=nn ldc=201", "", "block_m=64,block_n=128") == boundary::hardware);
+    // Parts of sums have no boxes, so that slabs do not end with the matrix; and a cluster may have whole tiles beyond it.
+    CHECK(mode_of("64x130x8192 ops=nn ldb=136 ldc=136", "", "block_m=64,block_n=128") == boundary::hardware);
+    CHECK(mode_of("64x130x8192 ops=nn ldb=136 ldc=136", ",split_k=4", "block_m=64,block_n=128") == boundary::peeled);
+    CHECK(mode_of("192x160x100 ops=nt", "") == boundary::hardware);
+    CHECK(mode_of("192x160x100 ops=nt", ",multicast_b=2") == boundary::peeled);
+    for (const KernelConfig& config :
+         wgmma_of(search_space(parse_shape("64x130x8192 dtype=bf16 ldb=136 ldc=136").problem, assumed_device("90"), Effort::normal))) {
+        CAPTURE(to_text(config));
+        CHECK(with_wgmma_boundary(config, parse_shape("64x130x8192 dtype=bf16 ldb=136 ldc=136").problem) == config);
+    }
 }
 
 TEST_CASE("tiles that make one column are offered in one order") {

@@ -165,6 +165,31 @@ TEST_CASE("a near winner whose tiles divide its own sizes looks for the edges of
     }
 }
 
+TEST_CASE("a near winner of wgmma brings edge tiles as the problem's sizes want it, or as it won where they want the same") {
+    const tmm::DeviceInfo hopper = tmm::assumed_device("90");
+    const std::string tile = "family=wgmma,block_m=64,block_n=128,block_k=64,stages=8,vector_width=8,overlap=1,boundary=";
+    const auto chosen = [&](const std::string& mode, const std::string& tuned, const std::string& asked, const char* damage = "") {
+        tmm::WinnerRow row = winner(tuned, tile + mode);
+        row.device = hopper.name;
+        row.compute_capability = hopper.compute_capability();
+        row.sm_count = hopper.sm_count;
+        if (*damage) row.config.block_m = 0;
+        return tmm::Winners({row}, hopper, {}).select(shape(asked), tmm::kAnyWorkspace);
+    };
+    const std::string whole = "1024 1024 1024 dtype=bf16 ops=nt";
+    const std::string cut = "1000 1024 1024 dtype=bf16 ops=nt";
+    const tmm::Selection peeled = chosen("hardware", whole, cut);
+    REQUIRE(peeled.match == Match::near);
+    CHECK(peeled.config.boundary == tmm::boundary::peeled);
+    const tmm::Selection inner = chosen("peeled", cut, whole);
+    REQUIRE(inner.match == Match::near);
+    CHECK(inner.config.boundary == tmm::boundary::hardware);
+    const tmm::Selection as_it_won = chosen("hardware", cut, "1008 1024 1024 dtype=bf16 ops=nt");
+    REQUIRE(as_it_won.match == Match::near);
+    CHECK(as_it_won.config.boundary == tmm::boundary::hardware);
+    CHECK(chosen("hardware", whole, cut, "block_m").match == Match::predicted);
+}
+
 TEST_CASE("a difference in beta, batch or alignment is near, but less so than a little in the sizes") {
     const std::vector<tmm::WinnerRow> rows{winner("64 64 64", kTiled8), winner("64 64 80 beta=1", kTiled16)};
     CHECK(select({rows[0]}, "64 64 64 beta=1").match == Match::near);

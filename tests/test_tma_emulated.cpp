@@ -193,6 +193,19 @@ TEST_CASE("edge tiles bring the rows that exist, by blocks that share them or no
             Case{"block_k=64,block_m=64,block_n=64,split_k=4,cluster=2", "83x91x280 dtype=f16 ops=nt align=16"},
             Case{"block_k=32,block_m=64,block_n=64", "83x91x44 compute=tf32 ops=nt align=16"},
             Case{"block_k=64,block_m=64,block_n=64,planes=3,promote_k=32", "83x91x70 ops=nt"},
+            // Slabs that lie beyond rows along N, along M, both, shared, of a transposed product, of C that is read, of parts of K; of
+            // floats from registers, of planes.
+            Case{"block_k=64,block_m=64,block_n=192,pack_ab=3", "70x257x133 dtype=bf16"},
+            Case{"block_k=64,block_m=192,block_n=64,warps_m=3,pack_ab=3", "257x70x133 dtype=bf16 ops=tt batch=2"},
+            Case{"block_k=64,block_m=192,block_n=128,warps_m=3,multicast_a=2,multicast_b=2,pack_ab=3",
+                 "201x130x70 dtype=f16 ops=tn ldc=131"},
+            Case{"block_k=64,block_m=128,block_n=64,swap_ab=1", "70x130x70 dtype=bf16 align=16 lda=72 ldb=136 ldc=131"},
+            Case{"block_k=64,block_m=64,block_n=192", "70x257x70 dtype=bf16 align=16 lda=72 ldb=264 ldc=264 beta=1"},
+            Case{"block_k=64,block_m=64,block_n=128,split_k=4", "64x130x560 dtype=bf16 align=16 ldb=136 ldc=136"},
+            Case{"block_k=32,block_m=128,block_n=64,swap_ab=1", "70x161x44 compute=tf32 align=16 ldb=164 ldc=162"},
+            Case{"block_k=64,block_m=64,block_n=192,warps_n=3,planes=2,promote_k=64", "70x257x70"},
+            // An A that all of a batch share.
+            Case{"block_k=64,block_m=64,block_n=80", "84x110x150 dtype=bf16 ops=nt batch=3 align=16 lda=152 ldb=152 stride_a=0"},
         });
 }
 

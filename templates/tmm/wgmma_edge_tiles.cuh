@@ -8,7 +8,7 @@
 //           .    left out     .  .                 .         |                 |  |            |    |  .               .
 //           . . . . . . . . . .  . . . . . . . . . .         +-----------------+  +------------+----+  . . . . . . . . .
 //
-// What stands in the place of the rest is multiplied all the same, and goes nowhere.
+// What shared memory holds in the place of the rest, NaN perhaps, is multiplied all the same, into rows and columns that are not stored.
 #pragma once
 
 #include "tmm/wgmma_items.cuh"
@@ -16,7 +16,7 @@
 namespace tmm::wgmma {
 
 // Of one tile in each phase: bytes that all who share it bring, slabs, and the map that this block brings its share by, if it has any.
-struct Part {
+struct Brought {
     int bytes;
     int slabs;
     const TensorMap* map;
@@ -29,13 +29,13 @@ __device__ inline int first_row(unsigned share) {
 }
 
 template <TileLayout tile>
-__device__ inline Part all_of(const TensorMap& whole) {
+__device__ inline Brought all_of(const TensorMap& whole) {
     return {tile_bytes(tile), slabs(tile), &whole};
 }
 
 // edge: the map of the matrix's last rows, fewer than a box has; existing: rows, or columns, of the tile; share: this block's.
 template <KernelSignature signature, KernelConfig config, TileLayout tile, int shares>
-__device__ inline Part part_of(const TensorMap& whole, const TensorMap& edge, int existing, unsigned share) {
+__device__ inline Brought brought_of(const TensorMap& whole, const TensorMap& edge, int existing, unsigned share) {
     if constexpr (tile.along_k) {
         const int of_share = existing - first_row<tile, shares>(share);
         const TensorMap* const map = of_share >= slab_rows(tile) / shares ? &whole : &edge;
@@ -51,7 +51,7 @@ __device__ inline Part part_of(const TensorMap& whole, const TensorMap& edge, in
 // Do all of the item's rows and columns exist, or is it all the same?
 template <KernelConfig config>
 __device__ inline bool is_inner(const WorkItem& item) {
-    return config.boundary != boundary::peeled || (item.rows_left == config.block_m && item.columns_right == config.block_n);
+    return config.boundary != boundary::peeled || (item.existing_left == config.block_m && item.existing_right == config.block_n);
 }
 
 }  // namespace tmm::wgmma

@@ -12,8 +12,8 @@ struct WorkItem {
     int left0;
     int right0;
     // How many of the tile's rows of the left operand, and columns of the right one, exist.
-    int rows_left;
-    int columns_right;
+    int existing_left;
+    int existing_right;
     int batch;
     int split;
     // The part of K, and how many tiles of block_k it makes.
@@ -52,11 +52,11 @@ __device__ inline WorkItem work_item(const WgmmaArgs& args, unsigned index, unsi
     item.left0 = static_cast<int>(tile_left) * config.block_m;
     item.right0 = static_cast<int>(tile_right) * config.block_n;
     const auto existing = [](i64 extent, int begin, int size) {
-        const int rest = static_cast<int>(extent) - begin;
-        return rest >= size ? size : rest > 0 ? rest : 0;
+        const int from_there = static_cast<int>(extent) - begin;
+        return from_there >= size ? size : from_there > 0 ? from_there : 0;
     };
-    item.rows_left = existing(config.swap_ab ? args.n : args.m, item.left0, config.block_m);
-    item.columns_right = existing(config.swap_ab ? args.m : args.n, item.right0, config.block_n);
+    item.existing_left = existing(config.swap_ab ? args.n : args.m, item.left0, config.block_m);
+    item.existing_right = existing(config.swap_ab ? args.m : args.n, item.right0, config.block_n);
     item.batch = static_cast<int>(batch);
     item.split = config.split_k == 1 ? 0 : static_cast<int>((rest - batch * parts) * config.cluster + rank % config.cluster);
     item.k_begin = static_cast<int>(static_cast<unsigned>(item.split) * static_cast<unsigned>(args.k_per_split));

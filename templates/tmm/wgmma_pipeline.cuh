@@ -16,6 +16,7 @@
 
 #include "tmm/ptx.cuh"
 #include "tmm/ring.cuh"
+#include "tmm/wgmma.h"
 #include "tmm/wgmma_edge_tiles.cuh"
 #include "tmm/wgmma_items.cuh"
 
@@ -42,13 +43,13 @@ public:
         if (is_inner<config>(item))
             bring(args, item, rank, all_of<left>(args.left), all_of<right>(args.right));
         else
-            bring(args, item, rank, part_of_left(args, item, rank), part_of_right(args, item, rank));
+            bring(args, item, rank, brought_of_left(args, item, rank), brought_of_right(args, item, rank));
     }
     // By one thread, for the block's first item, before the copy engine needs them.
     __device__ static void prefetch_edges(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
         if (is_inner<config>(item)) return;
-        if (part_of_left(args, item, rank).map == &args.left_edge) ptx::prefetch_tensormap(&args.left_edge);
-        if (part_of_right(args, item, rank).map == &args.right_edge) ptx::prefetch_tensormap(&args.right_edge);
+        if (brought_of_left(args, item, rank).map == &args.left_edge) ptx::prefetch_tensormap(&args.left_edge);
+        if (brought_of_right(args, item, rank).map == &args.right_edge) ptx::prefetch_tensormap(&args.right_edge);
     }
 
     // By the same thread, after the last item: waits until all stages have been read.
@@ -124,16 +125,16 @@ private:
     __device__ unsigned char* left_tile_of(int stage) const { return tiles_ + stage * (tile_bytes(left) + tile_bytes(right)); }
     __device__ unsigned char* right_tile_of(int stage) const { return left_tile_of(stage) + tile_bytes(left); }
 
-    __device__ static Part part_of_left(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
-        return part_of<signature, config, left, config.multicast_a>(args.left, args.left_edge, item.rows_left,
-                                                                    place_along_right(config, rank));
+    __device__ static Brought brought_of_left(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
+        return brought_of<signature, config, left, config.multicast_a>(args.left, args.left_edge, item.existing_left,
+                                                                       place_along_right(config, rank));
     }
-    __device__ static Part part_of_right(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
-        return part_of<signature, config, right, config.multicast_b>(args.right, args.right_edge, item.columns_right,
-                                                                     place_along_left(config, rank));
+    __device__ static Brought brought_of_right(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
+        return brought_of<signature, config, right, config.multicast_b>(args.right, args.right_edge, item.existing_right,
+                                                                        place_along_left(config, rank));
     }
 
-    __device__ void bring(const WgmmaArgs& args, const WorkItem& item, unsigned rank, Part of_left, Part of_right) {
+    __device__ void bring(const WgmmaArgs& args, const WorkItem& item, unsigned rank, Brought of_left, Brought of_right) {
         const int bytes = of_left.bytes + of_right.bytes;
         for (int tile = 0; tile < item.tiles; ++tile) {
             // A fresh barrier counts as if its phase before had ended.
@@ -153,22 +154,22 @@ private:
     // Of a tile that several blocks need, each loads a share of every slab's rows, for all of them.
     // share: this block's; blocks: a bit for the rank of each.
     template <TileLayout tile, int shares>
-    __device__ void load(unsigned char* destination, const Part& part, int outer, i64 extent, int k, int matrix, unsigned share,
+    __device__ void load(unsigned char* destination, const Brought& brought, int outer, i64 extent, int k, int matrix, unsigned share,
                          unsigned blocks) const {
-        if (!part.map) return;
+        if (!brought.map) return;
         const int first = first_row<tile, shares>(share);
 #pragma unroll
         for (int slab = 0; slab < tile.planes * slabs(tile); ++slab) {
-            if (slab % slabs(tile) >= part.slabs) continue;
+            if (slab % slabs(tile) >= brought.slabs) continue;
             const int distance = slab % slabs(tile) * row_elements(tile);
             const int x = tile.along_k ? k + distance : place_of_slab<tile>(outer + distance, extent);
             const int y = (tile.along_k ? outer : k) + first;
             unsigned char* const to = destination + slab * slab_bytes(tile) + first * kRowBytes;
             if constexpr (shares > 1)
-                ptx::cp_async_bulk_tensor_3d_multicast(to, part.map, x, y, matrix + slab / slabs(tile), full_ + place_.stage,
+                ptx::cp_async_bulk_tensor_3d_multicast(to, brought.map, x, y, matrix + slab / slabs(tile), full_ + place_.stage,
                                                        static_cast<unsigned short>(blocks));
             else
-                ptx::cp_async_bulk_tensor_3d(to, part.map, x, y, matrix + slab / slabs(tile), full_ + place_.stage);
+                ptx::cp_async_bulk_tensor_3d(to, brought.map, x, y, matrix + slab / slabs(tile), full_ + place_.stage);
         }
     }
 

@@ -107,14 +107,15 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
                                        swap ? config.multicast_b : config.multicast_a, swap ? times_right : times_left);
     const TensorMapRequest b = request(args.b, signature.type_b, along_n, n, args.ldb, args.stride_b, swap ? left : right,
                                        swap ? config.multicast_a : config.multicast_b, swap ? times_left : times_right);
-    const auto add_operand = [&](TensorMapRequest operand, const TensorMap& whole, const TensorMap& edge, const wgmma::TileLayout& tile) {
+    const auto add_operand = [&](TensorMapRequest operand, const TensorMap& whole, const TensorMap& edge, const wgmma::TileLayout& tile,
+                                 int sharers) {
         maps.add(operand, offset_within(args, whole));
-        if (config.boundary != boundary::peeled || !tile.along_k) return;
+        if (config.boundary != boundary::peeled || !tile.along_k || sharers > 1) return;
         operand.box_rows = static_cast<int>(operand.rows % operand.box_rows);
         if (operand.box_rows > 0) maps.add(operand, offset_within(args, edge));
     };
-    add_operand(swap ? b : a, args.left, args.left_edge, left);
-    add_operand(swap ? a : b, args.right, args.right_edge, right);
+    add_operand(swap ? b : a, args.left, args.left_edge, left, config.multicast_a);
+    add_operand(swap ? a : b, args.right, args.right_edge, right, config.multicast_b);
     return maps;
 }
 

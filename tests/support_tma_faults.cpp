@@ -37,10 +37,11 @@ constexpr const char* kHalvesOfBoxes = "block_m=128,block_n=192,block_k=64,stage
 constexpr const char* kUnevenBoxes = "block_m=64,block_n=88,block_k=64,stages=2";
 constexpr const char* kUnevenColumns = "70x264x90 dtype=bf16 ops=nt align=16 lda=96 ldb=96";
 constexpr const char* kUnevenColumnsOverC = "70x264x90 dtype=bf16 ops=nt align=16 lda=96 ldb=96 beta=1";
-// Rows of both operands run along K, and are few in the last tiles: 20 of 64, and 30 of 80, of which the second of two blocks has none.
+// Rows of both operands run along K, and are few in the last tiles, 20 of 64 and 30 of 80; in pairs that share the latter a fourth tile
+// lies outside of C.
 constexpr const char* kPeeled = "family=wgmma,vector_width=8,boundary=peeled,block_m=64,block_n=80,block_k=64,stages=2";
-constexpr const char* kPeeledShares = "family=wgmma,vector_width=8,boundary=peeled,block_m=64,block_n=80,block_k=64,stages=2,multicast_b=2";
-constexpr const char* kFewInLastTiles = "84x110x333 dtype=bf16 ops=nt align=16 lda=336 ldb=336";
+constexpr const char* kPeeledPairs = "family=wgmma,vector_width=8,boundary=peeled,block_m=64,block_n=80,block_k=64,stages=2,multicast_b=2";
+constexpr const char* kFewInLastTiles = "148x110x333 dtype=bf16 ops=nt align=16 lda=336 ldb=336";
 // Rows of B run along N; of the last tile's three slabs one lies beyond them.
 constexpr const char* kPeeledSlabs = "family=wgmma,vector_width=8,boundary=peeled,block_m=64,block_n=192,block_k=64,stages=2,pack_ab=3";
 constexpr const char* kFewColumnsInLastTile = "70x257x133 dtype=bf16";
@@ -144,9 +145,11 @@ const std::vector<TmaFault>& tma_faults() {
          "{tile_bytes(tile)", kPeeledSlabs, kFewColumnsInLastTile},
         {"slabs that do not exist are brought", "tmm/wgmma_pipeline.cuh", "if (slab % slabs(tile) >= brought.slabs) continue;", "",
          kPeeledSlabs, kFewColumnsInLastTile},
-        {"of an edge tile's rows as many come as of any other's", "tmm/wgmma_edge_tiles.cuh", "? &whole : &edge", "? &whole : &whole",
+        {"of an edge tile's rows as many come as of any other's", "tmm/wgmma_edge_tiles.cuh", "? &edge : &whole", "? &whole : &whole",
          kPeeled, kFewInLastTiles},
-        {"a share that has no rows is brought", "tmm/wgmma_edge_tiles.cuh", "of_share > 0 ? map : nullptr", "map", kPeeledShares,
+        {"a tile that lies outside of C is brought", "tmm/wgmma_edge_tiles.cuh", "existing > 0 ? map : nullptr", "map", kPeeledPairs,
+         kFewInLastTiles},
+        {"a share that does not exist is not waited for", "tmm/wgmma_edge_tiles.cuh", "sharers > 1 || (", "(", kPeeledPairs,
          kFewInLastTiles},
         {"sums are read before they are there", "tmm/wgmma.cuh", "ptx::wgmma_wait_group<0>();\n#pragma unroll", "\n#pragma unroll", kPlain,
          kPaddedRows, false},

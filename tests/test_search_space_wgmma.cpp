@@ -227,6 +227,9 @@ TEST_CASE("edge tiles are peeled where boxes lack more than a few rows") {
     CHECK(mode_of("64x130x8192 ops=nn ldb=136 ldc=136", ",split_k=4", "block_m=64,block_n=128") == boundary::peeled);
     CHECK(mode_of("192x160x100 ops=nt", "") == boundary::hardware);
     CHECK(mode_of("192x160x100 ops=nt", ",multicast_b=2") == boundary::peeled);
+    // What blocks share comes whole.
+    CHECK(mode_of("128x150x100 ops=nt", ",multicast_b=2") == boundary::hardware);
+    CHECK(mode_of("100x160x100 ops=nt", ",multicast_a=2") == boundary::hardware);
     for (const KernelConfig& config :
          wgmma_of(search_space(parse_shape("64x130x8192 dtype=bf16 ldb=136 ldc=136").problem, assumed_device("90"), Effort::normal))) {
         CAPTURE(to_text(config));

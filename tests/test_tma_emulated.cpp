@@ -171,13 +171,16 @@ TEST_CASE("results leave in boxes of every width, and by whole chunks where rows
         });
 }
 
-TEST_CASE("edge tiles bring the rows that exist, by blocks that share them or not, whichever operand has them") {
+TEST_CASE("edge tiles bring the rows that exist, whichever operand has them, and whole what blocks share") {
     check_right(
         "family=wgmma,vector_width=8,boundary=peeled,stages=2,",
         {
             Case{"block_k=64,block_m=64,block_n=80", "84x110x150 dtype=bf16 ops=nt align=16 lda=152 ldb=152"},
-            // Shares of which some are whole, some in part and some none; tiles of a cluster that lie outside of C; fewer rows than a tile.
+            // Blocks that share one operand or both; tiles of a cluster that lie outside of C; fewer rows than a tile.
             Case{"block_k=64,block_m=128,block_n=96,multicast_a=2,multicast_b=2", "164x110x150 dtype=bf16 ops=nt align=16 lda=152 ldb=152"},
+            Case{"block_k=64,block_m=64,block_n=16,warps_n=2,swap_ab=1,multicast_a=2,multicast_b=2,split_k=3,pack_ab=3",
+                 "1x1x191 dtype=f16 ops=nt batch=3 lda=192 ldb=192 stride_a=0 beta=1"},
+            Case{"block_k=64,block_m=64,block_n=80,multicast_b=2", "148x110x333 dtype=bf16 ops=nt align=16 lda=336 ldb=336"},
             Case{"block_k=64,block_m=64,block_n=64,multicast_a=4", "70x203x70 dtype=f16 ops=nt align=16 lda=72 ldb=72 ldc=208"},
             Case{"block_k=64,block_m=64,block_n=32,multicast_b=2", "13x50x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72"},
             Case{"block_k=64,block_m=128,block_n=64,ping_pong=1", "1500x2100x40 dtype=bf16 ops=nt batch=2"},

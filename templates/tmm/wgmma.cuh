@@ -82,7 +82,7 @@ __device__ void kernel(const WgmmaArgs& args) {
         pipeline.init();
     }
     const Items<config> items(args);
-    if (config.boundary == boundary::peeled && threadIdx.x == 0 && args.k > 0) pipeline.prefetch_edges(args, items.first(), items.rank());
+    if (config.boundary == boundary::peeled && threadIdx.x == 0 && args.k > 0) pipeline.prefetch_edges(args, items.first());
     if constexpr (config.planes > 1) {
         // Blocks of `rescue`, which comes next, most often for nothing, would only be in the way.
         ptx::griddepcontrol_wait();

@@ -23,7 +23,7 @@ struct WgmmaArgs : GemmArgs {
     TensorMap result_rest;
     TensorMap before;
     TensorMap before_rest;
-    // With boundary mode peeled: of an operand's last rows, where they are fewer than a box has.
+    // With boundary mode peeled: of an operand's last rows, where they are fewer than a tile has, and no other block shares them.
     TensorMap left_edge;
     TensorMap right_edge;
     // Where the operands are planes of floats (planes.h): the power of two that each line was divided by in each part of K,
@@ -409,15 +409,17 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
 
 // Rows of boxes that do not exist of the operands' last tiles, or last clusters of them: beyond the matrix's last row, or in slabs that lie
 // beyond its columns. With boundary mode hardware TMA brings zeros in their place, which takes it longer than to fetch rows: 32x6144x4096
-// nt of bf16 in tiles of 128 x 64 31.2 instead of 16.3 microseconds on an H200. With peeled, edge tiles bring what there is.
+// nt of bf16 in tiles of 128 x 64 31.2 instead of 16.3 microseconds on an H200. With peeled, edge tiles bring what there is, of an operand
+// that blocks do not share; others do not count.
 constexpr i64 missing_rows(const KernelConfig& c, const KernelSignature& s, i64 m, i64 n) {
-    const auto missing = [&](const TileLayout& tile, int tiles, i64 extent) {
-        if (!tile.along_k && slabs_end_with_matrix(c, s, tile)) return i64{0};
+    const auto missing = [&](const TileLayout& tile, int sharers, int tiles, i64 extent) {
+        if (sharers > 1 || (!tile.along_k && slabs_end_with_matrix(c, s, tile))) return i64{0};
         const i64 brought = static_cast<i64>(tile.outer) * tiles;
         const i64 beyond = (extent + brought - 1) / brought * brought - extent;
         return tile.along_k ? beyond : beyond / row_elements(tile) * slab_rows(tile);
     };
-    return missing(left_tile(c, s), c.multicast_b, c.swap_ab ? n : m) + missing(right_tile(c, s), c.multicast_a, c.swap_ab ? m : n);
+    return missing(left_tile(c, s), c.multicast_a, c.multicast_b, c.swap_ab ? n : m) +
+           missing(right_tile(c, s), c.multicast_b, c.multicast_a, c.swap_ab ? m : n);
 }
 
 // Tiles of the kernel's left and right operand over all of C, in whole clusters of blocks that load together; and all that blocks do, each

@@ -8,40 +8,35 @@
 //           .    left out     .  .                 .         |                 |  |            |    |  .               .
 //           . . . . . . . . . .  . . . . . . . . . .         +-----------------+  +------------+----+  . . . . . . . . .
 //
-// What shared memory holds in the place of the rest, NaN perhaps, is multiplied all the same, into rows and columns that are not stored.
+// What several blocks share comes whole all the same: a block that waits for no other's share could tell one that it has read a stage
+// before others told it of the stage before. What shared memory holds in the place of the rest, NaN perhaps, is multiplied all the same,
+// into rows and columns that are not stored.
 #pragma once
 
 #include "tmm/wgmma_items.cuh"
 
 namespace tmm::wgmma {
 
-// Of one tile in each phase: bytes that all who share it bring, slabs, and the map that this block brings its share by, if it has any.
+// Of one tile in each phase: bytes, slabs, and the map that they are brought by, if any are.
 struct Brought {
     int bytes;
     int slabs;
     const TensorMap* map;
 };
 
-// Of a tile that `shares` blocks bring a part of each, the first of a slab's rows that are this one's.
-template <TileLayout tile, int shares>
-__device__ inline int first_row(unsigned share) {
-    return shares > 1 ? static_cast<int>(share) * (slab_rows(tile) / shares) : 0;
-}
-
 template <TileLayout tile>
 __device__ inline Brought all_of(const TensorMap& whole) {
     return {tile_bytes(tile), slabs(tile), &whole};
 }
 
-// edge: the map of the matrix's last rows, fewer than a box has; existing: rows, or columns, of the tile; share: this block's.
-template <KernelSignature signature, KernelConfig config, TileLayout tile, int shares>
-__device__ inline Brought brought_of(const TensorMap& whole, const TensorMap& edge, int existing, unsigned share) {
-    if constexpr (tile.along_k) {
-        const int of_share = existing - first_row<tile, shares>(share);
-        const TensorMap* const map = of_share >= slab_rows(tile) / shares ? &whole : &edge;
-        return {existing * (tile_bytes(tile) / tile.outer), slabs(tile), of_share > 0 ? map : nullptr};
-    } else if constexpr (slabs_end_with_matrix(config, signature, tile)) {
+// edge: the map of the matrix's last rows, fewer than a tile has; existing: rows, or columns, of the tile.
+template <KernelSignature signature, KernelConfig config, TileLayout tile, int sharers>
+__device__ inline Brought brought_of(const TensorMap& whole, const TensorMap& edge, int existing) {
+    if constexpr (sharers > 1 || (!tile.along_k && slabs_end_with_matrix(config, signature, tile))) {
         return all_of<tile>(whole);
+    } else if constexpr (tile.along_k) {
+        const TensorMap* const map = existing < tile.outer ? &edge : &whole;
+        return {existing * (tile_bytes(tile) / tile.outer), slabs(tile), existing > 0 ? map : nullptr};
     } else {
         const int reached = (existing + row_elements(tile) - 1) / row_elements(tile);
         return {reached * slab_bytes(tile) * tile.planes, reached, &whole};

@@ -43,13 +43,13 @@ public:
         if (is_inner<config>(item))
             bring(args, item, rank, all_of<left>(args.left), all_of<right>(args.right));
         else
-            bring(args, item, rank, brought_of_left(args, item, rank), brought_of_right(args, item, rank));
+            bring(args, item, rank, brought_of_left(args, item), brought_of_right(args, item));
     }
     // By one thread, for the block's first item, before the copy engine needs them.
-    __device__ static void prefetch_edges(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
+    __device__ static void prefetch_edges(const WgmmaArgs& args, const WorkItem& item) {
         if (is_inner<config>(item)) return;
-        if (brought_of_left(args, item, rank).map == &args.left_edge) ptx::prefetch_tensormap(&args.left_edge);
-        if (brought_of_right(args, item, rank).map == &args.right_edge) ptx::prefetch_tensormap(&args.right_edge);
+        if (brought_of_left(args, item).map == &args.left_edge) ptx::prefetch_tensormap(&args.left_edge);
+        if (brought_of_right(args, item).map == &args.right_edge) ptx::prefetch_tensormap(&args.right_edge);
     }
 
     // By the same thread, after the last item: waits until all stages have been read.
@@ -125,13 +125,11 @@ private:
     __device__ unsigned char* left_tile_of(int stage) const { return tiles_ + stage * (tile_bytes(left) + tile_bytes(right)); }
     __device__ unsigned char* right_tile_of(int stage) const { return left_tile_of(stage) + tile_bytes(left); }
 
-    __device__ static Brought brought_of_left(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
-        return brought_of<signature, config, left, config.multicast_a>(args.left, args.left_edge, item.existing_left,
-                                                                       place_along_right(config, rank));
+    __device__ static Brought brought_of_left(const WgmmaArgs& args, const WorkItem& item) {
+        return brought_of<signature, config, left, config.multicast_a>(args.left, args.left_edge, item.existing_left);
     }
-    __device__ static Brought brought_of_right(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
-        return brought_of<signature, config, right, config.multicast_b>(args.right, args.right_edge, item.existing_right,
-                                                                        place_along_left(config, rank));
+    __device__ static Brought brought_of_right(const WgmmaArgs& args, const WorkItem& item) {
+        return brought_of<signature, config, right, config.multicast_b>(args.right, args.right_edge, item.existing_right);
     }
 
     __device__ void bring(const WgmmaArgs& args, const WorkItem& item, unsigned rank, Brought of_left, Brought of_right) {
@@ -157,7 +155,7 @@ private:
     __device__ void load(unsigned char* destination, const Brought& brought, int outer, i64 extent, int k, int matrix, unsigned share,
                          unsigned blocks) const {
         if (!brought.map) return;
-        const int first = first_row<tile, shares>(share);
+        const int first = shares > 1 ? static_cast<int>(share) * (slab_rows(tile) / shares) : 0;
 #pragma unroll
         for (int slab = 0; slab < tile.planes * slabs(tile); ++slab) {
             if (slab % slabs(tile) >= brought.slabs) continue;

@@ -29,7 +29,8 @@ struct Timed {
     Outcome outcome = Outcome::ok;
 };
 
-std::vector<KernelConfig> variants(const std::vector<Timed>& measured, const char* shape = "1000x1000x1000") {
+std::vector<KernelConfig> variants(const std::vector<Timed>& measured, const char* shape = "1000x1000x1000",
+                                   const std::vector<std::string>& unmeasured = {kNaive}) {
     std::vector<Candidate> candidates;
     std::vector<std::optional<Measurement>> results;
     for (const Timed& one : measured) {
@@ -39,9 +40,11 @@ std::vector<KernelConfig> variants(const std::vector<Timed>& measured, const cha
         measurement.median_us = one.median_us;
         results.emplace_back(measurement);
     }
-    // One that has no result yet.
-    candidates.emplace_back().config = parse_config(kNaive);
-    results.emplace_back();
+    // Those that have no result yet.
+    for (const std::string& config : unmeasured) {
+        candidates.emplace_back().config = parse_config(config);
+        results.emplace_back();
+    }
     return variants_of_fastest(parse_shape(shape).problem, candidates, results);
 }
 
@@ -83,6 +86,25 @@ TEST_CASE("the fastest of wgmma whose last tiles lack rows is tried with the oth
     CHECK(tried("hardware", kShape) == std::vector<KernelConfig>{parse_config(tile + "peeled")});
     CHECK(tried("hardware", "128x5120x5120 dtype=bf16 ops=nt").empty());
     CHECK(variants({{tile + "peeled", 50}, {tile + "hardware", 60}}, kShape).empty());
+}
+
+TEST_CASE("a variant that the budget ended before as a candidate is tried all the same") {
+    constexpr const char* kShape = "80x5120x5120 dtype=bf16 ops=nt";
+    const std::string tile = "family=wgmma,block_m=64,block_n=80,block_k=64,stages=4,vector_width=8,boundary=";
+    CHECK(variants({{tile + "hardware", 50}}, kShape, {tile + "peeled"}) == std::vector<KernelConfig>{parse_config(tile + "peeled")});
+}
+
+TEST_CASE("time is kept for variants where a candidate has some, whatever its operands' type") {
+    const auto may = [](const char* shape, const std::string& config) {
+        std::vector<Candidate> candidates(1);
+        candidates.front().config = parse_config(config);
+        return may_have_variants(parse_shape(shape).problem, candidates);
+    };
+    const std::string tile = "family=wgmma,block_m=64,block_n=80,block_k=64,stages=4,vector_width=8,boundary=peeled";
+    CHECK(may("80x5120x5120 dtype=bf16 ops=nt", tile));
+    CHECK_FALSE(may("64x5120x5120 dtype=bf16 ops=nt", tile));
+    CHECK(may("1000x1000x1000", kWide));
+    CHECK_FALSE(may("1000x1000x1000", kNaive));
 }
 
 TEST_CASE("an order that would be another's twin is none of a small thread tile's") {

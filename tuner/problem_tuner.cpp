@@ -121,8 +121,11 @@ ProblemReport ProblemTuner::tune(const OpenProblem& problem, int priority, doubl
     progress_.begin_problem(number_, to_text(s.problem()));
     add_candidates(s, problem.candidates);
 
-    const bool may_vary = !worker_.device().emulated && problem.shape.problem.type_a == ElementType::f32;
-    measure_missing(s, 0, kRunOffShare + (may_vary ? kVariantsShare : 0));
+    const bool may_vary = !worker_.device().emulated && may_have_variants(s.problem(), s.candidates);
+    std::vector<std::size_t> missing;
+    for (std::size_t i = 0; i < s.results.size(); ++i)
+        if (!s.results[i]) missing.push_back(i);
+    measure_all(s, std::move(missing), kRunOffShare + (may_vary ? kVariantsShare : 0));
     if (may_vary && !s.interrupted && s.failure.empty()) measure_variants(s);
     if (!s.interrupted && s.failure.empty()) hold_run_off(s);
     ProblemReport& report = s.report;
@@ -251,11 +254,8 @@ void ProblemTuner::add_candidates(Session& s, const std::vector<Candidate>& cand
     show_progress(s);
 }
 
-// Of the candidates from `first` on. kept_share: of the problem's time, for what comes after.
-void ProblemTuner::measure_missing(Session& s, std::size_t first, double kept_share) {
-    std::vector<std::size_t> missing;
-    for (std::size_t i = first; i < s.results.size(); ++i)
-        if (!s.results[i]) missing.push_back(i);
+// missing: candidates without a result. kept_share: of the problem's time, for what comes after.
+void ProblemTuner::measure_all(Session& s, std::vector<std::size_t> missing, double kept_share) {
     if (missing.empty()) return;
     request_in_order(s, missing);
     const auto is_optional = [](std::size_t i) { return i >= kAtLeast; };
@@ -305,13 +305,19 @@ void ProblemTuner::measure_missing(Session& s, std::size_t first, double kept_sh
 }
 
 void ProblemTuner::measure_variants(Session& s) {
-    const std::size_t first = s.candidates.size();
-    std::vector<Candidate> variants;
-    for (const KernelConfig& config : variants_of_fastest(s.problem(), s.candidates, s.results))
-        variants.push_back(make_candidate(s.problem(), config, worker_.device(), variants_));
-    if (variants.empty()) return;
-    add_candidates(s, variants);
-    measure_missing(s, first, kRunOffShare);
+    std::vector<std::size_t> missing;
+    std::vector<Candidate> added;
+    for (const KernelConfig& config : variants_of_fastest(s.problem(), s.candidates, s.results)) {
+        const auto known =
+            std::find_if(s.candidates.begin(), s.candidates.end(), [&](const Candidate& candidate) { return candidate.config == config; });
+        if (known != s.candidates.end())
+            missing.push_back(static_cast<std::size_t>(known - s.candidates.begin()));
+        else
+            added.push_back(make_candidate(s.problem(), config, worker_.device(), variants_));
+    }
+    for (std::size_t i = 0; i < added.size(); ++i) missing.push_back(s.candidates.size() + i);
+    add_candidates(s, added);
+    measure_all(s, std::move(missing), kRunOffShare);
 }
 
 // False where the problem can't go on. Without an outcome the candidate is to be tried again.

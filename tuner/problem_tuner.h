@@ -42,7 +42,7 @@ private:
     struct Session;
     bool prepare(Session& session);
     void add_candidates(Session& session, const std::vector<Candidate>& candidates) const;
-    void measure_missing(Session& session, std::size_t first, double kept_share);
+    void measure_all(Session& session, std::vector<std::size_t> missing, double kept_share);
     void measure_variants(Session& session);
     bool measure(Session& session, std::size_t index);
     void hold_run_off(Session& session);

@@ -44,13 +44,17 @@ std::vector<KernelConfig> variants_of_fastest(const GemmProblem& problem, const 
     std::vector<KernelConfig> variants;
     for (const KernelConfig& config : fastest) {
         for (const KernelConfig& variant : variants_of(problem, config)) {
-            const auto known = [&](const Candidate& candidate) { return candidate.config == variant; };
-            const auto taken = [&](const KernelConfig& other) { return other == variant; };
-            if (std::none_of(candidates.begin(), candidates.end(), known) && std::none_of(variants.begin(), variants.end(), taken))
-                variants.push_back(variant);
+            bool known = std::find(variants.begin(), variants.end(), variant) != variants.end();
+            for (std::size_t i = 0; i < candidates.size() && !known; ++i) known = results[i] && candidates[i].config == variant;
+            if (!known) variants.push_back(variant);
         }
     }
     return variants;
+}
+
+bool may_have_variants(const GemmProblem& problem, const std::vector<Candidate>& candidates) {
+    return std::any_of(candidates.begin(), candidates.end(),
+                       [&](const Candidate& candidate) { return !variants_of(problem, candidate.config).empty(); });
 }
 
 }  // namespace tmm

@@ -12,8 +12,11 @@
 namespace tmm {
 
 // The fastest candidates that come near the fastest of all: of simt with the other orders of their products (tmm::fma_order), of wgmma,
-// where rows are missing, with the other boundary mode. results: the candidates', by place. None that is a candidate already.
+// where rows are missing, with the other boundary mode. results: the candidates', by place. None that has a result already; candidates that
+// the budget ended before may be among them.
 std::vector<KernelConfig> variants_of_fastest(const GemmProblem& problem, const std::vector<Candidate>& candidates,
                                               const std::vector<std::optional<Measurement>>& results);
+// May there be some, whichever are the fastest?
+bool may_have_variants(const GemmProblem& problem, const std::vector<Candidate>& candidates);
 
 }  // namespace tmm

@@ -63,6 +63,8 @@ constexpr double kNorm = 1.25;
 constexpr double kFixed = 0.348;
 constexpr double kPack = 3;
 constexpr double kPackedBytesPerMicrosecond = 3.6e6;
+// Of a block, however little of the square exists: 2 x 100000 squares of 10 x 10 took 740 us on an H200.
+constexpr double kSquare = 1.95;
 // How much longer a pack takes that multiplies a strip, too; and a place of an SM for each piece of its sums: twice what it took where
 // blocks had eleven of them (65 cubed, batch=500), since it was measured nowhere else.
 constexpr double kPackedStrip = 0.1;
@@ -246,7 +248,11 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     double total = kFixed + std::pow(bounded, 1 / kStreamNorm);
     if (c.pack_ab != 0) {
         const double packed = batch * ((pack::packs_a(c) ? m * k : 0) + (pack::packs_b(c) ? n * k : 0)) * size_of(p.type_a);
-        const double packing = kPack + 2 * packed * share_packed_before(p, c, device) / kPackedBytesPerMicrosecond;
+        const auto squares = static_cast<double>((pack::packs_a(c) ? pack::tiles(p.m, p.k, p.batch) : 0) +
+                                                 (pack::packs_b(c) ? pack::tiles(p.n, p.k, p.batch) : 0));
+        const double copying =
+            std::max(2 * packed / kPackedBytesPerMicrosecond, squares * kSquare / (std::max(1, device.sm_count) * pack::kBlocksPerSm));
+        const double packing = kPack + copying * share_packed_before(p, c, device);
         total += packing * (packed_strips(p, c).any() ? 1 + kPackedStrip : 1);
         total += kPieceOfStrip * static_cast<double>(pieces_of_strips(p, c)) / (device.sm_count * resident);
         if (pack::packs_beside(c)) total += kPackers;

@@ -228,6 +228,11 @@ TEST_CASE("of two operands that lie badly one may be packed alone") {
     CHECK_FALSE(offers("1023x1023x1023 ops=tn compute=f32_strict", 1, 1, 0));
 }
 
+TEST_CASE("many small matrices are not packed first, a square for each") {
+    // Measured: 960 us, and 220 without.
+    CHECK(default_config(parse_shape("10x10x10 batch=100000 compute=f32_strict").problem, assumed_device("90")).pack_ab == 0);
+}
+
 TEST_CASE("the copy engine's tiles are offered where there is one, of rows that it may bring") {
     const auto brought = [](const char* text, const char* device) {
         std::vector<KernelConfig> configs;

@@ -28,15 +28,15 @@ int alignment_at(int alignment, std::int64_t offset, ElementType type) {
 // The kernel that adds up the partial results. Where there are many, threads share an element's parts, the more the fewer elements.
 KernelConfig reduce_config(const GemmProblem& problem, const KernelConfig& config) {
     const Extent extent = main_extent(problem, config);
-    const std::int64_t elements = extent.rows * problem.batch * workspace_ld(extent.columns);
+    const std::int64_t rows = extent.rows * problem.batch;
     const int parts = partial_results(config);
     int sharers = parts >= 64 ? 16 : parts >= 16 ? 8 : parts >= 8 ? 4 : 1;
-    int together = sharers == 16 ? 128 : 256;
-    while (together > 16 && together / reduce::kVector * sharers > 32 && elements / together < kBlocksWanted) {
-        together /= 2;
+    int columns = extent.columns <= 64 ? 64 : sharers == 16 ? 128 : 256;
+    while (columns > 16 && columns / reduce::kVector * sharers > 32 && rows * ((extent.columns + columns - 1) / columns) < kBlocksWanted) {
+        columns /= 2;
         if (sharers < 32 && 16 * sharers <= parts) sharers *= 2;
     }
-    return KernelConfig{.family = family::reduce, .block_m = sharers, .block_n = together, .split_k = parts};
+    return KernelConfig{.family = family::reduce, .block_m = sharers, .block_n = columns, .split_k = parts};
 }
 
 // The kernel that adds up the parts of tiles that the config's blocks share.

@@ -296,20 +296,20 @@ const std::vector<Mutation> kMutations = {
 
     // reduce: barriers.
     {kReduce, "no barrier before adding up", "before the first sharer adds them up.\n            __syncthreads();", "before the first sharer adds them up.\n", "reduce shared"},
-    {kReduce, "no barrier after adding up", "before those of the next vectors overwrite them.\n            __syncthreads();", "before those of the next vectors overwrite them.\n", "reduce shared"},
+    {kReduce, "no barrier after adding up", "before the next block of columns overwrites them.\n            __syncthreads();", "before the next block of columns overwrites them.\n", "reduce shared"},
     // reduce: conditions.
-    {kReduce, "parts of vectors that do not exist", "if (exists) {", "{", "reduce shared"},
+    {kReduce, "parts of columns that do not exist", "if (exists) {", "{", "reduce shared"},
     {kReduce, "every sharer stores", "if (exists && sharer == 0) {", "if (exists) {", "reduce shared"},
     {kReduce, "no check of N", "left < kVector ? static_cast<int>(left) : kVector", "kVector", "reduce shared"},
     // reduce: indices.
-    {kReduce, "first part", "(place.batch * args.split_k * args.m + place.row) * ld + place.column", "(place.row * args.split_k * args.batch + place.batch) * ld + place.column", "reduce shared"},
+    {kReduce, "first part", "(place.batch * args.split_k * args.m + place.row) * ld + column", "(place.row * args.split_k * args.batch + place.batch) * ld + column", "reduce shared"},
     {kReduce, "next part", "part + split * args.m * ld", "part + split * ld", "reduce shared"},
     {kReduce, "share, stored", "sums + sharer * config.block_n + vector * kVector", "sums + vector * config.block_n + sharer * kVector", "reduce shared"},
     {kReduce, "share, read", "sums + other * config.block_n + vector * kVector", "sums + vector * config.block_n + other * kVector", "reduce shared"},
     {kReduce, "lane's vector", "static_cast<int>(threadIdx.x) % vectors", "static_cast<int>(threadIdx.x) / vectors", "reduce shared"},
     {kReduce, "lane's share", "static_cast<int>(threadIdx.x) / vectors", "static_cast<int>(threadIdx.x) % vectors", "reduce shared"},
-    {kReduce, "row and batch", "row - batch * args.m", "row", "reduce shared"},
-    {kReduce, "C's index", "place.row * args.ldc + place.column", "place.column * args.ldc + place.row", "reduce shared"},
+    {kReduce, "row and batch", "block / blocks_n % args.m", "block % args.m", "reduce wide"},
+    {kReduce, "C's index", "place.row * args.ldc + column", "column * args.ldc + place.row", "reduce shared"},
     {kReduce, "C's stride", "place.batch * args.stride_c", "place.batch * args.stride_a", "reduce shared"},
 
     // pack: barriers.

@@ -416,20 +416,6 @@ TEST_CASE("a padded operand is brought from where the pad step leaves it") {
     }
 }
 
-TEST_CASE("parts of a narrow C are added up many rows to a block") {
-    const auto sum_of = [](const char* shape) {
-        const KernelConfig config =
-            parse_config("family=wgmma,block_m=192,block_n=64,block_k=64,stages=6,vector_width=8,boundary=hardware,split_k=2,warps_m=3");
-        return make_launch_plan(parse_shape(shape).problem, config, assumed_device("90")).steps.back();
-    };
-    const LaunchStep tall = sum_of("11008x32x4096 dtype=bf16");
-    REQUIRE(tall.config.family == family::reduce);
-    CHECK(tall.grid * tall.config.block_n == 11008 * 32);
-    CHECK(tall.threads >= 64);
-    // As many as for a C of other sizes with as many elements.
-    CHECK(sum_of("32x11008x4096 dtype=bf16").grid == tall.grid);
-}
-
 TEST_CASE("a grid is whole clusters, and no more of them than the SMs hold") {
     const DeviceInfo device = assumed_device("90");
     struct Expected {

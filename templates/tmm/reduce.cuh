@@ -17,18 +17,16 @@ __device__ inline void add(Vector<float, kVector>& sum, const Vector<float, kVec
     for (int i = 0; i < kVector; ++i) sum.element[i] += value.element[i];
 }
 
-// Where a vector stands in C.
+// Where a block's columns begin.
 struct Place {
     i64 batch;
     i64 row;
     i64 column;
 };
-// number: among all vectors, row after row, which are padded to whole ones, and matrix after matrix.
-__device__ inline Place place_of(const GemmArgs& args, i64 number) {
-    const i64 of_row = workspace_ld(args.n) / kVector;
-    const i64 row = number / of_row;
-    const i64 batch = args.batch > 1 ? row / args.m : 0;
-    return {batch, row - batch * args.m, (number - row * of_row) * kVector};
+template <KernelConfig config>
+__device__ inline Place place_of(const GemmArgs& args, i64 block) {
+    const i64 blocks_n = (args.n + config.block_n - 1) / config.block_n;
+    return {block / (args.m * blocks_n), block / blocks_n % args.m, block % blocks_n * config.block_n};
 }
 
 template <KernelSignature signature, KernelConfig config>
@@ -39,19 +37,20 @@ __device__ void kernel(const GemmArgs& args) {
     const int vector = static_cast<int>(threadIdx.x) % vectors;
     const int sharer = static_cast<int>(threadIdx.x) / vectors;
     const i64 ld = workspace_ld(args.n);
-    const i64 all = args.batch * args.m * (ld / kVector);
+    const i64 blocks = args.batch * args.m * ((args.n + config.block_n - 1) / config.block_n);
     const float alpha = static_cast<float>(args.alpha);
     const float beta = static_cast<float>(args.beta);
     SharedMemory shared;
     float* sums = shared.take<float, sharers * config.block_n>()[0];
 
     // The first is found while the kernel before this one ends.
-    Place place = place_of(args, i64{blockIdx.x} * vectors + vector);
+    Place place = place_of<config>(args, blockIdx.x);
     wait_for_previous_kernel();
-    for (i64 first = i64{blockIdx.x} * vectors; first < all;) {
-        const bool exists = first + vector < all;
-        const float* part =
-            static_cast<const float*>(args.workspace) + (place.batch * args.split_k * args.m + place.row) * ld + place.column;
+    for (i64 block = blockIdx.x; block < blocks;) {
+        const i64 column = place.column + vector * kVector;
+        // Rows are padded to whole vectors, so that a vector either exists or does not.
+        const bool exists = column < args.n;
+        const float* part = static_cast<const float*>(args.workspace) + (place.batch * args.split_k * args.m + place.row) * ld + column;
 
         Vector<float, kVector> sum = {};
         if (exists) {
@@ -65,24 +64,24 @@ __device__ void kernel(const GemmArgs& args) {
             if (sharer == 0) {
                 sum = {};
 #pragma unroll
-                for (int together = 0; together < sharers; together += kAddedTogether) {
+                for (int first = 0; first < sharers; first += kAddedTogether) {
                     Vector<float, kVector> shares = {};
 #pragma unroll
-                    for (int other = together; other < together + kAddedTogether && other < sharers; ++other)
+                    for (int other = first; other < first + kAddedTogether && other < sharers; ++other)
                         add(shares, load_vector<kVector>(sums + other * config.block_n + vector * kVector));
                     add(sum, shares);
                 }
             }
-            // The shares have been read before those of the next vectors overwrite them.
+            // The shares have been read before the next block of columns overwrites them.
             __syncthreads();
         }
         if (exists && sharer == 0) {
-            auto* c = static_cast<Element<signature.type_c>*>(args.c) + place.batch * args.stride_c + place.row * args.ldc + place.column;
-            const i64 left = args.n - place.column;
+            auto* c = static_cast<Element<signature.type_c>*>(args.c) + place.batch * args.stride_c + place.row * args.ldc + column;
+            const i64 left = args.n - column;
             store_results<signature, kVector>(c, sum.element, alpha, beta, left < kVector ? static_cast<int>(left) : kVector);
         }
-        first += i64{gridDim.x} * vectors;
-        if (first < all) place = place_of(args, first + vector);
+        block += gridDim.x;
+        if (block < blocks) place = place_of<config>(args, block);
     }
 }
 

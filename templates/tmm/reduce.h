@@ -1,7 +1,6 @@
 // What a reduce kernel needs and allows (reduce.cuh).
 #pragma once
 
-#include "tmm/args.h"
 #include "tmm/config.h"
 #include "tmm/shared_layout.h"
 #include "tmm/signature.h"
@@ -13,7 +12,7 @@ constexpr int kVector = 4;
 // So many shares of an element are added up before their sum joins the others.
 constexpr int kAddedTogether = 8;
 
-// block_n neighbouring elements, in vectors, where rows stand one behind the other; block_m threads share the parts of each vector.
+// block_n columns of one row, in vectors; block_m threads share the parts of each vector.
 constexpr int threads(const KernelConfig& c) {
     return c.block_n / kVector * c.block_m;
 }
@@ -31,7 +30,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
 }
 
 constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
-    const i64 needed = (m * workspace_ld(n) * batch + c.block_n - 1) / c.block_n;
+    const i64 needed = m * ((n + c.block_n - 1) / c.block_n) * batch;
     return needed < 2147483647 ? needed : 2147483647;
 }
 

@@ -20,6 +20,9 @@ public:
 private:
     // Without what stands between it and the kernel before.
     double alone(const KernelConfig& config) const;
+    // By the family's own model, and what it leaves out: that many blocks begin to add up parts.
+    double of_family(const KernelConfig& config) const;
+    double beginning_of_sums(const KernelConfig& config) const;
     // What overlap costs. time(): the config's alone, where it is needed.
     template <class Time>
     double crowding(const KernelConfig& config, Time&& time) const;

@@ -41,9 +41,6 @@ constexpr double kMemoryBytesPerMicrosecond = 4.3e6;
 // takes 15.3 us and 11008x32x4096 31.7, where 16x4096x4096 takes 11.7 nt and 11.1 tn, and 8x11008x4096 nt 25.6.
 constexpr double kCrossed = 1.25;
 constexpr std::int64_t kFew = 32;
-// Of 8 and fewer: 4096x8x4096 takes 17.
-constexpr double kCrossedByVeryFew = 1.6;
-constexpr std::int64_t kVeryFew = 8;
 // By an SM.
 constexpr double kStoredBytesPerMicrosecond = 2e4;
 // Where they leave one by one, for C's rows may start at any of 16 bits: 197x197x64 nt batch=192 takes 50 us, 65 cubed batch=1000 64,
@@ -90,12 +87,10 @@ double efficiency(const KernelConfig& c, const KernelSignature& s, const DeviceI
     return products / (slowest + kOverlapLoss * (computed + shared + fetched - slowest));
 }
 
-double crossed(const GemmProblem& p) {
+bool is_crossed(const GemmProblem& p) {
     const bool a_along_k = p.op_a == Operation::none;
     const bool b_along_k = p.op_b == Operation::transpose;
-    if (a_along_k == b_along_k) return 1;
-    const std::int64_t few = a_along_k ? p.n : p.m;
-    return few <= kVeryFew ? kCrossedByVeryFew : few <= kFew ? kCrossed : 1;
+    return (p.n <= kFew && !b_along_k && a_along_k) || (p.m <= kFew && !a_along_k && b_along_k);
 }
 
 }  // namespace
@@ -120,7 +115,7 @@ double mma_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInf
     const double waiting = waves * phases * (kPhase + kLoad / std::max(1, c.stages - (c.async_copy != 0 ? 1 : 0)));
     const double parts = partial_results(c) > 1 ? kPartialBytes * partial_results(c) * m * n * batch : 0;
     const double bytes = batch * ((m + n) * k * size_of(p.type_a) + m * n * size_of(p.type_c)) + 2 * parts;
-    const double memory = crossed(p) * bytes / kMemoryBytesPerMicrosecond;
+    const double memory = (is_crossed(p) ? kCrossed : 1) * bytes / kMemoryBytesPerMicrosecond;
     const double together = std::pow(std::pow(multiplying, kNorm) + std::pow(waiting, kNorm) + std::pow(memory, kNorm), 1 / kNorm);
 
     const bool singly = s.align_c == 2 && partial_results(c) == 1;

@@ -363,6 +363,12 @@ std::int64_t longest_sum_of_parts(const GemmProblem& problem, const KernelConfig
     return chain;
 }
 
+std::int64_t blocks_that_add_parts(const GemmProblem& problem, const KernelConfig& config) {
+    if (partial_results(config) <= 1) return 0;
+    const Extent extent = main_extent(problem, config);
+    return blocks(reduce_config(problem, config), extent.rows, extent.columns, problem.batch);
+}
+
 std::int64_t longest_rounding_chain(const GemmProblem& problem, const KernelConfig& config) {
     std::int64_t chain = config.split_k > 1 ? depth_of_parts(problem, config) : problem.k;
     if (config.family == family::gemv) chain = gemv::longest_chain(config, chain);

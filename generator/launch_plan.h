@@ -160,6 +160,9 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
 std::int64_t depth_of_parts(const GemmProblem& problem, const KernelConfig& config);
 std::int64_t longest_sum_of_parts(const GemmProblem& problem, const KernelConfig& config);
 
+// Of the kernel that adds up the parts of K that are multiplied apart; 0 where there is none.
+std::int64_t blocks_that_add_parts(const GemmProblem& problem, const KernelConfig& config);
+
 // The longest chain of roundings that an element of C goes through: c of the design's bound |error| <= (c + 2) u (...).
 std::int64_t longest_rounding_chain(const GemmProblem& problem, const KernelConfig& config);
 

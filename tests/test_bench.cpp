@@ -197,8 +197,8 @@ TEST_CASE("a peer that can't take part is left out with its reason") {
 
 TEST_CASE("with --max-workspace tmm's plans keep to it, and table, CSV and JSON say so") {
     const Folder folder;
-    // Rows that are not aligned, and deep K: a guess packs the operands.
-    const std::string shapes = folder.with("shapes.txt", "63 63 4095\n");
+    // One tile and deep K: a guess divides it.
+    const std::string shapes = folder.with("shapes.txt", "127 127 1023\n");
     const auto run_with = [&](const std::string& option) {
         const Outcome run = bench(folder, "--gpu host --pairs 1 --vs cpu --shapes " + shapes + " --csv " + folder.file("out.csv") +
                                               " --json " + folder.file("out.json") + option);

@@ -112,7 +112,7 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.block_m = draw.of(std::array{1, 4, 8});
             c.block_n = draw.of(std::array{8, 32, 7});
             break;
-        case family::tiled: c.block_m = c.block_n = c.block_k = draw.of(std::array{4, 8, 16, 32}); break;
+        case family::tiled: c.block_m = c.block_n = c.block_k = 2 + draw.below(31); break;
         case family::simt:
             c.thread_m = draw.of(std::array{1, 2, 4, 8, 12, 16});
             c.thread_n = draw.of(std::array{1, 2, 4, 8, 16});

@@ -16,7 +16,7 @@ constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature&) {
 
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
     if (const char* violation = float_types_violation(s)) return violation;
-    if (c.block_m != 4 && c.block_m != 8 && c.block_m != 16 && c.block_m != 32) return "tiled's width is 4, 8, 16 or 32";
+    if (c.block_m < 2 || c.block_m > 32) return "tiled's width is 2 to 32";
     if (c.block_n != c.block_m || c.block_k != c.block_m) return "tiled's tiles are square: block_m = block_n = block_k";
     if (c.boundary != boundary::exact && c.boundary != boundary::guarded) return "tiled's boundary mode is exact or guarded";
     if (c.split_k != 1) return "tiled does not split K";

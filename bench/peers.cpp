@@ -3,15 +3,33 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 #include "generator/error.h"
+#include "generator/text.h"
 
 namespace tmm::bench {
+namespace {
+
+// A family's name followed by something else begins a config; "naive" alone is the peer of that name.
+bool is_config(std::string_view name) {
+    const std::size_t end = name.find_first_of(" =");
+    if (end == std::string_view::npos) return false;
+    const std::string_view word = name.substr(0, end);
+    return word == "family" || std::find(std::begin(kFamilyNames), std::end(kFamilyNames), word) != std::end(kFamilyNames);
+}
+
+}  // namespace
 
 std::unique_ptr<Peer> make_peer(const std::string& name, std::shared_ptr<Device> device, const PeerOptions& options) {
     if (name == "naive") return make_naive_peer(std::move(device));
     if (name == "cpu") return make_cpu_peer(std::move(device));
+    if (is_config(name)) return make_config_peer(std::move(device), parse_config(name));
     if (name != "cublas" && name != "cublaslt")
-        throw Error(ExitStatus::usage, fmt::format("no peer is named \"{}\"", name), "--vs", "choose from cublas, cublaslt, cpu, naive");
+        throw Error(ExitStatus::usage, fmt::format("no peer is named \"{}\"", name), "--vs",
+                    "choose from cublas, cublaslt, cpu, naive, or name a config such as \"tiled 16x16x16\"");
     if (device->info().emulated)
         throw Error(ExitStatus::no_device, fmt::format("{} needs a GPU, and this is the emulated device", name), "--vs",
                     "use --vs cpu,naive");

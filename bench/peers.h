@@ -20,8 +20,8 @@ struct PeerOptions {
     int heuristics = 48;
 };
 
-// "cublas", "cublaslt", "cpu" or "naive". Throws Error: usage for another name, no_device where its library or a GPU is missing.
-// The device's context must be current in the calling thread, and in the one that uses the peer.
+// "cublas", "cublaslt", "cpu", "naive", or a config of tmm's own such as "tiled 16x16x16". Throws Error: usage for another name, no_device
+// where its library or a GPU is missing. The device's context must be current in the calling thread, and in the one that uses the peer.
 std::unique_ptr<Peer> make_peer(const std::string& name, std::shared_ptr<Device> device, const PeerOptions& options);
 
 // The default of --vs: cublas and cublaslt on a GPU, cpu and naive on the emulated device.
@@ -31,6 +31,7 @@ std::vector<std::string> default_peers(const DeviceInfo& device);
 std::unique_ptr<Peer> make_cublas_peer(std::shared_ptr<Device> device, const PeerOptions& options);
 std::unique_ptr<Peer> make_cublaslt_peer(std::shared_ptr<Device> device, const PeerOptions& options);
 std::unique_ptr<Peer> make_naive_peer(std::shared_ptr<Device> device);
+std::unique_ptr<Peer> make_config_peer(std::shared_ptr<Device> device, const KernelConfig& config);
 std::unique_ptr<Peer> make_cpu_peer(std::shared_ptr<Device> device);
 
 }  // namespace tmm::bench

@@ -69,7 +69,7 @@ TEST_CASE("with 16 bits the winner that ships for the other type is remembered a
     CHECK(problems_alike(floats) == std::vector{floats});
 }
 
-TEST_CASE("a shipped winner is remembered on its device, once") {
+TEST_CASE("a shipped winner is remembered on its device and on others of its compute capability, once") {
     const WinnerRow& shipped = shipped_winners().front();
     DeviceInfo device = assumed_device("sm_90a");
     REQUIRE(shipped.device == device.name);
@@ -80,6 +80,9 @@ TEST_CASE("a shipped winner is remembered on its device, once") {
     known.measurement.median_us = 3;
     CHECK(remembered_configs(shipped.problem, {}, {known}, device) == std::vector{shipped.config});
     device.name = "another";
+    const std::vector<KernelConfig> on_another = remembered_configs(shipped.problem, {}, {}, device);
+    CHECK(std::find(on_another.begin(), on_another.end(), shipped.config) != on_another.end());
+    device = assumed_device("80");
     CHECK(remembered_configs(shipped.problem, {}, {}, device).empty());
 }
 

@@ -37,10 +37,14 @@ std::vector<KernelConfig> remembered_configs(const GemmProblem& problem, const s
         if (configs.size() == most) break;
         add(row.config);
     }
-    for (const GemmProblem& alike : problems_alike(problem)) {
-        for (const WinnerRow& winner : shipped_winners())
-            if (winner.problem == alike && winner.device == device.name && winner.compute_capability == device.compute_capability())
-                add(winner.config);
+    for (const bool same_model : {true, false}) {
+        for (const GemmProblem& alike : problems_alike(problem)) {
+            for (const WinnerRow& winner : shipped_winners()) {
+                if (winner.problem == alike && winner.compute_capability == device.compute_capability() &&
+                    (winner.device == device.name) == same_model)
+                    add(winner.config);
+            }
+        }
     }
     return configs;
 }

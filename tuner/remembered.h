@@ -11,8 +11,8 @@ namespace tmm {
 // The problem and, of 16 bits, that with the other type: kernels take as long for both, near enough to say which are worth measuring.
 std::vector<GemmProblem> problems_alike(const GemmProblem& problem);
 
-// Those that serve the problem: `winners`, the fastest few of what was measured, and the winner that ships with tmm, with either type of
-// 16 bits. rows: the problem's, the newest first, as TuningDatabase::measurements gives them.
+// Those that serve the problem: `winners`, the fastest few of what was measured, and the winners that ship with tmm, with either type of
+// 16 bits: those of the device's model first, then those of other models of its compute capability. rows: the problem's, the newest first, as TuningDatabase::measurements gives them.
 std::vector<KernelConfig> remembered_configs(const GemmProblem& problem, const std::vector<KernelConfig>& winners,
                                              const std::vector<MeasuredCandidate>& rows, const DeviceInfo& device);
 

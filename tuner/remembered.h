@@ -12,7 +12,8 @@ namespace tmm {
 std::vector<GemmProblem> problems_alike(const GemmProblem& problem);
 
 // Those that serve the problem: `winners`, the fastest few of what was measured, and the winners that ship with tmm, with either type of
-// 16 bits: those of the device's model first, then those of other models of its compute capability. rows: the problem's, the newest first, as TuningDatabase::measurements gives them.
+// 16 bits: those of the device's model first, then those of other models of its compute capability. rows: the problem's, the newest first,
+// as TuningDatabase::measurements gives them.
 std::vector<KernelConfig> remembered_configs(const GemmProblem& problem, const std::vector<KernelConfig>& winners,
                                              const std::vector<MeasuredCandidate>& rows, const DeviceInfo& device);
 

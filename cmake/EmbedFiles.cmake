@@ -3,7 +3,7 @@
 string(CONCAT text
   "// Generated from the files it holds.\n#include <map>\n#include <string>\n\nnamespace tmm {\n"
   "const std::map<std::string, std::string>& ${FUNCTION}();\n"
-  "const std::map<std::string, std::string>& ${FUNCTION}() {\n    static const std::map<std::string, std::string> files = {\n")
+  "const std::map<std::string, std::string>& ${FUNCTION}() {\n    // Never destroyed: handlers of exit() may still read it.\n    static const auto& files = *new std::map<std::string, std::string>{\n")
 foreach(file IN LISTS FILES)
   file(RELATIVE_PATH name ${ROOT} ${file})
   file(READ ${file} content HEX)

@@ -58,12 +58,12 @@ std::vector<ProblemField> make_problem_fields() {
 }  // namespace
 
 const std::vector<ProblemField>& problem_fields() {
-    static const auto fields = make_problem_fields();
+    static const auto& fields = *new auto(make_problem_fields());
     return fields;
 }
 
 const ProblemField& compute_field() {
-    static const auto field = named<&GemmProblem::compute>("compute", names_of_all<ComputeMode>());
+    static const auto& field = *new auto(named<&GemmProblem::compute>("compute", names_of_all<ComputeMode>()));
     return field;
 }
 

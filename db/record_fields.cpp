@@ -168,7 +168,7 @@ void add_measurement(std::vector<RecordField>& fields) {
     const auto words = [&](const char* name, std::size_t limit, std::string M::*member) {
         fields.push_back(of_measurements(text(name, limit, [member](R& r) -> std::string& { return r.measurement.*member; })));
     };
-    static const auto outcomes = names_of_all<Outcome>();
+    static const auto& outcomes = *new auto(names_of_all<Outcome>());
     fields.push_back(of_measurements(
         {.name = "outcome",
          .required = true,
@@ -229,7 +229,7 @@ std::vector<RecordField> make_fields() {
 }  // namespace
 
 const std::vector<RecordField>& record_fields() {
-    static const auto fields = make_fields();
+    static const auto& fields = *new auto(make_fields());
     return fields;
 }
 

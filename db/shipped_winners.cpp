@@ -60,7 +60,7 @@ std::vector<WinnerRow> shipped_winners_among(const std::vector<TuningRecord>& re
 }
 
 const std::vector<WinnerRow>& shipped_winners() {
-    static const auto winners = shipped_winners_among(parse_records(embedded_sql().at("winners.csv"), "winners.csv"));
+    static const auto& winners = *new auto(shipped_winners_among(parse_records(embedded_sql().at("winners.csv"), "winners.csv")));
     return winners;
 }
 

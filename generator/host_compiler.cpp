@@ -40,10 +40,10 @@ namespace fs = std::filesystem;
 #endif
 
 #ifdef TMM_SANITIZE_KERNELS
-const std::vector<std::string> kOptimization = {"-O1", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,alignment",
-                                                "-fno-sanitize-recover=alignment"};
+constexpr const char* kOptimization[] = {"-O1", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,alignment",
+                                         "-fno-sanitize-recover=alignment"};
 #else
-const std::vector<std::string> kOptimization = {"-O2", "-s"};
+constexpr const char* kOptimization[] = {"-O2", "-s"};
 #endif
 
 // Fused multiply-adds where the source says so and nowhere else, as on the GPU. Without the CPU's own instruction the C library's
@@ -58,7 +58,7 @@ std::vector<std::string> compile_flags() {
                                       "-fno-strict-aliasing",
                                       "-fno-math-errno",
                                       "-fasynchronous-unwind-tables"};
-    flags.insert(flags.end(), kOptimization.begin(), kOptimization.end());
+    flags.insert(flags.end(), std::begin(kOptimization), std::end(kOptimization));
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) flags.insert(flags.end(), {"-mfma", "-mavx2"});
 #endif

@@ -14,6 +14,7 @@
 #include "generator/log.h"
 #include "runtime/handle.h"
 #include "runtime/host_gemm.h"
+#include "runtime/thread_own.h"
 #include "runtime/validate.h"
 #include "tmm/tmm.h"
 
@@ -49,8 +50,7 @@ struct Failure {
 };
 
 Failure& last_failure() {
-    static thread_local Failure failure;
-    return failure;
+    return tmm::thread_own<Failure>();
 }
 
 tmmStatus_t fail(std::uint64_t handle, tmmStatus_t status, const char* message) noexcept {

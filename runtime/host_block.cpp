@@ -15,6 +15,7 @@
 #include "runtime/host_scheduler.h"
 #include "runtime/host_shared_memory.h"
 #include "runtime/host_warp.h"
+#include "runtime/thread_own.h"
 
 namespace tmm {
 namespace {
@@ -185,9 +186,8 @@ thread_local Cluster* running = nullptr;
 }  // namespace
 
 void run_on_host(const HostLaunch& launch) {
-    thread_local Cluster cluster;
-    running = &cluster;
-    cluster.run(launch);
+    running = &thread_own<Cluster>();
+    running->run(launch);
 }
 
 const host::Services& host_services() {

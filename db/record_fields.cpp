@@ -192,6 +192,21 @@ void add_measurement(std::vector<RecordField>& fields) {
     words("kernel_hash", 500, &M::kernel_hash);
 }
 
+// What a selection keeps of its run-off.
+void add_run_off(std::vector<RecordField>& fields) {
+    using R = TuningRecord;
+    fields.push_back(of_selections(real(
+        "default_us", [](R& r) -> double& { return r.default_us; }, 0)));
+    fields.push_back(of_selections({.name = "runner_up",
+                                    .is_text = true,
+                                    .get = [](const R& r) { return r.runner_up ? to_text(*r.runner_up) : std::string(); },
+                                    .set = [](R& r, std::string_view value) { r.runner_up = parse_config(value); }}));
+    fields.push_back(of_selections(real(
+        "runner_up_us", [](R& r) -> double& { return r.runner_up_us; }, 0)));
+    fields.push_back(of_selections(integer(
+        "predicted", 0, 1, [](R& r) -> bool& { return r.predicted; }, 0)));
+}
+
 void add_selection(std::vector<RecordField>& fields) {
     using R = TuningRecord;
     fields.push_back(of_selections(integer("candidates", 0, 1'000'000'000, [](R& r) -> int& { return r.candidates; })));
@@ -221,6 +236,7 @@ std::vector<RecordField> make_fields() {
     fields.push_back(integer("graph", 0, 1, [](R& r) -> bool& { return r.policy.graph; }));
     fields.push_back(text("data", 100, [](R& r) -> std::string& { return r.policy.data; }));
     add_measurement(fields);
+    add_run_off(fields);
     add_selection(fields);
     fields.push_back(integer("time", 0, kMax, [](R& r) -> std::int64_t& { return r.time; }));
     return fields;

@@ -60,12 +60,12 @@ void read_head(RowReader& row, TuningRecord& record) {
     record.policy.data = row.text("data", 100);
 }
 
-std::string select(const char* table, const std::string& columns, const char* time) {
+std::string select(const char* table, const std::string& columns, const char* time, const char* joins) {
     return fmt::format(
         "SELECT x.id, {}, {}, {}, x.{}, {} FROM {} AS x JOIN environment AS e ON e.id = x.environment_id "
         "JOIN device AS d ON d.id = e.device_id JOIN problem AS p ON p.id = x.problem_id JOIN config AS g ON g.id = x.config_id "
-        "JOIN policy AS l ON l.id = x.policy_id WHERE ?1 IS NULL OR x.problem_id = ?1 ORDER BY x.{}, x.id",
-        kHeadColumns, problem_columns("p"), config_columns("g"), time, columns, table, time);
+        "JOIN policy AS l ON l.id = x.policy_id {} WHERE ?1 IS NULL OR x.problem_id = ?1 ORDER BY x.{}, x.id",
+        kHeadColumns, problem_columns("p"), config_columns("g"), time, columns, table, joins, time);
 }
 
 }  // namespace
@@ -98,6 +98,10 @@ void read_measurement(RowReader& row, Measurement& x) {
     x.throttled = row.integer("throttled", 0, 1) != 0;
 }
 
+std::string run_off_columns(const std::string& selection, const std::string& runner_up) {
+    return fmt::format("{0}.default_us, {1}, {0}.runner_up_us, {0}.predicted", selection, config_columns(runner_up));
+}
+
 bool TuningDatabase::Impl::store(const TuningRecord& record) {
     std::vector<NamedCell> values = {{"environment_id", ids.environment(record.environment)},
                                      {"problem_id", ids.find_or_insert("problem", cells_of(record.problem))},
@@ -105,13 +109,19 @@ bool TuningDatabase::Impl::store(const TuningRecord& record) {
                                      {"policy_id", ids.find_or_insert("policy", cells_of(record.policy))}};
     const Measurement& x = record.measurement;
     if (record.kind == TuningRecord::Kind::selection) {
-        values.insert(values.end(), {{"compute", compute_field().get(record.problem)},
-                                     positive("median_us", x.median_us),
-                                     {"candidates", std::int64_t{record.candidates}},
-                                     {"reason", one_line(record.reason, kTextLimit)},
-                                     {"search_hash", one_line(record.search_hash, kHashLimit)},
-                                     {"origin", record.origin},
-                                     {"decided_at", record.time}});
+        values.insert(values.end(),
+                      {{"compute", compute_field().get(record.problem)},
+                       positive("median_us", x.median_us),
+                       {"candidates", std::int64_t{record.candidates}},
+                       {"reason", one_line(record.reason, kTextLimit)},
+                       {"search_hash", one_line(record.search_hash, kHashLimit)},
+                       {"origin", record.origin},
+                       {"decided_at", record.time},
+                       positive("default_us", record.default_us),
+                       record.runner_up ? NamedCell("runner_up_config_id", ids.find_or_insert("config", cells_of(*record.runner_up)))
+                                        : NamedCell("runner_up_config_id", nullptr),
+                       positive("runner_up_us", record.runner_up_us),
+                       {"predicted", std::int64_t{record.predicted}}});
         return insert_if_new(database, "selection", values);
     }
     values.insert(values.end(), {{"kernel_name", one_line(x.kernel_name, kNameLimit)},
@@ -140,8 +150,8 @@ std::vector<TuningRecord> TuningDatabase::Impl::load(const std::optional<GemmPro
         problem_id = ids.find("problem", cells_of(*only));
         if (!problem_id) return records;
     }
-    const auto read = [&](const char* table, const char* time, const std::string& columns, auto&& read_rest) {
-        SQLite::Statement rows(database, select(table, columns, time));
+    const auto read = [&](const char* table, const char* time, const std::string& columns, const char* joins, auto&& read_rest) {
+        SQLite::Statement rows(database, select(table, columns, time, joins));
         if (problem_id) rows.bind(1, *problem_id);
         while (rows.executeStep()) {
             RowReader row(rows);
@@ -158,12 +168,12 @@ std::vector<TuningRecord> TuningDatabase::Impl::load(const std::optional<GemmPro
                 faults->push_back(fmt::format("{} {}: {}", table, id, row.fault()));
         }
     };
-    read("measurement", "measured_at", measurement_columns("x"), [](RowReader& row, TuningRecord& record) {
+    read("measurement", "measured_at", measurement_columns("x"), "", [](RowReader& row, TuningRecord& record) {
         record.kind = TuningRecord::Kind::measurement;
         read_measurement(row, record.measurement);
     });
-    read("selection", "decided_at", "x.compute, x.median_us, x.candidates, x.reason, x.search_hash, x.origin",
-         [](RowReader& row, TuningRecord& record) {
+    read("selection", "decided_at", "x.compute, x.median_us, x.candidates, x.reason, x.search_hash, x.origin, " + run_off_columns("x", "r"),
+         "LEFT JOIN config AS r ON r.id = x.runner_up_config_id", [](RowReader& row, TuningRecord& record) {
              record.kind = TuningRecord::Kind::selection;
              row.compute(record.problem);
              record.measurement.median_us = row.real_or("median_us", 0);
@@ -171,6 +181,7 @@ std::vector<TuningRecord> TuningDatabase::Impl::load(const std::optional<GemmPro
              record.reason = row.text("reason", kTextLimit);
              record.search_hash = row.text("search_hash", kHashLimit);
              record.origin = row.text("origin", 10);
+             read_run_off(row, record);
          });
     return records;
 }

@@ -32,6 +32,11 @@ struct TuningRecord {
     std::string search_hash = {};
     // "user" or "shipped".
     std::string origin = "user";
+    // As TuningDatabase::Decision has them.
+    double default_us = 0;
+    std::optional<KernelConfig> runner_up = {};
+    double runner_up_us = 0;
+    bool predicted = false;
 };
 
 // The newest decision of each problem and device under the default policy, in the records' order.
@@ -41,7 +46,7 @@ std::vector<TuningRecord> newest_decisions(const std::vector<TuningRecord>& reco
 std::vector<WinnerRow> shipped_winners_among(const std::vector<TuningRecord>& records);
 // Those of db/winners.csv, which ships with tmm. Read once; thread-safe.
 const std::vector<WinnerRow>& shipped_winners();
-// A database's winners, and behind them those that ship with tmm for other problems and devices.
+// A database's measured winners, and behind them those that ship with tmm for other problems and devices.
 std::vector<WinnerRow> with_shipped(std::vector<WinnerRow> winners);
 
 }  // namespace tmm

@@ -83,8 +83,9 @@ std::vector<ProblemOnDevice> look_up(TuningDatabase& database, const GemmProblem
         auto place = std::find_if(found.begin(), found.end(), [&](const auto& known) { return same_device(known.device, device); });
         if (place == found.end()) place = found.insert(found.end(), {.device = device, .candidates = {}, .decision = {}});
         if (record.kind == TuningRecord::Kind::selection) {
-            // Oldest first: a later one replaces, but a shipped one never replaces a user's.
-            if (!place->decision || record.origin == "user" || place->decision->origin != "user") place->decision = std::move(record);
+            // Oldest first: a later one replaces, but a shipped one never replaces a user's, and a predicted one no measured one.
+            const auto rank = [](const TuningRecord& x) { return std::make_pair(!x.predicted, x.origin == "user"); };
+            if (!place->decision || rank(record) >= rank(*place->decision)) place->decision = std::move(record);
             continue;
         }
         const auto older = std::find_if(place->candidates.begin(), place->candidates.end(),
@@ -109,7 +110,8 @@ double distance(const GemmProblem& x, const GemmProblem& y) {
 [[noreturn]] void fail_untuned(TuningDatabase& database, const GemmProblem& problem, const ReportOptions& options) {
     std::vector<std::pair<double, std::string>> tuned;
     for (const auto& winner : database.winners())
-        if (names_device(options, winner.device)) tuned.emplace_back(distance(problem, winner.problem), to_text(winner.problem));
+        if (!winner.predicted && names_device(options, winner.device))
+            tuned.emplace_back(distance(problem, winner.problem), to_text(winner.problem));
     std::stable_sort(tuned.begin(), tuned.end());
     tuned.erase(std::unique(tuned.begin(), tuned.end()), tuned.end());
     std::string nearest;

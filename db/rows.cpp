@@ -96,6 +96,16 @@ void RowReader::config(KernelConfig& config) {
         config.*parameter.member = static_cast<int>(integer(parameter.name, 0, highest_value(parameter)));
 }
 
+std::optional<KernelConfig> RowReader::config_if_any() {
+    if (row_.getColumn(column_).isNull()) {
+        column_ += kParameterCount;
+        return std::nullopt;
+    }
+    KernelConfig read;
+    config(read);
+    return read;
+}
+
 std::string problem_columns(const std::string& alias) {
     std::string columns;
     for (const auto& field : problem_fields()) columns += fmt::format("{}{}.{}", columns.empty() ? "" : ", ", alias, field.name);

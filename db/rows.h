@@ -29,6 +29,8 @@ public:
     void problem(GemmProblem& problem);
     void compute(GemmProblem& problem);
     void config(KernelConfig& config);
+    // Nothing where its columns are NULL.
+    std::optional<KernelConfig> config_if_any();
 
     // The first one; empty where there is none.
     const std::string& fault() const { return fault_; }

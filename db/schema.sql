@@ -1,4 +1,4 @@
--- The tuning database: every measurement of every candidate, and the decisions made from them. Version 2.
+-- The tuning database: every measurement of every candidate, and the decisions made from them.
 -- It holds numbers, names and one-line reasons only: no source text, no compiled code, no paths, no options.
 -- A change here is a new version: raise TuningDatabase::kVersion and add migrate_to_<version>.sql, which brings an older file
 -- to the same tables. Views stand in views.sql; they are dropped and made anew by every migration.
@@ -130,7 +130,8 @@ CREATE TABLE measurement (
 ) STRICT;
 CREATE INDEX measurement_by_problem ON measurement (problem_id, policy_id, config_id);
 
--- Each decision of the tuner. The newest of a problem, compute mode, device and policy counts; a user's goes before a shipped one.
+-- Each decision of the tuner. The newest of a problem, compute mode, device and policy counts; a user's goes before a shipped one,
+-- and any measured one before one that was only predicted.
 CREATE TABLE selection (
   id             INTEGER PRIMARY KEY,
   environment_id INTEGER NOT NULL REFERENCES environment (id),
@@ -138,12 +139,16 @@ CREATE TABLE selection (
   compute        INTEGER NOT NULL REFERENCES compute_mode (value),
   policy_id      INTEGER NOT NULL REFERENCES policy (id),
   config_id      INTEGER NOT NULL REFERENCES config (id), -- the winner
-  median_us      REAL CHECK (median_us > 0),              -- its median in the run-off
+  median_us      REAL CHECK (median_us > 0),              -- its median in the run-off; NULL where it was predicted
   candidates     INTEGER NOT NULL CHECK (candidates BETWEEN 0 AND 1000000000), -- how many it was chosen from
   reason         TEXT    NOT NULL CHECK (length(reason) <= 2000), -- the round and what decided it, in words
   search_hash    TEXT    NOT NULL CHECK (length(search_hash) <= 500), -- names the set of candidates
   origin         TEXT    NOT NULL CHECK (origin IN ('user', 'shipped')),
-  decided_at     INTEGER NOT NULL -- seconds since 1970
+  decided_at     INTEGER NOT NULL, -- seconds since 1970
+  default_us     REAL CHECK (default_us > 0),             -- the default config's median in the same run-off; NULL: it was not in it
+  runner_up_config_id INTEGER REFERENCES config (id),     -- the best of the others there; NULL: there was none
+  runner_up_us   REAL CHECK (runner_up_us > 0),           -- its median there
+  predicted      INTEGER NOT NULL DEFAULT 0 CHECK (predicted IN (0, 1)) -- 1: nothing was measured, the config is a guess by the model
 ) STRICT;
 CREATE INDEX selection_by_problem ON selection (problem_id, compute);
 

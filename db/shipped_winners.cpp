@@ -31,9 +31,9 @@ std::vector<TuningRecord> newest_decisions(const std::vector<TuningRecord>& reco
             return other->problem == record.problem && other->environment.device.name == device.name &&
                    other->environment.device.compute_capability() == device.compute_capability();
         });
-        if (same == newest.end())
-            newest.push_back(&record);
-        else if ((*same)->time <= record.time)
+        if (same == newest.end()) newest.push_back(&record);
+        // One that was only predicted takes no measured one's place.
+        else if (record.predicted == (*same)->predicted ? (*same)->time <= record.time : (*same)->predicted)
             *same = &record;
     }
     std::vector<TuningRecord> decisions;
@@ -44,6 +44,7 @@ std::vector<TuningRecord> newest_decisions(const std::vector<TuningRecord>& reco
 std::vector<WinnerRow> shipped_winners_among(const std::vector<TuningRecord>& records) {
     std::vector<WinnerRow> winners;
     for (const TuningRecord& selection : newest_decisions(records)) {
+        if (selection.predicted) continue;
         WinnerRow winner{.problem = selection.problem,
                          .device = selection.environment.device.name,
                          .compute_capability = selection.environment.device.compute_capability(),
@@ -51,7 +52,8 @@ std::vector<WinnerRow> shipped_winners_among(const std::vector<TuningRecord>& re
                          .config = selection.config,
                          .median_us = selection.measurement.median_us,
                          .reason = selection.reason,
-                         .origin = "shipped"};
+                         .origin = "shipped",
+                         .default_us = selection.default_us};
         for (const auto& record : records)
             if (same_measurement_subject(record, selection)) winner.error_ratio = record.measurement.error_ratio;
         winners.push_back(std::move(winner));
@@ -65,6 +67,7 @@ const std::vector<WinnerRow>& shipped_winners() {
 }
 
 std::vector<WinnerRow> with_shipped(std::vector<WinnerRow> winners) {
+    std::erase_if(winners, [](const WinnerRow& winner) { return winner.predicted; });
     const std::size_t own = winners.size();
     for (const WinnerRow& shipped : shipped_winners()) {
         const auto decides_it = [&](const WinnerRow& winner) {

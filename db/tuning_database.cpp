@@ -186,7 +186,11 @@ void TuningDatabase::decide(const GemmProblem& problem, const MeasurementPolicy&
                         .measurement = {.median_us = decision.median_us},
                         .candidates = decision.candidates,
                         .reason = decision.reason,
-                        .search_hash = decision.search_hash};
+                        .search_hash = decision.search_hash,
+                        .default_us = decision.default_us,
+                        .runner_up = decision.runner_up,
+                        .runner_up_us = decision.runner_up_us,
+                        .predicted = decision.predicted};
     guarded(impl_->file, [&] {
         SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
         impl_->store(record);
@@ -201,11 +205,12 @@ std::optional<TuningDatabase::Decision> TuningDatabase::decision(const GemmProbl
         const auto problem_id = impl_->ids.find("problem", cells_of(problem));
         const auto policy_id = impl_->ids.find("policy", cells_of(policy));
         if (!device_id || !problem_id || !policy_id) return {};
-        SQLite::Statement rows(impl_->database,
-                               fmt::format("SELECT {}, s.median_us, s.candidates, s.reason, s.search_hash FROM current_selection AS s "
-                                           "JOIN config AS g ON g.id = s.config_id "
-                                           "WHERE s.device_id = ? AND s.problem_id = ? AND s.policy_id = ? AND s.compute = ?",
-                                           config_columns("g")));
+        SQLite::Statement rows(
+            impl_->database,
+            fmt::format("SELECT {}, s.median_us, s.candidates, s.reason, s.search_hash, s.origin, {} FROM current_selection AS s "
+                        "JOIN config AS g ON g.id = s.config_id LEFT JOIN config AS r ON r.id = s.runner_up_config_id "
+                        "WHERE s.device_id = ? AND s.problem_id = ? AND s.policy_id = ? AND s.compute = ?",
+                        config_columns("g"), run_off_columns("s", "r")));
         rows.bind(1, *device_id);
         rows.bind(2, *problem_id);
         rows.bind(3, *policy_id);
@@ -218,6 +223,8 @@ std::optional<TuningDatabase::Decision> TuningDatabase::decision(const GemmProbl
         decision.candidates = static_cast<int>(row.integer("candidates", 0, kCountLimit));
         decision.reason = row.text("reason", kTextLimit);
         decision.search_hash = row.text("search_hash", kHashLimit);
+        decision.origin = row.text("origin", 10);
+        read_run_off(row, decision);
         if (!row.fault().empty()) return {};
         return decision;
     });
@@ -230,7 +237,8 @@ std::vector<WinnerRow> TuningDatabase::winners() {
             fmt::format("SELECT {}, s.compute, {}, d.name, d.compute_capability, d.sm_count, s.median_us, "
                         "(SELECT x.error_ratio FROM measurement AS x JOIN environment AS ex ON ex.id = x.environment_id "
                         "WHERE x.problem_id = s.problem_id AND x.policy_id = s.policy_id AND x.config_id = s.config_id "
-                        "AND ex.device_id = s.device_id ORDER BY x.measured_at DESC, x.id DESC LIMIT 1), s.reason, s.origin "
+                        "AND ex.device_id = s.device_id ORDER BY x.measured_at DESC, x.id DESC LIMIT 1), s.reason, s.origin, s.default_us, "
+                        "s.predicted "
                         "FROM current_selection AS s JOIN problem AS p ON p.id = s.problem_id JOIN config AS g ON g.id = s.config_id "
                         "JOIN device AS d ON d.id = s.device_id JOIN policy AS l ON l.id = s.policy_id "
                         "WHERE l.cold_l2 = 1 AND l.graph = 1 AND l.data = 'normal' "
@@ -252,6 +260,8 @@ std::vector<WinnerRow> TuningDatabase::winners() {
             winner.error_ratio = row.real_or("error_ratio", -1);
             winner.reason = row.text("reason", kTextLimit);
             winner.origin = row.text("origin", 10);
+            winner.default_us = row.real_or("default_us", 0);
+            winner.predicted = row.integer("predicted", 0, 1) != 0;
             if (row.fault().empty()) {
                 winners.push_back(std::move(winner));
             } else if (skipped++ == 0) {

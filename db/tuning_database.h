@@ -37,6 +37,10 @@ struct WinnerRow {
     std::string reason = {};
     // "user" or "shipped".
     std::string origin = {};
+    // The default config's median in the same run-off; 0 where it was not in it.
+    double default_us = 0;
+    // Nothing was measured: the config is a guess by the model.
+    bool predicted = false;
 };
 
 // A run that was announced and never reported: its process was killed, or took the machine down.
@@ -62,7 +66,7 @@ struct TuningRecord;  // db/records.h
 // Error (database) that says why and what to do: missing directory, locked, damaged, foreign file, newer version.
 class TuningDatabase {
 public:
-    static constexpr int kVersion = 8;
+    static constexpr int kVersion = 9;
     enum class Mode { read_write_create, read_write, read_only };
 
     // Waits up to busy_timeout_ms for another process's lock, here and in every call below.
@@ -97,6 +101,14 @@ public:
         int candidates = 0;
         std::string reason = {};
         std::string search_hash = {};
+        // Of the same run-off: the default config's median, 0 where it was not in it, and the best of the others.
+        double default_us = 0;
+        std::optional<KernelConfig> runner_up = {};
+        double runner_up_us = 0;
+        // Nothing was measured: the config is a guess by the model.
+        bool predicted = false;
+        // "user" or "shipped"; what decide() stores is a user's.
+        std::string origin = "user";
     };
     void decide(const GemmProblem& problem, const MeasurementPolicy& policy, const Decision& decision);
     std::optional<Decision> decision(const GemmProblem& problem, const MeasurementPolicy& policy = {});

@@ -48,4 +48,14 @@ inline std::int64_t now() {
 std::string measurement_columns(const std::string& alias);
 void read_measurement(RowReader& row, Measurement& measurement);
 
+// What a selection keeps of its run-off, of two tables' aliases, and its reader into a TuningRecord or a Decision.
+std::string run_off_columns(const std::string& selection, const std::string& runner_up);
+template <class Decided>
+void read_run_off(RowReader& row, Decided& decided) {
+    decided.default_us = row.real_or("default_us", 0);
+    decided.runner_up = row.config_if_any();
+    decided.runner_up_us = row.real_or("runner_up_us", 0);
+    decided.predicted = row.integer("predicted", 0, 1) != 0;
+}
+
 }  // namespace tmm

@@ -77,17 +77,19 @@ JOIN outcome AS o ON o.value = x.outcome;
 
 -- The decision that counts: one row a problem (with its compute mode), device and policy.
 CREATE VIEW current_selection AS
-SELECT id, environment_id, device_id, problem_id, compute, policy_id, config_id, median_us, candidates, reason, search_hash, origin, decided_at
+SELECT id, environment_id, device_id, problem_id, compute, policy_id, config_id, median_us, candidates, reason, search_hash, origin, decided_at,
+       default_us, runner_up_config_id, runner_up_us, predicted
 FROM (SELECT s.*, e.device_id,
              row_number() OVER (PARTITION BY e.device_id, s.problem_id, s.compute, s.policy_id
-                                ORDER BY s.origin = 'user' DESC, s.decided_at DESC, s.id DESC) AS place
+                                ORDER BY s.predicted, s.origin = 'user' DESC, s.decided_at DESC, s.id DESC) AS place
       FROM selection AS s JOIN environment AS e ON e.id = s.environment_id)
 WHERE place = 1;
 
 -- The winner of each problem on each device, under the default policy.
 CREATE VIEW winner AS
 SELECT p.head || iif(s.compute <> p.default_compute, ' compute=' || c.name, '') || p.tail AS shape,
-       d.name AS device, g.config, s.median_us, round(p.mflop / s.median_us, 6) AS tflops,
+       d.name AS device, g.config, s.median_us, round(p.mflop / s.median_us, 6) AS tflops, s.predicted,
+       s.default_us, round(s.default_us / s.median_us, 6) AS vs_default, r.config AS runner_up, s.runner_up_us,
        (SELECT x.error_ratio FROM measurement AS x JOIN environment AS ex ON ex.id = x.environment_id
         WHERE x.problem_id = s.problem_id AND x.policy_id = s.policy_id AND x.config_id = s.config_id AND ex.device_id = s.device_id
         ORDER BY x.measured_at DESC, x.id DESC LIMIT 1) AS error_ratio,
@@ -106,5 +108,6 @@ JOIN problem_text AS p ON p.problem_id = s.problem_id
 JOIN compute_mode AS c ON c.value = s.compute
 JOIN config AS h ON h.id = s.config_id
 JOIN config_text AS g ON g.config_id = s.config_id
+LEFT JOIN config_text AS r ON r.config_id = s.runner_up_config_id
 JOIN family AS f ON f.value = h.family
 JOIN boundary AS b ON b.value = h.boundary;

@@ -278,6 +278,71 @@ TEST_CASE("a user's decision goes before a shipped one, however old it is") {
     CHECK(database.decision(record.problem)->config == tiled_config(16));
 }
 
+TEST_CASE("a decision keeps its run-off: the winner, the default and the runner-up, here, in the view and in a merged file") {
+    const TemporaryDirectory directory;
+    const auto problem = problem_of("64 64 64"), alone = problem_of("8 8 8");
+    {
+        auto first = open(directory / "first.db");
+        first.decide(problem, {},
+                     {.config = tiled_config(32), .median_us = 10, .default_us = 15, .runner_up = tiled_config(16), .runner_up_us = 10.5});
+        first.decide(alone, {}, {.config = tiled_config(8), .median_us = 3});
+    }
+    auto database = open(directory / "tmm.db");
+    CHECK(database.merge(directory / "first.db").selections == 2);
+    CHECK(database.merge(directory / "first.db").selections == 0);
+    const auto decision = database.decision(problem);
+    REQUIRE(decision);
+    CHECK(decision->default_us == 15);
+    CHECK(decision->runner_up == tiled_config(16));
+    CHECK(decision->runner_up_us == 10.5);
+    CHECK_FALSE(decision->predicted);
+    REQUIRE(database.decision(alone));
+    CHECK(database.decision(alone)->default_us == 0);
+    CHECK_FALSE(database.decision(alone)->runner_up);
+    CHECK(database.verify().empty());
+    SQLite::Database raw(directory / "tmm.db");
+    SQLite::Statement view(raw, "SELECT vs_default, runner_up, runner_up_us FROM winner WHERE m = 64");
+    REQUIRE(view.executeStep());
+    CHECK(view.getColumn(0).getDouble() == 1.5);
+    CHECK(view.getColumn(1).getString() == to_text(tiled_config(16)));
+    CHECK(view.getColumn(2).getDouble() == 10.5);
+    CHECK(raw.execAndGet("SELECT vs_default IS NULL AND runner_up IS NULL FROM winner WHERE m = 8").getInt() == 1);
+}
+
+TEST_CASE("what was only predicted takes no measured winner's place, whoever measured it and whenever") {
+    const TemporaryDirectory directory;
+    TuningRecord guess{.kind = TuningRecord::Kind::selection,
+                       .environment = environment_of("NVIDIA H200"),
+                       .problem = problem_of("64 64 64"),
+                       .config = tiled_config(32),
+                       .time = 2'000'000'000,
+                       .predicted = true};
+    TuningRecord measured_one = guess;
+    measured_one.config = tiled_config(16);
+    measured_one.time = 1'000'000'000;
+    measured_one.predicted = false;
+    measured_one.measurement.median_us = 7;
+    for (const char* origin : {"user", "shipped"}) {
+        CAPTURE(origin);
+        measured_one.origin = origin;
+        auto database = open(directory / (std::string(origin) + ".db"));
+        database.insert({guess});
+        REQUIRE(database.winners().size() == 1);
+        CHECK(database.winners()[0].predicted);
+        CHECK(with_shipped(database.winners()).size() == shipped_winners().size());
+        database.insert({measured_one});
+        database.insert({guess});
+        REQUIRE(database.winners().size() == 1);
+        CHECK_FALSE(database.winners()[0].predicted);
+        CHECK(database.winners()[0].origin == origin);
+        CHECK(database.decision(guess.problem)->config == tiled_config(16));
+        const auto newest = newest_decisions(database.records());
+        REQUIRE(newest.size() == 1);
+        CHECK_FALSE(newest[0].predicted);
+    }
+    CHECK(shipped_winners_among({guess}).empty());
+}
+
 TEST_CASE("shipped winners are the newest decisions of an export, with the error that was measured") {
     TuningRecord measurement{.environment = environment_of("NVIDIA H200"),
                              .problem = problem_of("64 64 64"),

@@ -43,7 +43,13 @@ void fill(const std::filesystem::path& file, double us = 110) {
     database.record(problem, tiled_config(32), {}, measured(us));
     database.record(problem, tiled_config(8), {}, {.outcome = Outcome::timed_out, .detail = "ran longer than 3 s, \"killed\""});
     database.decide(problem, {},
-                    {.config = tiled_config(32), .median_us = us, .candidates = 3, .reason = "run-off: 10% faster than the next"});
+                    {.config = tiled_config(32),
+                     .median_us = us,
+                     .candidates = 3,
+                     .reason = "run-off: 10% faster than the next",
+                     .default_us = us * 2,
+                     .runner_up = tiled_config(16),
+                     .runner_up_us = us * 1.1});
     auto other = open(file, "host");
     other.decide(small, {}, {.config = tiled_config(4), .median_us = 50000, .candidates = 1, .reason = "the only one"});
 }
@@ -118,6 +124,7 @@ TEST_CASE("export and import round-trip to the byte, as CSV and as JSON") {
         odd.detail = "C[3][17] = 4, expected 5; \"quoted\", µs \\ back";
         database.record(problem_of("3 5 7 dtype=bf16 ctype=f32 batch=2 lda=9"), tiled_config(8), {.cold_l2 = false, .graph = false}, odd);
         database.decide(problem_of("3 5 7 compute=f32_strict"), {}, {.config = tiled_config(4), .reason = ",,\"", .search_hash = "00ff"});
+        database.decide(problem_of("9 9 9"), {}, {.config = tiled_config(4), .reason = "not measured", .predicted = true});
     }
     const auto csv = tool(directory, "export --csv"), json = tool(directory, "export --json");
     REQUIRE(csv.status == 0);
@@ -128,11 +135,11 @@ TEST_CASE("export and import round-trip to the byte, as CSV and as JSON") {
         write_file(other / "export", text);
         const auto imported = tool(other, fmt::format("import '{}'", (other / "export").string()));
         CHECK(imported.status == 0);
-        CHECK_CONTAINS(imported.out, "7 of 7 records were new: 4 measurements and 3 decisions");
+        CHECK_CONTAINS(imported.out, "8 of 8 records were new: 4 measurements and 4 decisions");
         CHECK(tool(other, "export --csv").out == csv.out);
         CHECK(tool(other, "export --json").out == json.out);
         CHECK(tool(other, "ls").out == tool(directory, "ls").out);
-        CHECK_CONTAINS(tool(other, fmt::format("import '{}'", (other / "export").string())).out, "0 of 7 records were new");
+        CHECK_CONTAINS(tool(other, fmt::format("import '{}'", (other / "export").string())).out, "0 of 8 records were new");
         CHECK(tool(other, "verify").status == 0);
     }
     CHECK_FALSE(contains(tool(directory, "export --csv --gpu host").out, "H200"));
@@ -226,6 +233,23 @@ TEST_CASE("a large JSON export is read in one go, and a fault far down has its p
     CHECK(parse_records(text + last + "}]}", "x").size() == kRecords + 1);
     CHECK_THROWS_WITH_AS(parse_records(text + last + ", \"speed\": 4}]}", "x"),
                          doctest::Contains(fmt::format("x:{}:{}: ", kRecords + 2, last.size() + 3).c_str()), Error);
+}
+
+TEST_CASE("winners that ship with tmm stay shipped when they are imported, exported again and merged") {
+    const TemporaryDirectory directory;
+    const std::string file = std::string(TMM_SOURCE_DIR) + "/db/winners.csv";
+    REQUIRE(tool(directory, fmt::format("import '{}'", file)).status == 0);
+    const auto exported = tool(directory, "export --csv --winners");
+    const TemporaryDirectory again, merged;
+    write_file(again / "winners.csv", exported.out);
+    REQUIRE(tool(again, fmt::format("import '{}'", (again / "winners.csv").string())).status == 0);
+    REQUIRE(tool(merged, fmt::format("merge '{}'", (again / "tmm.db").string())).status == 0);
+    for (const auto* of : {&directory, &again, &merged}) {
+        SQLite::Database raw(*of / "tmm.db");
+        CHECK(raw.execAndGet("SELECT count(*) FROM winner WHERE origin = 'user'").getInt() == 0);
+        CHECK(raw.execAndGet("SELECT count(*) FROM winner WHERE origin = 'shipped'").getInt() ==
+              static_cast<int>(shipped_winners().size()));
+    }
 }
 
 TEST_CASE("an export written by hand needs few columns") {

@@ -1,0 +1,74 @@
+// What the HTML report tells of a database: its devices, and for each the winners, what was tried, and what failed.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/report.h"
+#include "db/tuning_database.h"
+
+namespace tmm {
+
+struct ReportContent {
+    // Longer reasons are cut.
+    static constexpr std::size_t kReasonLimit = 200;
+
+    struct Device {
+        DeviceInfo info = {};
+        // With the limits that the cost models need, which the database does not hold. Nothing where the device's kind is not known, and
+        // for the emulated device, of which nothing is predicted.
+        std::optional<DeviceInfo> modelled = {};
+    };
+
+    struct Candidate {
+        KernelConfig config = {};
+        Measurement measurement = {};
+        // 0 where nothing is predicted.
+        double predicted_us = 0;
+    };
+
+    // What was tried for one problem on one device: the newest measurement of each config, the fastest first, failures last.
+    struct Group {
+        std::size_t device = 0;
+        // In its default compute mode: measurements serve every mode.
+        GemmProblem problem = {};
+        std::vector<Candidate> candidates = {};
+        // How many were measured; `candidates` may hold fewer.
+        std::size_t measured = 0;
+    };
+
+    struct Winner {
+        std::size_t device = 0;
+        WinnerRow row = {};
+        // How many it was chosen from.
+        int candidates = 0;
+        // The place of its candidates among the groups.
+        std::optional<std::size_t> group = {};
+    };
+
+    // Failures of one device, outcome and family whose reasons differ in numbers only, with one of them.
+    struct Failure {
+        std::size_t device = 0;
+        std::string outcome = {};
+        std::size_t count = 0;
+        GemmProblem problem = {};
+        KernelConfig config = {};
+        std::string reason = {};
+    };
+
+    std::vector<Device> devices = {};
+    std::vector<Group> groups = {};
+    std::vector<Winner> winners = {};
+    // The most frequent first.
+    std::vector<Failure> failures = {};
+};
+
+// Under the default policy. Groups are thinned out so that they hold no more than most_candidates in all.
+ReportContent read_report_content(TuningDatabase& database, const ReportOptions& options, std::size_t most_candidates);
+
+// "184 bytes spilled" and "96 bytes spilled" are both "# bytes spilled".
+std::string without_numbers(const std::string& text);
+
+}  // namespace tmm

@@ -1,0 +1,307 @@
+// The HTML report: what its page holds, and what a browser shows of it. The browser's part is skipped where Chromium is not there.
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "database_fixture.h"
+#include "db/html_report/html_report.h"
+#include "db/html_report/report_content.h"
+#include "db/records.h"
+#include "generator/assumed_device.h"
+#include "generator/search_space.h"
+#include "generator/text.h"
+
+using namespace tmm;
+using namespace tmm::testing;
+using Mode = TuningDatabase::Mode;
+
+namespace {
+
+constexpr const char* kMarkup = "</script><img src=x onerror='window.hacked=1'><script>window.hacked=1</script>&amp;";
+constexpr std::size_t kAll = 1'000'000;
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+KernelConfig simt_config(int rows, int columns) {
+    return {.family = family::simt, .block_m = rows, .block_n = columns, .block_k = 16, .thread_m = 8, .thread_n = 8, .stages = 2};
+}
+
+// Some winners and candidates on the device; `us` of the first problem's winner.
+void tune(TuningDatabase& database, const std::string& device, double us) {
+    database.set_environment(environment_of(device, device == "host" ? 80 : 90, device == "host" ? 4 : 132));
+    const char* const shapes[] = {"1024 1024 1024", "4096 4096 4096 dtype=f16",       "16 4096 4096 dtype=f16 ops=nt",
+                                  "128 1024 1024",  "128 64 1024 compute=f32_strict", "64 64 64"};
+    for (const char* shape : shapes) {
+        const GemmProblem problem = problem_of(shape);
+        const KernelConfig fastest = default_config(problem, assumed_device("90"));
+        database.record(problem, tiled_config(16), {}, measured(us * 1.5));
+        database.record(problem, fastest, {}, measured(us));
+        database.record(problem, simt_config(64, 64), {}, measured(us * 1.25));
+        database.record(problem, simt_config(128, 128), {}, {.outcome = Outcome::spills, .detail = fmt::format("{} bytes", us)});
+        database.decide(problem, {}, {.config = fastest, .median_us = us, .candidates = 4, .reason = "the fastest of 4"});
+        us *= 1.75;
+    }
+}
+
+ReportContent content_of(TuningDatabase& database, std::size_t most = kAll, const std::string& device = "") {
+    return read_report_content(database, {.device = device}, most);
+}
+
+}  // namespace
+
+TEST_CASE("the report knows winners, candidates and failures of each device") {
+    const TemporaryDirectory directory;
+    TuningDatabase database(directory / "tmm.db", Mode::read_write_create);
+    tune(database, "NVIDIA H200", 10);
+    tune(database, "host", 3000);
+    const ReportContent content = content_of(database);
+    REQUIRE(content.devices.size() == 2);
+    CHECK(content.devices[0].modelled.has_value());
+    CHECK_FALSE(content.devices[1].modelled.has_value());
+    CHECK(content.winners.size() == 12);
+    CHECK(content.winners[0].candidates == 4);
+    REQUIRE(content.groups.size() == 12);
+    for (const auto& winner : content.winners) {
+        REQUIRE(winner.group.has_value());
+        // A winner of another compute mode, too, was chosen from the candidates of its problem.
+        CHECK(content.groups[*winner.group].problem.m == winner.row.problem.m);
+        CHECK(content.groups[*winner.group].candidates.front().config == winner.row.config);
+    }
+    for (const auto& group : content.groups) {
+        REQUIRE(group.candidates.size() == 4);
+        CHECK(group.candidates.back().measurement.outcome == Outcome::spills);
+        CHECK((group.candidates.front().predicted_us > 0) == (group.device == 0));
+    }
+    // Six reasons that differ in a number.
+    REQUIRE(content.failures.size() == 2);
+    CHECK(content.failures[0].count == 6);
+    CHECK(content.failures[0].reason == "10 bytes");
+    CHECK(content_of(database, kAll, "h200").devices.size() == 1);
+}
+
+TEST_CASE("a remeasured candidate counts once, by its newest time") {
+    const TemporaryDirectory directory;
+    TuningDatabase database(directory / "tmm.db", Mode::read_write_create);
+    database.set_environment(environment_of("NVIDIA H200"));
+    const GemmProblem problem = problem_of("64 64 64");
+    database.record(problem, tiled_config(16), {}, {.outcome = Outcome::timed_out, .detail = "ran long"});
+    database.record(problem, tiled_config(16), {}, measured(7));
+    database.record(problem, tiled_config(16), {.cold_l2 = false}, measured(3));
+    const ReportContent content = content_of(database);
+    REQUIRE(content.groups.size() == 1);
+    REQUIRE(content.groups[0].candidates.size() == 1);
+    CHECK(content.groups[0].candidates[0].measurement.median_us == 7);
+    CHECK(content.failures.empty());
+}
+
+TEST_CASE("a run that never reported is a failure") {
+    const TemporaryDirectory directory;
+    TuningDatabase database(directory / "tmm.db", Mode::read_write_create);
+    tune(database, "NVIDIA H200", 10);
+    const std::string announce = fmt::format("sqlite3 '{}' \"INSERT INTO in_flight SELECT 1, 1, 1, 0, 'k', 2, 'another start', 1, 1, 1\"",
+                                             (directory / "tmm.db").string());
+    REQUIRE(run_command(announce).status == 0);
+    const ReportContent content = content_of(database);
+    REQUIRE(content.failures.size() == 2);
+    CHECK(content.failures[1].outcome == "unfinished");
+}
+
+TEST_CASE("many candidates are thinned out, and the page is told") {
+    const TemporaryDirectory directory;
+    TuningDatabase database(directory / "tmm.db", Mode::read_write_create);
+    database.set_environment(environment_of("NVIDIA H200"));
+    for (int width = 2; width <= 32; ++width) database.record(problem_of("64 64 64"), tiled_config(width), {}, measured(100.0 + width));
+    database.record(problem_of("32 64 64"), tiled_config(2), {}, measured(1));
+    const ReportContent content = content_of(database, 11);
+    REQUIRE(content.groups.size() == 2);
+    const auto& large = content.groups[0].measured > 1 ? content.groups[0] : content.groups[1];
+    CHECK(large.measured == 31);
+    REQUIRE(large.candidates.size() == 10);
+    for (int i = 0; i < 5; ++i) CHECK(large.candidates[static_cast<std::size_t>(i)].measurement.median_us == 102 + i);
+    for (std::size_t i = 1; i < 10; ++i) CHECK(large.candidates[i].measurement.median_us > large.candidates[i - 1].measurement.median_us);
+    CHECK(large.candidates.back().measurement.median_us > 122);
+}
+
+TEST_CASE("reasons that differ in numbers only are of one kind") {
+    CHECK(without_numbers("184 bytes spilled") == without_numbers("96 bytes spilled"));
+    CHECK(without_numbers("ran 1.5 ms") == "ran # ms");
+    CHECK(without_numbers("at (3, 17).") == "at (#, #).");
+    CHECK(without_numbers("none") == "none");
+}
+
+TEST_SUITE("page") {
+    // What a browser saw: the values of html_report_check.js, and its errors.
+    struct Seen {
+        std::map<std::string, std::string> values;
+        std::string faults;
+
+        const std::string& operator[](const std::string& name) const {
+            const auto found = values.find(name);
+            static const std::string none = "(not there)";
+            return found == values.end() ? none : found->second;
+        }
+        int number(const std::string& name) const { return std::atoi((*this)[name].c_str()); }
+    };
+
+    // The first that runs: Ubuntu's `chromium` may be a stub without the snap. Empty where none does.
+    std::string browser() {
+        for (const char* name : {"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"})
+            if (run_command(fmt::format("timeout 60 {} --version", name)).status == 0) return name;
+        return "";
+    }
+
+    void insert_before(std::string & text, const std::string& mark, const std::string& what) {
+        const std::size_t place = text.rfind(mark);
+        REQUIRE(place != std::string::npos);
+        text.insert(place, what);
+    }
+
+    std::string unescaped(std::string text) {
+        for (const auto& [entity, character] :
+             std::vector<std::pair<std::string, std::string>>{{"&lt;", "<"}, {"&gt;", ">"}, {"&nbsp;", " "}, {"&amp;", "&"}})
+            for (std::size_t place = 0; (place = text.find(entity, place)) != std::string::npos; place += character.size())
+                text.replace(place, entity.size(), character);
+        return text;
+    }
+
+    // Opens the page with the check in it.
+    Seen open_in_browser(const std::string& name, std::string page, bool dark, int width) {
+        const std::size_t nonce = page.find("nonce-") + 6;
+        const std::string script = "<script nonce=\"" + page.substr(nonce, page.find('\'', nonce) - nonce) + "\">";
+        insert_before(page, "</body>", script + read_file(TMM_SOURCE_DIR "/tests/html_report_check.js") + "</script>\n");
+        const std::string listen =
+            "window.pageFaults = [];"
+            "for (const kind of ['error', 'unhandledrejection', 'securitypolicyviolation'])"
+            "  addEventListener(kind, (event) => pageFaults.push(`${kind} ${event.message ?? event.reason ?? event.violatedDirective}`));";
+        page.insert(page.find("<style nonce"), script + listen + "</script>\n");
+        const TemporaryDirectory directory;
+        write_file(directory / "report.html", page);
+        const auto result = run_command(fmt::format(
+            "HOME='{0}' timeout 300 {1} --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir='{0}/profile' "
+            "--blink-settings=preferredColorScheme={2} --window-size={3},1200 --virtual-time-budget=20000 --enable-logging=stderr "
+            "--dump-dom "
+            "'file://{0}/report.html'",
+            (directory / "").string(), name, dark ? 0 : 1, width));
+        Seen seen;
+        std::istringstream lines(result.out.substr(std::min(result.out.size(), result.out.find("\nCHECK\n"))));
+        for (std::string line; std::getline(lines, line) && line != "END";) {
+            const std::size_t tab = line.find('\t');
+            if (tab == std::string::npos) continue;
+            const std::string key = unescaped(line.substr(0, tab)), value = unescaped(line.substr(tab + 1));
+            if (key == "fault" || key == "exception") seen.faults += value + "\n";
+            seen.values[key] = value;
+        }
+        std::istringstream log(result.err);
+        for (std::string line; std::getline(log, line);)
+            if (contains(line, "CONSOLE")) seen.faults += line + "\n";
+        REQUIRE_MESSAGE(!seen.values.empty(), result.err);
+        return seen;
+    }
+
+    TEST_CASE("a browser draws every chart, filters and sorts, in light and dark, and runs nothing that the database holds") {
+        const std::string name = browser();
+        if (name.empty()) {
+            MESSAGE("skipped: no Chromium here (apt-get install chromium-headless-shell)");
+            return;
+        }
+        const TemporaryDirectory directory;
+        TuningDatabase database(directory / "tmm.db", Mode::read_write_create);
+        tune(database, "NVIDIA H200", 10);
+        tune(database, kMarkup, 20);
+        database.record(problem_of("64 64 64"), tiled_config(8), {}, {.outcome = Outcome::crashed, .detail = kMarkup});
+        database.decide(problem_of("64 64 64"), {}, {.config = tiled_config(32), .median_us = 20, .candidates = 4, .reason = kMarkup});
+        tune(database, "host", 3000);
+        const std::string page = html_report(content_of(database));
+        for (const bool dark : {false, true}) {
+            CAPTURE(dark);
+            const Seen seen = open_in_browser(name, page, dark, dark ? 400 : 1280);
+            CHECK(seen.faults == "");
+            CHECK((seen.number("background") < 60) == dark);
+            CHECK((seen.number("foreground") > 180) == dark);
+            CHECK(seen["overflows"] == "false");
+            CHECK(seen["loads"] == "0");
+            CHECK(seen["hacked"] == "no");
+            CHECK(seen["devices"] == fmt::format("NVIDIA H200|{}|host", kMarkup));
+            for (const std::string device : {"NVIDIA H200", kMarkup, "host"}) {
+                CAPTURE(device);
+                CHECK(seen.number(device + ".roofline.points") == 6);
+                CHECK(seen.number(device + ".heat.points") > 0);
+                CHECK(seen.number(device + ".tried.points") > 0);
+                for (const char* chart : {"roofline", "heat", "tried"}) CHECK(seen.number(fmt::format("{}.{}.pixels", device, chart)) > 30);
+                CHECK(seen[device + ".tflops"] == (device == "host" ? "false" : "true"));
+                CHECK(contains(seen[device + ".failures"], "spills;simt"));
+            }
+            CHECK(contains(seen["NVIDIA H200.note"], "one H200"));
+            CHECK(contains(seen[fmt::format("{}.note", kMarkup)], "No ceiling was measured"));
+            CHECK(contains(seen["host.title"], "Time against work"));
+            CHECK(contains(seen["host.tried.note"], "Nothing is predicted"));
+            CHECK(contains(seen[fmt::format("{}.failures", kMarkup)], kMarkup));
+            CHECK(contains(seen[fmt::format("{}.why", kMarkup)], kMarkup));
+
+            CHECK(seen["winners.rows"] == "6");
+            CHECK(seen["winners.ascending"] == "10.00 17.50 30.63 53.59 93.79 164.1");
+            CHECK(seen["winners.descending"] == "164.1 93.79 53.59 30.63 17.50 10.00");
+            CHECK(seen["winners.aria"] == "ascending");
+            CHECK(seen["winners.filtered"] == "16x4096x4096 dtype=f16 ops=nt|4096x4096x4096 dtype=f16");
+            CHECK(seen["winners.count"] == "2 of 6");
+            CHECK(seen["pressed"] != "(not there)");
+            CHECK(seen["tried.shape"].starts_with(seen["pressed"] + " ("));
+        }
+    }
+
+    TEST_CASE("a report without winners says so") {
+        const std::string name = browser();
+        if (name.empty()) return;
+        const TemporaryDirectory directory;
+        TuningDatabase database(directory / "tmm.db", Mode::read_write_create);
+        const std::string page = html_report(content_of(database));
+        write_file(directory / "empty.html", page);
+        const auto result =
+            run_command(fmt::format("HOME='{0}' timeout 300 {1} --headless --no-sandbox --disable-gpu "
+                                    "--enable-logging=stderr --dump-dom 'file://{0}/empty.html'",
+                                    (directory / "").string(), name));
+        CHECK(contains(result.out, "<p id=\"nothing\">"));
+        CHECK_FALSE(contains(result.err, "CONSOLE"));
+    }
+
+    TEST_CASE("400 winners with 40,000 candidates take less than 2 MB") {
+        std::mt19937 random(1);
+        const auto below = [&](int end) { return static_cast<int>(random() % static_cast<unsigned>(end)); };
+        ReportContent content;
+        content.devices.push_back({.info = environment_of("NVIDIA H200").device});
+        for (int i = 0; i < 400; ++i) {
+            GemmProblem problem = problem_of(fmt::format("{} {} {} dtype=bf16 ops=nt", 1 + below(9000), 1 + below(9000), 1 + below(9000)));
+            ReportContent::Group group{.device = 0, .problem = problem, .measured = 100};
+            for (int j = 0; j < 100; ++j) {
+                ReportContent::Candidate candidate{.predicted_us = below(1'000'000) / 777.0};
+                // Most differ from all others, as in a database of many shapes.
+                candidate.config = {.family = family::wgmma, .block_m = 64 << below(3), .block_n = 8 * (1 + below(32)), .block_k = 64};
+                candidate.config.stages = 2 + below(8);
+                candidate.config.warps_m = 1 + below(2);
+                candidate.config.boundary = below(4);
+                candidate.config.split_k = 1 + below(16);
+                candidate.config.raster = below(9);
+                candidate.config.multicast_a = 1 + below(2);
+                candidate.config.overlap = below(2);
+                candidate.measurement = measured(below(1'000'000) / 777.0);
+                if (j >= 90) candidate.measurement = {.outcome = Outcome::timed_out, .detail = fmt::format("ran {} us", below(100'000))};
+                group.candidates.push_back(candidate);
+            }
+            ReportContent::Winner winner{.device = 0, .candidates = 100, .group = content.groups.size()};
+            winner.row = {.problem = problem, .device = "NVIDIA H200", .config = group.candidates.front().config, .median_us = 12.34};
+            winner.row.reason = fmt::format("beat {} by 1.2% in a run-off of 9 over 40 rounds; {} candidates measured, {} rejected",
+                                            to_text(group.candidates.back().config), below(600), below(600));
+            content.winners.push_back(std::move(winner));
+            content.groups.push_back(std::move(group));
+        }
+        const std::size_t bytes = html_report(content).size();
+        MESSAGE(bytes, " bytes");
+        CHECK(bytes < 2'000'000);
+    }
+}

@@ -4,15 +4,28 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
+#include <stdexcept>
 #include <vector>
 
 namespace tmm {
 namespace {
 
+// A name that has its row among kEnvironmentVariables; another does not compile.
+struct KnownName {
+    consteval KnownName(const char* text) : name(text) {
+        if (std::ranges::none_of(kEnvironmentVariables,
+                                 [&](const EnvironmentVariable& known) { return std::string_view(known.name) == text; }))
+            throw std::logic_error("the variable has no row in environment.h");
+    }
+    const char* name;
+};
+
 // A variable that is set to nothing counts as not set.
-std::optional<std::string> variable(const char* name) {
-    const char* value = std::getenv(name);
+std::optional<std::string> variable(KnownName known) {
+    const char* value = std::getenv(known.name);
     if (!value || !*value) return std::nullopt;
     return value;
 }
@@ -28,12 +41,18 @@ std::filesystem::path home_directory() {
 }
 
 // The XDG specification has relative paths ignored.
-std::filesystem::path xdg_directory(const char* name, const char* below_home) {
+std::filesystem::path xdg_directory(KnownName name, const char* below_home) {
     if (const auto value = variable(name); value && std::filesystem::path(*value).is_absolute()) return *value;
     return home_directory() / below_home;
 }
 
 }  // namespace
+
+const EnvironmentVariable& environment_variable(std::string_view name) {
+    const auto* found = std::ranges::find_if(kEnvironmentVariables, [&](const EnvironmentVariable& known) { return known.name == name; });
+    if (found == std::end(kEnvironmentVariables)) throw std::logic_error("environment.h has no row for " + std::string(name));
+    return *found;
+}
 
 std::filesystem::path default_database_path() {
     if (const auto path = variable("TMM_DB")) return *path;
@@ -59,7 +78,7 @@ std::optional<std::string> nvrtc_library_override() {
 }
 
 std::optional<std::filesystem::path> cuda_home() {
-    for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
+    for (const KnownName name : {KnownName("CUDA_HOME"), KnownName("CUDA_PATH")})
         if (const auto path = variable(name)) return std::filesystem::path(*path);
     return std::nullopt;
 }

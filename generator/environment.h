@@ -4,8 +4,35 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace tmm {
+
+struct EnvironmentVariable {
+    const char* name;
+    // What it says, and what holds without it.
+    const char* help;
+};
+// Every variable that tmm reads; one that is set to nothing counts as not set. docs/environment.md says more of each.
+inline constexpr EnvironmentVariable kEnvironmentVariables[] = {
+    {"TMM_DB", "the tuning database; else ~/.local/share/tmm/tmm.db, or tmm/tmm.db in $XDG_DATA_HOME"},
+    {"TMM_CACHE_DIR", "where compiled kernels are kept; else ~/.cache/tmm, or tmm in $XDG_CACHE_HOME"},
+    {"TMM_NVRTC", "the file of libnvrtc; else it is searched for"},
+    {"TMM_CXX", "the C++ compiler of kernels for the emulated device; else c++"},
+    {"TMM_TEMPLATES", "a directory of kernel templates to use instead of those built in"},
+    {"TMM_HOST_ORDER",
+     "the order in which the emulated device runs a block's threads: ascending, descending, shuffled[:SEED] or straggling:THREAD; else "
+     "ascending"},
+    {"CUDA_HOME", "the CUDA toolkit, one of the places where libnvrtc is searched for; else $CUDA_PATH"},
+    {"CUDA_PATH", "the same where CUDA_HOME is not set"},
+    {"XDG_DATA_HOME", "where users' data is; else ~/.local/share"},
+    {"XDG_CACHE_HOME", "where users' caches are; else ~/.cache"},
+    {"HOME", "the home directory; else the account's own"},
+    {"TMPDIR", "where temporary files are made; else /tmp"},
+    {"NO_COLOR", "forbids colour, whatever it says; else terminals get some"},
+};
+// The row of a name; throws std::logic_error where there is none.
+const EnvironmentVariable& environment_variable(std::string_view name);
 
 // TMM_DB, else ${XDG_DATA_HOME:-~/.local/share}/tmm/tmm.db.
 std::filesystem::path default_database_path();

@@ -3,13 +3,16 @@
 
 #include <utility>
 
+#include "generator/printable.h"
+
 namespace tmm {
 namespace {
 
 std::string joined(std::string what, const std::string& where, const std::string& remedy) {
     if (!where.empty()) what.insert(0, where + ": ");
     if (!remedy.empty()) what += "; " + remedy;
-    return what;
+    // Each of the three may hold a name that a user or a file gave.
+    return printable(what);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "generator/shapes_file.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -18,6 +20,7 @@
 
 #include "generator/error.h"
 #include "generator/nearest_name.h"
+#include "generator/printable.h"
 #include "generator/row_major.h"
 #include "generator/text.h"
 
@@ -29,7 +32,6 @@ constexpr std::size_t kMostProblems = 1'000'000;
 // A file that is no shapes file is not read to its end.
 constexpr std::size_t kMostFaults = 1000;
 constexpr std::size_t kLargestFile = 256 << 20;
-constexpr std::size_t kLongestQuote = 40;
 constexpr i64 kLargest = std::numeric_limits<i64>::max();
 
 // Why a line is refused: where in it, and what would be accepted. Caught where the file's name and line are known.
@@ -38,16 +40,6 @@ struct Fault {
     std::string what;
     std::string remedy;
 };
-
-// As it may be shown on a terminal: short, and of printable characters.
-std::string quoted(std::string_view text) {
-    std::string shown = "'";
-    for (const char c : text.substr(0, kLongestQuote)) {
-        const auto byte = static_cast<unsigned char>(c);
-        shown += byte < 0x20 || byte >= 0x7f ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
-    }
-    return shown + (text.size() > kLongestQuote ? "…'" : "'");
-}
 
 bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r';
@@ -65,9 +57,9 @@ i64 parse_count(std::string_view text, std::size_t offset, std::string_view what
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (text.empty()) throw Fault{offset, fmt::format("{} is missing its number", what), "write a whole number"};
     if (end != text.data() + text.size() || error == std::errc::invalid_argument)
-        throw Fault{offset, fmt::format("{} = {} is not a whole number", what, quoted(text)), "write digits only, like 1024"};
+        throw Fault{offset, fmt::format("{} = {} is not a whole number", what, in_quotes(text)), "write digits only, like 1024"};
     if (error == std::errc::result_out_of_range)
-        throw Fault{offset, fmt::format("{} = {} does not fit in 64 bits", what, quoted(text)), fmt::format("use at most {}", kLargest)};
+        throw Fault{offset, fmt::format("{} = {} does not fit in 64 bits", what, in_quotes(text)), fmt::format("use at most {}", kLargest)};
     if (value < least)
         throw Fault{offset, fmt::format("{} = {} is {}", what, value, value < 0 ? "negative" : "too small"),
                     fmt::format("use at least {}", least)};
@@ -78,7 +70,7 @@ double parse_real(std::string_view text, std::size_t offset, std::string_view wh
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (text.empty() || error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-        throw Fault{offset, fmt::format("{} = {} is not a finite number", what, quoted(text)), "write it like 1, 0.5 or -2e3"};
+        throw Fault{offset, fmt::format("{} = {} is not a finite number", what, in_quotes(text)), "write it like 1, 0.5 or -2e3"};
     return value;
 }
 
@@ -100,7 +92,7 @@ Sizes parse_sizes(std::string_view text, std::size_t offset, const char* what) {
     for (std::size_t begin = 0;;) {
         const auto colon = text.find(':', begin);
         if (count == parts.size())
-            throw Fault{offset, fmt::format("{} = {} has too many colons", what, quoted(text)), "write a range as first:last:step"};
+            throw Fault{offset, fmt::format("{} = {} has too many colons", what, in_quotes(text)), "write a range as first:last:step"};
         offsets[count] = offset + begin;
         parts[count++] = text.substr(begin, colon == std::string_view::npos ? colon : colon - begin);
         if (colon == std::string_view::npos) break;
@@ -141,7 +133,7 @@ auto parse_name(Parse parse, std::string_view value, std::size_t offset) {
     try {
         return parse(value);
     } catch (const Error& error) {
-        throw Fault{offset, quoted(value) + " is not one of its values", error.remedy()};
+        throw Fault{offset, in_quotes(value) + " is not one of its values", error.remedy()};
     }
 }
 
@@ -158,13 +150,13 @@ constexpr Key kKeys[] = {
     {"ops",
      [](Line& l, std::string_view v, std::size_t o) {
          if (v.size() != 2 || v.find_first_not_of("nt") != std::string_view::npos)
-             throw Fault{o, "ops = " + quoted(v) + " is not one of its values", "one of nn, nt, tn, tt"};
+             throw Fault{o, "ops = " + in_quotes(v) + " is not one of its values", "one of nn, nt, tn, tt"};
          l.op_a = v[0] == 't' ? Operation::transpose : Operation::none;
          l.op_b = v[1] == 't' ? Operation::transpose : Operation::none;
      }},
     {"layout",
      [](Line& l, std::string_view v, std::size_t o) {
-         if (v != "row" && v != "col") throw Fault{o, "layout = " + quoted(v) + " is not one of its values", "one of row, col"};
+         if (v != "row" && v != "col") throw Fault{o, "layout = " + in_quotes(v) + " is not one of its values", "one of row, col"};
          l.column_major = v == "col";
      }},
     {"batch", [](Line& l, std::string_view v, std::size_t o) { l.batch = parse_count(v, o, "batch", 1); }},
@@ -200,7 +192,7 @@ std::size_t key_index(std::string_view name, std::size_t offset) {
     std::vector<std::string_view> names;
     for (const Key& key : kKeys) names.emplace_back(key.name);
     const auto nearest = nearest_name(name, names);
-    throw Fault{offset, "there is no key " + quoted(name),
+    throw Fault{offset, "there is no key " + in_quotes(name),
                 nearest ? fmt::format("did you mean {}?", *nearest)
                         : "the keys are dtype, ctype, compute, ops, layout, batch, lda, ldb, ldc, align, alpha, beta"};
 }
@@ -250,7 +242,7 @@ Line parse_line(const std::vector<Word>& words, const ShapeOverrides& overrides)
     }
     constexpr const char* kNames[] = {"M", "N", "K"};
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-        if (i == 3) throw Fault{sizes[i].offset, fmt::format("there are more than three sizes: {}", quoted(sizes[i].text)), kLineHelp};
+        if (i == 3) throw Fault{sizes[i].offset, fmt::format("there are more than three sizes: {}", in_quotes(sizes[i].text)), kLineHelp};
         (i == 0 ? line.m : i == 1 ? line.n : line.k) = parse_sizes(sizes[i].text, sizes[i].offset, kNames[i]);
     }
     if (sizes.size() < 3) {
@@ -260,7 +252,7 @@ Line parse_line(const std::vector<Word>& words, const ShapeOverrides& overrides)
     for (; next < words.size(); ++next) {
         const Word& word = words[next];
         const auto equals = word.text.find('=');
-        if (equals == std::string_view::npos) throw Fault{word.offset, quoted(word.text) + " is not key=value", kLineHelp};
+        if (equals == std::string_view::npos) throw Fault{word.offset, in_quotes(word.text) + " is not key=value", kLineHelp};
         const std::size_t key = key_index(word.text.substr(0, equals), word.offset);
         if (line.offsets[key] != std::string_view::npos)
             throw Fault{word.offset, fmt::format("{} is given twice", kKeys[key].name), "give each key once"};
@@ -466,21 +458,9 @@ private:
     int first_line_ = 0;
 };
 
-}  // namespace
+constexpr const char* kStandardInput = "<stdin>";
 
-std::vector<Shape> parse_shapes(std::string_view text, const std::string& name, const ShapeOverrides& overrides) {
-    return Parser(text, name, overrides, false).parse();
-}
-
-std::vector<Shape> read_shapes(const std::filesystem::path& file, const ShapeOverrides& overrides) {
-    const std::string name = file.string();
-    std::error_code error;
-    if (std::filesystem::is_directory(file, error))
-        throw Error(ExitStatus::bad_input, "it is a directory", name, "name a file with one problem a line");
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream)
-        throw Error(ExitStatus::bad_input, fmt::format("can't be opened: {}", std::strerror(errno)), name,
-                    "check the path and its permissions");
+std::string read_all(std::istream& stream, const std::string& name) {
     std::string text;
     for (std::vector<char> chunk(1 << 20); stream.read(chunk.data(), static_cast<std::streamsize>(chunk.size())), stream.gcount() > 0;) {
         text.append(chunk.data(), static_cast<std::size_t>(stream.gcount()));
@@ -489,11 +469,33 @@ std::vector<Shape> read_shapes(const std::filesystem::path& file, const ShapeOve
                         "is this a shapes file? If so, split it");
     }
     if (stream.bad()) throw Error(ExitStatus::bad_input, fmt::format("can't be read: {}", std::strerror(errno)), name);
-    return parse_shapes(text, name, overrides);
+    return text;
+}
+
+}  // namespace
+
+std::vector<Shape> parse_shapes(std::string_view text, const std::string& name, const ShapeOverrides& overrides) {
+    return Parser(text, name, overrides, false).parse();
+}
+
+std::vector<Shape> read_shapes(const std::filesystem::path& file, const ShapeOverrides& overrides) {
+    if (file == "-") {
+        if (isatty(STDIN_FILENO)) std::fputs("reading shapes from the terminal, one M N K a line; Ctrl-D ends them\n", stderr);
+        return parse_shapes(read_all(std::cin, kStandardInput), kStandardInput, overrides);
+    }
+    const std::string name = file.string();
+    std::error_code error;
+    if (std::filesystem::is_directory(file, error))
+        throw Error(ExitStatus::bad_input, "it is a directory", name, "name a file with one problem a line");
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream)
+        throw Error(ExitStatus::bad_input, fmt::format("can't be opened: {}", std::strerror(errno)), name,
+                    "check the path and its permissions");
+    return parse_shapes(read_all(stream, name), name, overrides);
 }
 
 Shape parse_shape(std::string_view text, const ShapeOverrides& overrides) {
-    const std::string name = "shape " + quoted(text);
+    const std::string name = "shape " + in_quotes(text);
     if (text.find('\n') != std::string_view::npos) throw Error(ExitStatus::usage, "a shape is one line", name, kLineHelp);
     const std::vector<Shape> shapes = Parser(text, name, overrides, true).parse();
     if (shapes.size() != 1)

@@ -28,7 +28,7 @@ using ShapeOverrides = std::vector<std::pair<std::string, std::string>>;
 // Leading dimensions are an unpadded row's unless given, strides rows * ld. Sizes start at 1: an empty product needs no kernel.
 // Ranges multiply out to at most 1,000,000 problems.
 // Equal problems are kept once, in order of first appearance. Throws Error (bad_input) with "name:line:column", the first
-// fault and, where there are more, their number.
+// fault and, where there are more, their number. "-" is standard input, which faults call <stdin>.
 std::vector<Shape> parse_shapes(std::string_view text, const std::string& name, const ShapeOverrides& overrides = {});
 std::vector<Shape> read_shapes(const std::filesystem::path& file, const ShapeOverrides& overrides = {});
 // One line, as --shape and tmm-db show take it. Throws Error (usage) with the column.

@@ -251,7 +251,7 @@ TEST_CASE("each kind of fault has its exit status and says what to do") {
     const std::string shapes = folder.with("shapes.txt", "8 8 8\n");
     const Outcome no_bytes = bench(folder, "--gpu host --max-workspace 64MB --shapes " + shapes);
     CHECK(no_bytes.status == 1);
-    CHECK(contains(no_bytes.text, "\"64MB\" is no number of bytes"));
+    CHECK(contains(no_bytes.text, "'64MB' is no number of bytes"));
     CHECK(bench(folder, "--help").status == 0);
     CHECK(bench(folder, "").status == 1);
     CHECK(bench(folder, "--no-such-option --shapes " + shapes).status == 1);

@@ -209,8 +209,8 @@ TEST_CASE("each mistake has its exit status, a reason and a way out") {
     check({"--gpu", "host"}, 1, "--shapes is missing");
     check({"--gpu", "nine", "--shapes", shapes}, 1, "'nine' is no GPU");
     check({"--gpu", "0,0", "--shapes", shapes}, 1, "named twice");
-    check({"--gpu", "host", "--shapes", shapes, "--effort", "much"}, 1, "quick, normal or full");
-    check({"--gpu", "host", "--shapes", shapes, "--budget", "-1"}, 1, "positive number of seconds");
+    check({"--gpu", "host", "--shapes", shapes, "--effort", "much"}, 1, "one of quick, normal, full");
+    check({"--gpu", "host", "--shapes", shapes, "--budget", "-1"}, 1, "'-1' is not a number from 0.001");
     check({"--gpu", "host", "--shapes", shapes, "--set", "compute"}, 1, "key=value");
     check({"--gpu", "host", "--shapes", shapes, "--colour"}, 1, "--colour");
     check({"--gpu", "host", "--shapes", shapes, "--db", ""}, 1, "--db");

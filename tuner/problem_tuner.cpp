@@ -242,7 +242,7 @@ void ProblemTuner::record(Session& s, std::size_t index, Measurement m) {
 void ProblemTuner::add_candidates(Session& s, const std::vector<Candidate>& candidates) const {
     for (auto& known : known_measurements(database_, s.problem(), candidates)) {
         // A full disk or memory fails compilations too, and trying again is cheap.
-        if (known && known->outcome == Outcome::compile_failed) known.reset();
+        if (options_.remeasure || (known && known->outcome == Outcome::compile_failed)) known.reset();
         s.results.push_back(std::move(known));
     }
     s.candidates.insert(s.candidates.end(), candidates.begin(), candidates.end());

@@ -177,7 +177,7 @@ void survey(const std::vector<Shape>& shapes, const TuningOptions& options, Tuni
         }
         OpenProblem problem{.shape = shape, .candidates = make_candidates(shape.problem, options.effort, group, database)};
         problem.search_hash = search_hash(options.effort, problem.candidates);
-        if (!decided_before(database, problem, options, group, report)) {
+        if (options.remeasure || !decided_before(database, problem, options, group, report)) {
             group.places.push_back(group.report.problems.size());
             problem.candidates = {};
             group.open.push_back(std::move(problem));
@@ -186,10 +186,10 @@ void survey(const std::vector<Shape>& shapes, const TuningOptions& options, Tuni
     }
 }
 
-void request_kernels(CandidateCompiler& compiler, const OpenProblem& problem, TuningDatabase& database, int priority) {
+void request_kernels(CandidateCompiler& compiler, const OpenProblem& problem, TuningDatabase& database, bool remeasure, int priority) {
     const auto known = known_measurements(database, problem.shape.problem, problem.candidates);
     for (std::size_t i = 0; i < known.size(); ++i) {
-        if (known[i]) continue;
+        if (known[i] && !remeasure) continue;
         for (const PlannedKernel* kernel : problem.candidates[i].kernels) compiler.request(kernel->source, priority);
     }
 }
@@ -267,7 +267,7 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
                         if (problem.candidates.empty())
                             problem.candidates = candidates_and_remembered(problem.shape.problem, options.effort, group, database);
                         // What it lacks when its turn comes a problem asks for itself.
-                        if (i != mine) request_kernels(*group.compiler, problem, database, static_cast<int>(i));
+                        if (i != mine) request_kernels(*group.compiler, problem, database, options.remeasure, static_cast<int>(i));
                     }
                 }
                 double share = 0;

@@ -22,6 +22,8 @@ struct TuningOptions {
     Effort effort = Effort::normal;
     // Seconds of the whole run; 0: as long as it takes.
     double budget_seconds = 0;
+    // Measure and decide anew whatever the database has results for; those stay in it.
+    bool remeasure = false;
     // Least deadline of a candidate in seconds; 0: the device's usual one.
     double deadline_floor = 0;
 };

@@ -1,0 +1,43 @@
+// The command line of tmm-bench.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generator/command_line.h"
+#include "generator/shapes_file.h"
+
+namespace tmm::bench {
+
+const ToolDescription& bench_tool();
+
+// What was asked for, checked.
+struct Arguments {
+    std::filesystem::path shapes;
+    ShapeOverrides overrides;
+    // Empty: the device's usual peers.
+    std::vector<std::string> peers;
+    std::string gpu;
+    std::filesystem::path database;
+    // Empty: none is written.
+    std::string csv;
+    std::string json;
+    // Empty: the commit that tmm was built from.
+    std::string label;
+    std::string cublas_directory;
+    int pairs = 30;
+    double settle_seconds = 1;
+    std::int64_t workspace_bytes = 0;
+    std::optional<std::int64_t> max_workspace;
+    std::string prepared;
+    bool roofline = false;
+    bool accuracy = false;
+};
+
+// Throws Error (usage).
+Arguments arguments_of(const CommandLine& line);
+
+}  // namespace tmm::bench

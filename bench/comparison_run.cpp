@@ -1,0 +1,70 @@
+#include "bench/comparison_run.h"
+
+#include <fmt/format.h>
+
+#include <iostream>
+#include <optional>
+#include <set>
+
+#include "bench/ceilings.h"
+#include "bench/report.h"
+#include "bench/result_file.h"
+#include "bench/session.h"
+#include "bench/shape_benchmark.h"
+
+namespace tmm::bench {
+
+ExitStatus run_comparison(const Arguments& arguments, const std::vector<Shape>& shapes, int gpu, const Interrupt& interrupt) {
+    Session session(arguments, gpu);
+    RunInfo& info = session.info;
+    const bool emulated = info.device.emulated;
+
+    BenchmarkOptions benchmark_options;
+    benchmark_options.pairs = arguments.pairs;
+    benchmark_options.settle.least_seconds = emulated ? 0 : arguments.settle_seconds;
+    benchmark_options.settle.most_seconds = emulated ? 0 : std::max(4 * arguments.settle_seconds, 0.1);
+    ShapeBenchmark benchmark(session.device, session.context, *session.tuned, session.peers, benchmark_options);
+
+    std::optional<CeilingBench> ceiling_bench;
+    if (arguments.roofline) {
+        std::cerr << "tmm-bench: measuring the device's ceilings\n";
+        std::set<Arithmetic> arithmetics;
+        for (const Shape& shape : shapes) arithmetics.insert(arithmetic_of(shape.problem));
+        ceiling_bench.emplace(session.device, arithmetics, benchmark_options.settle, benchmark_options.sample_us);
+        info.ceilings = benchmark.measure_ceilings(*ceiling_bench);
+    }
+
+    std::vector<ShapeResult> results;
+    const auto write_files = [&] {
+        if (!arguments.csv.empty()) write_file(arguments.csv, csv(info, results));
+        if (!arguments.json.empty()) write_file(arguments.json, json(info, results));
+    };
+    // A file that can't be written is better known before the first shape is timed.
+    write_files();
+
+    std::cerr << fmt::format("tmm-bench: {} shape{} on {}, {} pairs each\n", shapes.size(), shapes.size() == 1 ? "" : "s", info.device.name,
+                             arguments.pairs);
+    if (!emulated && arguments.pairs < 30) std::cerr << "tmm-bench: fewer than 30 pairs: good for a look, not for a claim\n";
+    Table table(std::cout, shapes, info);
+    bool all_good = true;
+    for (const Shape& shape : shapes) {
+        if (interrupt.requested()) break;
+        show_progress(results.size(), shapes);
+        results.push_back(on_device(shape.problem, [&] { return benchmark.run(shape); }));
+        clear_progress();
+        const ShapeResult& result = results.back();
+        table.row(result);
+        for (const PeerResult& peer : result.peers)
+            if (!peer.skipped.empty())
+                std::cerr << fmt::format("tmm-bench: {}: {} skipped: {}\n", to_text(shape.problem), peer.name, peer.skipped);
+        all_good = all_good && result.failure.empty() && !result.check.wrong();
+        // After every shape, so that a run that is cut short leaves what it has.
+        write_files();
+    }
+    print_means(std::cout, results);
+    print_roofline(std::cout, info, results);
+    if (interrupt.requested()) return ExitStatus::interrupted;
+    return all_good ? ExitStatus::done : ExitStatus::no_winner;
+}
+
+}  // namespace tmm::bench

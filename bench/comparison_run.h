@@ -1,0 +1,14 @@
+// tmm-bench: times and results beside those of its peers.
+#pragma once
+
+#include <vector>
+
+#include "bench/bench_tool.h"
+#include "tuner/interrupt.h"
+
+namespace tmm::bench {
+
+// Prints a table on stdout as it goes and writes the files that are asked for. done, no_winner or interrupted.
+ExitStatus run_comparison(const Arguments& arguments, const std::vector<Shape>& shapes, int gpu, const Interrupt& interrupt);
+
+}  // namespace tmm::bench

@@ -1,0 +1,62 @@
+#include "bench/session.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <iostream>
+
+#include "bench/peers.h"
+#include "generator/compiler.h"
+
+namespace tmm::bench {
+namespace {
+
+std::string now() {
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+std::unique_ptr<Peer> open_peer(const std::string& name, const std::shared_ptr<Device>& device, const PeerOptions& peer_options) {
+    try {
+        return make_peer(name, device, peer_options);
+    } catch (const Error&) {
+        throw;
+    } catch (const std::exception& error) {
+        throw Error(ExitStatus::no_device, fmt::format("{} does not start: {}", name, error.what()), "--vs", "leave it out of --vs");
+    }
+}
+
+}  // namespace
+
+Session::Session(const Arguments& arguments, int gpu) : ordinal(gpu), device(open_device(gpu)), context(gpu) {
+    const bool emulated = device->info().emulated;
+    const std::vector<std::string> usual = arguments.accuracy ? std::vector<std::string>() : default_peers(device->info());
+    info = {.label = arguments.label,
+            .date = now(),
+            .device = device->info(),
+            .kernel_driver = kernel_driver_version(),
+            .nvrtc_version = emulated ? 0 : nvrtc_version(),
+            .pairs = arguments.accuracy ? 0 : arguments.pairs,
+            .max_workspace = arguments.max_workspace,
+            .prepared = arguments.prepared,
+            .peers = arguments.peers.empty() ? usual : arguments.peers,
+            .peer_versions = {},
+            .ceilings = {}};
+    const PeerOptions peer_options{.cublas_directory = arguments.cublas_directory, .workspace_bytes = arguments.workspace_bytes};
+    for (const std::string& name : info.peers) {
+        peers.push_back(open_peer(name, device, peer_options));
+        info.peer_versions.push_back(peers.back()->version());
+        std::cerr << fmt::format("tmm-bench: {}: {}\n", name, info.peer_versions.back());
+    }
+    tuned.emplace(ordinal, device, arguments.database, info.max_workspace, arguments.prepared);
+}
+
+void show_progress(std::size_t done, const std::vector<Shape>& shapes) {
+    if (isatty(STDERR_FILENO)) std::cerr << fmt::format("\r\033[K{}/{} {}\r", done + 1, shapes.size(), to_text(shapes[done].problem));
+}
+void clear_progress() {
+    if (isatty(STDERR_FILENO)) std::cerr << "\r\033[K";
+}
+
+}  // namespace tmm::bench

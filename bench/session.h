@@ -1,0 +1,48 @@
+// What every run of tmm-bench begins with: the device, its peers, the tuned library, and what is said of the run.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/bench_tool.h"
+#include "bench/contestant.h"
+#include "bench/driver_context.h"
+#include "bench/run_info.h"
+#include "bench/tuned.h"
+#include "generator/error.h"
+#include "generator/text.h"
+#include "runtime/device.h"
+
+namespace tmm::bench {
+
+struct Session {
+    Session(const Arguments& arguments, int gpu);
+
+    int ordinal;
+    std::shared_ptr<Device> device;
+    DriverContext context;
+    RunInfo info;
+    std::vector<std::unique_ptr<Peer>> peers;
+    std::optional<TunedLibrary> tuned;
+};
+
+// Runs what works on the shape.
+template <class Body>
+auto on_device(const GemmProblem& problem, const Body& body) {
+    try {
+        return body();
+    } catch (const DeviceFault& fault) {
+        throw Error(ExitStatus::no_device, fmt::format("the device is lost: {}", fault.what()), to_text(problem),
+                    "run again without this shape, and verify it by tmm-tune");
+    }
+}
+
+// On a terminal: which shape is being worked on.
+void show_progress(std::size_t done, const std::vector<Shape>& shapes);
+void clear_progress();
+
+}  // namespace tmm::bench

@@ -1,0 +1,136 @@
+#include "db/db_commands.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include "db/record_text.h"
+#include "db/report.h"
+#include "db/tuning_database.h"
+#include "generator/environment.h"
+#include "generator/printable.h"
+#include "generator/shapes_file.h"
+
+namespace tmm {
+namespace {
+
+using Mode = TuningDatabase::Mode;
+
+std::filesystem::path database_file(const CommandLine& line) {
+    return line.has("db") ? std::filesystem::path(line.text("db")) : default_database_path();
+}
+
+std::string database_name(const CommandLine& line) {
+    return printable(database_file(line).string());
+}
+
+ReportOptions report_options(const CommandLine& line) {
+    return {.device = line.text("gpu"), .color = isatty(STDOUT_FILENO) && !color_forbidden()};
+}
+
+void print(const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+GemmProblem problem_of(const CommandLine& line) {
+    std::string text;
+    for (const auto& word : line.words()) text += (text.empty() ? "" : " ") + word;
+    return parse_shape(text).problem;
+}
+
+ExitStatus list(const CommandLine& line) {
+    TuningDatabase database(database_file(line), Mode::read_write);
+    print(winners_report(database, report_options(line)));
+    return ExitStatus::done;
+}
+
+ExitStatus show(const CommandLine& line) {
+    const auto problem = problem_of(line);
+    TuningDatabase database(database_file(line), Mode::read_write);
+    print(problem_report(database, problem, report_options(line)));
+    return ExitStatus::done;
+}
+
+ExitStatus candidates(const CommandLine& line) {
+    const auto problem = problem_of(line);
+    TuningDatabase database(database_file(line), Mode::read_write);
+    print(candidates_report(database, problem, report_options(line)));
+    return ExitStatus::done;
+}
+
+ExitStatus diff(const CommandLine& line) {
+    TuningDatabase a(line.words()[0], Mode::read_write);
+    TuningDatabase b(line.words()[1], Mode::read_write);
+    print(difference_report(a, b, report_options(line)));
+    return ExitStatus::done;
+}
+
+ExitStatus export_records(const CommandLine& line) {
+    if (line.has("csv") == line.has("json"))
+        throw Error(ExitStatus::usage, "'export' needs one of --csv and --json", {}, "give one of them");
+    TuningDatabase database(database_file(line), Mode::read_write);
+    auto records = database.records();
+    std::erase_if(records, [&](const auto& record) { return !names_device(report_options(line), record.environment.device.name); });
+    if (line.has("winners")) records = newest_decisions(records);
+    print(line.has("csv") ? to_csv(records) : to_json(records));
+    return ExitStatus::done;
+}
+
+ExitStatus import_records(const CommandLine& line) {
+    const auto records = read_records(line.words()[0]);
+    TuningDatabase database(database_file(line), Mode::read_write_create);
+    const auto inserted = database.insert(records);
+    print(fmt::format("{} of {} records were new: {} measurements and {} decisions went into {}\n",
+                      inserted.measurements + inserted.selections, records.size(), inserted.measurements, inserted.selections,
+                      database_name(line)));
+    return ExitStatus::done;
+}
+
+ExitStatus merge(const CommandLine& line) {
+    for (const auto& file : line.words()) {
+        // Looked at first, so that a mistyped name makes no database.
+        TuningDatabase(file, Mode::read_write);
+        TuningDatabase database(database_file(line), Mode::read_write_create);
+        const auto inserted = database.merge(file);
+        print(fmt::format("{}: {} new measurements and {} new decisions went into {}\n", printable(file), inserted.measurements,
+                          inserted.selections, database_name(line)));
+    }
+    return ExitStatus::done;
+}
+
+ExitStatus verify(const CommandLine& line) {
+    TuningDatabase database(database_file(line), Mode::read_write);
+    const auto faults = database.verify();
+    for (const auto& fault : faults) print(fault + "\n");
+    if (!faults.empty())
+        throw Error(ExitStatus::database, fmt::format("{} fault{} found", faults.size(), faults.size() == 1 ? "" : "s"),
+                    database_name(line), "'tmm-db export' saves the rows that are sound; 'tmm-db import' puts them into a new file");
+    const auto records = database.records();
+    const auto measurements =
+        std::count_if(records.begin(), records.end(), [](const auto& record) { return record.kind == TuningRecord::Kind::measurement; });
+    print(fmt::format("{} is sound: {} measurements, {} decisions\n", database_name(line), measurements,
+                      static_cast<std::ptrdiff_t>(records.size()) - measurements));
+    return ExitStatus::done;
+}
+
+struct Command {
+    const char* name;
+    ExitStatus (*run)(const CommandLine& line);
+};
+constexpr Command kCommands[] = {
+    {"ls", list},     {"show", show},    {"candidates", candidates}, {"diff", diff}, {"export", export_records}, {"import", import_records},
+    {"merge", merge}, {"verify", verify}};
+
+}  // namespace
+
+ExitStatus run_db_command(const CommandLine& line) {
+    for (const Command& command : kCommands)
+        if (line.command() == command.name) return command.run(line);
+    throw std::logic_error("nothing runs the command " + line.command());
+}
+
+}  // namespace tmm

@@ -1,0 +1,12 @@
+// The commands of tmm-db.
+#pragma once
+
+#include "generator/command_line.h"
+#include "generator/error.h"
+
+namespace tmm {
+
+// Runs the command of the line; what it finds goes to stdout.
+ExitStatus run_db_command(const CommandLine& line);
+
+}  // namespace tmm

@@ -1,0 +1,94 @@
+#include "db/db_tool.h"
+
+#include <limits>
+
+namespace tmm {
+namespace {
+
+constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
+
+std::vector<CommandDescription> commands() {
+    return {
+        {.name = "ls", .help = "list the winner of every problem"},
+        {.name = "show",
+         .words = "SHAPE",
+         .help = "show the winner of one problem, why it won and what it was chosen from",
+         .least_words = 1,
+         .most_words = kAnyNumber,
+         .needs = "a shape, like 1024x1024x1024"},
+        {.name = "candidates",
+         .words = "SHAPE",
+         .help = "list every candidate of one problem, the fastest first",
+         .least_words = 1,
+         .most_words = kAnyNumber,
+         .needs = "a shape, like 1024x1024x1024"},
+        {.name = "diff",
+         .words = "A B",
+         .help = "show where the winners of two databases differ",
+         .least_words = 2,
+         .most_words = 2,
+         .needs = "two database files",
+         .completion = Completion::file},
+        {.name = "export", .help = "print every measurement and decision, as CSV or JSON"},
+        {.name = "import",
+         .words = "FILE",
+         .help = "store what an export holds",
+         .least_words = 1,
+         .most_words = 1,
+         .needs = "the file of an export",
+         .completion = Completion::file},
+        {.name = "merge",
+         .words = "FILE...",
+         .help = "store what other databases hold",
+         .least_words = 1,
+         .most_words = kAnyNumber,
+         .needs = "at least one database file",
+         .completion = Completion::file},
+        {.name = "verify", .help = "check the file, every row of it"},
+    };
+}
+
+std::vector<OptionDescription> options() {
+    return {
+        {.name = "db",
+         .value = "FILE",
+         .help = "the database; else what TMM_DB names, else the user's own",
+         .completion = Completion::file,
+         .commands = {"ls", "show", "candidates", "export", "import", "merge", "verify"}},
+        {.name = "gpu",
+         .value = "NAME",
+         .help = "only devices whose name holds NAME, such as H200 or host",
+         .usual = {"host"},
+         .commands = {"ls", "show", "candidates", "diff", "export"}},
+        {.name = "csv", .help = "as CSV", .commands = {"export"}},
+        {.name = "json", .help = "as JSON", .commands = {"export"}},
+        {.name = "winners", .help = "only the newest decision of each problem and device", .commands = {"export"}},
+    };
+}
+
+ToolDescription description() {
+    return {
+        .name = "tmm-db",
+        .summary = "look into a tuning database, and move results between databases",
+        .synopsis = {"COMMAND [options]"},
+        .description = {"Looks into a tuning database, and moves results between databases. It needs no GPU and no driver.",
+                        "A SHAPE is written as in a shapes file: 1024x1024x1024, or 16 4096 4096 ops=nt."},
+        .commands = commands(),
+        .options = options(),
+        .exit_statuses =
+            usual_exit_statuses({ExitStatus::done, ExitStatus::usage, ExitStatus::bad_input, ExitStatus::database, ExitStatus::no_winner}),
+        .environment = {"TMM_DB", "XDG_DATA_HOME", "HOME", "NO_COLOR"},
+        .examples = {{"tmm-db ls --gpu H200", "Lists what was tuned on an H200."},
+                     {"tmm-db show 16 4096 4096 ops=nt", "Says which kernel one problem gets, and why."},
+                     {"tmm-db export --csv --winners > winners.csv", "Writes the decisions to a file that 'tmm-db import' takes."}},
+    };
+}
+
+}  // namespace
+
+const ToolDescription& db_tool() {
+    static const ToolDescription tool = description();
+    return tool;
+}
+
+}  // namespace tmm

@@ -1,0 +1,10 @@
+// The command line of tmm-db.
+#pragma once
+
+#include "generator/tool_description.h"
+
+namespace tmm {
+
+const ToolDescription& db_tool();
+
+}  // namespace tmm

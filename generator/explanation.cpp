@@ -1,0 +1,79 @@
+#include "generator/explanation.h"
+
+#include <fmt/core.h>
+
+#include <memory>
+#include <variant>
+
+#include "generator/compiler.h"
+#include "generator/error.h"
+#include "generator/occupancy.h"
+#include "generator/text.h"
+#include "tmm/rules.h"
+
+namespace tmm {
+namespace {
+
+std::string numbers(const CompiledKernel& kernel, const KernelStep& step, const DeviceInfo& device) {
+    const Occupancy occupancy = blocks_per_sm(device, step.threads, kernel.registers, step.shared_bytes);
+    std::string text = fmt::format("  registers a thread    {}\n  spill bytes a thread  {}\n", kernel.registers, kernel.spill_bytes);
+    text += fmt::format("  blocks an SM          {}, bound by {}\n", occupancy.blocks, occupancy.limit);
+    if (step.grid > 0 && occupancy.blocks > 0) {
+        const double waves = static_cast<double>(step.grid) / (static_cast<double>(occupancy.blocks) * device.sm_count);
+        text += fmt::format("  waves over the GPU    {:.2f}\n", waves);
+    }
+    return text;
+}
+
+// Registers are the compiler's to say; without one the rest is still told.
+std::string compiled_numbers(const KernelStep& step, const DeviceInfo& device) {
+    std::unique_ptr<Compiler> compiler;
+    try {
+        compiler = make_nvrtc_compiler(device.compute_capability());
+    } catch (const Error& error) {
+        const Occupancy occupancy = blocks_per_sm(device, step.threads, -1, step.shared_bytes);
+        return fmt::format("  registers a thread    unknown: {}\n  blocks an SM          at most {}, bound by {}\n", error.what(),
+                           occupancy.blocks, occupancy.limit);
+    }
+    const CompileResult result = compiler->compile(step.source);
+    if (const auto* kernel = std::get_if<CompiledKernel>(&result)) return numbers(*kernel, step, device);
+    return fmt::format("  does not compile      {}\n", std::get<CompileFailure>(result).log);
+}
+
+}  // namespace
+
+std::string explanation(const KernelRequest& request) {
+    const DeviceInfo& device = request.device;
+    const GemmProblem& problem = request.shape.problem;
+    std::string text = fmt::format("problem    {}\n", to_text(problem));
+    text += fmt::format("device     assumed: {}, compute capability {}.{}, {} SMs, {} KiB of shared memory and {} threads an SM\n",
+                        device.name, device.compute_capability_major, device.compute_capability_minor, device.sm_count,
+                        device.shared_bytes_per_sm >> 10, device.max_threads_per_sm);
+    text += fmt::format("config     {}{}\n", to_text(request.config), request.chosen ? "" : "  (what an untuned problem gets)");
+    if (const auto reason = fault_of(request)) return text + fmt::format("invalid    {}\n", *reason);
+
+    const KernelSteps steps = steps_of(request);
+    text += fmt::format("steps      {}\nworkspace  {} bytes\n", steps.steps.size(), steps.workspace_bytes);
+    for (std::size_t i = 0; i < steps.steps.size(); ++i) {
+        const KernelStep& step = steps.steps[i];
+        text += fmt::format("\nstep {}     {}\n", i + 1, step.source.name);
+        text += fmt::format("  threads a block       {}\n", step.threads);
+        text += fmt::format("  shared bytes a block  {}\n", step.shared_bytes);
+        if (!is_step_of_others(step.config)) {
+            if (is_brought_by_tma(step.config))
+                text += fmt::format("  loads a phase         {:g} a block, by TMA\n", loads_by_tma(step.config));
+            else
+                text += fmt::format("  loads a phase         {:g} a thread, {:g} a block\n", loads_per_phase(step.config),
+                                    loads_per_phase(step.config) * step.threads);
+            text += fmt::format("  FLOP per load         {:g}\n", flop_per_load(step.config));
+        }
+        text += compiled_numbers(step, device);
+        if (step.grid > 0) text += fmt::format("  grid                  {} blocks\n", step.grid);
+        if (step.packers > 0) text += fmt::format("  of these pack         {}, while the others multiply\n", step.packers);
+        if (step.for_strips > 0) text += fmt::format("  of these add up       {}, the strips beside the tiles\n", step.for_strips);
+        text += fmt::format("  source hash           {}\n", source_hash(step.source));
+    }
+    return text;
+}
+
+}  // namespace tmm

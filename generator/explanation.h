@@ -1,0 +1,13 @@
+// What tmm-gen --explain prints: the numbers of each kernel of a call.
+#pragma once
+
+#include <string>
+
+#include "generator/kernel_steps.h"
+
+namespace tmm {
+
+// Ends with the reason where the config can't serve the problem. Registers are there where libnvrtc is.
+std::string explanation(const KernelRequest& request);
+
+}  // namespace tmm

@@ -1,0 +1,40 @@
+#include "generator/kernel_steps.h"
+
+#include "generator/launch_plan.h"
+#include "generator/search_space.h"
+#include "tmm/rules.h"
+
+namespace tmm {
+
+bool is_step_of_others(const KernelConfig& config) {
+    return config.family == family::reduce || config.family == family::pack || config.family == family::pad ||
+           config.family == family::fixup;
+}
+
+std::optional<std::string> fault_of(const KernelRequest& request) {
+    if (!is_step_of_others(request.config)) return why_invalid(request.shape.problem, request.config, request.device);
+    const char* reason =
+        first_violation(request.config, kernel_signature(main_signature(request.shape.problem, request.config), request.config));
+    return reason ? std::optional<std::string>(reason) : std::nullopt;
+}
+
+KernelSteps steps_of(const KernelRequest& request) {
+    KernelSteps result;
+    const auto add = [&](const KernelSignature& signature, const KernelConfig& config, int threads, std::int64_t shared, std::int64_t grid,
+                         int packers, int for_strips) {
+        const KernelSignature own = kernel_signature(signature, config);
+        result.steps.push_back({make_kernel_source(own, config), own, config, threads, shared, grid, packers, for_strips});
+    };
+    if (is_step_of_others(request.config)) {
+        const KernelSignature signature = kernel_signature(main_signature(request.shape.problem, request.config), request.config);
+        add(signature, request.config, threads(request.config), shared_bytes(request.config, signature), 0, 0, 0);
+        return result;
+    }
+    const LaunchPlan plan = make_launch_plan(request.shape.problem, request.config, request.device);
+    for (const LaunchStep& step : plan.steps)
+        add(step.signature, step.config, step.threads, step.shared_bytes, step.grid, blocks_that_pack(step), step.blocks_for_strips);
+    result.workspace_bytes = plan.workspace_bytes;
+    return result;
+}
+
+}  // namespace tmm

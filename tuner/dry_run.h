@@ -1,0 +1,14 @@
+// What a run would look at, on each device.
+#pragma once
+
+#include <vector>
+
+#include "tuner/report.h"
+
+namespace tmm {
+
+// with_configs: each candidate as text, too. Where there is no GPU the emulated device stands in, and stderr is told. Ends early, with
+// what it has, where it is interrupted.
+std::vector<DryRun> dry_run(const std::vector<Shape>& shapes, const TuningOptions& options, bool with_configs, const Interrupt& interrupt);
+
+}  // namespace tmm

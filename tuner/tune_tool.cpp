@@ -1,0 +1,71 @@
+#include "tuner/tune_tool.h"
+
+namespace tmm {
+namespace {
+
+std::vector<OptionDescription> options() {
+    return {
+        {.name = "gpu",
+         .value = "WHICH",
+         .help = "GPU numbers (0 or 0,1), all, host (kernels run on the CPU; no GPU needed), or auto (GPU 0, else host)",
+         .usual = {"0", "0,1", "all", "host", "auto"},
+         .required = "name a GPU (--gpu 0), or --gpu host or auto"},
+        {.name = "shapes",
+         .value = "FILE",
+         .help = "the problems to tune, one a line: M N K [key=value ...]; - is standard input",
+         .completion = Completion::file,
+         .required = "name a file of shapes, one M N K a line, or - for standard input"},
+        {.name = "set",
+         .value = "KEY=VALUE",
+         .help = "a key of every shape, such as compute=tf32; wins over its line's own",
+         .repeatable = true},
+        {.name = "db",
+         .value = "FILE",
+         .help = "the database; else what TMM_DB names, else the user's own",
+         .completion = Completion::file},
+        {.name = "budget", .value = "SECONDS", .help = "time for the whole run; every shape gets a winner all the same"},
+        {.name = "effort",
+         .value = "HOW",
+         .help = "how many candidates are measured; quick takes those that the database knows as the fastest",
+         .default_value = "normal",
+         .choices = {"quick", "normal", "full"}},
+        {.name = "remeasure", .help = "measure and decide anew what the database already has results for; the old ones stay in it"},
+        {.name = "json", .help = "print the results as JSON"},
+        {.name = "dry-run", .help = "only say what would be measured, and what not and why"},
+        {.name = "worker", .value = "ORDINAL", .help = "serve as the worker process of a device", .hidden = true, .alone = true},
+        {.name = "deadline-floor",
+         .value = "SECONDS",
+         .help = "what a candidate has at least before it counts as hanging: for tests of hanging candidates",
+         .hidden = true},
+    };
+}
+
+ToolDescription description() {
+    return {
+        .name = "tmm-tune",
+        .summary = "measure which matrix multiplication kernels are the fastest",
+        .synopsis = {"--gpu 0|0,1|all|host|auto --shapes FILE [options]"},
+        .description = {"Measures the kernels that may serve each shape, proves their results, and keeps every measurement and each "
+                        "shape's winner in the database.",
+                        "A run that was interrupted goes on where it stopped; a run after a complete one measures nothing. Results go to "
+                        "standard output, progress and messages to standard error."},
+        .options = options(),
+        .exit_statuses =
+            usual_exit_statuses({ExitStatus::done, ExitStatus::usage, ExitStatus::bad_input, ExitStatus::no_device, ExitStatus::no_compiler,
+                                 ExitStatus::database, ExitStatus::no_winner, ExitStatus::interrupted}),
+        .environment = {"TMM_DB", "TMM_CACHE_DIR", "TMM_NVRTC", "TMM_CXX", "TMM_TEMPLATES", "TMM_HOST_ORDER", "CUDA_HOME", "CUDA_PATH",
+                        "XDG_DATA_HOME", "XDG_CACHE_HOME", "HOME", "TMPDIR", "NO_COLOR"},
+        .examples = {{"tmm-tune --gpu auto --shapes shapes.txt", "Tunes on GPU 0, or on the emulated device where there is none."},
+                     {"echo 16 4096 4096 | tmm-tune --gpu 0 --shapes -", "Tunes one shape."},
+                     {"tmm-tune --gpu all --shapes shapes.txt --budget 600", "Shares the shapes between all GPUs for ten minutes."}},
+    };
+}
+
+}  // namespace
+
+const ToolDescription& tune_tool() {
+    static const ToolDescription tool = description();
+    return tool;
+}
+
+}  // namespace tmm

@@ -23,38 +23,34 @@ JOIN element_type AS b ON b.value = p.type_b
 JOIN element_type AS c ON c.value = p.type_c
 JOIN epilogue AS e ON e.value = p.epilogue;
 
--- A config as the command line spells it: the fields that differ from their neutral values.
+-- A config as the command line spells it: the family, the tile, then what differs from neutral (wgmma = 6 and skinny = 13 imply
+-- their vectors and boundary = 3, hardware).
 CREATE VIEW config_text AS
 SELECT g.id AS config_id,
-       'family=' || f.name
-         || CASE WHEN g.block_m <> 1 THEN ',block_m=' || g.block_m ELSE '' END
-         || CASE WHEN g.block_n <> 1 THEN ',block_n=' || g.block_n ELSE '' END
-         || CASE WHEN g.block_k <> 1 THEN ',block_k=' || g.block_k ELSE '' END
-         || CASE WHEN g.thread_m <> 1 THEN ',thread_m=' || g.thread_m ELSE '' END
-         || CASE WHEN g.thread_n <> 1 THEN ',thread_n=' || g.thread_n ELSE '' END
-         || CASE WHEN g.stages <> 1 THEN ',stages=' || g.stages ELSE '' END
-         || CASE WHEN g.async_copy <> 0 THEN ',async_copy=' || g.async_copy ELSE '' END
-         || CASE WHEN g.vector_width <> 1 THEN ',vector_width=' || g.vector_width ELSE '' END
-         || CASE WHEN g.boundary <> 1 THEN ',boundary=' || b.name ELSE '' END
-         || CASE WHEN g.split_k <> 1 THEN ',split_k=' || g.split_k ELSE '' END
-         || CASE WHEN g.raster <> 0 THEN ',raster=' || g.raster ELSE '' END
-         || CASE WHEN g.min_blocks <> 1 THEN ',min_blocks=' || g.min_blocks ELSE '' END
-         || CASE WHEN g.swap_ab <> 0 THEN ',swap_ab=' || g.swap_ab ELSE '' END
-         || CASE WHEN g.pack_ab <> 0 THEN ',pack_ab=' || g.pack_ab ELSE '' END
-         || CASE WHEN g.cluster <> 1 THEN ',cluster=' || g.cluster ELSE '' END
-         || CASE WHEN g.along_k <> 0 THEN ',along_k=' || g.along_k ELSE '' END
-         || CASE WHEN g.trim <> 0 THEN ',trim=' || g.trim ELSE '' END
-         || CASE WHEN g.warps_m <> 1 THEN ',warps_m=' || g.warps_m ELSE '' END
-         || CASE WHEN g.warps_n <> 1 THEN ',warps_n=' || g.warps_n ELSE '' END
-         || CASE WHEN g.multicast_a <> 1 THEN ',multicast_a=' || g.multicast_a ELSE '' END
-         || CASE WHEN g.multicast_b <> 1 THEN ',multicast_b=' || g.multicast_b ELSE '' END
-         || CASE WHEN g.planes <> 1 THEN ',planes=' || g.planes ELSE '' END
-         || CASE WHEN g.promote_k <> 0 THEN ',promote_k=' || g.promote_k ELSE '' END
-         || CASE WHEN g.ping_pong <> 0 THEN ',ping_pong=' || g.ping_pong ELSE '' END
-         || CASE WHEN g.overlap <> 0 THEN ',overlap=' || g.overlap ELSE '' END
-         || CASE WHEN g.fma_order <> 0 THEN ',fma_order=' || g.fma_order ELSE '' END
-         || CASE WHEN g.stream_k <> 0 THEN ',stream_k=' || g.stream_k ELSE '' END
-         || CASE WHEN g.slice_k <> 1 THEN ',slice_k=' || g.slice_k ELSE '' END AS config
+       f.name
+         || CASE WHEN g.block_m <> 1 OR g.block_n <> 1 OR g.block_k <> 1 THEN ' ' || g.block_m || 'x' || g.block_n || 'x' || g.block_k ELSE '' END
+         || CASE WHEN g.thread_m <> 1 OR g.thread_n <> 1 THEN ' t' || g.thread_m || 'x' || g.thread_n ELSE '' END
+         || CASE WHEN g.warps_m <> 1 OR g.warps_n <> 1 THEN ' w' || g.warps_m || iif(g.warps_n <> 1, 'x' || g.warps_n, '') ELSE '' END
+         || CASE WHEN g.stages <> 1 THEN ' s' || g.stages ELSE '' END
+         || CASE WHEN g.async_copy <> 0 THEN ' async' || iif(g.async_copy <> 1, g.async_copy, '') ELSE '' END
+         || CASE WHEN g.vector_width <> CASE g.family WHEN 6 THEN 8 WHEN 13 THEN 4 ELSE 1 END THEN ' v' || g.vector_width ELSE '' END
+         || CASE WHEN g.boundary <> iif(g.family IN (6, 13), 3, 1) THEN ' ' || b.name ELSE '' END
+         || CASE WHEN g.multicast_a <> 1 OR g.multicast_b <> 1 THEN ' c' || g.multicast_b || 'x' || g.multicast_a ELSE '' END
+         || CASE WHEN g.cluster <> 1 THEN ' cluster' || g.cluster ELSE '' END
+         || CASE WHEN g.split_k <> 1 THEN ' split' || g.split_k ELSE '' END
+         || CASE WHEN g.stream_k <> 0 THEN ' stream' || iif(g.stream_k <> 1, g.stream_k, '') ELSE '' END
+         || CASE WHEN g.slice_k <> 1 THEN ' slice' || g.slice_k ELSE '' END
+         || CASE WHEN g.planes <> 1 THEN ' planes' || g.planes ELSE '' END
+         || CASE WHEN g.promote_k <> 0 THEN ' promote' || g.promote_k ELSE '' END
+         || CASE WHEN g.ping_pong <> 0 THEN ' pingpong' || iif(g.ping_pong <> 1, g.ping_pong, '') ELSE '' END
+         || CASE WHEN g.fma_order <> 0 THEN ' order' || g.fma_order ELSE '' END
+         || CASE WHEN g.along_k <> 0 THEN ' along' || iif(g.along_k <> 1, g.along_k, '') ELSE '' END
+         || CASE WHEN g.min_blocks <> 1 THEN ' o' || g.min_blocks ELSE '' END
+         || CASE WHEN g.swap_ab <> 0 THEN ' swap' || iif(g.swap_ab <> 1, g.swap_ab, '') ELSE '' END
+         || CASE WHEN g.pack_ab <> 0 THEN ' pack' || g.pack_ab ELSE '' END
+         || CASE WHEN g.trim <> 0 THEN ' trim' || iif(g.trim <> 1, g.trim, '') ELSE '' END
+         || CASE WHEN g.raster <> 0 THEN ' raster' || g.raster ELSE '' END
+         || CASE WHEN g.overlap <> 0 THEN ' overlap' || iif(g.overlap <> 1, g.overlap, '') ELSE '' END AS config
 FROM config AS g
 JOIN family AS f ON f.value = g.family
 JOIN boundary AS b ON b.value = g.boundary;

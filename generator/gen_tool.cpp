@@ -1,6 +1,6 @@
 #include "generator/gen_tool.h"
 
-#include "tmm/config.h"
+#include "generator/text.h"
 
 namespace tmm {
 namespace {
@@ -12,9 +12,7 @@ std::vector<OptionDescription> options() {
          .help = "the problem: MxNxK, then key=value pairs as in a shapes file",
          .required = "write it like --shape 1000x1000x1000"},
         {.name = "set", .value = "KEY=VALUE", .help = "a key of the problem, such as compute=tf32; wins over --shape", .repeatable = true},
-        {.name = "config",
-         .value = "CONFIG",
-         .help = "the kernel's config, like family=tiled,block_m=16,block_n=16,block_k=16; else what an untuned problem gets"},
+        {.name = "config", .value = "CONFIG", .help = "the kernel's config, such as 'tiled 16x16x16'; else what an untuned problem gets"},
         {.name = "gpu-arch",
          .value = "NN",
          .help = "the compute capability to generate for",
@@ -29,8 +27,9 @@ std::vector<OptionDescription> options() {
 }
 
 SectionDescription config_fields() {
-    SectionDescription section{.title = "Fields of a config", .rows = {}};
-    for (const Parameter& parameter : kParameters) section.rows.push_back({parameter.name, parameter.help});
+    SectionDescription section{.title = "Fields of a config, and how they are spelled", .rows = {}};
+    for (const ConfigFieldHelp& field : config_field_help())
+        section.rows.push_back({field.token.empty() ? field.name : field.name + " (" + field.token + ")", field.help});
     return section;
 }
 

@@ -4,13 +4,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
-#include <optional>
-#include <vector>
 
 #include "generator/error.h"
-#include "generator/nearest_name.h"
 
 namespace tmm {
 namespace {
@@ -33,41 +29,6 @@ template <typename Enum, std::size_t N>
 std::string_view enum_name(Enum value, const std::string_view (&names)[N]) {
     const auto index = static_cast<std::size_t>(value);
     return index < N ? names[index] : "?";
-}
-
-std::string value_text(const Parameter& parameter, int value) {
-    if (parameter.value_names && value >= 0 && value < parameter.value_count) return parameter.value_names[value];
-    return std::to_string(value);
-}
-
-std::optional<int> parse_int(std::string_view text) {
-    int value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
-
-std::string parameter_names() {
-    std::string names;
-    for (const Parameter& parameter : kParameters) names += fmt::format("{}{}", names.empty() ? "" : ", ", parameter.name);
-    return names;
-}
-
-int parse_value(const Parameter& parameter, std::string_view text) {
-    if (parameter.value_names) {
-        std::string valid;
-        for (int i = 0; i < parameter.value_count; ++i) {
-            if (text == parameter.value_names[i]) return i;
-            valid += fmt::format("{}{}", i ? ", " : "", parameter.value_names[i]);
-        }
-        throw Error(ExitStatus::usage, fmt::format("{}: '{}' is not one of its values", parameter.name, text), {}, "one of " + valid);
-    }
-    constexpr int kLargest = 1 << 15;  // no parameter means anything beyond it, and the product of two fits an int
-    const auto value = parse_int(text);
-    if (!value || *value < 0 || *value > kLargest)
-        throw Error(ExitStatus::usage, fmt::format("{}: '{}' is not a whole number from 0 to {}", parameter.name, text, kLargest), {},
-                    parameter.help);
-    return *value;
 }
 
 }  // namespace
@@ -94,43 +55,6 @@ ComputeMode parse_compute_mode(std::string_view text) {
 }
 Epilogue parse_epilogue(std::string_view text) {
     return parse_enum<Epilogue>(text, kEpilogues, "epilogue");
-}
-
-std::string to_text(const KernelConfig& config) {
-    std::string text = "family=" + value_text(kParameters[0], config.family);
-    for (const Parameter& parameter : kParameters)
-        if (parameter.member != &KernelConfig::family && config.*parameter.member != parameter.neutral)
-            text += fmt::format(",{}={}", parameter.name, value_text(parameter, config.*parameter.member));
-    return text;
-}
-
-KernelConfig parse_config(std::string_view text) {
-    KernelConfig config;
-    bool seen[kParameterCount] = {};
-    while (true) {
-        const auto comma = text.find(',');
-        const std::string_view field = text.substr(0, comma);
-        const auto equals = field.find('=');
-        if (equals == std::string_view::npos)
-            throw Error(ExitStatus::usage, fmt::format("'{}' in a config is not name=value", field), {},
-                        "write it like family=tiled,block_m=16,block_n=16,block_k=16");
-        const std::string_view name = field.substr(0, equals);
-        const auto* parameter =
-            std::find_if(std::begin(kParameters), std::end(kParameters), [&](const Parameter& p) { return name == p.name; });
-        if (parameter == std::end(kParameters)) {
-            std::vector<std::string_view> names;
-            for (const Parameter& known : kParameters) names.emplace_back(known.name);
-            const auto nearest = nearest_name(name, names);
-            throw Error(ExitStatus::usage, fmt::format("a config has no field '{}'", name), {},
-                        nearest ? fmt::format("did you mean {}?", *nearest) : "its fields are " + parameter_names());
-        }
-        bool& repeated = seen[parameter - kParameters];
-        if (repeated) throw Error(ExitStatus::usage, fmt::format("{} is given twice in a config", name));
-        repeated = true;
-        config.*parameter->member = parse_value(*parameter, field.substr(equals + 1));
-        if (comma == std::string_view::npos) return config;
-        text.remove_prefix(comma + 1);
-    }
 }
 
 std::string to_text(const GemmProblem& p) {

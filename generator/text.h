@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tmm/config.h"
 #include "tmm/problem.h"
@@ -27,9 +28,23 @@ constexpr ComputeMode default_compute(ElementType type) {
     return type == ElementType::f64 ? ComputeMode::f64 : ComputeMode::f32;
 }
 
-// "family=simt,block_m=128,…": the fields that differ from their neutral values.
+// "simt 128x64x16 t8x4 s3": the family, the block's tile, then what differs from neutral, by the tokens of kParameters.
 std::string to_text(const KernelConfig& config);
-// The inverse; unknown names, values out of range and repeated fields throw Error (usage) that names the field.
+// "family=simt,block_m=128,…": the fields that differ from their neutral values under their own names.
+std::string fields_text(const KernelConfig& config);
+// Reads either spelling: tokens and name=value fields, separated by spaces or commas. What it does not know, values out of range
+// and repeated fields throw Error (usage) that names the token.
 KernelConfig parse_config(std::string_view text);
+// The same text, with configs that are spelled by their fields in the short spelling: sentences that older programs stored.
+std::string with_short_configs(std::string_view text);
+
+// What a field of a config means, and its token in the short spelling; empty where another field's token holds it as well.
+struct ConfigFieldHelp {
+    std::string name;
+    std::string token;
+    std::string help;
+};
+// In the order of the spelling.
+std::vector<ConfigFieldHelp> config_field_help();
 
 }  // namespace tmm

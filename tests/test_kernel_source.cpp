@@ -235,3 +235,21 @@ TEST_CASE("templates can be read from a directory") {
     CHECK(read_templates(TMM_SOURCE_DIR "/templates") == embedded_templates());
     CHECK_THROWS_AS(read_templates("/nonexistent"), Error);
 }
+
+TEST_CASE("a kernel's name has the words of its config's text") {
+    // Names are part of what kernels in databases are known by, so these two keep theirs.
+    const std::map<std::string, std::string> others = {{"c", "multicast"}, {"trim", "strip"}};
+    int words = 0;
+    for (const Parameter& parameter : kParameters) {
+        if (!parameter.token.word) continue;
+        CAPTURE(parameter.name);
+        KernelConfig config{.family = family::gemv};
+        config.*parameter.member = 4;
+        if (kernel_config(config).*parameter.member == parameter.neutral) continue;
+        const std::string word = parameter.token.word;
+        const std::string name = make_kernel_source({}, config).name;
+        CHECK(name.find("_" + (others.contains(word) ? others.at(word) : word), name.find("_nn")) != std::string::npos);
+        ++words;
+    }
+    CHECK(words >= 24);
+}

@@ -25,21 +25,21 @@ TEST_CASE("the fastest wins and the verdict names whom it beat and by how much")
     CHECK(result.winner == 1);
     CHECK(result.median_us == 10);
     CHECK(result.speed_up_over_default == doctest::Approx(2));
-    CHECK(result.verdict == "beat family=tiled,block_m=6 by 10.0%");
+    CHECK(result.verdict == "beat tiled 6x1x1 by 10.0%");
 }
 
 TEST_CASE("of two that win rounds in turn, within one per cent, the search order decides") {
     const RunOffResult result = judge_run_off(
         {finalist(3, {10.00, 10.02, 9.98, 10.00}), finalist(1, {10.09, 10.01, 10.07, 9.99}), finalist(0, {10.2, 10.2, 10.2, 10.2}, true)});
     CHECK(result.winner == 1);
-    CHECK(result.verdict == "as fast as family=tiled,block_m=7 within what the rounds tell, and before it in the search order");
+    CHECK(result.verdict == "as fast as tiled 7x1x1 within what the rounds tell, and before it in the search order");
     CHECK(result.speed_up_over_default > 1);
 }
 
 TEST_CASE("what is slower in every round loses, however little") {
     const RunOffResult result = judge_run_off({finalist(3, {10.00, 20.00, 10.00}), finalist(1, {10.05, 20.10, 10.05})});
     CHECK(result.winner == 0);
-    CHECK(result.verdict == "beat family=tiled,block_m=5 by 0.5%");
+    CHECK(result.verdict == "beat tiled 5x1x1 by 0.5%");
 }
 
 TEST_CASE("more than one per cent is no tie, whoever wins some rounds") {

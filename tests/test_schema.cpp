@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "config_testing.h"
 #include "database_fixture.h"
 #include "db/fields.h"
 #include "db/migrations.h"
@@ -132,10 +133,9 @@ TEST_CASE("views spell problems and configs as the program does") {
         database.decide(problem, {}, {.config = tiled_config(16), .median_us = 1});
         shapes.insert(to_text(problem));
     }
-    int value = 2;
-    for (const auto& parameter : kParameters) {
-        KernelConfig config;
-        config.*parameter.member = parameter.value_names ? parameter.value_count - 1 : ++value;
+    std::mt19937 random(41);
+    for (int i = 0; i < 150; ++i) {
+        const KernelConfig config = random_config(random);
         database.record(problem_of("1x1x1"), config, {}, measured(1));
         configs.insert(to_text(config));
     }
@@ -195,7 +195,7 @@ TEST_CASE("a database of an older version, as an earlier tmm left it, opens with
         SQLite::Database raw(file);
         CHECK(number(raw, "PRAGMA user_version") == TuningDatabase::kVersion);
         CHECK(strings(raw, "SELECT shape || ' ' || config FROM winner ORDER BY 1") ==
-              std::vector<std::string>{"16x16x16 family=naive,block_m=8,block_n=32", "1x64x32 ops=nt family=naive,block_m=8,block_n=32"});
+              std::vector<std::string>{"16x16x16 naive 8x32x1", "1x64x32 ops=nt naive 8x32x1"});
         CHECK(number(raw, "SELECT count(*) FROM measurement") == older.measurements);
         for (const auto& parameter : kParameters)
             CHECK(number(raw, fmt::format("SELECT count(*) FROM config WHERE {} IS NULL", parameter.name)) == 0);

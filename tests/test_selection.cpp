@@ -54,7 +54,7 @@ tmm::MeasuredCandidate candidate(const std::string& config, double median_us) {
 TEST_CASE("the problem's own winner is exact, whatever is near") {
     const tmm::Selection chosen = select({winner("64 64 64", kTiled8), winner("64 64 32", kTiled16)}, "64 64 64");
     CHECK(chosen.match == Match::exact);
-    CHECK(tmm::to_text(chosen.config) == kTiled8);
+    CHECK(chosen.config == tmm::parse_config(kTiled8));
     CHECK(chosen.why == "64x64x64 was tuned on host, and this config won (12.5 us when tuned)");
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("an untuned problem takes the winner of the nearest tuned one") {
     const std::vector<tmm::WinnerRow> rows{winner("256 256 256", kTiled8), winner("64 64 96", kTiled16)};
     const tmm::Selection chosen = select(rows, "64 64 64");
     CHECK(chosen.match == Match::near);
-    CHECK(tmm::to_text(chosen.config) == kTiled16);
+    CHECK(chosen.config == tmm::parse_config(kTiled16));
     CHECK(contains(chosen.why, "64x64x64 was not tuned on host"));
     CHECK(contains(chosen.why, "0.6 doublings away, is 64x64x96"));
 }
@@ -90,7 +90,7 @@ TEST_CASE("near asks for the same operands and a config that is valid for the sh
     // 60 is no multiple of 16, so the nearer config can't serve.
     const tmm::Selection chosen = select({winner("64 64 64", kTiled16Exact), winner("64 64 96", kTiled8)}, "60 60 60");
     CHECK(chosen.match == Match::near);
-    CHECK(tmm::to_text(chosen.config) == kTiled8);
+    CHECK(chosen.config == tmm::parse_config(kTiled8));
     // 128x128x128 is exactly three doublings away, 128x128x256 is four.
     CHECK(select({winner("128 128 128", kTiled16)}, "64 64 64").match == Match::near);
     CHECK(select({winner("128 128 256", kTiled16)}, "64 64 64").match == Match::predicted);
@@ -101,7 +101,7 @@ TEST_CASE("a near winner whose tiles divide its own sizes looks for the edges of
         "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=2,vector_width=4,boundary=exact,min_blocks=2";
     const tmm::Selection divided = select({winner("64 64 64", exact)}, "96 64 64");
     CHECK(divided.match == Match::near);
-    CHECK(tmm::to_text(divided.config) == exact);
+    CHECK(divided.config == tmm::parse_config(exact));
     for (const char* cut : {"60 64 64", "64 60 64", "64 64 60"}) {
         CAPTURE(cut);
         const tmm::Selection chosen = select({winner("64 64 64", exact)}, cut);
@@ -141,7 +141,7 @@ TEST_CASE("a difference in beta, batch or alignment is near, but less so than a 
     CHECK(select({rows[0]}, "64 64 64 beta=1").match == Match::near);
     const tmm::Selection chosen = select(rows, "64 64 64 beta=1");
     CHECK(chosen.match == Match::near);
-    CHECK(tmm::to_text(chosen.config) == kTiled16);
+    CHECK(chosen.config == tmm::parse_config(kTiled16));
 }
 
 TEST_CASE("another model of device is not asked") {
@@ -230,7 +230,7 @@ TEST_CASE("an exact winner that fits the bound on workspace is taken, and no can
     REQUIRE(needed >= 3 * 40 * 36 * 4);
     const std::vector<tmm::WinnerRow> rows{winner("40 36 200", kSplit3)};
     const tmm::Selection chosen = select(rows, "40 36 200", needed, refuse);
-    CHECK(tmm::to_text(chosen.config) == kSplit3);
+    CHECK(chosen.config == tmm::parse_config(kSplit3));
     CHECK(chosen.why == select(rows, "40 36 200").why);
     CHECK(select({winner("40 36 200", kTiled16)}, "40 36 200", 0, refuse).match == Match::exact);
     // A problem that has no winner is not looked for among the candidates either.
@@ -248,7 +248,7 @@ TEST_CASE("where an exact winner needs too much workspace, the fastest measured 
     const std::vector<tmm::WinnerRow> rows{winner(problem, kSplit3), winner("40 36 190", kTiled16)};
     const tmm::Selection chosen = select(rows, problem, 0, candidates);
     CHECK(chosen.match == Match::exact);
-    CHECK(tmm::to_text(chosen.config) == kTiled8);
+    CHECK(chosen.config == tmm::parse_config(kTiled8));
     CHECK(chosen.why == "40x36x200 was tuned on host, but its winner (" + std::string(kSplit3) + ") needs " + std::to_string(needed) +
                             " bytes of workspace, more than the 0 allowed, and this config is the fastest measured one within them (20 us "
                             "when tuned)");
@@ -277,14 +277,14 @@ TEST_CASE("without a candidate within the bound another mode's winner serves, el
     std::vector<tmm::WinnerRow> rows{winner(problem, kSplit3), winner("40 36 199", kSplit2), winner("40 36 300", kTiled16)};
     const tmm::Selection near = select(rows, problem, 100, too_large);
     CHECK(near.match == Match::near);
-    CHECK(tmm::to_text(near.config) == kTiled16);
+    CHECK(near.config == tmm::parse_config(kTiled16));
     CHECK(contains(near.why, "40x36x200 was tuned on host, but its winner (" + std::string(kSplit3) + ") needs "));
     CHECK(contains(near.why, "is 40x36x300, and its winner is valid here within 100 bytes of workspace"));
 
     rows.push_back(winner(problem + " compute=f32_strict", kTiled8));
     const tmm::Selection strict = select(rows, problem, 100);
     CHECK(strict.match == Match::exact);
-    CHECK(tmm::to_text(strict.config) == kTiled8);
+    CHECK(strict.config == tmm::parse_config(kTiled8));
     CHECK(contains(strict.why, "this config won within them, tuned as compute=f32_strict"));
 
     const tmm::Selection guess = select({rows[0], rows[1]}, problem, 100, too_large);

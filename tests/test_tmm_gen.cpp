@@ -225,7 +225,7 @@ TEST_CASE("help and version") {
         CHECK_MESSAGE(contains(help.out, word), word);
     // It breaks lines between words.
     const std::string in_one_line = std::regex_replace(help.out, std::regex("\\s+"), " ");
-    for (const Parameter& parameter : kParameters) CHECK_MESSAGE(contains(in_one_line, parameter.help), parameter.name);
+    for (const ConfigFieldHelp& field : config_field_help()) CHECK_MESSAGE(contains(in_one_line, field.help), field.name);
     const Run version = tmm_gen("--version");
     CHECK(version.status == 0);
     CHECK(contains(version.out, "tmm-gen "));
@@ -246,7 +246,8 @@ TEST_CASE("faults are one line on stderr, with a way out, and the exit status sa
         {"--shape 8x8x8 extra", 1, "tmm-gen --help"},
         {"--shape 8x8x8 --stub --ptx", 1, "exclude each other"},
         {"--shape 8x8x8 --shape 9x9x9", 1, "shape"},
-        {"--shape 8x8x8 --config block_m", 1, "not name=value"},
+        {"--shape 8x8x8 --config block_m", 1, "block_m"},
+        {"--shape 8x8x8 --config 'simt 128x128x8 tt8x8'", 1, "no field 'tt8x8'"},
         {"--shape 8x8x8 --config blok_m=8", 1, "did you mean block_m?"},
         {"--shape 8x8x8 --config block_m=99999999", 1, "block_m"},
         {"--shape 8x8x8 --set colour", 1, "key=value"},

@@ -59,7 +59,7 @@ Candidate make_candidate(const GemmProblem& problem, const KernelConfig& config,
 std::string search_hash(Effort effort, const std::vector<Candidate>& candidates) {
     std::uint64_t hash = 14695981039346656037ULL;
     for (const Candidate& candidate : candidates) {
-        mix(hash, to_text(candidate.config));
+        mix(hash, fields_text(candidate.config));
         mix(hash, " ");
         mix(hash, candidate.kernel_hash);
         mix(hash, "\n");

@@ -76,6 +76,29 @@ struct KernelConfig {
     friend constexpr bool operator==(const KernelConfig&, const KernelConfig&) = default;
 };
 
+// How a field is written in a config's short text, "wgmma 128x256x64 w2 s4 c2x1": a word and a number.
+struct Token {
+    // Null: the value's own name is the token.
+    const char* word;
+    // Fields of one place are one token, their numbers joined by 'x'; a text's tokens stand in the order of their places.
+    int place;
+    // The field's number among those of its token.
+    int part = 0;
+    // A 1 at the end is left out: swap, w2 for w2x1.
+    bool drops_one = false;
+};
+namespace token {
+constexpr Token name(int place) {
+    return {nullptr, place};
+}
+constexpr Token number(const char* word, int place, int part = 0) {
+    return {word, place, part};
+}
+constexpr Token flag(const char* word, int place, int part = 0) {
+    return {word, place, part, true};
+}
+}  // namespace token
+
 // One row of the table that command line, JSON, database and generated text are made from.
 struct Parameter {
     const char* name;
@@ -86,6 +109,7 @@ struct Parameter {
     int value_count;
     // Launch parameters do not change the kernel's text beyond what kernel_config() keeps of them.
     bool launch_only;
+    Token token;
     const char* help;
 };
 
@@ -94,57 +118,82 @@ inline constexpr const char* kFamilyNames[] = {"naive", "tiled", "simt", "gemv",
 inline constexpr const char* kBoundaryNames[] = {"exact", "guarded", "peeled", "hardware"};
 
 inline constexpr Parameter kParameters[] = {
-    {"family", &KernelConfig::family, 0, kFamilyNames, family::count, false, "kernel template"},
-    {"block_m", &KernelConfig::block_m, 1, nullptr, 0, false, "rows of C a block computes"},
-    {"block_n", &KernelConfig::block_n, 1, nullptr, 0, false, "columns of C a block computes"},
-    {"block_k", &KernelConfig::block_k, 1, nullptr, 0, false, "depth of one phase's tile"},
-    {"thread_m", &KernelConfig::thread_m, 1, nullptr, 0, false, "rows of C a thread computes"},
-    {"thread_n", &KernelConfig::thread_n, 1, nullptr, 0, false, "columns of C a thread computes"},
-    {"stages", &KernelConfig::stages, 1, nullptr, 0, false, "tiles of A and B held in shared memory at once"},
-    {"async_copy", &KernelConfig::async_copy, 0, nullptr, 0, false,
+    {"family", &KernelConfig::family, 0, kFamilyNames, family::count, false, token::name(0), "kernel template"},
+    {"block_m", &KernelConfig::block_m, 1, nullptr, 0, false, token::number("", 1), "rows of C a block computes"},
+    {"block_n", &KernelConfig::block_n, 1, nullptr, 0, false, token::number("", 1, 1), "columns of C a block computes"},
+    {"block_k", &KernelConfig::block_k, 1, nullptr, 0, false, token::number("", 1, 2), "depth of one phase's tile"},
+    {"thread_m", &KernelConfig::thread_m, 1, nullptr, 0, false, token::number("t", 2), "rows of C a thread computes"},
+    {"thread_n", &KernelConfig::thread_n, 1, nullptr, 0, false, token::number("t", 2, 1), "columns of C a thread computes"},
+    {"stages", &KernelConfig::stages, 1, nullptr, 0, false, token::number("s", 4), "tiles of A and B held in shared memory at once"},
+    {"async_copy", &KernelConfig::async_copy, 0, nullptr, 0, false, token::flag("async", 5),
      "1: tiles travel by cp.async, 0: through registers, 2: through registers where the copy turns them, 3: by the copy engine (TMA)"},
-    {"vector_width", &KernelConfig::vector_width, 1, nullptr, 0, false, "most elements a thread moves in one access to global memory"},
-    {"boundary", &KernelConfig::boundary, boundary::guarded, kBoundaryNames, boundary::count, false,
+    {"vector_width", &KernelConfig::vector_width, 1, nullptr, 0, false, token::number("v", 6),
+     "most elements a thread moves in one access to global memory"},
+    {"boundary", &KernelConfig::boundary, boundary::guarded, kBoundaryNames, boundary::count, false, token::name(7),
      "how the kernel meets the matrix edge"},
-    {"split_k", &KernelConfig::split_k, 1, nullptr, 0, true,
+    {"split_k", &KernelConfig::split_k, 1, nullptr, 0, true, token::number("split", 10),
      "parts that K is divided into, summed in fixed order: within a cluster, and by a second kernel"},
-    {"raster", &KernelConfig::raster, 0, nullptr, 0, true,
+    {"raster", &KernelConfig::raster, 0, nullptr, 0, true, token::number("raster", 22),
      "rows of tiles, or of clusters that share tiles, a band of blocks walks together; 0: row by row"},
-    {"min_blocks", &KernelConfig::min_blocks, 1, nullptr, 0, false, "blocks an SM should hold at once; bounds the registers"},
-    {"swap_ab", &KernelConfig::swap_ab, 0, nullptr, 0, false, "1: computes the transpose of C, so that columns play the part of rows"},
-    {"pack_ab", &KernelConfig::pack_ab, 0, nullptr, 0, true,
+    {"min_blocks", &KernelConfig::min_blocks, 1, nullptr, 0, false, token::number("o", 18),
+     "blocks an SM should hold at once; bounds the registers"},
+    {"swap_ab", &KernelConfig::swap_ab, 0, nullptr, 0, false, token::flag("swap", 19),
+     "1: computes the transpose of C, so that columns play the part of rows"},
+    {"pack_ab", &KernelConfig::pack_ab, 0, nullptr, 0, true, token::number("pack", 20),
      "operands first copied into aligned lines, for simt along M or N, for wgmma as they lie, or (tf32) along K: 1 is A, 2 is B, 3 both; "
      "4 more (simt): only the first lines, the others by blocks of the product while it multiplies"},
-    {"cluster", &KernelConfig::cluster, 1, nullptr, 0, false,
+    {"cluster", &KernelConfig::cluster, 1, nullptr, 0, false, token::number("cluster", 9),
      "blocks that run together and sum as many parts of K through each other's shared memory"},
-    {"along_k", &KernelConfig::along_k, 0, nullptr, 0, false,
+    {"along_k", &KernelConfig::along_k, 0, nullptr, 0, false, token::flag("along", 17),
      "1: tiles of matrices whose rows run along K are read along K; 0: their copy turns them"},
-    {"trim", &KernelConfig::trim, 0, nullptr, 0, true,
+    {"trim", &KernelConfig::trim, 0, nullptr, 0, true, token::flag("trim", 21),
      "1: a few rows, or columns, beyond whole block tiles are left to kernels of their own, which run beside the product's (gemv: it is "
      "one); 2 (simt): pack multiplies them on its way, and blocks of the product add up what it found (pack: 1: it does)"},
-    {"warps_m", &KernelConfig::warps_m, 1, nullptr, 0, false, "warps (mma) or warpgroups (wgmma) that share the block's rows"},
-    {"warps_n", &KernelConfig::warps_n, 1, nullptr, 0, false, "warps (mma) or warpgroups (wgmma) that share the block's columns"},
-    {"multicast_a", &KernelConfig::multicast_a, 1, nullptr, 0, false,
+    {"warps_m", &KernelConfig::warps_m, 1, nullptr, 0, false, token::flag("w", 3),
+     "warps (mma) or warpgroups (wgmma) that share the block's rows"},
+    {"warps_n", &KernelConfig::warps_n, 1, nullptr, 0, false, token::flag("w", 3, 1),
+     "warps (mma) or warpgroups (wgmma) that share the block's columns"},
+    {"multicast_a", &KernelConfig::multicast_a, 1, nullptr, 0, false, token::number("c", 8, 1),
      "neighbouring blocks along N that load their common tile of A once (swap_ab: along M, of B)"},
-    {"multicast_b", &KernelConfig::multicast_b, 1, nullptr, 0, false,
+    {"multicast_b", &KernelConfig::multicast_b, 1, nullptr, 0, false, token::number("c", 8),
      "neighbouring blocks along M that load their common tile of B once (swap_ab: along N, of A)"},
-    {"planes", &KernelConfig::planes, 1, nullptr, 0, false,
+    {"planes", &KernelConfig::planes, 1, nullptr, 0, false, token::number("planes", 13),
      "16-bit planes that floats are split into for tensor cores: 2 of f16 or 3 of bf16; 1: operands as they are"},
-    {"promote_k", &KernelConfig::promote_k, 0, nullptr, 0, false,
+    {"promote_k", &KernelConfig::promote_k, 0, nullptr, 0, false, token::number("promote", 14),
      "k after which tensor cores' sums of planes are added up in FP32 registers"},
-    {"ping_pong", &KernelConfig::ping_pong, 0, nullptr, 0, false,
+    {"ping_pong", &KernelConfig::ping_pong, 0, nullptr, 0, false, token::flag("pingpong", 15),
      "1: two warpgroups multiply whole tiles of C in turn, so that one's results leave while the other multiplies"},
-    {"overlap", &KernelConfig::overlap, 0, nullptr, 0, true,
+    {"overlap", &KernelConfig::overlap, 0, nullptr, 0, true, token::flag("overlap", 23),
      "1: kernels begin while the one before them in the stream ends, and wait for its end themselves (programmatic dependent launch)"},
-    {"fma_order", &KernelConfig::fma_order, fma_order::two_rows, nullptr, 0, false,
+    {"fma_order", &KernelConfig::fma_order, fma_order::two_rows, nullptr, 0, false, token::number("order", 16),
      "how simt goes through a thread's products: 0: two rows at a time, 1: one, 2: four; 3: one column, 4: two, 5: four"},
-    {"stream_k", &KernelConfig::stream_k, 0, nullptr, 0, false,
+    {"stream_k", &KernelConfig::stream_k, 0, nullptr, 0, false, token::flag("stream", 11),
      "1: tiles beyond whole waves are shared along K, evenly by all blocks; a second kernel adds up what is left of them"},
-    {"slice_k", &KernelConfig::slice_k, 1, nullptr, 0, false,
+    {"slice_k", &KernelConfig::slice_k, 1, nullptr, 0, false, token::number("slice", 12),
      "slices of each tile's k, each with threads of its own that hold all of the block's C; their sums are added up in shared memory"},
 };
 inline constexpr int kParameterCount = sizeof(kParameters) / sizeof(kParameters[0]);
 static_assert(kParameterCount * sizeof(int) == sizeof(KernelConfig), "every field of KernelConfig needs its row in kParameters");
+
+// Values that a family's kernels have unless something else is said: in its text they stand for themselves, as neutral values do.
+struct ImpliedValue {
+    int family;
+    int KernelConfig::*member;
+    int value;
+};
+inline constexpr ImpliedValue kImpliedValues[] = {
+    {family::wgmma, &KernelConfig::vector_width, 8},
+    {family::wgmma, &KernelConfig::boundary, boundary::hardware},
+    {family::skinny, &KernelConfig::vector_width, 4},
+    {family::skinny, &KernelConfig::boundary, boundary::hardware},
+};
+
+// The value of a field that a config's text does not name.
+constexpr int unwritten_value(const Parameter& parameter, int family) {
+    for (const ImpliedValue& implied : kImpliedValues)
+        if (implied.family == family && implied.member == parameter.member) return implied.value;
+    return parameter.neutral;
+}
 
 // Is every field neutral but the family, overlap, which any family takes, and those named?
 template <class... Members>

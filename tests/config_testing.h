@@ -1,0 +1,22 @@
+// Configs of any values, whether or not a kernel can be made of them.
+#pragma once
+
+#include <random>
+
+#include "tmm/config.h"
+
+namespace tmm {
+
+inline KernelConfig random_config(std::mt19937& random) {
+    const auto below = [&](int count) { return static_cast<int>(random() % static_cast<unsigned>(count)); };
+    KernelConfig config;
+    for (const Parameter& parameter : kParameters) {
+        if (parameter.value_names)
+            config.*parameter.member = below(parameter.value_count);
+        else if (below(2) == 0)
+            config.*parameter.member = below(3) == 0 ? below(300) : below(4);
+    }
+    return config;
+}
+
+}  // namespace tmm

@@ -22,6 +22,7 @@
 #include "support_mutation_cases.h"
 #include "support_mutation_run.h"
 #include "support_mutations.h"
+#include "support_slice.h"
 #include "support_temporary_directory.h"
 #include "support_tma_faults.h"
 
@@ -57,7 +58,7 @@ Trial start(const Mutation& mutation, const std::filesystem::path& temporary) {
     setenv("TMPDIR", temporary.c_str(), 1);
     // An optimizer may remove an access that it should not have seen, where nothing uses what it reads.
     setenv("TMM_CXX", (host_compiler_command() + " -O0").c_str(), 1);
-    alarm(300);
+    alarm(1200);
     int status = kSurvived;
     std::string message;
     try {
@@ -115,7 +116,7 @@ TEST_CASE("every fault's anchor stands in its template, and every barrier has a 
         for (const char* barrier : kBarriers) barriers[fault.file] += count_of(fault.text, barrier) - count_of(fault.instead, barrier);
     }
     for (const auto& [name, text] : active_templates()) {
-        // test_planes.cpp plants the faults of planes, test_tma_emulated.cpp those of wgmma and skinny.
+        // test_planes.cpp plants the faults of planes, test_tma_planted.cpp those of wgmma and skinny.
         if (name == "tmm/planes.cuh") continue;
         if (name.starts_with("host/") || name == "tmm/verify.cuh" || name.starts_with("tmm/wgmma")) continue;
         INFO(name);
@@ -151,7 +152,9 @@ TEST_CASE("every planted fault is found") {
         running.erase(trial);
     };
     const char* const only = std::getenv("TMM_TEST_MUTATION");
+    std::size_t index = 0;
     for (const Mutation& mutation : mutations()) {
+        if (!only && !in_slice(index++, 6)) continue;
         if (only && std::string(mutation.file).find(only) == std::string::npos &&
             std::string(mutation.name).find(only) == std::string::npos)
             continue;

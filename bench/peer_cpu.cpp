@@ -22,7 +22,7 @@ constexpr int kNoTrans = 111;
 constexpr int kTrans = 112;
 
 // Larger problems would keep everybody waiting.
-constexpr double kMostFlopsOpenblas = 2.0 * 4096 * 4096 * 4096;
+constexpr double kMostFlopsOpenblas = 2.0 * 8192 * 8192 * 8192;
 constexpr double kMostFlopsLoop = 2.0 * 512 * 512 * 512;
 
 void multiply_loop(const GemmProblem& p, float alpha, const float* a, const float* b, float beta, float* c) {

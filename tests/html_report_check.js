@@ -60,6 +60,7 @@ function checkTable() {
   say("winners.aria", byId("winners").querySelector("[aria-sort]").getAttribute("aria-sort"));
   us.press();
   say("winners.descending", us.texts().join(" "));
+  say("winners.versus", [...new Set(column("winners", "vs default").texts())].join(" "));
   const filter = byId("winners").querySelector("input");
   filter.value = "F16 4096";
   filter.dispatchEvent(new Event("input"));

@@ -1,4 +1,5 @@
-// The HTML report: what its page holds, and what a browser shows of it. The browser's part is skipped where Chromium is not there.
+// The HTML report: what its page holds, and what a browser shows of it. The
+// browser's part is skipped where Chromium is not there.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -12,6 +13,7 @@
 #include "db/html_report/report_content.h"
 #include "db/records.h"
 #include "generator/assumed_device.h"
+#include "generator/error.h"
 #include "generator/search_space.h"
 #include "generator/text.h"
 
@@ -21,7 +23,9 @@ using Mode = TuningDatabase::Mode;
 
 namespace {
 
-constexpr const char* kMarkup = "</script><img src=x onerror='window.hacked=1'><script>window.hacked=1</script>&amp;";
+constexpr const char* kMarkup =
+    "</script><img src=x "
+    "onerror='window.hacked=1'><script>window.hacked=1</script>&amp;";
 constexpr std::size_t kAll = 1'000'000;
 
 bool contains(const std::string& text, const std::string& part) {
@@ -32,7 +36,8 @@ KernelConfig simt_config(int rows, int columns) {
     return {.family = family::simt, .block_m = rows, .block_n = columns, .block_k = 16, .thread_m = 8, .thread_n = 8, .stages = 2};
 }
 
-// Some winners and candidates on the device; `us` of the first problem's winner.
+// Some winners and candidates on the device; `us` of the first problem's
+// winner.
 void tune(TuningDatabase& database, const std::string& device, double us) {
     database.set_environment(environment_of(device, device == "host" ? 80 : 90, device == "host" ? 4 : 132));
     const char* const shapes[] = {"1024 1024 1024", "4096 4096 4096 dtype=f16",       "16 4096 4096 dtype=f16 ops=nt",
@@ -44,13 +49,14 @@ void tune(TuningDatabase& database, const std::string& device, double us) {
         database.record(problem, fastest, {}, measured(us));
         database.record(problem, simt_config(64, 64), {}, measured(us * 1.25));
         database.record(problem, simt_config(128, 128), {}, {.outcome = Outcome::spills, .detail = fmt::format("{} bytes", us)});
-        database.decide(problem, {}, {.config = fastest, .median_us = us, .candidates = 4, .reason = "the fastest of 4"});
+        database.decide(problem, {},
+                        {.config = fastest, .median_us = us, .candidates = 4, .reason = "the fastest of 4", .default_us = us * 1.5});
         us *= 1.75;
     }
 }
 
 ReportContent content_of(TuningDatabase& database, std::size_t most = kAll, const std::string& device = "") {
-    return read_report_content(database, {.device = device}, most);
+    return read_report_content(database, {.device = device, .most_candidates = most});
 }
 
 }  // namespace
@@ -69,7 +75,8 @@ TEST_CASE("the report knows winners, candidates and failures of each device") {
     REQUIRE(content.groups.size() == 12);
     for (const auto& winner : content.winners) {
         REQUIRE(winner.group.has_value());
-        // A winner of another compute mode, too, was chosen from the candidates of its problem.
+        // A winner of another compute mode, too, was chosen from the candidates of
+        // its problem.
         CHECK(content.groups[*winner.group].problem.m == winner.row.problem.m);
         CHECK(content.groups[*winner.group].candidates.front().config == winner.row.config);
     }
@@ -104,8 +111,10 @@ TEST_CASE("a run that never reported is a failure") {
     const TemporaryDirectory directory;
     TuningDatabase database(directory / "tmm.db", Mode::read_write_create);
     tune(database, "NVIDIA H200", 10);
-    const std::string announce = fmt::format("sqlite3 '{}' \"INSERT INTO in_flight SELECT 1, 1, 1, 0, 'k', 2, 'another start', 1, 1, 1\"",
-                                             (directory / "tmm.db").string());
+    const std::string announce = fmt::format(
+        "sqlite3 '{}' \"INSERT INTO in_flight SELECT 1, 1, 1, 0, "
+        "'k', 2, 'another start', 1, 1, 1\"",
+        (directory / "tmm.db").string());
     REQUIRE(run_command(announce).status == 0);
     const ReportContent content = content_of(database);
     REQUIRE(content.failures.size() == 2);
@@ -126,6 +135,35 @@ TEST_CASE("many candidates are thinned out, and the page is told") {
     for (int i = 0; i < 5; ++i) CHECK(large.candidates[static_cast<std::size_t>(i)].measurement.median_us == 102 + i);
     for (std::size_t i = 1; i < 10; ++i) CHECK(large.candidates[i].measurement.median_us > large.candidates[i - 1].measurement.median_us);
     CHECK(large.candidates.back().measurement.median_us > 122);
+}
+
+TEST_CASE("ceilings are known of an H200, and of what tmm-bench measured") {
+    const TemporaryDirectory directory;
+    TuningDatabase database(directory / "tmm.db", Mode::read_write_create);
+    for (const char* device : {"NVIDIA H200", "NVIDIA H100", "host"}) tune(database, device, 10);
+    ReportContent content = content_of(database);
+    CHECK(content.devices[0].ceilings->tflops.at("bf16") == 937);
+    CHECK_FALSE(content.devices[1].ceilings.has_value());
+    CHECK_FALSE(content.devices[2].ceilings.has_value());
+
+    write_file(directory / "bench.json",
+               R"({"run": {"gpu": "NVIDIA H100", "read_gb_s": "3050.5", "bf16_tflops": "610", "driver": "580"}})");
+    content = read_report_content(database, {.ceilings = read_ceilings(directory / "bench.json")});
+    CHECK(content.devices[1].ceilings->read_gb_s == 3050.5);
+    CHECK(content.devices[1].ceilings->tflops == std::map<std::string, double>{{"bf16", 610}});
+    CHECK(contains(content.devices[1].ceilings->source, "driver 580"));
+    // wgmma, which is known of the H200, passes what tmm-bench measures.
+    write_file(directory / "bench.json", R"({"run": {"gpu": "NVIDIA H200", "read_gb_s": "4700", "bf16_tflops": "640"}})");
+    content = read_report_content(database, {.ceilings = read_ceilings(directory / "bench.json")});
+    CHECK(content.devices[0].ceilings->read_gb_s == 4700);
+    CHECK(content.devices[0].ceilings->tflops.at("bf16") == 937);
+
+    for (const char* text : {"", "[1]", "{}", R"({"run": 3})", R"({"run": {"gpu": 3}})", R"({"run": {"gpu": "host", "date": "today"}})"}) {
+        CAPTURE(text);
+        write_file(directory / "bench.json", text);
+        CHECK_THROWS_AS(read_ceilings(directory / "bench.json"), Error);
+    }
+    CHECK_THROWS_AS(read_ceilings(directory / "none.json"), Error);
 }
 
 TEST_CASE("reasons that differ in numbers only are of one kind") {
@@ -149,7 +187,8 @@ TEST_SUITE("page") {
         int number(const std::string& name) const { return std::atoi((*this)[name].c_str()); }
     };
 
-    // The first that runs: Ubuntu's `chromium` may be a stub without the snap. Empty where none does.
+    // The first that runs: Ubuntu's `chromium` may be a stub without the snap.
+    // Empty where none does.
     std::string browser() {
         for (const char* name : {"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"})
             if (run_command(fmt::format("timeout 60 {} --version", name)).status == 0) return name;
@@ -177,17 +216,21 @@ TEST_SUITE("page") {
         insert_before(page, "</body>", script + read_file(TMM_SOURCE_DIR "/tests/html_report_check.js") + "</script>\n");
         const std::string listen =
             "window.pageFaults = [];"
-            "for (const kind of ['error', 'unhandledrejection', 'securitypolicyviolation'])"
-            "  addEventListener(kind, (event) => pageFaults.push(`${kind} ${event.message ?? event.reason ?? event.violatedDirective}`));";
+            "for (const kind of ['error', 'unhandledrejection', "
+            "'securitypolicyviolation'])"
+            "  addEventListener(kind, (event) => pageFaults.push(`${kind} "
+            "${event.message ?? event.reason ?? event.violatedDirective}`));";
         page.insert(page.find("<style nonce"), script + listen + "</script>\n");
         const TemporaryDirectory directory;
         write_file(directory / "report.html", page);
-        const auto result = run_command(fmt::format(
-            "HOME='{0}' timeout 300 {1} --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir='{0}/profile' "
-            "--blink-settings=preferredColorScheme={2} --window-size={3},1200 --virtual-time-budget=20000 --enable-logging=stderr "
-            "--dump-dom "
-            "'file://{0}/report.html'",
-            (directory / "").string(), name, dark ? 0 : 1, width));
+        const auto result =
+            run_command(fmt::format("HOME='{0}' timeout 300 {1} --headless --no-sandbox --disable-gpu "
+                                    "--disable-dev-shm-usage --user-data-dir='{0}/profile' "
+                                    "--blink-settings=preferredColorScheme={2} --window-size={3},1200 "
+                                    "--virtual-time-budget=20000 --enable-logging=stderr "
+                                    "--dump-dom "
+                                    "'file://{0}/report.html'",
+                                    (directory / "").string(), name, dark ? 0 : 1, width));
         Seen seen;
         std::istringstream lines(result.out.substr(std::min(result.out.size(), result.out.find("\nCHECK\n"))));
         for (std::string line; std::getline(lines, line) && line != "END";) {
@@ -204,10 +247,14 @@ TEST_SUITE("page") {
         return seen;
     }
 
-    TEST_CASE("a browser draws every chart, filters and sorts, in light and dark, and runs nothing that the database holds") {
+    TEST_CASE(
+        "a browser draws every chart, filters and sorts, in light and "
+        "dark, and runs nothing that the database holds") {
         const std::string name = browser();
         if (name.empty()) {
-            MESSAGE("skipped: no Chromium here (apt-get install chromium-headless-shell)");
+            MESSAGE(
+                "skipped: no Chromium here (apt-get install "
+                "chromium-headless-shell)");
             return;
         }
         const TemporaryDirectory directory;
@@ -249,6 +296,7 @@ TEST_SUITE("page") {
             CHECK(seen["winners.descending"] == "164.1 93.79 53.59 30.63 17.50 10.00");
             CHECK(seen["winners.aria"] == "ascending");
             CHECK(seen["winners.filtered"] == "16x4096x4096 dtype=f16 ops=nt|4096x4096x4096 dtype=f16");
+            CHECK(seen["winners.versus"] == "1.50");
             CHECK(seen["winners.count"] == "2 of 6");
             CHECK(seen["pressed"] != "(not there)");
             CHECK(seen["tried.shape"].starts_with(seen["pressed"] + " ("));
@@ -295,8 +343,10 @@ TEST_SUITE("page") {
             }
             ReportContent::Winner winner{.device = 0, .candidates = 100, .group = content.groups.size()};
             winner.row = {.problem = problem, .device = "NVIDIA H200", .config = group.candidates.front().config, .median_us = 12.34};
-            winner.row.reason = fmt::format("beat {} by 1.2% in a run-off of 9 over 40 rounds; {} candidates measured, {} rejected",
-                                            to_text(group.candidates.back().config), below(600), below(600));
+            winner.row.reason = fmt::format(
+                "beat {} by 1.2% in a run-off of 9 over 40 rounds; {} candidates "
+                "measured, {} rejected",
+                to_text(group.candidates.back().config), below(600), below(600));
             content.winners.push_back(std::move(winner));
             content.groups.push_back(std::move(group));
         }

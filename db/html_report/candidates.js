@@ -19,7 +19,8 @@ function outcomeSeries(outcome, points) {
   const stroke = seriesColor(color);
   // Many points of one outcome lie upon each other: their insides let others shine through.
   const fill = outcome === "winner" ? stroke : `${stroke}80`;
-  return { label: outcome, data: points, backgroundColor: fill, borderColor: stroke, pointRadius: 4, pointHoverRadius: 7, borderWidth: 1, ...style };
+  const common = { pointRadius: 4, pointHoverRadius: 7, borderWidth: 1 };
+  return { label: outcome, data: points, backgroundColor: fill, borderColor: stroke, ...common, ...style };
 }
 
 // Which of the group's candidates won: one for each compute mode.

@@ -1,4 +1,5 @@
-// Puts the report's one file together: template, styles, scripts, chart library and data.
+// Puts the report's one file together: template, styles, scripts, chart library
+// and data.
 #include "db/html_report/html_report.h"
 
 #include <fmt/core.h>
@@ -21,12 +22,11 @@ const std::map<std::string, std::string>& embedded_chart_library();
 
 namespace {
 
-// Keeps the file below 2 MB.
-constexpr std::size_t kMostCandidates = 40'000;
 // In this order: each uses what stands before it.
 constexpr const char* kScripts[] = {"theme.js", "data.js", "table.js", "roofline.js", "heat_map.js", "candidates.js", "page.js"};
 
-// The policy in page.html runs no script without it, and what a database holds can't know it.
+// The policy in page.html runs no script without it, and what a database holds
+// can't know it.
 std::string make_nonce() {
     std::random_device random;
     return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
@@ -44,7 +44,8 @@ std::string script_text(const nlohmann::json& data) {
     return text;
 }
 
-// Replaces each {{name}} of the template, once: what is put in is not looked at again.
+// Replaces each {{name}} of the template, once: what is put in is not looked at
+// again.
 std::string filled(std::string_view page, const std::map<std::string, std::string, std::less<>>& parts) {
     std::string text;
     while (true) {
@@ -73,8 +74,8 @@ std::string html_report(const ReportContent& content) {
                                           {"scripts", scripts}});
 }
 
-void write_html_report(TuningDatabase& database, const ReportOptions& options, const std::filesystem::path& file) {
-    const std::string text = html_report(read_report_content(database, options, kMostCandidates));
+void write_html_report(TuningDatabase& database, const HtmlReportOptions& options, const std::filesystem::path& file) {
+    const std::string text = html_report(read_report_content(database, options));
     std::ofstream stream(file, std::ios::binary | std::ios::trunc);
     stream << text;
     stream.close();

@@ -1,11 +1,11 @@
-// A tuning database as one HTML file: rooflines, heat maps, what was tried, winners and failures. It opens without a network.
+// A tuning database as one HTML file: rooflines, heat maps, what was tried,
+// winners and failures. It opens without a network.
 #pragma once
 
 #include <filesystem>
 #include <string>
 
 #include "db/html_report/report_content.h"
-#include "db/report.h"
 #include "db/tuning_database.h"
 
 namespace tmm {
@@ -14,6 +14,6 @@ namespace tmm {
 std::string html_report(const ReportContent& content);
 
 // Writes the page to the file, whose earlier content goes.
-void write_html_report(TuningDatabase& database, const ReportOptions& options, const std::filesystem::path& file);
+void write_html_report(TuningDatabase& database, const HtmlReportOptions& options, const std::filesystem::path& file);
 
 }  // namespace tmm

@@ -7,6 +7,11 @@ function deviceFacts(device, own) {
   return `Compute capability ${device.capability}, ${device.sms} SMs${watts}. ${own} winners. Times are medians of device time, the operands out of the L2 cache.`;
 }
 
+// The default config's time over the winner's, from one run-off; 0 where it was not in it.
+function versusDefault(row) {
+  return row.us > 0 ? row.default_us / row.us : 0;
+}
+
 function winnerColumns(device) {
   const number = (head, value, text = (row) => shortNumber(value(row))) => ({ head, value, text, kind: "number" });
   const word = (head, text, kind) => ({ head, value: text, text, kind });
@@ -14,6 +19,7 @@ function winnerColumns(device) {
     word("shape", (row) => row.problem.shape, "shape"),
     number("µs", (row) => row.us),
     ...(device.emulated ? [] : [number("TFLOP/s", (row) => tflops(row.problem, row.us))]),
+    number("vs default", versusDefault, (row) => (versusDefault(row) > 0 ? versusDefault(row).toFixed(2) : "-")),
     word("config", (row) => configText(row.config), "code"),
     number("candidates", (row) => row.candidates, (row) => String(row.candidates)),
     number("error / bound", (row) => row.error, (row) => (row.error === 0 ? "0" : shortNumber(row.error))),

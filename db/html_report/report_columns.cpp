@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "db/fields.h"
-#include "db/html_report/known_ceilings.h"
 #include "db/html_report/string_list.h"
 #include "generator/text.h"
 
@@ -21,7 +20,8 @@ using nlohmann::json;
 
 constexpr std::size_t kMostFailures = 1'000;
 
-// To that many digits; what is not known is 0. A whole number is written without a point.
+// To that many digits; what is not known is 0. A whole number is written
+// without a point.
 json rounded(double value, int digits) {
     if (!(value > 0) || !std::isfinite(value)) return 0;
     const double scale = std::pow(10.0, digits - 1 - std::floor(std::log10(value)));
@@ -100,7 +100,12 @@ private:
                 {"watts", info.power_limit},
                 {"emulated", info.emulated},
                 {"predicts", device.modelled.has_value()},
-                {"ceilings", info.emulated ? json(nullptr) : known_ceilings(info.name)}};
+                {"ceilings", of(device.ceilings)}};
+    }
+
+    json of(const std::optional<Ceilings>& ceilings) const {
+        if (!ceilings) return nullptr;
+        return {{"read_gb_s", rounded(ceilings->read_gb_s, 4)}, {"tflops", ceilings->tflops}, {"source", ceilings->source}};
     }
 
     void add(json& winners, const ReportContent::Winner& winner) {
@@ -110,8 +115,9 @@ private:
         winners["group"].push_back(winner.group ? static_cast<std::int64_t>(*winner.group) : -1);
         winners["config"].push_back(place_of(row.config));
         winners["us"].push_back(rounded(row.median_us, 4));
+        winners["default_us"].push_back(rounded(row.default_us, 4));
         winners["error"].push_back(row.error_ratio < 0 ? json(-1) : rounded(row.error_ratio, 3));
-        winners["origin"].push_back(row.origin);
+        winners["origin"].push_back(row.predicted ? "predicted" : row.origin);
         winners["candidates"].push_back(winner.candidates);
         winners["reason"].push_back(reasons_.place(row.reason));
     }
@@ -176,7 +182,8 @@ private:
         return found->second;
     }
 
-    // A config is the places of its words, each in as many digits to the base 36; a space stands between configs.
+    // A config is the places of its words, each in as many digits to the base 36;
+    // a space stands between configs.
     json spelled_configs() const {
         int digits = 1;
         for (std::size_t most = 36; most < words_.strings().size(); most *= 36) ++digits;

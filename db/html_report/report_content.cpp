@@ -54,6 +54,13 @@ DeviceInfo device_of(const WinnerRow& winner) {
     return device;
 }
 
+std::optional<Ceilings> ceilings_of(const DeviceInfo& device, const std::optional<Ceilings>& measured) {
+    if (device.emulated) return std::nullopt;
+    const std::optional<Ceilings> known = known_ceilings(device.name);
+    if (!measured || measured->device != device.name) return known;
+    return known ? higher(*known, *measured) : *measured;
+}
+
 auto rank(const Candidate& candidate) {
     const Measurement& m = candidate.measurement;
     return std::make_tuple(m.outcome != Outcome::ok, m.median_us <= 0, m.median_us, static_cast<int>(m.outcome));
@@ -72,7 +79,8 @@ std::size_t largest_group(const std::vector<Group>& groups, std::size_t most) {
     return sizes.empty() ? 0 : sizes.back();
 }
 
-// Half of what stays are the foremost, the rest is drawn evenly from the others.
+// Half of what stays are the foremost, the rest is drawn evenly from the
+// others.
 void thin_out(std::vector<Candidate>& candidates, std::size_t most) {
     if (candidates.size() <= most) return;
     const std::size_t whole = (most + 1) / 2, drawn = most - whole, others = candidates.size() - whole;
@@ -89,15 +97,15 @@ void predict(Group& group, const ReportContent::Device& device) {
 
 class Reader {
 public:
-    Reader(TuningDatabase& database, const ReportOptions& options) : database_(database), options_(options) {}
+    Reader(TuningDatabase& database, const HtmlReportOptions& options) : database_(database), options_(options) {}
 
-    ReportContent read(std::size_t most_candidates) {
+    ReportContent read() {
         read_records();
         read_winners();
         for (auto& group : content_.groups) finish(group);
         read_unfinished_runs();
         sort_failures();
-        const std::size_t most = largest_group(content_.groups, most_candidates);
+        const std::size_t most = largest_group(content_.groups, options_.most_candidates);
         for (auto& group : content_.groups) {
             thin_out(group.candidates, most);
             predict(group, content_.devices[group.device]);
@@ -114,7 +122,7 @@ private:
     void read_records() {
         for (auto& record : database_.records()) {
             const DeviceInfo& device = record.environment.device;
-            if (record.policy != MeasurementPolicy{} || !names_device(options_, device.name)) continue;
+            if (record.policy != MeasurementPolicy{} || !names_device({.device = options_.device}, device.name)) continue;
             const Key key{place_of(device), to_text(record.problem)};
             if (record.kind == TuningRecord::Kind::selection) {
                 chosen_from_[key] = record.candidates;
@@ -137,13 +145,14 @@ private:
                    known.info.sm_count == device.sm_count;
         });
         const auto place = static_cast<std::size_t>(found - devices.begin());
-        if (found == devices.end()) devices.push_back({.info = device, .modelled = modelled(device)});
+        if (found == devices.end())
+            devices.push_back({.info = device, .modelled = modelled(device), .ceilings = ceilings_of(device, options_.ceilings)});
         return place;
     }
 
     void read_winners() {
         for (auto& row : database_.winners()) {
-            if (!names_device(options_, row.device)) continue;
+            if (!names_device({.device = options_.device}, row.device)) continue;
             ReportContent::Winner winner{.device = place_of(device_of(row))};
             const auto group = groups_.find({winner.device, to_text(in_default_mode(row.problem))});
             if (group != groups_.end()) winner.group = group->second;
@@ -190,7 +199,7 @@ private:
     }
 
     TuningDatabase& database_;
-    const ReportOptions& options_;
+    const HtmlReportOptions& options_;
     ReportContent content_;
     // By place of the group.
     std::vector<std::map<KernelConfig, Measurement, ConfigOrder>> measured_;
@@ -213,8 +222,8 @@ std::string without_numbers(const std::string& text) {
     return kind;
 }
 
-ReportContent read_report_content(TuningDatabase& database, const ReportOptions& options, std::size_t most_candidates) {
-    return Reader(database, options).read(most_candidates);
+ReportContent read_report_content(TuningDatabase& database, const HtmlReportOptions& options) {
+    return Reader(database, options).read();
 }
 
 }  // namespace tmm

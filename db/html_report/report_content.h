@@ -1,4 +1,5 @@
-// What the HTML report tells of a database: its devices, and for each the winners, what was tried, and what failed.
+// What the HTML report tells of a database: its devices, and for each the
+// winners, what was tried, and what failed.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "db/html_report/ceilings.h"
 #include "db/report.h"
 #include "db/tuning_database.h"
 
@@ -17,9 +19,12 @@ struct ReportContent {
 
     struct Device {
         DeviceInfo info = {};
-        // With the limits that the cost models need, which the database does not hold. Nothing where the device's kind is not known, and
-        // for the emulated device, of which nothing is predicted.
+        // With the limits that the cost models need, which the database does not
+        // hold. Nothing where the device's kind is not known, and for the emulated
+        // device, of which nothing is predicted.
         std::optional<DeviceInfo> modelled = {};
+        // Of a GPU, where they were measured.
+        std::optional<Ceilings> ceilings = {};
     };
 
     struct Candidate {
@@ -29,7 +34,8 @@ struct ReportContent {
         double predicted_us = 0;
     };
 
-    // What was tried for one problem on one device: the newest measurement of each config, the fastest first, failures last.
+    // What was tried for one problem on one device: the newest measurement of
+    // each config, the fastest first, failures last.
     struct Group {
         std::size_t device = 0;
         // In its default compute mode: measurements serve every mode.
@@ -48,7 +54,8 @@ struct ReportContent {
         std::optional<std::size_t> group = {};
     };
 
-    // Failures of one device, outcome and family whose reasons differ in numbers only, with one of them.
+    // Failures of one device, outcome and family whose reasons differ in numbers
+    // only, with one of them.
     struct Failure {
         std::size_t device = 0;
         std::string outcome = {};
@@ -65,8 +72,18 @@ struct ReportContent {
     std::vector<Failure> failures = {};
 };
 
-// Under the default policy. Groups are thinned out so that they hold no more than most_candidates in all.
-ReportContent read_report_content(TuningDatabase& database, const ReportOptions& options, std::size_t most_candidates);
+struct HtmlReportOptions {
+    // Only devices whose name holds this; empty: all.
+    std::string device = {};
+    // More are thinned out: each problem keeps its fastest and a sample of the
+    // others. So many keep the page below 2 MB.
+    std::size_t most_candidates = 40'000;
+    // Beside those that are known.
+    std::optional<Ceilings> ceilings = {};
+};
+
+// Under the default policy.
+ReportContent read_report_content(TuningDatabase& database, const HtmlReportOptions& options);
 
 // "184 bytes spilled" and "96 bytes spilled" are both "# bytes spilled".
 std::string without_numbers(const std::string& text);

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "db/html_report/html_report.h"
 #include "db/record_text.h"
 #include "db/report.h"
 #include "db/tuning_database.h"
@@ -117,13 +118,31 @@ ExitStatus verify(const CommandLine& line) {
     return ExitStatus::done;
 }
 
+ExitStatus report(const CommandLine& line) {
+    HtmlReportOptions options{.device = line.text("gpu")};
+    if (line.has("ceilings")) options.ceilings = read_ceilings(line.text("ceilings"));
+    TuningDatabase database(database_file(line), Mode::read_write);
+    const ReportContent content = read_report_content(database, options);
+    write_html_report(content, line.text("html"));
+    std::size_t candidates = 0;
+    for (const auto& group : content.groups) candidates += group.measured;
+    print(fmt::format("{}: {} winners and {} candidates\n", printable(line.text("html")), content.winners.size(), candidates));
+    return ExitStatus::done;
+}
+
 struct Command {
     const char* name;
     ExitStatus (*run)(const CommandLine& line);
 };
-constexpr Command kCommands[] = {
-    {"ls", list},     {"show", show},    {"candidates", candidates}, {"diff", diff}, {"export", export_records}, {"import", import_records},
-    {"merge", merge}, {"verify", verify}};
+constexpr Command kCommands[] = {{"ls", list},
+                                 {"show", show},
+                                 {"candidates", candidates},
+                                 {"diff", diff},
+                                 {"export", export_records},
+                                 {"import", import_records},
+                                 {"merge", merge},
+                                 {"verify", verify},
+                                 {"report", report}};
 
 }  // namespace
 

@@ -45,6 +45,7 @@ std::vector<CommandDescription> commands() {
          .needs = "at least one database file",
          .completion = Completion::file},
         {.name = "verify", .help = "check the file, every row of it"},
+        {.name = "report", .help = "write one HTML file with rooflines, heat maps and tables"},
     };
 }
 
@@ -54,14 +55,25 @@ std::vector<OptionDescription> options() {
          .value = "FILE",
          .help = "the database; else what TMM_DB names, else the user's own",
          .completion = Completion::file,
-         .commands = {"ls", "show", "candidates", "export", "import", "merge", "verify"}},
+         .commands = {"ls", "show", "candidates", "export", "import", "merge", "verify", "report"}},
         {.name = "gpu",
          .value = "NAME",
          .help = "only devices whose name holds NAME, such as H200 or host",
          .usual = {"host"},
-         .commands = {"ls", "show", "candidates", "diff", "export"}},
+         .commands = {"ls", "show", "candidates", "diff", "export", "report"}},
         {.name = "csv", .help = "as CSV", .commands = {"export"}},
         {.name = "json", .help = "as JSON", .commands = {"export"}},
+        {.name = "html",
+         .value = "FILE",
+         .help = "the file to write; it opens in a browser without a network",
+         .completion = Completion::file,
+         .required = "name the file to write",
+         .commands = {"report"}},
+        {.name = "ceilings",
+         .value = "FILE",
+         .help = "what tmm-bench --json wrote: the rooflines of its GPU",
+         .completion = Completion::file,
+         .commands = {"report"}},
         {.name = "winners", .help = "only the newest decision of each problem and device", .commands = {"export"}},
     };
 }

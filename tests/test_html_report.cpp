@@ -166,6 +166,39 @@ TEST_CASE("ceilings are known of an H200, and of what tmm-bench measured") {
     CHECK_THROWS_AS(read_ceilings(directory / "none.json"), Error);
 }
 
+TEST_CASE("tmm-db report writes the file, or says why not") {
+    const TemporaryDirectory directory;
+    {
+        TuningDatabase database(directory / "tmm.db", Mode::read_write_create);
+        for (const char* device : {"NVIDIA H200", "NVIDIA H100"}) tune(database, device, 10);
+    }
+    const auto report = [&](const std::string& arguments) {
+        return run_command(
+            fmt::format("cd '{}' && '{}/db/tmm-db' report --db tmm.db {}", (directory / "").string(), TMM_BINARY_DIR, arguments));
+    };
+    auto result = report("--html page.html");
+    CHECK(result.status == 0);
+    CHECK(result.err == "");
+    CHECK(result.out == "page.html: 12 winners and 48 candidates\n");
+    CHECK(contains(read_file(directory / "page.html"), "NVIDIA H200"));
+
+    write_file(directory / "bench.json",
+               R"({"run": {"gpu": "NVIDIA H100", "read_gb_s": "3050.5", "bf16_tflops": "610", "driver": "580"}})");
+    CHECK(report("--html page.html --gpu h100 --ceilings bench.json").status == 0);
+    CHECK_FALSE(contains(read_file(directory / "page.html"), "\"NVIDIA H200\""));
+    CHECK(contains(read_file(directory / "page.html"), "driver 580"));
+
+    result = report("");
+    CHECK(result.status == 1);
+    CHECK(contains(result.err, "--html"));
+    result = report("--html nowhere/page.html");
+    CHECK(result.status == 2);
+    CHECK(contains(result.err, "nowhere/page.html"));
+    result = report("--html page.html --ceilings none.json");
+    CHECK(result.status == 2);
+    CHECK(contains(result.err, "none.json"));
+}
+
 TEST_CASE("reasons that differ in numbers only are of one kind") {
     CHECK(without_numbers("184 bytes spilled") == without_numbers("96 bytes spilled"));
     CHECK(without_numbers("ran 1.5 ms") == "ran # ms");

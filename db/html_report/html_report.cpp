@@ -74,8 +74,8 @@ std::string html_report(const ReportContent& content) {
                                           {"scripts", scripts}});
 }
 
-void write_html_report(TuningDatabase& database, const HtmlReportOptions& options, const std::filesystem::path& file) {
-    const std::string text = html_report(read_report_content(database, options));
+void write_html_report(const ReportContent& content, const std::filesystem::path& file) {
+    const std::string text = html_report(content);
     std::ofstream stream(file, std::ios::binary | std::ios::trunc);
     stream << text;
     stream.close();

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "db/html_report/report_content.h"
-#include "db/tuning_database.h"
 
 namespace tmm {
 
@@ -14,6 +13,6 @@ namespace tmm {
 std::string html_report(const ReportContent& content);
 
 // Writes the page to the file, whose earlier content goes.
-void write_html_report(TuningDatabase& database, const HtmlReportOptions& options, const std::filesystem::path& file);
+void write_html_report(const ReportContent& content, const std::filesystem::path& file);
 
 }  // namespace tmm

@@ -174,7 +174,7 @@ private:
         const std::string& text = found->first;
         std::vector<int> words;
         for (std::size_t begin = 0; begin < text.size();) {
-            const std::size_t end = std::min(text.find_first_of(" ,", begin), text.size());
+            const std::size_t end = std::min(text.find(' ', begin), text.size());
             words.push_back(words_.place(std::string_view(text).substr(begin, end - begin)));
             begin = end + 1;
         }

@@ -1,10 +1,10 @@
-# The libraries tmm stands on, as imported targets: tmm_fmt, tmm_json, tmm_program_options, tmm_context, tmm_sqlite, tmm_xxhash,
+# The libraries tmm stands on, as imported targets: tmm_fmt, tmm_json, tmm_context, tmm_sqlite, tmm_xxhash,
 # tmm_cuda_headers. All are Debian packages, but for cuda.h and nvrtc.h, which come with the toolkit or PyPI's wheels.
 if(TMM_STATIC_DEPENDENCIES)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
   set(Boost_USE_STATIC_LIBS ON)
 endif()
-find_package(Boost 1.74 REQUIRED COMPONENTS program_options context)
+find_package(Boost 1.74 REQUIRED COMPONENTS context)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Threads REQUIRED)
@@ -19,8 +19,6 @@ add_library(tmm_fmt INTERFACE)
 target_link_libraries(tmm_fmt INTERFACE $<IF:$<BOOL:${TMM_STATIC_DEPENDENCIES}>,fmt::fmt-header-only,fmt::fmt>)
 add_library(tmm_json INTERFACE)
 target_link_libraries(tmm_json INTERFACE nlohmann_json::nlohmann_json)
-add_library(tmm_program_options INTERFACE)
-target_link_libraries(tmm_program_options INTERFACE Boost::program_options)
 add_library(tmm_context INTERFACE)
 target_link_libraries(tmm_context INTERFACE Boost::context)
 add_library(tmm_sqlite INTERFACE)

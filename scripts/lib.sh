@@ -49,11 +49,10 @@ missing_packages() {
     have ninja || echo ninja-build
     have sqlite3 || echo sqlite3
     if ! have c++; then
-        echo libboost-program-options-dev libboost-context-dev libsqlitecpp-dev libsqlite3-dev libfmt-dev nlohmann-json3-dev \
+        echo libboost-context-dev libsqlitecpp-dev libsqlite3-dev libfmt-dev nlohmann-json3-dev \
             doctest-dev libxxhash-dev libopenblas-dev libjs-chart.js
         return
     fi
-    { has_library boost_program_options && has_header boost/program_options.hpp; } || echo libboost-program-options-dev
     { has_library boost_context && has_header boost/context/fiber.hpp; } || echo libboost-context-dev
     { has_library SQLiteCpp && has_header SQLiteCpp/SQLiteCpp.h; } || echo libsqlitecpp-dev
     { has_library sqlite3 && has_header sqlite3.h; } || echo libsqlite3-dev

@@ -13,12 +13,13 @@
 namespace tmm {
 namespace {
 
-// The one name that a shortened one begins, else the nearest of similar letters.
+// The name that one letter makes of it, else the only one that it begins, else the nearest of similar letters.
 std::optional<std::string_view> meant(std::string_view name, const std::vector<std::string_view>& names) {
+    const auto nearest = nearest_name(name, names);
+    if (nearest && edit_distance(name, *nearest) <= 1) return nearest;
     std::vector<std::string_view> longer;
     std::ranges::copy_if(names, std::back_inserter(longer), [&](std::string_view known) { return known.starts_with(name); });
-    if (name.size() > 1 && longer.size() == 1) return longer.front();
-    return nearest_name(name, names);
+    return name.size() > 1 && longer.size() == 1 ? longer.front() : nearest;
 }
 
 std::string list(const std::vector<std::string>& names) {
@@ -59,9 +60,13 @@ void CommandLine::fail(const std::string& what, const std::string& where, const 
     throw Error(ExitStatus::usage, what, where, remedy.empty() ? fmt::format("see {} --help", tool_->name) : remedy);
 }
 
-const OptionDescription& CommandLine::find_option(std::string_view name, const std::string& written) const {
+const OptionDescription& CommandLine::find_option(std::string_view name) const {
     const auto found = std::ranges::find_if(options_, [&](const OptionDescription& option) { return name == option.name; });
-    if (found != options_.end()) return *found;
+    if (found == options_.end()) fail_unknown(name, fmt::format("--{}", name));
+    return *found;
+}
+
+void CommandLine::fail_unknown(std::string_view name, const std::string& written) const {
     std::vector<std::string_view> names;
     for (const OptionDescription& option : options_)
         if (!option.hidden) names.emplace_back(option.name);
@@ -98,8 +103,7 @@ std::size_t CommandLine::store_with_value(const OptionDescription& option, const
 std::size_t CommandLine::read_option(const std::vector<std::string>& arguments, std::size_t i) {
     const std::string& argument = arguments[i];
     const std::size_t equals = argument.find('=');
-    const OptionDescription& option =
-        find_option(std::string_view(argument).substr(2, equals == std::string::npos ? equals : equals - 2), argument.substr(0, equals));
+    const OptionDescription& option = find_option(argument.substr(2, equals == std::string::npos ? equals : equals - 2));
     if (equals == std::string::npos) return store_with_value(option, arguments, i);
     if (option.value.empty()) fail("it takes no value", "--" + option.name, fmt::format("write --{} alone", option.name));
     store(option, argument.substr(equals + 1));
@@ -111,9 +115,8 @@ std::size_t CommandLine::read_letter(const std::vector<std::string>& arguments, 
     const auto found = std::ranges::find_if(
         options_, [&](const OptionDescription& option) { return argument.size() == 2 && option.letter == argument[1]; });
     // A single dash before a long name suggests that name.
-    return store_with_value(
-        found != options_.end() ? *found : find_option(std::string_view(argument).substr(1, argument.find('=') - 1), argument), arguments,
-        i);
+    if (found == options_.end()) fail_unknown(argument.substr(1, argument.find('=') - 1), argument);
+    return store_with_value(*found, arguments, i);
 }
 
 void CommandLine::check_command() {

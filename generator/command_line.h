@@ -36,7 +36,8 @@ public:
 
 private:
     const OptionDescription& known(std::string_view option) const;
-    const OptionDescription& find_option(std::string_view name, const std::string& written) const;
+    const OptionDescription& find_option(std::string_view name) const;
+    [[noreturn]] void fail_unknown(std::string_view name, const std::string& written) const;
     // Both return how many arguments they took.
     std::size_t read_option(const std::vector<std::string>& arguments, std::size_t i);
     std::size_t read_letter(const std::vector<std::string>& arguments, std::size_t i);

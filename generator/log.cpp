@@ -5,6 +5,8 @@
 #include <mutex>
 #include <utility>
 
+#include "generator/printable.h"
+
 namespace tmm {
 namespace {
 
@@ -26,8 +28,10 @@ void set_log_sink(LogSink sink) {
     process_log().sink = std::move(sink);
 }
 
-void log_line(const std::string& line) noexcept {
+void log_line(const std::string& text) noexcept {
     try {
+        // File names and other people's messages stand in it.
+        const std::string line = printable(text);
         LogSink sink;
         {
             const std::lock_guard lock(process_log().mutex);

@@ -1,9 +1,16 @@
-// Where the database and the cache lie, by the variables that say so.
+// Where the database and the cache lie, by the variables that say so; and that docs/environment.md names every variable.
 #include <doctest/doctest.h>
 #include <stdlib.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
+#include <regex>
+#include <set>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "generator/environment.h"
 
@@ -27,6 +34,29 @@ private:
     const char* name_;
     std::optional<std::string> old_;
 };
+
+std::string read_text(const std::filesystem::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// Files of the repository, without what is built or fetched.
+std::vector<std::filesystem::path> sources() {
+    std::vector<std::filesystem::path> files;
+    const std::filesystem::path root = TMM_SOURCE_DIR;
+    for (const char* directory : {"bench", "cmake", "db", "generator", "runtime", "scripts", "templates", "tests", "tuner"})
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(root / directory))
+            if (entry.is_regular_file()) files.push_back(entry.path());
+    return files;
+}
+
+std::set<std::string> matches(const std::string& text, const char* pattern) {
+    std::set<std::string> found;
+    const std::regex expression(pattern);
+    for (auto match = std::sregex_iterator(text.begin(), text.end(), expression); match != std::sregex_iterator(); ++match)
+        found.insert((*match)[1].str());
+    return found;
+}
 
 }  // namespace
 
@@ -89,4 +119,44 @@ TEST_CASE("overrides are there only where they are set") {
     CHECK_FALSE(color_forbidden());
     const Variable forbidden("NO_COLOR", "1");
     CHECK(color_forbidden());
+}
+
+TEST_CASE("docs/environment.md has a row for every variable that anything here reads") {
+    const std::string page = read_text(std::filesystem::path(TMM_SOURCE_DIR) / "docs/environment.md");
+    std::set<std::string> read;
+    for (const EnvironmentVariable& known : kEnvironmentVariables) read.insert(known.name);
+    for (const std::filesystem::path& file : sources()) {
+        const std::string text = read_text(file);
+        read.merge(matches(text, "getenv\\(\"([A-Z0-9_]+)\""));
+        read.merge(matches(text, "KnownName\\(\"([A-Z0-9_]+)\""));
+        // Tests put their names together, and scripts and shells have a syntax of their own.
+        read.merge(matches(text, "test_setting\\(\"([A-Z]+)\""));
+        read.merge(matches(text, "\\$\\{(TMM_[A-Z0-9_]+):-"));
+        // But what is compiled into tests is no variable.
+        for (const std::string& name : matches(text, "\\b(TMM_TEST_[A-Z]+)\\b"))
+            if (name != "TMM_TEST_CBLAS") read.insert(name);
+    }
+    CHECK(read.size() > 20);
+    for (const std::string& name : read) {
+        const bool is_short = name == "SEED" || name == "CONFIGS" || name == "SECONDS" || name == "FIRST" || name == "PIPELINES";
+        CHECK_MESSAGE(page.find("| `" + (is_short ? "TMM_TEST_" + name : name) + "` |") != std::string::npos, name);
+    }
+    // And no row for what nobody reads.
+    for (const std::string& name : matches(page, "\n\\| `([A-Z0-9_]+)` \\|")) {
+        const bool is_known = read.contains(name) || (name.starts_with("TMM_TEST_") && read.contains(name.substr(9)));
+        CHECK_MESSAGE((is_known || name == "TMM_PLANTED_FAULT"), name);
+    }
+}
+
+TEST_CASE("the environment is read in one place") {
+    for (const std::filesystem::path& file : sources()) {
+        const std::string name = file.lexically_relative(TMM_SOURCE_DIR).string();
+        if (name.starts_with("tests/") || name == "generator/environment.cpp") continue;
+        CHECK_MESSAGE(read_text(file).find("getenv") == std::string::npos, name);
+    }
+}
+
+TEST_CASE("a variable that tools name and nobody knows is a mistake") {
+    CHECK(std::string(environment_variable("TMM_DB").name) == "TMM_DB");
+    CHECK_THROWS_AS((void)environment_variable("TMM_BD"), std::logic_error);
 }

@@ -26,7 +26,8 @@ std::vector<OptionDescription> run_options() {
          .repeatable = true},
         {.name = "vs",
          .value = "LIST",
-         .help = "the peers, from cublas,cublaslt,cpu,naive; else cublas,cublaslt on a GPU, cpu,naive on the emulated device",
+         .help = "the peers, from cublas,cublaslt,cpu,naive and configs such as 'tiled 16x16x16'; else cublas,cublaslt on a GPU, "
+                 "cpu,naive on the emulated device",
          .usual = {"cublas", "cublaslt", "cublas,cublaslt", "cpu", "naive", "cpu,naive"}},
         {.name = "gpu",
          .value = "WHICH",

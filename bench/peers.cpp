@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include "generator/error.h"
+#include "generator/nearest_name.h"
+#include "generator/printable.h"
 #include "generator/text.h"
 
 namespace tmm::bench {
@@ -27,9 +29,12 @@ std::unique_ptr<Peer> make_peer(const std::string& name, std::shared_ptr<Device>
     if (name == "naive") return make_naive_peer(std::move(device));
     if (name == "cpu") return make_cpu_peer(std::move(device));
     if (is_config(name)) return make_config_peer(std::move(device), parse_config(name));
-    if (name != "cublas" && name != "cublaslt")
-        throw Error(ExitStatus::usage, fmt::format("no peer is named \"{}\"", name), "--vs",
-                    "choose from cublas, cublaslt, cpu, naive, or name a config such as \"tiled 16x16x16\"");
+    if (name != "cublas" && name != "cublaslt") {
+        const auto near = nearest_name(name, {"cublas", "cublaslt", "cpu", "naive"});
+        throw Error(ExitStatus::usage, fmt::format("there is no peer {}", in_quotes(name)), "--vs",
+                    fmt::format("{}choose from cublas, cublaslt, cpu, naive, or name a config such as 'tiled 16x16x16'",
+                                near ? fmt::format("did you mean {}? ", *near) : ""));
+    }
     if (device->info().emulated)
         throw Error(ExitStatus::no_device, fmt::format("{} needs a GPU, and this is the emulated device", name), "--vs",
                     "use --vs cpu,naive");

@@ -269,9 +269,9 @@ TEST_CASE("each kind of fault has its exit status and says what to do") {
     CHECK(bench(folder, "--gpu host --prepared c --shapes " + shapes).status == 1);
     CHECK(bench(folder, "--gpu host --prepared b --accuracy --shapes " + shapes).status == 1);
 
-    const Outcome unknown_peer = bench(folder, "--gpu host --vs mkl --shapes " + shapes);
+    const Outcome unknown_peer = bench(folder, "--gpu host --vs cublass --shapes " + shapes);
     CHECK(unknown_peer.status == 1);
-    CHECK(contains(unknown_peer.text, "cublas, cublaslt, cpu, naive"));
+    CHECK(contains(unknown_peer.text, "--vs: there is no peer 'cublass'; did you mean cublas? choose from cublas, cublaslt, cpu, naive"));
 
     CHECK(bench(folder, "--gpu host --shapes " + folder.file("missing.txt")).status == 2);
     const Outcome bad_line = bench(folder, "--gpu host --shapes " + folder.with("bad.txt", "8 8\n"));

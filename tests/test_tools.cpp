@@ -234,19 +234,42 @@ TEST_CASE("bash completes options, commands, values and files") {
     CHECK(bash_offers(db, {"merge", (directory / "my").string()}) == std::vector<std::string>{(directory / "my shapes.txt").string()});
 }
 
-TEST_CASE("zsh and fish read their completions, and fish completes") {
+TEST_CASE("zsh reads its completions, which hand it the options of the command at hand") {
+    if (!is_installed("zsh")) {
+        MESSAGE("skipped: zsh is not installed");
+        return;
+    }
+    for (const Tool& tool : tools()) {
+        const std::string file = tool.share("_" + tool.description.name).string();
+        const CommandResult read = run_command(fmt::format("zsh -f -n '{}'", file));
+        CHECK_MESSAGE(read.status == 0, read.err);
+        std::vector<std::string> commands{""};
+        for (const CommandDescription& command : tool.description.commands) commands.push_back(command.name);
+        for (const std::string& command : commands) {
+            // What zsh's own function would be given, a line each.
+            const std::string script =
+                fmt::format("_arguments() {{ print -l -- \"$@\" }}; complete_it() {{ source '{}' }}; words=({} {} ''); complete_it", file,
+                            tool.description.name, command);
+            const CommandResult given = run_command("zsh -f -c " + shell(script));
+            CHECK_MESSAGE(given.err.empty(), given.err);
+            for (const OptionDescription& option : all_options(tool.description)) {
+                const bool belongs =
+                    command.empty() || option.commands.empty() || std::ranges::find(option.commands, command) != option.commands.end();
+                CHECK_MESSAGE(
+                    std::regex_search(given.out, std::regex("(^|\n|\\*|\\))--" + option.name + "(=|\\[)")) == (belongs && !option.hidden),
+                    option.name);
+            }
+        }
+    }
+}
+
+TEST_CASE("fish completes the options of the command at hand") {
+    if (!is_installed("fish")) {
+        MESSAGE("skipped: fish is not installed");
+        return;
+    }
     for (const Tool& tool : tools()) {
         const std::string& name = tool.description.name;
-        if (is_installed("zsh")) {
-            const CommandResult read = run_command(fmt::format("zsh -f -n '{}'", tool.share("_" + name).string()));
-            CHECK_MESSAGE(read.status == 0, read.err);
-        } else {
-            MESSAGE("skipped: zsh is not installed");
-        }
-        if (!is_installed("fish")) {
-            MESSAGE("skipped: fish is not installed");
-            continue;
-        }
         const TemporaryDirectory home;
         const std::string script = fmt::format("source '{}'; complete -C '{} {}--'", tool.share(name + ".fish").string(), name,
                                                tool.description.commands.empty() ? "" : "export ");

@@ -19,6 +19,7 @@
 #include <unordered_set>
 
 #include "generator/error.h"
+#include "generator/log.h"
 #include "generator/nearest_name.h"
 #include "generator/printable.h"
 #include "generator/row_major.h"
@@ -480,7 +481,7 @@ std::vector<Shape> parse_shapes(std::string_view text, const std::string& name, 
 
 std::vector<Shape> read_shapes(const std::filesystem::path& file, const ShapeOverrides& overrides) {
     if (file == "-") {
-        if (isatty(STDIN_FILENO)) std::fputs("reading shapes from the terminal, one M N K a line; Ctrl-D ends them\n", stderr);
+        if (isatty(STDIN_FILENO)) log_line("reading shapes from the terminal, one M N K a line; Ctrl-D ends them");
         return parse_shapes(read_all(std::cin, kStandardInput), kStandardInput, overrides);
     }
     const std::string name = file.string();

@@ -4,12 +4,12 @@
 const kOutcomeStyles = {
   winner: { color: 2, pointStyle: "star", pointRadius: 9, borderWidth: 2.5 },
   ok: { color: 0, pointStyle: "circle" },
-  compile_failed: { color: 7, pointStyle: "cross" },
+  compile_failed: { color: 7, pointStyle: "cross", borderWidth: 2 },
   exceeds_limits: { color: 6, pointStyle: "rect" },
   spills: { color: 4, pointStyle: "triangle" },
   launch_failed: { color: 3, pointStyle: "rectRot" },
-  crashed: { color: 5, pointStyle: "crossRot" },
-  timed_out: { color: 1, pointStyle: "dash" },
+  crashed: { color: 5, pointStyle: "crossRot", borderWidth: 2 },
+  timed_out: { color: 1, pointStyle: "dash", pointRadius: 6, borderWidth: 2.5 },
   wrong_result: { color: 5, pointStyle: "rectRounded" },
   inaccurate: { color: 1, pointStyle: "triangle" },
 };

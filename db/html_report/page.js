@@ -1,6 +1,11 @@
 // Shows one device at a time, and draws all of it anew where the device or the colour scheme changes.
 "use strict";
 
+// Some names stand for several chips.
+function deviceName({ name, sms }) {
+  return data.devices.filter((other) => other.name === name).length > 1 ? `${name}, ${sms} SMs` : name;
+}
+
 function deviceFacts(device, own) {
   if (device.emulated) return `Emulated on the CPU: kernels run as C++ there, so that they can be tested without a GPU. ${own} winners.`;
   const watts = device.watts > 0 ? `, power limit ${device.watts} W` : "";
@@ -24,7 +29,7 @@ function winnerColumns(device) {
     number("candidates", (row) => row.candidates, (row) => String(row.candidates)),
     number("error / bound", (row) => row.error, (row) => (row.error === 0 ? "0" : shortNumber(row.error))),
     word("origin", (row) => row.origin),
-    { ...word("why", (row) => data.reasons[row.reason], "long"), folded: "why" },
+    { ...word("why", (row) => data.reasons[row.reason]), folded: "why" },
   ];
 }
 
@@ -73,7 +78,7 @@ function showTables(device, own) {
 function start() {
   setText("made", `Made ${data.made}`);
   const choice = document.getElementById("device");
-  const choices = data.devices.map(({ name, emulated }, value) => ({ value, text: name, emulated }));
+  const choices = data.devices.map((device, value) => ({ value, text: deviceName(device), emulated: device.emulated }));
   offer(choice, [...choices].sort((x, y) => x.emulated - y.emulated));
   document.getElementById("device-choice").hidden = data.devices.length === 0;
   document.getElementById("nothing").hidden = data.devices.length > 0;

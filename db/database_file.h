@@ -1,0 +1,28 @@
+// The file that a database's name means, and what can be said of it before it is opened for work.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "db/tuning_database.h"
+
+namespace tmm {
+
+inline constexpr const char* kUseAnother = "name another file with --db or TMM_DB";
+
+// Throws Error (database) about the file.
+[[noreturn]] void fail_database(const std::filesystem::path& file, std::string what, std::string remedy);
+[[noreturn]] void fail_foreign(const std::filesystem::path& file);
+
+// The name as a path from the root, which SQLite never reads as anything but a plain file's. With read_write_create its directory exists
+// afterwards. Throws Error (database) where the name can't be a database's: empty, a directory's, too long, of no regular file, or missing.
+std::filesystem::path database_path(const std::filesystem::path& file, TuningDatabase::Mode mode);
+
+// Looks at the file without a lock and without rolling back a journal, so that a stranger's file stays as it is. `path` is what
+// database_path() made of `file`. Throws Error (database) where it is another program's. True where the file is in SQLite's WAL mode.
+bool look_at_database(const std::filesystem::path& file, const std::filesystem::path& path);
+
+// Why the system refuses to open the file for writing, in its words; empty where it does not.
+std::string why_not_writable(const std::filesystem::path& path);
+
+}  // namespace tmm

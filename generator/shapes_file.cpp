@@ -20,6 +20,7 @@
 
 #include "generator/error.h"
 #include "generator/log.h"
+#include "generator/matrix_layout.h"
 #include "generator/nearest_name.h"
 #include "generator/printable.h"
 #include "generator/row_major.h"
@@ -290,19 +291,20 @@ void lay_out(const Line& line, const StoredMatrix& matrix, i64& ld, i64& stride)
                     fmt::format("ld{} = {} is shorter than a stored {} of {} elements", name, ld, line.column_major ? "column" : "row",
                                 matrix.columns),
                     fmt::format("use at least {}", matrix.columns)};
-    const i64 extent = checked_product(matrix.rows, ld, where, "the matrix");
     if (line.batch == 1) {
         stride = 0;
     } else if (stride < 0) {
-        stride = extent;
+        stride = checked_product(matrix.rows, ld, where, "the matrix");
     }
-    i64 elements = 0;
-    if (__builtin_add_overflow(checked_product(stride, line.batch - 1, stride_where, "the batch"), extent, &elements)) elements = kLargest;
-    checked_product(elements, size_of(matrix.type), stride_where, "a matrix's size in bytes");
-    const i64 used = (matrix.rows - 1) * ld + matrix.columns;
-    if (name == 'c' && line.batch > 1 && stride < used)
+    const MatrixLayout layout{
+        .rows = matrix.rows, .columns = matrix.columns, .ld = ld, .stride = stride, .batch = line.batch, .type = matrix.type};
+    if (!extent_in_bytes(layout))
+        throw Fault{stride_where, fmt::format("the size of {} in bytes does not fit in 64 bits", "ABC"[matrix.index]),
+                    "use smaller sizes or leading dimensions"};
+    if (name == 'c' && elements_overlap(layout))
         throw Fault{stride_where, fmt::format("stride_c = {} makes the results of the batch overlap", stride),
-                    fmt::format("use at least {}", used)};
+                    fmt::format("use at least {}; or {}, where ldc is at least batch times that and the results lie side by side",
+                                (matrix.rows - 1) * ld + matrix.columns, matrix.columns)};
 }
 
 GemmProblem make_problem(const Line& line, i64 m, i64 n, i64 k) {

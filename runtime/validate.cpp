@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "generator/matrix_layout.h"
 #include "generator/row_major.h"
 #include "tmm/signature.h"
 
@@ -71,15 +72,8 @@ void check_leading_dimension(std::int64_t ld, std::int64_t stored_length, bool r
 }
 
 // The bytes from the first element of the first matrix past the last of the last must be a number.
-void check_extent(i64 rows, i64 columns, i64 ld, i64 stride, i64 batch, int element_size, const char* name) {
-    if (rows == 0 || columns == 0 || batch == 0) return;
-    i64 extent = 0;
-    i64 last_matrix = 0;
-    const bool overflows = __builtin_mul_overflow(rows - 1, ld, &extent) || __builtin_add_overflow(extent, columns, &extent) ||
-                           __builtin_mul_overflow(batch - 1, stride, &last_matrix) ||
-                           __builtin_add_overflow(extent, last_matrix, &extent) ||
-                           __builtin_mul_overflow(extent, static_cast<i64>(element_size), &extent);
-    if (overflows) refuse(TMM_STATUS_TOO_LARGE, "the extent of {} in bytes does not fit 63 bits", name);
+void check_extent(const MatrixLayout& layout, const char* name) {
+    if (!extent_in_bytes(layout)) refuse(TMM_STATUS_TOO_LARGE, "the extent of {} in bytes does not fit 63 bits", name);
 }
 
 void check_support(const GemmProblem& p) {
@@ -151,10 +145,6 @@ CheckedProblem check_problem(const tmmGemmProblem_t* given) {
         check_size(p.stride_a, "stride_a", TMM_STATUS_INVALID_STRIDE);
         check_size(p.stride_b, "stride_b", TMM_STATUS_INVALID_STRIDE);
         check_size(p.stride_c, "stride_c", TMM_STATUS_INVALID_STRIDE);
-        const std::int64_t shortest = row_major ? p.n : p.m;
-        if (p.m > 0 && p.n > 0 && p.stride_c < shortest)
-            refuse(TMM_STATUS_INVALID_STRIDE, "stride_c is {}, less than the {} elements of a stored {} of C: the matrices C overlap",
-                   p.stride_c, shortest, row_major ? "row" : "column");
     }
     if (p.alignment <= 0 || (p.alignment & (p.alignment - 1)) != 0)
         refuse(TMM_STATUS_INVALID_ALIGNMENT, "alignment is {}, no power of two", p.alignment);
@@ -179,16 +169,12 @@ CheckedProblem check_problem(const tmmGemmProblem_t* given) {
                         .epilogue = epilogue};
     if (!row_major) problem = as_row_major(problem);
     check_support(problem);
-    check_extent(stored_rows_a(problem), stored_columns_a(problem), problem.lda, problem.stride_a, problem.batch, size_of(problem.type_a),
-                 row_major ? "A" : "B");
-    check_extent(stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.stride_b, problem.batch, size_of(problem.type_b),
-                 row_major ? "B" : "A");
-    check_extent(problem.m, problem.n, problem.ldc, problem.stride_c, problem.batch, size_of(problem.type_c), "C");
-    // Matrices C that overlap have more elements than their extent holds.
-    i64 elements = 0;
-    if (!is_empty(problem) &&
-        (__builtin_mul_overflow(problem.m, problem.n, &elements) || __builtin_mul_overflow(elements, problem.batch, &elements)))
-        refuse(TMM_STATUS_TOO_LARGE, "the number of C's elements does not fit 63 bits");
+    check_extent(layout_of_a(problem), row_major ? "A" : "B");
+    check_extent(layout_of_b(problem), row_major ? "B" : "A");
+    check_extent(layout_of_c(problem), "C");
+    if (elements_overlap(layout_of_c(problem)))
+        refuse(TMM_STATUS_INVALID_STRIDE, "stride_c is {} and ldc {}, with which the {} matrices C of {} x {} elements overlap", p.stride_c,
+               p.ldc, p.batch, p.m, p.n);
     return {.problem = with_alignment(problem, p.alignment), .swapped = !row_major, .most_workspace = most_workspace(p)};
 }
 

@@ -93,7 +93,7 @@ TEST_CASE("every invalid argument gives its own status and launches nothing") {
             {"alignment", TMM_STATUS_INVALID_ALIGNMENT, [](Call& x) { x.problem.alignment = 12; }, true},
             {"alignment 0", TMM_STATUS_INVALID_ALIGNMENT, [](Call& x) { x.problem.alignment = 0; }, true},
             {"too large", TMM_STATUS_TOO_LARGE, [](Call& x) { x.problem.lda = kHuge / 4; }, true},
-            {"too many elements", TMM_STATUS_TOO_LARGE,
+            {"more elements of C than places", TMM_STATUS_INVALID_STRIDE,
              [](Call& x) { x.problem.m = x.problem.batch = std::int64_t{1} << 31, x.problem.stride_c = 5; }, true},
             {"f64", TMM_STATUS_UNSUPPORTED_TYPE, [](Call& x) { x.problem.type_a = x.problem.type_b = x.problem.type_c = TMM_F64; }, true},
             {"f16 and bf16", TMM_STATUS_UNSUPPORTED_TYPE, [](Call& x) { x.problem.type_a = TMM_F16, x.problem.type_b = TMM_BF16; }, true},

@@ -88,7 +88,7 @@ typedef enum tmmStatus TMM_INT_ENUM {
     TMM_STATUS_INVALID_LDA = 13, /* shorter than the stored row (column-major: column), or than 1; likewise ldb, ldc */
     TMM_STATUS_INVALID_LDB = 14,
     TMM_STATUS_INVALID_LDC = 15,
-    TMM_STATUS_INVALID_STRIDE = 16,    /* negative, or stride_c so short that the matrices C overlap */
+    TMM_STATUS_INVALID_STRIDE = 16,    /* negative, or a stride_c with which matrices C overlap */
     TMM_STATUS_INVALID_ALIGNMENT = 17, /* the promised alignment is no power of two */
     TMM_STATUS_TOO_LARGE = 18,         /* a matrix's extent in bytes, or the number of C's elements, does not fit 63 bits */
     TMM_STATUS_NULL_A = 19,            /* null where it is needed; likewise b, c, alpha, beta */
@@ -170,7 +170,7 @@ typedef struct tmmGemmProblem {
     int64_t ldc;
     int64_t stride_a; /* elements; 0: every member shares A. Of no meaning where batch is 1 */
     int64_t stride_b;
-    int64_t stride_c; /* at least a stored row (column-major: column) of C; overlapping C are otherwise the caller's fault */
+    int64_t stride_c; /* one behind the other, or side by side in common rows: any with which no two elements of C share a place */
     int alignment;    /* a power of two: a, b and c will be multiples of this many bytes. Pointers that are not still work,
                          by a slower kernel */
     int reads_c;      /* 0: beta will be 0 */

@@ -6,6 +6,7 @@
 
 #include "db/database_file.h"
 #include "db/migrations.h"
+#include "db/schema_check.h"
 #include "generator/error.h"
 
 namespace tmm {
@@ -37,8 +38,7 @@ void check_identity(SQLite::Database& database, const fs::path& file, Mode mode)
 
 void configure(SQLite::Database& database, Mode mode, int busy_timeout_ms) {
     database.setBusyTimeout(busy_timeout_ms);
-    sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-    database.exec("PRAGMA trusted_schema = OFF");
+    forbid_code_in_schema(database);
     database.exec("PRAGMA foreign_keys = ON");
     database.exec("PRAGMA synchronous = FULL");
     if (mode == Mode::read_only) database.exec("PRAGMA query_only = ON");
@@ -69,6 +69,16 @@ void check_readable_in_wal_mode(SQLite::Database& database, const fs::path& file
     database.exec("PRAGMA query_only = ON");
 }
 
+// What is computed when tables are read or written might be anything: whoever made the file chose it.
+void refuse_code_in_tables(SQLite::Database& database, const fs::path& file) {
+    std::string reason = why_tables_compute(database);
+    const bool is_current = database.execAndGet("PRAGMA user_version").getInt() == TuningDatabase::kVersion;
+    if (reason.empty() && is_current) reason = why_tables_differ(database);
+    if (!reason.empty())
+        fail_database(file, fmt::format("the database is damaged ({})", reason),
+                      "restore a copy, or move it away and tune again; nothing in it was run");
+}
+
 // What SQLite says, and what the system does where SQLite only knows that something was refused.
 std::string why(const SQLite::Exception& error, const fs::path& path) {
     const std::string refusal = why_not_writable(path);
@@ -82,6 +92,7 @@ SQLite::Database connect(const fs::path& file, const fs::path& path, Mode mode, 
     SQLite::Database database(path, flags);
     configure(database, mode, busy_timeout_ms);
     check_identity(database, file, mode);
+    refuse_code_in_tables(database, file);
     if (mode == Mode::read_only || sqlite3_db_readonly(database.getHandle(), "main") == 1) return database;
     if (leave_wal_mode(database))
         bring_up_to_date(database, embedded_schema(TuningDatabase::kVersion));

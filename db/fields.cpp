@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "generator/matrix_layout.h"
 #include "generator/text.h"
 
 namespace tmm {
@@ -68,7 +69,7 @@ const ProblemField& compute_field() {
 }
 
 int highest_value(const Parameter& parameter) {
-    return parameter.value_names ? parameter.value_count - 1 : 1 << 20;
+    return parameter.value_names ? parameter.value_count - 1 : 1 << 15;
 }
 
 std::string why_inconsistent(const GemmProblem& p) {
@@ -76,6 +77,23 @@ std::string why_inconsistent(const GemmProblem& p) {
     if (p.ldb < stored_columns_b(p)) return fmt::format("ldb={} is shorter than a row of B ({} elements)", p.ldb, stored_columns_b(p));
     if (p.ldc < p.n) return fmt::format("ldc={} is shorter than a row of C ({} elements)", p.ldc, p.n);
     if ((p.alignment & (p.alignment - 1)) != 0) return fmt::format("alignment={} is no power of two", p.alignment);
+    if (p.batch <= 1 && (p.stride_a != 0 || p.stride_b != 0 || p.stride_c != 0))
+        return fmt::format("strides={},{},{} mean nothing where batch={}", p.stride_a, p.stride_b, p.stride_c, p.batch);
+    const MatrixLayout layouts[] = {layout_of_a(p), layout_of_b(p), layout_of_c(p)};
+    for (const MatrixLayout& layout : layouts)
+        if (!extent_in_bytes(layout)) return fmt::format("{}'s size in bytes does not fit in 64 bits", "ABC"[&layout - layouts]);
+    if (elements_overlap(layout_of_c(p)))
+        return fmt::format("stride_c={} and ldc={} make the results of the batch overlap", p.stride_c, p.ldc);
+    return {};
+}
+
+std::string why_inconsistent(const Measurement& x) {
+    if (x.median_us > 0 && x.low_us > x.median_us) return fmt::format("low_us={} is above median_us={}", x.low_us, x.median_us);
+    if (x.high_us > 0 && std::max(x.low_us, x.median_us) > x.high_us)
+        return fmt::format("high_us={} is below {}={}", x.high_us, x.median_us > x.high_us ? "median_us" : "low_us",
+                           x.median_us > x.high_us ? x.median_us : x.low_us);
+    if (x.outcome == Outcome::ok && x.error_ratio > 1)
+        return fmt::format("error_ratio={} is above 1, but the outcome is ok", x.error_ratio);
     return {};
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "db/measurement.h"
 #include "tmm/config.h"
 #include "tmm/problem.h"
 
@@ -33,6 +34,8 @@ int highest_value(const Parameter& parameter);
 
 // Why the fields do not belong together (a leading dimension shorter than its row, …); empty where they do.
 std::string why_inconsistent(const GemmProblem& problem);
+// The same of what was measured: percentiles that are out of order, a result that passed with too large an error.
+std::string why_inconsistent(const Measurement& measurement);
 
 // Names of the values 0, 1, … as name_of() gives them.
 template <typename Enum>

@@ -9,6 +9,7 @@
 
 #include "db/fields.h"
 #include "db/measurement.h"
+#include "db/schema_check.h"
 #include "generator/error.h"
 #include "generator/text.h"
 
@@ -22,30 +23,78 @@ int pragma(SQLite::Database& database, const char* name) {
     return database.execAndGet(fmt::format("PRAGMA {}", name)).getInt();
 }
 
-void drop_views(SQLite::Database& database) {
-    std::vector<std::string> names;
-    SQLite::Statement views(database, "SELECT name FROM sqlite_schema WHERE type = 'view'");
-    while (views.executeStep()) names.push_back(views.getColumn(0).getString());
-    for (const auto& name : names) {
-        std::string quoted;
-        for (const char c : name) quoted += c == '"' ? "\"\"" : std::string(1, c);
-        database.exec(fmt::format("DROP VIEW \"{}\"", quoted));
+// Views read tables, and are made anew once those are as they should be.
+void drop_views(SQLite::Database& database, const std::vector<SchemaObject>& objects) {
+    for (const auto& object : objects)
+        if (object.type == "view") database.exec(fmt::format("DROP VIEW IF EXISTS main.{}", object.name));
+}
+
+// The columns that the table has now and keeps.
+std::string kept_columns(SQLite::Database& database, const std::string& table, const SQLite::Database& wanted) {
+    std::string columns;
+    SQLite::Statement names(wanted, "SELECT name FROM pragma_table_info(?)");
+    names.bind(1, table);
+    while (names.executeStep()) {
+        const std::string name = names.getColumn(0).getString();
+        SQLite::Statement has(database, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
+        has.bind(1, table);
+        has.bind(2, name);
+        if (has.executeStep()) columns += (columns.empty() ? "" : ", ") + name;
     }
+    return columns;
+}
+
+// A table that steps have changed reads otherwise than one made anew, and lacks its newer checks. So all are made anew, in which rows that
+// break a check stay: a database is not the place to lose them, and whoever reads them checks their values.
+void make_tables_anew(SQLite::Database& database, const SchemaDefinition& schema, const std::vector<SchemaObject>& objects) {
+    SQLite::Database wanted(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_MEMORY);
+    wanted.exec(schema.tables);
+    std::vector<std::pair<std::string, std::string>> tables;
+    for (const auto& object : objects)
+        if (object.type == "table") tables.emplace_back(object.name, kept_columns(database, object.name, wanted));
+    for (const auto& [table, columns] : tables) {
+        database.exec(fmt::format("CREATE TEMP TABLE kept_{0} AS SELECT {1} FROM main.{0} ORDER BY rowid", table, columns));
+        database.exec(fmt::format("DROP TABLE main.{}", table));
+    }
+    database.exec(schema.tables);
+    database.exec("PRAGMA ignore_check_constraints = ON");
+    for (const auto& [table, columns] : tables) {
+        database.exec(fmt::format("INSERT INTO main.{0} ({1}) SELECT {1} FROM temp.kept_{0} ORDER BY rowid", table, columns));
+        database.exec(fmt::format("DROP TABLE temp.kept_{}", table));
+    }
+    database.exec("PRAGMA ignore_check_constraints = OFF");
 }
 
 void migrate(SQLite::Database& database, const SchemaDefinition& schema, int from) {
     if (schema.migrations.empty() || from < schema.migrations.front().to - 1)
         throw Error(ExitStatus::database, fmt::format("the database has version {}, which this tmm can no longer read", from),
                     database.getFilename(), "move it away and tune again");
-    drop_views(database);
+    const auto objects = schema_objects(schema);
+    drop_views(database, objects);
     for (const auto& step : schema.migrations)
         if (step.to > from) database.exec(step.sql);
+    make_tables_anew(database, schema, objects);
     database.exec(schema.views);
     SQLite::Statement broken(database, "SELECT \"table\" FROM pragma_foreign_key_check");
     if (broken.executeStep())
         throw Error(ExitStatus::database, fmt::format("rows of table '{}' refer to rows that are missing", broken.getColumn(0).getString()),
                     database.getFilename(), "the file was left at its old version; restore a copy, or move it away and tune again");
 }
+
+// Tables that others refer to are dropped and made anew; what the rows refer to is checked once all of it is there.
+class UncheckedReferences {
+public:
+    explicit UncheckedReferences(SQLite::Database& database) : database_(database), enabled_(pragma(database, "foreign_keys") != 0) {
+        database_.exec("PRAGMA foreign_keys = OFF");
+    }
+    ~UncheckedReferences() { database_.tryExec(enabled_ ? "PRAGMA foreign_keys = ON" : "PRAGMA foreign_keys = OFF"); }
+    UncheckedReferences(const UncheckedReferences&) = delete;
+    UncheckedReferences& operator=(const UncheckedReferences&) = delete;
+
+private:
+    SQLite::Database& database_;
+    bool enabled_;
+};
 
 // Table -> names of its values 0, 1, ….
 std::vector<std::pair<std::string, std::vector<std::string>>> enumerations() {
@@ -86,6 +135,7 @@ SchemaDefinition embedded_schema(int version) {
 
 void bring_up_to_date(SQLite::Database& database, const SchemaDefinition& schema) {
     if (pragma(database, "user_version") == schema.version && names_are_complete(database)) return;
+    const UncheckedReferences unchecked(database);
     SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
     // Read again: another process may have done the work since.
     const int version = pragma(database, "user_version");
@@ -100,6 +150,22 @@ void bring_up_to_date(SQLite::Database& database, const SchemaDefinition& schema
     if (version < schema.version) database.exec(fmt::format("PRAGMA user_version = {}", schema.version));
     fill_in_names(database);
     transaction.commit();
+}
+
+std::vector<std::string> wrong_names(SQLite::Database& database) {
+    std::vector<std::string> faults;
+    for (const auto& [table, names] : enumerations()) {
+        SQLite::Statement rows(database, fmt::format("SELECT value, name FROM {} ORDER BY value", table));
+        while (rows.executeStep()) {
+            const auto value = rows.getColumn(0).getInt64();
+            const std::string name = rows.getColumn(1).getString();
+            // Larger ones are a newer program's.
+            if (value >= static_cast<std::int64_t>(names.size())) continue;
+            if (value < 0 || name != names[static_cast<std::size_t>(value)])
+                faults.push_back(fmt::format("{} {}: is called '{}'", table, value, one_line(name, 100)));
+        }
+    }
+    return faults;
 }
 
 }  // namespace tmm

@@ -32,4 +32,7 @@ SchemaDefinition embedded_schema(int version);
 // that are missing. All or nothing. Throws SQLite::Exception; Error (database) for a version that can't be brought up.
 void bring_up_to_date(SQLite::Database& database, const SchemaDefinition& schema);
 
+// A line for each enumerator whose name in the database is not the program's.
+std::vector<std::string> wrong_names(SQLite::Database& database);
+
 }  // namespace tmm

@@ -5,17 +5,15 @@
 
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <type_traits>
 
 #include "db/fields.h"
+#include "db/ranges.h"
 #include "generator/error.h"
 #include "generator/text.h"
 
 namespace tmm {
 namespace {
-
-constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
 [[noreturn]] void refuse(std::string what, std::string remedy = {}) {
     throw Error(ExitStatus::bad_input, std::move(what), {}, std::move(remedy));
@@ -56,7 +54,7 @@ RecordField integer(std::string name, std::int64_t lowest, std::int64_t highest,
 }
 
 template <typename Access>
-RecordField real(std::string name, Access access, double if_unknown) {
+RecordField real(std::string name, Access access, double if_unknown, const RealRange& range = kMicroseconds) {
     return {.name = name,
             .get =
                 [=](const TuningRecord& record) {
@@ -67,8 +65,8 @@ RecordField real(std::string name, Access access, double if_unknown) {
                 [=](TuningRecord& record, std::string_view text) {
                     double value = 0;
                     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-                    if (error != std::errc() || end != text.data() + text.size() || !(value >= 0))
-                        refuse(fmt::format("{}: '{}' is no number from 0", name, one_line(text, 60)));
+                    if (error != std::errc() || end != text.data() + text.size() || !range.contains(value))
+                        refuse(fmt::format("{}: '{}' is no number from {} to {}", name, one_line(text, 60), range.lowest, range.highest));
                     access(record) = value;
                 }};
 }
@@ -138,20 +136,20 @@ void add_head(std::vector<RecordField>& fields) {
              [](R& r, std::string_view value) {
                  r.kind = parse_name("record", value, {"measurement", "selection"}) == 1 ? R::Kind::selection : R::Kind::measurement;
              }});
-    fields.push_back(required(text("device", 200, [](R& r) -> std::string& { return r.environment.device.name; })));
+    fields.push_back(required(text("device", kDeviceNameLimit, [](R& r) -> std::string& { return r.environment.device.name; })));
     fields.push_back({.name = "compute_capability",
                       .get = [](const R& r) { return fmt::format("{}", r.environment.device.compute_capability()); },
                       .set =
                           [](R& r, std::string_view value) {
-                              const auto number = static_cast<int>(parse_integer("compute_capability", value, 0, 10'000));
+                              const auto number = static_cast<int>(parse_integer("compute_capability", value, 0, kCapabilityLimit));
                               r.environment.device.compute_capability_major = number / 10;
                               r.environment.device.compute_capability_minor = number % 10;
                           }});
-    fields.push_back(integer("sm_count", 0, 1'000'000, [](R& r) -> int& { return r.environment.device.sm_count; }));
-    fields.push_back(integer("memory_bytes", 0, kMax, [](R& r) -> std::int64_t& { return r.environment.device.memory_bytes; }));
-    fields.push_back(integer("power_limit", 0, 1'000'000, [](R& r) -> int& { return r.environment.device.power_limit; }));
-    fields.push_back(integer("driver_version", 0, 10'000'000, [](R& r) -> int& { return r.environment.device.driver_version; }));
-    fields.push_back(integer("nvrtc_version", 0, 10'000'000, [](R& r) -> int& { return r.environment.nvrtc_version; }));
+    fields.push_back(integer("sm_count", 0, kSmLimit, [](R& r) -> int& { return r.environment.device.sm_count; }));
+    fields.push_back(integer("memory_bytes", 0, kMemoryLimit, [](R& r) -> std::int64_t& { return r.environment.device.memory_bytes; }));
+    fields.push_back(integer("power_limit", 0, kWattLimit, [](R& r) -> int& { return r.environment.device.power_limit; }));
+    fields.push_back(integer("driver_version", 0, kVersionLimit, [](R& r) -> int& { return r.environment.device.driver_version; }));
+    fields.push_back(integer("nvrtc_version", 0, kVersionLimit, [](R& r) -> int& { return r.environment.nvrtc_version; }));
 }
 
 void add_measurement(std::vector<RecordField>& fields) {
@@ -161,9 +159,9 @@ void add_measurement(std::vector<RecordField>& fields) {
         fields.push_back(of_measurements(integer(
             name, 0, highest, [member](R & r) -> auto& { return r.measurement.*member; }, if_unknown)));
     };
-    const auto time = [&](const char* name, double M::*member, double if_unknown) {
+    const auto number = [&](const char* name, double M::*member, double if_unknown, const RealRange& range = kMicroseconds) {
         return real(
-            name, [member](R& r) -> double& { return r.measurement.*member; }, if_unknown);
+            name, [member](R& r) -> double& { return r.measurement.*member; }, if_unknown, range);
     };
     const auto words = [&](const char* name, std::size_t limit, std::string M::*member) {
         fields.push_back(of_measurements(text(name, limit, [member](R& r) -> std::string& { return r.measurement.*member; })));
@@ -176,20 +174,20 @@ void add_measurement(std::vector<RecordField>& fields) {
          .get = [](const R& r) { return std::string(name_of(r.measurement.outcome)); },
          .set = [](R& r,
                    std::string_view value) { r.measurement.outcome = static_cast<Outcome>(parse_name("outcome", value, outcomes)); }}));
-    words("detail", 2000, &M::detail);
-    fields.push_back(time("median_us", &M::median_us, 0));
-    fields.push_back(of_measurements(time("low_us", &M::low_us, 0)));
-    fields.push_back(of_measurements(time("high_us", &M::high_us, 0)));
-    count("samples", 1'000'000'000, &M::samples);
-    fields.push_back(of_measurements(time("error_ratio", &M::error_ratio, -1)));
-    count("registers", 1'000'000, &M::registers, -1);
-    count("spill_bytes", 1'000'000'000, &M::spill_bytes, -1);
-    count("shared_bytes", kMax, &M::shared_bytes);
-    count("workspace_bytes", kMax, &M::workspace_bytes);
-    count("sm_clock_mhz", 1'000'000, &M::sm_clock_mhz);
+    words("detail", kTextLimit, &M::detail);
+    fields.push_back(number("median_us", &M::median_us, 0));
+    fields.push_back(of_measurements(number("low_us", &M::low_us, 0)));
+    fields.push_back(of_measurements(number("high_us", &M::high_us, 0)));
+    count("samples", kCountLimit, &M::samples);
+    fields.push_back(of_measurements(number("error_ratio", &M::error_ratio, -1, kErrorRatio)));
+    count("registers", kRegisterLimit, &M::registers, -1);
+    count("spill_bytes", kCountLimit, &M::spill_bytes, -1);
+    count("shared_bytes", kSharedLimit, &M::shared_bytes);
+    count("workspace_bytes", kMemoryLimit, &M::workspace_bytes);
+    count("sm_clock_mhz", kClockLimit, &M::sm_clock_mhz);
     count("throttled", 1, &M::throttled);
-    words("kernel_name", 2000, &M::kernel_name);
-    words("kernel_hash", 500, &M::kernel_hash);
+    words("kernel_name", kNameLimit, &M::kernel_name);
+    words("kernel_hash", kHashLimit, &M::kernel_hash);
 }
 
 // What a selection keeps of its run-off.
@@ -209,9 +207,9 @@ void add_run_off(std::vector<RecordField>& fields) {
 
 void add_selection(std::vector<RecordField>& fields) {
     using R = TuningRecord;
-    fields.push_back(of_selections(integer("candidates", 0, 1'000'000'000, [](R& r) -> int& { return r.candidates; })));
-    fields.push_back(of_selections(text("reason", 2000, [](R& r) -> std::string& { return r.reason; })));
-    fields.push_back(of_selections(text("search_hash", 500, [](R& r) -> std::string& { return r.search_hash; })));
+    fields.push_back(of_selections(integer("candidates", 0, kCountLimit, [](R& r) -> int& { return r.candidates; })));
+    fields.push_back(of_selections(text("reason", kTextLimit, [](R& r) -> std::string& { return r.reason; })));
+    fields.push_back(of_selections(text("search_hash", kHashLimit, [](R& r) -> std::string& { return r.search_hash; })));
     fields.push_back(of_selections({.name = "origin",
                                     .is_text = true,
                                     .get = [](const R& r) { return r.origin; },
@@ -234,11 +232,11 @@ std::vector<RecordField> make_fields() {
     for (const auto& parameter : kParameters) fields.push_back(config_field(parameter));
     fields.push_back(integer("cold_l2", 0, 1, [](R& r) -> bool& { return r.policy.cold_l2; }));
     fields.push_back(integer("graph", 0, 1, [](R& r) -> bool& { return r.policy.graph; }));
-    fields.push_back(text("data", 100, [](R& r) -> std::string& { return r.policy.data; }));
+    fields.push_back(text("data", kDataNameLimit, [](R& r) -> std::string& { return r.policy.data; }));
     add_measurement(fields);
     add_run_off(fields);
     add_selection(fields);
-    fields.push_back(integer("time", 0, kMax, [](R& r) -> std::int64_t& { return r.time; }));
+    fields.push_back(integer("time", kEarliestTime, kLatestTime, [](R& r) -> std::int64_t& { return r.time; }));
     return fields;
 }
 

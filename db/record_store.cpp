@@ -1,10 +1,10 @@
-// Whole records in and out of the database: storing, loading, merging, and checking every row.
-#include <SQLiteCpp/Transaction.h>
+// Whole records in and out of the database: storing, loading, and checking every row.
 #include <fmt/core.h>
 
 #include <cmath>
 
 #include "db/fields.h"
+#include "db/schema_check.h"
 #include "db/tuning_database_impl.h"
 #include "generator/error.h"
 #include "generator/text.h"
@@ -13,30 +13,43 @@ namespace tmm {
 namespace {
 
 // NULL stands for "not known", where C++ has 0 or -1.
-NamedCell positive(const char* name, double value) {
-    return value > 0 ? NamedCell(name, value) : NamedCell(name, nullptr);
-}
-NamedCell not_negative(const char* name, double value) {
-    return value >= 0 ? NamedCell(name, value) : NamedCell(name, nullptr);
+NamedCell real(const char* name, double value, const RealRange& range = kMicroseconds) {
+    return range.contains(value) ? NamedCell(name, value) : NamedCell(name, nullptr);
 }
 NamedCell not_negative(const char* name, int value) {
     return value >= 0 ? NamedCell(name, std::int64_t{value}) : NamedCell(name, nullptr);
 }
 
-bool insert_if_new(SQLite::Database& database, const char* table, const std::vector<NamedCell>& values) {
-    std::string names, marks, condition;
-    for (const auto& value : values) {
-        names += fmt::format("{}{}", names.empty() ? "" : ", ", value.name);
-        marks += marks.empty() ? "?" : ", ?";
-        condition += fmt::format("{}{} IS ?", condition.empty() ? "" : " AND ", value.name);
-    }
-    SQLite::Statement find(database, fmt::format("SELECT 1 FROM {} WHERE {}", table, condition));
-    bind(find, values);
-    if (find.executeStep()) return false;
-    SQLite::Statement insert(database, fmt::format("INSERT INTO {} ({}) VALUES ({})", table, names, marks));
-    bind(insert, values);
-    insert.exec();
-    return true;
+// Of a measurement or selection, without what it refers to.
+std::vector<NamedCell> values_of(const TuningRecord& record) {
+    const Measurement& x = record.measurement;
+    if (record.kind == TuningRecord::Kind::selection)
+        return {{"compute", compute_field().get(record.problem)},
+                real("median_us", x.median_us),
+                {"candidates", std::int64_t{record.candidates}},
+                {"reason", one_line(record.reason, kTextLimit)},
+                {"search_hash", one_line(record.search_hash, kHashLimit)},
+                {"origin", record.origin},
+                {"decided_at", record.time},
+                real("default_us", record.default_us),
+                real("runner_up_us", record.runner_up_us),
+                {"predicted", std::int64_t{record.predicted}}};
+    return {{"kernel_name", one_line(x.kernel_name, kNameLimit)},
+            {"kernel_hash", one_line(x.kernel_hash, kHashLimit)},
+            {"outcome", static_cast<std::int64_t>(x.outcome)},
+            {"detail", one_line(x.detail, kTextLimit)},
+            real("median_us", x.median_us),
+            real("low_us", x.low_us),
+            real("high_us", x.high_us),
+            {"samples", std::int64_t{x.samples}},
+            real("error_ratio", x.error_ratio, kErrorRatio),
+            not_negative("registers", x.registers),
+            not_negative("spill_bytes", x.spill_bytes),
+            {"shared_bytes", x.shared_bytes},
+            {"workspace_bytes", x.workspace_bytes},
+            {"sm_clock_mhz", std::int64_t{x.sm_clock_mhz}},
+            {"throttled", std::int64_t{x.throttled}},
+            {"measured_at", record.time}};
 }
 
 constexpr const char* kHeadColumns =
@@ -45,27 +58,52 @@ constexpr const char* kHeadColumns =
 
 void read_head(RowReader& row, TuningRecord& record) {
     DeviceInfo& device = record.environment.device;
-    device.name = row.text("device", kDeviceNameLimit);
-    const auto capability = static_cast<int>(row.integer("compute_capability", 0, 10'000));
+    device.name = row.text("device", kDeviceNameLimit, 1);
+    const auto capability = static_cast<int>(row.integer("compute_capability", 0, kCapabilityLimit));
     device.compute_capability_major = capability / 10;
     device.compute_capability_minor = capability % 10;
-    device.sm_count = static_cast<int>(row.integer("sm_count", 0, 1'000'000));
-    device.memory_bytes = row.integer("memory_bytes", 0, std::numeric_limits<std::int64_t>::max());
-    device.power_limit = static_cast<int>(row.integer("power_limit", 0, 1'000'000));
-    device.driver_version = static_cast<int>(row.integer("driver_version", 0, 10'000'000));
+    device.sm_count = static_cast<int>(row.integer("sm_count", 0, kSmLimit));
+    device.memory_bytes = row.integer("memory_bytes", 0, kMemoryLimit);
+    device.power_limit = static_cast<int>(row.integer("power_limit", 0, kWattLimit));
+    device.driver_version = static_cast<int>(row.integer("driver_version", 0, kVersionLimit));
     device.emulated = device.name == "host";
-    record.environment.nvrtc_version = static_cast<int>(row.integer("nvrtc_version", 0, 10'000'000));
+    record.environment.nvrtc_version = static_cast<int>(row.integer("nvrtc_version", 0, kVersionLimit));
     record.policy.cold_l2 = row.integer("cold_l2", 0, 1) != 0;
     record.policy.graph = row.integer("graph", 0, 1) != 0;
-    record.policy.data = row.text("data", 100);
+    record.policy.data = row.text("data", kDataNameLimit, 1);
 }
 
 std::string select(const char* table, const std::string& columns, const char* time, const char* joins) {
     return fmt::format(
         "SELECT x.id, {}, {}, {}, x.{}, {} FROM {} AS x JOIN environment AS e ON e.id = x.environment_id "
         "JOIN device AS d ON d.id = e.device_id JOIN problem AS p ON p.id = x.problem_id JOIN config AS g ON g.id = x.config_id "
-        "JOIN policy AS l ON l.id = x.policy_id {} WHERE ?1 IS NULL OR x.problem_id = ?1 ORDER BY x.{}, x.id",
-        kHeadColumns, problem_columns("p"), config_columns("g"), time, columns, table, joins, time);
+        "JOIN policy AS l ON l.id = x.policy_id {} WHERE ?1 IS NULL OR x.problem_id = ?1 ORDER BY x.id",
+        kHeadColumns, problem_columns("p"), config_columns("g"), time, columns, table, joins);
+}
+
+void check_pages(SQLite::Database& database, const std::string& pragma, std::vector<std::string>& faults) {
+    SQLite::Statement lines(database, pragma);
+    while (lines.executeStep())
+        if (const auto line = lines.getColumn(0).getString(); line != "ok") faults.push_back(one_line(line, kTextLimit));
+}
+
+void check_references(SQLite::Database& database, const std::string& table, std::vector<std::string>& faults) {
+    SQLite::Statement rows(database, fmt::format("SELECT rowid, parent FROM pragma_foreign_key_check('{}')", table));
+    while (rows.executeStep())
+        faults.push_back(one_line(
+            fmt::format("{} {}: refers to a row of {} that is missing", table, rows.getColumn(0).getInt64(), rows.getColumn(1).getString()),
+            kTextLimit));
+}
+
+// Of a stranger's tables nothing is read: they may be virtual ones, and run what made them.
+void check_tables(SQLite::Database& database, std::vector<std::string>& faults) {
+    const bool all_ours = faults.empty();
+    if (all_ours) check_pages(database, "PRAGMA integrity_check", faults);
+    for (const SchemaObject& object : todays_objects()) {
+        if (object.type != "table") continue;
+        if (!all_ours) check_pages(database, fmt::format("PRAGMA integrity_check({})", object.name), faults);
+        check_references(database, object.name, faults);
+    }
 }
 
 }  // namespace
@@ -79,7 +117,6 @@ std::string measurement_columns(const std::string& alias) {
 }
 
 void read_measurement(RowReader& row, Measurement& x) {
-    constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
     static const auto last_outcome = static_cast<std::int64_t>(names_of_all<Outcome>().size()) - 1;
     x.kernel_name = row.text("kernel_name", kNameLimit);
     x.kernel_hash = row.text("kernel_hash", kHashLimit);
@@ -89,62 +126,47 @@ void read_measurement(RowReader& row, Measurement& x) {
     x.low_us = row.real_or("low_us", 0);
     x.high_us = row.real_or("high_us", 0);
     x.samples = static_cast<int>(row.integer("samples", 0, kCountLimit));
-    x.error_ratio = row.real_or("error_ratio", -1);
-    x.registers = static_cast<int>(row.integer_or("registers", -1, 0, 1'000'000));
+    x.error_ratio = row.real_or("error_ratio", -1, kErrorRatio);
+    x.registers = static_cast<int>(row.integer_or("registers", -1, 0, kRegisterLimit));
     x.spill_bytes = static_cast<int>(row.integer_or("spill_bytes", -1, 0, kCountLimit));
-    x.shared_bytes = row.integer("shared_bytes", 0, kMax);
-    x.workspace_bytes = row.integer("workspace_bytes", 0, kMax);
-    x.sm_clock_mhz = static_cast<int>(row.integer("sm_clock_mhz", 0, 1'000'000));
+    x.shared_bytes = row.integer("shared_bytes", 0, kSharedLimit);
+    x.workspace_bytes = row.integer("workspace_bytes", 0, kMemoryLimit);
+    x.sm_clock_mhz = static_cast<int>(row.integer("sm_clock_mhz", 0, kClockLimit));
     x.throttled = row.integer("throttled", 0, 1) != 0;
+    row.check(why_inconsistent(x));
 }
 
 std::string run_off_columns(const std::string& selection, const std::string& runner_up) {
     return fmt::format("{0}.default_us, {1}, {0}.runner_up_us, {0}.predicted", selection, config_columns(runner_up));
 }
 
-bool TuningDatabase::Impl::store(const TuningRecord& record) {
-    std::vector<NamedCell> values = {{"environment_id", ids.environment(record.environment)},
-                                     {"problem_id", ids.find_or_insert("problem", cells_of(record.problem))},
-                                     {"config_id", ids.find_or_insert("config", cells_of(record.config))},
-                                     {"policy_id", ids.find_or_insert("policy", cells_of(record.policy))}};
-    const Measurement& x = record.measurement;
-    if (record.kind == TuningRecord::Kind::selection) {
-        values.insert(values.end(),
-                      {{"compute", compute_field().get(record.problem)},
-                       positive("median_us", x.median_us),
-                       {"candidates", std::int64_t{record.candidates}},
-                       {"reason", one_line(record.reason, kTextLimit)},
-                       {"search_hash", one_line(record.search_hash, kHashLimit)},
-                       {"origin", record.origin},
-                       {"decided_at", record.time},
-                       positive("default_us", record.default_us),
-                       record.runner_up ? NamedCell("runner_up_config_id", ids.find_or_insert("config", cells_of(*record.runner_up)))
-                                        : NamedCell("runner_up_config_id", nullptr),
-                       positive("runner_up_us", record.runner_up_us),
-                       {"predicted", std::int64_t{record.predicted}}});
-        return insert_if_new(database, "selection", values);
-    }
-    values.insert(values.end(), {{"kernel_name", one_line(x.kernel_name, kNameLimit)},
-                                 {"kernel_hash", one_line(x.kernel_hash, kHashLimit)},
-                                 {"outcome", static_cast<std::int64_t>(x.outcome)},
-                                 {"detail", one_line(x.detail, kTextLimit)},
-                                 positive("median_us", x.median_us),
-                                 positive("low_us", x.low_us),
-                                 positive("high_us", x.high_us),
-                                 {"samples", std::int64_t{x.samples}},
-                                 not_negative("error_ratio", x.error_ratio),
-                                 not_negative("registers", x.registers),
-                                 not_negative("spill_bytes", x.spill_bytes),
-                                 {"shared_bytes", x.shared_bytes},
-                                 {"workspace_bytes", x.workspace_bytes},
-                                 {"sm_clock_mhz", std::int64_t{x.sm_clock_mhz}},
-                                 {"throttled", std::int64_t{x.throttled}},
-                                 {"measured_at", record.time}});
-    return insert_if_new(database, "measurement", values);
+const char* table_of(TuningRecord::Kind kind) {
+    return kind == TuningRecord::Kind::selection ? "selection" : "measurement";
 }
 
-std::vector<TuningRecord> TuningDatabase::Impl::load(const std::optional<GemmProblem>& only, std::vector<std::string>* faults) {
-    std::vector<TuningRecord> records;
+std::string content_of(const TuningRecord& record) {
+    std::string content;
+    for (const auto& cells :
+         {cells_of(record.environment), cells_of(record.problem), cells_of(record.config), cells_of(record.policy), values_of(record)})
+        for (const auto& cell : cells) content += text_of(cell) + '\n';
+    if (record.runner_up) content += to_text(*record.runner_up);
+    return content;
+}
+
+void TuningDatabase::Impl::store(const TuningRecord& record) {
+    std::vector<NamedCell> values = values_of(record);
+    values.emplace_back("environment_id", ids.environment(record.environment));
+    values.emplace_back("problem_id", ids.find_or_insert("problem", cells_of(record.problem)));
+    values.emplace_back("config_id", ids.find_or_insert("config", cells_of(record.config)));
+    values.emplace_back("policy_id", ids.find_or_insert("policy", cells_of(record.policy)));
+    if (record.kind == TuningRecord::Kind::selection)
+        values.push_back(record.runner_up ? NamedCell("runner_up_config_id", ids.find_or_insert("config", cells_of(*record.runner_up)))
+                                          : NamedCell("runner_up_config_id", nullptr));
+    ids.insert(table_of(record.kind), values);
+}
+
+std::vector<StoredRecord> TuningDatabase::Impl::load(const std::optional<GemmProblem>& only, std::vector<std::string>* faults) {
+    std::vector<StoredRecord> records;
     std::optional<std::int64_t> problem_id;
     if (only) {
         problem_id = ids.find("problem", cells_of(*only));
@@ -156,14 +178,14 @@ std::vector<TuningRecord> TuningDatabase::Impl::load(const std::optional<GemmPro
         while (rows.executeStep()) {
             RowReader row(rows);
             TuningRecord record;
-            const auto id = row.integer("id", 0, std::numeric_limits<std::int64_t>::max());
+            const auto id = row.integer("id", 0, kAnyNumber);
             read_head(row, record);
             row.problem(record.problem);
             row.config(record.config);
-            record.time = row.integer(time, 0, kLatestTime);
+            record.time = row.integer(time, kEarliestTime, kLatestTime);
             read_rest(row, record);
             if (row.fault().empty())
-                records.push_back(std::move(record));
+                records.push_back({.id = id, .record = std::move(record)});
             else if (faults)
                 faults->push_back(fmt::format("{} {}: {}", table, id, row.fault()));
         }
@@ -180,37 +202,18 @@ std::vector<TuningRecord> TuningDatabase::Impl::load(const std::optional<GemmPro
              record.candidates = static_cast<int>(row.integer("candidates", 0, kCountLimit));
              record.reason = row.text("reason", kTextLimit);
              record.search_hash = row.text("search_hash", kHashLimit);
-             record.origin = row.text("origin", 10);
+             record.origin = row.origin();
              read_run_off(row, record);
          });
     return records;
 }
 
 std::vector<TuningRecord> TuningDatabase::records(const std::optional<GemmProblem>& only) {
-    return guarded(impl_->file, [&] { return impl_->load(only, nullptr); });
-}
-
-TuningDatabase::Inserted TuningDatabase::insert(const std::vector<TuningRecord>& records) {
     return guarded(impl_->file, [&] {
-        SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
-        Inserted inserted;
-        for (const auto& record : records)
-            if (impl_->store(record)) ++(record.kind == TuningRecord::Kind::selection ? inserted.selections : inserted.measurements);
-        transaction.commit();
-        return inserted;
+        std::vector<TuningRecord> records;
+        for (auto& stored : impl_->load(only, nullptr)) records.push_back(std::move(stored.record));
+        return records;
     });
-}
-
-TuningDatabase::Inserted TuningDatabase::merge(const std::filesystem::path& other) {
-    const auto load = [&](Mode mode) { return TuningDatabase(other, mode).records(); };
-    std::vector<TuningRecord> records;
-    try {
-        records = load(Mode::read_only);
-    } catch (const Error&) {
-        // A killed writer's journal and an older version need a connection that may write.
-        records = load(Mode::read_write);
-    }
-    return insert(records);
 }
 
 std::vector<std::string> TuningDatabase::verify() {
@@ -222,17 +225,10 @@ std::vector<std::string> TuningDatabase::verify() {
             faults.emplace_back(error.what());
         }
     };
+    check([&] { faults = schema_differences(impl_->database); });
+    check([&] { check_tables(impl_->database, faults); });
     check([&] {
-        SQLite::Statement rows(impl_->database, "PRAGMA integrity_check");
-        while (rows.executeStep())
-            if (const auto line = rows.getColumn(0).getString(); line != "ok") faults.push_back(one_line(line, kTextLimit));
-    });
-    check([&] {
-        SQLite::Statement rows(impl_->database, "SELECT \"table\", rowid, parent FROM pragma_foreign_key_check");
-        while (rows.executeStep())
-            faults.push_back(one_line(fmt::format("{} {}: refers to a row of {} that is missing", rows.getColumn(0).getString(),
-                                                  rows.getColumn(1).getInt64(), rows.getColumn(2).getString()),
-                                      kTextLimit));
+        for (auto& fault : wrong_names(impl_->database)) faults.push_back(std::move(fault));
     });
     check([&] { impl_->load({}, &faults); });
     return faults;

@@ -78,14 +78,19 @@ TuningRecord make_record(const Source& source, Place start, const std::vector<Ce
     if (!cell_of("lda")) p.lda = std::max(i64{1}, stored_columns_a(p));
     if (!cell_of("ldb")) p.ldb = std::max(i64{1}, stored_columns_b(p));
     if (!cell_of("ldc")) p.ldc = std::max(i64{1}, p.n);
+    const auto default_stride = [&](const char* name, i64& stride, i64 rows, i64 ld) {
+        if (cell_of(name)) return;
+        if (__builtin_mul_overflow(rows, ld, &stride)) source.fail(start, fmt::format("the default of {} does not fit in 64 bits", name));
+    };
     if (p.batch > 1) {
-        if (!cell_of("stride_a")) p.stride_a = stored_rows_a(p) * p.lda;
-        if (!cell_of("stride_b")) p.stride_b = stored_rows_b(p) * p.ldb;
-        if (!cell_of("stride_c")) p.stride_c = p.m * p.ldc;
+        default_stride("stride_a", p.stride_a, stored_rows_a(p), p.lda);
+        default_stride("stride_b", p.stride_b, stored_rows_b(p), p.ldb);
+        default_stride("stride_c", p.stride_c, p.m, p.ldc);
     }
     if (!cell_of("compute")) p.compute = default_compute(p.type_a);
     record.environment.device.emulated = record.environment.device.name == "host";
-    if (const auto reason = why_inconsistent(p); !reason.empty()) source.fail(start, reason);
+    for (const auto& reason : {why_inconsistent(p), why_inconsistent(record.measurement)})
+        if (!reason.empty()) source.fail(start, reason);
     return record;
 }
 

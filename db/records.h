@@ -39,7 +39,7 @@ struct TuningRecord {
     bool predicted = false;
 };
 
-// The newest decision of each problem and device under the default policy, in the records' order.
+// The decision that counts of each problem and device under the default policy: the last one, a user's before a shipped one.
 std::vector<TuningRecord> newest_decisions(const std::vector<TuningRecord>& records);
 
 // The same as winners of origin "shipped".

@@ -12,9 +12,17 @@ namespace tmm {
 namespace {
 
 std::vector<NamedCell> cells_of(const DeviceInfo& device) {
-    return {{"name", one_line(device.name, 200)},
+    return {{"name", one_line(device.name, kDeviceNameLimit)},
             {"compute_capability", std::int64_t{device.compute_capability()}},
             {"sm_count", std::int64_t{device.sm_count}}};
+}
+
+// Without its device.
+std::vector<NamedCell> environment_cells(const Environment& environment) {
+    return {{"memory_bytes", environment.device.memory_bytes},
+            {"power_limit", std::int64_t{environment.device.power_limit}},
+            {"driver_version", std::int64_t{environment.device.driver_version}},
+            {"nvrtc_version", std::int64_t{environment.nvrtc_version}}};
 }
 
 }  // namespace
@@ -36,6 +44,10 @@ void RowReader::blame(const char* name, const std::string& what) {
     if (fault_.empty()) fault_ = fmt::format("{} {}", name, what);
 }
 
+void RowReader::check(const std::string& reason) {
+    if (fault_.empty()) fault_ = reason;
+}
+
 std::int64_t RowReader::integer(const char* name, std::int64_t lowest, std::int64_t highest) {
     const auto column = row_.getColumn(column_++);
     if (!column.isInteger()) {
@@ -54,7 +66,7 @@ std::int64_t RowReader::integer_or(const char* name, std::int64_t if_null, std::
     return if_null;
 }
 
-double RowReader::real_or(const char* name, double if_null) {
+double RowReader::real_or(const char* name, double if_null, const RealRange& range) {
     const auto column = row_.getColumn(column_++);
     if (column.isNull()) return if_null;
     if (!column.isFloat() && !column.isInteger()) {
@@ -62,12 +74,12 @@ double RowReader::real_or(const char* name, double if_null) {
         return if_null;
     }
     const double value = column.getDouble();
-    if (value >= 0) return value;
-    blame(name, fmt::format("is {}, which is negative", value));
+    if (range.contains(value)) return value;
+    blame(name, fmt::format("is {}, outside {} … {}", value, range.lowest, range.highest));
     return if_null;
 }
 
-std::string RowReader::text(const char* name, std::size_t limit) {
+std::string RowReader::text(const char* name, std::size_t limit, std::size_t least) {
     const auto column = row_.getColumn(column_++);
     if (!column.isText()) {
         blame(name, "is no text");
@@ -76,14 +88,20 @@ std::string RowReader::text(const char* name, std::size_t limit) {
     const std::string value = column.getString();
     std::string line = one_line(value, limit);
     if (line != value) blame(name, "is longer than it may be, or holds control characters");
+    if (line.size() < least) blame(name, "is empty");
     return line;
+}
+
+std::string RowReader::origin() {
+    std::string value = text("origin", 10);
+    if (value != "user" && value != "shipped") blame("origin", fmt::format("is '{}', neither 'user' nor 'shipped'", value));
+    return value;
 }
 
 void RowReader::problem(GemmProblem& problem) {
     for (const auto& field : problem_fields()) field.set(problem, integer(field.name, field.lowest, field.highest));
     problem.compute = default_compute(problem.type_a);
-    const std::string reason = why_inconsistent(problem);
-    if (fault_.empty()) fault_ = reason;
+    check(why_inconsistent(problem));
 }
 
 void RowReader::compute(GemmProblem& problem) {
@@ -134,6 +152,23 @@ std::vector<NamedCell> cells_of(const MeasurementPolicy& policy) {
     return {{"cold_l2", std::int64_t{policy.cold_l2}}, {"graph", std::int64_t{policy.graph}}, {"data", policy.data}};
 }
 
+std::vector<NamedCell> cells_of(const Environment& environment) {
+    std::vector<NamedCell> cells = cells_of(environment.device);
+    const auto rest = environment_cells(environment);
+    cells.insert(cells.end(), rest.begin(), rest.end());
+    return cells;
+}
+
+std::string text_of(const NamedCell& cell) {
+    switch (cell.type) {
+        case NamedCell::Type::null: break;
+        case NamedCell::Type::integer: return fmt::format("{}", cell.integer);
+        case NamedCell::Type::real: return fmt::format("{}", cell.real);
+        case NamedCell::Type::text: return cell.text;
+    }
+    return {};
+}
+
 std::optional<std::int64_t> RowIds::find(const std::string& table, const std::vector<NamedCell>& cells) {
     auto found = find_.find(table);
     if (found == find_.end()) {
@@ -152,6 +187,10 @@ std::optional<std::int64_t> RowIds::find(const std::string& table, const std::ve
 
 std::int64_t RowIds::find_or_insert(const std::string& table, const std::vector<NamedCell>& cells) {
     if (const auto id = find(table, cells)) return *id;
+    return insert(table, cells);
+}
+
+std::int64_t RowIds::insert(const std::string& table, const std::vector<NamedCell>& cells) {
     auto found = insert_.find(table);
     if (found == insert_.end()) {
         std::string names, marks;
@@ -179,11 +218,9 @@ std::int64_t RowIds::device(const DeviceInfo& device) {
 }
 
 std::int64_t RowIds::environment(const Environment& environment) {
-    return find_or_insert("environment", {{"device_id", device(environment.device)},
-                                          {"memory_bytes", environment.device.memory_bytes},
-                                          {"power_limit", std::int64_t{environment.device.power_limit}},
-                                          {"driver_version", std::int64_t{environment.device.driver_version}},
-                                          {"nvrtc_version", std::int64_t{environment.nvrtc_version}}});
+    std::vector<NamedCell> cells = environment_cells(environment);
+    cells.emplace_back("device_id", device(environment.device));
+    return find_or_insert("environment", cells);
 }
 
 }  // namespace tmm

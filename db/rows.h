@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "db/ranges.h"
 #include "db/records.h"
 
 namespace tmm {
@@ -24,13 +25,18 @@ public:
     std::int64_t integer(const char* name, std::int64_t lowest, std::int64_t highest);
     // NULL gives if_null.
     std::int64_t integer_or(const char* name, std::int64_t if_null, std::int64_t lowest, std::int64_t highest);
-    double real_or(const char* name, double if_null);
-    std::string text(const char* name, std::size_t limit);
+    double real_or(const char* name, double if_null, const RealRange& range = kMicroseconds);
+    std::string text(const char* name, std::size_t limit, std::size_t least = 0);
+    // "user" or "shipped".
+    std::string origin();
     void problem(GemmProblem& problem);
     void compute(GemmProblem& problem);
     void config(KernelConfig& config);
     // Nothing where its columns are NULL.
     std::optional<KernelConfig> config_if_any();
+
+    // A reason why values that were read do not belong together is a fault; an empty one is none.
+    void check(const std::string& reason);
 
     // The first one; empty where there is none.
     const std::string& fault() const { return fault_; }
@@ -68,6 +74,11 @@ void bind(SQLite::Statement& statement, const std::vector<NamedCell>& cells);
 std::vector<NamedCell> cells_of(const GemmProblem& problem);
 std::vector<NamedCell> cells_of(const KernelConfig& config);
 std::vector<NamedCell> cells_of(const MeasurementPolicy& policy);
+// With its device's.
+std::vector<NamedCell> cells_of(const Environment& environment);
+
+// Equal values give equal texts; NULL gives none.
+std::string text_of(const NamedCell& cell);
 
 // The ids of rows with given values. Its statements are kept for the next call.
 class RowIds {
@@ -76,6 +87,8 @@ public:
 
     std::optional<std::int64_t> find(const std::string& table, const std::vector<NamedCell>& cells);
     std::int64_t find_or_insert(const std::string& table, const std::vector<NamedCell>& cells);
+    // The cells of a table are always the same ones, in one order.
+    std::int64_t insert(const std::string& table, const std::vector<NamedCell>& cells);
 
     std::optional<std::int64_t> find_device(const DeviceInfo& device);
     std::int64_t device(const DeviceInfo& device);

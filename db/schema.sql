@@ -23,7 +23,7 @@ CREATE TABLE device (
 CREATE TABLE environment (
   id             INTEGER PRIMARY KEY,
   device_id      INTEGER NOT NULL REFERENCES device (id),
-  memory_bytes   INTEGER NOT NULL CHECK (memory_bytes >= 0),
+  memory_bytes   INTEGER NOT NULL CHECK (memory_bytes BETWEEN 0 AND 1125899906842624),
   power_limit    INTEGER NOT NULL CHECK (power_limit BETWEEN 0 AND 1000000),  -- watts; 0: unknown
   driver_version INTEGER NOT NULL CHECK (driver_version BETWEEN 0 AND 10000000), -- 13000 is 13.0; 0: emulation
   nvrtc_version  INTEGER NOT NULL CHECK (nvrtc_version BETWEEN 0 AND 10000000),  -- 13000 is 13.0; 0: other compiler
@@ -49,9 +49,11 @@ CREATE TABLE problem (
   stride_a  INTEGER NOT NULL CHECK (stride_a >= 0), -- between matrices of a batch; 0 where batch is 1
   stride_b  INTEGER NOT NULL CHECK (stride_b >= 0),
   stride_c  INTEGER NOT NULL CHECK (stride_c >= 0),
-  alignment INTEGER NOT NULL CHECK (alignment BETWEEN 1 AND 1048576), -- bytes that every pointer is a multiple of
+  alignment INTEGER NOT NULL CHECK (alignment BETWEEN 1 AND 1048576 AND alignment & (alignment - 1) = 0), -- bytes that every pointer is a multiple of
   reads_c   INTEGER NOT NULL CHECK (reads_c IN (0, 1)), -- 1: beta may differ from 0
-  epilogue  INTEGER NOT NULL REFERENCES epilogue (value)
+  epilogue  INTEGER NOT NULL REFERENCES epilogue (value),
+  CHECK (lda >= iif(op_a, m, k) AND ldb >= iif(op_b, k, n) AND ldc >= n),
+  CHECK (batch > 1 OR (stride_a = 0 AND stride_b = 0 AND stride_c = 0))
 ) STRICT;
 CREATE UNIQUE INDEX problem_identity ON problem (
   m, n, k, batch, type_a, type_b, type_c, op_a, op_b, lda, ldb, ldc, stride_a, stride_b, stride_c, alignment, reads_c, epilogue);
@@ -60,34 +62,34 @@ CREATE UNIQUE INDEX problem_identity ON problem (
 CREATE TABLE config (
   id           INTEGER PRIMARY KEY,
   family       INTEGER NOT NULL REFERENCES family (value),
-  block_m      INTEGER NOT NULL CHECK (block_m BETWEEN 0 AND 1048576),
-  block_n      INTEGER NOT NULL CHECK (block_n BETWEEN 0 AND 1048576),
-  block_k      INTEGER NOT NULL CHECK (block_k BETWEEN 0 AND 1048576),
-  thread_m     INTEGER NOT NULL CHECK (thread_m BETWEEN 0 AND 1048576),
-  thread_n     INTEGER NOT NULL CHECK (thread_n BETWEEN 0 AND 1048576),
-  stages       INTEGER NOT NULL CHECK (stages BETWEEN 0 AND 1048576),
-  async_copy   INTEGER NOT NULL CHECK (async_copy BETWEEN 0 AND 1048576),
-  vector_width INTEGER NOT NULL CHECK (vector_width BETWEEN 0 AND 1048576),
+  block_m      INTEGER NOT NULL CHECK (block_m BETWEEN 0 AND 32768),
+  block_n      INTEGER NOT NULL CHECK (block_n BETWEEN 0 AND 32768),
+  block_k      INTEGER NOT NULL CHECK (block_k BETWEEN 0 AND 32768),
+  thread_m     INTEGER NOT NULL CHECK (thread_m BETWEEN 0 AND 32768),
+  thread_n     INTEGER NOT NULL CHECK (thread_n BETWEEN 0 AND 32768),
+  stages       INTEGER NOT NULL CHECK (stages BETWEEN 0 AND 32768),
+  async_copy   INTEGER NOT NULL CHECK (async_copy BETWEEN 0 AND 32768),
+  vector_width INTEGER NOT NULL CHECK (vector_width BETWEEN 0 AND 32768),
   boundary     INTEGER NOT NULL REFERENCES boundary (value),
-  split_k      INTEGER NOT NULL CHECK (split_k BETWEEN 0 AND 1048576),
-  raster       INTEGER NOT NULL CHECK (raster BETWEEN 0 AND 1048576),
-  min_blocks   INTEGER NOT NULL CHECK (min_blocks BETWEEN 0 AND 1048576),
-  swap_ab      INTEGER NOT NULL CHECK (swap_ab BETWEEN 0 AND 1048576),
-  pack_ab      INTEGER NOT NULL CHECK (pack_ab BETWEEN 0 AND 1048576),
-  cluster      INTEGER NOT NULL CHECK (cluster BETWEEN 0 AND 1048576),
-  along_k      INTEGER NOT NULL CHECK (along_k BETWEEN 0 AND 1048576),
-  trim         INTEGER NOT NULL CHECK (trim BETWEEN 0 AND 1048576),
-  warps_m      INTEGER NOT NULL DEFAULT 1 CHECK (warps_m BETWEEN 0 AND 1048576),
-  warps_n      INTEGER NOT NULL DEFAULT 1 CHECK (warps_n BETWEEN 0 AND 1048576),
-  multicast_a  INTEGER NOT NULL DEFAULT 1 CHECK (multicast_a BETWEEN 0 AND 1048576),
-  multicast_b  INTEGER NOT NULL DEFAULT 1 CHECK (multicast_b BETWEEN 0 AND 1048576),
-  planes       INTEGER NOT NULL DEFAULT 1 CHECK (planes BETWEEN 0 AND 1048576),
-  promote_k    INTEGER NOT NULL DEFAULT 0 CHECK (promote_k BETWEEN 0 AND 1048576),
-  ping_pong    INTEGER NOT NULL DEFAULT 0 CHECK (ping_pong BETWEEN 0 AND 1048576),
-  overlap      INTEGER NOT NULL DEFAULT 0 CHECK (overlap BETWEEN 0 AND 1048576),
-  fma_order    INTEGER NOT NULL DEFAULT 0 CHECK (fma_order BETWEEN 0 AND 1048576),
-  stream_k     INTEGER NOT NULL DEFAULT 0 CHECK (stream_k BETWEEN 0 AND 1048576),
-  slice_k      INTEGER NOT NULL DEFAULT 1 CHECK (slice_k BETWEEN 0 AND 1048576)
+  split_k      INTEGER NOT NULL CHECK (split_k BETWEEN 0 AND 32768),
+  raster       INTEGER NOT NULL CHECK (raster BETWEEN 0 AND 32768),
+  min_blocks   INTEGER NOT NULL CHECK (min_blocks BETWEEN 0 AND 32768),
+  swap_ab      INTEGER NOT NULL CHECK (swap_ab BETWEEN 0 AND 32768),
+  pack_ab      INTEGER NOT NULL CHECK (pack_ab BETWEEN 0 AND 32768),
+  cluster      INTEGER NOT NULL CHECK (cluster BETWEEN 0 AND 32768),
+  along_k      INTEGER NOT NULL CHECK (along_k BETWEEN 0 AND 32768),
+  trim         INTEGER NOT NULL CHECK (trim BETWEEN 0 AND 32768),
+  warps_m      INTEGER NOT NULL DEFAULT 1 CHECK (warps_m BETWEEN 0 AND 32768),
+  warps_n      INTEGER NOT NULL DEFAULT 1 CHECK (warps_n BETWEEN 0 AND 32768),
+  multicast_a  INTEGER NOT NULL DEFAULT 1 CHECK (multicast_a BETWEEN 0 AND 32768),
+  multicast_b  INTEGER NOT NULL DEFAULT 1 CHECK (multicast_b BETWEEN 0 AND 32768),
+  planes       INTEGER NOT NULL DEFAULT 1 CHECK (planes BETWEEN 0 AND 32768),
+  promote_k    INTEGER NOT NULL DEFAULT 0 CHECK (promote_k BETWEEN 0 AND 32768),
+  ping_pong    INTEGER NOT NULL DEFAULT 0 CHECK (ping_pong BETWEEN 0 AND 32768),
+  overlap      INTEGER NOT NULL DEFAULT 0 CHECK (overlap BETWEEN 0 AND 32768),
+  fma_order    INTEGER NOT NULL DEFAULT 0 CHECK (fma_order BETWEEN 0 AND 32768),
+  stream_k     INTEGER NOT NULL DEFAULT 0 CHECK (stream_k BETWEEN 0 AND 32768),
+  slice_k      INTEGER NOT NULL DEFAULT 1 CHECK (slice_k BETWEEN 0 AND 32768)
 ) STRICT;
 CREATE UNIQUE INDEX config_identity ON config (
   family, block_m, block_n, block_k, thread_m, thread_n, stages, async_copy, vector_width, boundary, split_k, raster,
@@ -104,7 +106,7 @@ CREATE TABLE policy (
 ) STRICT;
 
 -- One run of one candidate. Its identity is kernel_hash x config x problem x device x policy; measuring again adds a row, and
--- the newest counts.
+-- the newest counts, which is the one with the largest id.
 CREATE TABLE measurement (
   id              INTEGER PRIMARY KEY,
   environment_id  INTEGER NOT NULL REFERENCES environment (id),
@@ -115,23 +117,26 @@ CREATE TABLE measurement (
   kernel_hash     TEXT    NOT NULL CHECK (length(kernel_hash) <= 500),  -- hash of every step's source, joined by '+'
   outcome         INTEGER NOT NULL REFERENCES outcome (value),
   detail          TEXT    NOT NULL CHECK (length(detail) <= 2000), -- why, where the outcome is not ok
-  median_us       REAL CHECK (median_us > 0), -- microseconds of device time a call; NULL where it was not timed
-  low_us          REAL CHECK (low_us > 0),    -- 10th percentile
-  high_us         REAL CHECK (high_us > 0),   -- 90th percentile
+  median_us       REAL CHECK (median_us BETWEEN 1e-6 AND 1e12), -- microseconds of device time a call; NULL where it was not timed
+  low_us          REAL CHECK (low_us BETWEEN 1e-6 AND 1e12),    -- 10th percentile
+  high_us         REAL CHECK (high_us BETWEEN 1e-6 AND 1e12),   -- 90th percentile
   samples         INTEGER NOT NULL CHECK (samples BETWEEN 0 AND 1000000000),
   error_ratio     REAL CHECK (error_ratio >= 0), -- worst error over the bound; NULL where it was not checked
   registers       INTEGER CHECK (registers BETWEEN 0 AND 1000000),   -- a thread; NULL: unknown
   spill_bytes     INTEGER CHECK (spill_bytes BETWEEN 0 AND 1000000000), -- a thread; NULL: unknown
-  shared_bytes    INTEGER NOT NULL CHECK (shared_bytes >= 0),        -- a block
-  workspace_bytes INTEGER NOT NULL CHECK (workspace_bytes >= 0),
+  shared_bytes    INTEGER NOT NULL CHECK (shared_bytes BETWEEN 0 AND 1073741824), -- a block
+  workspace_bytes INTEGER NOT NULL CHECK (workspace_bytes BETWEEN 0 AND 1125899906842624),
   sm_clock_mhz    INTEGER NOT NULL CHECK (sm_clock_mhz BETWEEN 0 AND 1000000), -- 0: unknown
   throttled       INTEGER NOT NULL CHECK (throttled IN (0, 1)),
-  measured_at     INTEGER NOT NULL -- seconds since 1970
+  measured_at     INTEGER NOT NULL CHECK (measured_at BETWEEN -62135596800 AND 253402300799), -- seconds since 1970, for people: clocks go back
+  CHECK (low_us <= median_us),
+  CHECK (median_us <= high_us),
+  CHECK (low_us <= high_us)
 ) STRICT;
 CREATE INDEX measurement_by_problem ON measurement (problem_id, policy_id, config_id);
 
--- Each decision of the tuner. The newest of a problem, compute mode, device and policy counts; a user's goes before a shipped one,
--- and any measured one before one that was only predicted.
+-- Each decision of the tuner. The newest (with the largest id) of a problem, compute mode, device and policy counts; a user's goes
+-- before a shipped one, and any measured one before one that was only predicted.
 CREATE TABLE selection (
   id             INTEGER PRIMARY KEY,
   environment_id INTEGER NOT NULL REFERENCES environment (id),
@@ -139,15 +144,15 @@ CREATE TABLE selection (
   compute        INTEGER NOT NULL REFERENCES compute_mode (value),
   policy_id      INTEGER NOT NULL REFERENCES policy (id),
   config_id      INTEGER NOT NULL REFERENCES config (id), -- the winner
-  median_us      REAL CHECK (median_us > 0),              -- its median in the run-off; NULL where it was predicted
+  median_us      REAL CHECK (median_us BETWEEN 1e-6 AND 1e12), -- its median in the run-off; NULL where it was predicted
   candidates     INTEGER NOT NULL CHECK (candidates BETWEEN 0 AND 1000000000), -- how many it was chosen from
   reason         TEXT    NOT NULL CHECK (length(reason) <= 2000), -- the round and what decided it, in words
   search_hash    TEXT    NOT NULL CHECK (length(search_hash) <= 500), -- names the set of candidates
   origin         TEXT    NOT NULL CHECK (origin IN ('user', 'shipped')),
-  decided_at     INTEGER NOT NULL, -- seconds since 1970
-  default_us     REAL CHECK (default_us > 0),             -- the default config's median in the same run-off; NULL: it was not in it
+  decided_at     INTEGER NOT NULL CHECK (decided_at BETWEEN -62135596800 AND 253402300799), -- seconds since 1970, for people
+  default_us     REAL CHECK (default_us BETWEEN 1e-6 AND 1e12), -- the default config's median in the same run-off; NULL: it was not in it
   runner_up_config_id INTEGER REFERENCES config (id),     -- the best of the others there; NULL: there was none
-  runner_up_us   REAL CHECK (runner_up_us > 0),           -- its median there
+  runner_up_us   REAL CHECK (runner_up_us BETWEEN 1e-6 AND 1e12), -- its median there
   predicted      INTEGER NOT NULL DEFAULT 0 CHECK (predicted IN (0, 1)) -- 1: nothing was measured, the config is a guess by the model
 ) STRICT;
 CREATE INDEX selection_by_problem ON selection (problem_id, compute);
@@ -163,6 +168,6 @@ CREATE TABLE in_flight (
   boot_id      TEXT    NOT NULL CHECK (length(boot_id) <= 100), -- which start of the machine; another one now: it went down since
   process      INTEGER NOT NULL CHECK (process >= 0),           -- who announced it last: process number
   started      INTEGER NOT NULL CHECK (started >= 0),           -- … and its start, in clock ticks since the machine's
-  announced_at INTEGER NOT NULL, -- seconds since 1970
+  announced_at INTEGER NOT NULL CHECK (announced_at BETWEEN -62135596800 AND 253402300799), -- seconds since 1970, for people
   PRIMARY KEY (device_id, problem_id, config_id)
 ) STRICT;

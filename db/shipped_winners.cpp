@@ -13,6 +13,10 @@ const std::map<std::string, std::string>& embedded_sql();
 
 namespace {
 
+bool same_device(const DeviceInfo& x, const DeviceInfo& y) {
+    return x.name == y.name && x.compute_capability() == y.compute_capability() && x.sm_count == y.sm_count;
+}
+
 bool same_measurement_subject(const TuningRecord& measured, const TuningRecord& selected) {
     GemmProblem problem = selected.problem;
     problem.compute = measured.problem.compute;
@@ -26,14 +30,14 @@ std::vector<TuningRecord> newest_decisions(const std::vector<TuningRecord>& reco
     std::vector<const TuningRecord*> newest;
     for (const auto& record : records) {
         if (record.kind != TuningRecord::Kind::selection || record.policy != MeasurementPolicy{}) continue;
-        const DeviceInfo& device = record.environment.device;
         const auto same = std::find_if(newest.begin(), newest.end(), [&](const TuningRecord* other) {
-            return other->problem == record.problem && other->environment.device.name == device.name &&
-                   other->environment.device.compute_capability() == device.compute_capability();
+            return other->problem == record.problem && same_device(other->environment.device, record.environment.device);
         });
-        if (same == newest.end()) newest.push_back(&record);
-        // One that was only predicted takes no measured one's place.
-        else if (record.predicted == (*same)->predicted ? (*same)->time <= record.time : (*same)->predicted)
+        // One that was only predicted takes no measured one's place, and a shipped one no user's.
+        const auto rank = [](const TuningRecord& x) { return std::make_pair(!x.predicted, x.origin == "user"); };
+        if (same == newest.end())
+            newest.push_back(&record);
+        else if (rank(record) >= rank(**same))
             *same = &record;
     }
     std::vector<TuningRecord> decisions;

@@ -40,10 +40,10 @@ std::vector<MeasuredCandidate> TuningDatabase::measurements(const GemmProblem& p
         SQLite::Statement rows(
             impl_->database,
             fmt::format("SELECT {}, x.measured_at, {} FROM (SELECT measurement.*, row_number() OVER (PARTITION BY config_id, kernel_hash "
-                        "ORDER BY measured_at DESC, measurement.id DESC) AS place "
+                        "ORDER BY measurement.id DESC) AS place "
                         "FROM measurement JOIN environment ON environment.id = environment_id "
                         "WHERE problem_id = ? AND policy_id = ? AND device_id = ?) AS x "
-                        "JOIN config AS g ON g.id = x.config_id WHERE x.place = 1 ORDER BY x.measured_at DESC, x.id DESC",
+                        "JOIN config AS g ON g.id = x.config_id WHERE x.place = 1 ORDER BY x.id DESC",
                         config_columns("g"), measurement_columns("x")));
         rows.bind(1, *problem_id);
         rows.bind(2, *policy_id);
@@ -52,7 +52,7 @@ std::vector<MeasuredCandidate> TuningDatabase::measurements(const GemmProblem& p
             RowReader row(rows);
             MeasuredCandidate candidate;
             row.config(candidate.config);
-            candidate.measured_at = row.integer("measured_at", 0, kLatestTime);
+            candidate.measured_at = row.integer("measured_at", kEarliestTime, kLatestTime);
             read_measurement(row, candidate.measurement);
             if (row.fault().empty()) candidates.push_back(std::move(candidate));
         }
@@ -152,7 +152,7 @@ std::vector<UnfinishedRun> TuningDatabase::unfinished_runs() {
             impl_->database,
             fmt::format("SELECT {}, i.compute, {}, i.kernel_name, i.attempts, i.boot_id, i.process, i.started "
                         "FROM in_flight AS i JOIN problem AS p ON p.id = i.problem_id JOIN config AS g ON g.id = i.config_id "
-                        "WHERE i.device_id = ? ORDER BY i.announced_at, i.rowid",
+                        "WHERE i.device_id = ? ORDER BY i.rowid",
                         problem_columns("p"), config_columns("g")));
         rows.bind(1, *device_id);
         const auto self = this_process();
@@ -166,8 +166,8 @@ std::vector<UnfinishedRun> TuningDatabase::unfinished_runs() {
             run.attempts = static_cast<int>(row.integer("attempts", 1, 1'000'000));
             ProcessIdentity announcer;
             announcer.boot_id = row.text("boot_id", 100);
-            announcer.process = row.integer("process", 0, kLatestTime);
-            announcer.started = row.integer("started", 0, kLatestTime);
+            announcer.process = row.integer("process", 0, kAnyNumber);
+            announcer.started = row.integer("started", 0, kAnyNumber);
             run.machine_restarted = announcer.boot_id != self.boot_id;
             if (!row.fault().empty() || (announcer != self && is_alive(announcer))) continue;
             runs.push_back(std::move(run));
@@ -207,7 +207,7 @@ std::optional<TuningDatabase::Decision> TuningDatabase::decision(const GemmProbl
         if (!device_id || !problem_id || !policy_id) return {};
         SQLite::Statement rows(
             impl_->database,
-            fmt::format("SELECT {}, s.median_us, s.candidates, s.reason, s.search_hash, s.origin, {} FROM current_selection AS s "
+            fmt::format("SELECT {}, s.median_us, s.candidates, s.reason, s.search_hash, s.origin, {} FROM temp.current_selection AS s "
                         "JOIN config AS g ON g.id = s.config_id LEFT JOIN config AS r ON r.id = s.runner_up_config_id "
                         "WHERE s.device_id = ? AND s.problem_id = ? AND s.policy_id = ? AND s.compute = ?",
                         config_columns("g"), run_off_columns("s", "r")));
@@ -223,7 +223,7 @@ std::optional<TuningDatabase::Decision> TuningDatabase::decision(const GemmProbl
         decision.candidates = static_cast<int>(row.integer("candidates", 0, kCountLimit));
         decision.reason = row.text("reason", kTextLimit);
         decision.search_hash = row.text("search_hash", kHashLimit);
-        decision.origin = row.text("origin", 10);
+        decision.origin = row.origin();
         read_run_off(row, decision);
         if (!row.fault().empty()) return {};
         return decision;
@@ -237,9 +237,9 @@ std::vector<WinnerRow> TuningDatabase::winners() {
             fmt::format("SELECT {}, s.compute, {}, d.name, d.compute_capability, d.sm_count, s.median_us, "
                         "(SELECT x.error_ratio FROM measurement AS x JOIN environment AS ex ON ex.id = x.environment_id "
                         "WHERE x.problem_id = s.problem_id AND x.policy_id = s.policy_id AND x.config_id = s.config_id "
-                        "AND ex.device_id = s.device_id ORDER BY x.measured_at DESC, x.id DESC LIMIT 1), s.reason, s.origin, s.default_us, "
+                        "AND ex.device_id = s.device_id ORDER BY x.id DESC LIMIT 1), s.reason, s.origin, s.default_us, "
                         "s.predicted "
-                        "FROM current_selection AS s JOIN problem AS p ON p.id = s.problem_id JOIN config AS g ON g.id = s.config_id "
+                        "FROM temp.current_selection AS s JOIN problem AS p ON p.id = s.problem_id JOIN config AS g ON g.id = s.config_id "
                         "JOIN device AS d ON d.id = s.device_id JOIN policy AS l ON l.id = s.policy_id "
                         "WHERE l.cold_l2 = 1 AND l.graph = 1 AND l.data = 'normal' "
                         "ORDER BY s.origin = 'user' DESC, d.name, p.type_a, p.m * 1.0 * p.n * p.k * p.batch, p.m, p.n, p.k, s.id",
@@ -253,13 +253,13 @@ std::vector<WinnerRow> TuningDatabase::winners() {
             row.problem(winner.problem);
             row.compute(winner.problem);
             row.config(winner.config);
-            winner.device = row.text("device", kDeviceNameLimit);
-            winner.compute_capability = static_cast<int>(row.integer("compute_capability", 0, 10'000));
-            winner.sm_count = static_cast<int>(row.integer("sm_count", 0, 1'000'000));
+            winner.device = row.text("device", kDeviceNameLimit, 1);
+            winner.compute_capability = static_cast<int>(row.integer("compute_capability", 0, kCapabilityLimit));
+            winner.sm_count = static_cast<int>(row.integer("sm_count", 0, kSmLimit));
             winner.median_us = row.real_or("median_us", 0);
-            winner.error_ratio = row.real_or("error_ratio", -1);
+            winner.error_ratio = row.real_or("error_ratio", -1, kErrorRatio);
             winner.reason = row.text("reason", kTextLimit);
-            winner.origin = row.text("origin", 10);
+            winner.origin = row.origin();
             winner.default_us = row.real_or("default_us", 0);
             winner.predicted = row.integer("predicted", 0, 1) != 0;
             if (row.fault().empty()) {

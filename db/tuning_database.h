@@ -77,7 +77,8 @@ public:
     // The rows of this environment's device (name, compute capability, SM count) are what the calls below read and write.
     void set_environment(const Environment& environment);
 
-    // Measurements of the problem on the device under the policy: the newest of each config and kernel_hash, newest first. Whether a
+    // Measurements of the problem on the device under the policy: the newest (the one written last, whatever
+    // the clock said) of each config and kernel_hash, newest first. Whether a
     // row's kernel_hash is still that of the kernel is for the caller to compare. The problem's compute mode does not matter:
     // it only filters which configs may win.
     std::vector<MeasuredCandidate> measurements(const GemmProblem& problem, const MeasurementPolicy& policy = {});
@@ -116,8 +117,8 @@ public:
     // The view `winner`: default policy, every device, user rows before those of origin "shipped".
     std::vector<WinnerRow> winners();
 
-    // Every measurement and decision (of one problem, whatever its compute mode, where one is given), oldest first. Rows whose
-    // values are out of range are left out; verify() names them.
+    // Every measurement and decision (of one problem, whatever its compute mode, where one is given), in the order they were written. Rows
+    // whose values are out of range are left out; verify() names them.
     std::vector<TuningRecord> records(const std::optional<GemmProblem>& only = {});
     // Stores the records that are not there yet, in one transaction; returns how many measurements and decisions were new.
     struct Inserted {

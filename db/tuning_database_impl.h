@@ -3,36 +3,42 @@
 
 #include <SQLiteCpp/Database.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <string>
 
 #include "db/connection.h"
+#include "db/ranges.h"
 #include "db/records.h"
 #include "db/rows.h"
 #include "db/tuning_database.h"
 
 namespace tmm {
 
-// Bytes that text columns may have, and largest numbers; the CHECKs of schema.sql are as wide or wider.
-inline constexpr std::size_t kDeviceNameLimit = 200;
-inline constexpr std::size_t kNameLimit = 2000;
-inline constexpr std::size_t kTextLimit = 2000;
-inline constexpr std::size_t kHashLimit = 500;
-inline constexpr std::int64_t kCountLimit = 1'000'000'000;
-inline constexpr std::int64_t kLatestTime = std::numeric_limits<std::int64_t>::max();
+struct StoredRecord {
+    // Rows of its table are written with ascending ids.
+    std::int64_t id = 0;
+    TuningRecord record = {};
+};
+
+// "measurement" or "selection".
+const char* table_of(TuningRecord::Kind kind);
+// All that a record says, as its row would: of equal records the same.
+std::string content_of(const TuningRecord& record);
 
 struct TuningDatabase::Impl {
     Impl(std::filesystem::path path, SQLite::Database opened) : file(std::move(path)), database(std::move(opened)), ids(database) {}
 
     // Throws std::logic_error where set_environment() was not called.
     const Environment& known_environment() const;
-    // Inside a transaction. False where an equal record is there already.
-    bool store(const TuningRecord& record);
-    // Every record, and a line for each row whose values are out of range.
-    std::vector<TuningRecord> load(const std::optional<GemmProblem>& only, std::vector<std::string>* faults);
+    // Inside a transaction: as the newest row of its table.
+    void store(const TuningRecord& record);
+    // Inside a transaction: those of that kind that are not among the stored ones, each in its place. Returns how many were new.
+    int merge_in(TuningRecord::Kind kind, const std::vector<StoredRecord>& stored, const std::vector<TuningRecord>& records);
+    // Every record in the order they were written, and a line for each row whose values are out of range.
+    std::vector<StoredRecord> load(const std::optional<GemmProblem>& only, std::vector<std::string>* faults);
 
     std::filesystem::path file;
     SQLite::Database database;
@@ -40,8 +46,10 @@ struct TuningDatabase::Impl {
     std::optional<Environment> environment;
 };
 
+// For people to read: no order hangs on it, since clocks go back.
 inline std::int64_t now() {
-    return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+    return std::clamp<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(since_1970).count(), kEarliestTime, kLatestTime);
 }
 
 // The columns that read_measurement() reads, in its order.

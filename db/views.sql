@@ -5,14 +5,19 @@ CREATE VIEW problem_text AS
 SELECT p.id AS problem_id,
        p.m || 'x' || p.n || 'x' || p.k
          || CASE WHEN p.type_a <> 0 THEN ' dtype=' || a.name ELSE '' END
+         || CASE WHEN p.type_b <> p.type_a THEN ' btype=' || b.name ELSE '' END
          || CASE WHEN p.type_c <> p.type_a THEN ' ctype=' || c.name ELSE '' END AS head,
        CASE WHEN p.op_a <> 0 OR p.op_b <> 0 THEN ' ops=' || substr('nt', 1 + p.op_a, 1) || substr('nt', 1 + p.op_b, 1) ELSE '' END
          || CASE WHEN p.batch <> 1 THEN ' batch=' || p.batch ELSE '' END
-         || CASE WHEN p.lda <> max(1, iif(p.op_a, p.m, p.k)) THEN ' lda=' || p.lda ELSE '' END
-         || CASE WHEN p.ldb <> max(1, iif(p.op_b, p.k, p.n)) THEN ' ldb=' || p.ldb ELSE '' END
-         || CASE WHEN p.ldc <> max(1, p.n) THEN ' ldc=' || p.ldc ELSE '' END
+         || CASE WHEN p.lda <> iif(p.op_a, p.m, p.k) THEN ' lda=' || p.lda ELSE '' END
+         || CASE WHEN p.ldb <> iif(p.op_b, p.k, p.n) THEN ' ldb=' || p.ldb ELSE '' END
+         || CASE WHEN p.ldc <> p.n THEN ' ldc=' || p.ldc ELSE '' END
+         || CASE WHEN p.batch <> 1 AND p.stride_a <> iif(p.op_a, p.k, p.m) * p.lda THEN ' stride_a=' || p.stride_a ELSE '' END
+         || CASE WHEN p.batch <> 1 AND p.stride_b <> iif(p.op_b, p.n, p.k) * p.ldb THEN ' stride_b=' || p.stride_b ELSE '' END
+         || CASE WHEN p.batch <> 1 AND p.stride_c <> p.m * p.ldc THEN ' stride_c=' || p.stride_c ELSE '' END
          || CASE WHEN p.alignment <> 16 THEN ' align=' || p.alignment ELSE '' END
-         || CASE WHEN p.reads_c THEN ' beta=1' ELSE '' END AS tail,
+         || CASE WHEN p.reads_c THEN ' beta=1' ELSE '' END
+         || CASE WHEN p.epilogue <> 0 THEN ' epilogue=' || e.name ELSE '' END AS tail,
        substr('nt', 1 + p.op_a, 1) || substr('nt', 1 + p.op_b, 1) AS ops,
        a.name AS type_a, b.name AS type_b, c.name AS type_c, e.name AS epilogue,
        iif(p.type_a = 3, 3, 0) AS default_compute,
@@ -71,13 +76,14 @@ JOIN config_text AS g ON g.config_id = x.config_id
 JOIN policy AS l ON l.id = x.policy_id
 JOIN outcome AS o ON o.value = x.outcome;
 
--- The decision that counts: one row a problem (with its compute mode), device and policy.
+-- The decision that counts: one row a problem (with its compute mode), device and policy. The newest is the one written last: clocks
+-- go back.
 CREATE VIEW current_selection AS
 SELECT id, environment_id, device_id, problem_id, compute, policy_id, config_id, median_us, candidates, reason, search_hash, origin, decided_at,
        default_us, runner_up_config_id, runner_up_us, predicted
 FROM (SELECT s.*, e.device_id,
              row_number() OVER (PARTITION BY e.device_id, s.problem_id, s.compute, s.policy_id
-                                ORDER BY s.predicted, s.origin = 'user' DESC, s.decided_at DESC, s.id DESC) AS place
+                                ORDER BY s.predicted, s.origin = 'user' DESC, s.id DESC) AS place
       FROM selection AS s JOIN environment AS e ON e.id = s.environment_id)
 WHERE place = 1;
 
@@ -88,9 +94,10 @@ SELECT p.head || iif(s.compute <> p.default_compute, ' compute=' || c.name, '') 
        s.default_us, round(s.default_us / s.median_us, 6) AS vs_default, r.config AS runner_up, s.runner_up_us,
        (SELECT x.error_ratio FROM measurement AS x JOIN environment AS ex ON ex.id = x.environment_id
         WHERE x.problem_id = s.problem_id AND x.policy_id = s.policy_id AND x.config_id = s.config_id AND ex.device_id = s.device_id
-        ORDER BY x.measured_at DESC, x.id DESC LIMIT 1) AS error_ratio,
+        ORDER BY x.id DESC LIMIT 1) AS error_ratio,
        s.reason, s.origin, s.candidates, datetime(s.decided_at, 'unixepoch') AS decided_at,
-       q.m, q.n, q.k, q.batch, p.ops, p.type_a, p.type_b, p.type_c, c.name AS compute, q.lda, q.ldb, q.ldc, q.alignment, q.reads_c,
+       q.m, q.n, q.k, q.batch, p.ops, p.type_a, p.type_b, p.type_c, c.name AS compute, q.lda, q.ldb, q.ldc, q.stride_a, q.stride_b, q.stride_c,
+       q.alignment, q.reads_c,
        p.epilogue, d.compute_capability, d.sm_count,
        f.name AS family, h.block_m, h.block_n, h.block_k, h.thread_m, h.thread_n, h.stages, h.async_copy, h.vector_width,
        b.name AS boundary, h.split_k, h.raster, h.min_blocks, h.swap_ab, h.pack_ab, h.cluster, h.along_k, h.trim,

@@ -343,7 +343,7 @@ TEST_CASE("what was only predicted takes no measured winner's place, whoever mea
     CHECK(shipped_winners_among({guess}).empty());
 }
 
-TEST_CASE("shipped winners are the newest decisions of an export, with the error that was measured") {
+TEST_CASE("shipped winners are the last decisions of an export, with the error that was measured") {
     TuningRecord measurement{.environment = environment_of("NVIDIA H200"),
                              .problem = problem_of("64 64 64"),
                              .config = tiled_config(32),
@@ -360,7 +360,7 @@ TEST_CASE("shipped winners are the newest decisions of an export, with the error
     warm.policy.cold_l2 = false;
     warm.time = 30;
     elsewhere.environment = environment_of("NVIDIA L4", 89, 58);
-    const auto winners = shipped_winners_among({measurement, current, old, warm, elsewhere});
+    const auto winners = shipped_winners_among({measurement, old, current, warm, elsewhere});
     REQUIRE(winners.size() == 2);
     CHECK(winners[0].config == tiled_config(32));
     CHECK(winners[0].error_ratio == 0.125);

@@ -176,7 +176,7 @@ TEST_CASE("a killed writer's journal is rolled back by the next one") {
     if (child == 0) {
         SQLite::Database raw(file, SQLite::OPEN_READWRITE);
         // A cache of one page makes it write before it commits.
-        raw.exec("PRAGMA cache_size = 1; BEGIN IMMEDIATE; UPDATE measurement SET median_us = 1; DELETE FROM selection;");
+        raw.exec("PRAGMA cache_size = 1; BEGIN IMMEDIATE; UPDATE measurement SET samples = 1; DELETE FROM selection;");
         for (int i = 0; i < 200; ++i) raw.exec("INSERT INTO policy (cold_l2, graph, data) VALUES (1, 1, hex(randomblob(45)))");
         kill(getpid(), SIGKILL);
     }

@@ -1,0 +1,23 @@
+// The order of a table's rows once two databases are merged. The newest row is the one written last, so the order says which decision
+// counts; it must be the same whichever database takes in the other.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tmm {
+
+struct OrderedRow {
+    // All that the row says, which is its identity.
+    std::string content;
+    // Seconds since 1970 by the clock of the machine that wrote it.
+    std::int64_t time = 0;
+};
+
+// Both lists in the order their rows were written; of equal rows the last place counts. Each row stands once in the result. A database that
+// has a row of the other behind one of its own knows that it came later, whatever the clocks said; where neither knows, the time decides,
+// then the content. merged_order(x, y) = merged_order(y, x), and what is in one already changes nothing.
+std::vector<OrderedRow> merged_order(const std::vector<OrderedRow>& here, const std::vector<OrderedRow>& there);
+
+}  // namespace tmm

@@ -1,0 +1,80 @@
+// Records of other databases and of exports: what is new takes its place among the rows that are there.
+#include <SQLiteCpp/Transaction.h>
+#include <fmt/core.h>
+
+#include <unordered_map>
+
+#include "db/merge_order.h"
+#include "db/tuning_database_impl.h"
+#include "generator/error.h"
+
+namespace tmm {
+namespace {
+
+OrderedRow ordered(const TuningRecord& record) {
+    return {.content = content_of(record), .time = record.time};
+}
+
+}  // namespace
+
+int TuningDatabase::Impl::merge_in(TuningRecord::Kind kind, const std::vector<StoredRecord>& stored,
+                                   const std::vector<TuningRecord>& records) {
+    std::vector<OrderedRow> here, there;
+    std::unordered_map<std::string, std::int64_t> id_of;
+    std::unordered_map<std::string, const TuningRecord*> record_of;
+    for (const auto& [id, record] : stored) {
+        if (record.kind != kind) continue;
+        here.push_back(ordered(record));
+        id_of[here.back().content] = id;
+    }
+    for (const auto& record : records) {
+        if (record.kind != kind) continue;
+        there.push_back(ordered(record));
+        record_of[there.back().content] = &record;
+    }
+    SQLite::Statement move(database, fmt::format("UPDATE {0} SET id = (SELECT max(id) + 1 FROM {0}) WHERE id = ?", table_of(kind)));
+    int inserted = 0;
+    // The rows before the first one that is out of place stay; from there on all are written behind them.
+    bool in_place = true;
+    std::int64_t last = 0;
+    for (const OrderedRow& row : merged_order(here, there)) {
+        const auto known = id_of.find(row.content);
+        in_place = in_place && known != id_of.end() && known->second > last;
+        if (in_place) {
+            last = known->second;
+        } else if (known != id_of.end()) {
+            move.bind(1, known->second);
+            move.exec();
+            move.reset();
+        } else {
+            store(*record_of.at(row.content));
+            ++inserted;
+        }
+    }
+    return inserted;
+}
+
+TuningDatabase::Inserted TuningDatabase::insert(const std::vector<TuningRecord>& records) {
+    return guarded(impl_->file, [&] {
+        SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
+        const auto stored = impl_->load({}, nullptr);
+        const Inserted inserted{.measurements = impl_->merge_in(TuningRecord::Kind::measurement, stored, records),
+                                .selections = impl_->merge_in(TuningRecord::Kind::selection, stored, records)};
+        transaction.commit();
+        return inserted;
+    });
+}
+
+TuningDatabase::Inserted TuningDatabase::merge(const std::filesystem::path& other) {
+    const auto load = [&](Mode mode) { return TuningDatabase(other, mode).records(); };
+    std::vector<TuningRecord> records;
+    try {
+        records = load(Mode::read_only);
+    } catch (const Error&) {
+        // A killed writer's journal and an older version need a connection that may write.
+        records = load(Mode::read_write);
+    }
+    return insert(records);
+}
+
+}  // namespace tmm

@@ -1,0 +1,41 @@
+// A database file's schema against the one that tmm makes. A file may come from anybody, and a schema can hold code: triggers, views,
+// generated columns, indices over expressions. None of it is ever run.
+#pragma once
+
+#include <SQLiteCpp/Database.h>
+
+#include <string>
+#include <vector>
+
+#include "db/migrations.h"
+
+namespace tmm {
+
+// Turns triggers and the file's views off for the connection, and makes those views that tmm itself queries in the connection's own
+// schema `temp`.
+void forbid_code_in_schema(SQLite::Database& database);
+
+// Why tmm does not work with the file's tables, one of which computes something when it is read or written; empty where none does.
+std::string why_tables_compute(SQLite::Database& database);
+// The same of tables that are missing or were changed, in a file of today's version.
+std::string why_tables_differ(SQLite::Database& database);
+
+// What a schema of today's version has that tmm's has not, lacks, or has otherwise: one line each.
+std::vector<std::string> schema_differences(SQLite::Database& database);
+
+// A table, index, view or trigger of a schema.
+struct SchemaObject {
+    // "table", "index", "view" or "trigger".
+    std::string type;
+    std::string name;
+    std::string table;
+    // Without comments and with single blanks, so that only what SQLite makes of it counts.
+    std::string sql;
+};
+std::vector<SchemaObject> schema_objects(SQLite::Database& database);
+// Those of the schema's tables and views.
+std::vector<SchemaObject> schema_objects(const SchemaDefinition& schema);
+// Those of today's.
+const std::vector<SchemaObject>& todays_objects();
+
+}  // namespace tmm

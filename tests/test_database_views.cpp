@@ -1,0 +1,137 @@
+// The views for the sqlite3 shell say all that tells two problems apart, in the words of the shapes file.
+#include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Statement.h>
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "database_fixture.h"
+#include "db/fields.h"
+#include "db/records.h"
+#include "generator/text.h"
+
+using namespace tmm;
+using namespace tmm::testing;
+using Mode = TuningDatabase::Mode;
+
+namespace {
+
+class RandomProblems {
+public:
+    // Small numbers, so that problems often differ in one field alone.
+    GemmProblem next() {
+        while (true) {
+            GemmProblem p{.m = below(3), .n = below(3), .k = below(3), .batch = below(4)};
+            for (ElementType* type : {&p.type_a, &p.type_b, &p.type_c}) *type = static_cast<ElementType>(below(4));
+            p.compute = static_cast<ComputeMode>(below(4));
+            p.op_a = static_cast<Operation>(below(2));
+            p.op_b = static_cast<Operation>(below(2));
+            p.lda = stored_columns_a(p) + below(2);
+            p.ldb = stored_columns_b(p) + below(2);
+            p.ldc = p.n + below(8);
+            if (p.batch > 1) {
+                p.stride_a = maybe(stored_rows_a(p) * p.lda);
+                p.stride_b = maybe(stored_rows_b(p) * p.ldb);
+                p.stride_c = maybe(p.m * p.ldc);
+            }
+            p.alignment = 1 << below(6);
+            p.reads_c = below(2) == 1;
+            p.epilogue = static_cast<Epilogue>(below(4));
+            if (why_inconsistent(p).empty()) return p;
+        }
+    }
+
+private:
+    i64 below(int limit) { return static_cast<i64>(random_() % static_cast<unsigned>(limit)); }
+    i64 maybe(i64 usual) { return below(2) == 0 ? usual : below(9); }
+
+    std::mt19937 random_{11};
+};
+
+std::multiset<std::string> column(SQLite::Database& database, const std::string& sql) {
+    std::multiset<std::string> values;
+    SQLite::Statement rows(database, sql);
+    while (rows.executeStep()) values.insert(rows.getColumn(0).getString());
+    return values;
+}
+
+std::string shape_of(SQLite::Database& database, const char* view) {
+    const auto shapes = column(database, std::string("SELECT shape FROM ") + view);
+    return shapes.size() == 1 ? *shapes.begin() : "";
+}
+
+}  // namespace
+
+TEST_CASE("views spell every problem as the program does, in every field") {
+    const TemporaryDirectory directory;
+    TuningDatabase database(directory / "tmm.db", Mode::read_write_create);
+    database.set_environment(environment_of("host", 80, 1));
+    RandomProblems random;
+    std::vector<TuningRecord> records;
+    std::multiset<std::string> winners, candidates;
+    std::vector<GemmProblem> seen;
+    while (seen.size() < 1500) {
+        const GemmProblem problem = random.next();
+        if (std::find(seen.begin(), seen.end(), problem) != seen.end()) continue;
+        seen.push_back(problem);
+        winners.insert(to_text(problem));
+        GemmProblem measured_problem = problem;
+        measured_problem.compute = default_compute(problem.type_a);
+        candidates.insert(to_text(measured_problem));
+        TuningRecord record{
+            .environment = environment_of("host", 80, 1), .problem = problem, .config = tiled_config(16), .measurement = measured(1)};
+        record.time = static_cast<std::int64_t>(seen.size());
+        records.push_back(record);
+        record.kind = TuningRecord::Kind::selection;
+        records.push_back(record);
+    }
+    database.insert(records);
+    SQLite::Database raw(directory / "tmm.db");
+    CHECK(column(raw, "SELECT shape FROM winner") == winners);
+    CHECK(column(raw, "SELECT shape FROM candidate") == candidates);
+    // No two problems have one text.
+    CHECK(std::set<std::string>(winners.begin(), winners.end()).size() == seen.size());
+    CHECK(database.verify().empty());
+}
+
+TEST_CASE("a change of any one field of a problem changes its text in the views") {
+    GemmProblem base = problem_of("6 6 6 batch=2 lda=8 ldb=8 ldc=8");
+    base.stride_a = base.stride_b = base.stride_c = 64;
+    for (const auto& field : problem_fields()) {
+        CAPTURE(std::string(field.name));
+        const TemporaryDirectory directory;
+        GemmProblem changed = base;
+        const std::int64_t value = field.get(base);
+        field.set(changed, field.value_names.empty() && field.highest > 1
+                               ? std::string_view(field.name) == "alignment" ? value / 2 : value + 1
+                               : 1 - value);
+        REQUIRE(why_inconsistent(changed) == "");
+        std::set<std::string> winners, candidates;
+        for (const auto& problem : {base, changed}) {
+            const auto file = directory / (problem == base ? "base.db" : "changed.db");
+            TuningDatabase database(file, Mode::read_write_create);
+            database.set_environment(environment_of("host", 80, 1));
+            database.record(problem, tiled_config(16), {}, measured(1));
+            database.decide(problem, {}, {.config = tiled_config(16), .median_us = 1});
+            SQLite::Database raw(file);
+            winners.insert(shape_of(raw, "winner"));
+            candidates.insert(shape_of(raw, "candidate"));
+            CHECK(shape_of(raw, "winner") == to_text(problem));
+        }
+        CHECK(winners.size() == 2);
+        CHECK(candidates.size() == 2);
+    }
+}
+
+TEST_CASE("the view of winners has every field of the problem in a column") {
+    const TemporaryDirectory directory;
+    TuningDatabase(directory / "tmm.db", Mode::read_write_create);
+    SQLite::Database raw(directory / "tmm.db");
+    const auto columns = column(raw, "SELECT name FROM pragma_table_info('winner')");
+    for (const auto& field : problem_fields()) {
+        const std::string name = field.name;
+        CHECK(columns.count(name == "op_a" || name == "op_b" ? "ops" : name) == 1);
+    }
+}

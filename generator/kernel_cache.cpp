@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <mutex>
@@ -177,8 +178,10 @@ std::vector<StoredFile> scan(int directory) {
             fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
             continue;
         if (name.ends_with(kSuffix)) {
-            files.push_back({std::string(name), status.st_size, status.st_mtim});
-        } else if (status.st_mtim.tv_sec + kStaleSeconds < now) {
+            // A use in the future was noted by a clock that was ahead. It says nothing, and must not keep the file for years.
+            const bool is_known = status.st_mtim.tv_sec <= now + kStaleSeconds;
+            files.push_back({std::string(name), status.st_size, is_known ? status.st_mtim : timespec{}});
+        } else if (std::abs(status.st_mtim.tv_sec - now) > kStaleSeconds) {
             unlinkat(directory, entry->d_name, 0);
         }
     }

@@ -263,6 +263,21 @@ TEST_CASE("the least recently used kernels go when the limit is reached") {
     CHECK(small.find(source(99), compiler));
 }
 
+TEST_CASE("kernels that were used while the clock was ahead go before those used since") {
+    const Scratch scratch;
+    constexpr std::int64_t kLimit = 50'000;
+    const TextCompiler compiler("text 1", 4000);
+    const KernelCache cache(scratch / "cache", kLimit);
+    for (int i = 0; i < 10; ++i) cache.store(source(i), compiler, compiler.image_of(source(i)));
+    write(scratch / "cache/0123.kernel.1.2.3.new", "half");
+    for (const fs::path& file : files_in(scratch / "cache"))
+        fs::last_write_time(file, fs::file_time_type::clock::now() + std::chrono::hours(24 * 365 * 30));
+    for (int i = 10; i < 15; ++i) cache.store(source(i), compiler, compiler.image_of(source(i)));
+    for (int i = 10; i < 15; ++i) CHECK(cache.find(source(i), compiler));
+    CHECK(bytes_in(scratch / "cache") <= kLimit);
+    CHECK_FALSE(fs::exists(scratch / "cache/0123.kernel.1.2.3.new"));
+}
+
 TEST_CASE("half-written files of dead processes are cleared away, those of living ones and foreign files are not") {
     const Scratch scratch;
     const KernelCache cache(scratch / "cache");

@@ -150,6 +150,13 @@ TEST_CASE("right kernels pass, whatever the problem") {
              "20 20 20 beta=1 align=4",
              "20 20 20 layout=col beta=0.5 alpha=-1.5",
              "5 6 7 batch=3",
+             // Results side by side in common rows, with space between them and behind them, and otherwise within each other.
+             "5 6 7 batch=3 ldc=18 stride_c=6",
+             "5 6 7 batch=3 ldc=29 stride_c=8 beta=1",
+             "5 6 7 batch=3 ldc=29 stride_c=8 layout=col dtype=bf16 align=2",
+             "3 2 9 batch=2 ldc=5 stride_c=7",
+             "40 1 9 batch=3 ldc=4 stride_c=3",
+             "5 6 7 batch=4 lda=28 stride_a=7 ldb=6 stride_b=1 ldc=24 stride_c=6 ops=nn",
              "1x1x1",
              "1x300x40",
              // Odd numbers of 2-byte elements, at odd multiples of 2 bytes.
@@ -381,6 +388,49 @@ TEST_CASE("a write outside of C is seen: before, behind, between rows and betwee
     const Verdict verdict = bench().verdict(apart, [](const GemmArgs& args) { element(args, 0, 0)[40 + 33] = 0; });
     CHECK(verdict.outcome == Outcome::wrong_result);
     CHECK_MESSAGE(contains(verdict.detail, "space behind C[batch 1]"), verdict.detail);
+}
+
+TEST_CASE("a write between results that lie within each other is seen, and one into another member's result is named") {
+    struct Place {
+        const char* problem;
+        i64 offset;
+        const char* named;
+    };
+    for (const auto& [problem, offset, named] :
+         {Place{"5 6 7 batch=3 ldc=29 stride_c=8", 6, "space between the rows of C (6 elements"},
+          Place{"5 6 7 batch=3 ldc=29 stride_c=8", 29 + 15, "space between the rows of C (44 elements"},
+          Place{"5 6 7 batch=3 ldc=29 stride_c=8", 22, "space between the rows of C (22 elements"},
+          Place{"5 6 7 batch=3 ldc=29 stride_c=8", 4 * 29 + 16 + 6, "guard zone behind C (1 elements"},
+          Place{"3 2 9 batch=2 ldc=5 stride_c=7", 9, "space between the rows of C (9 elements"},
+          Place{"5 6 7 batch=3 ldc=29 stride_c=8", 2 * 29 + 8 + 1, "C[batch 1][2][1]"}}) {
+        CAPTURE(std::string(problem));
+        const Verdict verdict =
+            bench().verdict(problem_of(problem), [at = offset](const GemmArgs& args) { static_cast<float*>(args.c)[at] = 1e6f; });
+        CHECK(verdict.outcome == Outcome::wrong_result);
+        CHECK_MESSAGE(contains(verdict.detail, named), verdict.detail);
+    }
+}
+
+TEST_CASE("which words hold elements, against trying every element") {
+    for (i64 rows = 1; rows <= 4; ++rows)
+        for (i64 columns = 1; columns <= 3; ++columns)
+            for (i64 ld = columns; ld <= columns + 7; ++ld)
+                for (i64 batch = 1; batch <= 5; ++batch)
+                    for (i64 stride = 0; stride <= rows * ld + 1; ++stride) {
+                        MatrixRegion region{.rows = rows, .columns = columns, .ld = ld, .stride = batch > 1 ? stride : 0, .batch = batch};
+                        region.span = (batch - 1) * region.stride + (rows - 1) * ld + columns;
+                        std::vector<bool> expected(static_cast<std::size_t>(region.span));
+                        for (i64 member = 0; member < batch; ++member)
+                            for (i64 row = 0; row < rows; ++row)
+                                for (i64 column = 0; column < columns; ++column)
+                                    expected[static_cast<std::size_t>(member * region.stride + row * ld + column)] = true;
+                        for (i64 offset = -2; offset < region.span + 2; ++offset) {
+                            const bool inside = offset >= 0 && offset < region.span;
+                            if (holds_element(region, offset) != (inside && expected[static_cast<std::size_t>(offset)]))
+                                FAIL_CHECK(
+                                    fmt::format("{}x{} ld={} batch={} stride={} offset={}", rows, columns, ld, batch, stride, offset));
+                        }
+                    }
 }
 
 TEST_CASE("a write into an operand or about it is seen") {

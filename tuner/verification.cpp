@@ -88,7 +88,7 @@ Matrix make_matrix(const std::shared_ptr<Device>& device, ElementType type, i64 
                      .columns = columns,
                      .ld = std::max<i64>(ld, 1),
                      .stride = batch > 1 ? stride : 0,
-                     .interleaved = batch > 1 && stride > 0 && stride < matrix_span};
+                     .batch = batch};
     return matrix;
 }
 
@@ -500,15 +500,22 @@ std::string Verifier::State::word_name(const char* name, const Matrix& matrix, i
     const i64 offset = word - region.first;
     if (offset < 0) return fmt::format("guard zone before {} ({} elements before its first)", name, -offset);
     if (offset >= region.span) return fmt::format("guard zone behind {} ({} elements behind its last)", name, offset - region.span + 1);
-    if (region.interleaved) return fmt::format("element {} of {}", offset, name);
-    const i64 batch = region.stride > 0 ? offset / region.stride : 0;
-    const i64 within = region.stride > 0 ? offset % region.stride : offset;
-    const i64 row = within / region.ld;
-    const i64 column = within % region.ld;
-    const std::string where = region.stride > 0 ? fmt::format("{}[batch {}]", name, batch) : name;
-    if (row >= region.rows) return fmt::format("space behind {}", where);
-    if (column >= region.columns) return fmt::format("padding of {} behind row {} (column {} of {})", where, row, column, region.columns);
-    return fmt::format("{}[{}][{}]", where, row, column);
+    const bool batched = region.stride > 0 && region.batch > 1;
+    const auto matrix_name = [&](i64 member) { return batched ? fmt::format("{}[batch {}]", name, member) : std::string(name); };
+    if (holds_element(region, offset)) {
+        for (i64 member = 0; member < region.batch; ++member) {
+            const i64 within = offset - member * region.stride;
+            if (within < 0 || within / region.ld >= region.rows || within % region.ld >= region.columns) continue;
+            return fmt::format("{}[{}][{}]", matrix_name(member), within / region.ld, within % region.ld);
+        }
+    }
+    if (batched && region.stride < (region.rows - 1) * region.ld + region.columns)
+        return fmt::format("space between the rows of {} ({} elements behind its first)", name, offset);
+    const i64 member = batched ? offset / region.stride : 0;
+    const i64 within = batched ? offset % region.stride : offset;
+    if (within / region.ld >= region.rows) return fmt::format("space behind {}", matrix_name(member));
+    return fmt::format("padding of {} behind row {} (column {} of {})", matrix_name(member), within / region.ld, within % region.ld,
+                       region.columns);
 }
 
 Verifier::Verifier(KernelLoader& loader, const GemmProblem& problem, const VerificationOptions& options)

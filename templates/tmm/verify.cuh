@@ -76,10 +76,7 @@ __device__ inline unsigned content_bits(ElementType type, int content, u64 seed,
 // How many elements behind the first a word stands; -1 in a guard zone or between rows or matrices.
 __device__ inline i64 element_offset(const MatrixRegion& region, i64 word) {
     const i64 offset = word - region.first;
-    if (offset < 0 || offset >= region.span) return -1;
-    if (region.interleaved) return offset;
-    const i64 within = region.stride > 0 ? offset % region.stride : offset;
-    return within / region.ld < region.rows && within % region.ld < region.columns ? offset : -1;
+    return holds_element(region, offset) ? offset : -1;
 }
 
 __device__ inline void report(Finding* finding, u64 count, u64 first) {

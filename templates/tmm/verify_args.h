@@ -87,9 +87,39 @@ struct MatrixRegion {
     i64 ld = 1;
     // 0: one matrix.
     i64 stride = 0;
-    // 1: matrices of the batch lie within each other, so every word of the span counts as an element.
-    int interleaved = 0;
+    // Members of the batch, stride apart.
+    i64 batch = 1;
 };
+
+// Of `count` places that are `step` apart, from 0 on, the last one that is not behind the given place.
+constexpr i64 last_start(i64 count, i64 step, i64 place) {
+    return (place / step < count ? place / step : count - 1) * step;
+}
+
+// Does the word that stands so many words behind the first element hold an element, too? Rows and members of the batch may lie one behind
+// the other, side by side, or otherwise within each other.
+constexpr bool holds_element(const MatrixRegion& r, i64 offset) {
+    if (offset < 0 || offset >= r.span) return false;
+    if (r.stride == 0 || r.batch == 1) return offset % r.ld < r.columns;
+    if (r.stride >= (r.rows - 1) * r.ld + r.columns) {
+        const i64 within = offset % r.stride;
+        return within / r.ld < r.rows && within % r.ld < r.columns;
+    }
+    // Members side by side in common rows.
+    if (r.ld >= (r.batch - 1) * r.stride + r.columns) {
+        const i64 within = offset % r.ld;
+        return within - last_start(r.batch, r.stride, within) < r.columns;
+    }
+    // Whichever there are fewer of are tried one by one.
+    const bool by_row = r.rows <= r.batch;
+    const i64 step = by_row ? r.ld : r.stride;
+    for (i64 i = 0; i < (by_row ? r.rows : r.batch) && i * step <= offset; ++i) {
+        const i64 within = offset - i * step;
+        const i64 start = by_row ? last_start(r.batch, r.stride, within) : last_start(r.rows, r.ld, within);
+        if (within - start < r.columns) return true;
+    }
+    return false;
+}
 
 // What was found, summed up by atomic operations. A ratio's bits order like the ratio.
 struct Finding {

@@ -1,5 +1,4 @@
-// What a device was measured to do at most: the roofs of the report's
-// rooflines.
+// What a device was measured to do at most: the roofs of the report's rooflines.
 #pragma once
 
 #include <filesystem>
@@ -22,8 +21,7 @@ struct Ceilings {
 // Of the devices of ceilings.json; nothing for others.
 std::optional<Ceilings> known_ceilings(const std::string& device);
 
-// From what `tmm-bench --json` wrote. Throws Error (bad_input) where the file
-// holds no ceilings.
+// From what `tmm-bench --json` wrote. Throws Error (bad_input) where the file holds no ceilings.
 Ceilings read_ceilings(const std::filesystem::path& file);
 
 // The highest of both: each is what was seen, and the device can do no less.

@@ -1,5 +1,4 @@
-// Puts the report's one file together: template, styles, scripts, chart library
-// and data.
+// Puts the report's one file together: template, styles, scripts, chart library and data.
 #include "db/html_report/html_report.h"
 
 #include <fmt/core.h>
@@ -25,8 +24,7 @@ namespace {
 // In this order: each uses what stands before it.
 constexpr const char* kScripts[] = {"theme.js", "data.js", "table.js", "roofline.js", "heat_map.js", "candidates.js", "page.js"};
 
-// The policy in page.html runs no script without it, and what a database holds
-// can't know it.
+// The policy in page.html runs no script without it, and what a database holds can't know it.
 std::string make_nonce() {
     std::random_device random;
     return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
@@ -44,8 +42,7 @@ std::string script_text(const nlohmann::json& data) {
     return text;
 }
 
-// Replaces each {{name}} of the template, once: what is put in is not looked at
-// again.
+// Replaces each {{name}} of the template, once: what is put in is not looked at again.
 std::string filled(std::string_view page, const std::map<std::string, std::string, std::less<>>& parts) {
     std::string text;
     while (true) {

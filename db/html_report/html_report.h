@@ -1,5 +1,4 @@
-// A tuning database as one HTML file: rooflines, heat maps, what was tried,
-// winners and failures. It opens without a network.
+// A tuning database as one HTML file: rooflines, heat maps, what was tried, winners and failures. It opens without a network.
 #pragma once
 
 #include <filesystem>

@@ -20,8 +20,7 @@ using nlohmann::json;
 
 constexpr std::size_t kMostFailures = 1'000;
 
-// To that many digits; what is not known is 0. A whole number is written
-// without a point.
+// To that many digits; what is not known is 0. A whole number is written without a point.
 json rounded(double value, int digits) {
     if (!(value > 0) || !std::isfinite(value)) return 0;
     const double scale = std::pow(10.0, digits - 1 - std::floor(std::log10(value)));
@@ -116,7 +115,7 @@ private:
         winners["config"].push_back(place_of(row.config));
         winners["us"].push_back(rounded(row.median_us, 4));
         winners["default_us"].push_back(rounded(row.default_us, 4));
-        winners["error"].push_back(row.error_ratio < 0 ? json(-1) : rounded(row.error_ratio, 3));
+        winners["error"].push_back(row.error_ratio < 0 ? json(-1) : rounded(row.error_ratio, 4));
         winners["origin"].push_back(row.predicted ? "predicted" : row.origin);
         winners["candidates"].push_back(winner.candidates);
         winners["reason"].push_back(reasons_.place(row.reason));
@@ -182,8 +181,7 @@ private:
         return found->second;
     }
 
-    // A config is the places of its words, each in as many digits to the base 36;
-    // a space stands between configs.
+    // A config is the places of its words, each in as many digits to the base 36; a space stands between configs.
     json spelled_configs() const {
         int digits = 1;
         for (std::size_t most = 36; most < words_.strings().size(); most *= 36) ++digits;

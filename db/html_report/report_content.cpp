@@ -79,8 +79,7 @@ std::size_t largest_group(const std::vector<Group>& groups, std::size_t most) {
     return sizes.empty() ? 0 : sizes.back();
 }
 
-// Half of what stays are the foremost, the rest is drawn evenly from the
-// others.
+// Half of what stays are the foremost, the rest is drawn evenly from the others.
 void thin_out(std::vector<Candidate>& candidates, std::size_t most) {
     if (candidates.size() <= most) return;
     const std::size_t whole = (most + 1) / 2, drawn = most - whole, others = candidates.size() - whole;

@@ -1,5 +1,4 @@
-// What the HTML report tells of a database: its devices, and for each the
-// winners, what was tried, and what failed.
+// What the HTML report tells of a database: its devices, and for each the winners, what was tried, and what failed.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +18,8 @@ struct ReportContent {
 
     struct Device {
         DeviceInfo info = {};
-        // With the limits that the cost models need, which the database does not
-        // hold. Nothing where the device's kind is not known, and for the emulated
+        // With the limits that the cost models need, which the database does not hold. Nothing where the device's kind is not known, and
+        // for the emulated
         // device, of which nothing is predicted.
         std::optional<DeviceInfo> modelled = {};
         // Of a GPU, where they were measured.
@@ -34,8 +33,7 @@ struct ReportContent {
         double predicted_us = 0;
     };
 
-    // What was tried for one problem on one device: the newest measurement of
-    // each config, the fastest first, failures last.
+    // What was tried for one problem on one device: the newest measurement of each config, the fastest first, failures last.
     struct Group {
         std::size_t device = 0;
         // In its default compute mode: measurements serve every mode.
@@ -54,8 +52,7 @@ struct ReportContent {
         std::optional<std::size_t> group = {};
     };
 
-    // Failures of one device, outcome and family whose reasons differ in numbers
-    // only, with one of them.
+    // Failures of one device, outcome and family whose reasons differ in numbers only, with one of them.
     struct Failure {
         std::size_t device = 0;
         std::string outcome = {};
@@ -75,8 +72,7 @@ struct ReportContent {
 struct HtmlReportOptions {
     // Only devices whose name holds this; empty: all.
     std::string device = {};
-    // More are thinned out: each problem keeps its fastest and a sample of the
-    // others. So many keep the page below 2 MB.
+    // More are thinned out: each problem keeps its fastest and a sample of the others. So many keep the page below 2 MB.
     std::size_t most_candidates = 40'000;
     // Beside those that are known.
     std::optional<Ceilings> ceilings = {};

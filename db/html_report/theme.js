@@ -21,24 +21,35 @@ function roundNumber(value) {
   return String(Number(value.toPrecision(3)));
 }
 
-// Ticks at 1, 2 and 5 of each decade; where an axis spans many, at 1 only, and where it spans little, at every digit.
+// Round numbers at equal distances, about five, of a range that spans little.
+function evenTicks({ min, max }) {
+  const rough = (max - min) / 5;
+  const decade = 10 ** Math.floor(Math.log10(rough));
+  const step = decade * [1, 2, 5, 10].find((digit) => digit * decade >= rough);
+  const ticks = [];
+  for (let place = Math.ceil(min / step); place * step <= max; place += 1) ticks.push({ value: Number((place * step).toPrecision(12)) });
+  return ticks;
+}
+
+// Ticks at 1, 2 and 5 of each decade; where an axis spans many, at 1 only.
 function logAxis(title, range) {
   const span = range.max / range.min;
-  const digits = span > 1000 ? [1] : span > 6 ? [1, 2, 5] : [1, 2, 3, 4, 5, 6, 7, 8, 9];
+  const digits = span > 1000 ? [1] : [1, 2, 5];
+  const isRound = (value) => digits.includes(Number((value / 10 ** Math.floor(Math.log10(value) + 1e-9)).toPrecision(6)));
   return {
     type: "logarithmic",
     min: range.min,
     max: range.max,
     title: { display: true, text: title, color: themeColor("muted") },
     grid: { color: themeColor("line") },
+    afterBuildTicks(axis) {
+      if (span < 6) axis.ticks = evenTicks(range);
+    },
     ticks: {
       color: themeColor("muted"),
       maxRotation: 0,
       autoSkip: false,
-      callback(value) {
-        const digit = Number((value / 10 ** Math.floor(Math.log10(value) + 1e-9)).toPrecision(6));
-        return digits.includes(digit) ? roundNumber(value) : "";
-      },
+      callback: (value) => (span < 6 || isRound(value) ? roundNumber(value) : ""),
     },
   };
 }

@@ -88,7 +88,7 @@ ToolDescription description() {
                           {ExitStatus::no_winner, "a shape failed, results differ or are less accurate than promised"},
                           {ExitStatus::interrupted, "interrupted"}},
         .environment = {"TMM_DB", "TMM_CACHE_DIR", "TMM_NVRTC", "TMM_CXX", "TMM_TEMPLATES", "TMM_HOST_ORDER", "CUDA_HOME", "CUDA_PATH",
-                        "XDG_DATA_HOME", "XDG_CACHE_HOME", "HOME", "TMPDIR"},
+                        "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONUSERBASE", "PATH", "XDG_DATA_HOME", "XDG_CACHE_HOME", "HOME", "TMPDIR"},
         .examples = {{"tmm-bench --shapes shapes.txt", "Compares with the device's usual peers."},
                      {"tmm-bench --shapes shapes.txt --gpu 0 --vs cublas --json run.json", "Keeps every sample, too."},
                      {"tmm-bench --shapes shapes.txt --accuracy", "Measures errors instead of times."}},

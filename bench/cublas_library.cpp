@@ -5,46 +5,24 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
 #include "generator/environment.h"
 #include "generator/error.h"
+#include "generator/python_sites.h"
 
 namespace tmm::bench {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> subdirectories(const fs::path& directory) {
-    std::error_code ignored;
-    std::vector<fs::path> found;
-    for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored))
-        if (entry.is_directory(ignored)) found.push_back(entry.path());
-    std::sort(found.begin(), found.end());
-    return found;
-}
-
-// NVIDIA's Python wheels keep their libraries in <site>/nvidia/<package>/lib.
-std::vector<fs::path> wheel_directories() {
-    std::vector<fs::path> found;
-    for (const char* prefix : {"/usr/local/lib", "/usr/lib"})
-        for (const fs::path& python : subdirectories(prefix)) {
-            if (!python.filename().string().starts_with("python3")) continue;
-            for (const char* site : {"dist-packages", "site-packages"})
-                for (const fs::path& package : subdirectories(python / site / "nvidia"))
-                    if (fs::exists(package / "lib")) found.push_back(package / "lib");
-        }
-    return found;
-}
-
 std::vector<fs::path> search_directories(const fs::path& given) {
     if (!given.empty()) return {given};
     std::vector<fs::path> directories = {fs::path()};
-    if (const auto toolkit = cuda_home()) directories.push_back(*toolkit / "lib64");
+    for (const fs::path& toolkit : cuda_toolkits()) directories.push_back(toolkit / "lib64");
     directories.emplace_back("/usr/local/cuda/lib64");
-    for (fs::path& wheel : wheel_directories()) directories.push_back(std::move(wheel));
+    for (fs::path& wheel : wheel_library_directories(python_sites(python_hints()))) directories.push_back(std::move(wheel));
     return directories;
 }
 

@@ -2,6 +2,7 @@
 #include "generator/environment.h"
 
 #include <pwd.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,9 +24,9 @@ struct KnownName {
     const char* name;
 };
 
-// A variable that is set to nothing counts as not set.
+// A variable that is set to nothing counts as not set, and so does every one in a set-user-ID program: whoever starts it sets them.
 std::optional<std::string> variable(KnownName known) {
-    const char* value = std::getenv(known.name);
+    const char* value = secure_getenv(known.name);
     if (!value || !*value) return std::nullopt;
     return value;
 }
@@ -35,9 +36,9 @@ std::filesystem::path home_directory() {
     std::vector<char> buffer(1 << 14);
     passwd entry{};
     passwd* found = nullptr;
-    if (getpwuid_r(getuid(), &entry, buffer.data(), buffer.size(), &found) == 0 && found && found->pw_dir && *found->pw_dir)
+    if (getpwuid_r(geteuid(), &entry, buffer.data(), buffer.size(), &found) == 0 && found && found->pw_dir && *found->pw_dir)
         return found->pw_dir;
-    return "/tmp/tmm-" + std::to_string(getuid());
+    return "/tmp/tmm-" + std::to_string(geteuid());
 }
 
 // The XDG specification has relative paths ignored.
@@ -73,14 +74,35 @@ std::optional<std::filesystem::path> template_directory_override() {
     return std::nullopt;
 }
 
-std::optional<std::string> nvrtc_library_override() {
+std::optional<std::string> nvrtc_override() {
     return variable("TMM_NVRTC");
 }
 
-std::optional<std::filesystem::path> cuda_home() {
+std::vector<std::filesystem::path> cuda_toolkits() {
+    std::vector<std::filesystem::path> toolkits;
     for (const KnownName name : {KnownName("CUDA_HOME"), KnownName("CUDA_PATH")})
-        if (const auto path = variable(name)) return std::filesystem::path(*path);
-    return std::nullopt;
+        if (const auto path = variable(name)) toolkits.emplace_back(*path);
+    return toolkits;
+}
+
+std::vector<std::filesystem::path> python_prefixes() {
+    std::vector<std::filesystem::path> prefixes;
+    for (const KnownName name : {KnownName("VIRTUAL_ENV"), KnownName("CONDA_PREFIX")})
+        if (const auto path = variable(name)) prefixes.emplace_back(*path);
+    return prefixes;
+}
+
+std::filesystem::path python_user_base() {
+    if (const auto path = variable("PYTHONUSERBASE")) return *path;
+    return home_directory() / ".local";
+}
+
+std::string program_search_path() {
+    return variable("PATH").value_or("");
+}
+
+bool runs_with_raised_privileges() {
+    return getauxval(AT_SECURE) != 0;
 }
 
 std::string host_compiler_command() {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tmm {
 
@@ -17,14 +18,18 @@ struct EnvironmentVariable {
 inline constexpr EnvironmentVariable kEnvironmentVariables[] = {
     {"TMM_DB", "the tuning database; else ~/.local/share/tmm/tmm.db, or tmm/tmm.db in $XDG_DATA_HOME"},
     {"TMM_CACHE_DIR", "where compiled kernels are kept; else ~/.cache/tmm, or tmm in $XDG_CACHE_HOME"},
-    {"TMM_NVRTC", "the file of libnvrtc; else it is searched for"},
+    {"TMM_NVRTC", "libnvrtc, or a directory that holds it; else it is searched for"},
     {"TMM_CXX", "the C++ compiler of kernels for the emulated device; else c++"},
     {"TMM_TEMPLATES", "a directory of kernel templates to use instead of those built in"},
     {"TMM_HOST_ORDER",
      "the order in which the emulated device runs a block's threads: ascending, descending, shuffled[:SEED] or straggling:THREAD; else "
      "ascending"},
-    {"CUDA_HOME", "the CUDA toolkit, one of the places where libnvrtc is searched for; else $CUDA_PATH"},
-    {"CUDA_PATH", "the same where CUDA_HOME is not set"},
+    {"CUDA_HOME", "a CUDA toolkit, one of the places where CUDA's libraries are searched for"},
+    {"CUDA_PATH", "another one"},
+    {"VIRTUAL_ENV", "a Python environment whose wheels' CUDA libraries are searched for"},
+    {"CONDA_PREFIX", "another one"},
+    {"PYTHONUSERBASE", "where the user's Python packages are, with the same use; else ~/.local"},
+    {"PATH", "where programs are: the C++ compiler, and python3, whose packages have the same use"},
     {"XDG_DATA_HOME", "where users' data is; else ~/.local/share"},
     {"XDG_CACHE_HOME", "where users' caches are; else ~/.cache"},
     {"HOME", "the home directory; else the account's own"},
@@ -42,10 +47,18 @@ std::filesystem::path default_cache_directory();
 std::filesystem::path temporary_directory();
 // TMM_TEMPLATES: a directory that replaces the templates embedded in the library, for whoever works on them.
 std::optional<std::filesystem::path> template_directory_override();
-// TMM_NVRTC: the path of libnvrtc to open instead of searching for it.
-std::optional<std::string> nvrtc_library_override();
-// CUDA_HOME, else CUDA_PATH: the toolkit's directory, one of the places where libnvrtc is searched for.
-std::optional<std::filesystem::path> cuda_home();
+// TMM_NVRTC: libnvrtc, or a directory that holds it, to open instead of searching for it.
+std::optional<std::string> nvrtc_override();
+// CUDA_HOME and CUDA_PATH: toolkits' directories, where CUDA's libraries are searched for.
+std::vector<std::filesystem::path> cuda_toolkits();
+// VIRTUAL_ENV and CONDA_PREFIX: Python environments, where wheels' CUDA libraries are searched for.
+std::vector<std::filesystem::path> python_prefixes();
+// PYTHONUSERBASE, else ~/.local: the user's own Python packages.
+std::filesystem::path python_user_base();
+// PATH.
+std::string program_search_path();
+// Whether this is a set-user-ID program or the like, to which environment variables say nothing.
+bool runs_with_raised_privileges();
 // TMM_CXX, else c++: the compiler of kernels for the emulated device.
 std::string host_compiler_command();
 // TMM_HOST_ORDER: ascending (default), descending, shuffled[:seed] or straggling:thread: the order in which the emulated device runs a

@@ -46,7 +46,7 @@ ToolDescription description() {
                           {ExitStatus::usage, "wrong usage, or the config can't serve the problem"},
                           {ExitStatus::bad_input, "the templates can't be read or do not compile"},
                           {ExitStatus::no_compiler, "libnvrtc is missing"}},
-        .environment = {"TMM_NVRTC", "TMM_TEMPLATES", "CUDA_HOME", "CUDA_PATH"},
+        .environment = {"TMM_NVRTC", "TMM_TEMPLATES", "CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONUSERBASE", "PATH"},
         .examples = {{"tmm-gen --shape 1000x1000x1000 --explain", "Says what the kernel of an untuned problem takes."},
                      {"tmm-gen --shape '1000x1000x1000 ops=nt lda=1024' --source",
                       "Prints the whole source of a kernel with B transposed."}},

@@ -1,31 +1,22 @@
-// Searches for libnvrtc: TMM_NVRTC alone where it is set; else the loader's own search, tmm's .deps, the toolkit.
+// Opens the first libnvrtc that nvrtc_places() names and looks its functions up.
 #include "generator/nvrtc_library.h"
 
 #include <dlfcn.h>
 #include <fmt/core.h>
+#include <link.h>
 
 #include <algorithm>
 #include <filesystem>
 
-#include "generator/environment.h"
 #include "generator/error.h"
+#include "generator/nvrtc_search.h"
 
 namespace tmm {
 namespace {
 
-constexpr const char* kSonames[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
 constexpr int kOldestMajor = 12;
-constexpr const char* kRemedy = "install the CUDA toolkit's NVRTC (12 or newer) or set TMM_NVRTC to the path of libnvrtc.so";
-
-std::vector<std::string> candidate_paths() {
-    if (const auto path = nvrtc_library_override()) return {*path};
-    std::vector<std::string> paths(std::begin(kSonames), std::end(kSonames));
-    std::vector<std::filesystem::path> directories{TMM_NVRTC_DIRECTORY, "/usr/local/cuda/lib64"};
-    if (const auto home = cuda_home()) directories.insert(directories.end(), {*home / "lib64", *home / "lib"});
-    for (const auto& directory : directories)
-        for (const char* soname : kSonames) paths.push_back((directory / soname).string());
-    return paths;
-}
+constexpr const char* kRemedy =
+    "pip install nvidia-cuda-nvrtc, or install the CUDA toolkit (12 or newer), or set TMM_NVRTC to libnvrtc.so or its directory";
 
 template <typename Function>
 void find_function(void* library, const char* name, Function& function, const std::string& path) {
@@ -33,28 +24,42 @@ void find_function(void* library, const char* name, Function& function, const st
     if (!function) throw Error(ExitStatus::no_compiler, fmt::format("{} has no function {}", path, name), {}, kRemedy);
 }
 
-// NVRTC opens libnvrtc-builtins by its bare name, which the loader does not find beside a libnvrtc that lies outside its search
-// path; once open, the name is known.
-void preload_builtins(const std::filesystem::path& nvrtc) {
-    if (!nvrtc.has_parent_path()) return;
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(nvrtc.parent_path(), ignored))
-        if (entry.path().filename().string().starts_with("libnvrtc-builtins.so.")) dlopen(entry.path().c_str(), RTLD_NOW | RTLD_LOCAL);
+struct OpenedLibrary {
+    void* handle;
+    // As the loader knows it: an absolute path where it found the file by itself.
+    std::string path;
+};
+
+std::string loaded_path(void* handle, const std::string& asked) {
+    const link_map* map = nullptr;
+    return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map->l_name && *map->l_name ? map->l_name : asked;
+}
+
+OpenedLibrary open_first() {
+    std::string tried;
+    for (const NvrtcPlace& place : nvrtc_places(nvrtc_hints())) {
+        tried += (tried.empty() ? "" : ", ") + place.shown;
+        for (const std::string& file : place.files) {
+            if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return {handle, loaded_path(handle, file)};
+            // That a bare name was not found says nothing; what is wrong with a file that is there does.
+            if (const char* message = dlerror(); message && std::filesystem::exists(file)) tried += fmt::format(" ({})", message);
+        }
+    }
+    throw Error(ExitStatus::no_compiler, "libnvrtc, which compiles GPU kernels, was not found (tried " + tried + ")", {}, kRemedy);
+}
+
+// NVRTC opens libnvrtc-builtins by its bare name, which the loader does not find beside a libnvrtc that lies outside its search path;
+// once open, the name is known.
+void preload_builtins(const NvrtcLibrary& nvrtc) {
+    const std::string name = fmt::format("libnvrtc-builtins.so.{}.{}", nvrtc.major, nvrtc.minor);
+    for (const std::filesystem::path& path : {std::filesystem::path(nvrtc.path), std::filesystem::weakly_canonical(nvrtc.path)})
+        if (dlopen((path.parent_path() / name).c_str(), RTLD_NOW | RTLD_LOCAL)) return;
 }
 
 NvrtcLibrary open_library() {
-    void* library = nullptr;
+    const auto [library, path] = open_first();
     NvrtcLibrary nvrtc;
-    std::string tried;
-    for (const std::string& path : candidate_paths()) {
-        preload_builtins(path);
-        library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-        nvrtc.path = path;
-        if (library) break;
-        tried += (tried.empty() ? "" : ", ") + path;
-    }
-    if (!library)
-        throw Error(ExitStatus::no_compiler, "libnvrtc, which compiles GPU kernels, was not found (tried " + tried + ")", {}, kRemedy);
+    nvrtc.path = path;
 
     find_function(library, "nvrtcGetErrorString", nvrtc.get_error_string, nvrtc.path);
     find_function(library, "nvrtcVersion", nvrtc.version, nvrtc.path);
@@ -71,7 +76,9 @@ NvrtcLibrary open_library() {
     find_function(library, "nvrtcGetProgramLog", nvrtc.get_program_log, nvrtc.path);
 
     int count = 0;
-    if (nvrtc.version(&nvrtc.major, &nvrtc.minor) != NVRTC_SUCCESS || nvrtc.get_num_supported_archs(&count) != NVRTC_SUCCESS || count <= 0)
+    const bool answers = nvrtc.version(&nvrtc.major, &nvrtc.minor) == NVRTC_SUCCESS;
+    preload_builtins(nvrtc);
+    if (!answers || nvrtc.get_num_supported_archs(&count) != NVRTC_SUCCESS || count <= 0)
         throw Error(ExitStatus::no_compiler, nvrtc.path + " does not answer", {}, kRemedy);
     if (nvrtc.major < kOldestMajor)
         throw Error(ExitStatus::no_compiler, fmt::format("{} is NVRTC {}.{}, which lacks C++20", nvrtc.path, nvrtc.major, nvrtc.minor), {},

@@ -1,34 +1,69 @@
-# The libraries tmm stands on, as imported targets: tmm_fmt, tmm_json, tmm_context, tmm_sqlite, tmm_xxhash,
+# The libraries tmm stands on, as targets: tmm_fmt, tmm_json, tmm_context, tmm_sqlite, tmm_xxhash,
 # tmm_cuda_headers. All are Debian packages, but for cuda.h and nvrtc.h, which come with the toolkit or PyPI's wheels.
-if(TMM_STATIC_DEPENDENCIES)
-  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
-  set(Boost_USE_STATIC_LIBS ON)
-endif()
-find_package(Boost 1.74 REQUIRED COMPONENTS context)
-find_package(fmt REQUIRED)
-find_package(nlohmann_json REQUIRED)
+# They are found as files, not as packages: a project that takes tmm in may have targets of the same names.
 find_package(Threads REQUIRED)
-find_library(TMM_SQLITECPP_LIBRARY SQLiteCpp REQUIRED)
-find_library(TMM_SQLITE_LIBRARY sqlite3 REQUIRED)
-find_library(TMM_XXHASH_LIBRARY xxhash REQUIRED)
-unset(CMAKE_FIND_LIBRARY_SUFFIXES)
-set(CMAKE_FIND_LIBRARY_SUFFIXES .so .a)
 
-add_library(tmm_fmt INTERFACE)
-# As headers alone, fmt takes most of the time that a file compiles, but Debian has no static library of it.
-target_link_libraries(tmm_fmt INTERFACE $<IF:$<BOOL:${TMM_STATIC_DEPENDENCIES}>,fmt::fmt-header-only,fmt::fmt>)
-add_library(tmm_json INTERFACE)
-target_link_libraries(tmm_json INTERFACE nlohmann_json::nlohmann_json)
-add_library(tmm_context INTERFACE)
-target_link_libraries(tmm_context INTERFACE Boost::context)
-add_library(tmm_sqlite INTERFACE)
-target_link_libraries(tmm_sqlite INTERFACE ${TMM_SQLITECPP_LIBRARY} ${TMM_SQLITE_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS})
-add_library(tmm_xxhash INTERFACE)
-target_link_libraries(tmm_xxhash INTERFACE ${TMM_XXHASH_LIBRARY})
+# tmm_add_dependency(target header [library]): an interface target with the header's directory and the library. Distributions'
+# archives are made for programs, not for shared libraries; libtmm.so can take them in because it exports none of their symbols.
+function(tmm_add_dependency target header)
+  string(TOUPPER ${target} variable)
+  find_path(${variable}_INCLUDE_DIR ${header})
+  mark_as_advanced(${variable}_INCLUDE_DIR)
+  if(NOT ${variable}_INCLUDE_DIR)
+    message(FATAL_ERROR "tmm needs the header ${header}: install the development package that has it")
+  endif()
+  add_library(${target} INTERFACE)
+  target_include_directories(${target} SYSTEM INTERFACE ${${variable}_INCLUDE_DIR})
+  if(ARGC LESS 3)
+    return()
+  endif()
+  if(TMM_STATIC_DEPENDENCIES)
+    set(file lib${ARGV2}.a)
+    set(found ${variable}_ARCHIVE)
+    set(advice ", or use shared libraries with -DTMM_STATIC_DEPENDENCIES=OFF")
+  else()
+    set(file ${ARGV2})
+    set(found ${variable}_LIBRARY)
+  endif()
+  find_library(${found} ${file})
+  mark_as_advanced(${found})
+  if(NOT ${found})
+    message(FATAL_ERROR "tmm needs the library ${file}: install the development package that has it${advice}")
+  endif()
+  target_link_libraries(${target} INTERFACE ${${found}})
+endfunction()
 
-find_path(TMM_CUDA_H_DIR cuda.h
-  HINTS ${TMM_CUDA_INCLUDE_DIR} ${CMAKE_SOURCE_DIR}/.deps/cuda/include /usr/local/cuda/include $ENV{CUDA_HOME}/include REQUIRED)
-find_path(TMM_NVRTC_H_DIR nvrtc.h
-  HINTS ${TMM_CUDA_INCLUDE_DIR} ${CMAKE_SOURCE_DIR}/.deps/cuda/include /usr/local/cuda/include $ENV{CUDA_HOME}/include REQUIRED)
+tmm_add_dependency(tmm_json nlohmann/json.hpp)
+tmm_add_dependency(tmm_xxhash xxhash.h xxhash)
+tmm_add_dependency(tmm_context boost/context/fiber.hpp boost_context)
+tmm_add_dependency(tmm_sqlite3 sqlite3.h sqlite3)
+tmm_add_dependency(tmm_sqlite SQLiteCpp/SQLiteCpp.h SQLiteCpp)
+target_link_libraries(tmm_sqlite INTERFACE tmm_sqlite3 Threads::Threads ${CMAKE_DL_LIBS})
+
+# Debian has no static library of fmt, and as headers alone fmt doubles the time that a file takes to compile. So its functions are
+# compiled once, here.
+if(TMM_STATIC_DEPENDENCIES)
+  tmm_add_dependency(tmm_fmt_headers fmt/format-inl.h)
+  add_library(tmm_fmt STATIC ${tmm_SOURCE_DIR}/cmake/fmt_functions.cpp)
+  target_link_libraries(tmm_fmt PUBLIC tmm_fmt_headers)
+else()
+  tmm_add_dependency(tmm_fmt fmt/format.h fmt)
+endif()
+
+foreach(header cuda nvrtc)
+  string(TOUPPER TMM_${header}_H_DIR directory)
+  find_path(${directory} ${header}.h HINTS ${TMM_CUDA_INCLUDE_DIR} ${tmm_SOURCE_DIR}/.deps/cuda/include
+    ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES include)
+  if(NOT ${directory})
+    message(FATAL_ERROR "tmm needs ${header}.h to build, though no CUDA library: install the CUDA toolkit, or "
+      "pip install nvidia-cuda-runtime nvidia-cuda-nvrtc; then -DTMM_CUDA_INCLUDE_DIR=<directory of ${header}.h>, "
+      "such as site-packages/nvidia/cu13/include")
+  endif()
+endforeach()
 add_library(tmm_cuda_headers INTERFACE)
 target_include_directories(tmm_cuda_headers SYSTEM INTERFACE ${TMM_CUDA_H_DIR} ${TMM_NVRTC_H_DIR})
+
+# Where there is no toolkit, scripts/quickstart puts NVRTC here; what runs in the build tree finds it, what is installed does not ask.
+if(EXISTS ${tmm_SOURCE_DIR}/.deps/cuda/lib)
+  list(APPEND CMAKE_BUILD_RPATH ${tmm_SOURCE_DIR}/.deps/cuda/lib)
+endif()

@@ -32,35 +32,38 @@ seconds_text() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
+compiles_programs() { printf '#include <vector>\nint main() {}\n' | c++ -std=c++20 -x c++ -o /dev/null - >/dev/null 2>&1; }
+
 has_header() { printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$1" | c++ -std=c++20 -E -x c++ -o /dev/null - >/dev/null 2>&1; }
 
-# The compiler prints a path only for a library that it finds.
-has_library() {
-    local file
-    for file in "lib$1.so" "lib$1.a"; do
-        [ "$(c++ -print-file-name="$file")" != "$file" ] && return 0
-    done
-    return 1
+# has_library libNAME.a: the compiler prints a path only for a file that it finds.
+has_library() { [ "$(c++ -print-file-name="$1")" != "$1" ]; }
+
+# One line a library: its Debian package, the file that is linked with (none: a hyphen), a header. What is linked with libtmm.so is an
+# archive, so that the library runs where none of these is installed.
+library_packages() {
+    cat <<'EOF'
+libboost-context-dev libboost_context.a boost/context/fiber.hpp
+libsqlitecpp-dev libSQLiteCpp.a SQLiteCpp/SQLiteCpp.h
+libsqlite3-dev libsqlite3.a sqlite3.h
+libxxhash-dev libxxhash.a xxhash.h
+libfmt-dev - fmt/format-inl.h
+nlohmann-json3-dev - nlohmann/json.hpp
+doctest-dev - doctest/doctest.h
+libopenblas-dev libopenblas.so cblas.h
+EOF
 }
 
 missing_packages() {
-    have c++ || echo g++
+    local package file header compiler=1
+    # A compiler without its libraries, or a C++ compiler of another package without them, compiles nothing.
+    compiles_programs || { compiler=0; echo g++; }
     have cmake || echo cmake
     have ninja || echo ninja-build
     have sqlite3 || echo sqlite3
-    if ! have c++; then
-        echo libboost-context-dev libsqlitecpp-dev libsqlite3-dev libfmt-dev nlohmann-json3-dev \
-            doctest-dev libxxhash-dev libopenblas-dev libjs-chart.js
-        return
-    fi
-    { has_library boost_context && has_header boost/context/fiber.hpp; } || echo libboost-context-dev
-    { has_library SQLiteCpp && has_header SQLiteCpp/SQLiteCpp.h; } || echo libsqlitecpp-dev
-    { has_library sqlite3 && has_header sqlite3.h; } || echo libsqlite3-dev
-    { has_library fmt && has_header fmt/format.h; } || echo libfmt-dev
-    has_header nlohmann/json.hpp || echo nlohmann-json3-dev
-    has_header doctest/doctest.h || echo doctest-dev
-    { has_library xxhash && has_header xxhash.h; } || echo libxxhash-dev
-    has_library openblas || echo libopenblas-dev
+    library_packages | while read -r package file header; do
+        if [ "$compiler" -eq 0 ] || ! has_header "$header" || { [ "$file" != - ] && ! has_library "$file"; }; then echo "$package"; fi
+    done
     # Where other systems keep it is not known; all but tmm-db's HTML report is built without it.
     ! have apt-get || [ -f /usr/share/javascript/chart.js/chart.min.js ] || echo libjs-chart.js
 }
@@ -83,7 +86,7 @@ install_packages() {
 
 ensure_packages() {
     local missing
-    mapfile -t missing < <(missing_packages | tr ' ' '\n')
+    mapfile -t missing < <(missing_packages)
     if [ "${#missing[@]}" -eq 0 ]; then
         echo "All are installed."
     else

@@ -88,7 +88,8 @@ std::string command_of_process() {
 
 PythonHints python_hints() {
     if (runs_with_raised_privileges()) return {};
-    PythonHints hints{.command = command_of_process(),
+    PythonHints hints{.loaded_files = {},
+                      .command = command_of_process(),
                       .search_path = program_search_path(),
                       .prefixes = python_prefixes(),
                       .user_base = python_user_base()};

@@ -21,7 +21,7 @@ TEST_CASE("a pairwise cover lets every two choices meet") {
 
 TEST_CASE("sampled configs are right on the emulated device") {
     const std::uint64_t seed = test_seed();
-    const SamplerOptions options{.seed = seed, .count = static_cast<int>(test_setting("CONFIGS", 72)), .largest_block = 64};
+    const SamplerOptions options{.seed = seed, .count = static_cast<int>(test_setting("CONFIGS", 48)), .largest_block = 64};
     const std::vector<std::shared_ptr<Device>> devices = {make_host_device("ascending"), make_host_device("descending"),
                                                           make_host_device("shuffled:" + std::to_string(seed))};
     const DeviceInfo& info = devices.front()->info();

@@ -83,5 +83,5 @@ TEST_CASE("results leave in boxes of every width, and by whole chunks where rows
             TmaCase{"block_m=128,block_n=40,block_k=64,stages=2,warps_m=2,split_k=3",
                     "130x203x270 dtype=f16 ops=nt align=16 lda=272 ldb=272 ldc=203"},
         },
-        6);
+        9);
 }

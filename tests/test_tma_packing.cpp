@@ -23,7 +23,7 @@ TEST_CASE("what blocks of the product pack is what it multiplies") {
                     TmaCase{"7,block_k=32,trim=1", "65x67x449"},
                     TmaCase{"7,slice_k=2,block_k=64,min_blocks=2", "100x90x513"},
                 },
-                2);
+                4);
 }
 
 TEST_CASE("strips that are multiplied while their long operand is packed are whole, and so is the corner between them") {
@@ -76,5 +76,5 @@ TEST_CASE("the last k are multiplied, however few of a tile, a slice, or a part 
                     TmaCase{"block_k=32,split_k=2,cluster=2", "60x68x197 ops=tn align=16"},
                     TmaCase{"block_k=64,pack_ab=7", "60x68x451"},
                 },
-                2);
+                4);
 }

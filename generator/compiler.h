@@ -36,6 +36,8 @@ public:
     // All that the result depends on besides the source and the templates that it includes: compiler, version, options,
     // architecture, and for the emulated device the text of templates/host. Part of the cache's key.
     virtual std::string identity() const = 0;
+    // Ends what is being compiled at this moment: it fails, soon. False where that can't be done.
+    virtual bool abandon() const { return false; }
 };
 
 // NVRTC for the device's architecture. Throws Error (no_compiler) where libnvrtc is not found.

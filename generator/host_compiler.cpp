@@ -2,6 +2,7 @@
 // after templates/host/cuda_builtins.h, and with a wrapper for each entry that runs one thread.
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -13,7 +14,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -102,8 +105,29 @@ std::string read_file(const fs::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// The programs that run at a moment. Each leads a process group, so that what it has started ends with it.
+class RunningPrograms {
+public:
+    void begin(pid_t program) {
+        const std::lock_guard lock(mutex_);
+        programs_.insert(program);
+    }
+    void end(pid_t program) {
+        const std::lock_guard lock(mutex_);
+        programs_.erase(program);
+    }
+    void terminate() {
+        const std::lock_guard lock(mutex_);
+        for (const pid_t program : programs_) kill(-program, SIGTERM);
+    }
+
+private:
+    std::mutex mutex_;
+    std::set<pid_t> programs_;
+};
+
 // Runs a program found along PATH, with both of its outputs in one file. Its exit status; 128 + n where signal n ended it.
-int run(const std::vector<std::string>& command, const fs::path& output) {
+int run(const std::vector<std::string>& command, const fs::path& output, RunningPrograms& running) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
@@ -112,12 +136,26 @@ int run(const std::vector<std::string>& command, const fs::path& output) {
     std::vector<char*> arguments;
     for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    // terminate() reaches it, whatever this process blocks.
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
     pid_t child = 0;
-    const int error = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+    const int error = posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
     if (error)
         throw Error(ExitStatus::no_compiler, fmt::format("can't run the C++ compiler '{}': {}", command[0], std::strerror(error)), {},
                     "the emulated device compiles its kernels with it: install g++ (apt-get install g++), or set TMM_CXX to a compiler");
+    running.begin(child);
+    // It stays a zombie, whose number nobody else gets, until it is taken off the list.
+    siginfo_t ended;
+    while (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+    }
+    running.end(child);
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
@@ -144,7 +182,7 @@ public:
         std::vector<std::string> ask = command_;
         ask.emplace_back("--version");
         const fs::path output = directory.path() / "version";
-        const int status = run(ask, output);
+        const int status = run(ask, output, running_);
         const std::string version = read_file(output);
         if (status != 0)
             throw Error(ExitStatus::no_compiler, fmt::format("'{}' is no C++ compiler: --version exits with {}", command_[0], status), {},
@@ -153,6 +191,11 @@ public:
         for (const std::string& word : command_) identity_ += " " + word;
         identity_ += fmt::format(" ({})", version.substr(0, version.find('\n')));
         for (const std::string& flag : flags_) identity_ += " " + flag;
+    }
+
+    bool abandon() const override {
+        running_.terminate();
+        return true;
     }
 
     CompileResult compile(const KernelSource& source) const override {
@@ -181,7 +224,7 @@ public:
         // The emulation's own versions of templates come first. Messages and reports show paths below templates/.
         command.insert(command.end(), {"-I" + (root / "host").string(), "-I" + root.string(), "-ffile-prefix-map=" + root.string() + "/=",
                                        "-o", (root / "kernel.so").string(), (root / "source" / "kernel.cpp").string()});
-        const int status = run(command, root / "log");
+        const int status = run(command, root / "log", running_);
         // Where the templates lay for a moment is nobody's business, least of all a database's.
         std::string log = read_file(root / "log");
         const std::string prefix = root.string() + "/";
@@ -211,6 +254,7 @@ private:
     std::vector<std::string> command_;
     std::vector<std::string> flags_;
     std::string identity_;
+    mutable RunningPrograms running_;
 };
 
 }  // namespace

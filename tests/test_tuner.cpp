@@ -57,7 +57,7 @@ TEST_CASE("a run finds a winner for every shape, and the next run measures nothi
         CHECK(problems[2].at("config").at("family").is_string());
         CHECK(problems[2].at("median_us") > 0);
         CHECK(problems[2].at("error_ratio") <= 1);
-        CHECK(problems[2].at("speed_up_over_default") >= 1);
+        CHECK(problems[2].at("vs_default") >= 1);
         CHECK(json.at("database") == folder.database().string());
         CHECK(folder.count(kDecided) == 3);
     }
@@ -77,24 +77,99 @@ TEST_CASE("a run finds a winner for every shape, and the next run measures nothi
     }
 }
 
-TEST_CASE("a budget ends early with a winner all the same; the same command again has nothing to do, no budget measures the rest") {
-    TunerFolder folder("16 16 16\n");
-    const Finished first = folder.tune({"--budget", "0.001"});
+TEST_CASE("the default's time, the runner-up's and the winner's are those of one run-off, in every view and in later runs") {
+    TunerFolder folder("8 8 8\n5 9 7 ops=nt\n");
+    const Finished first = folder.tune({"--json"});
     CAPTURE(first.err);
     REQUIRE(first.status == 0);
-    CHECK(folder.count(kDecided) == 1);
-    const int measured = folder.count(kMeasured);
-    CHECK(measured >= 5);
-    const bool cut = first.out.find("cut short by the budget") != std::string::npos;
-    const Finished second = folder.tune({"--budget", "0.001"});
-    CHECK(second.out.find("nothing to measure") != std::string::npos);
-    CHECK((second.out.find("cut short by an earlier budget: run without --budget") != std::string::npos) == cut);
-    CHECK(folder.count(kMeasured) == measured);
+    const auto problems_of = [](const Finished& run) { return nlohmann::json::parse(run.out).at("devices").at(0).at("problems"); };
+    const auto problems = problems_of(first);
+    for (const auto& problem : problems) {
+        CAPTURE(problem.dump());
+        REQUIRE(problem.at("default_us") > 0);
+        CHECK(problem.at("vs_default").get<double>() ==
+              doctest::Approx(problem.at("default_us").get<double>() / problem.at("median_us").get<double>()));
+        CHECK(problem.at("vs_default") >= 1);
+        CHECK(problem.at("runner_up_us") > 0);
+        // No other measurement has any part in it, however it came out.
+        folder.query("UPDATE measurement SET median_us = median_us * 7, low_us = low_us * 7, high_us = high_us * 7 RETURNING id");
+    }
+    CHECK(folder.count("SELECT count(*) FROM winner WHERE abs(vs_default - default_us / median_us) < 1e-5") == 2);
+    const auto again = problems_of(folder.tune({"--json"}));
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+        CHECK(again[i].at("state") == "decided_before");
+        for (const char* figure : {"median_us", "default_us", "vs_default", "runner_up", "runner_up_us"})
+            CHECK(again[i].at(figure) == problems[i].at(figure));
+    }
+}
+
+TEST_CASE("shapes that a budget does not reach get their predicted config, which is said everywhere and counts for no measured one") {
+    TunerFolder folder("16 16 16\n24 16 16\n");
+    const Finished first = folder.tune({"--budget", "0.001"});
+    CAPTURE(first.err);
+    CHECK(first.status == 6);
+    CHECK(first.out.find("the budget did not reach 2 problems, which have a predicted config that nobody measured") != std::string::npos);
+    CHECK(first.out.find("0 of 2 problems have a verified winner") != std::string::npos);
+    CHECK(folder.count("SELECT count(*) FROM winner WHERE predicted AND median_us IS NULL AND reason LIKE 'predicted, not measured%'") ==
+          2);
+    CHECK(folder.count(kMeasured) == 0);
+    CHECK(folder.count(kAnnounced) == 0);
+
+    // The same again adds nothing; the JSON has the config, and no figures.
+    const auto json = nlohmann::json::parse(folder.tune({"--budget", "0.001", "--json"}).out);
+    const auto& problem = json.at("devices").at(0).at("problems").at(0);
+    CHECK(problem.at("state") == "predicted");
+    CHECK(problem.at("config").at("family").is_string());
+    CHECK_FALSE(problem.contains("median_us"));
+    CHECK(folder.count(kDecided) == 2);
+
     const Finished third = folder.tune();
     CHECK(third.status == 0);
-    CHECK(folder.count(kMeasured) >= measured + (cut ? 1 : 0));
-    const Finished fourth = folder.tune();
-    CHECK(fourth.out.find("nothing to measure: the problem has a verified winner") != std::string::npos);
+    CHECK(third.out.find("2 of 2 problems have a verified winner") != std::string::npos);
+    CHECK(folder.count("SELECT count(*) FROM winner WHERE predicted") == 0);
+    const int measured = folder.count(kMeasured);
+    // What was measured stands in a run that reaches nothing, too.
+    const Finished fourth = folder.run({"--gpu", "host", "--shapes", folder.shapes().string(), "--db", folder.database().string(),
+                                        "--effort", "normal", "--budget", "0.001"});
+    CHECK(fourth.status == 0);
+    CHECK(folder.count("SELECT count(*) FROM winner WHERE predicted") == 0);
+    CHECK(folder.count(kMeasured) == measured);
+}
+
+TEST_CASE("a budget ends what takes too long: a product that the emulation searches for minutes") {
+    TunerFolder folder("4 4 4\n640 640 640\n5 5 5\n");
+    const auto start = std::chrono::steady_clock::now();
+    const Finished run = folder.tune({"--budget", "6", "--json"});
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    CAPTURE(run.err);
+    // Of many minutes.
+    CHECK(seconds < 90);
+    const auto problems = nlohmann::json::parse(run.out).at("devices").at(0).at("problems");
+    CHECK(problems[1].at("state") != "decided");
+    CHECK(folder.count(kAnnounced) == 0);
+    // None is blamed for the budget's end.
+    CHECK(folder.count(kMeasured) == folder.count(kPassed));
+}
+
+TEST_CASE("what a budget cut short is done for the same budget; no budget measures the rest") {
+    TunerFolder folder("16 16 16\n");
+    // Compiled before, so that the budget is for measuring.
+    REQUIRE(folder.tune().status == 0);
+    const int all = folder.count(kMeasured);
+    std::filesystem::remove(folder.database());
+    const Finished first = folder.tune({"--budget", "1"});
+    CAPTURE(first.err);
+    const bool cut = first.out.find("cut short by the budget") != std::string::npos;
+    const int measured = folder.count(kMeasured);
+    const Finished second = folder.tune({"--budget", "1"});
+    if (first.status == 0) {
+        CHECK(second.out.find("nothing to measure") != std::string::npos);
+        CHECK((second.out.find("cut short by an earlier budget: run without --budget") != std::string::npos) == cut);
+        CHECK(folder.count(kMeasured) == measured);
+    }
+    CHECK(folder.tune().status == 0);
+    CHECK(folder.count(kMeasured) == all);
+    CHECK(folder.tune().out.find("nothing to measure: the problem has a verified winner") != std::string::npos);
 }
 
 TEST_CASE("a quick search after the kernels have changed measures the same configs anew, and once only") {

@@ -80,6 +80,19 @@ void CandidateCompiler::drop(int priority) {
     }
 }
 
+bool CandidateCompiler::abandon() {
+    std::unique_lock lock(mutex_);
+    stopping_ = true;
+    waiting_.clear();
+    changed_.notify_all();
+    // Again and again: what was about to start its compiler at first has one then.
+    for (int attempt = 0; attempt < 40 && running_ > 0; ++attempt) {
+        if (!compiler_->abandon()) break;
+        changed_.wait_for(lock, std::chrono::milliseconds(50), [this] { return running_ == 0; });
+    }
+    return running_ == 0;
+}
+
 std::optional<CandidateCompiler::Result> CandidateCompiler::result(const std::string& name) const {
     std::lock_guard lock(mutex_);
     if (broken_) std::rethrow_exception(broken_);
@@ -102,6 +115,7 @@ void CandidateCompiler::work() {
         waiting_.erase(waiting_.begin());
         Job& job = jobs_.at(name);
         job.begun = true;
+        ++running_;
         const KernelSource source = std::move(job.source);
         lock.unlock();
         Result result;
@@ -123,6 +137,7 @@ void CandidateCompiler::work() {
         jobs_.at(name).result = std::move(result);
         if (broken) broken_ = broken;
         ++done_;
+        --running_;
         changed_.notify_all();
         if (done_ % kCompilationsPerTrim == 0) {
             lock.unlock();

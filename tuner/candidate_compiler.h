@@ -38,6 +38,9 @@ public:
     void request(const KernelSource& source, int priority);
     // Forgets kernels of this priority that nobody has begun to compile.
     void drop(int priority);
+    // Compiles nothing more and ends what is being compiled, where that can be ended. False where some of it goes on; then the object must
+    // not be destroyed before the process ends, or its destructor waits for that.
+    bool abandon();
     // Nothing while it is not compiled yet. Rethrows what broke the compiler itself (not the kernel).
     std::optional<Result> result(const std::string& name) const;
     // Until another kernel than the first `seen` is done, at most so many seconds; returns how many are.
@@ -62,6 +65,7 @@ private:
     std::set<std::pair<std::pair<int, long>, std::string>> waiting_;
     long requests_ = 0;
     int done_ = 0;
+    int running_ = 0;
     bool stopping_ = false;
     std::exception_ptr broken_;
     std::vector<std::thread> threads_;

@@ -45,27 +45,28 @@ RunOffResult judge_run_off(const std::vector<Finalist>& finalists) {
     RunOffResult result;
     const auto default_finalist = std::find_if(finalists.begin(), finalists.end(), [](const Finalist& f) { return f.is_default; });
     if (default_finalist != finalists.end()) {
-        result.speed_up_over_default = paired_ratio(default_finalist->samples_us, finalists[winner].samples_us);
-        if (result.speed_up_over_default < 1) {
-            winner = static_cast<std::size_t>(default_finalist - finalists.begin());
-            result.speed_up_over_default = 1;
-        }
+        const auto of_default = static_cast<std::size_t>(default_finalist - finalists.begin());
+        result.default_us = medians[of_default];
+        if (result.default_us < medians[winner]) winner = fastest;
+        if (paired_ratio(default_finalist->samples_us, finalists[winner].samples_us) < 1) winner = of_default;
     }
     result.winner = static_cast<int>(winner);
     result.median_us = medians[winner];
-
     if (finalists.size() == 1) {
         result.verdict = "no other finalist";
-    } else if (winner != fastest) {
+        return result;
+    }
+    std::size_t second = winner == 0 ? 1 : 0;
+    for (std::size_t i = 0; i < finalists.size(); ++i)
+        if (i != winner && medians[i] < medians[second]) second = i;
+    result.runner_up = static_cast<int>(second);
+    result.runner_up_us = medians[second];
+    if (winner != fastest)
         result.verdict =
             fmt::format("as fast as {} within what the rounds tell, and before it in the search order", to_text(finalists[fastest].config));
-    } else {
-        std::size_t second = winner == 0 ? 1 : 0;
-        for (std::size_t i = 0; i < finalists.size(); ++i)
-            if (i != winner && medians[i] < medians[second]) second = i;
-        result.verdict = fmt::format("beat {} by {:.1f}%", to_text(finalists[second].config),
-                                     100 * (paired_ratio(finalists[second].samples_us, finalists[winner].samples_us) - 1));
-    }
+    else
+        result.verdict =
+            fmt::format("beat {} by {:.1f}%", to_text(finalists[second].config), 100 * (result.runner_up_us / result.median_us - 1));
     return result;
 }
 

@@ -22,8 +22,11 @@ struct RunOffResult {
     // Index among the finalists.
     int winner = 0;
     double median_us = 0;
-    // Median over the rounds of default / winner; 1 where the default won or did not race.
-    double speed_up_over_default = 1;
+    // The default's median; 0 where it did not race.
+    double default_us = 0;
+    // The fastest of the others, by its median; -1 where there is none.
+    int runner_up = -1;
+    double runner_up_us = 0;
     // "beat family=… by 3.1%".
     std::string verdict;
 };

@@ -20,8 +20,6 @@
 namespace tmm {
 namespace {
 
-// So many of the first candidates are measured however small the budget.
-constexpr std::size_t kAtLeast = 5;
 // When there are so many times, and whenever there are four times as many, they may change the order of the rest.
 constexpr int kFirstLook = 8;
 // The run-off's part of a problem's share.
@@ -34,6 +32,8 @@ constexpr int kRunOffAttempts = 5;
 // Retries of a candidate whose worker somebody else killed.
 constexpr int kOutsideKills = 2;
 constexpr double kPoll_s = 0.1;
+// Times the finalists' own: what a run-off takes at least, to record them, sample them once and verify them.
+constexpr double kRunOffLaunches = 4;
 
 TimingOptions timing_options(bool emulated, Effort effort, double best_us) {
     // The emulation's times say nothing: one that was seen is enough.
@@ -47,15 +47,22 @@ TimingOptions timing_options(bool emulated, Effort effort, double best_us) {
                          .abandon_above_us = kHopeless * best_us};
 }
 
-RunOffRequest run_off_request(bool emulated, Effort effort) {
+// seconds: what it may take.
+RunOffRequest run_off_request(bool emulated, Effort effort, double seconds) {
     if (emulated) return RunOffRequest{.configs = {}, .rounds = 3, .min_rounds = 1, .sample_us = 0, .total_us = 200000};
     constexpr int kRounds[] = {30, 40, 100};
-    return RunOffRequest{.configs = {},
-                         .rounds = kRounds[static_cast<int>(effort)],
-                         .min_rounds = 30,
-                         .sample_us = 1000,
-                         .total_us = 4e6,
-                         .settle_us = 200000};
+    RunOffRequest request{.configs = {},
+                          .rounds = kRounds[static_cast<int>(effort)],
+                          .min_rounds = 30,
+                          .sample_us = 1000,
+                          .total_us = 4e6,
+                          .settle_us = 200000};
+    if (seconds * 1e6 < 2 * request.total_us) {
+        request.min_rounds = 5;
+        request.total_us = 0.5e6 * seconds;
+        request.settle_us = std::min(request.settle_us, 0.1e6 * seconds);
+    }
+    return request;
 }
 
 std::size_t finalist_places(bool emulated, Effort effort) {
@@ -76,11 +83,12 @@ struct ProblemTuner::Session {
     std::vector<std::optional<Measurement>> results = {};
     std::vector<int> outside_kills = {};
     int priority = 0;
-    double share_seconds = 0;
-    SteadyClock::time_point start = SteadyClock::now();
+    Turn turn;
     bool prepared = false;
     bool interrupted = false;
     bool cut = false;
+    // Its time was over while something ran.
+    bool expired = false;
     int next_look = kFirstLook;
     // Why the problem can't be measured at all.
     std::string failure = {};
@@ -107,17 +115,19 @@ std::vector<std::optional<Measurement>> known_measurements(TuningDatabase& datab
 }
 
 ProblemTuner::ProblemTuner(int worker_number, WorkerProcess& worker, CandidateCompiler& compiler, TuningDatabase& database,
-                           Progress& progress, const Interrupt& interrupt, const TuningOptions& options)
+                           Progress& progress, const Interrupt& interrupt, const TuningOptions& options, const Budget& budget)
     : number_(worker_number),
       worker_(worker),
       compiler_(compiler),
       database_(database),
       progress_(progress),
       interrupt_(interrupt),
-      options_(options) {}
+      options_(options),
+      budget_(budget) {}
 
-ProblemReport ProblemTuner::tune(const OpenProblem& problem, int priority, double share_seconds) {
-    Session s{.open = problem, .report = ProblemReport{.shape = problem.shape}, .priority = priority, .share_seconds = share_seconds};
+ProblemReport ProblemTuner::tune(const OpenProblem& problem, int priority, const Turn& turn) {
+    Session s{
+        .open = problem, .report = ProblemReport{.shape = problem.shape}, .priority = priority, .turn = turn, .cut = problem.left_out > 0};
     progress_.begin_problem(number_, to_text(s.problem()));
     add_candidates(s, problem.candidates);
 
@@ -125,8 +135,9 @@ ProblemReport ProblemTuner::tune(const OpenProblem& problem, int priority, doubl
     std::vector<std::size_t> missing;
     for (std::size_t i = 0; i < s.results.size(); ++i)
         if (!s.results[i]) missing.push_back(i);
-    measure_all(s, std::move(missing), kRunOffShare + (may_vary ? kVariantsShare : 0));
-    if (may_vary && !s.interrupted && s.failure.empty()) measure_variants(s);
+    const double kept = kept_for_run_off(s);
+    measure_all(s, std::move(missing), kept + (may_vary ? kVariantsShare * turn.share_seconds : 0));
+    if (may_vary && !s.interrupted && s.failure.empty() && !is_to_end(s, kept)) measure_variants(s);
     if (!s.interrupted && s.failure.empty()) hold_run_off(s);
     ProblemReport& report = s.report;
     report.candidates = s.outcomes();
@@ -138,13 +149,16 @@ ProblemReport ProblemTuner::tune(const OpenProblem& problem, int priority, doubl
     } else if (!s.failure.empty()) {
         report.state = ProblemState::no_winner;
         report.reason = s.failure;
+    } else if (!report.has_winner()) {
+        report.reason = fmt::format("the budget ended before a candidate of {} passed", s.results.size());
+        progress_.leave_problem(number_);
+        return report;
     }
-    const std::string result =
-        report.has_winner()
-            ? fmt::format("{} {:.2f} µs{} ({} measured, {})", to_text(report.config), report.median_us,
-                          report.speed_up_over_default > 0 ? fmt::format(", {:.2f}x the default", report.speed_up_over_default) : "",
-                          report.measured_now, duration_text(seconds_since(s.start)))
-            : report.reason;
+    const std::string result = report.has_winner()
+                                   ? fmt::format("{} {:.2f} µs{} ({} measured, {})", to_text(report.config), report.median_us,
+                                                 report.vs_default() > 0 ? fmt::format(", {:.2f}x the default", report.vs_default()) : "",
+                                                 report.measured_now, duration_text(seconds_since(s.turn.start)))
+                                   : report.reason;
     progress_.end_problem(number_, result);
     return report;
 }
@@ -156,6 +170,22 @@ void ProblemTuner::show_progress(const Session& s) const {
 double ProblemTuner::deadline(const Session& s) const {
     const double floor = options_.deadline_floor > 0 ? options_.deadline_floor : worker_.device().emulated ? 60 : 10;
     return s.best_wall > 0 ? floor + 10 * s.best_wall : 6 * floor;
+}
+
+// Of the problem's turn and of the run.
+double ProblemTuner::left(const Session& s) const {
+    return std::min(budget_.left(), s.turn.most_seconds - seconds_since(s.turn.start));
+}
+
+// Of the problem's share.
+double ProblemTuner::kept_for_run_off(const Session& s) const {
+    return std::max(kRunOffShare * s.turn.share_seconds, std::min(run_off_seconds_, 0.4 * s.turn.share_seconds));
+}
+
+// Once a candidate has passed, the share ends the search; until then only what the problem may take at most.
+bool ProblemTuner::is_to_end(const Session& s, double kept_seconds) const {
+    if (s.expired || left(s) <= 0) return true;
+    return s.turn.share_seconds > 0 && s.best_us > 0 && seconds_since(s.turn.start) > s.turn.share_seconds - kept_seconds;
 }
 
 bool ProblemTuner::compiled(const Candidate& candidate) const {
@@ -173,10 +203,10 @@ void ProblemTuner::request_in_order(const Session& s, const std::vector<std::siz
     for (const std::size_t i : indices) request_kernels(s.candidates[i], s.priority);
 }
 
-bool ProblemTuner::wait_for_kernels(const Candidate& candidate, int priority) const {
+bool ProblemTuner::wait_for_kernels(const Session& s, const Candidate& candidate) const {
     for (int seen = 0; !compiled(candidate); seen = compiler_.wait_for_more(seen, kPoll_s)) {
-        if (interrupt_.requested()) return false;
-        request_kernels(candidate, priority);
+        if (interrupt_.requested() || left(s) <= 0) return false;
+        request_kernels(candidate, s.priority);
     }
     return true;
 }
@@ -196,8 +226,9 @@ bool ProblemTuner::prepare(Session& s) {
     const KernelSource verify = make_verify_source();
     for (int seen = 0; !compiler_.result(verify.name); seen = compiler_.wait_for_more(seen, kPoll_s)) {
         compiler_.request(verify, s.priority);
-        if (!interrupt_.requested()) continue;
-        s.interrupted = true;
+        if (!interrupt_.requested() && left(s) > 0) continue;
+        s.interrupted = interrupt_.requested();
+        s.expired = !s.interrupted;
         return false;
     }
     const PrepareRequest request{.problem = s.problem(), .alpha = s.open.shape.alpha, .beta = s.open.shape.beta, .seed = 1};
@@ -207,8 +238,13 @@ bool ProblemTuner::prepare(Session& s) {
             s.interrupted = true;
             return false;
         }
+        s.expired = left(s) <= 0 || (!worker_.alive() && budget_.left() <= worker_.start_seconds());
+        if (s.expired) return false;
         if (!worker_.alive()) worker_.respawn();
-        const WorkerProcess::Answer answer = worker_.ask(request, 5 * deadline(s));
+        const double most = left(s);
+        const WorkerProcess::Answer answer = worker_.ask(request, std::min(5 * deadline(s), most));
+        s.expired = std::holds_alternative<WorkerProcess::TimedOut>(answer) && most <= 5 * deadline(s);
+        if (s.expired) return false;
         if (const auto* reply = std::get_if<Reply>(&answer)) {
             if (const auto* refused = std::get_if<NotPrepared>(reply)) {
                 s.failure = refused->detail;
@@ -254,26 +290,19 @@ void ProblemTuner::add_candidates(Session& s, const std::vector<Candidate>& cand
     show_progress(s);
 }
 
-// missing: candidates without a result. kept_share: of the problem's time, for what comes after.
-void ProblemTuner::measure_all(Session& s, std::vector<std::size_t> missing, double kept_share) {
+// missing: candidates without a result. kept_seconds: of the problem's share, for what comes after.
+void ProblemTuner::measure_all(Session& s, std::vector<std::size_t> missing, double kept_seconds) {
     if (missing.empty()) return;
     request_in_order(s, missing);
-    const auto is_optional = [](std::size_t i) { return i >= kAtLeast; };
     int seen = 0;
     while (!missing.empty()) {
         if (interrupt_.requested()) {
             s.interrupted = true;
             break;
         }
-        const double elapsed = seconds_since(s.start);
-        const bool is_over = s.share_seconds > 0 && elapsed > (1 - kept_share) * s.share_seconds;
-        if (is_over && (s.best_us > 0 || elapsed > 3 * s.share_seconds)) {
-            if (const auto rest = std::find_if(missing.begin(), missing.end(), is_optional); rest != missing.end()) {
-                s.cut = true;
-                missing.erase(rest, missing.end());
-                request_in_order(s, missing);
-            }
-            if (missing.empty()) break;
+        if (is_to_end(s, kept_seconds)) {
+            s.cut = true;
+            break;
         }
         const auto ready = std::find_if(missing.begin(), missing.end(), [&](std::size_t i) { return compiled(s.candidates[i]); });
         if (ready == missing.end()) {
@@ -294,13 +323,9 @@ void ProblemTuner::measure_all(Session& s, std::vector<std::size_t> missing, dou
         show_progress(s);
         if (s.outcomes() < s.next_look) continue;
         s.next_look = 4 * s.outcomes();
-        // Those that are measured in any case lead.
-        const auto optional = std::find_if(missing.begin(), missing.end(), is_optional);
-        std::vector<std::size_t> rest(optional, missing.end());
-        if (!correct_order(rest, s.candidates, s.estimates, s.results)) continue;
-        std::copy(rest.begin(), rest.end(), optional);
-        request_in_order(s, missing);
+        if (correct_order(missing, s.candidates, s.estimates, s.results)) request_in_order(s, missing);
     }
+    s.cut = s.cut || s.expired;
     compiler_.drop(s.priority);
 }
 
@@ -317,7 +342,7 @@ void ProblemTuner::measure_variants(Session& s) {
     }
     for (std::size_t i = 0; i < added.size(); ++i) missing.push_back(s.candidates.size() + i);
     add_candidates(s, added);
-    measure_all(s, std::move(missing), kRunOffShare);
+    measure_all(s, std::move(missing), kept_for_run_off(s));
 }
 
 // False where the problem can't go on. Without an outcome the candidate is to be tried again.
@@ -326,7 +351,8 @@ bool ProblemTuner::measure(Session& s, std::size_t index) {
     const KernelConfig& config = s.candidates[index].config;
     database_.announce(s.problem(), config, s.candidates[index].kernel_name);
     const auto start = SteadyClock::now();
-    const double limit = deadline(s);
+    const double most = left(s);
+    const double limit = std::min(deadline(s), most);
     const MeasureRequest request{.config = config, .timing = timing_options(worker_.device().emulated, options_.effort, s.best_us)};
     const WorkerProcess::Answer answer = worker_.ask(request, limit);
     Measurement m;
@@ -338,6 +364,12 @@ bool ProblemTuner::measure(Session& s, std::size_t index) {
         return false;
     }
     if (std::holds_alternative<WorkerProcess::TimedOut>(answer)) {
+        if (limit == most) {
+            // The candidate is not to blame.
+            database_.withdraw(s.problem(), config);
+            s.expired = true;
+            return true;
+        }
         m.outcome = Outcome::timed_out;
         m.detail = fmt::format("no result within {:.1f} s", limit);
     } else if (const auto* died = std::get_if<WorkerProcess::Died>(&answer)) {
@@ -368,26 +400,31 @@ bool ProblemTuner::measure(Session& s, std::size_t index) {
 // What a reason adds where the budget ended the search.
 std::string ProblemTuner::left_out(const Session& s) const {
     if (!s.cut) return {};
-    return fmt::format("; the budget ended before {} others", s.results.size() - static_cast<std::size_t>(s.outcomes()));
+    return fmt::format("; the budget ended before {} others", s.results.size() + s.open.left_out - static_cast<std::size_t>(s.outcomes()));
 }
 
-void ProblemTuner::decide(Session& s, std::size_t winner, double median_us, double speed_up, const std::string& why) {
+void ProblemTuner::decide(Session& s, const Verdict& verdict, const std::string& why) {
     std::map<Outcome, int> rejected;
     for (const auto& result : s.results)
         if (result && result->outcome != Outcome::ok) ++rejected[result->outcome];
     ProblemReport& report = s.report;
-    report.config = s.candidates[winner].config;
-    report.median_us = median_us;
-    report.error_ratio = s.results[winner]->error_ratio;
-    report.speed_up_over_default = speed_up;
+    report.config = s.candidates[verdict.winner].config;
+    report.median_us = verdict.median_us;
+    report.error_ratio = s.results[verdict.winner]->error_ratio;
+    report.default_us = verdict.default_us;
+    if (verdict.runner_up) report.runner_up = s.candidates[*verdict.runner_up].config;
+    report.runner_up_us = verdict.runner_up_us;
     report.state = s.cut ? ProblemState::cut_short : ProblemState::decided;
     report.reason = fmt::format("{}; {}{}", why, tally(s.outcomes(), rejected), left_out(s));
     database_.decide(s.problem(), {},
                      {.config = report.config,
-                      .median_us = median_us,
+                      .median_us = report.median_us,
                       .candidates = s.outcomes(),
                       .reason = report.reason,
-                      .search_hash = s.open.search_hash + (s.cut ? std::string(kCutSuffix) : std::string())});
+                      .search_hash = s.open.search_hash + (s.cut ? std::string(kCutSuffix) : std::string()),
+                      .default_us = report.default_us,
+                      .runner_up = report.runner_up,
+                      .runner_up_us = report.runner_up_us});
 }
 
 std::vector<std::size_t> ProblemTuner::finalists_of(const Session& s) const {
@@ -398,78 +435,108 @@ void ProblemTuner::hold_run_off(Session& s) {
     for (int attempt = 0; attempt < kRunOffAttempts; ++attempt) {
         const std::vector<std::size_t> entrants = finalists_of(s);
         if (entrants.empty()) {
+            if (s.cut) return;
             std::map<Outcome, int> rejected;
             for (const auto& result : s.results)
                 if (result) ++rejected[result->outcome];
-            s.failure = "no candidate passed: " + tally(s.outcomes(), rejected) + left_out(s);
+            s.failure = "no candidate passed: " + tally(s.outcomes(), rejected);
             return;
         }
         if (entrants.size() == 1) {
-            const double speed_up = entrants.front() == 0 ? 1 : 0;
-            decide(s, entrants.front(), s.results[entrants.front()]->median_us, speed_up, "the only candidate that came near");
+            const double median_us = s.results[entrants.front()]->median_us;
+            decide(s, {.winner = entrants.front(), .median_us = median_us, .default_us = entrants.front() == 0 ? median_us : 0},
+                   "the only candidate that came near");
             return;
         }
-        RunOffRequest request = run_off_request(worker_.device().emulated, options_.effort);
-        double expected_us = 0;
-        // Not the default config: untuned calls run it all the same, so nothing is won by shutting it out.
-        std::vector<Announcement> announced;
-        request_in_order(s, entrants);
-        for (const std::size_t i : entrants) {
-            request.configs.push_back(s.candidates[i].config);
-            if (i != 0) announced.push_back({.config = request.configs.back(), .kernel_name = s.candidates[i].kernel_name});
-            expected_us += std::max(s.results[i]->median_us, request.sample_us) * request.rounds;
-            if (!wait_for_kernels(s.candidates[i], s.priority)) s.interrupted = true;
-        }
-        if (s.interrupted || !prepare(s)) return;
-        int running = -1;
-        const double limit = deadline(s) * static_cast<double>(entrants.size()) + 10 * (expected_us + request.settle_us) * 1e-6;
-        database_.announce(s.problem(), announced);
-        const WorkerProcess::Answer answer = worker_.ask(request, limit, [&](int index) { running = index; });
-        database_.withdraw(s.problem(), announced);
-        if (std::holds_alternative<WorkerProcess::Interrupted>(answer)) {
-            s.interrupted = true;
-            return;
-        }
-        const auto* died = std::get_if<WorkerProcess::Died>(&answer);
-        if (died != nullptr || std::holds_alternative<WorkerProcess::TimedOut>(answer)) {
-            if (running < 0 || running >= static_cast<int>(entrants.size()) || (died && died->killed_from_outside)) continue;
-            Measurement m = *s.results[entrants[static_cast<std::size_t>(running)]];
-            m.outcome = died ? Outcome::crashed : Outcome::timed_out;
-            m.detail = "in the run-off: " + (died ? "worker " + died->how : fmt::format("no result within {:.1f} s", limit));
-            record(s, entrants[static_cast<std::size_t>(running)], std::move(m));
+        if (try_run_off(s, entrants) || s.interrupted || !s.failure.empty()) return;
+        if (s.expired) break;
+    }
+    decide_alone(s);
+}
+
+// False without a decision.
+bool ProblemTuner::try_run_off(Session& s, const std::vector<std::size_t>& entrants) {
+    RunOffRequest request =
+        run_off_request(worker_.device().emulated, options_.effort, std::min(left(s), kept_for_run_off(s) > 0 ? kept_for_run_off(s) : 1e9));
+    double expected_us = 0;
+    double once_us = 0;
+    // Not the default config: untuned calls run it all the same, so nothing is won by shutting it out.
+    std::vector<Announcement> announced;
+    request_in_order(s, entrants);
+    for (const std::size_t i : entrants) {
+        request.configs.push_back(s.candidates[i].config);
+        if (i != 0) announced.push_back({.config = request.configs.back(), .kernel_name = s.candidates[i].kernel_name});
+        expected_us += std::max(s.results[i]->median_us, request.sample_us) * request.rounds;
+        once_us += s.results[i]->median_us;
+    }
+    s.expired = kRunOffLaunches * once_us * 1e-6 > left(s);
+    for (const std::size_t i : entrants) {
+        if (s.expired || s.interrupted) return false;
+        if (wait_for_kernels(s, s.candidates[i])) continue;
+        s.interrupted = interrupt_.requested();
+        s.expired = !s.interrupted;
+    }
+    if (!prepare(s)) return false;
+    int running = -1;
+    const double most = left(s);
+    const double limit = std::min(deadline(s) * static_cast<double>(entrants.size()) + 10 * (expected_us + request.settle_us) * 1e-6, most);
+    const auto start = SteadyClock::now();
+    database_.announce(s.problem(), announced);
+    const WorkerProcess::Answer answer = worker_.ask(request, limit, [&](int index) { running = index; });
+    database_.withdraw(s.problem(), announced);
+    run_off_seconds_ = seconds_since(start);
+    s.interrupted = std::holds_alternative<WorkerProcess::Interrupted>(answer);
+    s.expired = std::holds_alternative<WorkerProcess::TimedOut>(answer) && limit == most;
+    if (s.interrupted || s.expired) return false;
+    const auto* died = std::get_if<WorkerProcess::Died>(&answer);
+    if (died != nullptr || std::holds_alternative<WorkerProcess::TimedOut>(answer)) {
+        if (running < 0 || running >= static_cast<int>(entrants.size()) || (died && died->killed_from_outside)) return false;
+        Measurement m = *s.results[entrants[static_cast<std::size_t>(running)]];
+        m.outcome = died ? Outcome::crashed : Outcome::timed_out;
+        m.detail = "in the run-off: " + (died ? "worker " + died->how : fmt::format("no result within {:.1f} s", limit));
+        record(s, entrants[static_cast<std::size_t>(running)], std::move(m));
+        return false;
+    }
+    const auto* done = std::get_if<RunOffDone>(&std::get<Reply>(answer));
+    return done != nullptr && done->finalists.size() == entrants.size() && judge(s, entrants, *done);
+}
+
+// False where none passed.
+bool ProblemTuner::judge(Session& s, const std::vector<std::size_t>& entrants, const RunOffDone& done) {
+    std::vector<Finalist> finalists;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < entrants.size(); ++i) {
+        const RunOffDone::Finalist& seen = done.finalists[i];
+        Measurement& known = *s.results[entrants[i]];
+        if (seen.outcome != Outcome::ok) {
+            Measurement m = known;
+            m.outcome = seen.outcome;
+            m.detail = "in the run-off: " + seen.detail;
+            m.error_ratio = std::max(m.error_ratio, seen.error_ratio);
+            record(s, entrants[i], std::move(m));
             continue;
         }
-        const auto* done = std::get_if<RunOffDone>(&std::get<Reply>(answer));
-        if (done == nullptr || done->finalists.size() != entrants.size()) continue;
-
-        std::vector<Finalist> finalists;
-        std::vector<std::size_t> places;
-        for (std::size_t i = 0; i < entrants.size(); ++i) {
-            const RunOffDone::Finalist& seen = done->finalists[i];
-            Measurement& known = *s.results[entrants[i]];
-            if (seen.outcome != Outcome::ok) {
-                Measurement m = known;
-                m.outcome = seen.outcome;
-                m.detail = "in the run-off: " + seen.detail;
-                m.error_ratio = std::max(m.error_ratio, seen.error_ratio);
-                record(s, entrants[i], std::move(m));
-                continue;
-            }
-            known.error_ratio = std::max(known.error_ratio, seen.error_ratio);
-            finalists.push_back({.config = s.candidates[entrants[i]].config,
-                                 .order = static_cast<int>(entrants[i]),
-                                 .is_default = entrants[i] == 0,
-                                 .samples_us = seen.samples_us});
-            places.push_back(entrants[i]);
-        }
-        if (finalists.empty()) continue;
-        const RunOffResult result = judge_run_off(finalists);
-        const std::size_t winner = places[static_cast<std::size_t>(result.winner)];
-        decide(s, winner, result.median_us, s.passed(0) ? result.speed_up_over_default : 0,
-               fmt::format("{} in a run-off of {} over {} rounds", result.verdict, finalists.size(), finalists.front().samples_us.size()));
-        return;
+        known.error_ratio = std::max(known.error_ratio, seen.error_ratio);
+        finalists.push_back({.config = s.candidates[entrants[i]].config,
+                             .order = static_cast<int>(entrants[i]),
+                             .is_default = entrants[i] == 0,
+                             .samples_us = seen.samples_us});
+        places.push_back(entrants[i]);
     }
-    // The finalists passed every check when each ran by itself, so the best of them is still a sound choice.
+    if (finalists.empty()) return false;
+    const RunOffResult result = judge_run_off(finalists);
+    Verdict verdict{.winner = places[static_cast<std::size_t>(result.winner)],
+                    .median_us = result.median_us,
+                    .default_us = result.default_us,
+                    .runner_up_us = result.runner_up_us};
+    if (result.runner_up >= 0) verdict.runner_up = places[static_cast<std::size_t>(result.runner_up)];
+    decide(s, verdict,
+           fmt::format("{} in a run-off of {} over {} rounds", result.verdict, finalists.size(), finalists.front().samples_us.size()));
+    return true;
+}
+
+// The finalists passed every check when each ran by itself, so the best of them is a sound choice without a run-off, too.
+void ProblemTuner::decide_alone(Session& s) {
     const std::vector<std::size_t> entrants = finalists_of(s);
     if (entrants.empty()) {
         s.failure = "no candidate survived the run-off";
@@ -477,13 +544,11 @@ void ProblemTuner::hold_run_off(Session& s) {
     }
     std::size_t winner = entrants.front();
     const double best_us = s.results[winner]->median_us;
-    double speed_up = 0;
-    if (s.passed(0)) {
-        if (s.results[0]->median_us <= best_us * (1 + kTie)) winner = 0;
-        speed_up = s.results[0]->median_us / s.results[winner]->median_us;
-    }
-    decide(s, winner, s.results[winner]->median_us, speed_up,
-           fmt::format("fastest by itself; no run-off of {} tries came to its end", kRunOffAttempts));
+    if (s.passed(0) && s.results[0]->median_us <= best_us * (1 + kTie)) winner = 0;
+    s.cut = s.cut || s.expired;
+    decide(s, {.winner = winner, .median_us = s.results[winner]->median_us},
+           s.expired ? "fastest by itself; the budget left no time for a run-off"
+                     : fmt::format("fastest by itself; no run-off of {} tries came to its end", kRunOffAttempts));
 }
 
 }  // namespace tmm

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "db/tuning_database.h"
+#include "tuner/budget.h"
 #include "tuner/candidate_compiler.h"
 #include "tuner/candidates.h"
 #include "tuner/progress.h"
@@ -17,8 +18,15 @@ namespace tmm {
 // A problem that a run has to look at, with its candidates once its turn is near.
 struct OpenProblem {
     Shape shape;
+    // Place among the report's problems.
+    std::size_t place = 0;
+    // An earlier run's decision, and whether it counts unless the search has changed since.
+    std::optional<TuningDatabase::Decision> earlier = {};
+    bool may_count = false;
     std::vector<Candidate> candidates = {};
     std::string search_hash = {};
+    // Candidates that the search has besides, for which a small budget has no time.
+    std::size_t left_out = 0;
 };
 
 // Said of a decision whose run was ended by its budget.
@@ -32,30 +40,44 @@ std::vector<std::optional<Measurement>> known_measurements(TuningDatabase& datab
 class ProblemTuner {
 public:
     ProblemTuner(int worker_number, WorkerProcess& worker, CandidateCompiler& compiler, TuningDatabase& database, Progress& progress,
-                 const Interrupt& interrupt, const TuningOptions& options);
+                 const Interrupt& interrupt, const TuningOptions& options, const Budget& budget);
 
-    // priority: its place in the compiler's queue. share_seconds: what it may take, 0: all it needs; the default config and a
-    // few more are measured in any case.
-    ProblemReport tune(const OpenProblem& problem, int priority, double share_seconds);
+    // priority: its place in the compiler's queue. Without a limit the report has a winner, or the reason why there is none; within one it
+    // may also say that the problem was not reached.
+    ProblemReport tune(const OpenProblem& problem, int priority, const Turn& turn);
 
 private:
     struct Session;
+    // Places among the session's candidates, and times that were taken side by side; 0 where there are none.
+    struct Verdict {
+        std::size_t winner = 0;
+        double median_us = 0;
+        double default_us = 0;
+        std::optional<std::size_t> runner_up = {};
+        double runner_up_us = 0;
+    };
     bool prepare(Session& session);
     void add_candidates(Session& session, const std::vector<Candidate>& candidates) const;
-    void measure_all(Session& session, std::vector<std::size_t> missing, double kept_share);
+    void measure_all(Session& session, std::vector<std::size_t> missing, double kept_seconds);
+    bool is_to_end(const Session& session, double kept_seconds) const;
     void measure_variants(Session& session);
     bool measure(Session& session, std::size_t index);
     void hold_run_off(Session& session);
+    bool try_run_off(Session& session, const std::vector<std::size_t>& entrants);
+    bool judge(Session& session, const std::vector<std::size_t>& entrants, const RunOffDone& done);
+    void decide_alone(Session& session);
     std::vector<std::size_t> finalists_of(const Session& session) const;
     void record(Session& session, std::size_t index, Measurement measurement);
     std::string left_out(const Session& session) const;
-    void decide(Session& session, std::size_t winner, double median_us, double speed_up, const std::string& why);
+    void decide(Session& session, const Verdict& verdict, const std::string& why);
     std::optional<Measurement> judge_compiled(const Candidate& candidate, bool is_default) const;
-    bool wait_for_kernels(const Candidate& candidate, int priority) const;
+    bool wait_for_kernels(const Session& session, const Candidate& candidate) const;
     void request_kernels(const Candidate& candidate, int priority) const;
     void request_in_order(const Session& session, const std::vector<std::size_t>& indices) const;
     bool compiled(const Candidate& candidate) const;
     double deadline(const Session& session) const;
+    double left(const Session& session) const;
+    double kept_for_run_off(const Session& session) const;
     void show_progress(const Session& session) const;
 
     int number_;
@@ -65,6 +87,9 @@ private:
     Progress& progress_;
     const Interrupt& interrupt_;
     const TuningOptions& options_;
+    const Budget& budget_;
+    // What the last run-off took on the wall.
+    double run_off_seconds_ = 0;
     // Of the candidates that the search did not have.
     KernelBook variants_;
 };

@@ -42,6 +42,11 @@ void Progress::start(int problems, double budget_seconds) {
     start_ = Clock::now();
 }
 
+void Progress::add_problem() {
+    std::lock_guard lock(mutex_);
+    ++problems_;
+}
+
 void Progress::begin_problem(int worker, const std::string& name) {
     std::lock_guard lock(mutex_);
     current_[worker] = Current{.name = name};
@@ -55,6 +60,12 @@ void Progress::update(int worker, int done, int candidates, double best_us) {
     current.candidates = candidates;
     current.best_us = best_us;
     draw(false);
+}
+
+void Progress::leave_problem(int worker) {
+    std::lock_guard lock(mutex_);
+    current_.erase(worker);
+    draw(true);
 }
 
 void Progress::end_problem(int worker, const std::string& result) {

@@ -21,10 +21,14 @@ public:
     // How many problems the run has to tune, and the seconds it may take (0: as long as it needs).
     void start(int problems, double budget_seconds);
     // worker tells concurrent problems apart; it is any number that the caller keeps to.
+    // One more than was said at the start.
+    void add_problem();
     void begin_problem(int worker, const std::string& name);
     // So many of its candidates have an outcome; best_us 0: none has passed yet.
     void update(int worker, int done, int candidates, double best_us);
     // result: what to say of the problem that is done, one line.
+    // Its turn ended without a result; it may have another.
+    void leave_problem(int worker);
     void end_problem(int worker, const std::string& result);
     // One line of its own.
     void note(const std::string& line);

@@ -25,6 +25,7 @@ std::string_view name_of(ProblemState state) {
         case ProblemState::decided: return "decided";
         case ProblemState::cut_short: return "cut_short";
         case ProblemState::no_winner: return "no_winner";
+        case ProblemState::predicted: return "predicted";
         case ProblemState::not_reached: return "not_reached";
     }
     return "?";
@@ -64,6 +65,7 @@ std::string summary_text(const RunReport& report) {
     int before = 0;
     int cut = 0;
     int cut_before = 0;
+    int predicted = 0;
     int wrong = 0;
     for (const DeviceReport& device : report.devices) {
         for (const ProblemReport& problem : device.problems) {
@@ -72,6 +74,7 @@ std::string summary_text(const RunReport& report) {
             before += problem.state == ProblemState::decided_before ? 1 : 0;
             cut_before += problem.state == ProblemState::decided_before && problem.cut_before ? 1 : 0;
             cut += problem.state == ProblemState::cut_short ? 1 : 0;
+            predicted += problem.state == ProblemState::predicted ? 1 : 0;
             wrong += wrong_results(problem);
         }
     }
@@ -84,6 +87,9 @@ std::string summary_text(const RunReport& report) {
                            duration_text(report.seconds), winners, count_text(problems, "problem"), problems == 1 ? "has" : "have");
         if (before > 0) text += fmt::format(", {} of them from earlier runs", before);
     }
+    if (predicted > 0)
+        text += fmt::format("; the budget did not reach {}, which {} a predicted config that nobody measured: run again without --budget",
+                            count_text(predicted, "problem"), predicted == 1 ? "has" : "have");
     if (wrong > 0) text += fmt::format("; {} gave wrong results and can't win: see tmm-db candidates", count_text(wrong, "candidate"));
     if (cut_before > 0) text += fmt::format("; {} cut short by an earlier budget: run without --budget to measure the rest", cut_before);
     if (cut > 0) text += fmt::format("; {} cut short by the budget: run again without --budget to measure the rest", cut);
@@ -99,14 +105,17 @@ std::string table_text(const RunReport& report) {
             {{"shape"}, {"µs", true}, {"TFLOP/s", true}, {"error", true}, {"vs default", true}, {"candidates", true}, {"config"}});
         std::string others;
         for (const ProblemReport& p : device.problems) {
+            if (p.state == ProblemState::predicted) {
+                table.add({to_text(p.shape.problem), "predicted", "-", "-", "-", "0", to_text(p.config)});
+                continue;
+            }
             if (!p.has_winner()) {
                 others += fmt::format("{}: {}\n", to_text(p.shape.problem), p.reason.empty() ? "not reached" : p.reason);
                 continue;
             }
             table.add({to_text(p.shape.problem), fmt::format("{:.2f}", p.median_us), fmt::format("{:.3g}", p.tflops()),
                        p.error_ratio >= 0 ? fmt::format("{:.3f}", p.error_ratio) : "-",
-                       p.speed_up_over_default > 0 ? fmt::format("{:.2f}x", p.speed_up_over_default) : "-", std::to_string(p.candidates),
-                       to_text(p.config)});
+                       p.vs_default() > 0 ? fmt::format("{:.2f}x", p.vs_default()) : "-", std::to_string(p.candidates), to_text(p.config)});
         }
         if (!table.empty()) text += table.text(false);
         text += others + "\n";
@@ -120,7 +129,7 @@ std::string json_text(const RunReport& report, const std::filesystem::path& data
         Json problems = Json::array();
         for (const ProblemReport& p : device.problems) {
             Json problem{{"problem", to_text(p.shape.problem)}, {"line", p.shape.line}, {"state", name_of(p.state)}};
-            if (p.has_winner()) {
+            if (p.has_winner() || p.state == ProblemState::predicted) {
                 Json config = Json::object();
                 for (const Parameter& parameter : kParameters) {
                     const int value = p.config.*parameter.member;
@@ -130,10 +139,15 @@ std::string json_text(const RunReport& report, const std::filesystem::path& data
                         config[parameter.name] = value;
                 }
                 problem["config"] = config;
+            }
+            if (p.has_winner()) {
                 problem["median_us"] = p.median_us;
                 problem["tflops"] = p.tflops();
                 problem["error_ratio"] = p.error_ratio >= 0 ? Json(p.error_ratio) : Json(nullptr);
-                problem["speed_up_over_default"] = p.speed_up_over_default > 0 ? Json(p.speed_up_over_default) : Json(nullptr);
+                problem["default_us"] = p.default_us > 0 ? Json(p.default_us) : Json(nullptr);
+                problem["vs_default"] = p.vs_default() > 0 ? Json(p.vs_default()) : Json(nullptr);
+                problem["runner_up"] = p.runner_up ? Json(to_text(*p.runner_up)) : Json(nullptr);
+                problem["runner_up_us"] = p.runner_up_us > 0 ? Json(p.runner_up_us) : Json(nullptr);
             }
             problem["candidates"] = p.candidates;
             problem["measured_now"] = p.measured_now;

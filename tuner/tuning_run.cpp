@@ -5,14 +5,16 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <thread>
 
 #include "generator/environment.h"
 #include "generator/text.h"
-#include "tuner/elapsed.h"
+#include "tuner/budget.h"
 #include "tuner/measured_order.h"
+#include "tuner/predictions.h"
 #include "tuner/problem_tuner.h"
 #include "tuner/remembered.h"
 
@@ -29,18 +31,43 @@ struct Group {
     std::vector<std::unique_ptr<WorkerProcess>> workers;
     KernelBook book;
     std::unique_ptr<CandidateCompiler> compiler;
+    // First those without a decision, then those whose decision may count.
     std::vector<OpenProblem> open;
-    // Place of each open problem among the report's.
-    std::vector<std::size_t> places;
+    std::size_t undecided = 0;
     // The next open problem that nobody has taken.
     std::size_t next = 0;
+    // Those whose turn ended before anything passed, for what time is left.
+    std::vector<std::size_t> again;
     DeviceReport report;
+
+    // Turns that are left, for a budget; a decision that may count rarely needs one.
+    double turns_left() const {
+        const auto decided = static_cast<double>(open.size() - std::max(next, undecided));
+        return static_cast<double>(undecided - std::min(next, undecided) + again.size()) + decided / 20;
+    }
 };
 
-std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort, Group& group) {
+// Of a share: candidates that may be measured in a second, and the least that are looked at.
+constexpr double kCandidatesPerSecond = 200;
+constexpr std::size_t kFewestCandidates = 8;
+// The problems that the compiler has before their turn; a short turn is over before a kernel is compiled.
+constexpr std::size_t kAhead = 1;
+constexpr std::size_t kAheadWithinBudget = 4;
+// So many of a problem's kernels are compiled before the rest of the problem before it.
+constexpr std::size_t kFirstKernels = 4;
+
+constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+
+// At most so many; left_out: how many there are besides.
+std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort, Group& group, std::size_t most = kAll,
+                                       std::size_t* left_out = nullptr) {
+    std::vector<KernelConfig> configs = search_space(problem, group.environment.device, effort).candidates;
+    if (configs.size() > most) {
+        *left_out = configs.size() - most;
+        configs.resize(most);
+    }
     std::vector<Candidate> candidates;
-    for (const KernelConfig& config : search_space(problem, group.environment.device, effort).candidates)
-        candidates.push_back(make_candidate(problem, config, group.environment.device, group.book));
+    for (const KernelConfig& config : configs) candidates.push_back(make_candidate(problem, config, group.environment.device, group.book));
     return candidates;
 }
 
@@ -54,9 +81,10 @@ std::vector<MeasuredCandidate> measured_before(const GemmProblem& problem, Tunin
 
 // The same, but where a quick search finds that its problem was measured before, with kernels of an earlier text, say, it takes those
 // that were the fastest instead of those that are predicted to be.
-std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort, Group& group, TuningDatabase& database) {
-    std::vector<Candidate> predicted = make_candidates(problem, effort, group);
-    if (effort != Effort::quick) return predicted;
+std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort, Group& group, TuningDatabase& database,
+                                       std::size_t most = kAll, std::size_t* left_out = nullptr) {
+    std::vector<Candidate> predicted = make_candidates(problem, effort, group, most, left_out);
+    if (effort != Effort::quick || most != kAll) return predicted;
     const std::vector<MeasuredCandidate> rows = measured_before(problem, database);
     if (rows.empty()) return predicted;
     std::vector<Candidate> all = make_candidates(problem, Effort::normal, group);
@@ -77,11 +105,10 @@ std::vector<KernelConfig> winners_before(const GemmProblem& problem, TuningDatab
     return winners;
 }
 
-// The search's candidates; behind the first of them, which is the default, those that are known to be fast: what a search offers changes
+// The candidates, and behind the first of them, which is the default, those that are known to be fast: what a search offers changes
 // with tmm, a budget may end it early, and a winner must not be lost by that.
-std::vector<Candidate> candidates_and_remembered(const GemmProblem& problem, Effort effort, Group& group, TuningDatabase& database) {
-    std::vector<Candidate> candidates = make_candidates(problem, effort, group, database);
-    if (candidates.empty()) return candidates;
+void add_remembered(std::vector<Candidate>& candidates, const GemmProblem& problem, Group& group, TuningDatabase& database) {
+    if (candidates.empty()) return;
     const DeviceInfo& device = group.environment.device;
     auto next = candidates.begin() + 1;
     const std::vector<KernelConfig> winners = winners_before(problem, database);
@@ -94,44 +121,67 @@ std::vector<Candidate> candidates_and_remembered(const GemmProblem& problem, Eff
             std::rotate(next, place, place + 1);
         ++next;
     }
-    return candidates;
 }
 
-// Takes what an earlier decision says into the report; false where the problem is still open.
-bool decided_before(TuningDatabase& database, const OpenProblem& problem, const TuningOptions& options, Group& group,
-                    ProblemReport& report) {
-    const auto decision = database.decision(problem.shape.problem);
-    if (!decision) return false;
-    std::string hash = decision->search_hash;
-    report.cut_before = hash.ends_with(kCutSuffix);
-    if (report.cut_before) {
-        hash.resize(hash.size() - kCutSuffix.size());
-        // Without a budget the run asks for what the earlier one left out.
-        if (options.budget_seconds <= 0) return false;
-    }
-    const auto effort = effort_of(hash);
-    if (!effort || *effort < options.effort) return false;
-    std::string today = problem.search_hash;
-    if (*effort != options.effort) today = search_hash(*effort, make_candidates(problem.shape.problem, *effort, group, database));
-    if (hash != today) return false;
-
+// Takes what an earlier decision says into the report. candidates: what the rejected ones are counted among.
+void take_earlier(TuningDatabase& database, const OpenProblem& problem, std::vector<Candidate> candidates, Group& group,
+                  ProblemReport& report) {
+    const TuningDatabase::Decision& decision = *problem.earlier;
     report.state = ProblemState::decided_before;
-    report.config = decision->config;
-    report.median_us = decision->median_us;
-    report.candidates = decision->candidates;
-    report.reason = decision->reason;
+    report.cut_before = decision.search_hash.ends_with(kCutSuffix);
+    report.config = decision.config;
+    report.median_us = decision.median_us;
+    report.default_us = decision.default_us;
+    report.runner_up = decision.runner_up;
+    report.runner_up_us = decision.runner_up_us;
+    report.candidates = decision.candidates;
+    report.reason = decision.reason;
     // The winner may be a variant that the search did not have.
-    std::vector<Candidate> candidates = problem.candidates;
-    candidates.push_back(make_candidate(problem.shape.problem, decision->config, group.environment.device, group.book));
+    candidates.push_back(make_candidate(problem.shape.problem, decision.config, group.environment.device, group.book));
     const auto known = known_measurements(database, problem.shape.problem, candidates);
     for (const auto& measured : known)
         if (measured && measured->outcome != Outcome::ok) ++report.rejected[measured->outcome];
     if (known.back()) report.error_ratio = known.back()->error_ratio;
-    // The run-off, in pairs, found the winner no slower than the default; each by itself may look otherwise.
-    if (known.front() && known.front()->outcome == Outcome::ok && decision->median_us > 0)
-        report.speed_up_over_default =
-            candidates.front().config == decision->config ? 1 : std::max(known.front()->median_us / decision->median_us, 1.0);
-    return true;
+}
+
+// Has the winner been measured with the kernel that it has today?
+bool is_winner_current(TuningDatabase& database, const GemmProblem& problem, const KernelConfig& winner, Group& group) {
+    if (why_invalid(problem, winner, group.environment.device)) return false;
+    const Candidate candidate = make_candidate(problem, winner, group.environment.device, group.book);
+    return known_measurements(database, problem, {candidate}).front().has_value();
+}
+
+// Is the earlier decision one of today's candidates? The problem has those of today's effort.
+bool counts_today(TuningDatabase& database, const OpenProblem& problem, const TuningOptions& options, Group& group) {
+    const std::string& hash = problem.earlier->search_hash;
+    const auto effort = effort_of(hash);
+    if (*effort == options.effort) return hash == problem.search_hash;
+    return hash == search_hash(*effort, make_candidates(problem.shape.problem, *effort, group, database));
+}
+
+// An earlier decision that was measured.
+std::optional<TuningDatabase::Decision> earlier_decision(TuningDatabase& database, const GemmProblem& problem) {
+    auto decision = database.decision(problem);
+    return decision && !decision->predicted ? decision : std::nullopt;
+}
+
+// Need this run not look behind the decision? It is this database's own, made with as much effort, and by no budget where there is none
+// today.
+bool suffices(const TuningDatabase::Decision& decision, const TuningOptions& options) {
+    const bool cut = decision.search_hash.ends_with(kCutSuffix);
+    const auto effort = effort_of(decision.search_hash);
+    return !options.remeasure && decision.origin == "user" && (!cut || options.budget_seconds > 0) && effort && *effort >= options.effort;
+}
+
+// The candidates of a problem whose turn is near, in a share of so many seconds (0: no limit).
+void make_ready(OpenProblem& problem, double share_seconds, const TuningOptions& options, Group& group, TuningDatabase& database) {
+    if (!problem.candidates.empty()) return;
+    const std::size_t most =
+        share_seconds > 0 ? std::max(kFewestCandidates, static_cast<std::size_t>(std::min(share_seconds * kCandidatesPerSecond, 1e6)))
+                          : kAll;
+    problem.candidates = make_candidates(problem.shape.problem, options.effort, group, database, most, &problem.left_out);
+    problem.search_hash = search_hash(options.effort, problem.candidates);
+    add_remembered(problem.candidates, problem.shape.problem, group, database);
 }
 
 // A candidate that was running when the machine went down, or twice when its tuner died, is not run again. One that has a result
@@ -160,44 +210,186 @@ void quarantine(TuningDatabase& database, Group& group, Progress& progress) {
     }
 }
 
-// Which problems are open. Their candidates are made again when their turn comes: those of thousands would fill the memory.
+// Where an earlier decision counts as it is, its report; else a problem that is open, or whose decision may count.
+void look_at(const Shape& shape, const TuningOptions& options, TuningDatabase& database, Group& group, ProblemReport& report) {
+    report.reason = why_unserved(shape.problem, group.environment.device);
+    if (!report.reason.empty()) {
+        report.state = ProblemState::no_winner;
+        return;
+    }
+    OpenProblem problem{.shape = shape, .place = group.report.problems.size(), .earlier = earlier_decision(database, shape.problem)};
+    problem.may_count = problem.earlier && suffices(*problem.earlier, options) &&
+                        is_winner_current(database, shape.problem, problem.earlier->config, group);
+    // Another budget would leave out as many.
+    if (problem.may_count && problem.earlier->search_hash.ends_with(kCutSuffix))
+        take_earlier(database, problem, {}, group, report);
+    else
+        group.open.push_back(std::move(problem));
+}
+
+// Which problems are open. Candidates are made when their turn comes: that takes time, and those of thousands would fill the memory.
 void survey(const std::vector<Shape>& shapes, const TuningOptions& options, TuningDatabase& database, const Interrupt& interrupt,
             Group& group) {
     for (const Shape& shape : shapes) {
         ProblemReport report{.shape = shape};
-        if (interrupt.requested()) {
-            group.report.problems.push_back(std::move(report));
-            continue;
-        }
-        report.reason = why_unserved(shape.problem, group.environment.device);
-        if (!report.reason.empty()) {
-            report.state = ProblemState::no_winner;
-            group.report.problems.push_back(std::move(report));
-            continue;
-        }
-        OpenProblem problem{.shape = shape, .candidates = make_candidates(shape.problem, options.effort, group, database)};
-        problem.search_hash = search_hash(options.effort, problem.candidates);
-        if (options.remeasure || !decided_before(database, problem, options, group, report)) {
-            group.places.push_back(group.report.problems.size());
-            problem.candidates = {};
-            group.open.push_back(std::move(problem));
-        }
+        if (!interrupt.requested()) look_at(shape, options, database, group, report);
         group.report.problems.push_back(std::move(report));
+    }
+    const auto decided =
+        std::stable_partition(group.open.begin(), group.open.end(), [](const OpenProblem& problem) { return !problem.may_count; });
+    group.undecided = static_cast<std::size_t>(decided - group.open.begin());
+}
+
+// The first kernels go before the rest of the problem before this one.
+void request_kernels(CandidateCompiler& compiler, const OpenProblem& problem, TuningDatabase& database, const TuningOptions& options,
+                     int priority) {
+    const auto known = known_measurements(database, problem.shape.problem, problem.candidates);
+    for (std::size_t i = 0; i < known.size(); ++i) {
+        if (known[i] && !options.remeasure) continue;
+        const bool first = i < kFirstKernels;
+        if (!first && options.budget_seconds > 0) return;
+        for (const PlannedKernel* kernel : problem.candidates[i].kernels) compiler.request(kernel->source, first ? priority - 3 : priority);
     }
 }
 
-void request_kernels(CandidateCompiler& compiler, const OpenProblem& problem, TuningDatabase& database, bool remeasure, int priority) {
-    const auto known = known_measurements(database, problem.shape.problem, problem.candidates);
-    for (std::size_t i = 0; i < known.size(); ++i) {
-        if (known[i] && !remeasure) continue;
-        for (const PlannedKernel* kernel : problem.candidates[i].kernels) compiler.request(kernel->source, priority);
+// One worker's way through its group's problems.
+class GroupWork {
+public:
+    GroupWork(Group& group, WorkerProcess& worker, int number, const TuningOptions& options, const Budget& budget, Progress& progress,
+              const Interrupt& interrupt, std::mutex& mutex)
+        : group_(group),
+          worker_(worker),
+          number_(number),
+          options_(options),
+          budget_(budget),
+          progress_(progress),
+          interrupt_(interrupt),
+          mutex_(mutex),
+          database_(options.database, TuningDatabase::Mode::read_write) {
+        database_.set_environment(group.environment);
     }
+
+    void run(const std::atomic<bool>& stop) {
+        std::optional<ProblemTuner> tuner;
+        while (!stop && !interrupt_.requested() && !budget_.is_over()) {
+            if (!worker_.alive()) {
+                // No problem's turn pays for what another one's candidate has done.
+                if (budget_.left() <= worker_.start_seconds()) return;
+                worker_.respawn();
+            }
+            Turn turn;
+            const auto mine = take(turn);
+            if (!mine) return;
+            OpenProblem& problem = group_.open[*mine];
+            if (problem.may_count && report_earlier(problem)) continue;
+            if (!tuner) tuner.emplace(number_, worker_, *group_.compiler, database_, progress_, interrupt_, options_, budget_);
+            ProblemReport report = tuner->tune(problem, priority_of(*mine), turn);
+            std::lock_guard lock(mutex_);
+            problem.candidates = {};
+            if (report.state == ProblemState::not_reached && !interrupt_.requested()) group_.again.push_back(*mine);
+            group_.report.problems[problem.place] = std::move(report);
+        }
+    }
+
+private:
+    static int priority_of(std::size_t index) { return 2 * static_cast<int>(index); }
+
+    // The next problem, with its candidates, and what it may take. Those that come after it are made ready, too.
+    std::optional<std::size_t> take(Turn& turn) {
+        std::lock_guard lock(mutex_);
+        // The workers of a group go through what is left side by side.
+        const auto workers = static_cast<double>(group_.workers.size());
+        const DeviceInfo& device = group_.environment.device;
+        turn = budget_.turn(group_.turns_left() / workers, device.emulated ? 0.2 : 1);
+        std::size_t mine = group_.next;
+        if (mine < group_.open.size()) {
+            ++group_.next;
+        } else if (!group_.again.empty()) {
+            mine = group_.again.front();
+            group_.again.erase(group_.again.begin());
+        } else {
+            return std::nullopt;
+        }
+        OpenProblem& problem = group_.open[mine];
+        // An earlier decision is compared with all candidates.
+        make_ready(problem, problem.may_count ? 0 : turn.share_seconds, options_, group_, database_);
+        if (!problem.may_count) start_compiler();
+        const std::size_t ahead = group_.workers.size() * (budget_.is_limited() ? kAheadWithinBudget : kAhead);
+        for (std::size_t i = group_.next; i < std::min(group_.next + ahead, group_.undecided); ++i) {
+            if (!group_.open[i].candidates.empty()) continue;
+            make_ready(group_.open[i], turn.share_seconds, options_, group_, database_);
+            // What it lacks when its turn comes a problem asks for itself.
+            request_kernels(*group_.compiler, group_.open[i], database_, options_, priority_of(i));
+        }
+        return mine;
+    }
+
+    void start_compiler() {
+        if (group_.compiler) return;
+        group_.compiler =
+            std::make_unique<CandidateCompiler>(make_compiler(group_.environment.device), KernelCache(default_cache_directory()));
+        group_.compiler->request(make_verify_source(), -4);
+    }
+
+    // True where the earlier decision counts.
+    bool report_earlier(OpenProblem& problem) {
+        std::lock_guard lock(mutex_);
+        const bool counts = counts_today(database_, problem, options_, group_);
+        if (counts) {
+            take_earlier(database_, problem, std::move(problem.candidates), group_, group_.report.problems[problem.place]);
+            problem.candidates = {};
+        } else {
+            problem.may_count = false;
+            start_compiler();
+            progress_.add_problem();
+        }
+        return counts;
+    }
+
+    Group& group_;
+    WorkerProcess& worker_;
+    int number_;
+    const TuningOptions& options_;
+    const Budget& budget_;
+    Progress& progress_;
+    const Interrupt& interrupt_;
+    std::mutex& mutex_;
+    TuningDatabase database_;
+};
+
+// What is kept of a budget for the time after the last measurement: predictions for all that may be left, and the end of processes.
+double seconds_to_end(double budget_seconds, const std::vector<std::unique_ptr<Group>>& groups, std::size_t undecided) {
+    const auto group = std::find_if(groups.begin(), groups.end(), [](const auto& g) { return g->undecided > 0; });
+    if (group == groups.end()) return 0;
+    const auto start = SteadyClock::now();
+    default_config((*group)->open.front().shape.problem, (*group)->environment.device);
+    return 0.02 * budget_seconds + seconds_to_predict(undecided, seconds_since(start));
+}
+
+// Where the budget ended before a problem's turn, an earlier winner stands, else the model's guess.
+void finish_unreached(const TuningOptions& options, Group& group) {
+    TuningDatabase database(options.database, TuningDatabase::Mode::read_write);
+    database.set_environment(group.environment);
+    std::vector<ProblemReport*> unreached;
+    for (const OpenProblem& problem : group.open) {
+        ProblemReport& report = group.report.problems[problem.place];
+        if (report.state != ProblemState::not_reached) continue;
+        if (problem.earlier)
+            take_earlier(database, problem, {}, group, report);
+        else
+            unreached.push_back(&report);
+    }
+    predict(unreached, group.environment, database);
 }
 
 }  // namespace
 
 double ProblemReport::tflops() const {
     return has_winner() && median_us > 0 ? flops(shape.problem) / median_us * 1e-6 : 0;
+}
+
+double ProblemReport::vs_default() const {
+    return has_winner() && median_us > 0 ? default_us / median_us : 0;
 }
 
 int RunReport::measured_now() const {
@@ -216,7 +408,6 @@ ExitStatus RunReport::status() const {
 }
 
 RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& options, Progress& progress, const Interrupt& interrupt) {
-    const auto start = SteadyClock::now();
     std::vector<std::unique_ptr<Group>> groups;
     for (const int ordinal : options.ordinals) {
         auto worker = std::make_unique<WorkerProcess>(ordinal, interrupt);
@@ -230,77 +421,51 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
         }
         (*group)->workers.push_back(std::move(worker));
     }
-    std::size_t open = 0;
+    Budget budget(options.budget_seconds, options.start);
+    std::size_t undecided = 0;
     for (auto& group : groups) {
         TuningDatabase database(options.database, TuningDatabase::Mode::read_write_create);
         database.set_environment(group->environment);
         quarantine(database, *group, progress);
         survey(shapes, options, database, interrupt, *group);
-        open += group->open.size();
-        if (!group->open.empty()) {
-            group->compiler =
-                std::make_unique<CandidateCompiler>(make_compiler(group->environment.device), KernelCache(default_cache_directory()));
-            group->compiler->request(make_verify_source(), -1);
-        }
+        undecided += group->undecided;
     }
-    progress.start(static_cast<int>(open), options.budget_seconds);
+    if (budget.is_limited()) budget.keep(seconds_to_end(options.budget_seconds, groups, undecided));
+    progress.start(static_cast<int>(undecided), options.budget_seconds);
 
     std::mutex mutex;
     std::exception_ptr failure;
     std::atomic<bool> stop = false;
-    const auto work = [&](Group& group, WorkerProcess& worker, int number) {
-        try {
-            TuningDatabase database(options.database, TuningDatabase::Mode::read_write);
-            database.set_environment(group.environment);
-            ProblemTuner tuner(number, worker, *group.compiler, database, progress, interrupt, options);
-            while (!stop && !interrupt.requested()) {
-                std::size_t mine = 0;
-                std::size_t left = 0;
-                {
-                    std::lock_guard lock(mutex);
-                    if (group.next == group.open.size()) return;
-                    mine = group.next++;
-                    left = group.open.size() - mine;
-                    for (const std::size_t i : {mine, mine + group.workers.size()}) {
-                        if (i >= group.open.size()) continue;
-                        OpenProblem& problem = group.open[i];
-                        if (problem.candidates.empty())
-                            problem.candidates = candidates_and_remembered(problem.shape.problem, options.effort, group, database);
-                        // What it lacks when its turn comes a problem asks for itself.
-                        if (i != mine) request_kernels(*group.compiler, problem, database, options.remeasure, static_cast<int>(i));
-                    }
-                }
-                double share = 0;
-                if (options.budget_seconds > 0) {
-                    // The workers of a group go through what is left side by side.
-                    const double rounds = static_cast<double>(left) / static_cast<double>(group.workers.size());
-                    share = std::max((options.budget_seconds - seconds_since(start)) / std::max(rounds, 1.0), 0.01);
-                }
-                ProblemReport report = tuner.tune(group.open[mine], static_cast<int>(mine), share);
-                std::lock_guard lock(mutex);
-                group.report.problems[group.places[mine]] = std::move(report);
-                group.open[mine].candidates = {};
-            }
-        } catch (...) {
-            std::lock_guard lock(mutex);
-            if (!failure) failure = std::current_exception();
-            stop = true;
-        }
-    };
     std::vector<std::thread> threads;
     int number = 0;
-    for (auto& group : groups)
-        for (auto& worker : group->workers)
-            if (!group->open.empty())
-                threads.emplace_back([&work, &group = *group, &worker = *worker, number = number++] { work(group, worker, number); });
+    for (auto& group : groups) {
+        for (auto& worker : group->workers) {
+            if (group->open.empty()) continue;
+            threads.emplace_back([&, &group = *group, &worker = *worker, number = number++] {
+                try {
+                    GroupWork(group, worker, number, options, budget, progress, interrupt, mutex).run(stop);
+                } catch (...) {
+                    std::lock_guard lock(mutex);
+                    if (!failure) failure = std::current_exception();
+                    stop = true;
+                }
+            });
+        }
+    }
     for (std::thread& thread : threads) thread.join();
     progress.finish();
     if (failure) std::rethrow_exception(failure);
+    bool ended = true;
+    for (auto& group : groups) {
+        if (group->compiler) ended = group->compiler->abandon() && ended;
+        if (budget.is_limited() && !interrupt.requested()) finish_unreached(options, *group);
+    }
 
     RunReport report;
     report.interrupted = interrupt.requested();
-    report.seconds = seconds_since(start);
+    report.seconds = seconds_since(options.start);
     for (auto& group : groups) report.devices.push_back(std::move(group->report));
+    if (!ended) report.still_running = std::make_shared<std::vector<std::unique_ptr<Group>>>(std::move(groups));
     return report;
 }
 

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "generator/error.h"
 #include "generator/search_space.h"
 #include "generator/shapes_file.h"
+#include "tuner/elapsed.h"
 #include "tuner/interrupt.h"
 #include "tuner/progress.h"
 
@@ -20,8 +23,9 @@ struct TuningOptions {
     std::vector<int> ordinals;
     std::filesystem::path database;
     Effort effort = Effort::normal;
-    // Seconds of the whole run; 0: as long as it takes.
+    // Seconds of the whole run since `start`; 0: as long as it takes.
     double budget_seconds = 0;
+    SteadyClock::time_point start = SteadyClock::now();
     // Measure and decide anew whatever the database has results for; those stay in it.
     bool remeasure = false;
     // Least deadline of a candidate in seconds; 0: the device's usual one.
@@ -35,6 +39,8 @@ enum class ProblemState {
     // Decided from some of the candidates: the budget was used up.
     cut_short,
     no_winner,
+    // The budget ended before it was measured: its config is a guess by the model.
+    predicted,
     // The run was interrupted before or while it was measured.
     not_reached,
 };
@@ -44,12 +50,14 @@ struct ProblemReport {
     ProblemState state = ProblemState::not_reached;
     // An earlier run's budget ended before all candidates were measured.
     bool cut_before = false;
-    // Valid where the state is decided_before, decided or cut_short.
+    // Valid where the state is decided_before, decided, cut_short or predicted; the figures below it not where it is predicted.
     KernelConfig config = {};
     double median_us = 0;
     double error_ratio = -1;
-    // The default config's time over the winner's; 0 where the default has no verified time.
-    double speed_up_over_default = 0;
+    // Medians of the default config and of the best of the others, of the winner's own run-off; 0 where it had none.
+    double default_us = 0;
+    std::optional<KernelConfig> runner_up = {};
+    double runner_up_us = 0;
     // Candidates with an outcome, and how many of them this run measured.
     int candidates = 0;
     int measured_now = 0;
@@ -57,11 +65,14 @@ struct ProblemReport {
     // Why this winner, or why there is none.
     std::string reason = {};
 
+    // A verified one.
     bool has_winner() const {
         return state == ProblemState::decided_before || state == ProblemState::decided || state == ProblemState::cut_short;
     }
     // 2 m n k batch over the median; 0 without a winner.
     double tflops() const;
+    // The default config's time over the winner's, both of one run-off; 0 where it is not known.
+    double vs_default() const;
 };
 
 struct DeviceReport {
@@ -73,6 +84,8 @@ struct RunReport {
     std::vector<DeviceReport> devices;
     bool interrupted = false;
     double seconds = 0;
+    // What could not be ended and goes on beside the report; the process must end without destroying it.
+    std::shared_ptr<void> still_running = {};
 
     int measured_now() const;
     // done, no_winner or interrupted.

@@ -50,8 +50,12 @@ WorkerProcess::~WorkerProcess() {
 
 void WorkerProcess::start() {
     std::string how;
+    const auto begun = SteadyClock::now();
     for (int attempt = 0; attempt < kStartAttempts; ++attempt) {
-        if (spawn(how)) return;
+        if (spawn(how)) {
+            start_seconds_ = seconds_since(begun);
+            return;
+        }
         // Whatever ended it may pass: the GPU of a worker that was just killed is busy for a moment.
         std::this_thread::sleep_for(std::chrono::milliseconds(200 * attempt));
     }

@@ -35,6 +35,8 @@ public:
     const DeviceInfo& device() const { return device_; }
     // Whether it runs; after Died, TimedOut and Interrupted it does not.
     bool alive() const { return pid_ > 0; }
+    // What its last start took.
+    double start_seconds() const { return start_seconds_; }
     // Throws Error where no worker can be started any more.
     void respawn();
 
@@ -52,6 +54,7 @@ private:
     const Interrupt& interrupt_;
     DeviceInfo device_;
     pid_t pid_ = -1;
+    double start_seconds_ = 0;
     LineChannel channel_;
 };
 

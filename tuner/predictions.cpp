@@ -1,0 +1,56 @@
+#include "tuner/predictions.h"
+
+#include <algorithm>
+#include <atomic>
+#include <ctime>
+#include <thread>
+
+#include "db/records.h"
+#include "generator/search_space.h"
+
+namespace tmm {
+namespace {
+
+// A decision and its row.
+constexpr double kSecondsToStore = 0.0005;
+
+std::size_t thread_count() {
+    return std::max(std::thread::hardware_concurrency(), 1u);
+}
+
+}  // namespace
+
+double seconds_to_predict(std::size_t problems, double seconds_each) {
+    return static_cast<double>(problems) * (seconds_each / static_cast<double>(thread_count()) + kSecondsToStore);
+}
+
+void predict(const std::vector<ProblemReport*>& unreached, const Environment& environment, TuningDatabase& database) {
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+        for (std::size_t i = next++; i < unreached.size(); i = next++)
+            unreached[i]->config = default_config(unreached[i]->shape.problem, environment.device);
+    };
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < std::min(thread_count(), unreached.size()); ++i) threads.emplace_back(work);
+    for (std::thread& thread : threads) thread.join();
+
+    std::vector<TuningRecord> records;
+    for (ProblemReport* report : unreached) {
+        const GemmProblem& problem = report->shape.problem;
+        report->state = ProblemState::predicted;
+        report->reason = report->reason.empty() ? "predicted, not measured: the budget ended before its turn"
+                                                : "predicted, not measured: " + report->reason;
+        const auto known = database.decision(problem);
+        if (known && (!known->predicted || known->config == report->config)) continue;
+        records.push_back({.kind = TuningRecord::Kind::selection,
+                           .environment = environment,
+                           .problem = problem,
+                           .config = report->config,
+                           .time = static_cast<std::int64_t>(std::time(nullptr)),
+                           .reason = report->reason,
+                           .predicted = true});
+    }
+    database.insert(records);
+}
+
+}  // namespace tmm

@@ -59,7 +59,8 @@ std::string explanation(const KernelRequest& request) {
         text += fmt::format("\nstep {}     {}\n", i + 1, step.source.name);
         text += fmt::format("  threads a block       {}\n", step.threads);
         text += fmt::format("  shared bytes a block  {}\n", step.shared_bytes);
-        if (!is_step_of_others(step.config)) {
+        // Steps around a product, such as planes and reduce, have no phases.
+        if (is_brought_by_tma(step.config) || loads_per_phase(step.config) > 0) {
             if (is_brought_by_tma(step.config))
                 text += fmt::format("  loads a phase         {:g} a block, by TMA\n", loads_by_tma(step.config));
             else

@@ -113,6 +113,14 @@ TEST_CASE("--explain tells the numbers of a tiled kernel") {
     }
 }
 
+TEST_CASE("--explain counts loads of the step that multiplies, and of no other") {
+    const Run run = tmm_gen("--shape 4096x4096x4096 --explain --config 'wgmma 128x112x64 w2 s3 planes2 promote64 swap'", kNoNvrtc);
+    CHECK(value_of(run.out, "steps") == "3");
+    CHECK(contains(run.out, "30720 a block, by TMA"));
+    CHECK(!contains(run.out, "0 a thread, 0 a block"));
+    CHECK(value_of(run.out, "FLOP per load").substr(0, 4) == "119.");
+}
+
 TEST_CASE("--explain without NVRTC tells what it can") {
     const Run run = tmm_gen(std::string(kTiled16) + " --explain", kNoNvrtc);
     CHECK(run.status == 0);

@@ -18,12 +18,11 @@ add_custom_command(
   DEPENDS tmm_c_api $<TARGET_OBJECTS:tmm_c_api> ${parts}
   COMMAND_EXPAND_LISTS VERBATIM)
 
-# Built where it is installed or linked with.
-set(in_all "")
+add_custom_target(tmm_archive DEPENDS ${archive})
+# Whoever builds the shared library may install both.
 if(TMM_INSTALL)
-  set(in_all ALL)
+  add_dependencies(tmm tmm_archive)
 endif()
-add_custom_target(tmm_archive ${in_all} DEPENDS ${archive})
 add_library(tmm_static STATIC IMPORTED GLOBAL)
 add_library(tmm::tmm_static ALIAS tmm_static)
 add_dependencies(tmm_static tmm_archive)

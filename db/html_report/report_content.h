@@ -19,8 +19,7 @@ struct ReportContent {
     struct Device {
         DeviceInfo info = {};
         // With the limits that the cost models need, which the database does not hold. Nothing where the device's kind is not known, and
-        // for the emulated
-        // device, of which nothing is predicted.
+        // for the emulated device, of which nothing is predicted.
         std::optional<DeviceInfo> modelled = {};
         // Of a GPU, where they were measured.
         std::optional<Ceilings> ceilings = {};

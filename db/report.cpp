@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "db/fields.h"
+#include "db/ranges.h"
 #include "db/records.h"
 #include "db/text_table.h"
 #include "generator/error.h"
@@ -49,7 +50,7 @@ std::string version_text(int version) {
 
 std::string utc(std::int64_t time) {
     // fmt can't print a year that does not fit into int.
-    if (time < 0 || time > 253402300799) return fmt::format("@{}", time);
+    if (time < kEarliestTime || time > kLatestTime) return fmt::format("@{}", time);
     return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(static_cast<std::time_t>(time)));
 }
 

@@ -34,6 +34,8 @@ constexpr std::size_t kMostProblems = 1'000'000;
 // A file that is no shapes file is not read to its end.
 constexpr std::size_t kMostFaults = 1000;
 constexpr std::size_t kLargestFile = 256 << 20;
+// As a tuning database takes it.
+constexpr i64 kLargestAlignment = 1 << 20;
 constexpr i64 kLargest = std::numeric_limits<i64>::max();
 
 // Why a line is refused: where in it, and what would be accepted. Caught where the file's name and line are known.
@@ -171,8 +173,8 @@ constexpr Key kKeys[] = {
     {"align",
      [](Line& l, std::string_view v, std::size_t o) {
          const i64 bytes = parse_count(v, o, "align", 1);
-         if ((bytes & (bytes - 1)) != 0 || bytes > 256)
-             throw Fault{o, fmt::format("align = {} is not a power of two up to 256", bytes),
+         if ((bytes & (bytes - 1)) != 0 || bytes > kLargestAlignment)
+             throw Fault{o, fmt::format("align = {} is not a power of two up to {}", bytes, kLargestAlignment),
                          "write the bytes that the pointers are multiples of, like 16"};
          l.alignment = static_cast<int>(bytes);
      }},
@@ -324,12 +326,8 @@ GemmProblem make_problem(const Line& line, i64 m, i64 n, i64 k) {
     p.alignment = line.alignment;
     p.reads_c = line.beta != 0;
     p.epilogue = line.epilogue;
-    // Pointers to larger elements are aligned to those whatever is said about all three.
-    const int smallest_element = std::min({size_of(p.type_a), size_of(p.type_b), size_of(p.type_c)});
-    if (p.alignment < smallest_element)
-        throw Fault{line.offsets[position_of("align")],
-                    fmt::format("align = {} is less than an element's {} bytes", p.alignment, smallest_element),
-                    fmt::format("use at least {}: pointers are aligned to their elements", smallest_element)};
+    // Pointers are multiples of their elements' size whatever is said about all three.
+    p.alignment = std::max(p.alignment, std::min({size_of(p.type_a), size_of(p.type_b), size_of(p.type_c)}));
     const auto lay = [&](std::size_t index, i64 rows, i64 columns, ElementType type, i64& ld, i64& stride) {
         if (line.column_major) std::swap(rows, columns);
         lay_out(line, {index, rows, columns, type}, ld, stride);

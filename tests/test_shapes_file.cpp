@@ -68,6 +68,10 @@ TEST_CASE("keys change the problem") {
     CHECK(parse_shape("8 8 8 alpha=-2.5e1 beta=0.5").alpha == -25);
     CHECK(parse_shape("8 8 8 alpha=-2.5e1 beta=0.5").beta == 0.5);
     CHECK(problem("8 8 8 align=4").alignment == 4);
+    // A pointer to larger elements is a multiple of their size all the same, as the C interface takes it.
+    CHECK(problem("8 8 8 align=1") == problem("8 8 8 align=4"));
+    CHECK(problem("8 8 8 dtype=f16 ctype=f32 align=1").alignment == 2);
+    CHECK(problem("8 8 8 align=4096").alignment == 4096);
     CHECK(problem("8 8 8 compute=f32_strict").compute == ComputeMode::f32_strict);
 
     const GemmProblem half = problem("8 8 8 dtype=bf16 ctype=f32");
@@ -180,7 +184,7 @@ TEST_CASE("every fault has its place, its reason and a way out") {
         {"8 8 8 beta=one", "shapes.txt:1:12", "beta = 'one' is not a finite number"},
         {"8 8 8 alpha=inf", "shapes.txt:1:13", "not a finite number"},
         {"8 8 8 align=12", "shapes.txt:1:13", "not a power of two"},
-        {"8 8 8 align=2", "shapes.txt:1:7", "less than an element's 4 bytes"},
+        {"8 8 8 align=2097152", "shapes.txt:1:13", "not a power of two up to 1048576"},
         {"8 8 8 lda=7", "shapes.txt:1:7", "lda = 7 is shorter than a stored row of 8 elements"},
         {"8 9 10 layout=col ldc=7", "shapes.txt:1:19", "ldc = 7 is shorter than a stored column of 8 elements"},
         {"8 8 8 lda=8 lda=8", "shapes.txt:1:13", "lda is given twice"},

@@ -2,7 +2,10 @@
 #include <SQLiteCpp/Database.h>
 #include <doctest/doctest.h>
 #include <fmt/core.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 
@@ -204,4 +207,28 @@ TEST_CASE("a locked database gives up with a reason, after it has waited") {
     holder.exec("ROLLBACK");
     waiting.announce(problem_of("64 64 1"), tiled_config(16), "tmm_tiled");
     CHECK(TuningDatabase(file, Mode::read_write).winners().size() == 1);
+}
+
+TEST_CASE("a relative name without a working directory is an error of the database") {
+    for (const Mode mode : {Mode::read_write_create, Mode::read_write, Mode::read_only}) {
+        std::fflush(nullptr);
+        const pid_t child = fork();
+        REQUIRE(child >= 0);
+        if (child == 0) {
+            char name[] = "/tmp/tmm-test-gone-XXXXXX";
+            if (!mkdtemp(name) || chdir(name) != 0 || rmdir(name) != 0) _exit(2);
+            try {
+                const TuningDatabase database("relative.db", mode);
+                _exit(3);
+            } catch (const Error& error) {
+                const bool told = std::string(error.what()).find("the current directory is not known") != std::string::npos;
+                _exit(error.status() == ExitStatus::database && told ? 0 : 4);
+            } catch (...) {
+                _exit(5);
+            }
+        }
+        int status = 0;
+        REQUIRE(waitpid(child, &status, 0) == child);
+        CHECK((WIFEXITED(status) ? WEXITSTATUS(status) : 128) == 0);
+    }
 }

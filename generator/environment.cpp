@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <stdexcept>
+#include <system_error>
 #include <vector>
 
 namespace tmm {
@@ -66,7 +67,11 @@ std::filesystem::path default_cache_directory() {
 }
 
 std::filesystem::path temporary_directory() {
-    return std::filesystem::absolute(variable("TMPDIR").value_or("/tmp"));
+    const std::filesystem::path directory = variable("TMPDIR").value_or("/tmp");
+    // Without a working directory whoever uses a relative name says what is wrong with it.
+    std::error_code error;
+    std::filesystem::path absolute = std::filesystem::absolute(directory, error);
+    return error ? directory : absolute;
 }
 
 std::optional<std::filesystem::path> template_directory_override() {

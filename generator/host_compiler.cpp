@@ -1,32 +1,28 @@
 // KernelSource -> a shared object for the emulated device, by the system's C++ compiler. The same source that NVRTC gets, read
 // after templates/host/cuda_builtins.h, and with a wrapper for each entry that runs one thread.
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdlib.h>
-#include <sys/wait.h>
 #include <xxhash.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <mutex>
-#include <optional>
-#include <set>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
+#include "generator/child_process.h"
+#include "generator/compile_attempts.h"
 #include "generator/compiler.h"
 #include "generator/environment.h"
 #include "generator/error.h"
+#include "generator/locked_temporary.h"
+#include "generator/shared_object.h"
 #include "generator/template_files.h"
 #include "host/emulation.h"
-
-extern char** environ;
 
 namespace tmm {
 namespace {
@@ -68,98 +64,59 @@ std::vector<std::string> compile_flags() {
     return flags;
 }
 
-// A directory that only this user can read, removed with all that is in it.
+// A directory to compile in.
 class PrivateDirectory {
 public:
-    PrivateDirectory() {
-        std::string name = (temporary_directory() / "tmm-compile-XXXXXX").string();
-        if (!mkdtemp(name.data()))
-            throw Error(ExitStatus::no_compiler, fmt::format("can't make a directory to compile in: {}", std::strerror(errno)), name,
-                        "TMPDIR must name a directory that can be written to");
-        path_ = name;
+    PrivateDirectory() try : held_(temporary_directory(), LockedTemporary::Kind::directory, "compile") {
+    } catch (const std::system_error& error) {
+        throw Error(ExitStatus::no_compiler, fmt::format("can't make a directory to compile in: {}", error.code().message()),
+                    temporary_directory().string(), "TMPDIR must name a directory that can be written to");
     }
-    ~PrivateDirectory() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    PrivateDirectory(const PrivateDirectory&) = delete;
-    PrivateDirectory& operator=(const PrivateDirectory&) = delete;
 
-    const fs::path& path() const { return path_; }
+    const fs::path& path() const { return held_.path(); }
+    // Makes one below it; a umask may have taken this user's own rights.
+    void add(const fs::path& below) const {
+        std::error_code error;
+        fs::path made = path();
+        for (const fs::path& part : below) {
+            made /= part;
+            fs::create_directory(made, error);
+            if (!error) fs::permissions(made, fs::perms::owner_all, error);
+            if (error) fail("can't make a directory to compile in", made, error.message());
+        }
+    }
+    void write(const fs::path& below, const std::string& text) const {
+        const fs::path file = path() / below;
+        std::ofstream stream(file, std::ios::binary);
+        stream << text;
+        stream.close();
+        std::error_code error(errno, std::generic_category());
+        if (!stream) fail("can't write a source file to compile", file, error.message());
+        fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write, error);
+    }
 
 private:
-    fs::path path_;
-};
-
-void write_file(const fs::path& path, const std::string& text) {
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file)
-        throw Error(ExitStatus::no_compiler, "can't write a source file to compile", path.string(),
+    [[noreturn]] static void fail(const char* what, const fs::path& where, const std::string& why) {
+        throw Error(ExitStatus::no_compiler, fmt::format("{}: {}", what, why), where.string(),
                     "make room there, or let TMPDIR name another directory");
-}
+    }
+
+    LockedTemporary held_;
+};
 
 std::string read_file(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The programs that run at a moment. Each leads a process group, so that what it has started ends with it.
-class RunningPrograms {
-public:
-    void begin(pid_t program) {
-        const std::lock_guard lock(mutex_);
-        programs_.insert(program);
+// Its exit status. The compiler speaks English, whatever the user's language, and puts its own temporary files beside the others.
+int run(const std::vector<std::string>& command, const PrivateDirectory& directory, const char* output, RunningPrograms& running) {
+    try {
+        return run_program(command, {{"LC_ALL", "C"}, {"TMPDIR", directory.path().string()}}, directory.path() / output, running);
+    } catch (const std::system_error& error) {
+        throw Error(ExitStatus::no_compiler, fmt::format("can't run the C++ compiler '{}': {}", command[0], error.what()), {},
+                    "see what the machine or this process is short of (memory, processes, open files), and run again");
     }
-    void end(pid_t program) {
-        const std::lock_guard lock(mutex_);
-        programs_.erase(program);
-    }
-    void terminate() {
-        const std::lock_guard lock(mutex_);
-        for (const pid_t program : programs_) kill(-program, SIGTERM);
-    }
-
-private:
-    std::mutex mutex_;
-    std::set<pid_t> programs_;
-};
-
-// Runs a program found along PATH, with both of its outputs in one file. Its exit status; 128 + n where signal n ended it.
-int run(const std::vector<std::string>& command, const fs::path& output, RunningPrograms& running) {
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    std::vector<char*> arguments;
-    for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
-    arguments.push_back(nullptr);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    // terminate() reaches it, whatever this process blocks.
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-    pid_t child = 0;
-    const int error = posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    if (error)
-        throw Error(ExitStatus::no_compiler, fmt::format("can't run the C++ compiler '{}': {}", command[0], std::strerror(error)), {},
-                    "the emulated device compiles its kernels with it: install g++ (apt-get install g++), or set TMM_CXX to a compiler");
-    running.begin(child);
-    // It stays a zombie, whose number nobody else gets, until it is taken off the list.
-    siginfo_t ended;
-    while (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
-    }
-    running.end(child);
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 std::vector<std::string> words(const std::string& text) {
@@ -174,19 +131,31 @@ std::uint64_t hash_of_emulation(const TemplateFiles& files) {
     return XXH3_64bits(text.data(), text.size());
 }
 
+// What it says of itself. Throws Error where it is no compiler.
+std::string version_of(std::vector<std::string> command, RunningPrograms& running) {
+    const PrivateDirectory directory;
+    command.emplace_back("--version");
+    const int status = run(command, directory, "version", running);
+    const char* const remedy =
+        "the emulated device compiles its kernels with it: install g++ (apt-get install g++), or set TMM_CXX to a compiler";
+    if (status == kProgramNotFound)
+        throw Error(ExitStatus::no_compiler, fmt::format("can't run the C++ compiler '{}': there is no such program", command[0]), {},
+                    remedy);
+    if (status == kProgramNotExecutable)
+        throw Error(ExitStatus::no_compiler,
+                    fmt::format("can't run the C++ compiler '{}': it is no program, or not this user's to run", command[0]), {}, remedy);
+    if (status != 0)
+        throw Error(ExitStatus::no_compiler, fmt::format("'{}' is no C++ compiler: --version exits with {}", command[0], status), {},
+                    remedy);
+    return read_file(directory.path() / "version");
+}
+
 class HostCompiler : public Compiler {
 public:
     explicit HostCompiler(const TemplateFiles& files) : files_(files), command_(words(host_compiler_command())), flags_(compile_flags()) {
         if (command_.empty()) command_ = {"c++"};
-        const PrivateDirectory directory;
-        std::vector<std::string> ask = command_;
-        ask.emplace_back("--version");
-        const fs::path output = directory.path() / "version";
-        const int status = run(ask, output, running_);
-        const std::string version = read_file(output);
-        if (status != 0)
-            throw Error(ExitStatus::no_compiler, fmt::format("'{}' is no C++ compiler: --version exits with {}", command_[0], status), {},
-                        "install g++ (apt-get install g++), or set TMM_CXX to a compiler");
+        remove_abandoned_temporaries(temporary_directory());
+        const std::string version = version_of(command_, running_);
         identity_ = fmt::format("host emulation {} {:016x}", host::kEmulationVersion, hash_of_emulation(files_));
         for (const std::string& word : command_) identity_ += " " + word;
         identity_ += fmt::format(" ({})", version.substr(0, version.find('\n')));
@@ -194,16 +163,22 @@ public:
     }
 
     bool abandon() const override {
+        abandoned_ = true;
         running_.terminate();
         return true;
     }
 
     CompileResult compile(const KernelSource& source) const override {
-        const PrivateDirectory directory;
-        const fs::path& root = directory.path();
+        return compile_patiently([&] { return attempt(source); });
+    }
+
+    std::string identity() const override { return identity_; }
+
+private:
+    void write_sources(const KernelSource& source, const PrivateDirectory& directory) const {
         for (const auto& [name, text] : files_) {
-            fs::create_directories((root / name).parent_path());
-            write_file(root / name, text);
+            directory.add(fs::path(name).parent_path());
+            directory.write(name, text);
         }
         std::string text = "#include \"host/cuda_builtins.h\"\n#line 1 \"" + source.name + "\"\n" + source.text + "\n";
         for (const KernelEntry& entry : source.entries)
@@ -213,9 +188,11 @@ public:
                 "}}\n",
                 entry.name, entry.args_type);
         // Apart from the templates: a quoted include looks beside its own file first.
-        fs::create_directory(root / "source");
-        write_file(root / "source" / "kernel.cpp", text);
+        directory.add("source");
+        directory.write("source/kernel.cpp", text);
+    }
 
+    std::vector<std::string> compile_command(const fs::path& root) const {
         // Options that TMM_CXX brings come after tmm's own, so that they win.
         const auto options = std::find_if(command_.begin(), command_.end(), [](const std::string& word) { return word.starts_with('-'); });
         std::vector<std::string> command(command_.begin(), options);
@@ -224,36 +201,42 @@ public:
         // The emulation's own versions of templates come first. Messages and reports show paths below templates/.
         command.insert(command.end(), {"-I" + (root / "host").string(), "-I" + root.string(), "-ffile-prefix-map=" + root.string() + "/=",
                                        "-o", (root / "kernel.so").string(), (root / "source" / "kernel.cpp").string()});
-        const int status = run(command, root / "log", running_);
+        return command;
+    }
+
+    // Throws Error where the compiler could not do its work, which another time it may.
+    CompileResult attempt(const KernelSource& source) const {
+        if (abandoned_) throw Error(ExitStatus::no_compiler, "the compilation was given up");
+        const PrivateDirectory directory;
+        const fs::path& root = directory.path();
+        write_sources(source, directory);
+        const int status = run(compile_command(root), directory, "log", running_);
         // Where the templates lay for a moment is nobody's business, least of all a database's.
         std::string log = read_file(root / "log");
         const std::string prefix = root.string() + "/";
         for (std::size_t at = 0; (at = log.find(prefix, at)) != std::string::npos;) log.erase(at, prefix.size());
-        if (status != 0) {
-            // Not this kernel's fault, and another time it compiles.
-            for (const char* outside : {"Killed signal", "No space left on device"})
-                if (log.find(outside) != std::string::npos)
-                    throw Error(ExitStatus::no_compiler,
-                                fmt::format("the C++ compiler could not do its work: {}", log.substr(0, log.find('\n'))), {},
-                                "make room in memory and in TMPDIR, and run again: what was measured is kept");
-            if (log.empty()) log = fmt::format("the compiler exited with {}", status);
-            return CompileFailure{std::move(log)};
-        }
+        if (status != 0 && blames_source(log)) return CompileFailure{std::move(log)};
+
         const std::string image = read_file(root / "kernel.so");
         CompiledKernel kernel;
         kernel.image.resize(image.size());
         std::memcpy(kernel.image.data(), image.data(), image.size());
         kernel.log = std::move(log);
+        if (status != 0) fail(fmt::format("exited with {}: {}", status, first_error_line(kernel.log)));
+        if (!is_shared_object(kernel.image)) fail("says it is done, and left no whole shared object");
         return kernel;
     }
 
-    std::string identity() const override { return identity_; }
+    [[noreturn]] void fail(const std::string& how) const {
+        throw Error(ExitStatus::no_compiler, fmt::format("the C++ compiler '{}' could not do its work: it {}", command_[0], how), {},
+                    "see to memory, to room in TMPDIR and to the compiler (TMM_CXX), and run again: what was measured is kept");
+    }
 
-private:
     TemplateFiles files_;
     std::vector<std::string> command_;
     std::vector<std::string> flags_;
     std::string identity_;
+    mutable std::atomic<bool> abandoned_ = false;
     mutable RunningPrograms running_;
 };
 

@@ -18,8 +18,10 @@
 #include <mutex>
 #include <random>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
+#include "generator/locked_temporary.h"
 #include "generator/log.h"
 #include "generator/template_files.h"
 
@@ -31,7 +33,7 @@ constexpr char kMagic[8] = {'t', 'm', 'm', 'k', 'r', 'n', 'l', '\n'};
 constexpr std::uint32_t kFormat = 1;
 constexpr std::string_view kSuffix = ".kernel";
 constexpr std::string_view kTemporarySuffix = ".new";
-// A temporary file this old belongs to a process that died.
+// A temporary file that can't be locked and is this old belongs to a process that died.
 constexpr std::int64_t kStaleSeconds = 3600;
 constexpr std::int64_t kLargestFile = 1LL << 30;
 // Other processes fill the directory too, so what it holds is counted anew now and then.
@@ -94,7 +96,7 @@ std::optional<CompiledKernel> decoded(const Key& key, std::string_view file) {
     std::memcpy(&header, file.data(), sizeof header);
     const std::uint64_t content = file.size() - sizeof header;
     if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.format != kFormat ||
-        !std::equal(std::begin(key.words), std::end(key.words), header.key) || header.log_bytes > content ||
+        !std::equal(std::begin(key.words), std::end(key.words), header.key) || header.log_bytes > content || header.image_bytes == 0 ||
         header.image_bytes != content - header.log_bytes || header.checksum != checksum_of(file))
         return std::nullopt;
     CompiledKernel kernel{.image = {}, .registers = header.registers, .spill_bytes = header.spill_bytes, .log = {}};
@@ -103,21 +105,6 @@ std::optional<CompiledKernel> decoded(const Key& key, std::string_view file) {
     std::memcpy(kernel.image.data(), file.data() + sizeof header + header.log_bytes, header.image_bytes);
     return kernel;
 }
-
-class FileDescriptor {
-public:
-    explicit FileDescriptor(int number) : number_(number) {}
-    ~FileDescriptor() {
-        if (number_ >= 0) close(number_);
-    }
-    FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-    FileDescriptor& operator=(FileDescriptor&&) = delete;
-    int get() const { return number_; }
-    explicit operator bool() const { return number_ >= 0; }
-
-private:
-    int number_;
-};
 
 // What lies in the directory is loaded as machine code, so only its owner may put it there.
 bool only_we_write(const struct stat& status) {
@@ -165,33 +152,45 @@ struct StoredFile {
     timespec used{};
 };
 
-// The kernels in the directory; removes what dead processes left half-written.
-std::vector<StoredFile> scan(int directory) {
-    std::vector<StoredFile> files;
+// Calls body(name, status) for each regular file in the directory whose name ends so.
+template <typename Body>
+void for_each_file(int directory, std::string_view suffix, const Body& body) {
     DIR* listing = fdopendir(openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!listing) return files;
-    const std::int64_t now = std::time(nullptr);
+    if (!listing) return;
     while (const dirent* entry = readdir(listing)) {
-        const std::string_view name = entry->d_name;
         struct stat status;
-        if (!(name.ends_with(kSuffix) || name.ends_with(kTemporarySuffix)) ||
-            fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
-            continue;
-        if (name.ends_with(kSuffix)) {
-            // A use in the future was noted by a clock that was ahead. It says nothing, and must not keep the file for years.
-            const bool is_known = status.st_mtim.tv_sec <= now + kStaleSeconds;
-            files.push_back({std::string(name), status.st_size, is_known ? status.st_mtim : timespec{}});
-        } else if (std::abs(status.st_mtim.tv_sec - now) > kStaleSeconds) {
-            unlinkat(directory, entry->d_name, 0);
-        }
+        if (std::string_view(entry->d_name).ends_with(suffix) && fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(status.st_mode))
+            body(entry->d_name, status);
     }
     closedir(listing);
+}
+
+// Half-written files of processes that died. Where files can't be locked, their age has to tell.
+void remove_abandoned_files(int directory) {
+    for_each_file(directory, kTemporarySuffix, [&](const char* name, const struct stat& status) {
+        const FileDescriptor file(openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+        const Lock lock = file ? try_lock(file) : Lock::unknown_here;
+        const bool is_old = std::abs(status.st_mtim.tv_sec - std::time(nullptr)) > kStaleSeconds;
+        if (lock == Lock::taken || (lock == Lock::unknown_here && is_old)) unlinkat(directory, name, 0);
+    });
+}
+
+std::vector<StoredFile> stored_files(int directory) {
+    std::vector<StoredFile> files;
+    const std::int64_t now = std::time(nullptr);
+    for_each_file(directory, kSuffix, [&](const char* name, const struct stat& status) {
+        // A use in the future was noted by a clock that was ahead. It says nothing, and must not keep the file for years.
+        const bool is_known = status.st_mtim.tv_sec <= now + kStaleSeconds;
+        files.push_back({name, status.st_size, is_known ? status.st_mtim : timespec{}});
+    });
     return files;
 }
 
 // Removes the least recently used kernels until the rest takes at most the limit; returns what is left.
 std::int64_t evict(int directory, std::int64_t limit) {
-    std::vector<StoredFile> files = scan(directory);
+    remove_abandoned_files(directory);
+    std::vector<StoredFile> files = stored_files(directory);
     std::int64_t total = 0;
     for (const StoredFile& file : files) total += file.bytes;
     if (total <= limit) return total;
@@ -206,6 +205,19 @@ std::int64_t evict(int directory, std::int64_t limit) {
     return total;
 }
 
+// The directory, and those above it. Each step's own reason is what a person can act on.
+std::error_code make_directory(const std::filesystem::path& path) {
+    std::error_code error;
+    if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
+    if (error) return error;
+    if (mkdir(path.c_str(), 0700) == 0) {
+        // A umask may have taken this user's own rights.
+        chmod(path.c_str(), 0700);
+        return {};
+    }
+    return errno == EEXIST ? std::error_code() : std::error_code(errno, std::generic_category());
+}
+
 }  // namespace
 
 struct KernelCache::State {
@@ -214,6 +226,7 @@ struct KernelCache::State {
     // Bytes in the directory as far as this process knows; -1: not counted yet.
     std::int64_t stored_bytes = -1;
     int stores_since_scan = 0;
+    bool is_tidy = false;
 
     void complain(const std::filesystem::path& directory, const std::string& why) {
         const std::lock_guard lock(mutex);
@@ -224,10 +237,8 @@ struct KernelCache::State {
     // The directory, opened; nothing where it is not there yet or not to be trusted.
     std::optional<FileDescriptor> open_directory(const std::filesystem::path& path, bool create) {
         if (create) {
-            std::error_code error;
-            std::filesystem::create_directories(path.parent_path(), error);
-            if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
-                complain(path, fmt::format("it can't be made ({})", std::strerror(errno)));
+            if (const std::error_code error = make_directory(path)) {
+                complain(path, fmt::format("it can't be made ({})", error.message()));
                 return std::nullopt;
             }
         }
@@ -241,7 +252,17 @@ struct KernelCache::State {
             complain(path, "it belongs to somebody else or others may write to it; make it yours with mode 0700 or set TMM_CACHE_DIR");
             return std::nullopt;
         }
+        tidy_once(directory.get());
         return directory;
+    }
+
+private:
+    void tidy_once(int directory) {
+        {
+            const std::lock_guard lock(mutex);
+            if (std::exchange(is_tidy, true)) return;
+        }
+        remove_abandoned_files(directory);
     }
 };
 
@@ -259,6 +280,7 @@ std::optional<CompiledKernel> KernelCache::find(const KernelSource& source, cons
 }
 
 void KernelCache::store(const KernelSource& source, const Compiler& compiler, const CompiledKernel& kernel) const {
+    if (kernel.image.empty()) return;
     const Key key = key_of(source, compiler);
     const std::string content = encoded(key, kernel);
     const auto size = static_cast<std::int64_t>(content.size());
@@ -269,15 +291,18 @@ void KernelCache::store(const KernelSource& source, const Compiler& compiler, co
     const std::string temporary = temporary_name(key);
     {
         const FileDescriptor file(openat(directory->get(), temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-        if (!file || !write_all(file.get(), content)) {
+        // Locked until it has its name. Whoever holds the lock now takes the file for a dead process's, and removes it.
+        if (file && try_lock(file) == Lock::held_by_another) return;
+        // A umask may have taken this user's own rights.
+        if (!file || fchmod(file.get(), 0600) != 0 || !write_all(file.get(), content)) {
             state_->complain(directory_, fmt::format("it can't be written to ({})", std::strerror(errno)));
             unlinkat(directory->get(), temporary.c_str(), 0);
             return;
         }
-    }
-    if (renameat(directory->get(), temporary.c_str(), directory->get(), key.file_name().c_str()) != 0) {
-        unlinkat(directory->get(), temporary.c_str(), 0);
-        return;
+        if (renameat(directory->get(), temporary.c_str(), directory->get(), key.file_name().c_str()) != 0) {
+            unlinkat(directory->get(), temporary.c_str(), 0);
+            return;
+        }
     }
 
     const std::lock_guard lock(state_->mutex);
@@ -291,6 +316,10 @@ void KernelCache::store(const KernelSource& source, const Compiler& compiler, co
 
 CompileResult KernelCache::find_or_compile(const KernelSource& source, const Compiler& compiler) const {
     if (auto kernel = find(source, compiler)) return *std::move(kernel);
+    return compile_and_store(source, compiler);
+}
+
+CompileResult KernelCache::compile_and_store(const KernelSource& source, const Compiler& compiler) const {
     CompileResult result = compiler.compile(source);
     if (const auto* kernel = std::get_if<CompiledKernel>(&result)) store(source, compiler, *kernel);
     return result;

@@ -22,9 +22,11 @@ public:
     explicit KernelCache(std::filesystem::path directory, std::int64_t limit_bytes = kDefaultLimit);
 
     std::optional<CompiledKernel> find(const KernelSource& source, const Compiler& compiler) const;
-    // Published by rename; failure to store is not an error.
+    // Published by rename; failure to store is not an error. An empty image is not stored.
     void store(const KernelSource& source, const Compiler& compiler, const CompiledKernel& kernel) const;
     CompileResult find_or_compile(const KernelSource& source, const Compiler& compiler) const;
+    // In place of what is stored, where that turned out to be of no use.
+    CompileResult compile_and_store(const KernelSource& source, const Compiler& compiler) const;
 
 private:
     struct State;

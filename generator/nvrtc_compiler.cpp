@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "generator/compile_attempts.h"
 #include "generator/compiler.h"
 #include "generator/error.h"
 #include "generator/nvrtc_library.h"
@@ -153,8 +154,24 @@ public:
         : nvrtc_(nvrtc_library()), target_(target_for(nvrtc_, compute_capability)), files_(files) {}
 
     CompileResult compile(const KernelSource& source) const override {
+        return compile_patiently([&] { return attempt(source); });
+    }
+
+    std::string identity() const override {
+        std::string text = fmt::format("nvrtc {}.{}", nvrtc_.major, nvrtc_.minor);
+        for (const std::string& option : options_for(target_)) text += " " + option;
+        return text;
+    }
+
+private:
+    CompileResult attempt(const KernelSource& source) const {
         Program program(nvrtc_, source, files_);
-        if (!program.compile(options_for(target_))) return CompileFailure{program.log()};
+        if (!program.compile(options_for(target_))) {
+            std::string log = program.log();
+            if (blames_source(log)) return CompileFailure{std::move(log)};
+            throw Error(ExitStatus::no_compiler, fmt::format("NVRTC could not do its work: {}", first_error_line(log)), nvrtc_.path,
+                        "see to memory, and run again: what was measured is kept");
+        }
         const std::string image = target_.ptx ? program.ptx() : program.cubin();
         Remarks remarks = parse_log(program.log());
         // Such a kernel is right, but its tensor cores idle most of the time.
@@ -166,13 +183,6 @@ public:
         return kernel;
     }
 
-    std::string identity() const override {
-        std::string text = fmt::format("nvrtc {}.{}", nvrtc_.major, nvrtc_.minor);
-        for (const std::string& option : options_for(target_)) text += " " + option;
-        return text;
-    }
-
-private:
     const NvrtcLibrary& nvrtc_;
     Target target_;
     TemplateFiles files_;

@@ -46,6 +46,14 @@ void check(const CudaDriver& driver, CUresult result, const char* call) {
     throw LaunchRefused(text);
 }
 
+// The same of what is loaded, where the code itself may be at fault.
+void check_image(const CudaDriver& driver, CUresult result, const char* what) {
+    for (const CUresult unusable :
+         {CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_INVALID_SOURCE, CUDA_ERROR_INVALID_PTX, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_NOT_FOUND})
+        if (result == unusable) throw UnusableImage(ExitStatus::no_device, fmt::format("{}: {}", what, describe(driver, result)));
+    check(driver, result, what);
+}
+
 // The primary context, shared by the device and by all that must be freed in it.
 struct Context {
     const CudaDriver& driver;
@@ -293,8 +301,8 @@ public:
         // PTX is text, which the driver reads up to a zero byte.
         std::vector<std::byte> image = kernel.image;
         image.push_back(std::byte{0});
-        check(driver_, driver_.module_load(&loaded->module, image.data(), 0, nullptr, nullptr), "cuModuleLoadData");
-        check(driver_, driver_.module_function(&loaded->function, loaded->module, entry.c_str()), "cuModuleGetFunction");
+        check_image(driver_, driver_.module_load(&loaded->module, image.data(), 0, nullptr, nullptr), "cuModuleLoadData");
+        check_image(driver_, driver_.module_function(&loaded->function, loaded->module, entry.c_str()), "cuModuleGetFunction");
         check(driver_,
               driver_.function_set_attribute(loaded->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                              static_cast<int>(info_.shared_bytes_per_block)),

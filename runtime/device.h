@@ -9,6 +9,7 @@
 
 #include "generator/compiler.h"
 #include "generator/device_info.h"
+#include "generator/error.h"
 #include "generator/tensor_map_request.h"
 
 namespace tmm {
@@ -31,6 +32,12 @@ struct LaunchShape {
 class LoadedKernel {
 public:
     virtual ~LoadedKernel() = default;
+};
+
+// Compiled code that can't be loaded, whatever it came from.
+class UnusableImage : public Error {
+public:
+    using Error::Error;
 };
 
 // A sequence of launches, recorded once and replayed.
@@ -73,7 +80,7 @@ public:
     virtual void copy_to_host(void* to, const void* from, std::size_t bytes) = 0;
     virtual void fill_bytes(void* memory, unsigned char value, std::size_t bytes) = 0;
 
-    // Loads one entry, whose blocks may take all the shared memory that the device gives one.
+    // Loads one entry, whose blocks may take all the shared memory that the device gives one. Throws UnusableImage as well.
     virtual std::shared_ptr<const LoadedKernel> load(const CompiledKernel& kernel, const std::string& entry) = 0;
     // Only launches: no allocation, no lock, safe inside stream capture. arguments: the kernel's one struct, by value.
     virtual void launch(const LoadedKernel& kernel, const LaunchShape& shape, const void* arguments, std::size_t argument_bytes,

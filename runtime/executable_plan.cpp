@@ -63,13 +63,26 @@ KernelLoader::KernelLoader(std::shared_ptr<Device> device, std::shared_ptr<const
 
 KernelLoader::~KernelLoader() = default;
 
+namespace {
+
+std::variant<KernelLoader::Loaded, CompileFailure> load_compiled(Device& device, const CompileResult& result, const std::string& entry) {
+    if (const auto* failure = std::get_if<CompileFailure>(&result)) return *failure;
+    const auto& kernel = std::get<CompiledKernel>(result);
+    return KernelLoader::Loaded{.kernel = device.load(kernel, entry), .registers = kernel.registers, .spill_bytes = kernel.spill_bytes};
+}
+
+}  // namespace
+
 std::variant<KernelLoader::Loaded, CompileFailure> KernelLoader::load(const KernelSource& source, const std::string& entry) {
     return state_->loaded.get({source.name, entry}, [&]() -> std::variant<Loaded, CompileFailure> {
         const auto result = state_->compiled.get(
             source.name, [&] { return std::make_shared<const CompileResult>(state_->cache.find_or_compile(source, *state_->compiler)); });
-        if (const auto* failure = std::get_if<CompileFailure>(result.get())) return *failure;
-        const auto& kernel = std::get<CompiledKernel>(*result);
-        return Loaded{.kernel = device_->load(kernel, entry), .registers = kernel.registers, .spill_bytes = kernel.spill_bytes};
+        try {
+            return load_compiled(*device_, *result, entry);
+        } catch (const UnusableImage&) {
+            // What the cache keeps may be damaged in a way that it does not see.
+            return load_compiled(*device_, state_->cache.compile_and_store(source, *state_->compiler), entry);
+        }
     });
 }
 

@@ -10,13 +10,17 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <new>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "generator/environment.h"
 #include "generator/error.h"
+#include "generator/locked_temporary.h"
+#include "generator/shared_object.h"
 #include "runtime/host_block.h"
 #include "runtime/sanitizer.h"
 #include "tmm/tensor_map.h"
@@ -32,34 +36,25 @@ constexpr std::size_t kFillLimit = 64 << 20;
 class Module {
 public:
     explicit Module(const std::vector<std::byte>& image) {
+        if (!is_shared_object(image)) throw UnusableImage(ExitStatus::no_device, "the image of a kernel is damaged");
         // The loader takes files only, and takes files of one name for one: a name of its own, gone once it is loaded.
-        std::string name = (temporary_directory() / "tmm-kernel-XXXXXX").string();
-        const int file = mkstemp(name.data());
-        if (file < 0) throw Error(ExitStatus::no_device, fmt::format("can't write a kernel: {}", std::strerror(errno)), name, kRemedy);
-        bool written = true;
-        for (std::size_t done = 0; done < image.size() && written;) {
-            const ssize_t count = write(file, image.data() + done, image.size() - done);
-            written = count > 0 || (count < 0 && errno == EINTR);
-            if (count > 0) done += static_cast<std::size_t>(count);
+        std::unique_ptr<const LockedTemporary> file = written_file(image);
+        handle_ = dlopen(file->path().c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (!handle_) {
+            const char* const reason = dlerror();
+            throw UnusableImage(ExitStatus::no_device, fmt::format("can't load a kernel: {}", reason ? reason : "unknown error"),
+                                file->path().string(), kRemedy);
         }
-        close(file);
-        if (written) handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-        const char* const reason = written ? dlerror() : std::strerror(errno);
-        const std::string message = handle_ ? "" : fmt::format("can't load a kernel: {}", reason ? reason : "unknown error");
         // A report of AddressSanitizer names functions and lines from the file.
-        if (sanitizer::kActive && handle_)
-            kept_file_ = name;
-        else
-            unlink(name.c_str());
-        if (!handle_) throw Error(ExitStatus::no_device, message, name, kRemedy);
+        if (sanitizer::kActive) kept_file_ = std::move(file);
         const auto connect = reinterpret_cast<void (*)(const host::Services*)>(dlsym(handle_, "tmm_host_connect"));
         if (!connect) {
-            unload();
-            throw Error(ExitStatus::no_device, "the image is no kernel of the emulated device");
+            dlclose(handle_);
+            throw UnusableImage(ExitStatus::no_device, "the image is no kernel of the emulated device");
         }
         connect(&host_services());
     }
-    ~Module() { unload(); }
+    ~Module() { dlclose(handle_); }
     Module(const Module&) = delete;
     Module& operator=(const Module&) = delete;
 
@@ -68,13 +63,26 @@ public:
 private:
     static constexpr const char* kRemedy = "TMPDIR must name a directory that can be written to and whose files may be executed";
 
-    void unload() {
-        dlclose(handle_);
-        if (!kept_file_.empty()) unlink(kept_file_.c_str());
+    static std::unique_ptr<const LockedTemporary> written_file(const std::vector<std::byte>& image) {
+        const auto fail = [](const std::string& why, const std::string& where) {
+            throw Error(ExitStatus::no_device, "can't write a kernel: " + why, where, kRemedy);
+        };
+        std::unique_ptr<const LockedTemporary> file;
+        try {
+            file = std::make_unique<const LockedTemporary>(temporary_directory(), LockedTemporary::Kind::file, "kernel");
+        } catch (const std::system_error& error) {
+            fail(error.code().message(), temporary_directory().string());
+        }
+        for (std::size_t done = 0; done < image.size();) {
+            const ssize_t count = write(file->descriptor(), image.data() + done, image.size() - done);
+            if (count > 0) done += static_cast<std::size_t>(count);
+            if (count <= 0 && errno != EINTR) fail(std::strerror(errno), file->path().string());
+        }
+        return file;
     }
 
     void* handle_ = nullptr;
-    std::string kept_file_;
+    std::unique_ptr<const LockedTemporary> kept_file_;
 };
 
 struct HostKernel : LoadedKernel {
@@ -132,7 +140,7 @@ public:
         auto kernel = std::make_shared<HostKernel>();
         kernel->module = std::make_shared<Module>(compiled.image);
         kernel->run = reinterpret_cast<void (*)(const void*)>(kernel->module->symbol(entry + "_host"));
-        if (!kernel->run) throw Error(ExitStatus::no_device, fmt::format("the image has no kernel {}", entry));
+        if (!kernel->run) throw UnusableImage(ExitStatus::no_device, fmt::format("the image has no kernel {}", entry));
         return kernel;
     }
 

@@ -111,6 +111,34 @@ TEST_CASE_FIXTURE(Fixture, "a compiler that fails to run is asked again the next
     CHECK(std::holds_alternative<ExecutablePlan>(make(parse_shape("8x8x8").problem)));
 }
 
+TEST_CASE_FIXTURE(Fixture, "a cached kernel that does not load is compiled again, and replaced") {
+    const GemmProblem problem = parse_shape("8x8x8").problem;
+    const LaunchPlan plan = make_launch_plan(problem, fallback_config(problem), device->info());
+    REQUIRE(plan.steps.size() == 1);
+    const KernelSource source = make_kernel_source(plan.steps[0].signature, plan.steps[0].config);
+    const KernelCache cache(directory);
+    CompiledKernel good = std::get<CompiledKernel>(make_host_compiler()->compile(source));
+    CompiledKernel bad = good;
+    SUBCASE("text") {
+        bad.image.assign(5000, std::byte{'x'});
+    }
+    SUBCASE("cut short") {
+        bad.image.resize(bad.image.size() / 2);
+    }
+    SUBCASE("another shared object") {
+        bad.image = std::get<CompiledKernel>(make_host_compiler()->compile({.name = "other", .text = "int other;\n", .entries = {}})).image;
+    }
+    cache.store(source, *compiler, bad);
+    CHECK(std::holds_alternative<ExecutablePlan>(ExecutablePlan::make(plan, *loader)));
+    CHECK(compiler->calls == 1);
+    const auto kept = cache.find(source, *compiler);
+    REQUIRE(kept);
+    CHECK(kept->image.size() == good.image.size());
+    KernelLoader another(device, compiler, KernelCache(directory));
+    CHECK(std::holds_alternative<ExecutablePlan>(ExecutablePlan::make(plan, another)));
+    CHECK(compiler->calls == 1);
+}
+
 TEST_CASE_FIXTURE(Fixture, "alpha = 0 and k = 0 give beta * C and touch neither A nor B") {
     for (const i64 k : {0, 3}) {
         for (const double beta : {0.0, 2.0}) {

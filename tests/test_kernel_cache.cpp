@@ -1,10 +1,13 @@
 // The kernel cache: hits, damage, eviction, directories that are not to be trusted, many processes at once.
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <atomic>
 #include <chrono>
@@ -278,21 +281,93 @@ TEST_CASE("kernels that were used while the clock was ahead go before those used
     CHECK_FALSE(fs::exists(scratch / "cache/0123.kernel.1.2.3.new"));
 }
 
-TEST_CASE("half-written files of dead processes are cleared away, those of living ones and foreign files are not") {
+TEST_CASE("half-written files of dead processes are cleared away by whoever comes next, those of living ones and foreign files are not") {
     const Scratch scratch;
-    const KernelCache cache(scratch / "cache");
     const TextCompiler compiler;
-    cache.store(source(1), compiler, compiler.image_of(source(1)));
-    write(scratch / "cache/0123.kernel.1.2.3.new", "half");
-    write(scratch / "cache/4567.kernel.1.2.3.new", "half");
-    write(scratch / "cache/notes.txt", "mine");
+    KernelCache(scratch / "cache").store(source(1), compiler, compiler.image_of(source(1)));
+    const fs::path dead = scratch / "cache/0123.kernel.1.2.3.new";
+    const fs::path living = scratch / "cache/4567.kernel.1.2.3.new";
+    const fs::path foreign = scratch / "cache/notes.txt";
+    for (const fs::path& file : {dead, living, foreign}) write(file, "half");
     const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(2);
-    fs::last_write_time(scratch / "cache/0123.kernel.1.2.3.new", long_ago);
-    fs::last_write_time(scratch / "cache/notes.txt", long_ago);
-    KernelCache(scratch / "cache").store(source(2), compiler, compiler.image_of(source(2)));
-    CHECK_FALSE(fs::exists(scratch / "cache/0123.kernel.1.2.3.new"));
-    CHECK(fs::exists(scratch / "cache/4567.kernel.1.2.3.new"));
-    CHECK(fs::exists(scratch / "cache/notes.txt"));
+    for (const fs::path& file : {living, foreign}) fs::last_write_time(file, long_ago);
+    const int held = open(living.c_str(), O_WRONLY | O_CLOEXEC);
+    REQUIRE(flock(held, LOCK_EX | LOCK_NB) == 0);
+    SUBCASE("one that looks for a kernel") {
+        CHECK(KernelCache(scratch / "cache").find(source(1), compiler));
+    }
+    SUBCASE("one that stores a kernel") {
+        KernelCache(scratch / "cache").store(source(2), compiler, compiler.image_of(source(2)));
+    }
+    CHECK_FALSE(fs::exists(dead));
+    CHECK(fs::exists(living));
+    CHECK(fs::exists(foreign));
+    close(held);
+}
+
+TEST_CASE("an empty image is neither stored nor taken for a kernel") {
+    const Scratch scratch;
+    const TextCompiler empty("text 1", 0);
+    const KernelCache cache(scratch / "cache");
+    cache.store(source(1), empty, empty.image_of(source(1)));
+    CHECK_FALSE(fs::exists(scratch / "cache"));
+
+    // As an earlier tmm kept one: a whole file by its checksum.
+    const TextCompiler compiler("text 1", 100);
+    cache.store(source(1), compiler, compiler.image_of(source(1)));
+    const fs::path file = files_in(scratch / "cache").at(0);
+    std::string content = read(file);
+    const std::uint64_t none = 0;
+    content.resize(content.size() - 100);
+    std::memcpy(content.data() + 24, &none, sizeof none);
+    std::memcpy(content.data() + 48, &none, sizeof none);
+    const std::uint64_t checksum = XXH3_64bits_withSeed(content.data() + 56, content.size() - 56, XXH3_64bits(content.data(), 56));
+    std::memcpy(content.data() + 48, &checksum, sizeof checksum);
+    write(file, content);
+    CHECK_FALSE(cache.find(source(1), compiler));
+    CHECK(std::holds_alternative<CompiledKernel>(cache.find_or_compile(source(1), compiler)));
+    CHECK(same(cache.find(source(1), compiler), compiler.image_of(source(1))));
+}
+
+TEST_CASE("a umask that leaves the user nothing spoils no file") {
+    const Scratch scratch;
+    const TextCompiler compiler;
+    const mode_t before = umask(0777);
+    const KernelCache cache(scratch / "cache");
+    cache.store(source(1), compiler, compiler.image_of(source(1)));
+    umask(before);
+    struct stat status;
+    REQUIRE(stat((scratch / "cache").c_str(), &status) == 0);
+    CHECK((status.st_mode & 0777) == 0700);
+    REQUIRE(stat(files_in(scratch / "cache").at(0).c_str(), &status) == 0);
+    CHECK((status.st_mode & 0777) == 0600);
+}
+
+TEST_CASE("the log names the cause that a person can act on, also where it lies above the directory") {
+    const auto complaint = [](const fs::path& directory) {
+        LogCapture log;
+        const TextCompiler compiler;
+        KernelCache(directory).store(source(1), compiler, compiler.image_of(source(1)));
+        REQUIRE(log.lines.size() == 1);
+        return log.lines[0];
+    };
+    const Scratch scratch;
+    write(scratch / "file", "no directory");
+    CHECK_MESSAGE(complaint(scratch / "file/below/cache").find("Not a directory") != std::string::npos,
+                  complaint(scratch / "file/below/cache"));
+    const std::string long_name(300, 'a');
+    CHECK(complaint(scratch / (long_name + "/cache").c_str()).find("File name too long") != std::string::npos);
+    if (geteuid() != 0) return;
+    fs::create_directory(scratch / "closed");
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        if (setresuid(65534, 65534, 65534) != 0) _exit(2);
+        _exit(complaint(scratch / "closed/below/cache").find("Permission denied") != std::string::npos ? 0 : 1);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
 }
 
 TEST_CASE("many processes at once, some of them killed, see whole kernels or none") {

@@ -1,6 +1,7 @@
 // Who wins a run-off: the fastest, the first of equals, and never one that is slower than the default.
 #include <doctest/doctest.h>
 
+#include "generator/compile_attempts.h"
 #include "tuner/candidate_compiler.h"
 #include "tuner/candidates.h"
 #include "tuner/decision.h"
@@ -106,7 +107,7 @@ TEST_CASE("a search hash names effort, configs and kernels") {
 }
 
 TEST_CASE("of a compiler's log the first error is kept") {
-    CHECK(first_error_line("note: a\nk.cu(3): error: no such thing\nerror: two\n") == "k.cu(3): error: no such thing");
+    CHECK(first_error_line("note: an error\n\nk.cu(3): error: no such thing\nerror: two\n") == "k.cu(3): error: no such thing");
     CHECK(first_error_line("\n  something else\n") == "  something else");
     CHECK(first_error_line("") == "the compiler gave no reason");
 }

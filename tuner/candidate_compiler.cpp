@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <sstream>
+
+#include "generator/compile_attempts.h"
 
 namespace tmm {
 namespace {
@@ -23,17 +24,6 @@ int usable_cores() {
 }
 
 }  // namespace
-
-std::string first_error_line(const std::string& log) {
-    std::istringstream lines(log);
-    std::string first;
-    for (std::string line; std::getline(lines, line);) {
-        if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-        if (line.find("error") != std::string::npos) return line.substr(0, 400);
-        if (first.empty()) first = line;
-    }
-    return first.empty() ? "the compiler gave no reason" : first.substr(0, 400);
-}
 
 CandidateCompiler::CandidateCompiler(std::shared_ptr<const Compiler> compiler, KernelCache cache, int threads)
     : compiler_(std::move(compiler)), cache_(std::move(cache)) {

@@ -71,7 +71,4 @@ private:
     std::vector<std::thread> threads_;
 };
 
-// The first line that holds "error", else the first that holds anything; at most 400 characters.
-std::string first_error_line(const std::string& log);
-
 }  // namespace tmm

@@ -1,0 +1,99 @@
+#include "generator/locked_temporary.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+#include <string_view>
+#include <system_error>
+
+namespace tmm {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "tmm-tmp-";
+// What tmm 0.2 left is not locked: it is taken for abandoned when it is a day old.
+constexpr std::string_view kUnlockedPrefixes[] = {"tmm-compile-", "tmm-kernel-"};
+constexpr std::int64_t kUnlockedSeconds = 24 * 3600;
+// Another process may take a new temporary for abandoned until it is locked; then the next name is tried.
+constexpr int kAttempts = 100;
+
+bool is_still_there(const fs::path& path, const FileDescriptor& opened) {
+    struct stat named, ours;
+    return fstat(opened.get(), &ours) == 0 && lstat(path.c_str(), &named) == 0 && named.st_dev == ours.st_dev &&
+           named.st_ino == ours.st_ino;
+}
+
+FileDescriptor make(std::string& name, LockedTemporary::Kind kind) {
+    if (kind == LockedTemporary::Kind::file) return FileDescriptor(mkostemp(name.data(), O_CLOEXEC));
+    if (!mkdtemp(name.data())) return {};
+    // A umask may have taken this user's own rights.
+    chmod(name.c_str(), 0700);
+    return FileDescriptor(open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+bool is_abandoned(const fs::path& path, std::string_view name) {
+    const FileDescriptor opened(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    struct stat status;
+    if (!opened || fstat(opened.get(), &status) != 0 || status.st_uid != geteuid()) return false;
+    if (!S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode)) return false;
+    if (name.starts_with(kPrefix)) return try_lock(opened) == Lock::taken;
+    for (const std::string_view prefix : kUnlockedPrefixes)
+        if (name.starts_with(prefix)) return status.st_mtim.tv_sec + kUnlockedSeconds < std::time(nullptr);
+    return false;
+}
+
+}  // namespace
+
+FileDescriptor::~FileDescriptor() {
+    if (number_ >= 0) close(number_);
+}
+
+Lock try_lock(const FileDescriptor& file) {
+    int result = 0;
+    while ((result = flock(file.get(), LOCK_EX | LOCK_NB)) != 0 && errno == EINTR) {
+    }
+    if (result == 0) return Lock::taken;
+    return errno == EWOULDBLOCK ? Lock::held_by_another : Lock::unknown_here;
+}
+
+LockedTemporary::LockedTemporary(const fs::path& below, Kind kind, const std::string& use) {
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+        std::string name = (below / (std::string(kPrefix) + use + "-XXXXXX")).string();
+        FileDescriptor opened = make(name, kind);
+        const int error = errno;
+        if (!opened && error == ENOENT && fs::exists(below)) continue;
+        if (!opened) throw std::system_error(error, std::generic_category(), name);
+        if (try_lock(opened) == Lock::held_by_another || !is_still_there(name, opened)) continue;
+        path_ = name;
+        descriptor_ = std::move(opened);
+        return;
+    }
+    throw std::system_error(EBUSY, std::generic_category(), below.string());
+}
+
+LockedTemporary::~LockedTemporary() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+}
+
+void remove_abandoned_temporaries(const fs::path& below) noexcept {
+    try {
+        std::error_code error;
+        for (fs::directory_iterator entry(below, error), end; !error && entry != end; entry.increment(error)) {
+            const std::string name = entry->path().filename().string();
+            if (!name.starts_with("tmm-") || !is_abandoned(entry->path(), name)) continue;
+            std::error_code ignored;
+            fs::remove_all(entry->path(), ignored);
+        }
+    } catch (const std::exception&) {
+        // Whoever comes next may have more luck.
+    }
+}
+
+}  // namespace tmm

@@ -27,7 +27,7 @@ TEST_CASE("requests come back as they were sent") {
                               .alignment = 8,
                               .reads_c = true};
     const KernelConfig config{.family = family::simt, .block_m = 128, .block_n = 64, .boundary = boundary::peeled, .split_k = 7};
-    const Request requests[] = {PrepareRequest{.problem = problem, .alpha = -0.1, .beta = 1e-300, .seed = ~std::uint64_t{0}},
+    const Request requests[] = {PrepareRequest{.problem = problem, .seed = ~std::uint64_t{0}},
                                 MeasureRequest{.config = config, .timing = {.samples = 11, .abandon_above_us = 12.5}},
                                 RunOffRequest{.configs = {config, KernelConfig{}}, .rounds = 33, .settle_us = 1.5}};
     for (const Request& request : requests) {

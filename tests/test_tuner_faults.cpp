@@ -2,98 +2,10 @@
 // what it did, none wins, and the run goes on to its end.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
-
-#include "generator/text.h"
-#include "tuner_testing.h"
+#include "planted_testing.h"
 
 using namespace tmm;
-using tuner_testing::Finished;
-using tuner_testing::TunerFolder;
-
-namespace {
-
-namespace fs = std::filesystem;
-
-// A folder whose tmm-tune reads templates of its own.
-class PlantedFolder : public TunerFolder {
-public:
-    explicit PlantedFolder(const std::string& shapes) : TunerFolder(shapes) {
-        fs::copy(fs::path(TMM_SOURCE_DIR) / "templates", path / "templates", fs::copy_options::recursive);
-        environment["TMM_TEMPLATES"] = (path / "templates").string();
-    }
-
-    // Puts the code behind the anchor of a family's kernel.
-    void plant(const std::string& file, const std::string& anchor, const std::string& code) {
-        const fs::path template_file = path / "templates" / "tmm" / file;
-        std::string text = tuner_testing::read_text(template_file);
-        const auto at = text.find(anchor);
-        REQUIRE_MESSAGE(at != std::string::npos, "the template has lost its anchor: " << anchor);
-        text.insert(at + anchor.size(), "\n" + code + "\n");
-        tuner_testing::write_text(template_file, text);
-    }
-
-    std::string outcome(const std::string& condition) const {
-        return query(
-            "SELECT outcome.name || ': ' || detail FROM measurement JOIN config ON config.id = config_id JOIN family ON family.value = "
-            "config.family JOIN outcome ON outcome.value = outcome WHERE " +
-            condition);
-    }
-    int wins(const std::string& condition) const {
-        return count(
-            "SELECT count(*) FROM selection JOIN config ON config.id = config_id JOIN family ON family.value = config.family WHERE " +
-            condition);
-    }
-};
-
-constexpr const char* kAnchor = "static_assert(first_violation(config, signature) == nullptr);";
-
-constexpr const char* kFamilyFiles[] = {"naive.cuh", "tiled.cuh", "simt.cuh", "gemv.cuh"};
-
-std::string template_of(const KernelConfig& config) {
-    return std::string(kFamilyNames[config.family]) + ".cuh";
-}
-
-// The config's kernel and no other, in the words of a language.
-std::string condition(const KernelConfig& config, const char* equals, const char* conjunction, const char* prefix) {
-    std::string text;
-    for (const Parameter& parameter : kParameters) {
-        if (parameter.launch_only || parameter.member == &KernelConfig::family) continue;
-        if (!text.empty()) text += conjunction;
-        text += std::string(prefix) + parameter.name + equals + std::to_string(config.*parameter.member);
-    }
-    return text;
-}
-std::string in_kernel(const KernelConfig& config) {
-    return condition(config, " == ", " && ", "config.");
-}
-std::string in_sql(const KernelConfig& config) {
-    return condition(config, " = ", " AND ", "config.") + " AND config.family = " + std::to_string(config.family);
-}
-
-// Candidates of the folder's only shape whose kernels differ, and which do not split K; the default config leads.
-std::vector<KernelConfig> candidates(const TunerFolder& folder) {
-    std::vector<KernelConfig> found;
-    const auto json = nlohmann::json::parse(folder.tune({"--dry-run", "--json"}).out);
-    for (const auto& text : json.at("devices").at(0).at("problems").at(0).at("candidates")) {
-        const KernelConfig config = parse_config(text.get<std::string>());
-        const auto same = [&](const KernelConfig& other) { return in_sql(other) == in_sql(config); };
-        if (config.split_k == 1 && std::none_of(found.begin(), found.end(), same)) found.push_back(config);
-    }
-    return found;
-}
-
-// The folder's tmm-tune finds a compiler that says this of every kernel and fails.
-void fail_to_compile(TunerFolder& folder, const std::string& message) {
-    const fs::path compiler = folder.path / "compiler";
-    tuner_testing::write_text(compiler,
-                              "#!/bin/sh\ncase \"$*\" in --version) exec c++ --version ;; esac\necho '" + message + "' >&2\nexit 1\n");
-    fs::permissions(compiler, fs::perms::owner_all);
-    folder.environment["TMM_CXX"] = compiler.string();
-}
-
-}  // namespace
+using namespace tuner_testing;
 
 TEST_CASE("hanging, faulting, overrunning and wrong candidates are recorded by name and never win") {
     PlantedFolder folder("16 16 16\n");
@@ -132,20 +44,6 @@ TEST_CASE("hanging, faulting, overrunning and wrong candidates are recorded by n
     const Finished again = folder.tune({"--deadline-floor", "2"});
     CHECK(again.status == 0);
     CHECK(again.out.find("nothing to measure") != std::string::npos);
-}
-
-TEST_CASE("a kernel that does not compile is data") {
-    PlantedFolder folder("16 16 16\n");
-    const KernelConfig broken = candidates(folder).at(1);
-    folder.plant(template_of(broken), kAnchor, "    static_assert(!(" + in_kernel(broken) + "), \"planted\");");
-    const Finished finished = folder.tune();
-    CAPTURE(finished.err);
-    CHECK(finished.status == 0);
-    const std::string outcome = folder.outcome(in_sql(broken));
-    // Where in the templates, and no path of this machine.
-    CHECK(outcome.starts_with("compile_failed: tmm/" + template_of(broken) + ":"));
-    CHECK(outcome.find("planted") != std::string::npos);
-    CHECK(folder.wins(in_sql(broken)) == 0);
 }
 
 TEST_CASE("Ctrl-C ends a run whose candidate hangs, and blames nobody; a second one ends it at once") {
@@ -255,32 +153,18 @@ TEST_CASE("finalists are announced; a machine that goes down in a run-off puts t
     CHECK(folder.count("SELECT count(*) FROM selection") == 1);
 }
 
-TEST_CASE("what did not compile is tried again while its problem has no decision") {
-    TunerFolder folder("4 4 4\n");
-    fail_to_compile(folder, "internal compiler error");
-    const Finished failed = folder.tune();
-    CAPTURE(failed.err);
-    CHECK(failed.status != 0);
-    REQUIRE(folder.count("SELECT count(*) FROM measurement WHERE outcome = 1") > 0);
-    REQUIRE(folder.count("SELECT count(*) FROM selection") == 0);
-    folder.environment.erase("TMM_CXX");
-    const Finished next = folder.tune();
-    CAPTURE(next.err);
-    CHECK(next.status == 0);
-    CHECK(folder.count("SELECT count(*) FROM selection") == 1);
-}
-
-TEST_CASE("a full disk, or a compiler that was killed, is no kernel's failure") {
-    for (const char* message : {"error: No space left on device", "fatal error: Killed signal terminated program cc1plus"}) {
-        CAPTURE(message);
-        TunerFolder folder("4 4 4\n");
-        fail_to_compile(folder, message);
-        const Finished full = folder.tune();
-        CAPTURE(full.err);
-        CHECK(full.status == 4);
-        CHECK(full.err.find(message) != std::string::npos);
-        CHECK(folder.count("SELECT count(*) FROM measurement") == 0);
-        folder.environment.erase("TMM_CXX");
-        CHECK(folder.tune().status == 0);
-    }
+TEST_CASE("how a worker ended is known where SIGCHLD is ignored") {
+    PlantedFolder folder("16 16 16\n");
+    const KernelConfig faulting = candidates(folder).at(1);
+    folder.plant(template_of(faulting), kAnchor,
+                 "    if constexpr (" + in_kernel(faulting) + ") {\n        *reinterpret_cast<volatile int*>(args.k) = 1;\n    }");
+    signal(SIGCHLD, SIG_IGN);
+    const pid_t pid = folder.start(folder.usual());
+    signal(SIGCHLD, SIG_DFL);
+    const Finished finished = folder.finish(pid);
+    CAPTURE(finished.err);
+    CHECK(finished.status == 0);
+    const std::string outcome = folder.outcome(in_sql(faulting));
+    CHECK(outcome.starts_with("crashed: worker "));
+    CHECK_MESSAGE(outcome.find("status 0") == std::string::npos, outcome);
 }

@@ -71,6 +71,8 @@ ExitStatus run(const CommandLine& line) {
         return static_cast<ExitStatus>(serve_worker(static_cast<int>(line.whole_number("worker", kHostDevice, 1 << 20))));
     TuningOptions options = options_of(line);
     std::signal(SIGPIPE, SIG_IGN);
+    // Where it is ignored, nobody learns how a worker ended.
+    std::signal(SIGCHLD, SIG_DFL);
     // Signals still end the process while it waits for what may be a pipe.
     const std::vector<Shape> shapes = read_shapes(line.text("shapes"), parse_overrides(line.values("set")));
     // Before any thread is made, and before gpu_count() lets the driver make some.

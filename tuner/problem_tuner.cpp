@@ -16,6 +16,7 @@
 #include "tuner/finalists.h"
 #include "tuner/protocol.h"
 #include "tuner/variants.h"
+#include "tuner/void_verdict.h"
 
 namespace tmm {
 namespace {
@@ -231,7 +232,7 @@ bool ProblemTuner::prepare(Session& s) {
         s.expired = !s.interrupted;
         return false;
     }
-    const PrepareRequest request{.problem = s.problem(), .alpha = s.open.shape.alpha, .beta = s.open.shape.beta, .seed = 1};
+    const PrepareRequest request{.problem = s.problem(), .seed = 1};
     std::string how;
     for (int attempt = 0; attempt < 3; ++attempt) {
         if (interrupt_.requested()) {
@@ -277,8 +278,9 @@ void ProblemTuner::record(Session& s, std::size_t index, Measurement m) {
 // With what is known of them.
 void ProblemTuner::add_candidates(Session& s, const std::vector<Candidate>& candidates) const {
     for (auto& known : known_measurements(database_, s.problem(), candidates)) {
-        // A full disk or memory fails compilations too, and trying again is cheap.
-        if (options_.remeasure || (known && known->outcome == Outcome::compile_failed)) known.reset();
+        // Trying to compile again is cheap.
+        const bool is_open = known && (known->outcome == Outcome::compile_failed || is_void(s.problem(), *known));
+        if (options_.remeasure || is_open) known.reset();
         s.results.push_back(std::move(known));
     }
     s.candidates.insert(s.candidates.end(), candidates.begin(), candidates.end());
@@ -432,6 +434,11 @@ std::vector<std::size_t> ProblemTuner::finalists_of(const Session& s) const {
 }
 
 void ProblemTuner::hold_run_off(Session& s) {
+    // It is what an untuned call runs: no other is chosen before it could race.
+    if (!s.results.empty() && s.results.front() && s.results.front()->outcome == Outcome::compile_failed) {
+        s.failure = fmt::format("the default config does not compile: {}", s.results.front()->detail);
+        return;
+    }
     for (int attempt = 0; attempt < kRunOffAttempts; ++attempt) {
         const std::vector<std::size_t> entrants = finalists_of(s);
         if (entrants.empty()) {

@@ -149,7 +149,7 @@ Measurement measurement_from(const Json& j) {
 
 // The member names the message; its value holds the fields.
 Json message(const PrepareRequest& r) {
-    return {{"prepare", {{"problem", to_json(r.problem)}, {"alpha", r.alpha}, {"beta", r.beta}, {"seed", r.seed}}}};
+    return {{"prepare", {{"problem", to_json(r.problem)}, {"seed", r.seed}}}};
 }
 Json message(const MeasureRequest& r) {
     return {{"measure", {{"config", to_text(r.config)}, {"timing", to_json(r.timing)}}}};
@@ -224,9 +224,7 @@ std::string encode(const Reply& reply) {
 
 Request decode_request(std::string_view line) {
     return decode_any(line, [](const std::string& name, const Json& j) -> Request {
-        if (name == "prepare")
-            return PrepareRequest{
-                .problem = problem_from(j.at("problem")), .alpha = j.at("alpha"), .beta = j.at("beta"), .seed = j.at("seed")};
+        if (name == "prepare") return PrepareRequest{.problem = problem_from(j.at("problem")), .seed = j.at("seed")};
         if (name == "measure")
             return MeasureRequest{.config = parse_config(j.at("config").get<std::string>()), .timing = timing_from(j.at("timing"))};
         if (name == "run_off") {

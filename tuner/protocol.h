@@ -17,8 +17,6 @@ namespace tmm {
 // Makes operands and references of a problem; it is the one that later requests are about.
 struct PrepareRequest {
     GemmProblem problem;
-    double alpha = 1;
-    double beta = 0;
     std::uint64_t seed = 1;
 
     friend bool operator==(const PrepareRequest&, const PrepareRequest&) = default;

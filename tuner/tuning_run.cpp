@@ -17,6 +17,7 @@
 #include "tuner/predictions.h"
 #include "tuner/problem_tuner.h"
 #include "tuner/remembered.h"
+#include "tuner/void_verdict.h"
 
 namespace tmm {
 namespace {
@@ -151,8 +152,15 @@ bool is_winner_current(TuningDatabase& database, const GemmProblem& problem, con
     return known_measurements(database, problem, {candidate}).front().has_value();
 }
 
+// Was a decision made without knowing the default config, the first one, or from results that say nothing?
+bool rests_on_nothing(const GemmProblem& problem, const std::vector<std::optional<Measurement>>& known) {
+    if (!known.empty() && known.front() && known.front()->outcome == Outcome::compile_failed) return true;
+    return std::any_of(known.begin(), known.end(), [&](const auto& result) { return result && is_void(problem, *result); });
+}
+
 // Is the earlier decision one of today's candidates? The problem has those of today's effort.
 bool counts_today(TuningDatabase& database, const OpenProblem& problem, const TuningOptions& options, Group& group) {
+    if (rests_on_nothing(problem.shape.problem, known_measurements(database, problem.shape.problem, problem.candidates))) return false;
     const std::string& hash = problem.earlier->search_hash;
     const auto effort = effort_of(hash);
     if (*effort == options.effort) return hash == problem.search_hash;

@@ -13,6 +13,7 @@
 #include <new>
 #include <optional>
 
+#include "generator/compile_attempts.h"
 #include "generator/environment.h"
 #include "generator/kernel_cache.h"
 #include "generator/log.h"
@@ -41,6 +42,16 @@ std::string first_line(const std::string& log) {
     return log.substr(begin, std::min(log.find('\n', begin) - begin, std::size_t{400}));
 }
 
+// What a program multiplies by is no part of the problem, and no result may hang on it. These round nothing, let nothing overflow, and are
+// not 1, so that a kernel which leaves them out is seen.
+constexpr double kBeta = -1;
+double alpha_for(const GemmProblem& problem) {
+    double alpha = 2;
+    // Sums grow with the root of k; f16 ends at 65504.
+    for (i64 k = problem.k; k > i64{1} << 22 && alpha > 0.5; k /= 4) alpha /= 2;
+    return alpha;
+}
+
 // JSON and the database hold finite numbers only.
 double finite(double ratio) {
     return std::isfinite(ratio) ? std::min(ratio, 1e30) : 1e30;
@@ -58,8 +69,8 @@ struct Worker::State {
     Verifier& current_verifier() {
         if (!verifier) {
             const auto rotation = device->info().emulated ? 0 : kRotationOverL2 * device->info().l2_bytes;
-            const VerificationOptions options{.alpha = prepared.alpha,
-                                              .beta = prepared.beta,
+            const VerificationOptions options{.alpha = alpha_for(prepared.problem),
+                                              .beta = kBeta,
                                               .seed = prepared.seed,
                                               .rotation_bytes = rotation,
                                               .max_sets = kMaxRotationSets};
@@ -121,7 +132,8 @@ Measured Worker::measure(const MeasureRequest& request) {
     try {
         Verifier& verifier = s.current_verifier();
         auto made = ExecutablePlan::make(plan, *s.loader);
-        if (const auto* failure = std::get_if<CompileFailure>(&made)) return rejected(Outcome::compile_failed, first_line(failure->log));
+        if (const auto* failure = std::get_if<CompileFailure>(&made))
+            return rejected(Outcome::compile_failed, first_error_line(failure->log));
         const auto& executable = std::get<ExecutablePlan>(made);
         m.registers = executable.registers();
         m.spill_bytes = executable.spill_bytes();
@@ -141,6 +153,10 @@ Measured Worker::measure(const MeasureRequest& request) {
             return rejected(verdict.outcome, "after timing: " + verdict.detail);
     } catch (const LaunchRefused& refused) {
         return rejected(Outcome::launch_failed, first_line(refused.what()));
+    } catch (const UnusableImage& unusable) {
+        // The emulated device loads files, which is the environment's to allow.
+        if (s.device->info().emulated) throw;
+        return rejected(Outcome::launch_failed, first_line(unusable.what()));
     } catch (const std::bad_alloc&) {
         return rejected(Outcome::exceeds_limits,
                         fmt::format("its workspace of {} bytes does not fit in the device's memory", plan.workspace_bytes));
@@ -172,7 +188,7 @@ RunOffDone Worker::run_off(const RunOffRequest& request, const std::function<voi
             auto made = ExecutablePlan::make(plans[i], *s.loader);
             if (const auto* failure = std::get_if<CompileFailure>(&made)) {
                 finalist.outcome = Outcome::compile_failed;
-                finalist.detail = first_line(failure->log);
+                finalist.detail = first_error_line(failure->log);
                 continue;
             }
             runners[i].plan = std::get<ExecutablePlan>(std::move(made));

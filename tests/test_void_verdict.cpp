@@ -1,0 +1,57 @@
+// Which kept results say nothing of their candidate.
+#include <doctest/doctest.h>
+
+#include "tuner/void_verdict.h"
+
+using namespace tmm;
+
+namespace {
+
+const GemmProblem kProblem{.m = 16, .n = 16, .k = 16, .lda = 16, .ldb = 16, .ldc = 16};
+
+bool is_void(Outcome outcome, const char* detail) {
+    return tmm::is_void(kProblem, Measurement{.outcome = outcome, .detail = detail, .error_ratio = 0.5});
+}
+
+}  // namespace
+
+TEST_CASE("a verdict on values of alpha and beta that may overflow or vanish") {
+    for (const char* detail :
+         {"C[0][1] = inf, expected 91226.8; 9 of 256 checked elements differ (normal values, alpha 30000, beta 0)",
+          "C[0][1] = -inf, expected -1e+40; 1 of 256 checked elements differ (normal values, alpha 1, beta -1e+38)",
+          "after timing: C[0][1] = 0 breaks the error bound, worst 3 times over; 5 of 256 checked elements do "
+          "(normal values, alpha 1e-40, beta 1)",
+          "in the run-off: C[0][1] = inf, expected 7e4; 1 of 256 checked elements differ (normal values, alpha -70, beta 0)"}) {
+        CAPTURE(detail);
+        CHECK(is_void(Outcome::wrong_result, detail));
+        CHECK(is_void(Outcome::inaccurate, detail));
+        CHECK_FALSE(is_void(Outcome::crashed, detail));
+    }
+    for (const char* detail : {"C[0][1] = 4, expected 5; 9 of 256 checked elements differ (normal values, alpha 1, beta 0)",
+                               "C[0][1] = 4, expected 5; 9 of 256 checked elements differ (normal values, alpha 2, beta -1)",
+                               "C[0][1] = 4, expected 5; 9 of 256 checked elements differ (normal values, alpha -1.5, beta 0.5)",
+                               "guard zone before C (1 elements before its first) changed (integers, alpha 4, beta 4)", ""}) {
+        CAPTURE(detail);
+        CHECK_FALSE(is_void(Outcome::wrong_result, detail));
+        CHECK_FALSE(is_void(Outcome::inaccurate, detail));
+    }
+}
+
+TEST_CASE("a compiler's failure that names no place in the source") {
+    CHECK(is_void(Outcome::compile_failed, "cc1plus: out of memory allocating 65536 bytes"));
+    CHECK(is_void(Outcome::compile_failed, "the compiler exited with 1"));
+    CHECK(is_void(Outcome::compile_failed, "tmm/simt.cuh:1:1: fatal error: error writing to /tmp/x.s: No space left on device"));
+    CHECK_FALSE(is_void(Outcome::compile_failed, "tmm/simt.cuh:12:5: error: static assertion failed: planted"));
+    CHECK_FALSE(is_void(Outcome::compile_failed, "the pipeline of wgmma instructions was serialized:"));
+}
+
+TEST_CASE("a result without any error where real values were added up") {
+    CHECK(tmm::is_void(kProblem, Measurement{.outcome = Outcome::ok, .median_us = 3, .error_ratio = 0}));
+    CHECK_FALSE(tmm::is_void(kProblem, Measurement{.outcome = Outcome::ok, .median_us = 3, .error_ratio = 0.01}));
+    // It was not checked, or the products may all be exact.
+    CHECK_FALSE(tmm::is_void(kProblem, Measurement{.outcome = Outcome::ok, .median_us = 3, .error_ratio = -1}));
+    GemmProblem exact = kProblem;
+    exact.k = 1;
+    CHECK_FALSE(tmm::is_void(exact, Measurement{.outcome = Outcome::ok, .median_us = 3, .error_ratio = 0}));
+    CHECK_FALSE(tmm::is_void({.m = 2, .n = 2, .k = 2}, Measurement{.outcome = Outcome::ok, .median_us = 3, .error_ratio = 0}));
+}

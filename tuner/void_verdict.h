@@ -1,0 +1,13 @@
+// Results in the database that say nothing of their candidate: what they hung on was no part of the problem.
+#pragma once
+
+#include "db/measurement.h"
+#include "tmm/problem.h"
+
+namespace tmm {
+
+// tmm 0.2 verified with the shape's own alpha and beta, whose values are no part of a problem, and took every failure of a compiler for the
+// kernel's. Such a result is measured again.
+bool is_void(const GemmProblem& problem, const Measurement& measurement);
+
+}  // namespace tmm

@@ -98,6 +98,8 @@ function checkPage() {
     choose("device", name);
     sayCharts(name);
     say(`${name}.title`, byId("roofline-title").textContent);
+    const roofs = Chart.getChart(byId("roofline")).data.datasets.filter((set) => set.isRoof);
+    say(`${name}.roofs`, roofs.map((set) => set.label).join("|"));
     say(`${name}.note`, byId("roofline-note").textContent);
     say(`${name}.tried`, byId("tried-text").textContent);
     say(`${name}.tried.note`, byId("tried-note").textContent);

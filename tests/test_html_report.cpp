@@ -359,6 +359,10 @@ TEST_CASE("a browser draws every chart, filters and sorts, in light and dark, an
             CHECK(seen[device + ".tflops"] == (device == "host" ? "false" : "true"));
             CHECK(contains(seen[device + ".failures"], "spills;simt"));
         }
+        CHECK(seen["NVIDIA H200.roofs"] == "reads 4.67 TB/s|FFMA 65.9 TFLOP/s|FP16 842 TFLOP/s");
+        // 1024 cubed, at 107 TFLOP/s, is multiplied as 16-bit planes: the best by FFMA is 128x1024x1024.
+        CHECK(contains(seen[fmt::format("{}.roofs", kMarkup)], "|FFMA, best here 13.3 TFLOP/s|"));
+        CHECK(seen["host.roofs"] == "");
         CHECK(contains(seen["NVIDIA H200.note"], "one H200"));
         CHECK(contains(seen[fmt::format("{}.note", kMarkup)], "No ceiling was measured"));
         CHECK(contains(seen["host.title"], "Time against work"));

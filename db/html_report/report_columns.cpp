@@ -113,6 +113,7 @@ private:
         winners["problem"].push_back(place_of(row.problem));
         winners["group"].push_back(winner.group ? static_cast<std::int64_t>(*winner.group) : -1);
         winners["config"].push_back(place_of(row.config));
+        winners["planes"].push_back(row.config.planes);
         winners["us"].push_back(rounded(row.median_us, 4));
         winners["default_us"].push_back(rounded(row.default_us, 4));
         winners["error"].push_back(row.error_ratio < 0 ? json(-1) : rounded(row.error_ratio, 4));

@@ -4,16 +4,20 @@
 
 const kArithmeticNames = { ffma: "FFMA", tf32: "TF32", f16: "FP16", bf16: "BF16", f64: "FP64" };
 
+// Did the row's kernel multiply by this arithmetic? FP32 that is split into 16-bit planes has no FFMA.
+function multipliesBy(row, arithmetic) {
+  return data.classes[row.problem.class].arithmetic === arithmetic && (arithmetic !== "ffma" || row.planes === 1);
+}
+
 // The roofs that the rows meet: {read: TB/s, tflops: {arithmetic: TFLOP/s}, measured: what of it is no mere best achieved}.
 function roofsOf(device, rows) {
-  const arithmetics = [...new Set(rows.map((row) => data.classes[row.problem.class].arithmetic))];
   const best = (values) => Math.max(...values);
-  const roofs = { read: 0, tflops: {}, measured: { tflops: {} } };
-  roofs.measured.read = device.ceilings !== null;
+  const roofs = { tflops: {}, measured: { read: device.ceilings !== null, tflops: {} } };
   roofs.read = device.ceilings ? device.ceilings.read_gb_s / 1000 : best(rows.map((row) => row.problem.mbytes / row.us));
-  for (const arithmetic of arithmetics) {
+  for (const arithmetic of new Set(rows.map((row) => data.classes[row.problem.class].arithmetic))) {
     const ceiling = device.ceilings?.tflops[arithmetic];
-    const own = rows.filter((row) => data.classes[row.problem.class].arithmetic === arithmetic);
+    const own = rows.filter((row) => multipliesBy(row, arithmetic));
+    if (ceiling === undefined && own.length === 0) continue;
     roofs.measured.tflops[arithmetic] = ceiling !== undefined;
     roofs.tflops[arithmetic] = ceiling ?? best(own.map((row) => tflops(row.problem, row.us)));
   }
@@ -39,7 +43,7 @@ function roofLine(points, text, at, measured) {
 // The slope of memory from `range.min`, where it enters the chart, and the roofs from their ridges to `range.max`.
 function roofLines(roofs, range) {
   const { read, measured } = roofs;
-  const end = Math.max(...Object.values(roofs.tflops)) / read;
+  const end = Object.keys(roofs.tflops).length ? Math.max(...Object.values(roofs.tflops)) / read : range.max;
   const slope = [range.min, Math.sqrt(range.min * end), end].map((x) => ({ x, y: read * x }));
   const lines = [roofLine(slope, `${measured.read ? "reads" : "best here"} ${roundNumber(read)} TB/s`, 1, measured.read)];
   for (const [arithmetic, roof] of Object.entries(roofs.tflops)) {
@@ -79,7 +83,7 @@ function legendWithoutRoofs() {
 function drawRoofline(device, rows, onChoice) {
   const roofs = roofsOf(device, rows);
   const speeds = rows.map((row) => tflops(row.problem, row.us));
-  const xRange = logRange([...rows.map((row) => intensity(row.problem)), Math.max(...Object.values(roofs.tflops)) / roofs.read], 1.6);
+  const xRange = logRange([...rows.map((row) => intensity(row.problem)), ...Object.values(roofs.tflops).map((roof) => roof / roofs.read)], 1.6);
   const yRange = logRange([...speeds, ...Object.values(roofs.tflops)], 1.6);
   const shown = { min: Math.max(xRange.min, yRange.min / roofs.read), max: xRange.max };
   drawChart("roofline", {

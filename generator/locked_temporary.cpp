@@ -37,8 +37,7 @@ FileDescriptor make(std::string& name, LockedTemporary::Kind kind) {
     return FileDescriptor(open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-bool is_abandoned(const fs::path& path, std::string_view name) {
-    const FileDescriptor opened(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+bool is_abandoned(const FileDescriptor& opened, std::string_view name) {
     struct stat status;
     if (!opened || fstat(opened.get(), &status) != 0 || status.st_uid != geteuid()) return false;
     if (!S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode)) return false;
@@ -46,6 +45,13 @@ bool is_abandoned(const fs::path& path, std::string_view name) {
     for (const std::string_view prefix : kUnlockedPrefixes)
         if (name.starts_with(prefix)) return status.st_mtim.tv_sec + kUnlockedSeconds < std::time(nullptr);
     return false;
+}
+
+void remove_if_abandoned(const fs::path& path) {
+    // Locked until it is gone: whoever has just made it then tries another name.
+    const FileDescriptor opened(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    std::error_code ignored;
+    if (is_abandoned(opened, path.filename().string())) fs::remove_all(path, ignored);
 }
 
 }  // namespace
@@ -86,10 +92,7 @@ void remove_abandoned_temporaries(const fs::path& below) noexcept {
     try {
         std::error_code error;
         for (fs::directory_iterator entry(below, error), end; !error && entry != end; entry.increment(error)) {
-            const std::string name = entry->path().filename().string();
-            if (!name.starts_with("tmm-") || !is_abandoned(entry->path(), name)) continue;
-            std::error_code ignored;
-            fs::remove_all(entry->path(), ignored);
+            if (entry->path().filename().string().starts_with("tmm-")) remove_if_abandoned(entry->path());
         }
     } catch (const std::exception&) {
         // Whoever comes next may have more luck.

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "db/decision_text.h"
 #include "db/fields.h"
 #include "db/ranges.h"
 #include "db/records.h"
@@ -34,6 +35,9 @@ std::string tflops_text(const GemmProblem& problem, double us) {
 }
 std::string ratio_text(double ratio) {
     return ratio >= 0 ? short_number(ratio) : "-";
+}
+std::string ratio_of_default(const WinnerRow& winner) {
+    return winner.default_us > 0 && winner.median_us > 0 ? fmt::format("{:.2f}x", winner.default_us / winner.median_us) : "-";
 }
 std::string count_text(int count) {
     return count >= 0 ? fmt::format("{}", count) : "-";
@@ -135,21 +139,6 @@ std::string outcome_counts(const std::vector<TuningRecord>& candidates) {
     return text;
 }
 
-std::string runner_up_text(const ProblemOnDevice& known, const TuningRecord& decision, const Measurement* winner) {
-    for (const auto& candidate : known.candidates) {
-        const Measurement& other = candidate.measurement;
-        if (candidate.config == decision.config || other.outcome != Outcome::ok || other.median_us <= 0) continue;
-        std::string text = fmt::format("{} us", time_text(other.median_us));
-        if (winner && winner->median_us > 0) {
-            const double percent = 100 * (other.median_us / winner->median_us - 1);
-            text += percent >= 0 ? fmt::format(", {:.1f}% slower", percent)
-                                 : fmt::format(", {:.1f}% faster when measured alone; the decision went by the run-off", -percent);
-        }
-        return fmt::format("{}: {}", text, to_text(candidate.config));
-    }
-    return "none: no other candidate has a time";
-}
-
 std::string kernel_text(const Measurement& m) {
     std::string text = m.kernel_name.empty() ? "unnamed" : m.kernel_name;
     if (m.registers >= 0) text += fmt::format("; {} registers", m.registers);
@@ -173,22 +162,20 @@ std::string described(const ProblemOnDevice& known, const GemmProblem& problem, 
     const Measurement* measured = winner == known.candidates.end() ? nullptr : &winner->measurement;
     line("winner", to_text(decision.config));
     line("why", decision.reason.empty() ? "no reason was given" : decision.reason);
-    const double us = decision.measurement.median_us > 0 ? decision.measurement.median_us : measured ? measured->median_us : 0;
-    std::string time = fmt::format("{} us, {} TFLOP/s", time_text(us), tflops_text(problem, us));
-    if (measured && measured->samples > 0)
-        time += fmt::format("; measured alone {} us (10% under {}, 10% over {}; {} samples)", time_text(measured->median_us),
-                            time_text(measured->low_us), time_text(measured->high_us), measured->samples);
-    line("time", time);
+    line("time", time_text(decision, measured));
+    line("vs default", vs_default_text(decision));
     if (measured) {
         line("error", measured->error_ratio < 0 ? "not checked" : fmt::format("{} of the bound", ratio_text(measured->error_ratio)));
         line("kernel", kernel_text(*measured));
     }
     line("candidates", outcome_counts(known.candidates));
-    line("runner-up", runner_up_text(known, decision, measured));
+    line("runner-up", runner_up_text(decision));
     const Environment& environment = decision.environment;
     line("decided", fmt::format("{}, from {} candidate{}, {}; driver {}, NVRTC {}", utc(decision.time), decision.candidates,
                                 decision.candidates == 1 ? "" : "s",
-                                decision.origin == "user" ? "on this database's own measurements" : "shipped with tmm",
+                                decision.predicted          ? "predicted for want of time"
+                                : decision.origin == "user" ? "on this database's own measurements"
+                                                            : "shipped with tmm",
                                 environment.device.driver_version ? version_text(environment.device.driver_version) : "none",
                                 environment.nvrtc_version ? version_text(environment.nvrtc_version) : "none"));
     return text;
@@ -201,11 +188,13 @@ bool names_device(const ReportOptions& options, const std::string& device) {
 }
 
 std::string winners_report(TuningDatabase& database, const ReportOptions& options) {
-    TextTable table({{"shape"}, {"device"}, {"us", true}, {"TFLOP/s", true}, {"error", true}, {"origin"}, {"config"}});
+    TextTable table(
+        {{"shape"}, {"device"}, {"µs", true}, {"TFLOP/s", true}, {"error", true}, {"vs default", true}, {"origin"}, {"config"}});
     for (const auto& winner : database.winners())
         if (names_device(options, winner.device))
             table.add({to_text(winner.problem), winner.device, time_text(winner.median_us), tflops_text(winner.problem, winner.median_us),
-                       ratio_text(winner.error_ratio), winner.origin, to_text(winner.config)});
+                       ratio_text(winner.error_ratio), ratio_of_default(winner), winner.predicted ? "predicted" : winner.origin,
+                       to_text(winner.config)});
     if (!table.empty()) return table.text(options.color);
     return options.device.empty() ? "no winners yet; run tmm-tune\n" : fmt::format("no winners on a device named '{}'\n", options.device);
 }
@@ -227,7 +216,7 @@ std::string candidates_report(TuningDatabase& database, const GemmProblem& probl
     for (const auto& known : look_up(database, problem, options)) {
         decided = decided || known.decision.has_value();
         if (known.candidates.empty()) continue;
-        TextTable table({{"us", true}, {"TFLOP/s", true}, {"outcome"}, {"error", true}, {"registers", true}, {"config"}, {"detail"}});
+        TextTable table({{"µs", true}, {"TFLOP/s", true}, {"outcome"}, {"error", true}, {"registers", true}, {"config"}, {"detail"}});
         for (const auto& candidate : known.candidates) {
             const Measurement& m = candidate.measurement;
             const bool won = known.decision && known.decision->config == candidate.config;
@@ -259,7 +248,7 @@ std::string difference_report(TuningDatabase& a, TuningDatabase& b, const Report
     };
     const auto [in_a, order_a] = read(a);
     const auto [in_b, order_b] = read(b);
-    TextTable table({{"shape"}, {"device"}, {"A us", true}, {"B us", true}, {"A/B", true}, {"config of A"}, {"config of B"}});
+    TextTable table({{"shape"}, {"device"}, {"A µs", true}, {"B µs", true}, {"A/B", true}, {"config of A"}, {"config of B"}});
     int both = 0, differ = 0, only_a = 0, only_b = 0, timed = 0;
     double log_sum = 0;
     for (const auto& key : order_a) {

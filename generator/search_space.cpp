@@ -81,7 +81,7 @@ public:
         auto reason = why_invalid(problem_, config, device_);
         if (!reason) reason = why_inaccurate(problem_, config);
         if (reason) {
-            rejections_.push_back(Rejection{.config = config, .reason = std::move(*reason)});
+            reject(config, std::move(*reason));
             return;
         }
         found_.push_back(Entry{.config = config, .estimate = model_.estimate(config) * (1 + doubt)});
@@ -113,10 +113,12 @@ public:
         if (multiplies_floats(problem_) && problem_.compute != ComputeMode::tf32) crowds.emplace(family::wgmma, 0);
         std::set<int> heard{leader.family};
         const auto why_left_out = [&](const Entry& entry, bool near, std::size_t its_crowd) -> std::string {
-            if (places >= bounds.least && !near) return fmt::format("predicted {:.1f} times slower than the best", entry.estimate / best);
-            if (places >= limit) return fmt::format("not among the {} best predictions", limit);
+            if (places >= bounds.least && !near)
+                return fmt::format("predicted to be too much slower than the best ({:.1f} times)", entry.estimate / best);
+            if (places >= limit) return fmt::format("not among the best predictions ({} of them)", limit);
             if (share * its_crowd >= limit)
-                return fmt::format("not among {}'s {} best predictions", kFamilyNames[entry.config.family], (limit + share - 1) / share);
+                return fmt::format("not among {}'s best predictions ({} of them)", kFamilyNames[entry.config.family],
+                                   (limit + share - 1) / share);
             return {};
         };
         std::size_t first_of_families = space.candidates.size();
@@ -127,7 +129,7 @@ public:
             const auto crowd = crowds.find(entry.config.family);
             std::string reason = first_of_family ? "" : why_left_out(entry, near, crowd != crowds.end() ? crowd->second : 0);
             if (!reason.empty()) {
-                rejections_.push_back(Rejection{.config = entry.config, .reason = std::move(reason)});
+                reject(entry.config, std::move(reason));
                 continue;
             }
             const auto before = static_cast<std::ptrdiff_t>(space.candidates.size());
@@ -148,6 +150,10 @@ private:
         KernelConfig config;
         double estimate;
     };
+    void reject(const KernelConfig& config, std::string why) {
+        std::string reason = without_numbers(why);
+        rejections_.push_back(Rejection{.config = config, .reason = std::move(reason), .detail = std::move(why)});
+    }
     using Values = std::array<int, kParameterCount>;
     static Values values_of(const KernelConfig& config) {
         Values values{};
@@ -259,6 +265,37 @@ void add_teaching_families(Collector& collector, const GemmProblem& p) {
 
 }  // namespace
 
+std::string without_numbers(std::string_view sentence) {
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    const auto is_of_name = [&](char c) { return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    if (const auto open = sentence.rfind(" ("); open != std::string_view::npos && sentence.ends_with(')'))
+        if (std::any_of(sentence.begin() + static_cast<std::ptrdiff_t>(open), sentence.end(), is_digit))
+            sentence = sentence.substr(0, open);
+    std::string text;
+    for (std::size_t i = 0; i < sentence.size();) {
+        if (!is_digit(sentence[i]) || (i > 0 && is_of_name(sentence[i - 1]))) {
+            text += sentence[i++];
+            continue;
+        }
+        std::size_t end = i;
+        const auto goes_on = [&] {
+            return is_digit(sentence[end]) ||
+                   ((sentence[end] == '.' || sentence[end] == '^') && end + 1 < sentence.size() && is_digit(sentence[end + 1]));
+        };
+        while (end < sentence.size() && goes_on()) ++end;
+        const bool is_name = end < sentence.size() && is_of_name(sentence[end]);
+        text += is_name ? std::string(sentence.substr(i, end - i)) : "…";
+        i = end;
+    }
+    return text;
+}
+
+std::map<std::string, int> count_by_reason(const std::vector<Rejection>& rejections) {
+    std::map<std::string, int> counts;
+    for (const Rejection& rejection : rejections) ++counts[rejection.reason];
+    return counts;
+}
+
 std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     const KernelSignature signature = main_signature(p, c);
     if (is_step_only(c.family)) return fmt::format("{} is a step of other families' plans, not a way to multiply", kFamilyNames[c.family]);
@@ -288,19 +325,20 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
                                              : fmt::format("the device takes clusters of up to {} blocks", device.largest_cluster());
     const std::int64_t shared = shared_bytes(c, signature);
     if (shared > device.shared_bytes_per_block)
-        return fmt::format("needs {} bytes of shared memory a block, the device has {}", shared, device.shared_bytes_per_block);
+        return fmt::format("needs more shared memory than a block may have ({} bytes, of {})", shared, device.shared_bytes_per_block);
     if (c.min_blocks > 1 && (shared + 1024) * c.min_blocks > device.shared_bytes_per_sm)
-        return fmt::format("min_blocks = {} blocks of {} bytes do not fit an SM's shared memory of {}", c.min_blocks, shared,
+        return fmt::format("min_blocks blocks do not fit an SM's shared memory ({} of {} bytes in {})", c.min_blocks, shared,
                            device.shared_bytes_per_sm);
     if (threads(c) * c.min_blocks > device.max_threads_per_sm)
-        return fmt::format("min_blocks = {} blocks of {} threads exceed an SM's {}", c.min_blocks, threads(c), device.max_threads_per_sm);
+        return fmt::format("min_blocks blocks have more threads than an SM takes ({} of {} threads, of {})", c.min_blocks, threads(c),
+                           device.max_threads_per_sm);
     if (c.family == family::mma && device.compute_capability() < 80) return "mma.sync of 16 x 8 x 16 needs compute capability 8.0";
     // The accumulators alone, before fragments and addresses; what ptxas needs beyond that shows as spills.
     const bool tiles_of_threads = c.family == family::simt || c.family == family::skinny;
     const int accumulators = tiles_of_threads ? c.thread_m * c.thread_n : c.family == family::mma ? mma::accumulators(c) : 0;
     const int register_limit = std::min(kMostRegisters, device.registers_per_sm / (threads(c) * c.min_blocks));
     if (accumulators + 24 > register_limit)
-        return fmt::format("{} accumulators a thread do not fit its {} registers", accumulators, register_limit);
+        return fmt::format("a thread's accumulators do not fit its registers ({} in {})", accumulators, register_limit);
     if (c.family != family::naive) {
         if (p.m > 0 && p.n > 0) {
             const std::int64_t tiles_n = ceil_divide(c.swap_ab ? p.m : p.n, c.block_n);
@@ -318,8 +356,8 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
     if (c.split_k > 1 && c.split_k > p.k) return "more parts than K has elements";
     const double workspace = workspace_estimate(p, c, device);
     if (workspace > static_cast<double>(kLargestWorkspace))
-        return fmt::format("split_k = {}, stream_k = {} and pack_ab = {} need {:.0f} MiB of workspace, more than {}", c.split_k, c.stream_k,
-                           c.pack_ab, workspace / (1 << 20), kLargestWorkspace >> 20);
+        return fmt::format("needs more workspace than a plan may have (split_k={}, stream_k={} and pack_ab={}: {:.0f} MiB, of {})",
+                           c.split_k, c.stream_k, c.pack_ab, workspace / (1 << 20), kLargestWorkspace >> 20);
     return std::nullopt;
 }
 

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "generator/device_info.h"
@@ -17,8 +19,16 @@ enum class Effort : int { quick = 0, normal = 1, full = 2 };
 
 struct Rejection {
     KernelConfig config;
+    // The rule, without numbers, by which rejections are counted, and the sentence with those of this config.
     std::string reason;
+    std::string detail;
 };
+
+// A sentence without what it says in parentheses at its end and with … for every number that is no part of a name ("f32").
+std::string without_numbers(std::string_view sentence);
+
+// Reasons, and how many each has rejected.
+std::map<std::string, int> count_by_reason(const std::vector<Rejection>& rejections);
 
 struct SearchSpace {
     // Best guess first; default_config() leads.

@@ -505,4 +505,13 @@ Shape parse_shape(std::string_view text, const ShapeOverrides& overrides) {
     return shapes.front();
 }
 
+std::string to_text(const Shape& shape) {
+    GemmProblem problem = shape.problem;
+    problem.reads_c = false;
+    std::string text = to_text(problem);
+    if (shape.alpha != 1) text += fmt::format(" alpha={}", shape.alpha);
+    if (shape.beta != 0) text += fmt::format(" beta={}", shape.beta);
+    return text;
+}
+
 }  // namespace tmm

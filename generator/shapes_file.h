@@ -21,6 +21,9 @@ struct Shape {
     int line = 0;
 };
 
+// The problem with the line's own alpha and beta, which are no part of it: a problem by itself spells beta=1 for any beta but 0.
+std::string to_text(const Shape& shape);
+
 // "key=value" pairs that --set gives; they win over a line's own keys.
 using ShapeOverrides = std::vector<std::pair<std::string, std::string>>;
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 #include "generator/error.h"
 
@@ -15,12 +16,13 @@ constexpr std::string_view kElementTypes[] = {"f32", "f16", "bf16", "f64"};
 constexpr std::string_view kComputeModes[] = {"f32", "f32_strict", "tf32", "f64"};
 constexpr std::string_view kEpilogues[] = {"none", "bias", "activation", "custom"};
 
+// offered: how many of the first some kernel serves; the others have a name and no kernel.
 template <typename Enum, std::size_t N>
-Enum parse_enum(std::string_view text, const std::string_view (&names)[N], const char* what) {
+Enum parse_enum(std::string_view text, const std::string_view (&names)[N], std::size_t offered, const char* what) {
     const auto* found = std::find(std::begin(names), std::end(names), text);
     if (found != std::end(names)) return static_cast<Enum>(found - std::begin(names));
     std::string valid;
-    for (const auto name : names) valid += fmt::format("{}{}", valid.empty() ? "" : ", ", name);
+    for (const auto name : std::span(names).first(offered)) valid += fmt::format("{}{}", valid.empty() ? "" : ", ", name);
     throw Error(ExitStatus::usage, fmt::format("'{}' is no {}", text, what), {}, "one of " + valid);
 }
 
@@ -48,13 +50,13 @@ std::string ops_name(Operation op_a, Operation op_b) {
 }
 
 ElementType parse_element_type(std::string_view text) {
-    return parse_enum<ElementType>(text, kElementTypes, "element type");
+    return parse_enum<ElementType>(text, kElementTypes, 3, "element type");
 }
 ComputeMode parse_compute_mode(std::string_view text) {
-    return parse_enum<ComputeMode>(text, kComputeModes, "compute mode");
+    return parse_enum<ComputeMode>(text, kComputeModes, 3, "compute mode");
 }
 Epilogue parse_epilogue(std::string_view text) {
-    return parse_enum<Epilogue>(text, kEpilogues, "epilogue");
+    return parse_enum<Epilogue>(text, kEpilogues, 1, "epilogue");
 }
 
 std::string to_text(const GemmProblem& p) {

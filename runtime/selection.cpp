@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "db/text_table.h"
 #include "generator/cost_model.h"
 #include "generator/launch_plan.h"
 #include "generator/search_choices.h"
@@ -52,7 +53,7 @@ bool same_operands(const GemmProblem& x, const GemmProblem& y) {
 }
 
 std::string time_of(double median_us, bool shipped = false) {
-    return median_us > 0 ? fmt::format(" ({:.4g} us when tuned{})", median_us, shipped ? "; it ships with tmm" : "") : "";
+    return median_us > 0 ? fmt::format(" ({} µs when tuned{})", short_number(median_us), shipped ? "; it ships with tmm" : "") : "";
 }
 
 // Where a problem that was tuned in the mode serves this one.

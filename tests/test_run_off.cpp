@@ -84,10 +84,10 @@ TEST_CASE("quantiles interpolate") {
     CHECK(quantile({0, 10}, 0.1) == doctest::Approx(1));
 }
 
-TEST_CASE("a tally names what was rejected") {
+TEST_CASE("a tally names what failed") {
     CHECK(tally(212, {{Outcome::spills, 2}, {Outcome::wrong_result, 1}}) ==
-          "212 candidates measured, 3 rejected: 2 spills, 1 wrong_result");
-    CHECK(tally(5, {}) == "5 candidates measured, 0 rejected");
+          "212 candidates measured, 3 failed: 2 spills, 1 wrong_result");
+    CHECK(tally(5, {}) == "5 candidates measured, 0 failed");
 }
 
 TEST_CASE("a search hash names effort, configs and kernels") {

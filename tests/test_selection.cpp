@@ -55,7 +55,7 @@ TEST_CASE("the problem's own winner is exact, whatever is near") {
     const tmm::Selection chosen = select({winner("64 64 64", kTiled8), winner("64 64 32", kTiled16)}, "64 64 64");
     CHECK(chosen.match == Match::exact);
     CHECK(chosen.config == tmm::parse_config(kTiled8));
-    CHECK(chosen.why == "64x64x64 was tuned on host, and this config won (12.5 us when tuned)");
+    CHECK(chosen.why == "64x64x64 was tuned on host, and this config won (12.50 µs when tuned)");
 }
 
 TEST_CASE("an untuned problem takes the winner of the nearest tuned one") {
@@ -205,7 +205,7 @@ TEST_CASE("every winner that ships with tmm serves its problem on its GPU, and o
         REQUIRE(row.device == h200.name);
         const tmm::Selection chosen = winners.select(row.problem);
         CHECK(chosen.match == Match::exact);
-        CHECK(contains(chosen.why, "us when tuned; it ships with tmm"));
+        CHECK(contains(chosen.why, "µs when tuned; it ships with tmm"));
         CHECK(!tmm::why_invalid(row.problem, chosen.config, h200));
         CHECK(!tmm::why_inaccurate(row.problem, chosen.config));
     }
@@ -250,7 +250,7 @@ TEST_CASE("where an exact winner needs too much workspace, the fastest measured 
     CHECK(chosen.match == Match::exact);
     CHECK(chosen.config == tmm::parse_config(kTiled8));
     CHECK(chosen.why == "40x36x200 was tuned on host, but its winner (" + std::string(kSplit3) + ") needs " + std::to_string(needed) +
-                            " bytes of workspace, more than the 0 allowed, and this config is the fastest measured one within them (20 us "
+                            " bytes of workspace, more than the 0 allowed, and this config is the fastest measured one within them (20.00 µs "
                             "when tuned)");
     CHECK(tmm::to_text(select(rows, problem, needed - 1, candidates).config) == kSplit2);
 }

@@ -145,7 +145,7 @@ TEST_CASE("a plan held to less workspace than the winner needs: the database's f
     CHECK(contains(describe(on, p), std::string("config: ") + kSplit3));
     const std::string said = describe(on, p, 1000);
     CHECK(contains(said, std::string("config: ") + kTiled8 + "\nmatch: exact\nwhy: 40x36x200 was tuned on host, but its winner ("));
-    CHECK(contains(said, "more than the 1000 allowed, and this config is the fastest measured one within them (30 us when tuned)"));
+    CHECK(contains(said, "more than the 1000 allowed, and this config is the fastest measured one within them (30.00 µs when tuned)"));
 
     const std::vector<float> a = normal_values(p.size_a(), 1), b = normal_values(p.size_b(), 2), before(p.size_c(), NAN);
     tmmGemmProblem_t problem = problem_of(p);

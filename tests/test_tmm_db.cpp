@@ -79,8 +79,10 @@ TEST_CASE("show says who won, why, and against whom") {
     for (const char* shape : {"1024x1024x1024 ops=nt", "1024 1024 1024 ops=nt"}) {
         const auto result = tool(directory, std::string("show ") + shape);
         CHECK(result.status == 0);
-        for (const char* part : {"NVIDIA H200", "run-off: 10% faster", "110.0 us", "TFLOP/s", "0.1250 of the bound", "40 registers",
-                                 "3: 2 ok, 1 timed_out", "10.0% slower", "tmm_tiled_f32_nn", "driver 13.0, NVRTC 12.9"})
+        for (const char* part :
+             {"NVIDIA H200", "run-off: 10% faster", "110.0 µs", "TFLOP/s", "2.00x (the default took 220.0 µs in the same run-off)",
+              "10th percentile 108.9, 90th percentile 137.5", "0.1250 of the bound", "40 registers", "3: 2 ok, 1 timed_out",
+              "121.0 µs in the same run-off, 10.0% slower", "tmm_tiled_f32_nn", "driver 13.0, NVRTC 12.9"})
             CHECK_CONTAINS(result.out, part);
         CHECK_CONTAINS(result.out, to_text(tiled_config(16)));
     }

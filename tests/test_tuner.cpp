@@ -151,6 +151,46 @@ TEST_CASE("a budget ends what takes too long: a product that the emulation searc
     CHECK(folder.count(kMeasured) == folder.count(kPassed));
 }
 
+TEST_CASE("what the search rejects is counted the same by --dry-run, by the run and in the database, by rules without numbers") {
+    TunerFolder folder("24 16 8\n");
+    const auto problem_of = [](const Finished& run) { return nlohmann::json::parse(run.out).at("devices").at(0).at("problems").at(0); };
+    const auto dry = problem_of(folder.tune({"--dry-run", "--json"}));
+    REQUIRE(dry.at("rejected") > 0);
+    const Finished run = folder.tune({"--json"});
+    CAPTURE(run.err);
+    REQUIRE(run.status == 0);
+    CHECK(problem_of(run).at("rejections") == dry.at("rejections"));
+    int total = 0;
+    for (const auto& rule : dry.at("rejections")) {
+        total += rule.at("count").get<int>();
+        CHECK(rule.at("reason").get<std::string>().find("24") == std::string::npos);
+    }
+    CHECK(dry.at("rejected") == total);
+    const std::string first = dry.at("rejections").at(0).at("reason");
+    const std::string reason = folder.query("SELECT reason FROM winner");
+    CAPTURE(reason);
+    CHECK(reason.find("; " + std::to_string(total) + " configs rejected before: ") != std::string::npos);
+    CHECK(reason.find(std::to_string(dry.at("rejections").at(0).at("count").get<int>()) + " x " + first) != std::string::npos);
+    CHECK(problem_of(folder.tune({"--json"})).at("rejections") == dry.at("rejections"));
+}
+
+TEST_CASE("alpha and beta are shown as they were typed") {
+    TunerFolder folder("4 4 4 beta=0.5 alpha=-2\n5 4 4 beta=1\n6 4 4\n");
+    const Finished dry = folder.tune({"--dry-run"});
+    const Finished run = folder.tune({"--json"});
+    CAPTURE(run.err);
+    REQUIRE(run.status == 0);
+    CHECK(run.err.find("4x4x4 alpha=-2 beta=0.5") != std::string::npos);
+    const auto problems = nlohmann::json::parse(run.out).at("devices").at(0).at("problems");
+    CHECK(problems[0].at("problem") == "4x4x4 alpha=-2 beta=0.5");
+    CHECK(problems[1].at("problem") == "5x4x4 beta=1");
+    CHECK(problems[2].at("problem") == "6x4x4");
+    for (const Finished& said : {dry, folder.tune()}) {
+        CHECK(said.out.find("4x4x4 alpha=-2 beta=0.5") != std::string::npos);
+        CHECK(said.out.find("4x4x4 beta=1") == std::string::npos);
+    }
+}
+
 TEST_CASE("what a budget cut short is done for the same budget; no budget measures the rest") {
     TunerFolder folder("16 16 16\n");
     // Compiled before, so that the budget is for measuring.

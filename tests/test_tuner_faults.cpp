@@ -39,7 +39,7 @@ TEST_CASE("hanging, faulting, overrunning and wrong candidates are recorded by n
     CHECK(finished.err.find("timed_out") != std::string::npos);
     const char* wrong_count = overrun.starts_with("wrong_result: ") ? "2 candidates" : "1 candidate";
     CHECK(finished.out.find(std::string("; ") + wrong_count + " gave wrong results and can't win") != std::string::npos);
-    CHECK(folder.query("SELECT reason FROM selection").find("rejected: ") != std::string::npos);
+    CHECK(folder.query("SELECT reason FROM selection").find("failed: ") != std::string::npos);
 
     const Finished again = folder.tune({"--deadline-floor", "2"});
     CHECK(again.status == 0);

@@ -70,14 +70,38 @@ RunOffResult judge_run_off(const std::vector<Finalist>& finalists) {
     return result;
 }
 
-std::string tally(int measured, const std::map<Outcome, int>& rejected) {
+std::string tally(int measured, const std::map<Outcome, int>& failed) {
     int total = 0;
     std::string list;
-    for (const auto& [outcome, count] : rejected) {
+    for (const auto& [outcome, count] : failed) {
         total += count;
         list += fmt::format("{}{} {}", list.empty() ? ": " : ", ", count, name_of(outcome));
     }
-    return fmt::format("{} candidates measured, {} rejected{}", measured, total, list);
+    return fmt::format("{} candidates measured, {} failed{}", measured, total, list);
+}
+
+std::string rejected_text(const std::map<std::string, int>& rejections) {
+    constexpr std::size_t kNamed = 4;
+    int total = 0;
+    int named = 0;
+    std::string list;
+    const auto sorted = by_count(rejections);
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+        const auto& [reason, count] = sorted[i];
+        total += count;
+        if (i >= kNamed) continue;
+        named += count;
+        list += fmt::format("{}{} x {}", list.empty() ? ": " : ", ", count, reason);
+    }
+    if (total == 0) return {};
+    if (sorted.size() > kNamed) list += fmt::format(", {} for {} rarer reasons", total - named, sorted.size() - kNamed);
+    return fmt::format("; {} configs rejected before{}", total, list);
+}
+
+std::vector<std::pair<std::string, int>> by_count(const std::map<std::string, int>& reasons) {
+    std::vector<std::pair<std::string, int>> sorted(reasons.begin(), reasons.end());
+    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    return sorted;
 }
 
 }  // namespace tmm

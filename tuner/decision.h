@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "db/measurement.h"
@@ -42,7 +43,13 @@ inline constexpr double kRoundsOfTie = 0.25;
 // slower than the default. At least one finalist, all with at least one sample.
 RunOffResult judge_run_off(const std::vector<Finalist>& finalists);
 
-// "212 candidates measured, 3 rejected: 2 spills, 1 wrong_result".
-std::string tally(int measured, const std::map<Outcome, int>& rejected);
+// "212 candidates measured, 3 failed: 2 spills, 1 wrong_result".
+std::string tally(int measured, const std::map<Outcome, int>& failed);
+
+// "; 6169 configs rejected before: 4210 not among the best predictions, 1500 …, 459 for 12 other reasons"; empty where there are none.
+std::string rejected_text(const std::map<std::string, int>& rejections);
+
+// Reasons and how often each was given, the most frequent first.
+std::vector<std::pair<std::string, int>> by_count(const std::map<std::string, int>& reasons);
 
 }  // namespace tmm

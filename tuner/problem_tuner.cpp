@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "db/text_table.h"
 #include "generator/cost_model.h"
 #include "generator/error.h"
 #include "generator/text.h"
@@ -127,9 +128,12 @@ ProblemTuner::ProblemTuner(int worker_number, WorkerProcess& worker, CandidateCo
       budget_(budget) {}
 
 ProblemReport ProblemTuner::tune(const OpenProblem& problem, int priority, const Turn& turn) {
-    Session s{
-        .open = problem, .report = ProblemReport{.shape = problem.shape}, .priority = priority, .turn = turn, .cut = problem.left_out > 0};
-    progress_.begin_problem(number_, to_text(s.problem()));
+    Session s{.open = problem,
+              .report = ProblemReport{.shape = problem.shape, .rejections = problem.rejections},
+              .priority = priority,
+              .turn = turn,
+              .cut = problem.left_out > 0};
+    progress_.begin_problem(number_, to_text(problem.shape));
     add_candidates(s, problem.candidates);
 
     const bool may_vary = !worker_.device().emulated && may_have_variants(s.problem(), s.candidates);
@@ -143,7 +147,7 @@ ProblemReport ProblemTuner::tune(const OpenProblem& problem, int priority, const
     ProblemReport& report = s.report;
     report.candidates = s.outcomes();
     for (const auto& result : s.results)
-        if (result && result->outcome != Outcome::ok) ++report.rejected[result->outcome];
+        if (result && result->outcome != Outcome::ok) ++report.failed[result->outcome];
     if (s.interrupted) {
         report.state = ProblemState::not_reached;
         report.reason = fmt::format("interrupted after {} of {} candidates", s.outcomes(), s.results.size());
@@ -156,7 +160,7 @@ ProblemReport ProblemTuner::tune(const OpenProblem& problem, int priority, const
         return report;
     }
     const std::string result = report.has_winner()
-                                   ? fmt::format("{} {:.2f} µs{} ({} measured, {})", to_text(report.config), report.median_us,
+                                   ? fmt::format("{} {} µs{} ({} measured, {})", to_text(report.config), short_number(report.median_us),
                                                  report.vs_default() > 0 ? fmt::format(", {:.2f}x the default", report.vs_default()) : "",
                                                  report.measured_now, duration_text(seconds_since(s.turn.start)))
                                    : report.reason;
@@ -406,9 +410,9 @@ std::string ProblemTuner::left_out(const Session& s) const {
 }
 
 void ProblemTuner::decide(Session& s, const Verdict& verdict, const std::string& why) {
-    std::map<Outcome, int> rejected;
+    std::map<Outcome, int> failed;
     for (const auto& result : s.results)
-        if (result && result->outcome != Outcome::ok) ++rejected[result->outcome];
+        if (result && result->outcome != Outcome::ok) ++failed[result->outcome];
     ProblemReport& report = s.report;
     report.config = s.candidates[verdict.winner].config;
     report.median_us = verdict.median_us;
@@ -417,7 +421,7 @@ void ProblemTuner::decide(Session& s, const Verdict& verdict, const std::string&
     if (verdict.runner_up) report.runner_up = s.candidates[*verdict.runner_up].config;
     report.runner_up_us = verdict.runner_up_us;
     report.state = s.cut ? ProblemState::cut_short : ProblemState::decided;
-    report.reason = fmt::format("{}; {}{}", why, tally(s.outcomes(), rejected), left_out(s));
+    report.reason = fmt::format("{}; {}{}{}", why, tally(s.outcomes(), failed), left_out(s), rejected_text(s.open.rejections));
     database_.decide(s.problem(), {},
                      {.config = report.config,
                       .median_us = report.median_us,
@@ -443,10 +447,10 @@ void ProblemTuner::hold_run_off(Session& s) {
         const std::vector<std::size_t> entrants = finalists_of(s);
         if (entrants.empty()) {
             if (s.cut) return;
-            std::map<Outcome, int> rejected;
+            std::map<Outcome, int> failed;
             for (const auto& result : s.results)
-                if (result) ++rejected[result->outcome];
-            s.failure = "no candidate passed: " + tally(s.outcomes(), rejected);
+                if (result) ++failed[result->outcome];
+            s.failure = "no candidate passed: " + tally(s.outcomes(), failed);
             return;
         }
         if (entrants.size() == 1) {

@@ -1,8 +1,10 @@
 // Tunes one problem after another on one device: measures what the database lacks, holds the run-off, writes the decision.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "db/tuning_database.h"
@@ -25,6 +27,8 @@ struct OpenProblem {
     bool may_count = false;
     std::vector<Candidate> candidates = {};
     std::string search_hash = {};
+    // What the search rejected, by reason.
+    std::map<std::string, int> rejections = {};
     // Candidates that the search has besides, for which a small budget has no time.
     std::size_t left_out = 0;
 };

@@ -9,6 +9,7 @@
 #include "db/text_table.h"
 #include "generator/text.h"
 #include "tuner/candidates.h"
+#include "tuner/decision.h"
 #include "tuner/progress.h"
 
 namespace tmm {
@@ -16,7 +17,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Rejections speak of sizes, so that there are many reasons; most say the same.
 constexpr std::size_t kReasonsShown = 8;
 
 std::string_view name_of(ProblemState state) {
@@ -40,19 +40,16 @@ std::string count_text(int count, const char* what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// Reasons and how often each was given, most frequent first.
-std::vector<std::pair<std::string, int>> reasons_of(const std::vector<Rejection>& rejections) {
-    std::map<std::string, int> counts;
-    for (const Rejection& rejection : rejections) ++counts[rejection.reason];
-    std::vector<std::pair<std::string, int>> sorted(counts.begin(), counts.end());
-    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-    return sorted;
+Json rejections_json(const std::map<std::string, int>& rejections) {
+    Json reasons = Json::array();
+    for (const auto& [reason, count] : by_count(rejections)) reasons.push_back({{"reason", reason}, {"count", count}});
+    return reasons;
 }
 
 // What a kernel that is right never has.
 int wrong_results(const ProblemReport& problem) {
     int count = 0;
-    for (const auto& [outcome, candidates] : problem.rejected)
+    for (const auto& [outcome, candidates] : problem.failed)
         if (outcome == Outcome::wrong_result || outcome == Outcome::inaccurate) count += candidates;
     return count;
 }
@@ -106,15 +103,15 @@ std::string table_text(const RunReport& report) {
         std::string others;
         for (const ProblemReport& p : device.problems) {
             if (p.state == ProblemState::predicted) {
-                table.add({to_text(p.shape.problem), "predicted", "-", "-", "-", "0", to_text(p.config)});
+                table.add({to_text(p.shape), "predicted", "-", "-", "-", "0", to_text(p.config)});
                 continue;
             }
             if (!p.has_winner()) {
-                others += fmt::format("{}: {}\n", to_text(p.shape.problem), p.reason.empty() ? "not reached" : p.reason);
+                others += fmt::format("{}: {}\n", to_text(p.shape), p.reason.empty() ? "not reached" : p.reason);
                 continue;
             }
-            table.add({to_text(p.shape.problem), fmt::format("{:.2f}", p.median_us), fmt::format("{:.3g}", p.tflops()),
-                       p.error_ratio >= 0 ? fmt::format("{:.3f}", p.error_ratio) : "-",
+            table.add({to_text(p.shape), short_number(p.median_us), short_number(p.tflops()),
+                       p.error_ratio >= 0 ? short_number(p.error_ratio) : "-",
                        p.vs_default() > 0 ? fmt::format("{:.2f}x", p.vs_default()) : "-", std::to_string(p.candidates), to_text(p.config)});
         }
         if (!table.empty()) text += table.text(false);
@@ -128,7 +125,7 @@ std::string json_text(const RunReport& report, const std::filesystem::path& data
     for (const DeviceReport& device : report.devices) {
         Json problems = Json::array();
         for (const ProblemReport& p : device.problems) {
-            Json problem{{"problem", to_text(p.shape.problem)}, {"line", p.shape.line}, {"state", name_of(p.state)}};
+            Json problem{{"problem", to_text(p.shape)}, {"line", p.shape.line}, {"state", name_of(p.state)}};
             if (p.has_winner() || p.state == ProblemState::predicted) {
                 Json config = Json::object();
                 for (const Parameter& parameter : kParameters) {
@@ -151,9 +148,10 @@ std::string json_text(const RunReport& report, const std::filesystem::path& data
             }
             problem["candidates"] = p.candidates;
             problem["measured_now"] = p.measured_now;
-            Json rejected = Json::object();
-            for (const auto& [outcome, count] : p.rejected) rejected[std::string(tmm::name_of(outcome))] = count;
-            problem["rejected"] = rejected;
+            Json failed = Json::object();
+            for (const auto& [outcome, count] : p.failed) failed[std::string(tmm::name_of(outcome))] = count;
+            problem["failed"] = failed;
+            problem["rejections"] = rejections_json(p.rejections);
             problem["reason"] = p.reason;
             problems.push_back(problem);
         }
@@ -174,7 +172,7 @@ DryRun::Problem dry_run_of(const Shape& shape, const DeviceInfo& device, Effort 
     if (with_configs && problem.unserved.empty())
         for (const KernelConfig& config : space.candidates) problem.configs.push_back(to_text(config));
     problem.rejected = space.rejections.size();
-    problem.reasons = reasons_of(space.rejections);
+    problem.reasons = count_by_reason(space.rejections);
     return problem;
 }
 
@@ -187,13 +185,13 @@ std::string table_text(const std::vector<DryRun>& dry_runs) {
         for (const DryRun::Problem& problem : dry_run.problems) {
             ++problems;
             if (!problem.unserved.empty()) {
-                text += fmt::format("{}: {}\n", to_text(problem.shape.problem), problem.unserved);
+                text += fmt::format("{}: {}\n", to_text(problem.shape), problem.unserved);
                 continue;
             }
             candidates += problem.candidates;
-            text += fmt::format("{}: {}, {} rejected\n", to_text(problem.shape.problem),
+            text += fmt::format("{}: {}, {} rejected\n", to_text(problem.shape),
                                 count_text(static_cast<int>(problem.candidates), "candidate"), problem.rejected);
-            const auto& reasons = problem.reasons;
+            const auto reasons = by_count(problem.reasons);
             for (std::size_t i = 0; i < std::min(reasons.size(), kReasonsShown); ++i)
                 text += fmt::format("  {:5} x {}\n", reasons[i].second, reasons[i].first);
             if (reasons.size() > kReasonsShown)
@@ -209,13 +207,11 @@ std::string json_text(const std::vector<DryRun>& dry_runs) {
     for (const DryRun& dry_run : dry_runs) {
         Json problems = Json::array();
         for (const DryRun::Problem& problem : dry_run.problems) {
-            Json reasons = Json::array();
-            for (const auto& [reason, count] : problem.reasons) reasons.push_back({{"reason", reason}, {"count", count}});
-            problems.push_back({{"problem", to_text(problem.shape.problem)},
+            problems.push_back({{"problem", to_text(problem.shape)},
                                 {"line", problem.shape.line},
                                 {"candidates", problem.configs},
                                 {"rejected", problem.rejected},
-                                {"rejections", reasons},
+                                {"rejections", rejections_json(problem.reasons)},
                                 {"reason", problem.unserved}});
         }
         devices.push_back({{"device", dry_run.device.name}, {"problems", problems}});

@@ -27,8 +27,8 @@ struct DryRun {
         // The candidates as text, where they are asked for.
         std::vector<std::string> configs;
         std::size_t rejected = 0;
-        // The rules that rejected configs, and how many each, the most first.
-        std::vector<std::pair<std::string, int>> reasons;
+        // The rules that rejected configs, and how many each.
+        std::map<std::string, int> reasons;
     };
     std::vector<Problem> problems;
 };

@@ -59,14 +59,21 @@ constexpr std::size_t kFirstKernels = 4;
 
 constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
-// At most so many; left_out: how many there are besides.
+// What a search leaves behind its candidates.
+struct Remainder {
+    // Candidates beyond the number that was asked for.
+    std::size_t left_out = 0;
+    std::map<std::string, int> rejections = {};
+};
+
+// At most so many.
 std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort, Group& group, std::size_t most = kAll,
-                                       std::size_t* left_out = nullptr) {
-    std::vector<KernelConfig> configs = search_space(problem, group.environment.device, effort).candidates;
-    if (configs.size() > most) {
-        *left_out = configs.size() - most;
-        configs.resize(most);
-    }
+                                       Remainder* remainder = nullptr) {
+    SearchSpace space = search_space(problem, group.environment.device, effort);
+    std::vector<KernelConfig>& configs = space.candidates;
+    if (remainder)
+        *remainder = {.left_out = configs.size() - std::min(configs.size(), most), .rejections = count_by_reason(space.rejections)};
+    if (configs.size() > most) configs.resize(most);
     std::vector<Candidate> candidates;
     for (const KernelConfig& config : configs) candidates.push_back(make_candidate(problem, config, group.environment.device, group.book));
     return candidates;
@@ -83,8 +90,8 @@ std::vector<MeasuredCandidate> measured_before(const GemmProblem& problem, Tunin
 // The same, but where a quick search finds that its problem was measured before, with kernels of an earlier text, say, it takes those
 // that were the fastest instead of those that are predicted to be.
 std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort, Group& group, TuningDatabase& database,
-                                       std::size_t most = kAll, std::size_t* left_out = nullptr) {
-    std::vector<Candidate> predicted = make_candidates(problem, effort, group, most, left_out);
+                                       std::size_t most = kAll, Remainder* remainder = nullptr) {
+    std::vector<Candidate> predicted = make_candidates(problem, effort, group, most, remainder);
     if (effort != Effort::quick || most != kAll) return predicted;
     const std::vector<MeasuredCandidate> rows = measured_before(problem, database);
     if (rows.empty()) return predicted;
@@ -136,12 +143,13 @@ void take_earlier(TuningDatabase& database, const OpenProblem& problem, std::vec
     report.runner_up = decision.runner_up;
     report.runner_up_us = decision.runner_up_us;
     report.candidates = decision.candidates;
+    report.rejections = problem.rejections;
     report.reason = decision.reason;
     // The winner may be a variant that the search did not have.
     candidates.push_back(make_candidate(problem.shape.problem, decision.config, group.environment.device, group.book));
     const auto known = known_measurements(database, problem.shape.problem, candidates);
     for (const auto& measured : known)
-        if (measured && measured->outcome != Outcome::ok) ++report.rejected[measured->outcome];
+        if (measured && measured->outcome != Outcome::ok) ++report.failed[measured->outcome];
     if (known.back()) report.error_ratio = known.back()->error_ratio;
 }
 
@@ -187,7 +195,10 @@ void make_ready(OpenProblem& problem, double share_seconds, const TuningOptions&
     const std::size_t most =
         share_seconds > 0 ? std::max(kFewestCandidates, static_cast<std::size_t>(std::min(share_seconds * kCandidatesPerSecond, 1e6)))
                           : kAll;
-    problem.candidates = make_candidates(problem.shape.problem, options.effort, group, database, most, &problem.left_out);
+    Remainder remainder;
+    problem.candidates = make_candidates(problem.shape.problem, options.effort, group, database, most, &remainder);
+    problem.left_out = remainder.left_out;
+    problem.rejections = std::move(remainder.rejections);
     problem.search_hash = search_hash(options.effort, problem.candidates);
     add_remembered(problem.candidates, problem.shape.problem, group, database);
 }

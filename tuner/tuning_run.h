@@ -61,7 +61,10 @@ struct ProblemReport {
     // Candidates with an outcome, and how many of them this run measured.
     int candidates = 0;
     int measured_now = 0;
-    std::map<Outcome, int> rejected = {};
+    // Candidates that were measured and can't win.
+    std::map<Outcome, int> failed = {};
+    // Configs that the search rejected before anything was measured, by reason, as --dry-run counts them. Empty where it did not search.
+    std::map<std::string, int> rejections = {};
     // Why this winner, or why there is none.
     std::string reason = {};
 

@@ -1,0 +1,37 @@
+#include "db/decision_text.h"
+
+#include <fmt/core.h>
+
+#include "db/text_table.h"
+#include "generator/text.h"
+
+namespace tmm {
+
+std::string time_text(const TuningRecord& decision, const Measurement* alone) {
+    const double us = decision.measurement.median_us;
+    std::string text = decision.predicted ? "not measured: the config is predicted" : us > 0 ? short_number(us) + " µs" : "not known";
+    if (us > 0 && decision.environment.device.name != "host")
+        text += fmt::format(", {} TFLOP/s", short_number(flops(decision.problem) / us * 1e-6));
+    if (alone && alone->samples > 0)
+        text += fmt::format("; measured alone {} µs (10th percentile {}, 90th percentile {}; {} samples)", short_number(alone->median_us),
+                            short_number(alone->low_us), short_number(alone->high_us), alone->samples);
+    return text;
+}
+
+std::string vs_default_text(const TuningRecord& decision) {
+    if (decision.default_us <= 0 || decision.measurement.median_us <= 0) return "not known: the default config was not in its run-off";
+    return fmt::format("{:.2f}x (the default took {} µs in the same run-off)", decision.default_us / decision.measurement.median_us,
+                       short_number(decision.default_us));
+}
+
+std::string runner_up_text(const TuningRecord& decision) {
+    const double us = decision.measurement.median_us;
+    if (!decision.runner_up || decision.runner_up_us <= 0 || us <= 0) return "not known: no other candidate was in its run-off";
+    const double percent = 100 * (decision.runner_up_us / us - 1);
+    return fmt::format("{} µs in the same run-off, {}: {}", short_number(decision.runner_up_us),
+                       percent >= 0 ? fmt::format("{:.1f}% slower", percent)
+                                    : fmt::format("{:.1f}% faster by its median, but not in most rounds", -percent),
+                       to_text(*decision.runner_up));
+}
+
+}  // namespace tmm

@@ -1,0 +1,17 @@
+// A decision's figures in words. All of them are from its run-off; what was measured alone is said to be.
+#pragma once
+
+#include <string>
+
+#include "db/records.h"
+
+namespace tmm {
+
+// "110.0 µs", then what the winner took when it was measured alone; `alone` may be null.
+std::string time_text(const TuningRecord& decision, const Measurement* alone);
+// "2.00 (220.0 µs in the same run-off)".
+std::string vs_default_text(const TuningRecord& decision);
+// "121.0 µs in the same run-off, 10.0% slower: tiled 16x16x16".
+std::string runner_up_text(const TuningRecord& decision);
+
+}  // namespace tmm

@@ -356,7 +356,7 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
     if (c.split_k > 1 && c.split_k > p.k) return "more parts than K has elements";
     const double workspace = workspace_estimate(p, c, device);
     if (workspace > static_cast<double>(kLargestWorkspace))
-        return fmt::format("needs more workspace than a plan may have (split_k={}, stream_k={} and pack_ab={}: {:.0f} MiB, of {})",
+        return fmt::format("needs more MiB of workspace than a plan may have (split_k={}, stream_k={} and pack_ab={}: {:.0f}, of {})",
                            c.split_k, c.stream_k, c.pack_ab, workspace / (1 << 20), kLargestWorkspace >> 20);
     return std::nullopt;
 }

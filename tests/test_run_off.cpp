@@ -85,8 +85,7 @@ TEST_CASE("quantiles interpolate") {
 }
 
 TEST_CASE("a tally names what failed") {
-    CHECK(tally(212, {{Outcome::spills, 2}, {Outcome::wrong_result, 1}}) ==
-          "212 candidates measured, 3 failed: 2 spills, 1 wrong_result");
+    CHECK(tally(212, {{Outcome::spills, 2}, {Outcome::wrong_result, 1}}) == "212 candidates measured, 3 failed: 2 spills, 1 wrong_result");
     CHECK(tally(5, {}) == "5 candidates measured, 0 failed");
 }
 

@@ -249,9 +249,10 @@ TEST_CASE("where an exact winner needs too much workspace, the fastest measured 
     const tmm::Selection chosen = select(rows, problem, 0, candidates);
     CHECK(chosen.match == Match::exact);
     CHECK(chosen.config == tmm::parse_config(kTiled8));
-    CHECK(chosen.why == "40x36x200 was tuned on host, but its winner (" + std::string(kSplit3) + ") needs " + std::to_string(needed) +
-                            " bytes of workspace, more than the 0 allowed, and this config is the fastest measured one within them (20.00 µs "
-                            "when tuned)");
+    CHECK(chosen.why ==
+          "40x36x200 was tuned on host, but its winner (" + std::string(kSplit3) + ") needs " + std::to_string(needed) +
+              " bytes of workspace, more than the 0 allowed, and this config is the fastest measured one within them (20.00 µs "
+              "when tuned)");
     CHECK(tmm::to_text(select(rows, problem, needed - 1, candidates).config) == kSplit2);
 }
 

@@ -325,7 +325,7 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
                                              : fmt::format("the device takes clusters of up to {} blocks", device.largest_cluster());
     const std::int64_t shared = shared_bytes(c, signature);
     if (shared > device.shared_bytes_per_block)
-        return fmt::format("needs more shared memory than a block may have ({} bytes, of {})", shared, device.shared_bytes_per_block);
+        return fmt::format("needs more bytes of shared memory than a block may have ({}, of {})", shared, device.shared_bytes_per_block);
     if (c.min_blocks > 1 && (shared + 1024) * c.min_blocks > device.shared_bytes_per_sm)
         return fmt::format("min_blocks blocks do not fit an SM's shared memory ({} of {} bytes in {})", c.min_blocks, shared,
                            device.shared_bytes_per_sm);

@@ -19,10 +19,6 @@ bool asks_cublas(const RunInfo& info) {
     return !info.peers.empty();
 }
 
-std::string number(const ErrorMeasure* measure, double ErrorMeasure::*figure, const char* form) {
-    return measure ? fmt::format(fmt::runtime(form), measure->*figure) : "-";
-}
-
 const ErrorMeasure* cublas_of(const FamilyAccuracy& accuracy) {
     return accuracy.cublas ? &*accuracy.cublas : nullptr;
 }
@@ -32,39 +28,30 @@ const ErrorMeasure* cublas_of(const FamilyAccuracy& accuracy) {
 AccuracyTable::AccuracyTable(std::ostream& out, const std::vector<Shape>& shapes, const RunInfo& info)
     : out_(out), shape_width_(5), has_cublas_(asks_cublas(info)) {
     for (const Shape& shape : shapes) shape_width_ = std::max(shape_width_, static_cast<int>(to_text(shape.problem).size()));
-    out_ << "# error = C - A B, against FP64. norm: ||error|| / ||A B||. worst: the largest |error| / (|A| |B|), in units of 2^-24. bias: "
-            "sum(sign(A B) error) / sum(|A B|).\n"
+    out_ << "# An element's error is (C - A B) / (|A| |B|), against FP64, in units of 2^-24.\n"
+            "# rms: the root of the mean square. worst: the largest of 256 elements, on\n"
+            "# average. bias: sum(sign(A B) (C - A B)) / sum(|A B|). loop: FP32 FMAs in the\n"
+            "# order of k. Small products are drawn until there are elements enough.\n"
          << fmt::format(
-                "# loop: FP32 FMAs in the order of k. ok: norm at most the loop's, worst at most {} times, Inf and NaN in the same "
-                "places.\n",
-                kMostWorstRatio)
+                "# ok: rms at most {} times the loop's and worst at most {} times, but for\n"
+                "# {} standard deviations of the ratio; no element {} times as far off as any of\n"
+                "# the loop's; Inf and NaN in the same places (docs/accuracy.md).\n",
+                kMostRmsRatio, kMostWorstRatio, kDeviations, kMostLargestRatio)
          << bound_line(info);
-    std::string line = fmt::format("{:{}}  {:10}", "shape", shape_width_, "family");
-    for (const char* figure : {"norm", "worst", "bias"}) {
-        line += fmt::format("  {:>9}  {:>10}", fmt::format("tmm {}", figure), fmt::format("loop {}", figure));
-        if (std::string_view(figure) == "worst")
-            line += fmt::format("  {:>8}", "tmm/loop");
-        else if (has_cublas_)
-            line += fmt::format("  {:>11}", fmt::format("cublas {}", figure));
-    }
-    out_ << line << "  verdict\n" << std::flush;
+    out_ << fmt::format("{:10} {:>8} {:>8}{} {:>6} {:>8} {:>8} {:>6} {:>8}  ok\n", "family", "tmm rms", "loop rms",
+                        has_cublas_ ? "   cublas" : "", "ratio", "worst", "loop's", "ratio", "bias")
+         << std::flush;
 }
 
 void AccuracyTable::row(const ShapeAccuracy& result) {
     const FamilyAccuracy& one = result.families.back();
-    const std::string shape = to_text(result.problem);
-    if (result.families.size() == 1) out_ << fmt::format("# {}: {} ({})\n", shape, result.config, result.match);
-    const auto columns = [&](double ErrorMeasure::*figure, const char* form) {
-        return fmt::format("  {:>9}  {:>10}", number(&one.tmm, figure, form), number(&one.loop, figure, form));
-    };
-    const auto cublas = [&](double ErrorMeasure::*figure, const char* form) {
-        return has_cublas_ ? fmt::format("  {:>11}", number(cublas_of(one), figure, form)) : "";
-    };
-    std::string line = fmt::format("{:{}}  {:10}", shape, shape_width_, name_of(one.family));
-    line += columns(&ErrorMeasure::norm, "{:.2e}") + cublas(&ErrorMeasure::norm, "{:.2e}");
-    line += columns(&ErrorMeasure::worst, "{:.4g}") + fmt::format("  {:>8.3g}", one.worst_ratio());
-    line += columns(&ErrorMeasure::bias, "{:+.1e}") + cublas(&ErrorMeasure::bias, "{:+.1e}");
-    out_ << line << "  " << verdict(one) << '\n' << std::flush;
+    if (result.families.size() == 1) out_ << fmt::format("# {}: {} ({})\n", to_text(result.problem), result.config, result.match);
+    const std::string cublas = !has_cublas_ ? "" : one.cublas ? fmt::format(" {:>8.3g}", one.cublas->rms) : fmt::format(" {:>8}", "-");
+    out_ << fmt::format("{:10} {:>8.3g} {:>8.3g}{} {:>6.3f} {:>8.3g} {:>8.3g} {:>6.3f} {:>+8.0e}  {}\n", name_of(one.family), one.tmm.rms,
+                        one.loop.rms, cublas, one.rms_ratio.value, one.tmm.worst, one.loop.worst, one.worst_ratio.value, one.tmm.bias,
+                        one.holds() ? "yes" : "NO");
+    if (!one.holds()) out_ << fmt::format("# {}: {}\n", name_of(one.family), verdict(one));
+    out_ << std::flush;
 }
 
 void AccuracyTable::end(const ShapeAccuracy& result) {
@@ -90,8 +77,8 @@ std::string accuracy_csv(const RunInfo& info, const std::vector<ShapeAccuracy>& 
     for (const auto& [key, value] : circumstances(info)) text += fmt::format("\n# {}: {}", key, value);
     text += "\nshape,family";
     for (const char* who : {"tmm", "loop", "cublas"})
-        if (has_cublas || std::string_view(who) != "cublas") text += fmt::format(",{0}_norm,{0}_worst,{0}_bias", who);
-    text += ",norm_ratio,worst_ratio,misplaced,ok,match,config,note\n";
+        if (has_cublas || std::string_view(who) != "cublas") text += fmt::format(",{0}_rms,{0}_worst,{0}_largest,{0}_bias,{0}_norm", who);
+    text += ",rms_ratio,rms_deviation,worst_ratio,worst_deviation,misplaced,draws,elements,ok,match,config,note\n";
     const auto add_row = [&](const std::vector<std::string>& fields) {
         std::vector<std::string> quoted;
         for (const std::string& field : fields) quoted.push_back(csv_field(field));
@@ -103,11 +90,16 @@ std::string accuracy_csv(const RunInfo& info, const std::vector<ShapeAccuracy>& 
             std::vector<const ErrorMeasure*> measures = {&one.tmm, &one.loop};
             if (has_cublas) measures.push_back(cublas_of(one));
             for (const ErrorMeasure* measure : measures)
-                for (const auto figure : {&ErrorMeasure::norm, &ErrorMeasure::worst, &ErrorMeasure::bias})
+                for (const auto figure :
+                     {&ErrorMeasure::rms, &ErrorMeasure::worst, &ErrorMeasure::largest, &ErrorMeasure::bias, &ErrorMeasure::norm})
                     fields.push_back(measure ? csv_number(measure->*figure) : "");
-            fields.push_back(csv_number(one.norm_ratio()));
-            fields.push_back(csv_number(one.worst_ratio()));
+            for (const Ratio& ratio : {one.rms_ratio, one.worst_ratio}) {
+                fields.push_back(csv_number(ratio.value));
+                fields.push_back(csv_number(ratio.deviation));
+            }
             fields.push_back(std::to_string(one.misplaced.count));
+            fields.push_back(std::to_string(one.draws));
+            fields.push_back(std::to_string(one.elements));
             fields.emplace_back(one.holds() ? "1" : "0");
             fields.push_back(result.match);
             fields.push_back(result.config);
@@ -116,7 +108,7 @@ std::string accuracy_csv(const RunInfo& info, const std::vector<ShapeAccuracy>& 
         }
         if (!result.failure.empty()) {
             std::vector<std::string> fields = {to_text(result.problem)};
-            fields.resize(has_cublas ? 17 : 14);
+            fields.resize(has_cublas ? 27 : 22);
             fields.push_back(result.failure);
             add_row(fields);
         }
@@ -129,7 +121,11 @@ std::string accuracy_json(const RunInfo& info, const std::vector<ShapeAccuracy>&
     // JSON has no infinity: what is not finite is null.
     const auto finite = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
     const auto figures = [&](const ErrorMeasure& measure) {
-        return Json{{"norm", finite(measure.norm)}, {"worst", finite(measure.worst)}, {"bias", finite(measure.bias)}};
+        return Json{{"rms", finite(measure.rms)},
+                    {"worst", finite(measure.worst)},
+                    {"largest", finite(measure.largest)},
+                    {"bias", finite(measure.bias)},
+                    {"norm", finite(measure.norm)}};
     };
     Json document;
     for (const auto& [key, value] : circumstances(info)) document["run"][key] = value;
@@ -142,9 +138,13 @@ std::string accuracy_json(const RunInfo& info, const std::vector<ShapeAccuracy>&
         for (const FamilyAccuracy& one : result.families) {
             Json row = {{"family", name_of(one.family)}, {"tmm", figures(one.tmm)}, {"loop", figures(one.loop)}};
             if (one.cublas) row["cublas"] = figures(*one.cublas);
-            row["norm_ratio"] = finite(one.norm_ratio());
-            row["worst_ratio"] = finite(one.worst_ratio());
-            row["worst_where"] = one.worst_where;
+            row["rms_ratio"] = finite(one.rms_ratio.value);
+            row["rms_deviation"] = finite(one.rms_ratio.deviation);
+            row["worst_ratio"] = finite(one.worst_ratio.value);
+            row["worst_deviation"] = finite(one.worst_ratio.deviation);
+            row["largest_where"] = one.largest_where;
+            row["draws"] = one.draws;
+            row["elements"] = one.elements;
             row["misplaced"] = one.misplaced.count;
             row["ok"] = one.holds();
             row["verdict"] = verdict(one);

@@ -18,20 +18,24 @@ ExactMultiplier::ExactMultiplier(std::shared_ptr<Device> device)
     kernel_ = std::get<KernelLoader::Loaded>(std::move(loaded)).kernel;
 }
 
-ExactProduct ExactMultiplier::multiply(const GemmProblem& p, const void* a, const void* b) const {
+ExactProduct ExactMultiplier::multiply(const GemmProblem& p, const void* a, const void* b) {
     const auto elements = static_cast<std::size_t>(p.batch * p.m * p.n);
     ExactProduct product{.value = std::vector<double>(elements), .magnitude = std::vector<double>(elements)};
     if (elements == 0) return product;
-    const DeviceBuffer value(device_, elements * sizeof(double));
-    const DeviceBuffer magnitude(device_, elements * sizeof(double));
+    const std::size_t bytes = elements * sizeof(double);
+    if (results_.bytes() != 2 * bytes) {
+        results_ = {};
+        results_ = DeviceBuffer(device_, 2 * bytes);
+    }
+    auto* const values = static_cast<double*>(results_.data());
     ReferenceArgs args = reference_of(p);
     args.a = a;
     args.b = b;
-    args.sum = static_cast<double*>(value.data());
-    args.magnitude = static_cast<double*>(magnitude.data());
+    args.sum = values;
+    args.magnitude = values + elements;
     device_->launch(*kernel_, {.grid = reference_blocks(args), .threads = kReferenceThreads}, &args, sizeof args, nullptr);
-    device_->copy_to_host(product.value.data(), value.data(), value.bytes());
-    device_->copy_to_host(product.magnitude.data(), magnitude.data(), magnitude.bytes());
+    device_->copy_to_host(product.value.data(), values, bytes);
+    device_->copy_to_host(product.magnitude.data(), values + elements, bytes);
     return product;
 }
 

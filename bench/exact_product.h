@@ -22,12 +22,14 @@ public:
     explicit ExactMultiplier(std::shared_ptr<Device> device);
 
     // Of f32, f16 or bf16 operands in the device's memory, after the default stream's work. Throws std::bad_alloc where memory is short.
-    ExactProduct multiply(const GemmProblem& problem, const void* a, const void* b) const;
+    ExactProduct multiply(const GemmProblem& problem, const void* a, const void* b);
 
 private:
     std::shared_ptr<Device> device_;
     KernelLoader loader_;
     std::shared_ptr<const LoadedKernel> kernel_;
+    // Of values and of magnitudes, kept for the next product of that size.
+    DeviceBuffer results_;
 };
 
 }  // namespace tmm::bench

@@ -26,9 +26,9 @@ FamilyOperands::FamilyOperands(std::shared_ptr<Device> device, const GemmProblem
       b_(device_, spanned_elements(stored_rows_b(p), stored_columns_b(p), p.ldb, p.batch, p.stride_b), p.alignment),
       c_(device_, spanned_elements(p.m, p.n, p.ldc, p.batch, p.stride_c), p.alignment) {}
 
-void FamilyOperands::fill(InputFamily family) {
-    fill_a(family, problem_, a_.stored);
-    fill_b(family, problem_, b_.stored);
+void FamilyOperands::fill(InputFamily family, int draw) {
+    fill_a(family, problem_, a_.stored, draw);
+    fill_b(family, problem_, b_.stored, draw);
     device_->copy_to_device(a_.first, a_.stored.data(), a_.bytes());
     device_->copy_to_device(b_.first, b_.stored.data(), b_.bytes());
 }

@@ -17,7 +17,7 @@ public:
     // memory is short.
     FamilyOperands(std::shared_ptr<Device> device, const GemmProblem& problem);
 
-    void fill(InputFamily family);
+    void fill(InputFamily family, int draw = 0);
     const GemmProblem& problem() const { return problem_; }
     const void* a() const { return a_.first; }
     const void* b() const { return b_.first; }

@@ -16,9 +16,16 @@ namespace {
 // Seeds of the two matrices, and what is drawn besides their values.
 enum Sequence : u64 { of_a, of_b, of_perturbation, of_place_in_a, of_place_in_b };
 
-u64 drawn(InputFamily family, Sequence sequence, i64 counter) {
-    return random_bits(random_bits(20240301, static_cast<u64>(family) * 8 + sequence), static_cast<u64>(counter));
-}
+// The random bits of one draw of a family.
+struct Source {
+    InputFamily family;
+    int draw;
+
+    u64 bits(Sequence sequence, i64 counter) const {
+        const u64 seed = random_bits(20240301 + static_cast<u64>(draw), static_cast<u64>(family) * 8 + sequence);
+        return random_bits(seed, static_cast<u64>(counter));
+    }
+};
 
 float uniform(u64 bits) {
     return static_cast<float>(static_cast<double>(static_cast<long long>(bits)) * 0x1p-63);
@@ -76,8 +83,8 @@ bool zero_column(i64 column) {
 }
 
 // Each line has a positive one and a negative one, unless both fall on one place; 0 elsewhere.
-int planted_sign(InputFamily family, Sequence sequence, i64 line, i64 k, i64 depth) {
-    const u64 bits = drawn(family, sequence, line);
+int planted_sign(const Source& source, Sequence sequence, i64 line, i64 k, i64 depth) {
+    const u64 bits = source.bits(sequence, line);
     const auto length = static_cast<u64>(depth);
     if (static_cast<u64>(k) == (bits & 0xffffffff) % length) return 1;
     return static_cast<u64>(k) == (bits >> 32) % length ? -1 : 0;
@@ -88,10 +95,18 @@ float planted(InputFamily family, int sign) {
     return sign < 0 ? -value : value;
 }
 
+// Elements that take longer to write than a thread to begin.
+constexpr i64 kElementsOfThread = 1 << 14;
+
 // Calls write(line) for each of the lines.
 template <class Write>
-void for_lines(i64 lines, const Write& write) {
-    const i64 workers = std::min<i64>(std::max(std::thread::hardware_concurrency(), 1U), lines);
+void for_lines(i64 lines, i64 length, const Write& write) {
+    const i64 useful = std::min(lines, lines * length / kElementsOfThread);
+    const i64 workers = std::min<i64>(std::thread::hardware_concurrency(), useful);
+    if (workers <= 1) {
+        for (i64 line = 0; line < lines; ++line) write(line);
+        return;
+    }
     std::vector<std::jthread> threads;
     for (i64 worker = 0; worker < workers; ++worker)
         threads.emplace_back([&write, worker, workers, lines] {
@@ -105,7 +120,7 @@ void fill(i64 batch, i64 stride, i64 rows, i64 columns, i64 ld, std::vector<floa
     // A matrix that the batch shares is the first one's.
     const i64 matrices = stride == 0 ? std::min<i64>(batch, 1) : batch;
     for (i64 matrix = 0; matrix < matrices; ++matrix)
-        for_lines(rows, [&](i64 row) {
+        for_lines(rows, columns, [&](i64 row) {
             float* line = stored.data() + matrix * stride + row * ld;
             for (i64 column = 0; column < columns; ++column) line[column] = value(matrix, row, column);
         });
@@ -129,44 +144,46 @@ std::string_view name_of(InputFamily family) {
     throw std::invalid_argument("an input family without a name");
 }
 
-float value_a(InputFamily family, const GemmProblem& p, i64 batch, i64 row, i64 k) {
+float value_a(InputFamily family, const GemmProblem& p, i64 batch, i64 row, i64 k, int draw) {
+    const Source source{.family = family, .draw = draw};
     const i64 line = batch * p.m + row;
     if (family == InputFamily::cancelling && k >= p.k / 2) k -= p.k / 2;
-    const u64 bits = drawn(family, of_a, line * p.k + k);
+    const u64 bits = source.bits(of_a, line * p.k + k);
     if (family == InputFamily::subnormal) return subnormal(bits);
     if (has_planted(family) && planted_row(p, row))
-        if (const int sign = planted_sign(family, of_place_in_a, line, k, p.k)) return planted(family, sign);
+        if (const int sign = planted_sign(source, of_place_in_a, line, k, p.k)) return planted(family, sign);
     return independent(family, bits);
 }
 
-float value_b(InputFamily family, const GemmProblem& p, i64 batch, i64 k, i64 column) {
+float value_b(InputFamily family, const GemmProblem& p, i64 batch, i64 k, i64 column, int draw) {
+    const Source source{.family = family, .draw = draw};
     const i64 line = batch * p.n + column;
     if (family == InputFamily::cancelling && k >= p.k / 2) {
         const i64 half = p.k / 2;
-        const float first = uniform(drawn(family, of_b, line * p.k + k - half));
-        const float part = uniform(drawn(family, of_perturbation, line * p.k + k)) * 0x1p-10F;
+        const float first = uniform(source.bits(of_b, line * p.k + k - half));
+        const float part = uniform(source.bits(of_perturbation, line * p.k + k)) * 0x1p-10F;
         // An odd depth's last element has nothing to cancel.
         return k - half < half ? -first * (1 + part) : first * part;
     }
-    const u64 bits = drawn(family, of_b, line * p.k + k);
+    const u64 bits = source.bits(of_b, line * p.k + k);
     if (family == InputFamily::subnormal) return uniform(bits) * 0x1p100F;
     if (has_planted(family)) {
         if (zero_column(column)) return 0;
         if (planted_column(column))
-            if (const int sign = planted_sign(family, of_place_in_b, line, k, p.k)) return planted(family, sign);
+            if (const int sign = planted_sign(source, of_place_in_b, line, k, p.k)) return planted(family, sign);
     }
     return independent(family, bits);
 }
 
-void fill_a(InputFamily family, const GemmProblem& p, std::vector<float>& stored) {
+void fill_a(InputFamily family, const GemmProblem& p, std::vector<float>& stored, int draw) {
     fill(p.batch, p.stride_a, stored_rows_a(p), stored_columns_a(p), p.lda, stored, [&](i64 batch, i64 row, i64 column) {
-        return p.op_a == Operation::none ? value_a(family, p, batch, row, column) : value_a(family, p, batch, column, row);
+        return p.op_a == Operation::none ? value_a(family, p, batch, row, column, draw) : value_a(family, p, batch, column, row, draw);
     });
 }
 
-void fill_b(InputFamily family, const GemmProblem& p, std::vector<float>& stored) {
+void fill_b(InputFamily family, const GemmProblem& p, std::vector<float>& stored, int draw) {
     fill(p.batch, p.stride_b, stored_rows_b(p), stored_columns_b(p), p.ldb, stored, [&](i64 batch, i64 row, i64 column) {
-        return p.op_b == Operation::none ? value_b(family, p, batch, row, column) : value_b(family, p, batch, column, row);
+        return p.op_b == Operation::none ? value_b(family, p, batch, row, column, draw) : value_b(family, p, batch, column, row, draw);
     });
 }
 

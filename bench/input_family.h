@@ -34,12 +34,12 @@ inline constexpr InputFamily kInputFamilies[] = {
 // "uniform", "normal", "wide20", "wide60", "positive", "cancelling", "subnormal", "vanishing", "inf", "nan".
 std::string_view name_of(InputFamily family);
 
-// Element (row, k) of op(A), element (k, column) of op(B).
-float value_a(InputFamily family, const GemmProblem& problem, i64 batch, i64 row, i64 k);
-float value_b(InputFamily family, const GemmProblem& problem, i64 batch, i64 k, i64 column);
+// Element (row, k) of op(A), element (k, column) of op(B). draw: each number names other values of the same family.
+float value_a(InputFamily family, const GemmProblem& problem, i64 batch, i64 row, i64 k, int draw = 0);
+float value_b(InputFamily family, const GemmProblem& problem, i64 batch, i64 k, i64 column, int draw = 0);
 
 // Writes the elements where the problem stores them, and nothing between them.
-void fill_a(InputFamily family, const GemmProblem& problem, std::vector<float>& stored);
-void fill_b(InputFamily family, const GemmProblem& problem, std::vector<float>& stored);
+void fill_a(InputFamily family, const GemmProblem& problem, std::vector<float>& stored, int draw = 0);
+void fill_b(InputFamily family, const GemmProblem& problem, std::vector<float>& stored, int draw = 0);
 
 }  // namespace tmm::bench

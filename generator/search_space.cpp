@@ -27,6 +27,9 @@ constexpr int kMostRegisters = 255;
 constexpr std::int64_t kLargestWorkspace = std::int64_t{1} << 30;
 // Of the parts of K of FP32 products, for each addition that their sums go through.
 constexpr std::int64_t kDepthPerAddition = 8;
+// The least K that FP32 products may sum in parts, and that may be split into planes.
+constexpr std::int64_t kDepthForParts = 16;
+constexpr std::int64_t kDepthForPlanes = 64;
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
@@ -252,6 +255,11 @@ bool is_step_only(int family) {
     return false;
 }
 
+// Do several threads share the products of one element of C?
+bool sums_k_in_parts(const KernelConfig& c) {
+    return c.family == family::gemv || c.family == family::skinny || c.slice_k > 1 || c.split_k > 1 || c.stream_k != 0 || c.trim != 0;
+}
+
 void add_teaching_families(Collector& collector, const GemmProblem& p) {
     collector.add(KernelConfig{.family = family::naive, .block_m = 8, .block_n = 32});
     if (!multiplies_floats(p)) return;
@@ -363,6 +371,13 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
 
 std::optional<std::string> why_inaccurate(const GemmProblem& p, const KernelConfig& c) {
     if (!multiplies_floats(p) || p.compute == ComputeMode::tf32) return std::nullopt;
+    // A part's first product is rounded by itself, where FMAs round it with the sum so far. Of few products that is most of the error: two
+    // parts of K = 2 have 1.41 times the loop's rms error where products cancel, two of 4 1.22 times, two of 8 1.12 times (simulated).
+    if (p.k < kDepthForParts && sums_k_in_parts(c))
+        return fmt::format("sums of {} products in parts err more than a loop of FMAs: K must be {} at least", p.k, kDepthForParts);
+    // Planes err by the same however few products there are, and a loop errs less.
+    if (p.k < kDepthForPlanes && c.planes > 1)
+        return fmt::format("planes of floats err more than a loop of {} FMAs: K must be {} at least", p.k, kDepthForPlanes);
     // Of products whose exponents differ widely a loop rounds few. Adding up the parts of K then costs more than the shorter sums spare,
     // unless each is eight times as deep as that chain: added up plainly, at K = 64 four parts have 1.02 times the loop's error in norm
     // over exponents from -60 to 60 and eight 1.06 times, four of 32 have 0.95 times, eight of 32 0.91 times (simulated, 10^5 sums each).

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <new>
+#include <stdexcept>
 
+#include "generator/cost_model_host.h"
 #include "generator/error.h"
 #include "generator/text.h"
 
@@ -45,6 +48,9 @@ ShapeAccuracy AccuracyBenchmark::run(const GemmProblem& problem, const std::func
 
 void AccuracyBenchmark::measure(ShapeAccuracy& result, const std::function<bool(const ShapeAccuracy&)>& done) {
     const GemmProblem& problem = result.problem;
+    // Of each family one of tmm, of the loop and of the exact product.
+    const auto multiplications = static_cast<double>(3 * std::size(kInputFamilies));
+    if (const auto reason = why_too_large(problem, device_->info(), multiplications)) throw std::runtime_error(*reason);
     const TunedPlan plan = tuned_.plan(problem);
     result.config = plan.config;
     result.match = plan.match;

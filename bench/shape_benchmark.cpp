@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <chrono>
 #include <new>
+#include <stdexcept>
 
 #include "db/measurement.h"
+#include "generator/cost_model_host.h"
 #include "generator/error.h"
 
 namespace tmm::bench {
@@ -41,6 +43,8 @@ ShapeResult ShapeBenchmark::run(const Shape& shape) {
     result.shape = shape;
     result.shape_class = classify(shape.problem);
     try {
+        // Each of a pair, and what is run before them.
+        if (const auto reason = why_too_large(shape.problem, device_->info(), 2 * options_.pairs + 5)) throw std::runtime_error(*reason);
         const std::int64_t rotation = device_->info().emulated ? 0 : 2 * device_->info().l2_bytes;
         Operands operands(device_, shape, rotation, pool_);
         result.operand_sets = operands.sets();

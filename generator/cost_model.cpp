@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "generator/cost_model_gemv.h"
+#include "generator/cost_model_host.h"
 #include "generator/cost_model_mma.h"
 #include "generator/cost_model_simt.h"
 #include "generator/cost_model_skinny.h"
@@ -78,6 +79,7 @@ double workspace_estimate(const GemmProblem& p, const KernelConfig& c, const Dev
 }
 
 double CostModel::estimate(const KernelConfig& c) const {
+    if (device_.emulated) return host_estimate(problem_, c, device_);
     const double time = alone(c);
     if (c.overlap == 0) return time + (device_.overlaps_kernels() ? kGap : 0);
     return time + crowding(c, [&] { return time; });

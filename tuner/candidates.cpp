@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "generator/cost_model_host.h"
 #include "generator/error.h"
 #include "generator/text.h"
 
 namespace tmm {
 namespace {
+
+// Of a search on the emulated device: the reference, the first candidates verified and timed, a run-off.
+constexpr double kLeastMultiplications = 25;
 
 constexpr std::string_view kEffortNames[] = {"quick", "normal", "full"};
 
@@ -37,7 +41,8 @@ std::string why_unserved(const GemmProblem& problem, const DeviceInfo& device) {
     if (!why_invalid(problem, fallback_config(problem), device)) return {};
     // The default config is always offered, so where it can't serve, nothing can.
     const auto reason = why_invalid(problem, default_config(problem, device), device);
-    return reason ? "no kernel serves it: " + *reason : std::string();
+    if (reason) return "no kernel serves it: " + *reason;
+    return why_too_large(problem, device, kLeastMultiplications).value_or("");
 }
 
 Candidate make_candidate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, KernelBook& book) {

@@ -38,9 +38,9 @@ constexpr double kPoll_s = 0.1;
 constexpr double kRunOffLaunches = 4;
 
 TimingOptions timing_options(bool emulated, Effort effort, double best_us) {
-    // The emulation's times say nothing: one that was seen is enough.
+    // The emulation's times say nothing of a GPU's: a few will do.
     if (emulated)
-        return TimingOptions{.sample_us = 0, .samples = 3, .total_us = 5000, .min_samples = 1, .abandon_above_us = kHopeless * best_us};
+        return TimingOptions{.sample_us = 200, .samples = 3, .total_us = 5000, .min_samples = 1, .abandon_above_us = kHopeless * best_us};
     constexpr int kSamples[] = {5, 7, 15};
     return TimingOptions{.sample_us = 1000,
                          .samples = kSamples[static_cast<int>(effort)],
@@ -51,7 +51,7 @@ TimingOptions timing_options(bool emulated, Effort effort, double best_us) {
 
 // seconds: what it may take.
 RunOffRequest run_off_request(bool emulated, Effort effort, double seconds) {
-    if (emulated) return RunOffRequest{.configs = {}, .rounds = 3, .min_rounds = 1, .sample_us = 0, .total_us = 200000};
+    if (emulated) return RunOffRequest{.configs = {}, .rounds = 9, .min_rounds = 3, .sample_us = 200, .total_us = 200000};
     constexpr int kRounds[] = {30, 40, 100};
     RunOffRequest request{.configs = {},
                           .rounds = kRounds[static_cast<int>(effort)],

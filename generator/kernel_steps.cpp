@@ -13,9 +13,7 @@ bool is_step_of_others(const KernelConfig& config) {
 
 std::optional<std::string> fault_of(const KernelRequest& request) {
     if (!is_step_of_others(request.config)) return why_invalid(request.shape.problem, request.config, request.device);
-    const char* reason =
-        first_violation(request.config, kernel_signature(main_signature(request.shape.problem, request.config), request.config));
-    return reason ? std::optional<std::string>(reason) : std::nullopt;
+    return why_no_kernel(request.config, kernel_signature(main_signature(request.shape.problem, request.config), request.config));
 }
 
 KernelSteps steps_of(const KernelRequest& request) {

@@ -128,7 +128,8 @@ public:
         for (const Entry& entry : found_) {
             if (entry.config == leader) continue;
             const bool near = entry.estimate <= bounds.slack * best;
-            const bool first_of_family = near && heard.insert(entry.config.family).second;
+            // On the emulated device the plainest may be the fastest, whatever is predicted of it.
+            const bool first_of_family = (near || device_.emulated) && heard.insert(entry.config.family).second;
             const auto crowd = crowds.find(entry.config.family);
             std::string reason = first_of_family ? "" : why_left_out(entry, near, crowd != crowds.end() ? crowd->second : 0);
             if (!reason.empty()) {
@@ -304,10 +305,23 @@ std::map<std::string, int> count_by_reason(const std::vector<Rejection>& rejecti
     return counts;
 }
 
+std::optional<std::string> why_no_kernel(const KernelConfig& c, const KernelSignature& signature) {
+    if (const Parameter* field = misused_field(c)) {
+        const int value = c.*field->member;
+        if (value < least_value(*field) || value > most_value(*field))
+            return fmt::format("{}={} is not within {} to {}", field->name, value, least_value(*field), most_value(*field));
+        return fmt::format("{} does not use {}: it is {}, not {}", kFamilyNames[c.family], field->name,
+                           field->value_names ? field->value_names[field->neutral] : std::to_string(field->neutral),
+                           field->value_names ? field->value_names[value] : std::to_string(value));
+    }
+    const char* const violation = first_violation(c, signature);
+    return violation ? std::optional<std::string>(violation) : std::nullopt;
+}
+
 std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     const KernelSignature signature = main_signature(p, c);
+    if (auto reason = why_no_kernel(c, signature)) return reason;
     if (is_step_only(c.family)) return fmt::format("{} is a step of other families' plans, not a way to multiply", kFamilyNames[c.family]);
-    if (const char* violation = first_violation(c, signature)) return violation;
     if (c.overlap != 0 && c.overlap != 1) return "overlap is 0 or 1";
     if (c.overlap != 0 && !device.overlaps_kernels()) return "overlap needs compute capability 9.0";
     if (c.trim != 0) {

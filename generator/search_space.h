@@ -12,6 +12,7 @@
 #include "generator/device_info.h"
 #include "tmm/config.h"
 #include "tmm/problem.h"
+#include "tmm/signature.h"
 
 namespace tmm {
 
@@ -35,6 +36,10 @@ struct SearchSpace {
     std::vector<KernelConfig> candidates;
     std::vector<Rejection> rejections;
 };
+
+// Why no kernel of the signature can be made of the config, whatever the sizes, in words; nothing where one can. Any numbers may stand in
+// the config.
+std::optional<std::string> why_no_kernel(const KernelConfig& config, const KernelSignature& signature);
 
 // Why the config can't serve the problem on the device, in words; nothing where it can.
 std::optional<std::string> why_invalid(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);

@@ -68,9 +68,10 @@ std::int64_t workspace_bytes(const GemmProblem& problem, const KernelConfig& con
 
 // A winner as it serves the problem: where its tiles divide no other sizes than its own, it looks for edges.
 KernelConfig as_it_serves(const GemmProblem& problem, const GemmProblem& tuned, KernelConfig config) {
+    // Anything may stand in a database.
+    if (first_violation(config, main_signature(problem, config))) return config;
     if (config.family == family::wgmma) {
         // The mode that won stays where the sizes call for the same one.
-        if (first_violation(config, main_signature(problem, config))) return config;
         const KernelConfig wanted = with_wgmma_boundary(config, problem);
         return wanted == with_wgmma_boundary(config, tuned) ? config : wanted;
     }

@@ -175,10 +175,10 @@ bool counts_today(TuningDatabase& database, const OpenProblem& problem, const Tu
     return hash == search_hash(*effort, make_candidates(problem.shape.problem, *effort, group, database));
 }
 
-// An earlier decision that was measured.
-std::optional<TuningDatabase::Decision> earlier_decision(TuningDatabase& database, const GemmProblem& problem) {
+// An earlier decision that was measured, and is valid: anything may stand in a database.
+std::optional<TuningDatabase::Decision> earlier_decision(TuningDatabase& database, const GemmProblem& problem, const DeviceInfo& device) {
     auto decision = database.decision(problem);
-    return decision && !decision->predicted ? decision : std::nullopt;
+    return decision && !decision->predicted && !why_invalid(problem, decision->config, device) ? decision : std::nullopt;
 }
 
 // Need this run not look behind the decision? It is this database's own, made with as much effort, and by no budget where there is none
@@ -236,7 +236,9 @@ void look_at(const Shape& shape, const TuningOptions& options, TuningDatabase& d
         report.state = ProblemState::no_winner;
         return;
     }
-    OpenProblem problem{.shape = shape, .place = group.report.problems.size(), .earlier = earlier_decision(database, shape.problem)};
+    OpenProblem problem{.shape = shape,
+                        .place = group.report.problems.size(),
+                        .earlier = earlier_decision(database, shape.problem, group.environment.device)};
     problem.may_count = problem.earlier && suffices(*problem.earlier, options) &&
                         is_winner_current(database, shape.problem, problem.earlier->config, group);
     // Another budget would leave out as many.

@@ -195,15 +195,16 @@ constexpr int unwritten_value(const Parameter& parameter, int family) {
     return parameter.neutral;
 }
 
-// Is every field neutral but the family, overlap, which any family takes, and those named?
-template <class... Members>
-constexpr bool uses_only(const KernelConfig& c, Members... used) {
-    for (const Parameter& parameter : kParameters) {
-        const bool named =
-            parameter.member == &KernelConfig::family || parameter.member == &KernelConfig::overlap || (... || (parameter.member == used));
-        if (!named && c.*parameter.member != parameter.neutral) return false;
-    }
-    return true;
+// What a field may hold in any family: of values outside nothing is computed. Within, a product of three fields fits an int.
+constexpr int least_value(const Parameter& parameter) {
+    return parameter.value_names ? 0 : parameter.neutral;
+}
+constexpr int most_value(const Parameter& parameter) {
+    if (parameter.value_names) return parameter.value_count - 1;
+    const auto member = parameter.member;
+    const bool of_tile = member == &KernelConfig::block_m || member == &KernelConfig::block_n || member == &KernelConfig::block_k;
+    if (of_tile) return 4096;
+    return member == &KernelConfig::split_k ? 1024 : 64;
 }
 
 // Sums that are left for a second kernel, of each element; 1: none are.

@@ -122,11 +122,6 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
         return "mma's boundary mode is exact, guarded or peeled";
     if (c.split_k < 1 || c.split_k > 1024) return "split_k is 1 to 1024";
     if (c.raster < 0 || c.raster > 64) return "raster is 0 to 64";
-    if (!uses_only(c, &KernelConfig::block_m, &KernelConfig::block_n, &KernelConfig::block_k, &KernelConfig::warps_m,
-                   &KernelConfig::warps_n, &KernelConfig::stages, &KernelConfig::async_copy, &KernelConfig::vector_width,
-                   &KernelConfig::boundary, &KernelConfig::split_k, &KernelConfig::raster, &KernelConfig::min_blocks))
-        return "mma uses block_m, block_n, block_k, warps_m, warps_n, stages, async_copy, vector_width, boundary, split_k, raster and "
-               "min_blocks only";
     return nullptr;
 }
 

@@ -110,8 +110,6 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (s.type_a == ElementType::f64) return "pad copies elements of up to 4 bytes";
     if (s.compute == ComputeMode::tf32 && (s.type_a != ElementType::f32 || s.type_b != ElementType::f32)) return "tf32 is made of floats";
     if (c.pack_ab < 1 || c.pack_ab > 3) return "pad's pack_ab is 1 to 3";
-    if (!uses_only(c, &KernelConfig::pack_ab, &KernelConfig::boundary, &KernelConfig::min_blocks))
-        return "pad uses pack_ab and min_blocks only";
     return nullptr;
 }
 

@@ -162,9 +162,6 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.stages < 1 || c.stages > kMostSlots) return "stages is 1 to 3";
     if (c.cluster < 1 || c.cluster > kMostBlocks || c.split_k != c.cluster)
         return "a cluster of 1 to 8 blocks shares lines: split_k is as large";
-    if (!uses_only(c, &KernelConfig::planes, &KernelConfig::vector_width, &KernelConfig::boundary, &KernelConfig::stages,
-                   &KernelConfig::split_k, &KernelConfig::cluster, &KernelConfig::min_blocks))
-        return "planes uses planes, stages, split_k, cluster, min_blocks and vector_width only";
     return nullptr;
 }
 

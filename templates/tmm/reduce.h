@@ -24,8 +24,6 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (const char* violation = converted_types_violation(s)) return violation;
     if (c.block_n < kVector || c.block_n % kVector != 0) return "reduce's block_n is a multiple of 4";
     if (c.block_m < 1 || threads(c) > 1024) return "block_m * block_n / 4 is the block's threads: 1 to 1024";
-    if (!uses_only(c, &KernelConfig::block_m, &KernelConfig::block_n, &KernelConfig::split_k))
-        return "reduce uses block_m, block_n and split_k only";
     return nullptr;
 }
 

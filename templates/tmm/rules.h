@@ -17,6 +17,68 @@
 
 namespace tmm {
 
+// A set of fields: a bit for each row of kParameters.
+using FieldSet = unsigned long long;
+static_assert(kParameterCount <= 64);
+
+template <class... Members>
+constexpr FieldSet fields(Members... members) {
+    FieldSet set = 0;
+    for (int i = 0; i < kParameterCount; ++i)
+        if ((... || (kParameters[i].member == members))) set |= FieldSet{1} << i;
+    return set;
+}
+
+// The fields that a family's kernels, or their launches, depend on. All others are neutral.
+constexpr FieldSet used_fields(int family) {
+    using C = KernelConfig;
+    const FieldSet any = fields(&C::family, &C::overlap);
+    switch (family) {
+        case family::naive: return any | fields(&C::block_m, &C::block_n, &C::boundary);
+        case family::tiled: return any | fields(&C::block_m, &C::block_n, &C::block_k, &C::boundary);
+        case family::simt:
+            return any | fields(&C::block_m, &C::block_n, &C::block_k, &C::thread_m, &C::thread_n, &C::stages, &C::async_copy,
+                                &C::vector_width, &C::boundary, &C::split_k, &C::raster, &C::min_blocks, &C::pack_ab, &C::cluster,
+                                &C::along_k, &C::trim, &C::fma_order, &C::stream_k, &C::slice_k);
+        case family::gemv:
+            return any | fields(&C::block_m, &C::block_n, &C::block_k, &C::thread_n, &C::vector_width, &C::stages, &C::boundary,
+                                &C::split_k, &C::swap_ab, &C::trim);
+        case family::reduce: return any | fields(&C::block_m, &C::block_n, &C::split_k);
+        case family::pack: return any | fields(&C::pack_ab, &C::min_blocks, &C::trim);
+        case family::wgmma:
+            return any | fields(&C::block_m, &C::block_n, &C::block_k, &C::stages, &C::vector_width, &C::boundary, &C::split_k, &C::raster,
+                                &C::min_blocks, &C::swap_ab, &C::pack_ab, &C::cluster, &C::trim, &C::warps_m, &C::warps_n, &C::multicast_a,
+                                &C::multicast_b, &C::planes, &C::promote_k, &C::ping_pong);
+        case family::mma:
+            return any | fields(&C::block_m, &C::block_n, &C::block_k, &C::warps_m, &C::warps_n, &C::stages, &C::async_copy,
+                                &C::vector_width, &C::boundary, &C::split_k, &C::raster, &C::min_blocks);
+        case family::pad: return any | fields(&C::pack_ab, &C::boundary, &C::min_blocks);
+        case family::planes:
+            return any | fields(&C::planes, &C::vector_width, &C::boundary, &C::stages, &C::split_k, &C::cluster, &C::min_blocks);
+        case family::rescue:
+            return any | fields(&C::block_m, &C::block_n, &C::block_k, &C::thread_m, &C::thread_n, &C::stages, &C::async_copy,
+                                &C::vector_width, &C::boundary, &C::split_k, &C::min_blocks);
+        case family::fixup: return any | fields(&C::block_m, &C::block_n, &C::block_k, &C::raster, &C::stream_k);
+        case family::skinny:
+            return any | fields(&C::block_m, &C::block_n, &C::block_k, &C::thread_m, &C::thread_n, &C::stages, &C::vector_width,
+                                &C::boundary, &C::split_k, &C::swap_ab, &C::slice_k, &C::min_blocks);
+    }
+    return any;
+}
+
+// The first field whose value the family has no use for: one that it does not use and that is not neutral, or that lies outside of what a
+// field may hold at all. Null where there is none. Nothing else is computed of a config before this is known.
+constexpr const Parameter* misused_field(const KernelConfig& c) {
+    const FieldSet used = used_fields(c.family);
+    for (int i = 0; i < kParameterCount; ++i) {
+        const Parameter& parameter = kParameters[i];
+        const int value = c.*parameter.member;
+        const bool is_used = (used >> i & 1) != 0;
+        if (is_used ? value < least_value(parameter) || value > most_value(parameter) : value != parameter.neutral) return &parameter;
+    }
+    return nullptr;
+}
+
 constexpr int threads(const KernelConfig& c) {
     switch (c.family) {
         case family::naive: return naive::threads(c);
@@ -57,6 +119,7 @@ constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
 
 // Why no kernel can be made of the config for the signature, whatever the sizes; null where one can.
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
+    if (misused_field(c)) return "a field has a value that the family has no use for";
     if (s.epilogue != Epilogue::none) return "no family has this epilogue yet";
     switch (c.family) {
         case family::naive: return naive::first_violation(c, s);

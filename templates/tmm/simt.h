@@ -271,8 +271,6 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.stream_k == 1 && c.slice_k != 1) return "stream_k does not slice K: slice_k is 1";
     if (c.stream_k == 1 && c.block_n % kSumVector != 0) return "stream_k adds up vectors of 4 columns: block_n must be a multiple of 4";
     if (c.raster < 0 || c.raster > 64) return "raster is 0 to 64";
-    if (c.swap_ab != 0 || c.warps_m != 1 || c.warps_n != 1 || c.multicast_a != 1 || c.multicast_b != 1)
-        return "simt does not use swap_ab, warps_m, warps_n, multicast_a and multicast_b";
     if (c.pack_ab < 0 || c.pack_ab > 7 || c.pack_ab == kPacksBeside) return "pack_ab is 0 to 3, or 5 to 7";
     if (pack::packs_beside(c)) {
         if (!brings_by_tma(c)) return "only where the copy engine brings tiles (async_copy=3) do blocks of the product pack, too";

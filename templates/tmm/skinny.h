@@ -105,11 +105,6 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.split_k < 1 || c.split_k > 1024) return "split_k is 1 to 1024";
     if (c.swap_ab != 0 && c.swap_ab != 1) return "swap_ab is 0 or 1";
     if (c.min_blocks < 1 || c.min_blocks > 8) return "min_blocks is 1 to 8";
-    if (!uses_only(c, &KernelConfig::block_m, &KernelConfig::block_n, &KernelConfig::block_k, &KernelConfig::thread_m,
-                   &KernelConfig::thread_n, &KernelConfig::stages, &KernelConfig::vector_width, &KernelConfig::boundary,
-                   &KernelConfig::split_k, &KernelConfig::swap_ab, &KernelConfig::slice_k, &KernelConfig::min_blocks))
-        return "skinny uses block_m, block_n, block_k, thread_m, thread_n, stages, vector_width, boundary, split_k, swap_ab, slice_k and "
-               "min_blocks only";
     return nullptr;
 }
 

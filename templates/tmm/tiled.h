@@ -19,9 +19,6 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.block_m < 2 || c.block_m > 32) return "tiled's width is 2 to 32";
     if (c.block_n != c.block_m || c.block_k != c.block_m) return "tiled's tiles are square: block_m = block_n = block_k";
     if (c.boundary != boundary::exact && c.boundary != boundary::guarded) return "tiled's boundary mode is exact or guarded";
-    if (c.split_k != 1) return "tiled does not split K";
-    if (!uses_only(c, &KernelConfig::block_m, &KernelConfig::block_n, &KernelConfig::block_k, &KernelConfig::boundary))
-        return "tiled uses block_m, block_n, block_k and boundary only";
     return nullptr;
 }
 

@@ -398,12 +398,6 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.trim != 0 && c.planes > 1) return "products of planes are not trimmed";
     if (c.boundary != boundary::hardware && c.boundary != boundary::peeled) return "wgmma's boundary mode is hardware or peeled";
     if (c.vector_width != 8) return "wgmma's vector_width is 8";
-    if (!uses_only(c, &KernelConfig::block_m, &KernelConfig::block_n, &KernelConfig::block_k, &KernelConfig::stages,
-                   &KernelConfig::vector_width, &KernelConfig::boundary, &KernelConfig::split_k, &KernelConfig::raster,
-                   &KernelConfig::min_blocks, &KernelConfig::swap_ab, &KernelConfig::pack_ab, &KernelConfig::cluster, &KernelConfig::trim,
-                   &KernelConfig::warps_m, &KernelConfig::warps_n, &KernelConfig::multicast_a, &KernelConfig::multicast_b,
-                   &KernelConfig::planes, &KernelConfig::promote_k, &KernelConfig::ping_pong))
-        return "wgmma does not use thread_m, thread_n, async_copy, along_k, fma_order, stream_k and slice_k";
     return nullptr;
 }
 

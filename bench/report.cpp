@@ -144,7 +144,8 @@ Table::Table(std::ostream& out, const std::vector<Shape>& shapes, const RunInfo&
              << info.pairs << " pairs; above 1 tmm is faster. host: a call's cost on the CPU, tmm/best peer.\n";
     out_ << "# error: ||C - exact|| / ||exact||, of tmm, the best peer and the naive kernel (FP32 FMAs in the order of k).\n"
          << bound_line(info);
-    std::string line = fmt::format("{:{}}  {:>10}  {:>8}", "shape", shape_width_, "tmm us", "TFLOP/s");
+    std::string line = fmt::format("{:{}}  {:>10}", "shape", shape_width_, "tmm us");
+    if (!info.device.emulated) line += fmt::format("  {:>8}", "TFLOP/s");
     for (const std::string& peer : info.peers) line += fmt::format("  {:>11}", peer + " us");
     out_ << line
          << fmt::format("  {:22}  {:>11}  {:>6}  {:>7}  {:>10}  {:>11}  {:9}  config\n", "ratio [95%]", "host us", "wksp", "error",
@@ -158,7 +159,8 @@ void Table::row(const ShapeResult& result) {
         out_ << fmt::format("{:{}}  failed: {}\n", shape, shape_width_, result.failure) << std::flush;
         return;
     }
-    std::string line = fmt::format("{:{}}  {:>10}  {:>8.2f}", shape, shape_width_, time_text(result.median_us), result.tflops);
+    std::string line = fmt::format("{:{}}  {:>10}", shape, shape_width_, time_text(result.median_us));
+    if (!info_.device.emulated) line += fmt::format("  {:>8.2f}", result.tflops);
     for (const std::string& name : info_.peers) {
         const PeerResult* peer = peer_named(result, name);
         line += fmt::format("  {:>11}", peer ? time_text(peer->median_us) : "-");
@@ -279,7 +281,7 @@ std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results) {
         const bool timed = result.failure.empty();
         const bool compared = timed && !result.best_peer.empty();
         std::vector<std::string> fields = {to_text(result.shape.problem), std::string(name_of(result.shape_class)),
-                                           csv_number(result.median_us, timed), csv_number(result.tflops, timed)};
+                                           csv_number(result.median_us, timed), csv_number(result.tflops, timed && result.tflops > 0)};
         for (const std::string& name : info.peers) {
             const PeerResult* peer = timed ? peer_named(result, name) : nullptr;
             if (!peer) {
@@ -336,7 +338,7 @@ std::string json(const RunInfo& info, const std::vector<ShapeResult>& results) {
             continue;
         }
         row["tmm"] = {{"median_us", result.median_us},
-                      {"tflops", result.tflops},
+                      {"tflops", result.tflops > 0 ? nlohmann::ordered_json(result.tflops) : nlohmann::ordered_json()},
                       {"workspace_bytes", result.workspace_bytes},
                       {"match", result.match},
                       {"config", result.config},

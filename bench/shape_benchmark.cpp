@@ -89,7 +89,8 @@ ShapeResult ShapeBenchmark::run(const Shape& shape) {
 
         result.samples_us = samples.ours;
         result.median_us = median(samples.ours);
-        result.tflops = flops(shape.problem) / result.median_us * 1e-6;
+        // What the emulated device computes a second says nothing.
+        if (!device_->info().emulated) result.tflops = flops(shape.problem) / result.median_us * 1e-6;
         for (std::size_t i = 0; i < in_contest.size(); ++i) {
             PeerResult& peer = in_contest[i]->result;
             peer.samples_us = samples.peers[i];

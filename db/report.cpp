@@ -16,6 +16,7 @@
 #include "db/ranges.h"
 #include "db/records.h"
 #include "db/text_table.h"
+#include "generator/device_info.h"
 #include "generator/error.h"
 #include "generator/text.h"
 
@@ -30,8 +31,9 @@ std::string lower(std::string text) {
 std::string time_text(double us) {
     return us > 0 ? short_number(us) : "-";
 }
-std::string tflops_text(const GemmProblem& problem, double us) {
-    return us > 0 ? short_number(flops(problem) / us * 1e-6) : "-";
+// What the emulated device computes a second says nothing.
+std::string tflops_text(const GemmProblem& problem, double us, const std::string& device) {
+    return us > 0 && device != host_device_info().name ? short_number(flops(problem) / us * 1e-6) : "-";
 }
 std::string ratio_text(double ratio) {
     return ratio >= 0 ? short_number(ratio) : "-";
@@ -192,7 +194,7 @@ std::string winners_report(TuningDatabase& database, const ReportOptions& option
         {{"shape"}, {"device"}, {"µs", true}, {"TFLOP/s", true}, {"error", true}, {"vs default", true}, {"origin"}, {"config"}});
     for (const auto& winner : database.winners())
         if (names_device(options, winner.device))
-            table.add({to_text(winner.problem), winner.device, time_text(winner.median_us), tflops_text(winner.problem, winner.median_us),
+            table.add({to_text(winner.problem), winner.device, time_text(winner.median_us), tflops_text(winner.problem, winner.median_us, winner.device),
                        ratio_text(winner.error_ratio), ratio_of_default(winner), winner.predicted ? "predicted" : winner.origin,
                        to_text(winner.config)});
     if (!table.empty()) return table.text(options.color);
@@ -220,8 +222,9 @@ std::string candidates_report(TuningDatabase& database, const GemmProblem& probl
         for (const auto& candidate : known.candidates) {
             const Measurement& m = candidate.measurement;
             const bool won = known.decision && known.decision->config == candidate.config;
-            table.add({time_text(m.median_us), tflops_text(problem, m.median_us), won ? "ok, winner" : std::string(name_of(m.outcome)),
-                       ratio_text(m.error_ratio), count_text(m.registers), to_text(candidate.config), m.detail});
+            table.add({time_text(m.median_us), tflops_text(problem, m.median_us, known.device.name),
+                       won ? "ok, winner" : std::string(name_of(m.outcome)), ratio_text(m.error_ratio), count_text(m.registers),
+                       to_text(candidate.config), m.detail});
         }
         text += fmt::format("{}{} on {}: {}\n", text.empty() ? "" : "\n", to_text(problem), device_text(known.device),
                             outcome_counts(known.candidates));

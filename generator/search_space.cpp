@@ -39,6 +39,9 @@ bool multiplies_floats(const GemmProblem& p) {
     return p.type_a == ElementType::f32;
 }
 
+// Of what its threads can have, the registers that a kernel wants that surely does not spill. What a search tries may want more.
+constexpr double kSurelyFits = 1.0;
+
 // Of rows or columns: gemv may be faster than tensor cores.
 constexpr std::int64_t kVeryFew = 4;
 
@@ -415,6 +418,8 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
     std::optional<KernelConfig> best;
     double best_estimate = 0;
     const auto consider = [&](const KernelConfig& config) {
+        // Nobody has seen whether it spills.
+        if (config.family == family::simt && simt_register_need(config, main_signature(problem, config), device) > kSurelyFits) return;
         const double estimate = model.estimate(config);
         if ((best && estimate >= best_estimate) || workspace_estimate(problem, config, device) > static_cast<double>(most_workspace) ||
             why_invalid(problem, config, device) || why_inaccurate(problem, config))

@@ -129,17 +129,8 @@ KernelConfig with_stages_that_fit(KernelConfig config, const KernelSignature& si
     return config;
 }
 
-// What a thread holds at once: its sums, the elements of two k, vectors on their way through registers, addresses.
 bool would_spill(const KernelConfig& c, const KernelSignature& s, const DeviceInfo& device) {
-    const auto registers_of = [&](const simt::TileLayout& layout, int per_thread) {
-        const bool has_edges = c.boundary != boundary::exact && !layout.padded && !simt::brings_by_tma(c);
-        const int copied = layout.outer * layout.depth / simt::threads(c);
-        return 2 * per_thread * simt::steps_at_once(layout) + (layout.async_copy ? 0 : copied) +
-               (has_edges ? kEdges / 2 + kEdgesOfCopy * copied / layout.vector : 0);
-    };
-    const double wanted = c.thread_m * c.thread_n + registers_of(simt::layout_a(c, s), c.thread_m) +
-                          registers_of(simt::layout_b(c, s), c.thread_n) + kAddresses;
-    return device.registers_per_sm > 0 && wanted > kRoomFor * registers_for(device, simt::threads(c) * c.min_blocks);
+    return simt_register_need(c, s, device) > kRoomFor;
 }
 
 // So many tiles for each SM need no parts of K: of nine shapes on an H200 that were searched with them, the best config of so many tiles
@@ -156,6 +147,20 @@ bool pays_to_share(const GemmProblem& p, const KernelConfig& c, const DeviceInfo
 }
 
 }  // namespace
+
+// Its sums, the elements of two k, vectors on their way through registers, addresses.
+double simt_register_need(const KernelConfig& c, const KernelSignature& s, const DeviceInfo& device) {
+    if (device.registers_per_sm <= 0) return 0;
+    const auto registers_of = [&](const simt::TileLayout& layout, int per_thread) {
+        const bool has_edges = c.boundary != boundary::exact && !layout.padded && !simt::brings_by_tma(c);
+        const int copied = layout.outer * layout.depth / simt::threads(c);
+        return 2 * per_thread * simt::steps_at_once(layout) + (layout.async_copy ? 0 : copied) +
+               (has_edges ? kEdges / 2 + kEdgesOfCopy * copied / layout.vector : 0);
+    };
+    const double wanted = c.thread_m * c.thread_n + registers_of(simt::layout_a(c, s), c.thread_m) +
+                          registers_of(simt::layout_b(c, s), c.thread_n) + kAddresses;
+    return wanted / registers_for(device, simt::threads(c) * c.min_blocks);
+}
 
 std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& device) {
     std::vector<KernelConfig> configs;

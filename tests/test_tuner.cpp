@@ -404,3 +404,14 @@ TEST_CASE("Ctrl-C keeps what was measured, takes back what was announced, and th
     CHECK(next.out.find("8 of 8 problems have a verified winner") != std::string::npos);
     CHECK(folder.count("SELECT count(*) FROM (SELECT 1 FROM measurement GROUP BY problem_id, config_id HAVING count(*) > 1)") == 0);
 }
+
+TEST_CASE("a shape that is too large for the emulated device is said to be at once, and the others are tuned") {
+    const TunerFolder folder("3000 3000 3000\n4 4 4\n");
+    const Finished run = folder.run(folder.usual());
+    INFO(run.err);
+    INFO(run.out);
+    CHECK(run.status == 6);
+    CHECK(run.out.find("3000x3000x3000: it is too large for the emulated device, which would take") != std::string::npos);
+    CHECK(run.out.find("4x4x4") != std::string::npos);
+    CHECK(run.out.find("TFLOP") == std::string::npos);
+}

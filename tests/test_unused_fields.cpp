@@ -116,35 +116,34 @@ TEST_CASE("whatever numbers a database's winners have, a choice is made and it i
                                     parse_shape("129 65 200 dtype=bf16").problem};
     const int values[] = {0, 1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 1024, 4096, 1048576};
     int valid = 0;
-    for (int i = 0; i < 6000; ++i) {
-        const Family& family = kFamilies[static_cast<std::size_t>(random() % std::size(kFamilies))];
+    for (std::size_t i = 0; i < 300; ++i) {
+        const Family& family = kFamilies[i % std::size(kFamilies)];
         KernelConfig config = parse_config(family.config);
         for (auto changes = random() % 4; changes > 0; --changes)
             config.*kParameters[random() % kParameterCount].member = values[random() % std::size(values)];
         CAPTURE(to_text(config));
-        const DeviceInfo& device = devices[i % 3];
-        for (const GemmProblem& problem : problems) {
-            WinnerRow row;
-            row.device = device.name;
-            row.compute_capability = device.compute_capability();
-            row.sm_count = device.sm_count;
-            row.origin = "user";
-            row.problem = problem;
-            row.config = config;
-            row.median_us = 1;
-            const bool unfit = why_invalid(problem, config, device) || why_inaccurate(problem, config);
-            valid += unfit ? 0 : 1;
-            // Its own problem, and one near to it.
-            GemmProblem near = problem;
-            near.m += 3;
-            const Winners winners({row}, device);
-            const Selection own = winners.select(problem);
-            CHECK((own.match == Match::exact) == !unfit);
-            for (const auto& [asked, chosen] : {std::pair(problem, own), std::pair(near, winners.select(near))}) {
-                CHECK_FALSE(why_invalid(asked, chosen.config, device));
-                CHECK_FALSE(why_inaccurate(asked, chosen.config));
-            }
+        const DeviceInfo& device = devices[i % std::size(devices)];
+        const GemmProblem problem = i % 4 == 0 ? problems[random() % std::size(problems)] : parse_shape(family.problem).problem;
+        WinnerRow row;
+        row.device = device.name;
+        row.compute_capability = device.compute_capability();
+        row.sm_count = device.sm_count;
+        row.origin = "user";
+        row.problem = problem;
+        row.config = config;
+        row.median_us = 1;
+        const bool unfit = why_invalid(problem, config, device) || why_inaccurate(problem, config);
+        valid += unfit ? 0 : 1;
+        // Its own problem, and one near to it.
+        GemmProblem near = problem;
+        near.m += 3;
+        const Winners winners({row}, device);
+        const Selection own = winners.select(problem);
+        CHECK((own.match == Match::exact) == !unfit);
+        for (const auto& [asked, chosen] : {std::pair(problem, own), std::pair(near, winners.select(near))}) {
+            CHECK_FALSE(why_invalid(asked, chosen.config, device));
+            CHECK_FALSE(why_inaccurate(asked, chosen.config));
         }
     }
-    CHECK(valid > 500);
+    CHECK(valid > 20);
 }

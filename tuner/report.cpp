@@ -98,8 +98,15 @@ std::string table_text(const RunReport& report) {
     std::string text;
     for (const DeviceReport& device : report.devices) {
         text += device_text(device.device) + "\n";
-        TextTable table(
-            {{"shape"}, {"µs", true}, {"TFLOP/s", true}, {"error", true}, {"vs default", true}, {"candidates", true}, {"config"}});
+        // What the emulated device computes a second says nothing.
+        const bool emulated = device.device.emulated;
+        TextTable table({{"shape"},
+                         {"µs", true},
+                         {emulated ? "" : "TFLOP/s", true},
+                         {"error", true},
+                         {"vs default", true},
+                         {"candidates", true},
+                         {"config"}});
         std::string others;
         for (const ProblemReport& p : device.problems) {
             if (p.state == ProblemState::predicted) {
@@ -110,7 +117,7 @@ std::string table_text(const RunReport& report) {
                 others += fmt::format("{}: {}\n", to_text(p.shape), p.reason.empty() ? "not reached" : p.reason);
                 continue;
             }
-            table.add({to_text(p.shape), short_number(p.median_us), short_number(p.tflops()),
+            table.add({to_text(p.shape), short_number(p.median_us), emulated ? std::string() : short_number(p.tflops()),
                        p.error_ratio >= 0 ? short_number(p.error_ratio) : "-",
                        p.vs_default() > 0 ? fmt::format("{:.2f}x", p.vs_default()) : "-", std::to_string(p.candidates), to_text(p.config)});
         }
@@ -139,7 +146,7 @@ std::string json_text(const RunReport& report, const std::filesystem::path& data
             }
             if (p.has_winner()) {
                 problem["median_us"] = p.median_us;
-                problem["tflops"] = p.tflops();
+                problem["tflops"] = device.device.emulated ? Json(nullptr) : Json(p.tflops());
                 problem["error_ratio"] = p.error_ratio >= 0 ? Json(p.error_ratio) : Json(nullptr);
                 problem["default_us"] = p.default_us > 0 ? Json(p.default_us) : Json(nullptr);
                 problem["vs_default"] = p.vs_default() > 0 ? Json(p.vs_default()) : Json(nullptr);

@@ -1,0 +1,90 @@
+// What an untuned shape gets spills no registers, on any architecture: a sample, all with TMM_TEST_CONFIGS (scripts/test --full).
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "generator/assumed_device.h"
+#include "generator/compiler.h"
+#include "generator/kernel_source.h"
+#include "generator/launch_plan.h"
+#include "generator/search_space.h"
+#include "generator/shapes_file.h"
+#include "generator/text.h"
+
+using namespace tmm;
+
+namespace {
+
+// Large, whole tiles and not, small, few rows, few columns, one row, deep.
+const char* const kSizes[] = {"4096 4096 4096", "1000 1000 1000", "512 512 512",    "127 129 131", "64 64 64",    "256 4096 512",
+                              "16 4096 4096",   "4096 8 4096",    "1 4096 4096",    "5000 1 5000", "64 64 65536", "33 33 33 batch=500",
+                              "100 90 70",      "2048 2048 64",   "4097 4095 1023", "12 20000 300"};
+const char* const kKinds[] = {"",         " align=4", " compute=f32_strict", " dtype=bf16", " dtype=bf16 align=2", " dtype=f16 ctype=f32",
+                              " beta=0.5"};
+const char* const kOperations[] = {"nn", "nt", "tn", "tt"};
+
+struct Job {
+    std::string text;
+    int architecture;
+    KernelSource source;
+    CompileResult result;
+};
+
+}  // namespace
+
+TEST_CASE("the default config of an untuned shape spills on no architecture") {
+    if (nvrtc_version() == 0) {
+        MESSAGE("skipped: libnvrtc was not found");
+        return;
+    }
+    const bool all = std::getenv("TMM_TEST_CONFIGS") != nullptr;
+    std::vector<Job> jobs;
+    std::map<std::pair<int, std::string>, bool> known;
+    std::size_t number = 0;
+    for (const char* architecture : {"75", "80", "86", "89", "90", "100", "120"}) {
+        const DeviceInfo device = assumed_device(architecture);
+        for (const char* size : kSizes)
+            for (const char* kind : kKinds)
+                for (const char* operations : kOperations) {
+                    // Some of each in turn; all of those of one size that once spilled.
+                    const bool of_sample = number++ % 61 == 0;
+                    if (!all && !of_sample) continue;
+                    const std::string text = std::string(size) + kind + " ops=" + operations;
+                    const GemmProblem problem = parse_shape(text).problem;
+                    const LaunchPlan plan = make_launch_plan(problem, default_config(problem, device), device);
+                    for (const LaunchStep& step : plan.steps) {
+                        KernelSource source = make_kernel_source(step.signature, step.config);
+                        if (known.emplace(std::pair(device.compute_capability(), source.name), true).second)
+                            jobs.push_back({text, device.compute_capability(), std::move(source), {}});
+                    }
+                }
+    }
+    std::atomic<std::size_t> next = 0;
+    {
+        std::vector<std::jthread> threads;
+        for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i)
+            threads.emplace_back([&] {
+                for (std::size_t job; (job = next++) < jobs.size();)
+                    jobs[job].result = make_nvrtc_compiler(jobs[job].architecture)->compile(jobs[job].source);
+            });
+    }
+    int compiled = 0;
+    for (const Job& job : jobs) {
+        CAPTURE(job.text);
+        CAPTURE(job.architecture);
+        CAPTURE(job.source.name);
+        if (const auto* failure = std::get_if<CompileFailure>(&job.result)) {
+            FAIL_CHECK(failure->log);
+            continue;
+        }
+        ++compiled;
+        CHECK(std::get<CompiledKernel>(job.result).spill_bytes == 0);
+    }
+    CHECK(compiled >= 40);
+    MESSAGE(compiled, " kernels of default configs");
+}

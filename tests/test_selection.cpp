@@ -19,8 +19,7 @@ using tmm::Match;
 
 namespace {
 
-constexpr const char* kSplit2 =
-    "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=2,vector_width=4,boundary=peeled,split_k=2";
+constexpr const char* kSplit2 = "simt 32x32x8 t4x4 s2 v4 peeled split2";
 constexpr const char* kTiled16Exact = "family=tiled,block_m=16,block_n=16,block_k=16,boundary=exact";
 
 tmm::WinnerRow winner(const std::string& problem, const std::string& config, const std::string& origin = "user") {

@@ -20,7 +20,7 @@ using tmm::Match;
 namespace {
 
 constexpr const char* kSplit2 = "simt 32x32x8 t4x4 s2 v4 peeled split2";
-constexpr const char* kTiled16Exact = "family=tiled,block_m=16,block_n=16,block_k=16,boundary=exact";
+constexpr const char* kTiled16Exact = "tiled 16x16x16 exact";
 
 tmm::WinnerRow winner(const std::string& problem, const std::string& config, const std::string& origin = "user") {
     const tmm::DeviceInfo device = tmm::host_device_info();
@@ -96,8 +96,7 @@ TEST_CASE("near asks for the same operands and a config that is valid for the sh
 }
 
 TEST_CASE("a near winner whose tiles divide its own sizes looks for the edges of others") {
-    const std::string exact =
-        "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=2,vector_width=4,boundary=exact,min_blocks=2";
+    const std::string exact = "simt 32x32x8 t4x4 s2 v4 exact o2";
     const tmm::Selection divided = select({winner("64 64 64", exact)}, "96 64 64");
     CHECK(divided.match == Match::near);
     CHECK(divided.config == tmm::parse_config(exact));
@@ -263,7 +262,7 @@ TEST_CASE("candidates are looked up as the database spells the problem, and keep
     };
     // With odd leading dimensions a promise of 4 bytes is as good as one of 16, so that both spell one problem.
     const std::string odd = "40 37 201 align=4";
-    const char* const narrow = "family=simt,block_m=32,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=2,boundary=peeled,split_k=3";
+    const char* const narrow = "simt 32x32x8 t4x4 s2 peeled split3";
     CHECK(tmm::to_text(select({winner(odd, narrow)}, "40 37 201", 0, candidates).config) == kTiled8);
     REQUIRE(asked.size() == 1);
     CHECK(asked[0] == shape(odd));

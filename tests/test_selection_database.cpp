@@ -134,12 +134,12 @@ TEST_CASE("a plan held to less workspace than the winner needs: the database's f
     store_winner(file, "40 36 200", kSplit3);
     store_candidate(file, "40 36 200", kTiled16, 40);
     // The fastest that needs no workspace, but its kernel was found wrong since: the newest measurement counts.
-    const std::string wrong = "family=tiled,block_m=4,block_n=4,block_k=4";
+    const std::string wrong = "tiled 4x4x4";
     store_candidate(file, "40 36 200", wrong, 14, tmm::Outcome::ok, "aa");
     store_candidate(file, "40 36 200", wrong, 13, tmm::Outcome::wrong_result, "bb");
     store_candidate(file, "40 36 200", kTiled8, 30);
     // Another problem's.
-    store_candidate(file, "40 36 208", "family=naive,block_m=8,block_n=32", 1);
+    store_candidate(file, "40 36 208", "naive 8x32x1", 1);
     const Fixture on(TMM_DEVICE_HOST, file);
     const Product p{.m = 40, .n = 36, .k = 200};
     CHECK(contains(describe(on, p), std::string("config: ") + kSplit3));

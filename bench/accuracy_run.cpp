@@ -23,18 +23,19 @@ ExitStatus run_accuracy(const Arguments& arguments, const std::vector<Shape>& sh
     write_files();
 
     AccuracyTable table(std::cout, shapes, session.info);
+    StatusLine status(stderr);
     bool all_good = true;
     for (const Shape& shape : shapes) {
         if (interrupt.requested()) break;
         const auto family_done = [&](const ShapeAccuracy& result) {
-            clear_progress();
+            status.clear();
             table.row(result);
-            show_progress(results.size(), shapes);
+            show_progress(status, results.size(), shapes);
             return !interrupt.requested();
         };
-        show_progress(results.size(), shapes);
+        show_progress(status, results.size(), shapes);
         results.push_back(on_device(shape.problem, [&] { return benchmark.run(shape.problem, family_done); }));
-        clear_progress();
+        status.clear();
         const ShapeAccuracy& result = results.back();
         table.end(result);
         if (!result.cublas_skipped.empty())

@@ -65,6 +65,7 @@ std::vector<OptionDescription> options() {
              "time nothing: measure the errors of tmm, of a loop of FP32 FMAs and, with --vs cublas, of cuBLAS on ten families of inputs"},
         {.name = "csv", .value = "FILE", .help = "also write the table as CSV", .completion = Completion::file},
         {.name = "json", .value = "FILE", .help = "also write everything, with all samples, as JSON", .completion = Completion::file},
+        {.name = "wide", .help = "all columns, however wide the terminal"},
         {.name = "label", .value = "TEXT", .help = "stands in the files for the commit that tmm was built from"},
     };
     all.insert(all.end(), modes.begin(), modes.end());
@@ -151,6 +152,7 @@ Arguments arguments_of(const CommandLine& line) {
         .prepared = line.text("prepared"),
         .roofline = line.has("roofline"),
         .accuracy = line.has("accuracy"),
+        .wide = line.has("wide"),
     };
     if (line.has("csv") && arguments.csv == arguments.json) fail("both would go into one file", "--csv, --json", "name two files");
     if (arguments.label.find_first_of("\r\n") != std::string::npos) fail("it is not one line", "--label", "leave the line break out");

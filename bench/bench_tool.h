@@ -35,6 +35,7 @@ struct Arguments {
     std::string prepared;
     bool roofline = false;
     bool accuracy = false;
+    bool wide = false;
 };
 
 // Throws Error (usage).

@@ -45,13 +45,16 @@ ExitStatus run_comparison(const Arguments& arguments, const std::vector<Shape>& 
     std::cerr << fmt::format("tmm-bench: {} shape{} on {}, {} pairs each\n", shapes.size(), shapes.size() == 1 ? "" : "s", info.device.name,
                              arguments.pairs);
     if (!emulated && arguments.pairs < 30) std::cerr << "tmm-bench: fewer than 30 pairs: good for a look, not for a claim\n";
-    Table table(std::cout, shapes, info);
+    Screen screen = screen_of(stdout);
+    screen.wide = arguments.wide;
+    Table table(std::cout, shapes, info, screen);
+    StatusLine status(stderr);
     bool all_good = true;
     for (const Shape& shape : shapes) {
         if (interrupt.requested()) break;
-        show_progress(results.size(), shapes);
+        show_progress(status, results.size(), shapes);
         results.push_back(on_device(shape.problem, [&] { return benchmark.run(shape); }));
-        clear_progress();
+        status.clear();
         const ShapeResult& result = results.back();
         table.row(result);
         for (const PeerResult& peer : result.peers)
@@ -61,8 +64,8 @@ ExitStatus run_comparison(const Arguments& arguments, const std::vector<Shape>& 
         // After every shape, so that a run that is cut short leaves what it has.
         write_files();
     }
-    print_means(std::cout, results);
-    print_roofline(std::cout, info, results);
+    print_means(std::cout, results, screen);
+    print_roofline(std::cout, info, results, screen);
     if (interrupt.requested()) return ExitStatus::interrupted;
     return all_good ? ExitStatus::done : ExitStatus::no_winner;
 }

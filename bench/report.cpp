@@ -11,7 +11,10 @@
 #include <ostream>
 
 #include "bench/result_file.h"
+#include "db/json_fields.h"
+#include "generator/printable.h"
 #include "generator/text.h"
+#include "generator/text_width.h"
 
 namespace tmm::bench {
 namespace {
@@ -132,51 +135,97 @@ std::string name_of(const ClassDistance& mean) {
     return mean.shape_class ? std::string(name_of(*mean.shape_class)) : "all";
 }
 
+// Of a line that goes on.
+constexpr std::size_t kIndent = 4;
+
+std::size_t prose_columns(const Screen& screen) {
+    return screen.wide ? 0 : screen.columns;
+}
+
+// Sentences behind "# ", which readers of figures skip.
+std::string comment(const std::string& text, std::size_t columns) {
+    std::string lines = "# " + hanging(text, columns > 2 ? columns - 2 : columns, 0) + "\n";
+    for (std::size_t i = lines.find('\n'); i + 1 < lines.size(); i = lines.find('\n', i + 1)) lines.insert(i + 1, "# ");
+    return lines;
+}
+
+std::size_t longest(const std::vector<std::string>& texts) {
+    std::size_t width = 0;
+    for (const std::string& text : texts) width = std::max(width, display_width(text));
+    return width;
+}
+
+// Rows come one by one: widths are those of the longest shape, and of figures as they usually are.
+TableLayout layout_of(const std::vector<Shape>& shapes, const RunInfo& info, const Screen& screen) {
+    std::vector<std::string> names;
+    for (const Shape& shape : shapes) names.push_back(to_text(shape.problem));
+    std::vector<TableColumn> columns = {{"shape"}, {"tmm µs", true}};
+    std::vector<std::size_t> widths = {longest(names), 9};
+    const auto add = [&](TableColumn column, std::size_t width) {
+        columns.push_back(std::move(column));
+        widths.push_back(width);
+    };
+    for (const std::string& peer : info.peers) add({peer + " µs", true, 2}, 9);
+    add({"ratio", true}, 6);
+    add({.head = "95% interval", .rank = 1}, 16);
+    // The emulated device's times say nothing about arithmetic.
+    if (!info.device.emulated) add({"TFLOP/s", true, 4}, 7);
+    add({"host µs", true, 5}, 11);
+    add({"wksp", true, 7}, 5);
+    add({"error", true, 6}, 7);
+    add({"peer error", true, 9}, 7);
+    add({"naive error", true, 10}, 7);
+    add({.head = "match", .rank = 8}, 9);
+    add({.head = "config", .rank = 3, .fit = TableColumn::Fit::wraps}, 60);
+    return TableLayout(std::move(columns), std::move(widths), screen);
+}
+
 }  // namespace
 
-Table::Table(std::ostream& out, const std::vector<Shape>& shapes, const RunInfo& info) : out_(out), shape_width_(5), info_(info) {
-    for (const Shape& shape : shapes) shape_width_ = std::max(shape_width_, static_cast<int>(to_text(shape.problem).size()));
+Table::Table(std::ostream& out, const std::vector<Shape>& shapes, const RunInfo& info, const Screen& screen)
+    : out_(out), info_(info), columns_(prose_columns(screen)), layout_(layout_of(shapes, info, screen)) {
     if (info.device.emulated)
-        out_ << "# The emulated device: times are the CPU's and say nothing about a GPU.\n";
+        out_ << comment("The emulated device: times are the CPU's and say nothing about a GPU.", columns_);
     else
-        out_ << "# Times: device time of a replayed graph, operands rotated past the L2. ratio: fastest peer / tmm, with its 95% interval "
-                "over "
-             << info.pairs << " pairs; above 1 tmm is faster. host: a call's cost on the CPU, tmm/best peer.\n";
-    out_ << "# error: ||C - exact|| / ||exact||, of tmm, the best peer and the naive kernel (FP32 FMAs in the order of k).\n"
-         << bound_line(info);
-    std::string line = fmt::format("{:{}}  {:>10}", "shape", shape_width_, "tmm us");
-    if (!info.device.emulated) line += fmt::format("  {:>8}", "TFLOP/s");
-    for (const std::string& peer : info.peers) line += fmt::format("  {:>11}", peer + " us");
-    out_ << line
-         << fmt::format("  {:22}  {:>11}  {:>6}  {:>7}  {:>10}  {:>11}  {:9}  config\n", "ratio [95%]", "host us", "wksp", "error",
-                        "peer error", "naive error", "match")
-         << std::flush;
+        out_ << comment(
+            fmt::format("Times: device time of a replayed graph, operands rotated past the L2. ratio: fastest peer / tmm, with its "
+                        "95% interval over {} pairs; above 1 tmm is faster. host: a call's cost on the CPU, tmm/best peer.",
+                        info.pairs),
+            columns_);
+    out_ << comment("error: ||C - exact|| / ||exact||, of tmm, the best peer and the naive kernel (FP32 FMAs in the order of k).", columns_)
+         << bound_line(info) << layout_.head() << std::flush;
 }
 
 void Table::row(const ShapeResult& result) {
     const std::string shape = to_text(result.shape.problem);
     if (!result.failure.empty()) {
-        out_ << fmt::format("{:{}}  failed: {}\n", shape, shape_width_, result.failure) << std::flush;
+        out_ << hanging(printable(fmt::format("{}  failed: {}", shape, result.failure)), columns_, kIndent) << '\n' << std::flush;
         return;
     }
-    std::string line = fmt::format("{:{}}  {:>10}", shape, shape_width_, time_text(result.median_us));
-    if (!info_.device.emulated) line += fmt::format("  {:>8.2f}", result.tflops);
+    std::vector<std::string> cells = {shape, time_text(result.median_us)};
     for (const std::string& name : info_.peers) {
         const PeerResult* peer = peer_named(result, name);
-        line += fmt::format("  {:>11}", peer ? time_text(peer->median_us) : "-");
+        cells.push_back(peer ? time_text(peer->median_us) : "-");
     }
-    const std::string host = fmt::format("{}/{}", host_text(result.host_us), host_text(host_cost_of(result, result.best_peer)));
-    line += fmt::format("  {:22}  {:>11}  {:>6}  {:>7}  {:>10}  {:>11}  {:9}  {}{}{}\n",
-                        result.best_peer.empty() ? "-" : interval_text(result.ratio), host, bytes_text(result.workspace_bytes),
-                        error_text(result.check.accuracy.error), error_text(best_peer_error(result)), error_text(result.check.naive_error),
-                        result.match, result.config, result.throttled ? "  (throttled)" : "",
-                        info_.device.emulated || result.cold_l2 ? "" : "  (L2 warm)");
+    const bool compared = !result.best_peer.empty();
+    std::string config = result.config;
+    if (result.throttled) config += " (throttled)";
+    if (!info_.device.emulated && !result.cold_l2) config += " (L2 warm)";
+    cells.insert(cells.end(), {compared ? fmt::format("{:.3f}", result.ratio.value) : "-",
+                               compared ? fmt::format("[{:.3f}, {:.3f}]", result.ratio.low, result.ratio.high) : "-"});
+    if (!info_.device.emulated) cells.push_back(fmt::format("{:.2f}", result.tflops));
+    cells.insert(cells.end(), {fmt::format("{}/{}", host_text(result.host_us), host_text(host_cost_of(result, result.best_peer))),
+                               bytes_text(result.workspace_bytes), error_text(result.check.accuracy.error),
+                               error_text(best_peer_error(result)), error_text(result.check.naive_error), result.match, config});
+    out_ << layout_.row(cells);
     if (result.check.wrong())
-        line += fmt::format("  WRONG: {} ({:.3g} times the bound)\n", result.check.where(), result.check.worst_of_bound());
-    out_ << line << std::flush;
+        out_ << hanging(fmt::format("  WRONG: {} ({:.3g} times the bound)", result.check.where(), result.check.worst_of_bound()), columns_,
+                        kIndent)
+             << '\n';
+    out_ << std::flush;
 }
 
-void print_means(std::ostream& out, const std::vector<ShapeResult>& results) {
+void print_means(std::ostream& out, const std::vector<ShapeResult>& results, const Screen& screen) {
     std::map<ShapeClass, std::vector<std::vector<double>>> by_class;
     const std::vector<std::vector<double>> all = mean_ratios(results, false);
     const std::vector<std::vector<double>> aligned_ones = mean_ratios(results, true);
@@ -198,8 +247,10 @@ void print_means(std::ostream& out, const std::vector<ShapeResult>& results) {
         if (const auto found = by_class.find(shape_class); found != by_class.end()) line(name_of(shape_class), found->second);
     if (!aligned_ones.empty() && aligned_ones.size() < all.size()) line("all aligned", aligned_ones);
     line("all", all);
-    out << fmt::format("slowest: {} at {}; {} of {} shapes are slower than the best peer beyond their interval\n",
-                       to_text(slowest->shape.problem), interval_text(slowest->ratio), surely_slower, all.size())
+    out << hanging(fmt::format("slowest: {} at {}; {} of {} shapes are slower than the best peer beyond their interval",
+                               to_text(slowest->shape.problem), interval_text(slowest->ratio), surely_slower, all.size()),
+                   prose_columns(screen), kIndent)
+        << '\n'
         << std::flush;
 }
 
@@ -220,37 +271,59 @@ std::vector<ClassDistance> mean_distances(const std::vector<ShapeResult>& result
     return means;
 }
 
-void print_roofline(std::ostream& out, const RunInfo& info, const std::vector<ShapeResult>& results) {
-    if (!info.ceilings) return;
-    const Ceilings& ceilings = *info.ceilings;
-    out << fmt::format("\nceilings: read {:.0f} GB/s on {} ({});", ceilings.read_bytes_per_us * 1e-3, bytes_text(ceilings.read_bytes),
-                       ceilings.read_launch);
+namespace {
+
+std::string ceilings_text(const Ceilings& ceilings) {
+    std::string text = fmt::format("ceilings: read {:.0f} GB/s on {} ({});", ceilings.read_bytes_per_us * 1e-3,
+                                   bytes_text(ceilings.read_bytes), ceilings.read_launch);
     for (const auto& [arithmetic, rate] : ceilings.multiplying)
-        out << fmt::format(" {} {:.2f} TFLOP/s ({}, {}{});", name_of(arithmetic), rate.flop_per_us * 1e-6, rate.instruction, rate.launch,
-                           rate.clock_mhz > 0 ? fmt::format(", {} MHz", rate.clock_mhz) : "");
-    out << fmt::format(" launch gap {:.2f} us\n", ceilings.launch_gap_us);
-    out << "# floor: the largest of read (the same bytes, read only, in the same rotation), traffic (with C written, at the read rate), "
-           "fma and launch.\n# x: time / floor. of read: the read floor's part of tmm's time.\n";
-    std::size_t width = 5;
-    for (const ShapeResult& result : results) width = std::max(width, to_text(result.shape.problem).size());
-    std::string line = fmt::format("{:{}}  {:12}  {:>8}  {:>8}  {:>8}  {:>6}  {:>8}  {:7}  {:>8}  {:>7}", "shape", width, "class",
-                                   "read us", "traffic", "fma us", "gap us", "floor us", "bound", "tmm us", "tmm x");
-    for (const std::string& peer : info.peers) line += fmt::format("  {:>10}", peer + " x");
-    out << line << fmt::format("  {:>7}\n", "of read");
+        text += fmt::format(" {} {:.2f} TFLOP/s ({}, {}{});", name_of(arithmetic), rate.flop_per_us * 1e-6, rate.instruction, rate.launch,
+                            rate.clock_mhz > 0 ? fmt::format(", {} MHz", rate.clock_mhz) : "");
+    return text + fmt::format(" launch gap {:.2f} µs", ceilings.launch_gap_us);
+}
+
+TextTable distances_table(const RunInfo& info, const std::vector<ShapeResult>& results) {
+    std::vector<TableColumn> columns = {
+        {"shape"},           {.head = "class", .rank = 4}, {"read µs", true, 5},         {"traffic µs", true, 6}, {"fma µs", true, 7},
+        {"gap µs", true, 8}, {"floor µs", true},           {.head = "bound", .rank = 1}, {"tmm µs", true, 2},     {"tmm x", true}};
+    for (const std::string& peer : info.peers) columns.push_back({peer + " x", true, 1});
+    columns.push_back({"of read", true, 3});
+    TextTable table(columns);
     for (const ShapeResult& result : results) {
         if (!has_distance(result)) continue;
         const Floor& floor = *result.floor;
-        line =
-            fmt::format("{:{}}  {:12}  {:>8}  {:>8}  {:>8}  {:>6.2f}  {:>8}  {:7}  {:>8}  {:>7.2f}", to_text(result.shape.problem), width,
-                        name_of(result.shape_class), time_text(floor.read_us), floor.traffic_us > 0 ? time_text(floor.traffic_us) : "-",
-                        floor.fma_us > 0 ? time_text(floor.fma_us) : "-", floor.launch_us, time_text(floor.us), name_of(floor.bound),
-                        time_text(result.median_us), result.median_us / floor.us);
+        std::vector<std::string> cells = {to_text(result.shape.problem),
+                                          std::string(name_of(result.shape_class)),
+                                          time_text(floor.read_us),
+                                          floor.traffic_us > 0 ? time_text(floor.traffic_us) : "-",
+                                          floor.fma_us > 0 ? time_text(floor.fma_us) : "-",
+                                          fmt::format("{:.2f}", floor.launch_us),
+                                          time_text(floor.us),
+                                          std::string(name_of(floor.bound)),
+                                          time_text(result.median_us),
+                                          fmt::format("{:.2f}", result.median_us / floor.us)};
         for (const std::string& name : info.peers) {
             const PeerResult* peer = peer_named(result, name);
-            line += fmt::format("  {:>10}", peer ? fmt::format("{:.2f}", peer->median_us / floor.us) : "-");
+            cells.push_back(peer ? fmt::format("{:.2f}", peer->median_us / floor.us) : "-");
         }
-        out << line << fmt::format("  {:>6.1f}%\n", 100 * floor.read_us / result.median_us);
+        cells.push_back(fmt::format("{:.1f}%", 100 * floor.read_us / result.median_us));
+        table.add(std::move(cells));
     }
+    return table;
+}
+
+}  // namespace
+
+void print_roofline(std::ostream& out, const RunInfo& info, const std::vector<ShapeResult>& results, const Screen& screen) {
+    if (!info.ceilings) return;
+    const std::size_t columns = prose_columns(screen);
+    out << '\n' << hanging(ceilings_text(*info.ceilings), columns, kIndent) << '\n';
+    out << comment(
+               "floor: the largest of read (the same bytes, read only, in the same rotation), traffic (with C written, at the read rate), "
+               "fma and launch.",
+               columns)
+        << comment("x: time / floor. of read: the read floor's part of tmm's time.", columns)
+        << distances_table(info, results).text(screen);
     const std::vector<ClassDistance> means = mean_distances(results);
     if (!means.empty()) {
         out << "geometric mean of time / floor, with the 95% interval of the times:\n";
@@ -303,7 +376,7 @@ std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results) {
         fields.push_back(csv_number(result.host_us, timed && result.host_us >= 0));
         fields.push_back(timed ? std::to_string(result.workspace_bytes) : "");
         fields.push_back(result.match);
-        fields.push_back(result.config);
+        fields.push_back(config_fields(result.config));
         fields.push_back(timed ? std::to_string(result.launches) : "");
         fields.push_back(timed ? std::to_string(result.operand_sets) : "");
         fields.push_back(!timed || info.device.emulated ? "" : result.cold_l2 ? "cold" : "warm");
@@ -323,7 +396,6 @@ std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results) {
 }
 
 std::string json(const RunInfo& info, const std::vector<ShapeResult>& results) {
-    using Json = nlohmann::ordered_json;
     const auto interval = [](const Interval& value) { return Json{{"value", value.value}, {"low", value.low}, {"high", value.high}}; };
     // JSON has no infinity: what is not finite is null.
     const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
@@ -341,7 +413,7 @@ std::string json(const RunInfo& info, const std::vector<ShapeResult>& results) {
                       {"tflops", result.tflops > 0 ? nlohmann::ordered_json(result.tflops) : nlohmann::ordered_json()},
                       {"workspace_bytes", result.workspace_bytes},
                       {"match", result.match},
-                      {"config", result.config},
+                      {"config", result.config.empty() ? Json::object() : config_json(parse_config(result.config))},
                       {"why", result.why},
                       {"samples_us", result.samples_us},
                       {"error", number(result.check.accuracy.error)}};

@@ -8,24 +8,27 @@
 
 #include "bench/run_info.h"
 #include "bench/shape_benchmark.h"
+#include "db/text_table.h"
+#include "generator/terminal.h"
 
 namespace tmm::bench {
 
 // Prints a line a shape as it comes, in columns whose widths are known from the start.
 class Table {
 public:
-    Table(std::ostream& out, const std::vector<Shape>& shapes, const RunInfo& info);
+    Table(std::ostream& out, const std::vector<Shape>& shapes, const RunInfo& info, const Screen& screen);
     void row(const ShapeResult& result);
 
 private:
     std::ostream& out_;
-    int shape_width_;
     RunInfo info_;
+    std::size_t columns_;
+    TableLayout layout_;
 };
 
 // Geometric means over each class, over the aligned shapes where there are others too, and over all; and the slowest shape. Nothing
 // without a peer.
-void print_means(std::ostream& out, const std::vector<ShapeResult>& results);
+void print_means(std::ostream& out, const std::vector<ShapeResult>& results, const Screen& screen);
 
 // Geometric means of time / floor over the shapes of one class that have a floor and a time.
 struct ClassDistance {
@@ -40,7 +43,7 @@ struct ClassDistance {
 std::vector<ClassDistance> mean_distances(const std::vector<ShapeResult>& results);
 
 // With --roofline: the ceilings, each shape's floor and how far tmm and its peers are above it, and the means.
-void print_roofline(std::ostream& out, const RunInfo& info, const std::vector<ShapeResult>& results);
+void print_roofline(std::ostream& out, const RunInfo& info, const std::vector<ShapeResult>& results, const Screen& screen);
 
 std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results);
 std::string json(const RunInfo& info, const std::vector<ShapeResult>& results);

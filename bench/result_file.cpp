@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "generator/error.h"
+#include "generator/text.h"
 
 namespace tmm::bench {
 
@@ -23,6 +24,14 @@ std::string csv_field(const std::string& text) {
 
 std::string csv_number(double value, bool known) {
     return known ? fmt::format("{:.6g}", value) : "";
+}
+
+std::string config_fields(const std::string& config) {
+    try {
+        return config.empty() ? config : fields_text(parse_config(config));
+    } catch (const Error&) {
+        return config;
+    }
 }
 
 void write_file(const std::string& file, const std::string& text) {

@@ -2,7 +2,6 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <ctime>
 #include <iostream>
@@ -52,11 +51,8 @@ Session::Session(const Arguments& arguments, int gpu) : ordinal(gpu), device(ope
     tuned.emplace(ordinal, device, arguments.database, info.max_workspace, arguments.prepared);
 }
 
-void show_progress(std::size_t done, const std::vector<Shape>& shapes) {
-    if (isatty(STDERR_FILENO)) std::cerr << fmt::format("\r\033[K{}/{} {}\r", done + 1, shapes.size(), to_text(shapes[done].problem));
-}
-void clear_progress() {
-    if (isatty(STDERR_FILENO)) std::cerr << "\r\033[K";
+void show_progress(StatusLine& status, std::size_t done, const std::vector<Shape>& shapes) {
+    status.show(fmt::format("{}/{} {}", done + 1, shapes.size(), to_text(shapes[done].problem)));
 }
 
 }  // namespace tmm::bench

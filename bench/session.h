@@ -14,6 +14,7 @@
 #include "bench/run_info.h"
 #include "bench/tuned.h"
 #include "generator/error.h"
+#include "generator/terminal.h"
 #include "generator/text.h"
 #include "runtime/device.h"
 
@@ -41,8 +42,7 @@ auto on_device(const GemmProblem& problem, const Body& body) {
     }
 }
 
-// On a terminal: which shape is being worked on.
-void show_progress(std::size_t done, const std::vector<Shape>& shapes);
-void clear_progress();
+// Which shape is being worked on.
+void show_progress(StatusLine& status, std::size_t done, const std::vector<Shape>& shapes);
 
 }  // namespace tmm::bench

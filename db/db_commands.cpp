@@ -1,7 +1,6 @@
 #include "db/db_commands.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -11,10 +10,13 @@
 #include "db/html_report/html_report.h"
 #include "db/record_text.h"
 #include "db/report.h"
+#include "db/report_json.h"
 #include "db/tuning_database.h"
 #include "generator/environment.h"
 #include "generator/printable.h"
 #include "generator/shapes_file.h"
+#include "generator/terminal.h"
+#include "generator/text_width.h"
 
 namespace tmm {
 namespace {
@@ -30,7 +32,9 @@ std::string database_name(const CommandLine& line) {
 }
 
 ReportOptions report_options(const CommandLine& line) {
-    return {.device = line.text("gpu"), .color = isatty(STDOUT_FILENO) && !color_forbidden()};
+    ReportOptions options{.device = line.text("gpu"), .screen = screen_of(stdout)};
+    options.screen.wide = line.has("wide");
+    return options;
 }
 
 void print(const std::string& text) {
@@ -45,28 +49,38 @@ GemmProblem problem_of(const CommandLine& line) {
 
 ExitStatus list(const CommandLine& line) {
     TuningDatabase database(database_file(line), Mode::read_write);
-    print(winners_report(database, report_options(line)));
+    const auto options = report_options(line);
+    print(line.has("json") ? winners_json(database, options) : winners_report(database, options));
+    return ExitStatus::done;
+}
+
+ExitStatus shipped(const CommandLine& line) {
+    const auto options = report_options(line);
+    print(line.has("json") ? shipped_json(options) : shipped_report(options));
     return ExitStatus::done;
 }
 
 ExitStatus show(const CommandLine& line) {
     const auto problem = problem_of(line);
     TuningDatabase database(database_file(line), Mode::read_write);
-    print(problem_report(database, problem, report_options(line)));
+    const auto options = report_options(line);
+    print(line.has("json") ? problem_json(database, problem, options) : problem_report(database, problem, options));
     return ExitStatus::done;
 }
 
 ExitStatus candidates(const CommandLine& line) {
     const auto problem = problem_of(line);
     TuningDatabase database(database_file(line), Mode::read_write);
-    print(candidates_report(database, problem, report_options(line)));
+    const auto options = report_options(line);
+    print(line.has("json") ? candidates_json(database, problem, options) : candidates_report(database, problem, options));
     return ExitStatus::done;
 }
 
 ExitStatus diff(const CommandLine& line) {
     TuningDatabase a(line.words()[0], Mode::read_write);
     TuningDatabase b(line.words()[1], Mode::read_write);
-    print(difference_report(a, b, report_options(line)));
+    const auto options = report_options(line);
+    print(line.has("json") ? difference_json(a, b, options) : difference_report(a, b, options));
     return ExitStatus::done;
 }
 
@@ -75,7 +89,7 @@ ExitStatus export_records(const CommandLine& line) {
         throw Error(ExitStatus::usage, "'export' needs one of --csv and --json", {}, "give one of them");
     TuningDatabase database(database_file(line), Mode::read_write);
     auto records = database.records();
-    std::erase_if(records, [&](const auto& record) { return !names_device(report_options(line), record.environment.device.name); });
+    std::erase_if(records, [&](const auto& record) { return !names_device(line.text("gpu"), record.environment.device.name); });
     if (line.has("winners")) records = newest_decisions(records);
     print(line.has("csv") ? to_csv(records) : to_json(records));
     return ExitStatus::done;
@@ -106,15 +120,23 @@ ExitStatus merge(const CommandLine& line) {
 ExitStatus verify(const CommandLine& line) {
     TuningDatabase database(database_file(line), Mode::read_write);
     const auto faults = database.verify();
-    for (const auto& fault : faults) print(fault + "\n");
+    const bool json = line.has("json");
+    if (json && !faults.empty()) print(verification_json(database_file(line), faults, 0, 0));
+    if (!json)
+        for (const auto& fault : faults) print(hanging(printable(fault), screen_of(stdout).columns, 4) + "\n");
     if (!faults.empty())
         throw Error(ExitStatus::database, fmt::format("{} fault{} found", faults.size(), faults.size() == 1 ? "" : "s"),
                     database_name(line), "'tmm-db export' saves the rows that are sound; 'tmm-db import' puts them into a new file");
     const auto records = database.records();
     const auto measurements =
         std::count_if(records.begin(), records.end(), [](const auto& record) { return record.kind == TuningRecord::Kind::measurement; });
-    print(fmt::format("{} is sound: {} measurements, {} decisions\n", database_name(line), measurements,
-                      static_cast<std::ptrdiff_t>(records.size()) - measurements));
+    const auto decisions = static_cast<std::ptrdiff_t>(records.size()) - measurements;
+    if (json)
+        print(verification_json(database_file(line), {}, static_cast<std::size_t>(measurements), static_cast<std::size_t>(decisions)));
+    else
+        print(hanging(fmt::format("{} is sound: {} measurements, {} decisions", database_name(line), measurements, decisions),
+                      screen_of(stdout).columns, 4) +
+              "\n");
     return ExitStatus::done;
 }
 
@@ -135,6 +157,7 @@ struct Command {
     ExitStatus (*run)(const CommandLine& line);
 };
 constexpr Command kCommands[] = {{"ls", list},
+                                 {"shipped", shipped},
                                  {"show", show},
                                  {"candidates", candidates},
                                  {"diff", diff},

@@ -5,35 +5,32 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
 #include <map>
-#include <utility>
 #include <vector>
 
 #include "db/decision_text.h"
-#include "db/fields.h"
+#include "db/problem_lookup.h"
 #include "db/ranges.h"
 #include "db/records.h"
 #include "db/text_table.h"
-#include "generator/device_info.h"
+#include "db/winner_difference.h"
 #include "generator/error.h"
+#include "generator/printable.h"
 #include "generator/text.h"
+#include "generator/text_width.h"
 
 namespace tmm {
 namespace {
 
-std::string lower(std::string text) {
-    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return text;
-}
+constexpr std::size_t kIndent = 4;
 
 std::string time_text(double us) {
     return us > 0 ? short_number(us) : "-";
 }
-// What the emulated device computes a second says nothing.
-std::string tflops_text(const GemmProblem& problem, double us, const std::string& device) {
-    return us > 0 && device != host_device_info().name ? short_number(flops(problem) / us * 1e-6) : "-";
+// The emulated device's times say nothing about arithmetic.
+std::string tflops_text(const std::string& device, const GemmProblem& problem, double us) {
+    if (device == "host") return "";
+    return us > 0 ? short_number(flops(problem) / us * 1e-6) : "-";
 }
 std::string ratio_text(double ratio) {
     return ratio >= 0 ? short_number(ratio) : "-";
@@ -45,9 +42,26 @@ std::string count_text(int count) {
     return count >= 0 ? fmt::format("{}", count) : "-";
 }
 
+std::string config_text(const KernelConfig& config, const ReportOptions& options) {
+    return options.screen.wide ? fields_text(config) : to_text(config);
+}
+
+std::string device_text(const std::string& name, int compute_capability, int sm_count) {
+    return fmt::format("{} (compute capability {}.{}, {} SM{})", printable(name), compute_capability / 10, compute_capability % 10,
+                       sm_count, sm_count == 1 ? "" : "s");
+}
 std::string device_text(const DeviceInfo& device) {
-    return fmt::format("{} (compute capability {}.{}, {} SM{})", device.name, device.compute_capability_major,
-                       device.compute_capability_minor, device.sm_count, device.sm_count == 1 ? "" : "s");
+    return device_text(device.name, device.compute_capability(), device.sm_count);
+}
+
+// Of lines of prose; 0: unlimited.
+std::size_t columns_of(const ReportOptions& options) {
+    return options.screen.wide ? 0 : options.screen.columns;
+}
+
+// A line above the winners of one device.
+std::string device_line(const WinnerRow& winner, const ReportOptions& options) {
+    return hanging(device_text(winner.device, winner.compute_capability, winner.sm_count), columns_of(options), kIndent) + "\n";
 }
 
 std::string version_text(int version) {
@@ -58,75 +72,6 @@ std::string utc(std::int64_t time) {
     // fmt can't print a year that does not fit into int.
     if (time < kEarliestTime || time > kLatestTime) return fmt::format("@{}", time);
     return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(static_cast<std::time_t>(time)));
-}
-
-// What is known of one problem on one device under the default policy.
-struct ProblemOnDevice {
-    DeviceInfo device;
-    // The newest of each config: ok ones first, by time.
-    std::vector<TuningRecord> candidates;
-    // The decision that counts for the problem's compute mode.
-    std::optional<TuningRecord> decision;
-};
-
-bool same_device(const DeviceInfo& x, const DeviceInfo& y) {
-    return x.name == y.name && x.compute_capability() == y.compute_capability() && x.sm_count == y.sm_count;
-}
-
-bool precedes(const TuningRecord& x, const TuningRecord& y) {
-    const auto rank = [](const TuningRecord& record) {
-        const Measurement& m = record.measurement;
-        return std::make_tuple(m.outcome != Outcome::ok, m.median_us <= 0, static_cast<int>(m.outcome), m.median_us);
-    };
-    return rank(x) < rank(y);
-}
-
-std::vector<ProblemOnDevice> look_up(TuningDatabase& database, const GemmProblem& problem, const ReportOptions& options) {
-    std::vector<ProblemOnDevice> found;
-    for (auto& record : database.records(problem)) {
-        const DeviceInfo& device = record.environment.device;
-        if (record.policy != MeasurementPolicy{} || !names_device(options, device.name)) continue;
-        if (record.kind == TuningRecord::Kind::selection && record.problem.compute != problem.compute) continue;
-        auto place = std::find_if(found.begin(), found.end(), [&](const auto& known) { return same_device(known.device, device); });
-        if (place == found.end()) place = found.insert(found.end(), {.device = device, .candidates = {}, .decision = {}});
-        if (record.kind == TuningRecord::Kind::selection) {
-            // Oldest first: a later one replaces, but a shipped one never replaces a user's, and a predicted one no measured one.
-            const auto rank = [](const TuningRecord& x) { return std::make_pair(!x.predicted, x.origin == "user"); };
-            if (!place->decision || rank(record) >= rank(*place->decision)) place->decision = std::move(record);
-            continue;
-        }
-        const auto older = std::find_if(place->candidates.begin(), place->candidates.end(),
-                                        [&](const auto& candidate) { return candidate.config == record.config; });
-        if (older == place->candidates.end())
-            place->candidates.push_back(std::move(record));
-        else
-            *older = std::move(record);
-    }
-    for (auto& known : found) std::stable_sort(known.candidates.begin(), known.candidates.end(), precedes);
-    return found;
-}
-
-double distance(const GemmProblem& x, const GemmProblem& y) {
-    const auto ratio = [](i64 a, i64 b) { return std::abs(std::log2(static_cast<double>(a + 1) / static_cast<double>(b + 1))); };
-    return ratio(x.m, y.m) + ratio(x.n, y.n) + ratio(x.k, y.k) + ratio(x.batch, y.batch) + 4 * (x.type_a != y.type_a) +
-           2 * (x.type_c != y.type_c) + (x.op_a != y.op_a) + (x.op_b != y.op_b) + (x.compute != y.compute) +
-           0.5 * (x.reads_c != y.reads_c) + 0.25 * (x.alignment != y.alignment) + 0.1 * (x.lda != y.lda) + 0.1 * (x.ldb != y.ldb) +
-           0.1 * (x.ldc != y.ldc);
-}
-
-[[noreturn]] void fail_untuned(TuningDatabase& database, const GemmProblem& problem, const ReportOptions& options) {
-    std::vector<std::pair<double, std::string>> tuned;
-    for (const auto& winner : database.winners())
-        if (!winner.predicted && names_device(options, winner.device))
-            tuned.emplace_back(distance(problem, winner.problem), to_text(winner.problem));
-    std::stable_sort(tuned.begin(), tuned.end());
-    tuned.erase(std::unique(tuned.begin(), tuned.end()), tuned.end());
-    std::string nearest;
-    for (std::size_t i = 0; i < std::min<std::size_t>(3, tuned.size()); ++i)
-        nearest += fmt::format("{}'{}'", i ? ", " : "", tuned[i].second);
-    const std::string where = options.device.empty() ? "" : fmt::format(" on a device named '{}'", options.device);
-    throw Error(ExitStatus::no_winner, fmt::format("'{}' has not been tuned{}", to_text(problem), where), {},
-                nearest.empty() ? "nothing has been so far; run tmm-tune" : fmt::format("the nearest tuned: {}", nearest));
 }
 
 std::string outcome_counts(const std::vector<TuningRecord>& candidates) {
@@ -149,10 +94,14 @@ std::string kernel_text(const Measurement& m) {
 }
 
 std::string described(const ProblemOnDevice& known, const GemmProblem& problem, const ReportOptions& options) {
-    const char* bold = options.color ? "\x1b[1m" : "";
-    const char* plain = options.color ? "\x1b[0m" : "";
-    std::string text = fmt::format("{}{}{} on {}\n", bold, to_text(problem), plain, device_text(known.device));
-    const auto line = [&](const char* name, const std::string& value) { text += fmt::format("  {:<11} {}\n", name, value); };
+    const char* bold = options.screen.color ? "\x1b[1m" : "";
+    const char* plain = options.screen.color ? "\x1b[0m" : "";
+    const std::string head = hanging(fmt::format("{} on {}", to_text(problem), device_text(known.device)), columns_of(options), kIndent);
+    std::string text = fmt::format("{}{}{}\n", bold, head, plain);
+    const auto line = [&](const char* name, const std::string& value) {
+        constexpr std::size_t kValues = 14;
+        text += hanging(fmt::format("  {:<11} {}", name, printable(value)), columns_of(options), kValues) + "\n";
+    };
     if (!known.decision) {
         line("winner", "none has been decided on");
         line("candidates", outcome_counts(known.candidates));
@@ -162,8 +111,8 @@ std::string described(const ProblemOnDevice& known, const GemmProblem& problem, 
     const auto winner =
         std::find_if(known.candidates.begin(), known.candidates.end(), [&](const auto& x) { return x.config == decision.config; });
     const Measurement* measured = winner == known.candidates.end() ? nullptr : &winner->measurement;
-    line("winner", to_text(decision.config));
-    line("why", decision.reason.empty() ? "no reason was given" : decision.reason);
+    line("winner", config_text(decision.config, options));
+    line("why", decision.reason.empty() ? "no reason was given" : with_short_configs(decision.reason));
     line("time", time_text(decision, measured));
     line("vs default", vs_default_text(decision));
     if (measured) {
@@ -183,104 +132,146 @@ std::string described(const ProblemOnDevice& known, const GemmProblem& problem, 
     return text;
 }
 
+bool same_device(const WinnerRow& x, const WinnerRow& y) {
+    return x.device == y.device && x.compute_capability == y.compute_capability && x.sm_count == y.sm_count;
+}
+
+// Of origins that are all the usual one nobody needs to hear.
+std::string winners_table(const std::vector<WinnerRow>& winners, const std::string& usual_origin, const ReportOptions& options) {
+    std::string text;
+    for (const auto& group : by_device(winners)) {
+        TextTable table({{"shape"},
+                         {"µs", true},
+                         {"TFLOP/s", true, 2},
+                         {"error", true, 4},
+                         {"vs default", true, 5},
+                         {.head = "origin", .rank = 3},
+                         {.head = "config", .fit = TableColumn::Fit::wraps},
+                         {.head = "why", .wide = true}});
+        const bool is_usual = std::all_of(group.begin(), group.end(),
+                                          [&](const WinnerRow& winner) { return winner.origin == usual_origin && !winner.predicted; });
+        for (const WinnerRow& winner : group)
+            table.add({to_text(winner.problem), time_text(winner.median_us), tflops_text(winner.device, winner.problem, winner.median_us),
+                       ratio_text(winner.error_ratio), ratio_of_default(winner),
+                       winner.predicted ? "predicted"
+                       : is_usual       ? "-"
+                                        : winner.origin,
+                       config_text(winner.config, options), with_short_configs(winner.reason)});
+        text += (text.empty() ? "" : "\n") + device_line(group.front(), options) + table.text(options.screen);
+    }
+    return text;
+}
+
 }  // namespace
 
-bool names_device(const ReportOptions& options, const std::string& device) {
-    return lower(device).find(lower(options.device)) != std::string::npos;
+std::vector<WinnerRow> winners_of(TuningDatabase& database, const ReportOptions& options) {
+    auto winners = database.winners();
+    std::erase_if(winners, [&](const WinnerRow& winner) { return !names_device(options.device, winner.device); });
+    return winners;
+}
+
+std::vector<WinnerRow> shipped_winners_of(const ReportOptions& options) {
+    auto winners = shipped_winners();
+    std::erase_if(winners, [&](const WinnerRow& winner) { return !names_device(options.device, winner.device); });
+    return winners;
+}
+
+std::vector<ProblemOnDevice> candidates_of(TuningDatabase& database, const GemmProblem& problem, const ReportOptions& options) {
+    auto found = look_up(database, problem, options.device);
+    const bool decided = std::any_of(found.begin(), found.end(), [](const auto& known) { return known.decision.has_value(); });
+    std::erase_if(found, [](const auto& known) { return known.candidates.empty(); });
+    if (!found.empty()) return found;
+    if (!decided) fail_untuned(database, problem, options.device);
+    throw Error(ExitStatus::no_winner, fmt::format("'{}' has a winner here, but no measurements", to_text(problem)), {},
+                "'tmm-db show' names it; an export without --winners brings its measurements");
+}
+
+std::vector<std::vector<WinnerRow>> by_device(const std::vector<WinnerRow>& winners) {
+    std::vector<std::vector<WinnerRow>> groups;
+    for (const WinnerRow& winner : winners) {
+        const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return same_device(group.front(), winner); });
+        if (same == groups.end())
+            groups.push_back({winner});
+        else
+            same->push_back(winner);
+    }
+    return groups;
 }
 
 std::string winners_report(TuningDatabase& database, const ReportOptions& options) {
-    TextTable table(
-        {{"shape"}, {"device"}, {"µs", true}, {"TFLOP/s", true}, {"error", true}, {"vs default", true}, {"origin"}, {"config"}});
-    for (const auto& winner : database.winners())
-        if (names_device(options, winner.device))
-            table.add({to_text(winner.problem), winner.device, time_text(winner.median_us), tflops_text(winner.problem, winner.median_us, winner.device),
-                       ratio_text(winner.error_ratio), ratio_of_default(winner), winner.predicted ? "predicted" : winner.origin,
-                       to_text(winner.config)});
-    if (!table.empty()) return table.text(options.color);
+    const std::string text = winners_table(winners_of(database, options), "user", options);
+    if (!text.empty()) return text;
     return options.device.empty() ? "no winners yet; run tmm-tune\n" : fmt::format("no winners on a device named '{}'\n", options.device);
+}
+
+std::string shipped_report(const ReportOptions& options) {
+    const std::string text = winners_table(shipped_winners_of(options), "shipped", options);
+    return text.empty() ? fmt::format("tmm ships with no winners for a device named '{}'\n", options.device) : text;
 }
 
 std::string problem_report(TuningDatabase& database, const GemmProblem& problem, const ReportOptions& options) {
     std::string text;
-    for (const auto& known : look_up(database, problem, options)) {
+    for (const auto& known : look_up(database, problem, options.device)) {
         if (!known.decision && known.candidates.empty()) continue;
         if (!text.empty()) text += '\n';
         text += described(known, problem, options);
     }
-    if (text.empty()) fail_untuned(database, problem, options);
+    if (text.empty()) fail_untuned(database, problem, options.device);
     return text;
 }
 
 std::string candidates_report(TuningDatabase& database, const GemmProblem& problem, const ReportOptions& options) {
     std::string text;
-    bool decided = false;
-    for (const auto& known : look_up(database, problem, options)) {
-        decided = decided || known.decision.has_value();
-        if (known.candidates.empty()) continue;
-        TextTable table({{"µs", true}, {"TFLOP/s", true}, {"outcome"}, {"error", true}, {"registers", true}, {"config"}, {"detail"}});
+    for (const auto& known : candidates_of(database, problem, options)) {
+        TextTable table({{"µs", true},
+                         {"TFLOP/s", true, 2},
+                         {"outcome"},
+                         {"error", true, 3},
+                         {"registers", true, 4},
+                         {.head = "config", .fit = TableColumn::Fit::wraps},
+                         {.head = "detail", .fit = TableColumn::Fit::below}});
         for (const auto& candidate : known.candidates) {
             const Measurement& m = candidate.measurement;
             const bool won = known.decision && known.decision->config == candidate.config;
-            table.add({time_text(m.median_us), tflops_text(problem, m.median_us, known.device.name),
+            table.add({time_text(m.median_us), tflops_text(known.device.name, problem, m.median_us),
                        won ? "ok, winner" : std::string(name_of(m.outcome)), ratio_text(m.error_ratio), count_text(m.registers),
-                       to_text(candidate.config), m.detail});
+                       config_text(candidate.config, options), m.detail});
         }
-        text += fmt::format("{}{} on {}: {}\n", text.empty() ? "" : "\n", to_text(problem), device_text(known.device),
-                            outcome_counts(known.candidates));
-        text += table.text(options.color);
+        text += text.empty() ? "" : "\n";
+        text += hanging(fmt::format("{} on {}: {}", to_text(problem), device_text(known.device), outcome_counts(known.candidates)),
+                        columns_of(options), kIndent) +
+                "\n" + table.text(options.screen);
     }
-    if (text.empty() && decided)
-        throw Error(ExitStatus::no_winner, fmt::format("'{}' has a winner here, but no measurements", to_text(problem)), {},
-                    "'tmm-db show' names it; an export without --winners brings its measurements");
-    if (text.empty()) fail_untuned(database, problem, options);
     return text;
 }
 
 std::string difference_report(TuningDatabase& a, TuningDatabase& b, const ReportOptions& options) {
-    using Key = std::pair<std::string, std::string>;
-    const auto read = [&](TuningDatabase& database) {
-        std::map<Key, WinnerRow> winners;
-        std::vector<Key> order;
-        for (auto& winner : database.winners()) {
-            if (winner.origin != "user" || !names_device(options, winner.device)) continue;
-            Key key{to_text(winner.problem), fmt::format("{}\n{} {}", winner.device, winner.compute_capability, winner.sm_count)};
-            if (winners.emplace(key, std::move(winner)).second) order.push_back(std::move(key));
+    const WinnerDifference difference = winner_difference(a, b, options.device);
+    std::vector<WinnerRow> devices;
+    for (const WinnerPair& pair : difference.pairs)
+        if (!pair.same_config()) devices.push_back(pair.either());
+    std::string text;
+    for (const auto& group : by_device(devices)) {
+        TextTable table({{"shape"},
+                         {"A µs", true},
+                         {"B µs", true},
+                         {"A/B", true},
+                         {.head = "config of A", .fit = TableColumn::Fit::wraps},
+                         {.head = "config of B", .fit = TableColumn::Fit::below}});
+        for (const WinnerPair& pair : difference.pairs) {
+            if (pair.same_config() || !same_device(pair.either(), group.front())) continue;
+            table.add({to_text(pair.either().problem), pair.a ? time_text(pair.a->median_us) : "-",
+                       pair.b ? time_text(pair.b->median_us) : "-", pair.ratio() > 0 ? fmt::format("{:.3f}", pair.ratio()) : "-",
+                       pair.a ? config_text(pair.a->config, options) : "-", pair.b ? config_text(pair.b->config, options) : "-"});
         }
-        return std::make_pair(std::move(winners), std::move(order));
-    };
-    const auto [in_a, order_a] = read(a);
-    const auto [in_b, order_b] = read(b);
-    TextTable table({{"shape"}, {"device"}, {"A µs", true}, {"B µs", true}, {"A/B", true}, {"config of A"}, {"config of B"}});
-    int both = 0, differ = 0, only_a = 0, only_b = 0, timed = 0;
-    double log_sum = 0;
-    for (const auto& key : order_a) {
-        const WinnerRow& x = in_a.at(key);
-        const auto found = in_b.find(key);
-        if (found == in_b.end()) {
-            ++only_a;
-            table.add({key.first, x.device, time_text(x.median_us), "-", "-", to_text(x.config), "-"});
-            continue;
-        }
-        const WinnerRow& y = found->second;
-        const double ratio = x.median_us > 0 && y.median_us > 0 ? x.median_us / y.median_us : 0;
-        ++both;
-        if (ratio > 0) ++timed, log_sum += std::log(ratio);
-        if (x.config == y.config) continue;
-        ++differ;
-        table.add({key.first, x.device, time_text(x.median_us), time_text(y.median_us), ratio > 0 ? fmt::format("{:.3f}", ratio) : "-",
-                   to_text(x.config), to_text(y.config)});
+        text += device_line(group.front(), options) + table.text(options.screen) + "\n";
     }
-    for (const auto& key : order_b) {
-        if (in_a.contains(key)) continue;
-        const WinnerRow& y = in_b.at(key);
-        ++only_b;
-        table.add({key.first, y.device, "-", time_text(y.median_us), "-", "-", to_text(y.config)});
-    }
-    std::string text = table.empty() ? "" : table.text(options.color) + "\n";
-    text +=
-        fmt::format("{} problems in both, {} of them with different winners; {} only in A, {} only in B\n", both, differ, only_a, only_b);
-    if (timed) text += fmt::format("A's time over B's, geometric mean of {}: {:.3f}\n", timed, std::exp(log_sum / timed));
+    text += hanging(fmt::format("{} problems in both, {} of them with different winners; {} only in A, {} only in B", difference.both,
+                                difference.different, difference.only_a, difference.only_b),
+                    columns_of(options), 0) +
+            "\n";
+    if (difference.timed > 0)
+        text += fmt::format("A's time over B's, geometric mean of {}: {:.3f}\n", difference.timed, difference.mean_ratio);
     return text;
 }
 

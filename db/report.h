@@ -3,21 +3,32 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "db/problem_lookup.h"
 #include "db/tuning_database.h"
+#include "generator/terminal.h"
 
 namespace tmm {
 
 struct ReportOptions {
     // Only devices whose name holds this, whatever the case of its letters; empty: all.
     std::string device;
-    bool color = false;
+    Screen screen;
 };
 
-bool names_device(const ReportOptions& options, const std::string& device);
+// What the listings list.
+std::vector<WinnerRow> winners_of(TuningDatabase& database, const ReportOptions& options);
+std::vector<WinnerRow> shipped_winners_of(const ReportOptions& options);
+// Devices with candidates of the problem; throws Error (no_winner) where there is none.
+std::vector<ProblemOnDevice> candidates_of(TuningDatabase& database, const GemmProblem& problem, const ReportOptions& options);
+// Winners of one device each, in the order of the devices' first.
+std::vector<std::vector<WinnerRow>> by_device(const std::vector<WinnerRow>& winners);
 
 // ls: a line a winner.
 std::string winners_report(TuningDatabase& database, const ReportOptions& options);
+// shipped: the same of the winners that ship with tmm.
+std::string shipped_report(const ReportOptions& options);
 // show: the winner of one problem, why it won, what it was chosen from. Throws Error (no_winner) that names the nearest
 // tuned problems where this one is not tuned.
 std::string problem_report(TuningDatabase& database, const GemmProblem& problem, const ReportOptions& options);

@@ -5,37 +5,168 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+
+#include "generator/printable.h"
+#include "generator/text_width.h"
 
 namespace tmm {
 namespace {
 
-// Characters, where UTF-8 continuation bytes take no room.
-std::size_t width(const std::string& text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+using Fit = TableColumn::Fit;
+constexpr std::size_t kGap = 2;
+// What a column of broken lines takes at least; and where there is no room for one, the indent of lines below a row.
+constexpr std::size_t kLeastBroken = 26;
+constexpr std::size_t kIndent = 4;
+// Of the first column, so that one long cell does not push others out; longer cells stand on a line of their own.
+constexpr std::size_t kLeastFirst = 16;
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const auto end = std::min(text.find('\n', begin), text.size());
+        lines.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return lines;
 }
 
 }  // namespace
 
-std::string TextTable::text(bool color) const {
-    std::vector<std::size_t> widths;
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-        widths.push_back(width(columns_[i].head));
-        for (const auto& row : rows_) widths.back() = std::max(widths.back(), width(row.at(i)));
+TableLayout::TableLayout(std::vector<TableColumn> columns, std::vector<std::size_t> widths, const Screen& screen)
+    : columns_(std::move(columns)), screen_(screen) {
+    if (screen_.wide) screen_.columns = 0;
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+        if (screen_.wide || !columns_[i].wide) places_.push_back({i, std::max(widths.at(i), display_width(columns_[i].head))});
+    if (screen_.columns > 0) fit();
+}
+
+std::size_t TableLayout::natural_width() const {
+    std::size_t width = 0;
+    for (const Place& place : places_) width += place.width + (width ? kGap : 0);
+    return width;
+}
+
+bool TableLayout::drop_one() {
+    const auto less_important = [&](const Place& a, const Place& b) { return columns_[a.column].rank < columns_[b.column].rank; };
+    const auto whole = std::max_element(places_.begin(), places_.end(), less_important);
+    const auto broken = std::max_element(broken_.begin(), broken_.end(), less_important);
+    const int rank_of_whole = whole == places_.end() ? 0 : columns_[whole->column].rank;
+    const int rank_of_broken = broken == broken_.end() ? 0 : columns_[broken->column].rank;
+    if (rank_of_broken > 0 && rank_of_broken >= rank_of_whole)
+        broken_.erase(broken);
+    else if (rank_of_whole > 0)
+        places_.erase(whole);
+    else
+        return false;
+    return true;
+}
+
+std::size_t TableLayout::beside_width() const {
+    std::size_t longest = 0;
+    for (const Place& place : broken_) longest = std::max(longest, place.width);
+    return broken_.empty() ? 0 : std::min(longest, kLeastBroken) + kGap;
+}
+
+void TableLayout::fit() {
+    if (natural_width() <= screen_.columns) return;
+    const auto is_whole = [&](const Place& place) { return columns_[place.column].fit == Fit::whole; };
+    std::copy_if(places_.begin(), places_.end(), std::back_inserter(broken_), [&](const Place& place) { return !is_whole(place); });
+    std::erase_if(places_, [&](const Place& place) { return !is_whole(place); });
+    const std::size_t cap = std::min(places_.front().width, std::max(kLeastFirst, screen_.columns * 2 / 5));
+    const auto needed = [&] { return natural_width() - places_.front().width + cap; };
+    while (needed() + beside_width() > screen_.columns && drop_one()) {
     }
-    const auto line = [&](const auto& cell) {
-        std::string text;
-        for (std::size_t i = 0; i < columns_.size(); ++i) {
-            const std::string padding(widths[i] - width(cell(i)), ' ');
-            if (i) text += "  ";
-            text += columns_[i].right ? padding + cell(i) : cell(i) + padding;
-        }
-        text.erase(text.find_last_not_of(' ') + 1);
-        return text;
+    broken_beside_ = !broken_.empty() && needed() + beside_width() <= screen_.columns;
+    const std::size_t others = natural_width() - places_.front().width + (broken_beside_ ? beside_width() : 0);
+    const std::size_t room = screen_.columns > others ? screen_.columns - others : 0;
+    places_.front().width = std::min(places_.front().width, std::max(room, std::min<std::size_t>(cap, kLeastFirst)));
+    broken_from_ = broken_beside_ ? natural_width() + kGap : kIndent;
+}
+
+std::string TableLayout::line(const std::vector<std::string>& cells) const {
+    std::string text;
+    for (const Place& place : places_) {
+        if (&place != &places_.front()) text.append(kGap, ' ');
+        const std::string& cell = cells[place.column];
+        const std::size_t width = display_width(cell);
+        const std::string padding(place.width > width ? place.width - width : 0, ' ');
+        text += columns_[place.column].right ? padding + cell : cell + padding;
+    }
+    return text;
+}
+
+std::vector<std::string> TableLayout::wrapped_lines(const std::vector<std::string>& cells) const {
+    std::vector<std::string> lines;
+    const std::size_t room = screen_.columns > broken_from_ ? screen_.columns - broken_from_ : 1;
+    for (const Place& place : broken_) {
+        if (cells[place.column].empty()) continue;
+        for (std::string& line : lines_of(hanging(cells[place.column], room, 0))) lines.push_back(std::move(line));
+    }
+    return lines;
+}
+
+std::string TableLayout::head() const {
+    std::vector<std::string> heads;
+    for (const TableColumn& column : columns_) heads.push_back(column.head);
+    std::string text = line(heads);
+    if (broken_beside_) {
+        std::string last;
+        for (const Place& place : broken_) last += (last.empty() ? "" : " / ") + heads[place.column];
+        text.append(kGap, ' ') += shortened(last, screen_.columns - broken_from_);
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    return screen_.color ? "\x1b[1m" + text + "\x1b[0m\n" : text + "\n";
+}
+
+std::string TableLayout::row(const std::vector<std::string>& texts) const {
+    std::vector<std::string> cells;
+    for (const std::string& text : texts) cells.push_back(printable(text));
+    std::string text;
+    std::string& first = cells[places_.front().column];
+    if (screen_.columns > 0 && display_width(first) > places_.front().width) {
+        text = hanging(first, screen_.columns, kIndent) + "\n";
+        first.clear();
+    }
+    const auto add = [&](std::string one) {
+        one.erase(one.find_last_not_of(' ') + 1);
+        text += one + "\n";
     };
-    const std::string head = line([&](std::size_t i) -> const std::string& { return columns_[i].head; });
-    std::string text = color ? "\x1b[1m" + head + "\x1b[0m\n" : head + "\n";
-    for (const auto& row : rows_) text += line([&](std::size_t i) -> const std::string& { return row[i]; }) + "\n";
+    std::string begin = line(cells);
+    std::vector<std::string> rest = wrapped_lines(cells);
+    if (broken_beside_ && !rest.empty()) {
+        begin.append(kGap, ' ') += rest.front();
+        rest.erase(rest.begin());
+    }
+    add(begin);
+    for (const std::string& one : rest) add(std::string(broken_from_, ' ') + one);
+    return text;
+}
+
+void TextTable::add(std::vector<std::string> row) {
+    rows_.push_back(std::move(row));
+}
+
+std::string TextTable::text(const Screen& screen) const {
+    std::vector<std::size_t> widths(columns_.size(), 0);
+    for (const auto& row : rows_)
+        for (std::size_t i = 0; i < widths.size(); ++i)
+            if (row.at(i) != "-") widths[i] = std::max(widths[i], display_width(printable(row[i])));
+    std::vector<TableColumn> columns;
+    std::vector<std::size_t> used;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+        if (widths[i] > 0) used.push_back(i);
+    }
+    std::vector<std::size_t> used_widths;
+    for (const std::size_t i : used) columns.push_back(columns_[i]), used_widths.push_back(widths[i]);
+    if (columns.empty()) return "";
+    const TableLayout layout(columns, used_widths, screen);
+    std::string text = layout.head();
+    for (const auto& row : rows_) {
+        std::vector<std::string> cells;
+        for (const std::size_t i : used) cells.push_back(row[i]);
+        text += layout.row(cells);
+    }
     return text;
 }
 

@@ -1,25 +1,72 @@
-// A table in plain text: columns as wide as their widest cell, a bold head on terminals.
+// A table in plain text, as wide as the screen: numbers are never cut. Where there is too little room the last column breaks into
+// several lines, then columns are left out, the least important first.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "generator/terminal.h"
+
 namespace tmm {
 
+struct TableColumn {
+    enum class Fit {
+        whole,  // never broken
+        wraps,  // the last of these breaks into lines of its own column
+        below,  // follows what wraps on lines of its own where there is too little room for a column
+    };
+    std::string head;
+    // Numbers stand at the right edge of their column.
+    bool right = false;
+    // 0: never left out; else the largest first.
+    int rank = 0;
+    Fit fit = Fit::whole;
+    // Shown with --wide only.
+    bool wide = false;
+};
+
+// Where columns stand, known before the first row is.
+class TableLayout {
+public:
+    // widths: of the widest cell of each column.
+    TableLayout(std::vector<TableColumn> columns, std::vector<std::size_t> widths, const Screen& screen);
+
+    // Lines that end with a line break. As many cells as columns.
+    std::string head() const;
+    std::string row(const std::vector<std::string>& cells) const;
+
+private:
+    struct Place {
+        std::size_t column;
+        std::size_t width;
+    };
+    void fit();
+    bool drop_one();
+    std::size_t natural_width() const;
+    std::size_t beside_width() const;
+    std::string line(const std::vector<std::string>& cells) const;
+    std::vector<std::string> wrapped_lines(const std::vector<std::string>& cells) const;
+
+    std::vector<TableColumn> columns_;
+    Screen screen_;
+    std::vector<Place> places_;
+    // Columns whose cells break into lines, or stand on lines of their own below the row; empty where all fits.
+    std::vector<Place> broken_;
+    // Where lines of broken_ begin; below a row in whole lines of their own, or in a last column beside it.
+    std::size_t broken_from_ = 0;
+    bool broken_beside_ = false;
+};
+
+// Rows that are all known before the first is shown. A column in which nothing stands, or "-" alone, is left out.
 class TextTable {
 public:
-    struct Column {
-        std::string head;
-        // Numbers stand at the right edge of their column.
-        bool right = false;
-    };
-
+    using Column = TableColumn;
     explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
     // As many cells as columns.
-    void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+    void add(std::vector<std::string> row);
     bool empty() const { return rows_.empty(); }
-    std::string text(bool color) const;
+    std::string text(const Screen& screen) const;
 
 private:
     std::vector<Column> columns_;

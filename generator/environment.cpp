@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <iterator>
 #include <stdexcept>
@@ -120,6 +121,18 @@ std::string host_thread_order() {
 
 bool color_forbidden() {
     return variable("NO_COLOR").has_value();
+}
+
+bool terminal_is_dumb() {
+    return variable("TERM").value_or("dumb") == "dumb";
+}
+
+std::optional<std::size_t> columns_override() {
+    const std::string text = variable("COLUMNS").value_or("");
+    std::size_t columns = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
+    if (error != std::errc() || end != text.data() + text.size() || columns == 0) return std::nullopt;
+    return columns;
 }
 
 }  // namespace tmm

@@ -34,6 +34,8 @@ inline constexpr EnvironmentVariable kEnvironmentVariables[] = {
     {"XDG_CACHE_HOME", "where users' caches are; else ~/.cache"},
     {"HOME", "the home directory; else the account's own"},
     {"TMPDIR", "where temporary files are made; else /tmp"},
+    {"COLUMNS", "how wide lines may be; else the terminal's width, and in files and pipes as wide as need be"},
+    {"TERM", "the terminal's kind: in one that is dumb there is neither colour nor a progress bar"},
     {"NO_COLOR", "forbids colour, whatever it says; else terminals get some"},
 };
 // The row of a name; throws std::logic_error where there is none.
@@ -66,5 +68,9 @@ std::string host_compiler_command();
 std::string host_thread_order();
 // NO_COLOR is set and not empty.
 bool color_forbidden();
+// TERM is dumb or not set: the terminal can neither show colours nor write a line over.
+bool terminal_is_dumb();
+// COLUMNS, where it is a whole number above 0: what lines may take instead of the terminal's width.
+std::optional<std::size_t> columns_override();
 
 }  // namespace tmm

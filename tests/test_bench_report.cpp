@@ -55,7 +55,7 @@ TEST_CASE("means stand beside their classes, and the aligned shapes have one of 
     const std::vector<ShapeResult> results = {result("2048 2048 2048 dtype=bf16", 1), result("1023 1023 1023 dtype=bf16", 8),
                                               result("16 4096 4096 dtype=bf16 ops=nt", 4)};
     std::ostringstream out;
-    print_means(out, results);
+    print_means(out, results, {});
     INFO(out.str());
     CHECK(contains(out.str(), "  large          1.000 [1.000, 1.000]    1 shape\n"));
     CHECK(contains(out.str(), "  decode         4.000 [4.000, 4.000]    1 shape\n"));
@@ -72,7 +72,7 @@ TEST_CASE("the errors of tmm, of the best peer and of the naive kernel stand in 
     ShapeResult one = result("16 4096 4096 dtype=bf16 ops=nt", 2);
     one.check.checked_elements = 77;
     std::ostringstream out;
-    Table table(out, {one.shape}, run_info());
+    Table table(out, {one.shape}, run_info(), {});
     table.row(one);
     one.check.naive_error = 0.003;
     table.row(one);
@@ -96,7 +96,7 @@ TEST_CASE("a result is wrong where it is too far from the peer's or from the exa
     one.check.accuracy = {.error = std::numeric_limits<double>::infinity(), .ratio = 3, .where = "C[0][1]: 4, exactly 5"};
     CHECK(one.check.wrong());
     std::ostringstream out;
-    Table table(out, {one.shape}, run_info());
+    Table table(out, {one.shape}, run_info(), {});
     table.row(one);
     CHECK(contains(out.str(), "WRONG: C[0][1]: 4, exactly 5 (3 times the bound)"));
     // JSON has no infinity.

@@ -260,11 +260,11 @@ TEST_CASE("the report's line holds each side's distance") {
     info.peers = {"cublas"};
     info.peer_versions = {"cuBLAS"};
     std::ostringstream without;
-    print_roofline(without, info, {one});
+    print_roofline(without, info, {one}, {});
     CHECK(without.str().empty());
     info.ceilings = kCeilings;
     std::ostringstream with;
-    print_roofline(with, info, {one});
+    print_roofline(with, info, {one}, {});
     INFO(with.str());
     CHECK(with.str().find("read 4000 GB/s on 1024M") != std::string::npos);
     CHECK(with.str().find("ffma 60.00 TFLOP/s (FFMA, 8 chains a thread);") != std::string::npos);

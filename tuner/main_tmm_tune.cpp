@@ -8,6 +8,7 @@
 #include "generator/log.h"
 #include "generator/printable.h"
 #include "generator/shape_overrides.h"
+#include "generator/terminal.h"
 #include "generator/tool_main.h"
 #include "runtime/gpu_choice.h"
 #include "tuner/candidates.h"
@@ -46,21 +47,33 @@ TuningOptions options_of(const CommandLine& line) {
     return options;
 }
 
-ExitStatus print_dry_run(const std::vector<Shape>& shapes, const TuningOptions& options, bool json, const Interrupt& interrupt) {
-    const std::vector<DryRun> results = dry_run(shapes, options, json, interrupt);
+// How results are printed.
+struct Output {
+    bool json = false;
+    Screen screen;
+};
+
+Output output_of(const CommandLine& line) {
+    Output output{.json = line.has("json"), .screen = screen_of(stdout)};
+    output.screen.wide = line.has("wide");
+    return output;
+}
+
+ExitStatus print_dry_run(const std::vector<Shape>& shapes, const TuningOptions& options, const Output& output, const Interrupt& interrupt) {
+    const std::vector<DryRun> results = dry_run(shapes, options, output.json, interrupt);
     if (interrupt.requested()) return ExitStatus::interrupted;
-    fmt::print("{}", json ? json_text(results) : table_text(results));
+    fmt::print("{}", output.json ? json_text(results) : table_text(results, output.screen));
     return ExitStatus::done;
 }
 
-ExitStatus tune(const std::vector<Shape>& shapes, const TuningOptions& options, bool json, const Interrupt& interrupt) {
+ExitStatus tune(const std::vector<Shape>& shapes, const TuningOptions& options, const Output& output, const Interrupt& interrupt) {
     // Compiling on many threads fragments the heap of each; a few arenas keep the parent small.
     mallopt(M_ARENA_MAX, 4);
     Progress progress(stderr);
     const LogBesideProgress log(progress);
     const RunReport report = run_tuning(shapes, options, progress, interrupt);
-    fmt::print("{}", json ? json_text(report, options.database) : table_text(report));
-    if (!json) fmt::print("database: {}\n", printable(options.database.string()));
+    fmt::print("{}", output.json ? json_text(report, options.database) : table_text(report, output.screen));
+    if (!output.json) fmt::print("database: {}\n", printable(options.database.string()));
     // Compilations that nobody waits for any more and that can't be ended: the budget is over.
     if (report.still_running && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) std::_Exit(static_cast<int>(report.status()));
     return report.status();
@@ -78,8 +91,8 @@ ExitStatus run(const CommandLine& line) {
     // Before any thread is made, and before gpu_count() lets the driver make some.
     const Interrupt interrupt;
     options.ordinals = parse_gpus(line.text("gpu"), line.tool().name);
-    return line.has("dry-run") ? print_dry_run(shapes, options, line.has("json"), interrupt)
-                               : tune(shapes, options, line.has("json"), interrupt);
+    return line.has("dry-run") ? print_dry_run(shapes, options, output_of(line), interrupt)
+                               : tune(shapes, options, output_of(line), interrupt);
 }
 
 }  // namespace

@@ -1,23 +1,20 @@
 #include "tuner/progress.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 
-#include "generator/environment.h"
+#include "generator/printable.h"
+#include "generator/text_width.h"
 
 namespace tmm {
 namespace {
 
-constexpr int kBarWidth = 24;
+constexpr std::size_t kLongestBar = 24;
+constexpr std::size_t kShortestBar = 6;
+constexpr std::size_t kIndent = 4;
 constexpr auto kRedraw = std::chrono::milliseconds(100);
-
-std::size_t terminal_width(int fd) {
-    winsize size{};
-    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
 
 }  // namespace
 
@@ -29,7 +26,32 @@ std::string duration_text(double seconds) {
     return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-Progress::Progress(std::FILE* stream) : stream_(stream), bar_(isatty(fileno(stream)) == 1), color_(bar_ && !color_forbidden()) {}
+std::string progress_text(const ProgressState& state, std::size_t columns) {
+    std::array<std::string, 5> parts = {fmt::format("{}/{} shapes", state.problems_done, state.problems), "ETA " + state.time_left,
+                                        printable(state.name),
+                                        state.candidates > 0 ? fmt::format("{}/{}", state.done, state.candidates) : "",
+                                        state.best_us > 0 ? fmt::format("best {:.2f} µs", state.best_us) : ""};
+    // In the order in which they are given up.
+    for (const std::size_t least : {4, 3, 2, 1}) {
+        std::size_t width = 0;
+        for (const std::string& part : parts) width += part.empty() ? 0 : display_width(part) + 2;
+        if (width <= columns + 2) break;
+        parts[least].clear();
+    }
+    std::string text;
+    for (const std::string& part : parts)
+        if (!part.empty()) text += (text.empty() ? "" : "  ") + part;
+    const std::size_t width = display_width(text);
+    if (width > columns) return "";
+    // The brackets and a space.
+    const std::size_t room = columns - width;
+    if (room < kShortestBar + 3) return text;
+    const std::size_t length = std::min(kLongestBar, room - 3);
+    const auto filled = static_cast<std::size_t>(std::clamp(state.share, 0.0, 1.0) * static_cast<double>(length));
+    return fmt::format("[{}{}] {}", std::string(filled, '#'), std::string(length - filled, '.'), text);
+}
+
+Progress::Progress(std::FILE* stream) : stream_(stream), screen_(screen_of(stream)), status_(stream) {}
 
 Progress::~Progress() {
     finish();
@@ -84,29 +106,20 @@ void Progress::note(const std::string& text) {
 
 void Progress::finish() {
     std::lock_guard lock(mutex_);
-    erase();
+    status_.clear();
     current_.clear();
     std::fflush(stream_);
 }
 
+// Progress that nobody can read stops no run: a full disk or a terminal that went away is ignored.
 void Progress::line(const std::string& text) {
-    erase();
-    write(text + "\n");
+    status_.clear();
+    std::fputs((hanging(printable(text), screen_.columns, kIndent) + "\n").c_str(), stream_);
     std::fflush(stream_);
 }
 
-void Progress::erase() {
-    if (drawn_) write("\r\x1b[K");
-    drawn_ = false;
-}
-
-// Progress that nobody can read stops no run: a full disk or a terminal that went away is ignored.
-void Progress::write(const std::string& text) {
-    std::fputs(text.c_str(), stream_);
-}
-
 void Progress::draw(bool now) {
-    if (!bar_ || current_.empty()) return;
+    if (!status_.shows() || current_.empty()) return;
     const auto time = Clock::now();
     if (!now && time - last_draw_ < kRedraw) return;
     last_draw_ = time;
@@ -115,27 +128,26 @@ void Progress::draw(bool now) {
     for (const auto& [worker, c] : current_) done += c.candidates > 0 ? static_cast<double>(c.done) / c.candidates : 0;
     const double share = problems_ > 0 ? std::min(done / problems_, 1.0) : 0;
     const double elapsed = std::chrono::duration<double>(time - start_).count();
-    std::string eta = "?";
+    std::string time_left = "?";
     if (share > 0.005) {
         double left = elapsed / share - elapsed;
         if (budget_seconds_ > 0) left = std::min(left, std::max(budget_seconds_ - elapsed, 0.0));
-        eta = duration_text(left);
+        time_left = duration_text(left);
     }
     const Current& c = current_.begin()->second;
-    std::string what = fmt::format(" {}/{} shapes, ETA {}  {}  {}/{}", problems_done_, problems_, eta, c.name, c.done, c.candidates);
-    if (c.best_us > 0) what += fmt::format("  best {:.2f} µs", c.best_us);
-    const std::size_t room = terminal_width(fileno(stream_));
-    // A bar that breaks into two lines can't be taken away.
-    if (room < kBarWidth + 3) return;
-    // "µ" takes two bytes and one column; a byte too few does no harm.
-    if (what.size() + kBarWidth + 3 > room) what.resize(room - kBarWidth - 3);
-    // No half of a character at the end.
-    while (!what.empty() && (what.back() & 0x80) != 0) what.pop_back();
-    const auto filled = static_cast<std::size_t>(share * kBarWidth);
-    const std::string bar = std::string(filled, '#') + std::string(kBarWidth - filled, '.');
-    write(fmt::format("\r\x1b[K{}[{}]{}{}", color_ ? "\x1b[32m" : "", bar, color_ ? "\x1b[0m" : "", what));
-    std::fflush(stream_);
-    drawn_ = true;
+    const std::string text = progress_text({.problems = problems_,
+                                            .problems_done = problems_done_,
+                                            .share = share,
+                                            .time_left = time_left,
+                                            .name = c.name,
+                                            .done = c.done,
+                                            .candidates = c.candidates,
+                                            .best_us = c.best_us},
+                                           status_.columns());
+    const std::size_t width = display_width(text);
+    const auto bar_end = text.find(']');
+    if (!screen_.color || bar_end == std::string::npos) return status_.show(text, width);
+    status_.show(fmt::format("\x1b[32m{}\x1b[0m{}", text.substr(0, bar_end + 1), text.substr(bar_end + 1)), width);
 }
 
 }  // namespace tmm

@@ -7,12 +7,14 @@
 #include <mutex>
 #include <string>
 
+#include "generator/terminal.h"
+
 namespace tmm {
 
 // Thread-safe.
 class Progress {
 public:
-    // A bar where the stream is a terminal, colour where NO_COLOR does not forbid it.
+    // A bar where the stream is a terminal that can show one.
     explicit Progress(std::FILE* stream);
     ~Progress();
     Progress(const Progress&) = delete;
@@ -45,14 +47,11 @@ private:
     using Clock = std::chrono::steady_clock;
 
     void draw(bool now);
-    void erase();
     void line(const std::string& text);
-    void write(const std::string& text);
 
     std::FILE* stream_;
-    bool bar_ = false;
-    bool color_ = false;
-    bool drawn_ = false;
+    Screen screen_;
+    StatusLine status_;
     std::mutex mutex_;
     std::map<int, Current> current_;
     int problems_ = 0;
@@ -61,6 +60,23 @@ private:
     Clock::time_point start_ = Clock::now();
     Clock::time_point last_draw_{};
 };
+
+// What a bar shows of a run.
+struct ProgressState {
+    int problems = 0;
+    int problems_done = 0;
+    // From 0 to 1.
+    double share = 0;
+    std::string time_left;
+    // The problem at work; candidates 0: not known yet.
+    std::string name;
+    int done = 0;
+    int candidates = 0;
+    // 0: none has passed yet.
+    double best_us = 0;
+};
+// As much as so many columns hold, whole numbers only: the bar goes first, then the best time, the candidates, the name, the ETA.
+std::string progress_text(const ProgressState& state, std::size_t columns);
 
 // "850 ms", "12 s", "3 min 20 s", "1 h 5 min".
 std::string duration_text(double seconds);

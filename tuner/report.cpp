@@ -4,18 +4,18 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
+#include "db/json_fields.h"
 #include "db/text_table.h"
+#include "generator/printable.h"
 #include "generator/text.h"
+#include "generator/text_width.h"
 #include "tuner/candidates.h"
 #include "tuner/decision.h"
 #include "tuner/progress.h"
 
 namespace tmm {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kReasonsShown = 8;
 
@@ -52,6 +52,11 @@ int wrong_results(const ProblemReport& problem) {
     for (const auto& [outcome, candidates] : problem.failed)
         if (outcome == Outcome::wrong_result || outcome == Outcome::inaccurate) count += candidates;
     return count;
+}
+
+// A sentence, in as many lines as it takes; those after the first are indented.
+std::string prose(const std::string& text, const Screen& screen, std::size_t indent = 4) {
+    return hanging(printable(text), screen.wide ? 0 : screen.columns, indent) + "\n";
 }
 
 }  // namespace
@@ -94,37 +99,36 @@ std::string summary_text(const RunReport& report) {
     return text;
 }
 
-std::string table_text(const RunReport& report) {
+std::string table_text(const RunReport& report, const Screen& screen) {
     std::string text;
     for (const DeviceReport& device : report.devices) {
-        text += device_text(device.device) + "\n";
-        // What the emulated device computes a second says nothing.
-        const bool emulated = device.device.emulated;
+        text += prose(device_text(device.device), screen);
         TextTable table({{"shape"},
                          {"µs", true},
-                         {emulated ? "" : "TFLOP/s", true},
-                         {"error", true},
-                         {"vs default", true},
-                         {"candidates", true},
-                         {"config"}});
+                         {"TFLOP/s", true, 2},
+                         {"error", true, 3},
+                         {"vs default", true, 1},
+                         {"candidates", true, 4},
+                         {.head = "config", .fit = TableColumn::Fit::wraps}});
         std::string others;
         for (const ProblemReport& p : device.problems) {
             if (p.state == ProblemState::predicted) {
-                table.add({to_text(p.shape), "predicted", "-", "-", "-", "0", to_text(p.config)});
+                table.add({to_text(p.shape), "predicted", "-", "-", "-", "0", screen.wide ? fields_text(p.config) : to_text(p.config)});
                 continue;
             }
             if (!p.has_winner()) {
-                others += fmt::format("{}: {}\n", to_text(p.shape), p.reason.empty() ? "not reached" : p.reason);
+                others += prose(fmt::format("{}: {}", to_text(p.shape), p.reason.empty() ? "not reached" : p.reason), screen);
                 continue;
             }
-            table.add({to_text(p.shape), short_number(p.median_us), emulated ? std::string() : short_number(p.tflops()),
+            table.add({to_text(p.shape), short_number(p.median_us), device.device.emulated ? "-" : short_number(p.tflops()),
                        p.error_ratio >= 0 ? short_number(p.error_ratio) : "-",
-                       p.vs_default() > 0 ? fmt::format("{:.2f}x", p.vs_default()) : "-", std::to_string(p.candidates), to_text(p.config)});
+                       p.vs_default() > 0 ? fmt::format("{:.2f}x", p.vs_default()) : "-", std::to_string(p.candidates),
+                       screen.wide ? fields_text(p.config) : to_text(p.config)});
         }
-        if (!table.empty()) text += table.text(false);
+        if (!table.empty()) text += table.text(screen);
         text += others + "\n";
     }
-    return text + summary_text(report) + "\n";
+    return text + prose(summary_text(report), screen);
 }
 
 std::string json_text(const RunReport& report, const std::filesystem::path& database) {
@@ -133,20 +137,10 @@ std::string json_text(const RunReport& report, const std::filesystem::path& data
         Json problems = Json::array();
         for (const ProblemReport& p : device.problems) {
             Json problem{{"problem", to_text(p.shape)}, {"line", p.shape.line}, {"state", name_of(p.state)}};
-            if (p.has_winner() || p.state == ProblemState::predicted) {
-                Json config = Json::object();
-                for (const Parameter& parameter : kParameters) {
-                    const int value = p.config.*parameter.member;
-                    if (parameter.value_names)
-                        config[parameter.name] = parameter.value_names[value];
-                    else
-                        config[parameter.name] = value;
-                }
-                problem["config"] = config;
-            }
+            if (p.has_winner() || p.state == ProblemState::predicted) problem["config"] = config_json(p.config);
             if (p.has_winner()) {
                 problem["median_us"] = p.median_us;
-                problem["tflops"] = device.device.emulated ? Json(nullptr) : Json(p.tflops());
+                problem["tflops"] = number_json(p.tflops(), !device.device.emulated);
                 problem["error_ratio"] = p.error_ratio >= 0 ? Json(p.error_ratio) : Json(nullptr);
                 problem["default_us"] = p.default_us > 0 ? Json(p.default_us) : Json(nullptr);
                 problem["vs_default"] = p.vs_default() > 0 ? Json(p.vs_default()) : Json(nullptr);
@@ -169,7 +163,7 @@ std::string json_text(const RunReport& report, const std::filesystem::path& data
     }
     const Json json{{"devices", devices},        {"database", database.string()},     {"measured_now", report.measured_now()},
                     {"seconds", report.seconds}, {"interrupted", report.interrupted}, {"summary", summary_text(report)}};
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_text(json);
 }
 
 DryRun::Problem dry_run_of(const Shape& shape, const DeviceInfo& device, Effort effort, bool with_configs) {
@@ -183,24 +177,25 @@ DryRun::Problem dry_run_of(const Shape& shape, const DeviceInfo& device, Effort 
     return problem;
 }
 
-std::string table_text(const std::vector<DryRun>& dry_runs) {
+std::string table_text(const std::vector<DryRun>& dry_runs, const Screen& screen) {
     std::string text;
     std::size_t candidates = 0;
     std::size_t problems = 0;
     for (const DryRun& dry_run : dry_runs) {
-        text += device_text(dry_run.device) + "\n";
+        text += prose(device_text(dry_run.device), screen);
         for (const DryRun::Problem& problem : dry_run.problems) {
             ++problems;
             if (!problem.unserved.empty()) {
-                text += fmt::format("{}: {}\n", to_text(problem.shape), problem.unserved);
+                text += prose(fmt::format("{}: {}", to_text(problem.shape), problem.unserved), screen);
                 continue;
             }
             candidates += problem.candidates;
-            text += fmt::format("{}: {}, {} rejected\n", to_text(problem.shape),
-                                count_text(static_cast<int>(problem.candidates), "candidate"), problem.rejected);
+            text += prose(fmt::format("{}: {}, {} rejected", to_text(problem.shape),
+                                      count_text(static_cast<int>(problem.candidates), "candidate"), problem.rejected),
+                          screen);
             const auto reasons = by_count(problem.reasons);
             for (std::size_t i = 0; i < std::min(reasons.size(), kReasonsShown); ++i)
-                text += fmt::format("  {:5} x {}\n", reasons[i].second, reasons[i].first);
+                text += prose(fmt::format("  {:5} x {}", reasons[i].second, reasons[i].first), screen, 10);
             if (reasons.size() > kReasonsShown)
                 text += fmt::format("  and {} rarer reasons (--json lists them)\n", reasons.size() - kReasonsShown);
         }
@@ -223,7 +218,7 @@ std::string json_text(const std::vector<DryRun>& dry_runs) {
         }
         devices.push_back({{"device", dry_run.device.name}, {"problems", problems}});
     }
-    return Json{{"devices", devices}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_text(Json{{"devices", devices}});
 }
 
 }  // namespace tmm

@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "generator/search_space.h"
+#include "generator/terminal.h"
 #include "tuner/tuning_run.h"
 
 namespace tmm {
 
 // One row a shape and device; below it the problems without a winner and why, and one sentence on the run.
-std::string table_text(const RunReport& report);
+std::string table_text(const RunReport& report, const Screen& screen);
 std::string json_text(const RunReport& report, const std::filesystem::path& database);
 
 // The last sentence: "nothing to measure: all 12 problems have verified winners", or what was done.
@@ -33,7 +34,7 @@ struct DryRun {
     std::vector<Problem> problems;
 };
 DryRun::Problem dry_run_of(const Shape& shape, const DeviceInfo& device, Effort effort, bool with_configs);
-std::string table_text(const std::vector<DryRun>& dry_runs);
+std::string table_text(const std::vector<DryRun>& dry_runs, const Screen& screen);
 std::string json_text(const std::vector<DryRun>& dry_runs);
 
 }  // namespace tmm

@@ -1,0 +1,88 @@
+#include "db/problem_lookup.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "generator/error.h"
+#include "generator/text.h"
+
+namespace tmm {
+namespace {
+
+std::string lower(std::string text) {
+    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return text;
+}
+
+bool same_device(const DeviceInfo& x, const DeviceInfo& y) {
+    return x.name == y.name && x.compute_capability() == y.compute_capability() && x.sm_count == y.sm_count;
+}
+
+bool precedes(const TuningRecord& x, const TuningRecord& y) {
+    const auto rank = [](const TuningRecord& record) {
+        const Measurement& m = record.measurement;
+        return std::make_tuple(m.outcome != Outcome::ok, m.median_us <= 0, static_cast<int>(m.outcome), m.median_us);
+    };
+    return rank(x) < rank(y);
+}
+
+double distance(const GemmProblem& x, const GemmProblem& y) {
+    const auto ratio = [](i64 a, i64 b) { return std::abs(std::log2(static_cast<double>(a + 1) / static_cast<double>(b + 1))); };
+    return ratio(x.m, y.m) + ratio(x.n, y.n) + ratio(x.k, y.k) + ratio(x.batch, y.batch) + 4 * (x.type_a != y.type_a) +
+           2 * (x.type_c != y.type_c) + (x.op_a != y.op_a) + (x.op_b != y.op_b) + (x.compute != y.compute) +
+           0.5 * (x.reads_c != y.reads_c) + 0.25 * (x.alignment != y.alignment) + 0.1 * (x.lda != y.lda) + 0.1 * (x.ldb != y.ldb) +
+           0.1 * (x.ldc != y.ldc);
+}
+
+}  // namespace
+
+bool names_device(const std::string& device, const std::string& name) {
+    return lower(name).find(lower(device)) != std::string::npos;
+}
+
+std::vector<ProblemOnDevice> look_up(TuningDatabase& database, const GemmProblem& problem, const std::string& device_name) {
+    std::vector<ProblemOnDevice> found;
+    for (auto& record : database.records(problem)) {
+        const DeviceInfo& device = record.environment.device;
+        if (record.policy != MeasurementPolicy{} || !names_device(device_name, device.name)) continue;
+        if (record.kind == TuningRecord::Kind::selection && record.problem.compute != problem.compute) continue;
+        auto place = std::find_if(found.begin(), found.end(), [&](const auto& known) { return same_device(known.device, device); });
+        if (place == found.end()) place = found.insert(found.end(), {.device = device, .candidates = {}, .decision = {}});
+        if (record.kind == TuningRecord::Kind::selection) {
+            // Oldest first: a later one replaces, but a shipped one never replaces a user's, and a predicted one no measured one.
+            const auto rank = [](const TuningRecord& x) { return std::make_pair(!x.predicted, x.origin == "user"); };
+            if (!place->decision || rank(record) >= rank(*place->decision)) place->decision = std::move(record);
+            continue;
+        }
+        const auto older = std::find_if(place->candidates.begin(), place->candidates.end(),
+                                        [&](const auto& candidate) { return candidate.config == record.config; });
+        if (older == place->candidates.end())
+            place->candidates.push_back(std::move(record));
+        else
+            *older = std::move(record);
+    }
+    for (auto& known : found) std::stable_sort(known.candidates.begin(), known.candidates.end(), precedes);
+    return found;
+}
+
+void fail_untuned(TuningDatabase& database, const GemmProblem& problem, const std::string& device_name) {
+    std::vector<std::pair<double, std::string>> tuned;
+    for (const auto& winner : database.winners())
+        if (!winner.predicted && names_device(device_name, winner.device))
+            tuned.emplace_back(distance(problem, winner.problem), to_text(winner.problem));
+    std::stable_sort(tuned.begin(), tuned.end());
+    tuned.erase(std::unique(tuned.begin(), tuned.end()), tuned.end());
+    std::string nearest;
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, tuned.size()); ++i)
+        nearest += fmt::format("{}'{}'", i ? ", " : "", tuned[i].second);
+    const std::string where = device_name.empty() ? "" : fmt::format(" on a device named '{}'", device_name);
+    throw Error(ExitStatus::no_winner, fmt::format("'{}' has not been tuned{}", to_text(problem), where), {},
+                nearest.empty() ? "nothing has been so far; run tmm-tune" : fmt::format("the nearest tuned: {}", nearest));
+}
+
+}  // namespace tmm

@@ -1,0 +1,54 @@
+#include "db/winner_difference.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "db/problem_lookup.h"
+
+namespace tmm {
+namespace {
+
+bool same_subject(const WinnerRow& x, const WinnerRow& y) {
+    return x.problem == y.problem && x.device == y.device && x.compute_capability == y.compute_capability && x.sm_count == y.sm_count;
+}
+
+std::vector<WinnerRow> own_winners(TuningDatabase& database, const std::string& device) {
+    auto winners = database.winners();
+    std::erase_if(winners, [&](const WinnerRow& winner) { return winner.origin != "user" || !names_device(device, winner.device); });
+    return winners;
+}
+
+void count(WinnerDifference& difference, const WinnerPair& pair) {
+    if (!pair.b) return void(++difference.only_a);
+    if (!pair.a) return void(++difference.only_b);
+    ++difference.both;
+    if (!pair.same_config()) ++difference.different;
+}
+
+}  // namespace
+
+double WinnerPair::ratio() const {
+    return a && b && a->median_us > 0 && b->median_us > 0 ? a->median_us / b->median_us : 0;
+}
+
+WinnerDifference winner_difference(TuningDatabase& a, TuningDatabase& b, const std::string& device) {
+    WinnerDifference difference;
+    for (WinnerRow& winner : own_winners(a, device)) difference.pairs.push_back({.a = std::move(winner), .b = {}});
+    for (WinnerRow& winner : own_winners(b, device)) {
+        const auto same = std::find_if(difference.pairs.begin(), difference.pairs.end(),
+                                       [&](const WinnerPair& pair) { return pair.a && same_subject(*pair.a, winner); });
+        if (same != difference.pairs.end())
+            same->b = std::move(winner);
+        else
+            difference.pairs.push_back({.a = {}, .b = std::move(winner)});
+    }
+    double log_sum = 0;
+    for (const WinnerPair& pair : difference.pairs) {
+        count(difference, pair);
+        if (pair.ratio() > 0) ++difference.timed, log_sum += std::log(pair.ratio());
+    }
+    if (difference.timed > 0) difference.mean_ratio = std::exp(log_sum / difference.timed);
+    return difference;
+}
+
+}  // namespace tmm

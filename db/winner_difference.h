@@ -1,0 +1,38 @@
+// Where the winners of two databases differ.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/tuning_database.h"
+
+namespace tmm {
+
+struct WinnerPair {
+    // One of the two, or both.
+    std::optional<WinnerRow> a;
+    std::optional<WinnerRow> b;
+
+    const WinnerRow& either() const { return a ? *a : *b; }
+    bool same_config() const { return a && b && a->config == b->config; }
+    // A's time over B's; 0 where one is unknown.
+    double ratio() const;
+};
+
+struct WinnerDifference {
+    // In A's order, then those that only B has.
+    std::vector<WinnerPair> pairs;
+    int both = 0;
+    int different = 0;
+    int only_a = 0;
+    int only_b = 0;
+    // Geometric mean of A's time over B's, of so many problems.
+    int timed = 0;
+    double mean_ratio = 0;
+};
+
+// The winners that users found, on devices whose name holds device.
+WinnerDifference winner_difference(TuningDatabase& a, TuningDatabase& b, const std::string& device);
+
+}  // namespace tmm

@@ -165,9 +165,9 @@ TableLayout layout_of(const std::vector<Shape>& shapes, const RunInfo& info, con
         columns.push_back(std::move(column));
         widths.push_back(width);
     };
-    for (const std::string& peer : info.peers) add({peer + " µs", true, 2}, 9);
+    for (const std::string& peer : info.peers) add({peer + " µs", true, 1}, 9);
     add({"ratio", true}, 6);
-    add({.head = "95% interval", .rank = 1}, 16);
+    add({.head = "95% interval", .rank = 2}, 16);
     // The emulated device's times say nothing about arithmetic.
     if (!info.device.emulated) add({"TFLOP/s", true, 4}, 7);
     add({"host µs", true, 5}, 11);

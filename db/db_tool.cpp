@@ -95,7 +95,7 @@ ToolDescription description() {
         .options = options(),
         .exit_statuses =
             usual_exit_statuses({ExitStatus::done, ExitStatus::usage, ExitStatus::bad_input, ExitStatus::database, ExitStatus::no_winner}),
-        .environment = {"TMM_DB", "XDG_DATA_HOME", "HOME", "NO_COLOR"},
+        .environment = {"TMM_DB", "XDG_DATA_HOME", "HOME", "COLUMNS", "TERM", "NO_COLOR"},
         .examples = {{"tmm-db ls --gpu H200", "Lists what was tuned on an H200."},
                      {"tmm-db show 16 4096 4096 ops=nt", "Says which kernel one problem gets, and why."},
                      {"tmm-db export --csv --winners > winners.csv", "Writes the decisions to a file that 'tmm-db import' takes."}},

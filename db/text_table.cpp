@@ -48,17 +48,15 @@ std::size_t TableLayout::natural_width() const {
 }
 
 bool TableLayout::drop_one() {
-    const auto less_important = [&](const Place& a, const Place& b) { return columns_[a.column].rank < columns_[b.column].rank; };
-    const auto whole = std::max_element(places_.begin(), places_.end(), less_important);
-    const auto broken = std::max_element(broken_.begin(), broken_.end(), less_important);
-    const int rank_of_whole = whole == places_.end() ? 0 : columns_[whole->column].rank;
-    const int rank_of_broken = broken == broken_.end() ? 0 : columns_[broken->column].rank;
-    if (rank_of_broken > 0 && rank_of_broken >= rank_of_whole)
-        broken_.erase(broken);
-    else if (rank_of_whole > 0)
-        places_.erase(whole);
-    else
-        return false;
+    std::vector<Place>* from = nullptr;
+    std::size_t at = 0;
+    int largest = 1;
+    // Of several that matter as little, the last.
+    for (std::vector<Place>* places : {&places_, &broken_})
+        for (std::size_t i = 0; i < places->size(); ++i)
+            if (const int rank = columns_[(*places)[i].column].rank; rank >= largest) from = places, at = i, largest = rank;
+    if (from == nullptr) return false;
+    from->erase(from->begin() + static_cast<std::ptrdiff_t>(at));
     return true;
 }
 

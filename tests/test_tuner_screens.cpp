@@ -45,7 +45,7 @@ TEST_CASE("the bar holds whole numbers in any width, and gives up the least impo
     CHECK(progress_text(state, 79) == "[#.....] 12/40 shapes  ETA 3 min 20 s  4096x4096x4096  120/640  best 8123.45 µs");
     CHECK(progress_text(state, 120) == "[#######.................] 12/40 shapes  ETA 3 min 20 s  4096x4096x4096  120/640  best 8123.45 µs");
     CHECK(progress_text(state, 71) == "12/40 shapes  ETA 3 min 20 s  4096x4096x4096  120/640  best 8123.45 µs");
-    CHECK(progress_text(state, 69) == "[###.......] 12/40 shapes  ETA 3 min 20 s  4096x4096x4096  120/640");
+    CHECK(progress_text(state, 69) == "[####.........] 12/40 shapes  ETA 3 min 20 s  4096x4096x4096  120/640");
     for (std::size_t columns = 0; columns < 130; ++columns) {
         const std::string text = progress_text(state, columns);
         CAPTURE(text);

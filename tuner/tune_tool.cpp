@@ -56,7 +56,7 @@ ToolDescription description() {
                                  ExitStatus::database, ExitStatus::no_winner, ExitStatus::interrupted}),
         .environment = {"TMM_DB", "TMM_CACHE_DIR", "TMM_NVRTC", "TMM_CXX", "TMM_TEMPLATES", "TMM_HOST_ORDER", "CUDA_HOME", "CUDA_PATH",
                         "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONUSERBASE", "PATH", "XDG_DATA_HOME", "XDG_CACHE_HOME", "HOME", "TMPDIR",
-                        "NO_COLOR"},
+                        "COLUMNS", "TERM", "NO_COLOR"},
         .examples = {{"tmm-tune --gpu auto --shapes shapes.txt", "Tunes on GPU 0, or on the emulated device where there is none."},
                      {"echo 16 4096 4096 | tmm-tune --gpu 0 --shapes -", "Tunes one shape."},
                      {"tmm-tune --gpu all --shapes shapes.txt --budget 600", "Shares the shapes between all GPUs for ten minutes."}},

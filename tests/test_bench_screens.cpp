@@ -1,0 +1,58 @@
+// tmm-bench as a person sees it in a terminal, and its JSON.
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include <string>
+
+#include "bench/report.h"
+#include "bench_testing.h"
+#include "json_schema_testing.h"
+#include "terminal_testing.h"
+
+using namespace bench_testing;
+using tmm::testing::check_fits;
+using tmm::testing::run_in_terminal;
+using tmm::testing::schema_faults;
+using tmm::testing::Shown;
+
+namespace {
+
+constexpr const char* kShapes = "8 8 8\n9 7 33 ops=tn lda=12 ldb=40 ldc=17 align=4 beta=1 compute=f32_strict\n";
+
+std::string command_of(const Folder& folder, const std::string& arguments) {
+    return fmt::format("TMM_DB='{}' '{}/bench/tmm-bench' --gpu host --pairs 3 --shapes '{}' {}", folder.file("none.db"), TMM_BINARY_DIR,
+                       folder.with("shapes.txt", kShapes), arguments);
+}
+
+}  // namespace
+
+TEST_CASE("a comparison in a terminal never wraps a line, and takes no colour") {
+    const Folder folder;
+    for (const int columns : {80, 120}) {
+        const Shown shown = run_in_terminal(command_of(folder, "--vs cpu,naive"), columns);
+        CAPTURE(shown.text);
+        CHECK(shown.status == 0);
+        check_fits(shown.text, columns);
+        CHECK(contains(shown.text, "tmm µs"));
+        CHECK(contains(shown.text, "9x7x33 compute=f32_strict ops=tn lda=12 ldb=40 ldc=17 align=4 beta=1"));
+        CHECK_FALSE(contains(shown.text, "\x1b"));
+    }
+    const std::string wide = run_in_terminal(command_of(folder, "--vs cpu,naive --wide"), 80).text;
+    for (const char* head : {"cpu µs", "naive µs", "95% interval", "naive error", "config"}) CHECK(contains(wide, head));
+}
+
+TEST_CASE("accuracy in a terminal never wraps a line") {
+    const Folder folder;
+    const Shown shown = run_in_terminal(command_of(folder, "--accuracy"), 80);
+    CAPTURE(shown.text);
+    check_fits(shown.text, 80);
+}
+
+TEST_CASE("the JSON of a comparison is what its schema says") {
+    const Folder folder;
+    folder.with("shapes.txt", kShapes);
+    const Outcome run =
+        bench(folder, "--gpu host --pairs 3 --vs cpu,naive --shapes " + folder.file("shapes.txt") + " --json " + folder.file("out.json"));
+    CHECK(run.status == 0);
+    CHECK(schema_faults("bench.json", read(folder.file("out.json"))) == "");
+}

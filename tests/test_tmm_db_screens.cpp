@@ -153,7 +153,10 @@ TEST_CASE("--json of every listing is what its schema says") {
     CHECK(diff["different"] == 1);
     CHECK(diff["only_b"] == 1);
     CHECK(diff["problems"].size() == 9);
-    CHECK(nlohmann::json::parse(json_of("shipped"))["devices"][0]["problems"].size() == shipped_winners().size());
+    std::size_t shipped = 0;
+    const auto listed = nlohmann::json::parse(json_of("shipped"));
+    for (const auto& device : listed["devices"]) shipped += device["problems"].size();
+    CHECK(shipped == shipped_winners().size());
 }
 
 TEST_CASE("verify --json names the faults and still fails") {

@@ -11,6 +11,7 @@
 
 #include "db/fields.h"
 #include "db/html_report/string_list.h"
+#include "generator/search_space.h"
 #include "generator/text.h"
 
 namespace tmm {

@@ -209,18 +209,6 @@ private:
 
 }  // namespace
 
-std::string without_numbers(const std::string& text) {
-    std::string kind;
-    bool in_number = false;
-    for (const char c : text) {
-        const bool digit = c >= '0' && c <= '9';
-        if (digit && !in_number) kind += '#';
-        in_number = digit || (in_number && c == '.');
-        if (!in_number) kind += c;
-    }
-    return kind;
-}
-
 ReportContent read_report_content(TuningDatabase& database, const HtmlReportOptions& options) {
     return Reader(database, options).read();
 }

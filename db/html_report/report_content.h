@@ -80,7 +80,4 @@ struct HtmlReportOptions {
 // Under the default policy.
 ReportContent read_report_content(TuningDatabase& database, const HtmlReportOptions& options);
 
-// "184 bytes spilled" and "96 bytes spilled" are both "# bytes spilled".
-std::string without_numbers(const std::string& text);
-
 }  // namespace tmm

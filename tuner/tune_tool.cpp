@@ -23,7 +23,7 @@ std::vector<OptionDescription> options() {
          .value = "FILE",
          .help = "the database; else what TMM_DB names, else the user's own",
          .completion = Completion::file},
-        {.name = "budget", .value = "SECONDS", .help = "time for the whole run; every shape gets a winner all the same"},
+        {.name = "budget", .value = "SECONDS", .help = "time for the whole run; shapes that it does not reach get a predicted config"},
         {.name = "effort",
          .value = "HOW",
          .help = "how many candidates are measured; quick takes those that the database knows as the fastest",

@@ -20,6 +20,7 @@ std::string time_text(const TuningRecord& decision, const Measurement* alone) {
 
 std::string vs_default_text(const TuningRecord& decision) {
     if (decision.default_us <= 0 || decision.measurement.median_us <= 0) return "not known: the default config was not in its run-off";
+    if (decision.default_us == decision.measurement.median_us) return "1.00x: the default config won";
     return fmt::format("{:.2f}x (the default took {} µs in the same run-off)", decision.default_us / decision.measurement.median_us,
                        short_number(decision.default_us));
 }

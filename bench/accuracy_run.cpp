@@ -38,8 +38,7 @@ ExitStatus run_accuracy(const Arguments& arguments, const std::vector<Shape>& sh
         status.clear();
         const ShapeAccuracy& result = results.back();
         table.end(result);
-        if (!result.cublas_skipped.empty())
-            std::cerr << fmt::format("tmm-bench: {}: cublas skipped: {}\n", to_text(shape.problem), result.cublas_skipped);
+        if (!result.cublas_skipped.empty()) say(fmt::format("{}: cublas skipped: {}", to_text(shape.problem), result.cublas_skipped));
         all_good = all_good && result.holds();
         write_files();
     }

@@ -27,7 +27,7 @@ ExitStatus run_comparison(const Arguments& arguments, const std::vector<Shape>& 
 
     std::optional<CeilingBench> ceiling_bench;
     if (arguments.roofline) {
-        std::cerr << "tmm-bench: measuring the device's ceilings\n";
+        say("measuring the device's ceilings");
         std::set<Arithmetic> arithmetics;
         for (const Shape& shape : shapes) arithmetics.insert(arithmetic_of(shape.problem));
         ceiling_bench.emplace(session.device, arithmetics, benchmark_options.settle, benchmark_options.sample_us);
@@ -42,9 +42,8 @@ ExitStatus run_comparison(const Arguments& arguments, const std::vector<Shape>& 
     // A file that can't be written is better known before the first shape is timed.
     write_files();
 
-    std::cerr << fmt::format("tmm-bench: {} shape{} on {}, {} pairs each\n", shapes.size(), shapes.size() == 1 ? "" : "s", info.device.name,
-                             arguments.pairs);
-    if (!emulated && arguments.pairs < 30) std::cerr << "tmm-bench: fewer than 30 pairs: good for a look, not for a claim\n";
+    say(fmt::format("{} shape{} on {}, {} pairs each", shapes.size(), shapes.size() == 1 ? "" : "s", info.device.name, arguments.pairs));
+    if (!emulated && arguments.pairs < 30) say("fewer than 30 pairs: good for a look, not for a claim");
     Screen screen = screen_of(stdout);
     screen.wide = arguments.wide;
     Table table(std::cout, shapes, info, screen);
@@ -58,8 +57,7 @@ ExitStatus run_comparison(const Arguments& arguments, const std::vector<Shape>& 
         const ShapeResult& result = results.back();
         table.row(result);
         for (const PeerResult& peer : result.peers)
-            if (!peer.skipped.empty())
-                std::cerr << fmt::format("tmm-bench: {}: {} skipped: {}\n", to_text(shape.problem), peer.name, peer.skipped);
+            if (!peer.skipped.empty()) say(fmt::format("{}: {} skipped: {}", to_text(shape.problem), peer.name, peer.skipped));
         all_good = all_good && result.failure.empty() && !result.check.wrong();
         // After every shape, so that a run that is cut short leaves what it has.
         write_files();

@@ -4,6 +4,8 @@
 #include "bench/bench_tool.h"
 #include "bench/commit_stamp.h"
 #include "bench/comparison_run.h"
+#include "bench/session.h"
+#include "generator/log.h"
 #include "generator/tool_main.h"
 #include "runtime/gpu_choice.h"
 
@@ -19,6 +21,7 @@ ExitStatus run(const CommandLine& line) {
     if (arguments.accuracy) bench::check_promised(shapes, arguments.shapes.string());
     // Before gpu_count() lets the driver make threads.
     const Interrupt interrupt;
+    set_log_sink([](const std::string& message) { bench::say(message, "tmm"); });
     const int gpu = parse_gpu(arguments.gpu, line.tool().name);
     return (arguments.accuracy ? bench::run_accuracy : bench::run_comparison)(arguments, shapes, gpu, interrupt);
 }

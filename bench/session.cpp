@@ -8,6 +8,8 @@
 
 #include "bench/peers.h"
 #include "generator/compiler.h"
+#include "generator/printable.h"
+#include "generator/text_width.h"
 
 namespace tmm::bench {
 namespace {
@@ -46,9 +48,13 @@ Session::Session(const Arguments& arguments, int gpu) : ordinal(gpu), device(ope
     for (const std::string& name : info.peers) {
         peers.push_back(open_peer(name, device, peer_options));
         info.peer_versions.push_back(peers.back()->version());
-        std::cerr << fmt::format("tmm-bench: {}: {}\n", name, info.peer_versions.back());
+        say(fmt::format("{}: {}", name, info.peer_versions.back()));
     }
     tuned.emplace(ordinal, device, arguments.database, info.max_workspace, arguments.prepared);
+}
+
+void say(const std::string& message, const std::string& speaker) {
+    std::cerr << hanging(printable(fmt::format("{}: {}", speaker, message)), screen_of(stderr).columns, 4) << '\n';
 }
 
 void show_progress(StatusLine& status, std::size_t done, const std::vector<Shape>& shapes) {

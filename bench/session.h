@@ -42,6 +42,9 @@ auto on_device(const GemmProblem& problem, const Body& body) {
     }
 }
 
+// A message on stderr, in lines that fit the terminal.
+void say(const std::string& message, const std::string& speaker = "tmm-bench");
+
 // Which shape is being worked on.
 void show_progress(StatusLine& status, std::size_t done, const std::vector<Shape>& shapes);
 

@@ -100,7 +100,10 @@ std::string described(const ProblemOnDevice& known, const GemmProblem& problem, 
     std::string text = fmt::format("{}{}{}\n", bold, head, plain);
     const auto line = [&](const char* name, const std::string& value) {
         constexpr std::size_t kValues = 14;
-        text += hanging(fmt::format("  {:<11} {}", name, printable(value)), columns_of(options), kValues) + "\n";
+        const std::size_t columns = columns_of(options);
+        std::string lines = hanging(printable(value), columns > kValues ? columns - kValues : columns, 0);
+        for (auto end = lines.find('\n'); end != std::string::npos; end = lines.find('\n', end + 1)) lines.insert(end + 1, kValues, ' ');
+        text += fmt::format("  {:<11} {}\n", name, lines);
     };
     if (!known.decision) {
         line("winner", "none has been decided on");

@@ -37,11 +37,11 @@ const PlannedKernel& KernelBook::kernel(const KernelSignature& signature, const 
 }
 
 std::string why_unserved(const GemmProblem& problem, const DeviceInfo& device) {
-    // What is always right serves nearly all, and is soon found to.
-    if (!why_invalid(problem, fallback_config(problem), device)) return {};
-    // The default config is always offered, so where it can't serve, nothing can.
-    const auto reason = why_invalid(problem, default_config(problem, device), device);
-    if (reason) return "no kernel serves it: " + *reason;
+    // What is always right serves nearly all, and is soon found to. The default config is always offered, so where it can't serve, nothing
+    // can.
+    if (why_invalid(problem, fallback_config(problem), device)) {
+        if (const auto reason = why_invalid(problem, default_config(problem, device), device)) return "no kernel serves it: " + *reason;
+    }
     return why_too_large(problem, device, kLeastMultiplications).value_or("");
 }
 

@@ -14,6 +14,7 @@
 #include "generator/cost_model.h"
 #include "generator/error.h"
 #include "generator/search_space.h"
+#include "generator/text.h"
 
 namespace tmm {
 namespace {

@@ -204,12 +204,12 @@ std::vector<std::vector<WinnerRow>> by_device(const std::vector<WinnerRow>& winn
 std::string winners_report(TuningDatabase& database, const ReportOptions& options) {
     const std::string text = winners_table(winners_of(database, options), "user", options);
     if (!text.empty()) return text;
-    return options.device.empty() ? "no winners yet; run tmm-tune\n" : fmt::format("no winners on a device named '{}'\n", options.device);
+    return options.device.empty() ? "no winners yet; run tmm-tune\n" : fmt::format("no winners on a device named {}\n", in_quotes(options.device));
 }
 
 std::string shipped_report(const ReportOptions& options) {
     const std::string text = winners_table(shipped_winners_of(options), "shipped", options);
-    return text.empty() ? fmt::format("tmm ships with no winners for a device named '{}'\n", options.device) : text;
+    return text.empty() ? fmt::format("tmm ships with no winners for a device named {}\n", in_quotes(options.device)) : text;
 }
 
 std::string problem_report(TuningDatabase& database, const GemmProblem& problem, const ReportOptions& options) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "bench/comment_lines.h"
 #include "bench/result_file.h"
 #include "generator/text.h"
 
@@ -25,8 +26,8 @@ const ErrorMeasure* cublas_of(const FamilyAccuracy& accuracy) {
 
 }  // namespace
 
-AccuracyTable::AccuracyTable(std::ostream& out, const std::vector<Shape>& shapes, const RunInfo& info)
-    : out_(out), shape_width_(5), has_cublas_(asks_cublas(info)) {
+AccuracyTable::AccuracyTable(std::ostream& out, const std::vector<Shape>& shapes, const RunInfo& info, const Screen& screen)
+    : out_(out), shape_width_(5), columns_(screen.wide ? 0 : screen.columns), has_cublas_(asks_cublas(info)) {
     for (const Shape& shape : shapes) shape_width_ = std::max(shape_width_, static_cast<int>(to_text(shape.problem).size()));
     out_ << "# An element's error is (C - A B) / (|A| |B|), against FP64, in units of 2^-24.\n"
             "# rms: the root of the mean square. worst: the largest of 256 elements, on\n"
@@ -45,12 +46,13 @@ AccuracyTable::AccuracyTable(std::ostream& out, const std::vector<Shape>& shapes
 
 void AccuracyTable::row(const ShapeAccuracy& result) {
     const FamilyAccuracy& one = result.families.back();
-    if (result.families.size() == 1) out_ << fmt::format("# {}: {} ({})\n", to_text(result.problem), result.config, result.match);
+    if (result.families.size() == 1)
+        out_ << comment(fmt::format("{}: {} ({})", to_text(result.problem), result.config, result.match), columns_);
     const std::string cublas = !has_cublas_ ? "" : one.cublas ? fmt::format(" {:>8.3g}", one.cublas->rms) : fmt::format(" {:>8}", "-");
     out_ << fmt::format("{:10} {:>8.3g} {:>8.3g}{} {:>6.3f} {:>8.3g} {:>8.3g} {:>6.3f} {:>+8.0e}  {}\n", name_of(one.family), one.tmm.rms,
                         one.loop.rms, cublas, one.rms_ratio.value, one.tmm.worst, one.loop.worst, one.worst_ratio.value, one.tmm.bias,
                         one.holds() ? "yes" : "NO");
-    if (!one.holds()) out_ << fmt::format("# {}: {}\n", name_of(one.family), verdict(one));
+    if (!one.holds()) out_ << comment(fmt::format("{}: {}", name_of(one.family), verdict(one)), columns_);
     out_ << std::flush;
 }
 

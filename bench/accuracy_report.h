@@ -7,13 +7,14 @@
 
 #include "bench/accuracy_benchmark.h"
 #include "bench/run_info.h"
+#include "generator/terminal.h"
 
 namespace tmm::bench {
 
 // A line a shape and family as it comes, in columns whose widths are known from the start.
 class AccuracyTable {
 public:
-    AccuracyTable(std::ostream& out, const std::vector<Shape>& shapes, const RunInfo& info);
+    AccuracyTable(std::ostream& out, const std::vector<Shape>& shapes, const RunInfo& info, const Screen& screen);
     // Of the family that was measured last; before a shape's first one its config.
     void row(const ShapeAccuracy& result);
     // Says why, where a shape failed.
@@ -22,6 +23,7 @@ public:
 private:
     std::ostream& out_;
     int shape_width_;
+    std::size_t columns_;
     bool has_cublas_;
 };
 

@@ -22,7 +22,7 @@ ExitStatus run_accuracy(const Arguments& arguments, const std::vector<Shape>& sh
     };
     write_files();
 
-    AccuracyTable table(std::cout, shapes, session.info);
+    AccuracyTable table(std::cout, shapes, session.info, screen_of(stdout));
     StatusLine status(stderr);
     bool all_good = true;
     for (const Shape& shape : shapes) {

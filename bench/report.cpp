@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "bench/comment_lines.h"
 #include "bench/result_file.h"
 #include "db/json_fields.h"
 #include "generator/printable.h"
@@ -140,13 +141,6 @@ constexpr std::size_t kIndent = 4;
 
 std::size_t prose_columns(const Screen& screen) {
     return screen.wide ? 0 : screen.columns;
-}
-
-// Sentences behind "# ", which readers of figures skip.
-std::string comment(const std::string& text, std::size_t columns) {
-    std::string lines = "# " + hanging(text, columns > 2 ? columns - 2 : columns, 0) + "\n";
-    for (std::size_t i = lines.find('\n'); i + 1 < lines.size(); i = lines.find('\n', i + 1)) lines.insert(i + 1, "# ");
-    return lines;
 }
 
 std::size_t longest(const std::vector<std::string>& texts) {

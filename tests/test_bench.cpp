@@ -68,7 +68,7 @@ TEST_CASE("the emulated device is compared with the CPU and the naive kernel, in
         CHECK(shape["ratio"]["value"].get<double>() <= shape["ratio"]["high"].get<double>());
         // Without a database every choice is a guess or the fallback.
         CHECK(shape["tmm"]["match"] != "exact");
-        CHECK(!shape["tmm"]["config"].get<std::string>().empty());
+        CHECK(shape["tmm"]["config"].contains("family"));
     }
     CHECK(document["shapes"][2]["class"] == "batched");
     CHECK(document["shapes"][0]["accuracy"]["checked_elements"] == 480);

@@ -335,7 +335,7 @@ TEST_CASE("a shape's accuracy stands in the table, CSV and JSON, with cuBLAS whe
             info.peer_versions = {"cuBLAS"};
         }
         std::ostringstream out;
-        AccuracyTable table(out, {Shape{.problem = shape.problem}}, info);
+        AccuracyTable table(out, {Shape{.problem = shape.problem}}, info, {});
         ShapeAccuracy begun = shape;
         begun.families.pop_back();
         table.row(begun);

@@ -10,7 +10,11 @@
 #include <vector>
 
 #include "api_testing.h"
+#include "db/tuning_database.h"
+#include "generator/shapes_file.h"
+#include "generator/text.h"
 #include "runtime/validate.h"
+#include "support_temporary_directory.h"
 
 using namespace api_testing;
 
@@ -49,6 +53,15 @@ T bad(int value) {
 
 const void* moved(const void* pointer, int bytes) {
     return static_cast<const char*>(pointer) + bytes;
+}
+
+// A winner of 64x64x65536 that sums K in parts, which takes workspace.
+void store_split_winner(const std::string& file, int ordinal) {
+    const tmm::GemmProblem problem = tmm::parse_shape("64x64x65536").problem;
+    const tmm::KernelConfig config = tmm::parse_config("simt 32x32x8 t4x4 s2 v4 peeled split8");
+    tmm::TuningDatabase database(file, tmm::TuningDatabase::Mode::read_write_create);
+    database.set_environment(tmm::Environment{.device = tmm::open_device(ordinal)->info()});
+    database.decide(problem, {}, {.config = config, .median_us = 12.5, .candidates = 1, .reason = "the only one"});
 }
 
 }  // namespace
@@ -378,10 +391,12 @@ TEST_CASE("a plan describes itself, in as much room as there is, and outlives it
 TEST_CASE("max_workspace holds a plan's workspace to that; without the field there is no bound") {
     for (const int ordinal : devices()) {
         CAPTURE(ordinal);
-        const Fixture on(ordinal);
+        const tmm::testing::TemporaryDirectory directory;
+        const std::string database = (directory.path() / "winners.db").string();
+        store_split_winner(database, ordinal);
+        const Fixture on(ordinal, database);
         Call call(on);
         CHECK(call.problem.max_workspace == SIZE_MAX);
-        // Deep K and few elements: a guess splits it.
         call.problem.m = call.problem.n = call.problem.ldb = call.problem.ldc = 64;
         call.problem.k = call.problem.lda = 65536;
         const auto workspace = [&] {

@@ -234,7 +234,6 @@ TEST_CASE("a config that mma can't do says why") {
     CHECK(has(reason("warps_m=2,warps_n=2,stages=4,async_copy=1", nn), "at least 4 bytes"));
     CHECK(has(reason("warps_m=2,warps_n=2,stages=4,vector_width=8", nn), "stages is 1 or 2 through registers"));
     CHECK(has(reason("warps_m=8,warps_n=2,stages=2,vector_width=8", nn), "multiples of 16"));
-    CHECK(has(reason("warps_m=2,warps_n=2,stages=2,vector_width=8,thread_m=2", nn), "only"));
     CHECK(has(reason("warps_m=2,warps_n=2,stages=2,vector_width=16", nn), "vector_width is"));
     KernelSignature floats = nn;
     floats.type_a = floats.type_b = ElementType::f32;

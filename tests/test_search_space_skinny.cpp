@@ -91,7 +91,7 @@ TEST_CASE("a skinny config that can't serve says why") {
     CHECK(contains(why_not(kGood, "block_k=96"), "32 * slice_k"));
     CHECK(contains(why_not(kGood, "stages=2"), "3 to 8"));
     CHECK(contains(why_not(kGood, "stages=8,block_k=256"), "bytes of shared memory"));
-    CHECK(contains(why_not(kGood, "cluster=2,split_k=2"), "skinny uses"));
+    CHECK(contains(why_not(kGood, "cluster=2,split_k=2"), "skinny does not use cluster"));
 }
 
 TEST_CASE("who asks for FP32 FMAs alone may be served by what skinny won as f32") {

@@ -199,8 +199,8 @@ TEST_CASE("every winner that ships with tmm serves its problem on its GPU, and o
     REQUIRE(tmm::shipped_winners().size() > 100);
     const tmm::Winners winners(tmm::shipped_winners(), h200);
     for (const tmm::WinnerRow& row : tmm::shipped_winners()) {
+        if (row.device != h200.name) continue;
         CAPTURE(tmm::to_text(row.problem));
-        REQUIRE(row.device == h200.name);
         const tmm::Selection chosen = winners.select(row.problem);
         CHECK(chosen.match == Match::exact);
         CHECK(contains(chosen.why, "µs when tuned; it ships with tmm"));

@@ -1,0 +1,12 @@
+// Sentences among figures, which programs that read the figures skip.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace tmm::bench {
+
+// The text in lines of so many columns, each behind "# "; 0: in one line, however long.
+std::string comment(const std::string& text, std::size_t columns);
+
+}  // namespace tmm::bench

@@ -204,7 +204,8 @@ std::vector<std::vector<WinnerRow>> by_device(const std::vector<WinnerRow>& winn
 std::string winners_report(TuningDatabase& database, const ReportOptions& options) {
     const std::string text = winners_table(winners_of(database, options), "user", options);
     if (!text.empty()) return text;
-    return options.device.empty() ? "no winners yet; run tmm-tune\n" : fmt::format("no winners on a device named {}\n", in_quotes(options.device));
+    return options.device.empty() ? "no winners yet; run tmm-tune\n"
+                                  : fmt::format("no winners on a device named {}\n", in_quotes(options.device));
 }
 
 std::string shipped_report(const ReportOptions& options) {

@@ -145,7 +145,7 @@ TEST_CASE("a refused launch says so and does no harm") {
     CHECK_THROWS_AS(device->launch(*add, {.grid = std::int64_t{1} << 31, .threads = 32}, &args, sizeof args, nullptr), LaunchRefused);
     const LaunchShape too_much{.grid = 1, .threads = 32, .shared_bytes = device->info().shared_bytes_per_block + 1};
     CHECK_THROWS_AS(device->launch(*add, too_much, &args, sizeof args, nullptr), LaunchRefused);
-    CHECK_THROWS_AS(device->load(compiled, "test_absent"), LaunchRefused);
+    CHECK_THROWS_AS(device->load(compiled, "test_absent"), UnusableImage);
     device->launch(*add, {.grid = 1, .threads = 32}, &args, sizeof args, nullptr);
     int value = 0;
     device->copy_to_host(&value, buffer.data(), sizeof value);

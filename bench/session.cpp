@@ -45,8 +45,10 @@ Session::Session(const Arguments& arguments, int gpu) : ordinal(gpu), device(ope
             .peer_versions = {},
             .ceilings = {}};
     const PeerOptions peer_options{.cublas_directory = arguments.cublas_directory, .workspace_bytes = arguments.workspace_bytes};
-    for (const std::string& name : info.peers) {
+    for (std::string& name : info.peers) {
         peers.push_back(open_peer(name, device, peer_options));
+        // A config may be typed in another order than it is spelled.
+        name = peers.back()->name();
         info.peer_versions.push_back(peers.back()->version());
         say(fmt::format("{}: {}", name, info.peer_versions.back()));
     }

@@ -295,3 +295,23 @@ TEST_CASE("a shape that tmm has no kernels for fails alone") {
     CHECK(contains(run.text, "failed: tmm-bench multiplies f32, f16 and bf16 matrices, not f64"));
     CHECK(contains(run.text, "geometric mean"));
 }
+
+TEST_CASE("a config takes part under its own spelling, in whatever order it was typed") {
+    const Folder folder;
+    folder.with("shapes.txt", "16 16 16\n");
+    const Outcome run = bench(folder, "--gpu host --pairs 3 --vs 'naive,tiled exact 8x8x8' --shapes " + folder.file("shapes.txt") +
+                                          " --csv " + folder.file("out.csv"));
+    CHECK(run.status == 0);
+    std::vector<std::vector<std::string>> lines;
+    std::istringstream text(read(folder.file("out.csv")));
+    for (std::string line; std::getline(text, line);) {
+        if (line.starts_with("#")) continue;
+        lines.emplace_back();
+        std::istringstream fields(line);
+        for (std::string field; std::getline(fields, field, ',');) lines.back().push_back(field);
+    }
+    REQUIRE(lines.size() == 2);
+    const auto column = std::find(lines[0].begin(), lines[0].end(), "tiled 8x8x8 exact_us");
+    REQUIRE(column != lines[0].end());
+    CHECK(std::stod(lines[1].at(static_cast<std::size_t>(column - lines[0].begin()))) > 0);
+}

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "tmm-tmp-";
 // What tmm 0.2 left is not locked: it is taken for abandoned when it is a day old.
 constexpr std::string_view kUnlockedPrefixes[] = {"tmm-compile-", "tmm-kernel-"};
-constexpr std::int64_t kUnlockedSeconds = 24 * 3600;
+constexpr std::int64_t kUnlockedSeconds = 24 * std::int64_t{3600};
 // Another process may take a new temporary for abandoned until it is locked; then the next name is tried.
 constexpr int kAttempts = 100;
 

@@ -131,8 +131,8 @@ void check_accuracy(const CommandLine& line, const Arguments& arguments) {
 }  // namespace
 
 const ToolDescription& bench_tool() {
-    static const ToolDescription tool = description();
-    return tool;
+    static const auto* tool = new ToolDescription(description());
+    return *tool;
 }
 
 Arguments arguments_of(const CommandLine& line) {

@@ -105,8 +105,8 @@ ToolDescription description() {
 }  // namespace
 
 const ToolDescription& db_tool() {
-    static const ToolDescription tool = description();
-    return tool;
+    static const auto* tool = new ToolDescription(description());
+    return *tool;
 }
 
 }  // namespace tmm

@@ -72,14 +72,14 @@ std::string why_computes(SQLite::Database& database, const SchemaObject& table) 
 }
 
 const std::string& current_selection_view() {
-    static const std::string sql = [] {
+    static const auto* sql = [] {
         constexpr std::string_view kCreate = "CREATE VIEW current_selection AS";
         const std::string views = embedded_schema(TuningDatabase::kVersion).views;
         const auto begin = views.find(kCreate);
-        return "CREATE TEMP VIEW current_selection AS" +
-               views.substr(begin + kCreate.size(), views.find(';', begin) - begin - kCreate.size());
+        return new std::string("CREATE TEMP VIEW current_selection AS" +
+                               views.substr(begin + kCreate.size(), views.find(';', begin) - begin - kCreate.size()));
     }();
-    return sql;
+    return *sql;
 }
 
 }  // namespace
@@ -115,8 +115,8 @@ std::vector<SchemaObject> schema_objects(const SchemaDefinition& schema) {
 }
 
 const std::vector<SchemaObject>& todays_objects() {
-    static const auto objects = schema_objects(embedded_schema(TuningDatabase::kVersion));
-    return objects;
+    static const auto* objects = new auto(schema_objects(embedded_schema(TuningDatabase::kVersion)));
+    return *objects;
 }
 
 std::string why_tables_compute(SQLite::Database& database) {

@@ -22,7 +22,7 @@ using Group = std::vector<const Parameter*>;
 
 // The fields of each token, in the order in which tokens are written.
 const std::vector<Group>& token_groups() {
-    static const auto groups = [] {
+    static const auto* groups = [] {
         std::vector<Group> sorted;
         for (const Parameter& parameter : kParameters) {
             const auto place = static_cast<std::size_t>(parameter.token.place);
@@ -31,9 +31,9 @@ const std::vector<Group>& token_groups() {
         }
         for (Group& group : sorted)
             std::sort(group.begin(), group.end(), [](const auto* a, const auto* b) { return a->token.part < b->token.part; });
-        return sorted;
+        return new std::vector<Group>(std::move(sorted));
     }();
-    return groups;
+    return *groups;
 }
 
 bool has_name(const Parameter& parameter, int value) {

@@ -56,8 +56,8 @@ ToolDescription description() {
 }  // namespace
 
 const ToolDescription& gen_tool() {
-    static const ToolDescription tool = description();
-    return tool;
+    static const auto* tool = new ToolDescription(description());
+    return *tool;
 }
 
 }  // namespace tmm

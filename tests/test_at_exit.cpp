@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 
 #include "db/records.h"
 #include "db/tuning_database.h"
@@ -25,7 +26,12 @@ bool (*last_deed)() = nullptr;
 
 void do_last_deed() {
     if (!last_deed) return;
-    const bool right = last_deed();
+    bool right = false;
+    try {
+        right = last_deed();
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+    }
     std::fflush(stderr);
     _exit(right ? 0 : 1);
 }

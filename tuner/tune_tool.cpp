@@ -66,8 +66,8 @@ ToolDescription description() {
 }  // namespace
 
 const ToolDescription& tune_tool() {
-    static const ToolDescription tool = description();
-    return tool;
+    static const auto* tool = new ToolDescription(description());
+    return *tool;
 }
 
 }  // namespace tmm

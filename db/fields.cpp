@@ -68,10 +68,6 @@ const ProblemField& compute_field() {
     return field;
 }
 
-int highest_value(const Parameter& parameter) {
-    return parameter.value_names ? parameter.value_count - 1 : 1 << 15;
-}
-
 std::string why_inconsistent(const GemmProblem& p) {
     if (p.lda < stored_columns_a(p)) return fmt::format("lda={} is shorter than a row of A ({} elements)", p.lda, stored_columns_a(p));
     if (p.ldb < stored_columns_b(p)) return fmt::format("ldb={} is shorter than a row of B ({} elements)", p.ldb, stored_columns_b(p));

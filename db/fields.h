@@ -29,9 +29,6 @@ const std::vector<ProblemField>& problem_fields();
 // `compute`, which selections have and measurements have not.
 const ProblemField& compute_field();
 
-// The largest value of a config's field: the last of its names, or the bound that parse_config() has.
-int highest_value(const Parameter& parameter);
-
 // Why the fields do not belong together (a leading dimension shorter than its row, …); empty where they do.
 std::string why_inconsistent(const GemmProblem& problem);
 // The same of what was measured: percentiles that are out of order, a result that passed with too large an error.

@@ -10,6 +10,7 @@
 #include "db/fields.h"
 #include "db/ranges.h"
 #include "generator/error.h"
+#include "generator/misused_field.h"
 #include "generator/text.h"
 
 namespace tmm {
@@ -102,7 +103,7 @@ RecordField problem_field(const ProblemField& field) {
 
 RecordField config_field(const Parameter& parameter) {
     const auto access = [&parameter](TuningRecord& record) -> int& { return record.config.*parameter.member; };
-    if (!parameter.value_names) return integer(parameter.name, 0, highest_value(parameter), access);
+    if (!parameter.value_names) return integer(parameter.name, least_value(parameter), most_value(parameter), access);
     const std::vector<std::string> names(parameter.value_names, parameter.value_names + parameter.value_count);
     return {
         .name = parameter.name,
@@ -198,7 +199,11 @@ void add_run_off(std::vector<RecordField>& fields) {
     fields.push_back(of_selections({.name = "runner_up",
                                     .is_text = true,
                                     .get = [](const R& r) { return r.runner_up ? to_text(*r.runner_up) : std::string(); },
-                                    .set = [](R& r, std::string_view value) { r.runner_up = parse_config(value); }}));
+                                    .set =
+                                        [](R& r, std::string_view value) {
+                                            r.runner_up = parse_config(value);
+                                            if (const auto misused = find_misused_field(*r.runner_up)) refuse(misused->why);
+                                        }}));
     fields.push_back(of_selections(real(
         "runner_up_us", [](R& r) -> double& { return r.runner_up_us; }, 0)));
     fields.push_back(of_selections(integer(

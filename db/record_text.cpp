@@ -13,6 +13,7 @@
 #include "db/fields.h"
 #include "db/record_fields.h"
 #include "generator/error.h"
+#include "generator/misused_field.h"
 #include "generator/text.h"
 
 namespace tmm {
@@ -88,6 +89,10 @@ TuningRecord make_record(const Source& source, Place start, const std::vector<Ce
         default_stride("stride_c", p.stride_c, p.m, p.ldc);
     }
     if (!cell_of("compute")) p.compute = default_compute(p.type_a);
+    if (const auto misused = find_misused_field(record.config)) {
+        const Cell* cell = cell_of(misused->field->name);
+        source.fail(cell ? cell->place : start, misused->why);
+    }
     record.environment.device.emulated = record.environment.device.name == "host";
     for (const auto& reason : {why_inconsistent(p), why_inconsistent(record.measurement)})
         if (!reason.empty()) source.fail(start, reason);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "db/fields.h"
+#include "generator/misused_field.h"
 #include "generator/text.h"
 
 namespace tmm {
@@ -111,7 +112,8 @@ void RowReader::compute(GemmProblem& problem) {
 
 void RowReader::config(KernelConfig& config) {
     for (const Parameter& parameter : kParameters)
-        config.*parameter.member = static_cast<int>(integer(parameter.name, 0, highest_value(parameter)));
+        config.*parameter.member = static_cast<int>(integer(parameter.name, least_value(parameter), most_value(parameter)));
+    if (const auto misused = find_misused_field(config)) check(misused->why);
 }
 
 std::optional<KernelConfig> RowReader::config_if_any() {

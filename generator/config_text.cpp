@@ -15,7 +15,6 @@
 namespace tmm {
 namespace {
 
-constexpr int kLargest = 1 << 15;  // no parameter means anything beyond it, and the product of two fits an int
 constexpr const char* kExample = "write it like 'simt 128x64x16 t8x4 s3', or family=simt,block_m=128,…";
 
 using Group = std::vector<const Parameter*>;
@@ -69,8 +68,9 @@ std::optional<int> parse_int(std::string_view text) {
 
 int parse_number(const Parameter& parameter, std::string_view text) {
     const auto value = parse_int(text);
-    if (!value || *value < 0 || *value > kLargest)
-        throw Error(ExitStatus::usage, fmt::format("{}: '{}' is not a whole number from 0 to {}", parameter.name, text, kLargest), {},
+    const int least = least_value(parameter), most = most_value(parameter);
+    if (!value || *value < least || *value > most)
+        throw Error(ExitStatus::usage, fmt::format("{}: '{}' is not a whole number from {} to {}", parameter.name, text, least, most), {},
                     parameter.help);
     return *value;
 }

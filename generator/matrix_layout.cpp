@@ -1,6 +1,7 @@
 #include "generator/matrix_layout.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace tmm {
@@ -39,6 +40,9 @@ MatrixLayout layout_of_c(const GemmProblem& p) {
 }
 
 std::optional<i64> extent_in_bytes(const MatrixLayout& x) {
+    // Distances are counted in bytes wherever alignment is asked for, also those that no element lies behind.
+    const i64 most = std::numeric_limits<i64>::max() / size_of(x.type);
+    if (std::max({x.rows, x.columns, x.ld, x.stride}) > most) return std::nullopt;
     if (x.rows == 0 || x.columns == 0 || x.batch == 0) return 0;
     i64 rows = 0, members = 0, bytes = 0;
     if (__builtin_mul_overflow(x.rows - 1, x.ld, &rows) || __builtin_mul_overflow(x.batch - 1, x.stride, &members) ||

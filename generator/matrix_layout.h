@@ -22,7 +22,8 @@ MatrixLayout layout_of_a(const GemmProblem& problem);
 MatrixLayout layout_of_b(const GemmProblem& problem);
 MatrixLayout layout_of_c(const GemmProblem& problem);
 
-// From the first element to the end of the last, 0 where there is none; nothing where the number does not fit in 63 bits.
+// From the first element to the end of the last, 0 where there is none; nothing where that, or a distance between rows or members, is no
+// number of 63 bits when it is counted in bytes.
 std::optional<i64> extent_in_bytes(const MatrixLayout& layout);
 
 // Do two elements stand in one place? It is exact, whatever order rows and members of the batch lie in: one behind the other, side by side

@@ -10,6 +10,7 @@
 
 #include "generator/cost_model.h"
 #include "generator/launch_plan.h"
+#include "generator/misused_field.h"
 #include "generator/search_choices.h"
 #include "generator/search_space_fma.h"
 #include "generator/search_space_mma.h"
@@ -309,14 +310,7 @@ std::map<std::string, int> count_by_reason(const std::vector<Rejection>& rejecti
 }
 
 std::optional<std::string> why_no_kernel(const KernelConfig& c, const KernelSignature& signature) {
-    if (const Parameter* field = misused_field(c)) {
-        const int value = c.*field->member;
-        if (value < least_value(*field) || value > most_value(*field))
-            return fmt::format("{}={} is not within {} to {}", field->name, value, least_value(*field), most_value(*field));
-        return fmt::format("{} does not use {}: it is {}, not {}", kFamilyNames[c.family], field->name,
-                           field->value_names ? field->value_names[field->neutral] : std::to_string(field->neutral),
-                           field->value_names ? field->value_names[value] : std::to_string(value));
-    }
+    if (auto misused = find_misused_field(c)) return std::move(misused->why);
     const char* const violation = first_violation(c, signature);
     return violation ? std::optional<std::string>(violation) : std::nullopt;
 }

@@ -33,6 +33,12 @@ std::string_view enum_name(Enum value, const std::string_view (&names)[N]) {
     return index < N ? names[index] : "?";
 }
 
+// Of matrices without elements the product may be no number of 64 bits.
+bool is_product(i64 value, i64 x, i64 y) {
+    i64 product = 0;
+    return !__builtin_mul_overflow(x, y, &product) && value == product;
+}
+
 }  // namespace
 
 std::string_view name_of(ElementType type) {
@@ -72,9 +78,9 @@ std::string to_text(const GemmProblem& p) {
     if (p.ldb != stored_columns_b(p)) add("ldb", p.ldb);
     if (p.ldc != p.n) add("ldc", p.ldc);
     if (p.batch != 1) {
-        if (p.stride_a != stored_rows_a(p) * p.lda) add("stride_a", p.stride_a);
-        if (p.stride_b != stored_rows_b(p) * p.ldb) add("stride_b", p.stride_b);
-        if (p.stride_c != p.m * p.ldc) add("stride_c", p.stride_c);
+        if (!is_product(p.stride_a, stored_rows_a(p), p.lda)) add("stride_a", p.stride_a);
+        if (!is_product(p.stride_b, stored_rows_b(p), p.ldb)) add("stride_b", p.stride_b);
+        if (!is_product(p.stride_c, p.m, p.ldc)) add("stride_c", p.stride_c);
     }
     if (p.alignment != 16) add("align", p.alignment);
     if (p.reads_c) add("beta", 1);

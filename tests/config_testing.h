@@ -1,4 +1,4 @@
-// Configs of any values, whether or not a kernel can be made of them.
+// Configs of any values that fields may have, whether or not a kernel can be made of them.
 #pragma once
 
 #include <random>
@@ -14,7 +14,8 @@ inline KernelConfig random_config(std::mt19937& random) {
         if (parameter.value_names)
             config.*parameter.member = below(parameter.value_count);
         else if (below(2) == 0)
-            config.*parameter.member = below(3) == 0 ? below(300) : below(4);
+            config.*parameter.member =
+                least_value(parameter) + below(below(3) == 0 ? most_value(parameter) - least_value(parameter) + 1 : 4);
     }
     return config;
 }

@@ -450,8 +450,7 @@ TEST_CASE("processes that write at once lose nothing") {
             auto database = open(file);
             const auto problem = problem_of("64 64 " + std::to_string(64 + writer));
             for (int row = 0; row < kRows; ++row) {
-                auto config = tiled_config(16);
-                config.raster = row;
+                const auto config = tiled_config(1 + row);
                 database.announce(problem, config, "tmm_tiled");
                 database.record(problem, config, {}, measured(10 + row));
             }

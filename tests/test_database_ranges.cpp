@@ -2,7 +2,7 @@
 #include <SQLiteCpp/Database.h>
 #include <SQLiteCpp/Statement.h>
 #include <doctest/doctest.h>
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +16,7 @@
 #include "db/record_text.h"
 #include "generator/error.h"
 #include "generator/log.h"
+#include "generator/misused_field.h"
 
 using namespace tmm;
 using namespace tmm::testing;
@@ -258,4 +259,71 @@ TEST_CASE("what the program itself could not measure is stored as unknown, and n
         CHECK(database.decision(problem)->median_us == 0);
         CHECK(database.verify().empty());
     }
+}
+
+namespace {
+
+// Each field in turn, with a value that it may have nowhere, or that the sample's family has no use for.
+std::vector<std::pair<const Parameter*, std::string>> unusual_fields(const KernelConfig& config) {
+    std::vector<std::pair<const Parameter*, std::string>> fields;
+    for (const Parameter& parameter : kParameters) {
+        if (parameter.value_names) continue;
+        for (const int value : {least_value(parameter) - 1, most_value(parameter) + 1, most_value(parameter)}) {
+            KernelConfig changed = config;
+            changed.*parameter.member = value;
+            if (find_misused_field(changed)) fields.emplace_back(&parameter, fmt::format("{}", value));
+        }
+    }
+    return fields;
+}
+
+}  // namespace
+
+TEST_CASE("an import refuses a config's field that is out of range or of no use to its family, and names it and its place") {
+    const auto record = samples()[1];
+    std::set<std::string> misused;
+    for (const auto& [parameter, value] : unusual_fields(record.config)) {
+        CAPTURE(std::string(parameter->name));
+        CAPTURE(value);
+        const auto [csv, json] = exports(record, parameter->name, value);
+        const std::string of_csv = refusal(csv), of_json = refusal(json);
+        CHECK(of_csv.starts_with("export:2:"));
+        CHECK(of_csv != "export:2:1");
+        CHECK(of_json.starts_with("export:1:"));
+        for (const std::string& reason : {of_csv, of_json}) {
+            CHECK(reason.find(parameter->name) != std::string::npos);
+            if (reason.find(fmt::format("tiled does not use {}: it is {}, not {}", parameter->name, parameter->neutral, value)) !=
+                std::string::npos)
+                misused.insert(parameter->name);
+        }
+    }
+    // All numbers but block_m, block_n, block_k and overlap.
+    CHECK(misused.size() == kParameterCount - 2 - 4);
+    for (const char* runner_up : {"tiled 16x16x16 planes2", "tiled 0x16x16", "tiled 16x16x8192"}) {
+        CAPTURE(runner_up);
+        const auto [csv, json] = exports(record, "runner_up", runner_up);
+        CHECK(refusal(csv).starts_with("export:2:"));
+        CHECK(refusal(json).starts_with("export:1:"));
+    }
+}
+
+TEST_CASE("a row whose config has a field of no use to its family is left out, and verify() says why") {
+    set_log_sink([](std::string_view) {});
+    for (const auto& [parameter, value] : unusual_fields(samples()[0].config)) {
+        if (value[0] == '-') continue;
+        CAPTURE(fmt::format("{} = {}", parameter->name, value));
+        const TemporaryDirectory directory;
+        fill(directory / "tmm.db");
+        {
+            SQLite::Database raw(directory / "tmm.db", SQLite::OPEN_READWRITE);
+            raw.exec(fmt::format("UPDATE config SET {} = {}", parameter->name, value));
+        }
+        TuningDatabase database(directory / "tmm.db", Mode::read_write);
+        const auto faults = database.verify();
+        REQUIRE_FALSE(faults.empty());
+        CHECK(fmt::format("{}", fmt::join(faults, "; ")).find(parameter->name) != std::string::npos);
+        CHECK(database.winners().empty());
+        CHECK(database.records().empty());
+    }
+    set_log_sink({});
 }

@@ -127,16 +127,11 @@ void TuningDatabase::withdraw(const GemmProblem& problem, const std::vector<Anno
         for (const Announcement& announcement : announcements) {
             const auto config_id = impl_->ids.find("config", cells_of(announcement.config));
             if (!device_id || !problem_id || !config_id) continue;
-            // What stays of earlier attempts is nobody's running work any more: started = 0.
-            for (const char* sql : {"DELETE FROM in_flight WHERE device_id = ? AND problem_id = ? AND config_id = ? AND attempts = 1",
-                                    "UPDATE in_flight SET attempts = attempts - 1, started = 0 "
-                                    "WHERE device_id = ? AND problem_id = ? AND config_id = ?"}) {
-                SQLite::Statement change(impl_->database, sql);
-                change.bind(1, *device_id);
-                change.bind(2, *problem_id);
-                change.bind(3, *config_id);
-                if (change.exec() > 0) break;
-            }
+            SQLite::Statement change(impl_->database, "DELETE FROM in_flight WHERE device_id = ? AND problem_id = ? AND config_id = ?");
+            change.bind(1, *device_id);
+            change.bind(2, *problem_id);
+            change.bind(3, *config_id);
+            change.exec();
         }
         transaction.commit();
     });

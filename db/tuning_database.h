@@ -88,7 +88,7 @@ public:
     void announce(const GemmProblem& problem, const std::vector<Announcement>& announcements);
     // Stores the result and withdraws the announcement, in one transaction.
     void record(const GemmProblem& problem, const KernelConfig& config, const MeasurementPolicy& policy, const Measurement& measurement);
-    // Withdraws the last announcement, whose candidate was not to blame (Ctrl-C); earlier attempts stay on its record.
+    // Withdraws the announcement: whatever ended the run, the candidate was not to blame.
     void withdraw(const GemmProblem& problem, const KernelConfig& config);
     void withdraw(const GemmProblem& problem, const std::vector<Announcement>& announcements);
     // On this device. Runs that another living process of this machine has announced are left out: they are going on.

@@ -143,10 +143,6 @@ TEST_CASE("an announcement without a result is found again, with its attempts; a
     CHECK_FALSE(twice.machine_restarted);
     CHECK(open(file, "NVIDIA L4").unfinished_runs().empty());
 
-    // Ctrl-C takes back the last attempt alone.
-    database.withdraw(problem, tiled_config(16));
-    REQUIRE(database.unfinished_runs().size() == 2);
-    for (const auto& run : database.unfinished_runs()) CHECK(run.attempts == 1);
     database.withdraw(problem, tiled_config(16));
     CHECK(database.unfinished_runs().size() == 1);
     database.record(problem, tiled_config(32), {}, measured(5));

@@ -55,3 +55,17 @@ TEST_CASE("a result without any error where real values were added up") {
     CHECK_FALSE(tmm::is_void(exact, Measurement{.outcome = Outcome::ok, .median_us = 3, .error_ratio = 0}));
     CHECK_FALSE(tmm::is_void({.m = 2, .n = 2, .k = 2}, Measurement{.outcome = Outcome::ok, .median_us = 3, .error_ratio = 0}));
 }
+
+TEST_CASE("a worker or a tuner that was ended from outside, and memory that others held") {
+    CHECK(is_void(Outcome::crashed, "worker was ended by signal 1 (Hangup)"));
+    CHECK(is_void(Outcome::crashed, "worker was ended by signal 9 (Killed)"));
+    CHECK(is_void(Outcome::crashed, "in the run-off: worker was ended by signal 24 (CPU time limit exceeded)"));
+    CHECK(is_void(Outcome::crashed, "quarantined: announced 2 times without a result"));
+    CHECK(is_void(Outcome::exceeds_limits, "its workspace of 4096 bytes does not fit in the device's memory"));
+    CHECK(is_void(Outcome::exceeds_limits, "in the run-off: its workspace does not fit in the device's memory"));
+    CHECK_FALSE(is_void(Outcome::crashed, "worker was ended by signal 11 (Segmentation fault)"));
+    CHECK_FALSE(is_void(Outcome::crashed, "worker exited with status 1"));
+    CHECK_FALSE(is_void(Outcome::crashed, "quarantined: the machine went down while it ran"));
+    CHECK_FALSE(is_void(Outcome::exceeds_limits, "its workspace of 200 bytes and C are more than the device's memory of 100"));
+    CHECK_FALSE(is_void(Outcome::exceeds_limits, "1024 threads of 255 registers are more than an SM's 65536"));
+}

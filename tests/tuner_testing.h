@@ -74,38 +74,9 @@ public:
         return arguments;
     }
 
-    pid_t start(const std::vector<std::string>& arguments) const {
-        std::map<std::string, std::string> variables = environment;
-        for (char** entry = environ; *entry != nullptr; ++entry) {
-            const std::string text = *entry;
-            variables.try_emplace(text.substr(0, text.find('=')), text.substr(text.find('=') + 1));
-        }
-        std::vector<std::string> lines;
-        for (const auto& [name, value] : variables) lines.push_back(name + "=" + value);
-        std::vector<char*> envp;
-        for (std::string& line : lines) envp.push_back(line.data());
-        envp.push_back(nullptr);
-        std::vector<std::string> words{program()};
-        words.insert(words.end(), arguments.begin(), arguments.end());
-        std::vector<char*> argv;
-        for (std::string& word : words) argv.push_back(word.data());
-        argv.push_back(nullptr);
-
-        posix_spawn_file_actions_t actions;
-        posix_spawn_file_actions_init(&actions);
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-        posix_spawn_file_actions_addopen(&actions, 1, (path / "out").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        if (stderr_file.empty())
-            posix_spawn_file_actions_addclose(&actions, 2);
-        else
-            posix_spawn_file_actions_addopen(&actions, 2, stderr_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        pid_t pid = -1;
-        const int error = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), envp.data());
-        posix_spawn_file_actions_destroy(&actions);
-        REQUIRE(error == 0);
-        return pid;
-    }
-
+    pid_t start(const std::vector<std::string>& arguments) const { return spawn(arguments, false); }
+    // Leads a process group of its own, as what a shell starts.
+    pid_t start_group(const std::vector<std::string>& arguments) const { return spawn(arguments, true); }
     // Until a run has said so on stderr, a minute at most.
     void wait_until_said(const std::string& text) const {
         for (int i = 0; i < 3000; ++i) {
@@ -142,6 +113,43 @@ public:
     fs::path stderr_file;
     // Goes before what the test's own environment says.
     std::map<std::string, std::string> environment;
+
+private:
+    pid_t spawn(const std::vector<std::string>& arguments, bool leads_group) const {
+        std::map<std::string, std::string> variables = environment;
+        for (char** entry = environ; *entry != nullptr; ++entry) {
+            const std::string text = *entry;
+            variables.try_emplace(text.substr(0, text.find('=')), text.substr(text.find('=') + 1));
+        }
+        std::vector<std::string> lines;
+        for (const auto& [name, value] : variables) lines.push_back(name + "=" + value);
+        std::vector<char*> envp;
+        for (std::string& line : lines) envp.push_back(line.data());
+        envp.push_back(nullptr);
+        std::vector<std::string> words{program()};
+        words.insert(words.end(), arguments.begin(), arguments.end());
+        std::vector<char*> argv;
+        for (std::string& word : words) argv.push_back(word.data());
+        argv.push_back(nullptr);
+
+        posix_spawn_file_actions_t actions;
+        posix_spawn_file_actions_init(&actions);
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+        posix_spawn_file_actions_addopen(&actions, 1, (path / "out").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        if (stderr_file.empty())
+            posix_spawn_file_actions_addclose(&actions, 2);
+        else
+            posix_spawn_file_actions_addopen(&actions, 2, stderr_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        posix_spawnattr_t attributes;
+        posix_spawnattr_init(&attributes);
+        if (leads_group) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+        pid_t pid = -1;
+        const int error = posix_spawn(&pid, argv[0], &actions, &attributes, argv.data(), envp.data());
+        posix_spawn_file_actions_destroy(&actions);
+        posix_spawnattr_destroy(&attributes);
+        REQUIRE(error == 0);
+        return pid;
+    }
 };
 
 // Worker processes of this parent, by /proc.

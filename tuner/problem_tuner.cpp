@@ -83,7 +83,11 @@ struct ProblemTuner::Session {
     std::vector<double> estimates = {};
     ProblemReport report;
     std::vector<std::optional<Measurement>> results = {};
+    // How often each one's worker was ended from outside, and why those that are given up have no outcome: another run may have more luck.
     std::vector<int> outside_kills = {};
+    std::map<std::size_t, std::string> given_up = {};
+    // A run-off was ended from outside.
+    bool disturbed = false;
     int priority = 0;
     Turn turn;
     bool prepared = false;
@@ -246,9 +250,9 @@ bool ProblemTuner::prepare(Session& s) {
         s.expired = left(s) <= 0 || (!worker_.alive() && budget_.left() <= worker_.start_seconds());
         if (s.expired) return false;
         if (!worker_.alive()) worker_.respawn();
-        const double most = left(s);
-        const WorkerProcess::Answer answer = worker_.ask(request, std::min(5 * deadline(s), most));
-        s.expired = std::holds_alternative<WorkerProcess::TimedOut>(answer) && most <= 5 * deadline(s);
+        const WorkerProcess::Answer answer = worker_.ask(request, 5 * deadline(s), left(s));
+        const auto* late = std::get_if<WorkerProcess::TimedOut>(&answer);
+        s.expired = late && late->turn_is_over;
         if (s.expired) return false;
         if (const auto* reply = std::get_if<Reply>(&answer)) {
             if (const auto* refused = std::get_if<NotPrepared>(reply)) {
@@ -277,6 +281,7 @@ void ProblemTuner::record(Session& s, std::size_t index, Measurement m) {
     if (m.outcome == Outcome::crashed || m.outcome == Outcome::timed_out || m.outcome == Outcome::wrong_result)
         progress_.note(fmt::format("{}: {} {}: {}", to_text(s.problem()), to_text(candidate.config), name_of(m.outcome), m.detail));
     s.results[index] = std::move(m);
+    s.given_up.erase(index);
 }
 
 // With what is known of them.
@@ -323,8 +328,8 @@ void ProblemTuner::measure_all(Session& s, std::vector<std::size_t> missing, dou
         } else if (!measure(s, index)) {
             break;
         }
-        if (!s.results[index]) continue;
-        ++s.report.measured_now;
+        if (!s.results[index] && s.given_up.count(index) == 0) continue;
+        if (s.results[index]) ++s.report.measured_now;
         missing.erase(ready);
         show_progress(s);
         if (s.outcomes() < s.next_look) continue;
@@ -357,10 +362,9 @@ bool ProblemTuner::measure(Session& s, std::size_t index) {
     const KernelConfig& config = s.candidates[index].config;
     database_.announce(s.problem(), config, s.candidates[index].kernel_name);
     const auto start = SteadyClock::now();
-    const double most = left(s);
-    const double limit = std::min(deadline(s), most);
+    const double limit = deadline(s);
     const MeasureRequest request{.config = config, .timing = timing_options(worker_.device().emulated, options_.effort, s.best_us)};
-    const WorkerProcess::Answer answer = worker_.ask(request, limit);
+    const WorkerProcess::Answer answer = worker_.ask(request, limit, left(s));
     Measurement m;
     m.shared_bytes = s.candidates[index].shared_bytes;
     m.workspace_bytes = s.candidates[index].workspace_bytes;
@@ -369,8 +373,8 @@ bool ProblemTuner::measure(Session& s, std::size_t index) {
         s.interrupted = true;
         return false;
     }
-    if (std::holds_alternative<WorkerProcess::TimedOut>(answer)) {
-        if (limit == most) {
+    if (const auto* late = std::get_if<WorkerProcess::TimedOut>(&answer)) {
+        if (late->turn_is_over) {
             // The candidate is not to blame.
             database_.withdraw(s.problem(), config);
             s.expired = true;
@@ -379,8 +383,9 @@ bool ProblemTuner::measure(Session& s, std::size_t index) {
         m.outcome = Outcome::timed_out;
         m.detail = fmt::format("no result within {:.1f} s", limit);
     } else if (const auto* died = std::get_if<WorkerProcess::Died>(&answer)) {
-        if (died->killed_from_outside && ++s.outside_kills[index] <= kOutsideKills) {
-            progress_.note(fmt::format("{}: the worker was killed from outside; {} runs again", to_text(s.problem()), to_text(config)));
+        if (died->from_outside) {
+            const bool again = ++s.outside_kills[index] <= kOutsideKills;
+            give_up(s, index, fmt::format("the worker {}, from outside", died->how), again);
             return true;
         }
         m.outcome = Outcome::crashed;
@@ -389,6 +394,9 @@ bool ProblemTuner::measure(Session& s, std::size_t index) {
         const Reply& reply = std::get<Reply>(answer);
         if (const auto* measured = std::get_if<Measured>(&reply)) {
             m = measured->measurement;
+        } else if (const auto* lacking = std::get_if<NotMeasured>(&reply)) {
+            give_up(s, index, lacking->detail, false);
+            return true;
         } else {
             m.outcome = Outcome::crashed;
             m.detail = "the worker answered something else";
@@ -403,10 +411,22 @@ bool ProblemTuner::measure(Session& s, std::size_t index) {
     return true;
 }
 
-// What a reason adds where the budget ended the search.
+// The candidate is not to blame, and keeps no record of it.
+void ProblemTuner::give_up(Session& s, std::size_t index, const std::string& why, bool again) {
+    const KernelConfig& config = s.candidates[index].config;
+    database_.withdraw(s.problem(), config);
+    if (!again) s.given_up[index] = why;
+    progress_.note(
+        fmt::format("{}: {}; {} {}", to_text(s.problem()), why, to_text(config), again ? "runs again" : "is left to another run"));
+}
+
+// What a reason adds where candidates have no outcome.
 std::string ProblemTuner::left_out(const Session& s) const {
-    if (!s.cut) return {};
-    return fmt::format("; the budget ended before {} others", s.results.size() + s.open.left_out - static_cast<std::size_t>(s.outcomes()));
+    const std::size_t others = s.results.size() + s.open.left_out - static_cast<std::size_t>(s.outcomes()) - s.given_up.size();
+    std::string text;
+    if (s.cut) text += fmt::format("; the budget ended before {} others", others);
+    if (!s.given_up.empty()) text += fmt::format("; {} could not be measured: {}", s.given_up.size(), s.given_up.begin()->second);
+    return text;
 }
 
 void ProblemTuner::decide(Session& s, const Verdict& verdict, const std::string& why) {
@@ -422,12 +442,13 @@ void ProblemTuner::decide(Session& s, const Verdict& verdict, const std::string&
     report.runner_up_us = verdict.runner_up_us;
     report.state = s.cut ? ProblemState::cut_short : ProblemState::decided;
     report.reason = fmt::format("{}; {}{}{}", why, tally(s.outcomes(), failed), left_out(s), rejected_text(s.open.rejections));
+    const std::string_view suffix = s.cut ? kCutSuffix : s.disturbed || !s.given_up.empty() ? kOpenSuffix : "";
     database_.decide(s.problem(), {},
                      {.config = report.config,
                       .median_us = report.median_us,
                       .candidates = s.outcomes(),
                       .reason = report.reason,
-                      .search_hash = s.open.search_hash + (s.cut ? std::string(kCutSuffix) : std::string()),
+                      .search_hash = s.open.search_hash + std::string(suffix),
                       .default_us = report.default_us,
                       .runner_up = report.runner_up,
                       .runner_up_us = report.runner_up_us});
@@ -439,6 +460,10 @@ std::vector<std::size_t> ProblemTuner::finalists_of(const Session& s) const {
 
 void ProblemTuner::hold_run_off(Session& s) {
     // It is what an untuned call runs: no other is chosen before it could race.
+    if (const auto open = s.given_up.find(0); open != s.given_up.end()) {
+        s.failure = fmt::format("the default config could not be measured: {}; run again", open->second);
+        return;
+    }
     if (!s.results.empty() && s.results.front() && s.results.front()->outcome == Outcome::compile_failed) {
         s.failure = fmt::format("the default config does not compile: {}", s.results.front()->detail);
         return;
@@ -489,26 +514,29 @@ bool ProblemTuner::try_run_off(Session& s, const std::vector<std::size_t>& entra
     }
     if (!prepare(s)) return false;
     int running = -1;
-    const double most = left(s);
-    const double limit = std::min(deadline(s) * static_cast<double>(entrants.size()) + 10 * (expected_us + request.settle_us) * 1e-6, most);
+    const double limit = deadline(s) * static_cast<double>(entrants.size()) + 10 * (expected_us + request.settle_us) * 1e-6;
     const auto start = SteadyClock::now();
     database_.announce(s.problem(), announced);
-    const WorkerProcess::Answer answer = worker_.ask(request, limit, [&](int index) { running = index; });
+    const WorkerProcess::Answer answer = worker_.ask(request, limit, left(s), [&](int index) { running = index; });
     database_.withdraw(s.problem(), announced);
     run_off_seconds_ = seconds_since(start);
     s.interrupted = std::holds_alternative<WorkerProcess::Interrupted>(answer);
-    s.expired = std::holds_alternative<WorkerProcess::TimedOut>(answer) && limit == most;
+    const auto* late = std::get_if<WorkerProcess::TimedOut>(&answer);
+    s.expired = late && late->turn_is_over;
     if (s.interrupted || s.expired) return false;
     const auto* died = std::get_if<WorkerProcess::Died>(&answer);
-    if (died != nullptr || std::holds_alternative<WorkerProcess::TimedOut>(answer)) {
-        if (running < 0 || running >= static_cast<int>(entrants.size()) || (died && died->killed_from_outside)) return false;
+    const auto* reply = std::get_if<Reply>(&answer);
+    s.disturbed = (died && died->from_outside) || (reply && std::holds_alternative<NotMeasured>(*reply));
+    if (s.disturbed) return false;
+    if (died || late) {
+        if (running < 0 || running >= static_cast<int>(entrants.size())) return false;
         Measurement m = *s.results[entrants[static_cast<std::size_t>(running)]];
         m.outcome = died ? Outcome::crashed : Outcome::timed_out;
         m.detail = "in the run-off: " + (died ? "worker " + died->how : fmt::format("no result within {:.1f} s", limit));
         record(s, entrants[static_cast<std::size_t>(running)], std::move(m));
         return false;
     }
-    const auto* done = std::get_if<RunOffDone>(&std::get<Reply>(answer));
+    const auto* done = std::get_if<RunOffDone>(reply);
     return done != nullptr && done->finalists.size() == entrants.size() && judge(s, entrants, *done);
 }
 

@@ -35,6 +35,8 @@ struct OpenProblem {
 
 // Said of a decision whose run was ended by its budget.
 inline constexpr std::string_view kCutSuffix = ":cut";
+// Said of one that was disturbed from outside: candidates have no outcome, or no run-off came to its end.
+inline constexpr std::string_view kOpenSuffix = ":open";
 
 // The candidates' newest measurements with today's kernels, by place in `candidates`.
 std::vector<std::optional<Measurement>> known_measurements(TuningDatabase& database, const GemmProblem& problem,
@@ -71,6 +73,7 @@ private:
     bool judge(Session& session, const std::vector<std::size_t>& entrants, const RunOffDone& done);
     void decide_alone(Session& session);
     std::vector<std::size_t> finalists_of(const Session& session) const;
+    void give_up(Session& session, std::size_t index, const std::string& why, bool again);
     void record(Session& session, std::size_t index, Measurement measurement);
     std::string left_out(const Session& session) const;
     void decide(Session& session, const Verdict& verdict, const std::string& why);

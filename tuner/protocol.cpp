@@ -187,6 +187,9 @@ Json message(const RunOffDone& r) {
 Json message(const NotPrepared& r) {
     return {{"not_prepared", {{"detail", r.detail}}}};
 }
+Json message(const NotMeasured& r) {
+    return {{"not_measured", {{"detail", r.detail}}}};
+}
 Json message(const Faulted& r) {
     return {{"faulted", {{"detail", r.detail}}}};
 }
@@ -257,6 +260,7 @@ Reply decode_reply(std::string_view line) {
             return r;
         }
         if (name == "not_prepared") return NotPrepared{.detail = j.at("detail")};
+        if (name == "not_measured") return NotMeasured{.detail = j.at("detail")};
         if (name == "faulted") return Faulted{.detail = j.at("detail")};
         if (name == "failed") return Failed{.status = static_cast<ExitStatus>(j.at("status").get<int>()), .message = j.at("message")};
         throw std::runtime_error(fmt::format("unknown reply '{}'", name));

@@ -60,6 +60,11 @@ struct Measured {
     Measurement measurement;
 };
 
+// What was asked for could not be done for lack of what others of this machine hold, memory above all; the worker goes on.
+struct NotMeasured {
+    std::string detail;
+};
+
 // Said each time before a config of a run-off runs, so that a fault has a name.
 struct RunOffStep {
     int index = 0;
@@ -92,7 +97,7 @@ struct Failed {
     std::string message;
 };
 
-using Reply = std::variant<Hello, Prepared, Measured, RunOffStep, RunOffDone, NotPrepared, Faulted, Failed>;
+using Reply = std::variant<Hello, Prepared, Measured, RunOffStep, RunOffDone, NotPrepared, NotMeasured, Faulted, Failed>;
 
 // One line, without its newline.
 std::string encode(const Request& request);

@@ -186,6 +186,7 @@ std::optional<TuningDatabase::Decision> earlier_decision(TuningDatabase& databas
 bool suffices(const TuningDatabase::Decision& decision, const TuningOptions& options) {
     const bool cut = decision.search_hash.ends_with(kCutSuffix);
     const auto effort = effort_of(decision.search_hash);
+    if (decision.search_hash.ends_with(kOpenSuffix)) return false;
     return !options.remeasure && decision.origin == "user" && (!cut || options.budget_seconds > 0) && effort && *effort >= options.effort;
 }
 
@@ -203,25 +204,18 @@ void make_ready(OpenProblem& problem, double share_seconds, const TuningOptions&
     add_remembered(problem.candidates, problem.shape.problem, group, database);
 }
 
-// A candidate that was running when the machine went down, or twice when its tuner died, is not run again. One that has a result
-// was in a run-off beside others: only the machine's fall is held against it.
+// A candidate that was running when the machine went down is not run again. Where only its tuner died, somebody killed that.
 void quarantine(TuningDatabase& database, Group& group, Progress& progress) {
     for (const UnfinishedRun& run : database.unfinished_runs()) {
         const DeviceInfo& device = group.environment.device;
-        if (why_invalid(run.problem, run.config, device)) {
+        if (!run.machine_restarted || why_invalid(run.problem, run.config, device)) {
             database.withdraw(run.problem, run.config);
             continue;
         }
         const Candidate candidate = make_candidate(run.problem, run.config, device, group.book);
-        if (!run.machine_restarted && known_measurements(database, run.problem, {candidate}).front()) {
-            database.withdraw(run.problem, run.config);
-            continue;
-        }
-        if (!run.machine_restarted && run.attempts < 2) continue;
         Measurement m;
         m.outcome = Outcome::crashed;
-        m.detail = run.machine_restarted ? "quarantined: the machine went down while it ran"
-                                         : fmt::format("quarantined: announced {} times without a result", run.attempts);
+        m.detail = "quarantined: the machine went down while it ran";
         m.kernel_name = candidate.kernel_name;
         m.kernel_hash = candidate.kernel_hash;
         database.record(run.problem, run.config, {}, m);
@@ -403,6 +397,17 @@ void finish_unreached(const TuningOptions& options, Group& group) {
     predict(unreached, group.environment, database);
 }
 
+// What interrupts a run, a hangup above all, may also end compilers and workers that are just being started.
+bool may_be_by_signal(const std::exception_ptr& failure) {
+    try {
+        std::rethrow_exception(failure);
+    } catch (const Error& error) {
+        return error.status() == ExitStatus::no_compiler || error.status() == ExitStatus::no_device;
+    } catch (...) {
+        return false;
+    }
+}
+
 }  // namespace
 
 double ProblemReport::tflops() const {
@@ -475,7 +480,7 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
     }
     for (std::thread& thread : threads) thread.join();
     progress.finish();
-    if (failure) std::rethrow_exception(failure);
+    if (failure && !(interrupt.requested() && may_be_by_signal(failure))) std::rethrow_exception(failure);
     bool ended = true;
     for (auto& group : groups) {
         if (group->compiler) ended = group->compiler->abandon() && ended;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "generator/compile_attempts.h"
+#include "tuner/worker_end.h"
 
 namespace tmm {
 namespace {
@@ -37,6 +38,16 @@ bool multiplied_nothing(const GemmProblem& p, const Measurement& m) {
     return p.k > 1 && work >= kNeverAllExact && m.error_ratio == 0;
 }
 
+// "its workspace of 4096 bytes does not fit in the device's memory", while others may have held that.
+bool hangs_on_free_memory(const std::string& detail) {
+    return detail.find("does not fit in the device's memory") != std::string::npos;
+}
+
+// "quarantined: announced 2 times without a result", by a tuner that somebody killed.
+bool hangs_on_a_killed_tuner(const std::string& detail) {
+    return detail.starts_with("quarantined: announced ");
+}
+
 }  // namespace
 
 bool is_void(const GemmProblem& problem, const Measurement& measurement) {
@@ -44,6 +55,8 @@ bool is_void(const GemmProblem& problem, const Measurement& measurement) {
         case Outcome::wrong_result:
         case Outcome::inaccurate: return hangs_on_scalars(measurement.detail);
         case Outcome::compile_failed: return !blames_source(measurement.detail);
+        case Outcome::crashed: return names_outside_signal(measurement.detail) || hangs_on_a_killed_tuner(measurement.detail);
+        case Outcome::exceeds_limits: return hangs_on_free_memory(measurement.detail);
         case Outcome::ok: return multiplied_nothing(problem, measurement);
         default: return false;
     }

@@ -12,6 +12,7 @@
 #include <functional>
 #include <new>
 #include <optional>
+#include <system_error>
 
 #include "generator/compile_attempts.h"
 #include "generator/environment.h"
@@ -50,6 +51,12 @@ double alpha_for(const GemmProblem& problem) {
     // Sums grow with the root of k; f16 ends at 65504.
     for (i64 k = problem.k; k > i64{1} << 22 && alpha > 0.5; k /= 4) alpha /= 2;
     return alpha;
+}
+
+// Where memory is short: more than the device has can never be, all else hangs on what others hold.
+bool can_never_fit(const LaunchPlan& plan, const GemmProblem& p, const DeviceInfo& device) {
+    const double operands = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.batch) * size_of(p.type_c);
+    return device.memory_bytes > 0 && static_cast<double>(plan.workspace_bytes) + operands > static_cast<double>(device.memory_bytes);
 }
 
 // JSON and the database hold finite numbers only.
@@ -111,7 +118,7 @@ Reply Worker::prepare(const PrepareRequest& request) {
     }
 }
 
-Measured Worker::measure(const MeasureRequest& request) {
+Reply Worker::measure(const MeasureRequest& request) {
     State& s = *state_;
     Measurement m;
     const auto rejected = [&m](Outcome outcome, std::string detail) {
@@ -158,13 +165,31 @@ Measured Worker::measure(const MeasureRequest& request) {
         if (s.device->info().emulated) throw;
         return rejected(Outcome::launch_failed, first_line(unusable.what()));
     } catch (const std::bad_alloc&) {
-        return rejected(Outcome::exceeds_limits,
-                        fmt::format("its workspace of {} bytes does not fit in the device's memory", plan.workspace_bytes));
+        if (can_never_fit(plan, s.prepared.problem, s.device->info()))
+            return rejected(Outcome::exceeds_limits, fmt::format("its workspace of {} bytes and C are more than the device's memory of {}",
+                                                                 plan.workspace_bytes, s.device->info().memory_bytes));
+        s.verifier.reset();
+        return NotMeasured{.detail = fmt::format("memory was short for a workspace of {} bytes", plan.workspace_bytes)};
+    } catch (const std::system_error& error) {
+        // No more threads, files or whatever else the system lends.
+        return NotMeasured{.detail = first_line(error.what())};
     }
     return Measured{m};
 }
 
-RunOffDone Worker::run_off(const RunOffRequest& request, const std::function<void(int)>& step) {
+Reply Worker::run_off(const RunOffRequest& request, const std::function<void(int)>& step) {
+    try {
+        return try_run_off(request, step);
+    } catch (const std::bad_alloc&) {
+        // Each of them has fitted before.
+        state_->verifier.reset();
+        return NotMeasured{.detail = "memory was short in the run-off"};
+    } catch (const std::system_error& error) {
+        return NotMeasured{.detail = first_line(error.what())};
+    }
+}
+
+RunOffDone Worker::try_run_off(const RunOffRequest& request, const std::function<void(int)>& step) {
     State& s = *state_;
     struct Runner {
         std::optional<ExecutablePlan> plan;
@@ -201,10 +226,6 @@ RunOffDone Worker::run_off(const RunOffRequest& request, const std::function<voi
         } catch (const LaunchRefused& refused) {
             finalist.outcome = Outcome::launch_failed;
             finalist.detail = first_line(refused.what());
-            runners[i].timer.reset();
-        } catch (const std::bad_alloc&) {
-            finalist.outcome = Outcome::exceeds_limits;
-            finalist.detail = "its workspace does not fit in the device's memory";
             runners[i].timer.reset();
         }
     }

@@ -17,11 +17,14 @@ public:
     const DeviceInfo& device() const;
     // Prepared or NotPrepared.
     Reply prepare(const PrepareRequest& request);
-    Measured measure(const MeasureRequest& request);
-    // step(index) is called each time before a config runs.
-    RunOffDone run_off(const RunOffRequest& request, const std::function<void(int)>& step);
+    // Measured or NotMeasured.
+    Reply measure(const MeasureRequest& request);
+    // RunOffDone or NotMeasured. step(index) is called each time before a config runs.
+    Reply run_off(const RunOffRequest& request, const std::function<void(int)>& step);
 
 private:
+    RunOffDone try_run_off(const RunOffRequest& request, const std::function<void(int)>& step);
+
     struct State;
     std::unique_ptr<State> state_;
 };

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <thread>
 #include <utility>
 
@@ -26,6 +27,7 @@ constexpr double kStartSeconds = 180;
 constexpr int kStartAttempts = 5;
 // What an interruption leaves to the candidate in flight.
 constexpr double kGraceSeconds = 2;
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
 void check(int error, const char* what) {
     if (error != 0) throw Error(ExitStatus::no_device, fmt::format("cannot start the worker process: {}: {}", what, std::strerror(error)));
@@ -78,11 +80,10 @@ bool WorkerProcess::spawn(std::string& how) {
     posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_adddup2(&actions, requests[0], STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, replies[1], STDOUT_FILENO);
-    // Ctrl-C is the parent's to handle: it lets the worker finish.
+    // What ends a run is the parent's to handle: it lets the worker finish.
     sigset_t blocked;
     sigemptyset(&blocked);
-    sigaddset(&blocked, SIGINT);
-    sigaddset(&blocked, SIGTERM);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&blocked, signal);
     posix_spawnattr_setsigmask(&attributes, &blocked);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     std::string ordinal = std::to_string(ordinal_);
@@ -98,7 +99,8 @@ bool WorkerProcess::spawn(std::string& how) {
     theirs.close();
 
     std::string line;
-    switch (channel_.read_line(line, kStartSeconds)) {
+    WorkingTime time(pid_);
+    switch (read_line(line, time, kStartSeconds, kNever)) {
         case LineChannel::Read::line: break;
         case LineChannel::Read::end: how = reap().how; return false;
         default:
@@ -149,30 +151,42 @@ WorkerProcess::Died WorkerProcess::reap() {
     pid_ = -1;
     if (WIFSIGNALED(status)) {
         const int signal = WTERMSIG(status);
-        return Died{.how = fmt::format("was ended by signal {} ({})", signal, strsignal(signal)), .killed_from_outside = signal == SIGKILL};
+        return Died{.how = fmt::format("was ended by signal {} ({})", signal, strsignal(signal)),
+                    .from_outside = !is_raised_by_code(signal)};
     }
     return Died{.how = fmt::format("exited with status {}", WEXITSTATUS(status))};
 }
 
-WorkerProcess::Answer WorkerProcess::ask(const Request& request, double deadline_seconds, const std::function<void(int)>& step) {
+// timed_out where one of the two is over.
+LineChannel::Read WorkerProcess::read_line(std::string& line, WorkingTime& time, double deadline_seconds, double turn_seconds,
+                                           int wake_fd) {
+    while (true) {
+        time.look();
+        const double left = std::min(deadline_seconds - time.working(), turn_seconds - time.all());
+        const auto read = channel_.read_line(line, std::clamp(left, 0.0, WorkingTime::kLook), wake_fd);
+        if (read != LineChannel::Read::timed_out || left <= 0) return read;
+    }
+}
+
+WorkerProcess::Answer WorkerProcess::ask(const Request& request, double deadline_seconds, double turn_seconds,
+                                         const std::function<void(int)>& step) {
     if (!alive()) return Died{.how = "was not running"};
     if (!channel_.write_line(encode(request))) return reap();
-    auto start = SteadyClock::now();
+    WorkingTime time(pid_);
     bool interrupted = false;
     std::string line;
     while (true) {
-        const double left = std::max(deadline_seconds - seconds_since(start), 0.0);
-        switch (channel_.read_line(line, left, interrupted ? -1 : interrupt_.fd())) {
+        switch (read_line(line, time, deadline_seconds, turn_seconds, interrupted ? -1 : interrupt_.fd())) {
             case LineChannel::Read::line: break;
             case LineChannel::Read::end: return reap();
             case LineChannel::Read::timed_out:
                 kill_and_reap();
                 if (interrupted) return Interrupted{};
-                return TimedOut{};
+                return TimedOut{.turn_is_over = time.working() < deadline_seconds};
             case LineChannel::Read::woken:
                 interrupted = true;
-                start = SteadyClock::now();
-                deadline_seconds = kGraceSeconds;
+                time = WorkingTime(pid_);
+                deadline_seconds = turn_seconds = kGraceSeconds;
                 continue;
         }
         Reply reply = Prepared{};

@@ -10,6 +10,7 @@
 #include "tuner/interrupt.h"
 #include "tuner/line_channel.h"
 #include "tuner/protocol.h"
+#include "tuner/worker_end.h"
 
 namespace tmm {
 
@@ -18,10 +19,13 @@ public:
     // The process ended, or said something that makes no sense.
     struct Died {
         std::string how;
-        // By a SIGKILL that was not ours: the candidate need not be to blame.
-        bool killed_from_outside = false;
+        // By a signal that no code raises, and that was not ours: the candidate is not to blame.
+        bool from_outside = false;
     };
-    struct TimedOut {};
+    struct TimedOut {
+        // The turn's time was over, not the deadline.
+        bool turn_is_over = false;
+    };
     struct Interrupted {};
     using Answer = std::variant<Reply, Died, TimedOut, Interrupted>;
 
@@ -40,13 +44,15 @@ public:
     // Throws Error where no worker can be started any more.
     void respawn();
 
-    // Sends the request and waits for its reply. step is called for each RunOffStep. An interruption leaves the worker a moment
-    // to finish; then it is killed. Failed replies throw Error.
-    Answer ask(const Request& request, double deadline_seconds, const std::function<void(int)>& step = {});
+    // Sends the request and waits for its reply. The deadline counts the time that the worker had to work, the turn's seconds all time.
+    // step is called for each RunOffStep. An interruption leaves the worker a moment to finish; then it is killed. Failed replies throw
+    // Error.
+    Answer ask(const Request& request, double deadline_seconds, double turn_seconds, const std::function<void(int)>& step = {});
 
 private:
     void start();
     bool spawn(std::string& how);
+    LineChannel::Read read_line(std::string& line, WorkingTime& time, double deadline_seconds, double turn_seconds, int wake_fd = -1);
     void kill_and_reap() noexcept;
     Died reap();
 

@@ -21,6 +21,7 @@
 #include <system_error>
 #include <utility>
 
+#include "generator/compile_turn.h"
 #include "generator/locked_temporary.h"
 #include "generator/log.h"
 #include "generator/template_files.h"
@@ -33,7 +34,8 @@ constexpr char kMagic[8] = {'t', 'm', 'm', 'k', 'r', 'n', 'l', '\n'};
 constexpr std::uint32_t kFormat = 1;
 constexpr std::string_view kSuffix = ".kernel";
 constexpr std::string_view kTemporarySuffix = ".new";
-// A temporary file that can't be locked and is this old belongs to a process that died.
+constexpr std::string_view kLockSuffix = ".lock";
+// A temporary file or a lock that can't be locked and is this old belongs to a process that died.
 constexpr std::int64_t kStaleSeconds = 3600;
 constexpr std::int64_t kLargestFile = 1LL << 30;
 // Other processes fill the directory too, so what it holds is counted anew now and then.
@@ -129,6 +131,11 @@ std::optional<std::string> read_file(int directory, const std::string& name) {
     return content;
 }
 
+std::optional<CompiledKernel> read_kernel(int directory, const Key& key) {
+    const auto file = read_file(directory, key.file_name());
+    return file ? decoded(key, *file) : std::nullopt;
+}
+
 bool write_all(int file, std::string_view content) {
     while (!content.empty()) {
         const ssize_t count = write(file, content.data(), content.size());
@@ -166,14 +173,19 @@ void for_each_file(int directory, std::string_view suffix, const Body& body) {
     closedir(listing);
 }
 
-// Half-written files of processes that died. Where files can't be locked, their age has to tell.
-void remove_abandoned_files(int directory) {
-    for_each_file(directory, kTemporarySuffix, [&](const char* name, const struct stat& status) {
+// Half-written files and locks of processes that died. Where files can't be locked, their age has to tell.
+void remove_abandoned_files(int directory, std::string_view suffix) {
+    for_each_file(directory, suffix, [&](const char* name, const struct stat& status) {
         const FileDescriptor file(openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
         const Lock lock = file ? try_lock(file) : Lock::unknown_here;
         const bool is_old = std::abs(status.st_mtim.tv_sec - std::time(nullptr)) > kStaleSeconds;
         if (lock == Lock::taken || (lock == Lock::unknown_here && is_old)) unlinkat(directory, name, 0);
     });
+}
+
+void remove_abandoned_files(int directory) {
+    remove_abandoned_files(directory, kTemporarySuffix);
+    remove_abandoned_files(directory, kLockSuffix);
 }
 
 std::vector<StoredFile> stored_files(int directory) {
@@ -266,17 +278,16 @@ private:
     }
 };
 
-KernelCache::KernelCache(std::filesystem::path directory, std::int64_t limit_bytes)
+KernelCache::KernelCache(std::filesystem::path directory, std::int64_t limit_bytes, std::chrono::milliseconds patience)
     : directory_(directory.has_filename() ? std::move(directory) : directory.parent_path()),
       limit_bytes_(limit_bytes),
+      patience_(patience),
       state_(std::make_shared<State>()) {}
 
 std::optional<CompiledKernel> KernelCache::find(const KernelSource& source, const Compiler& compiler) const {
     const auto directory = state_->open_directory(directory_, false);
     if (!directory) return std::nullopt;
-    const Key key = key_of(source, compiler);
-    const auto file = read_file(directory->get(), key.file_name());
-    return file ? decoded(key, *file) : std::nullopt;
+    return read_kernel(directory->get(), key_of(source, compiler));
 }
 
 void KernelCache::store(const KernelSource& source, const Compiler& compiler, const CompiledKernel& kernel) const {
@@ -316,6 +327,15 @@ void KernelCache::store(const KernelSource& source, const Compiler& compiler, co
 
 CompileResult KernelCache::find_or_compile(const KernelSource& source, const Compiler& compiler) const {
     if (auto kernel = find(source, compiler)) return *std::move(kernel);
+    const auto directory = state_->open_directory(directory_, true);
+    if (!directory) return compiler.compile(source);
+    const Key key = key_of(source, compiler);
+    std::optional<CompiledKernel> stored;
+    const CompileTurn turn(directory->get(), key.file_name() + std::string(kLockSuffix), patience_, [&] {
+        stored = read_kernel(directory->get(), key);
+        return stored.has_value();
+    });
+    if (stored) return *std::move(stored);
     return compile_and_store(source, compiler);
 }
 

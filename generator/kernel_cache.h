@@ -2,6 +2,7 @@
 // A kernel is found by a hash of its flattened source and of the compiler's identity: version, options, architecture.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -16,14 +17,18 @@ namespace tmm {
 class KernelCache {
 public:
     static constexpr std::int64_t kDefaultLimit = 512LL << 20;
+    // How long find_or_compile() waits for another process that compiles the kernel already.
+    static constexpr std::chrono::milliseconds kDefaultPatience{60'000};
 
-    // Makes the directory (mode 0700) when something is first stored. A directory that others may write to, or that can't be
+    // Makes the directory (mode 0700) when something is first compiled. A directory that others may write to, or that can't be
     // made, is not used: every find() then misses, store() does nothing, and the log says so once.
-    explicit KernelCache(std::filesystem::path directory, std::int64_t limit_bytes = kDefaultLimit);
+    explicit KernelCache(std::filesystem::path directory, std::int64_t limit_bytes = kDefaultLimit,
+                         std::chrono::milliseconds patience = kDefaultPatience);
 
     std::optional<CompiledKernel> find(const KernelSource& source, const Compiler& compiler) const;
     // Published by rename; failure to store is not an error. An empty image is not stored.
     void store(const KernelSource& source, const Compiler& compiler, const CompiledKernel& kernel) const;
+    // Of many processes and threads that need a kernel at once one compiles it, and the others wait for it.
     CompileResult find_or_compile(const KernelSource& source, const Compiler& compiler) const;
     // In place of what is stored, where that turned out to be of no use.
     CompileResult compile_and_store(const KernelSource& source, const Compiler& compiler) const;
@@ -33,6 +38,7 @@ private:
 
     std::filesystem::path directory_;
     std::int64_t limit_bytes_;
+    std::chrono::milliseconds patience_;
     // Copies of a cache share what they know of the directory.
     std::shared_ptr<State> state_;
 };

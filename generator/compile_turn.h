@@ -1,0 +1,41 @@
+// Processes that need the same kernel at once take turns: the first compiles it, the others wait for what it stores.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "generator/locked_temporary.h"
+
+namespace tmm {
+
+class CompileTurn {
+public:
+    // Takes the lock, a file of this name in the directory. While somebody else holds it, waits until it is free, until is_done() says that
+    // what the holder makes is there, or until patience with this holder ends. A lock that was waited for in vain, and one whose holder is
+    // stopped, is broken: its file goes. Where files can't be made or locked there is nothing to wait for.
+    CompileTurn(int directory, std::string name, std::chrono::milliseconds patience, const std::function<bool()>& is_done);
+    // Gives the lock back, if it is held.
+    ~CompileTurn();
+    CompileTurn(const CompileTurn&) = delete;
+    CompileTurn& operator=(const CompileTurn&) = delete;
+
+private:
+    // Leaves in opened_ which file it found.
+    Lock try_once();
+    void give_back();
+    bool holder_is_stopped() const;
+    // Unless another file has taken its name.
+    void remove(const struct stat& file) const;
+
+    int directory_;
+    std::string name_;
+    FileDescriptor file_;
+    struct stat opened_ {};
+    // The last holder ended without giving the lock back.
+    bool inherited_ = false;
+};
+
+}  // namespace tmm

@@ -3,11 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <system_error>
 
 #include "generator/error.h"
+#include "generator/private_files.h"
 #include "generator/text.h"
 
 namespace tmm::bench {
@@ -35,12 +34,8 @@ std::string config_fields(const std::string& config) {
 }
 
 void write_file(const std::string& file, const std::string& text) {
-    std::ofstream out(file, std::ios::binary | std::ios::trunc);
-    out << text;
-    out.close();
-    if (!out)
-        throw Error(ExitStatus::bad_input, fmt::format("can't write: {}", std::strerror(errno)), file,
-                    "name a file in a directory that exists");
+    if (const std::error_code error = write_private_file(file, text))
+        throw Error(ExitStatus::bad_input, fmt::format("can't write: {}", error.message()), file, "name a file in a directory that exists");
 }
 
 }  // namespace tmm::bench

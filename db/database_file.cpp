@@ -13,6 +13,7 @@
 
 #include "db/migrations.h"
 #include "generator/error.h"
+#include "generator/private_files.h"
 
 namespace tmm {
 namespace {
@@ -111,9 +112,10 @@ fs::path database_path(const fs::path& file, Mode mode) {
     if (exists(file, path)) return path;
     if (mode != Mode::read_write_create)
         fail_database(file, "there is no tuning database", "run tmm-tune to make one, or name one with --db or TMM_DB");
-    std::error_code error;
-    fs::create_directories(path.parent_path(), error);
-    if (error) fail_database(file, fmt::format("the directory can't be made: {}", error.message()), kUseAnother);
+    if (const std::error_code error = make_private_directories(path.parent_path()))
+        fail_database(file, fmt::format("the directory can't be made: {}", error.message()), kUseAnother);
+    // SQLite gives a journal the mode of its database. What is wrong where this fails, SQLite says when it opens the file.
+    (void)make_private_file(path);
     return path;
 }
 

@@ -24,6 +24,7 @@
 #include "generator/compile_turn.h"
 #include "generator/locked_temporary.h"
 #include "generator/log.h"
+#include "generator/private_files.h"
 #include "generator/template_files.h"
 
 namespace tmm {
@@ -136,16 +137,6 @@ std::optional<CompiledKernel> read_kernel(int directory, const Key& key) {
     return file ? decoded(key, *file) : std::nullopt;
 }
 
-bool write_all(int file, std::string_view content) {
-    while (!content.empty()) {
-        const ssize_t count = write(file, content.data(), content.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) return false;
-        content.remove_prefix(static_cast<std::size_t>(count));
-    }
-    return true;
-}
-
 // No other process, and no other thread of this one, gives a file this name.
 std::string temporary_name(const Key& key) {
     static std::atomic<unsigned> counter{0};
@@ -217,19 +208,6 @@ std::int64_t evict(int directory, std::int64_t limit) {
     return total;
 }
 
-// The directory, and those above it. Each step's own reason is what a person can act on.
-std::error_code make_directory(const std::filesystem::path& path) {
-    std::error_code error;
-    if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
-    if (error) return error;
-    if (mkdir(path.c_str(), 0700) == 0) {
-        // A umask may have taken this user's own rights.
-        chmod(path.c_str(), 0700);
-        return {};
-    }
-    return errno == EEXIST ? std::error_code() : std::error_code(errno, std::generic_category());
-}
-
 }  // namespace
 
 struct KernelCache::State {
@@ -249,7 +227,7 @@ struct KernelCache::State {
     // The directory, opened; nothing where it is not there yet or not to be trusted.
     std::optional<FileDescriptor> open_directory(const std::filesystem::path& path, bool create) {
         if (create) {
-            if (const std::error_code error = make_directory(path)) {
+            if (const std::error_code error = make_private_directories(path)) {
                 complain(path, fmt::format("it can't be made ({})", error.message()));
                 return std::nullopt;
             }

@@ -20,6 +20,7 @@
 #include "generator/environment.h"
 #include "generator/error.h"
 #include "generator/locked_temporary.h"
+#include "generator/private_files.h"
 #include "generator/shared_object.h"
 #include "runtime/host_block.h"
 #include "runtime/sanitizer.h"
@@ -73,11 +74,8 @@ private:
         } catch (const std::system_error& error) {
             fail(error.code().message(), temporary_directory().string());
         }
-        for (std::size_t done = 0; done < image.size();) {
-            const ssize_t count = write(file->descriptor(), image.data() + done, image.size() - done);
-            if (count > 0) done += static_cast<std::size_t>(count);
-            if (count <= 0 && errno != EINTR) fail(std::strerror(errno), file->path().string());
-        }
+        if (!write_all(file->descriptor(), {reinterpret_cast<const char*>(image.data()), image.size()}))
+            fail(std::strerror(errno), file->path().string());
         return file;
     }
 

@@ -3,9 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -13,6 +10,7 @@
 
 #include "db/html_report/report_columns.h"
 #include "generator/error.h"
+#include "generator/private_files.h"
 
 namespace tmm {
 
@@ -72,12 +70,8 @@ std::string html_report(const ReportContent& content) {
 }
 
 void write_html_report(const ReportContent& content, const std::filesystem::path& file) {
-    const std::string text = html_report(content);
-    std::ofstream stream(file, std::ios::binary | std::ios::trunc);
-    stream << text;
-    stream.close();
-    if (!stream)
-        throw Error(ExitStatus::bad_input, fmt::format("the report can't be written: {}", std::strerror(errno)), file.string(),
+    if (const std::error_code error = write_private_file(file, html_report(content)))
+        throw Error(ExitStatus::bad_input, fmt::format("the report can't be written: {}", error.message()), file.string(),
                     "name a file in a directory that you may write to");
 }
 

@@ -11,6 +11,7 @@
 #include "generator/environment.h"
 #include "generator/error.h"
 #include "generator/python_sites.h"
+#include "generator/shared_library.h"
 
 namespace tmm::bench {
 namespace {
@@ -36,8 +37,10 @@ Opened open_library(const std::string& stem, const fs::path& given) {
     for (const fs::path& directory : search_directories(given)) {
         for (const char* version : {".so.13", ".so.12", ".so"}) {
             const std::string path = (directory / (stem + version)).string();
-            if (void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL)) return {.library = library, .path = path};
-            tried.push_back(path);
+            const SharedLibrary opened = open_shared_library(path, RTLD_GLOBAL);
+            if (opened.handle) return {.library = opened.handle, .path = path};
+            std::error_code ignored;
+            tried.push_back(fs::exists(path, ignored) ? fmt::format("{} ({})", path, opened.fault) : path);
         }
     }
     throw Error(ExitStatus::no_device, fmt::format("{} was not found; tried {}", stem, fmt::join(tried, ", ")), {},

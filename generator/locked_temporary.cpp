@@ -11,6 +11,9 @@
 #include <string_view>
 #include <system_error>
 
+#include "generator/error.h"
+#include "generator/trusted_path.h"
+
 namespace tmm {
 namespace {
 
@@ -57,7 +60,11 @@ void remove_if_abandoned(const fs::path& path) {
 }  // namespace
 
 FileDescriptor::~FileDescriptor() {
-    if (number_ >= 0) close(number_);
+    close();
+}
+
+bool FileDescriptor::close() {
+    return number_ < 0 || ::close(std::exchange(number_, -1)) == 0;
 }
 
 Lock try_lock(const FileDescriptor& file) {
@@ -69,6 +76,11 @@ Lock try_lock(const FileDescriptor& file) {
 }
 
 LockedTemporary::LockedTemporary(const fs::path& below, Kind kind, const std::string& use) {
+    std::error_code ignored;
+    const std::string fault = fs::exists(below, ignored) ? why_others_can_replace(below, NamedBy::chance) : std::string();
+    if (!fault.empty())
+        throw Error(ExitStatus::no_compiler, "others could replace the code that is compiled and loaded here, since " + fault,
+                    below.string(), "let TMPDIR name a directory of your own with mode 0700, or have the sticky bit set: chmod +t");
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
         std::string name = (below / (std::string(kPrefix) + use + "-XXXXXX")).string();
         FileDescriptor opened = make(name, kind);
@@ -91,6 +103,7 @@ LockedTemporary::~LockedTemporary() {
 void remove_abandoned_temporaries(const fs::path& below) noexcept {
     try {
         std::error_code error;
+        if (!fs::exists(below, error) || !why_others_can_replace(below, NamedBy::chance).empty()) return;
         for (fs::directory_iterator entry(below, error), end; !error && entry != end; entry.increment(error)) {
             if (entry->path().filename().string().starts_with("tmm-")) remove_if_abandoned(entry->path());
         }

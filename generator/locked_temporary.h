@@ -19,6 +19,8 @@ public:
         return *this;
     }
     int get() const { return number_; }
+    // True where all that was written has reached the file.
+    bool close();
     explicit operator bool() const { return number_ >= 0; }
 
 private:
@@ -33,7 +35,8 @@ Lock try_lock(const FileDescriptor& file);
 class LockedTemporary {
 public:
     enum class Kind { file, directory };
-    // Makes one below that directory. use: a word of its name ("compile"). Throws std::system_error.
+    // Makes one below that directory. use: a word of its name ("compile"). Throws std::system_error; and Error (no_compiler) where others
+    // could replace what is in the directory, because code is compiled in these and loaded from them.
     LockedTemporary(const std::filesystem::path& below, Kind kind, const std::string& use);
     ~LockedTemporary();
     LockedTemporary(const LockedTemporary&) = delete;
@@ -48,7 +51,7 @@ private:
     FileDescriptor descriptor_;
 };
 
-// Removes this user's temporaries below the directory that no living process holds. Never throws.
+// Removes this user's temporaries below the directory that no living process holds; none where others could replace them. Never throws.
 void remove_abandoned_temporaries(const std::filesystem::path& below) noexcept;
 
 }  // namespace tmm

@@ -10,6 +10,7 @@
 
 #include "generator/error.h"
 #include "generator/nvrtc_search.h"
+#include "generator/shared_library.h"
 
 namespace tmm {
 namespace {
@@ -40,9 +41,10 @@ OpenedLibrary open_first() {
     for (const NvrtcPlace& place : nvrtc_places(nvrtc_hints())) {
         tried += (tried.empty() ? "" : ", ") + place.shown;
         for (const std::string& file : place.files) {
-            if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return {handle, loaded_path(handle, file)};
+            const SharedLibrary library = open_shared_library(file);
+            if (library.handle) return {library.handle, loaded_path(library.handle, file)};
             // That a bare name was not found says nothing; what is wrong with a file that is there does.
-            if (const char* message = dlerror(); message && std::filesystem::exists(file)) tried += fmt::format(" ({})", message);
+            if (std::error_code ignored; std::filesystem::exists(file, ignored)) tried += fmt::format(" ({})", library.fault);
         }
     }
     throw Error(ExitStatus::no_compiler, "libnvrtc, which compiles GPU kernels, was not found (tried " + tried + ")", {}, kRemedy);
@@ -53,7 +55,7 @@ OpenedLibrary open_first() {
 void preload_builtins(const NvrtcLibrary& nvrtc) {
     const std::string name = fmt::format("libnvrtc-builtins.so.{}.{}", nvrtc.major, nvrtc.minor);
     for (const std::filesystem::path& path : {std::filesystem::path(nvrtc.path), std::filesystem::weakly_canonical(nvrtc.path)})
-        if (dlopen((path.parent_path() / name).c_str(), RTLD_NOW | RTLD_LOCAL)) return;
+        if (open_shared_library(path.parent_path() / name).handle) return;
 }
 
 NvrtcLibrary open_library() {

@@ -9,6 +9,7 @@
 
 #include "generator/environment.h"
 #include "generator/error.h"
+#include "generator/trusted_path.h"
 
 namespace tmm {
 namespace {
@@ -79,7 +80,12 @@ TemplateFiles read_templates(const std::filesystem::path& directory) {
 const TemplateFiles& active_templates() {
     static const TemplateFiles* files = [] {
         const auto directory = template_directory_override();
-        return directory ? new TemplateFiles(read_templates(*directory)) : &embedded_templates();
+        if (!directory) return &embedded_templates();
+        const std::string fault = why_others_can_replace(*directory, who_named(*directory));
+        if (!fault.empty())
+            throw Error(ExitStatus::bad_input, "the templates, which become code, are not read, since " + fault, directory->string(),
+                        "TMM_TEMPLATES must name a directory that nobody else may write to");
+        return static_cast<const TemplateFiles*>(new TemplateFiles(read_templates(*directory)));
     }();
     return *files;
 }

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "generator/environment.h"
 #include "generator/locked_temporary.h"
 
 extern char** environ;
@@ -40,7 +41,9 @@ FileDescriptor moved_up(int descriptor) {
 
 std::vector<std::string> merged_environment(const std::map<std::string, std::string>& changes) {
     std::vector<std::string> lines;
-    for (char** entry = environ; entry && *entry; ++entry) {
+    // Whoever starts a set-user-ID program chose its variables, and compilers and shells obey many.
+    if (runs_with_raised_privileges()) lines.emplace_back("PATH=/usr/bin:/bin");
+    for (char** entry = environ; entry && *entry && !runs_with_raised_privileges(); ++entry) {
         const std::string line = *entry;
         if (changes.count(line.substr(0, line.find('='))) == 0) lines.push_back(line);
     }
@@ -126,6 +129,8 @@ int run_program(const std::vector<std::string>& command, const std::map<std::str
     const FileDescriptor ours = moved_up(ends[0]);
     FileDescriptor theirs = moved_up(ends[1]);
     std::vector<std::string> words = {"sh", "-c", kScript, "sh"};
+    // Without it a shell gives the program's user up, whose directories the compiler needs.
+    if (runs_with_raised_privileges()) words.insert(words.begin() + 1, "-p");
     words.insert(words.end(), command.begin(), command.end());
     std::vector<std::string> variables = merged_environment(environment);
     pid_t child = 0;

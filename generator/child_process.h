@@ -38,9 +38,9 @@ private:
     std::set<pid_t> programs_;
 };
 
-// Runs a program found along PATH, with nothing to read and both of its outputs in one file; environment: variables that it sees set
-// otherwise. Its exit status; 128 + n where signal n ended it. Throws std::system_error where no process can be started, or where the
-// program's end can't be told.
+// Runs a program found along PATH (in a set-user-ID program, in /usr/bin and /bin, and with no variables but those given), with nothing to
+// read and both of its outputs in one file; environment: variables that it sees set otherwise. Its exit status; 128 + n where signal n
+// ended it. Throws std::system_error where no process can be started, or where the program's end can't be told.
 int run_program(const std::vector<std::string>& command, const std::map<std::string, std::string>& environment,
                 const std::filesystem::path& output, RunningPrograms& running);
 

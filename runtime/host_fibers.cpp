@@ -1,11 +1,9 @@
-// Fibers by Boost.Context; AddressSanitizer hears of every switch.
+// Fibers by Boost.Context; the sanitizers hear of every switch.
 #include "runtime/host_fibers.h"
 
 #include <boost/context/preallocated.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
 #include <utility>
-
-#include "runtime/sanitizer.h"
 
 namespace tmm {
 namespace {
@@ -43,6 +41,7 @@ void HostFibers::start_free_one() {
 void HostFibers::resume(Fiber& fiber) {
     void* fake_stack = nullptr;
     sanitizer::start_switch(&fake_stack, fiber.stack_bottom, kStackBytes);
+    fiber.stack.enter();
     fiber.inside = std::move(fiber.inside).resume();
     sanitizer::finish_switch(fake_stack, nullptr, nullptr);
 }
@@ -50,6 +49,7 @@ void HostFibers::resume(Fiber& fiber) {
 void HostFibers::suspend(Fiber& fiber) {
     void* fake_stack = nullptr;
     sanitizer::start_switch(&fake_stack, scheduler_stack_, scheduler_stack_bytes_);
+    fiber.stack.leave();
     fiber.scheduler = std::move(fiber.scheduler).resume();
     sanitizer::finish_switch(fake_stack, &scheduler_stack_, &scheduler_stack_bytes_);
 }
@@ -63,6 +63,7 @@ void HostFibers::make_context(Fiber& fiber) {
                                              fiber.scheduler = std::move(scheduler);
                                              live(fiber);
                                              sanitizer::start_switch(nullptr, scheduler_stack_, scheduler_stack_bytes_);
+                                             fiber.stack.leave();
                                              return std::move(fiber.scheduler);
                                          });
 }

@@ -8,6 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/sanitizer.h"
+
 namespace tmm {
 
 class HostFibers {
@@ -17,6 +19,7 @@ public:
         boost::context::fiber inside;
         boost::context::fiber scheduler;
         const void* stack_bottom = nullptr;
+        sanitizer::KnownStack stack;
     };
 
     // What a free fiber does when it is started.

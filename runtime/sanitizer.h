@@ -1,4 +1,4 @@
-// AddressSanitizer's interface where this is built with it, and nothing where it is not.
+// The interfaces of AddressSanitizer and ThreadSanitizer where this is built with one of them, and nothing where it is not.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,20 @@
 #define TMM_ADDRESS_SANITIZER 1
 #endif
 #endif
+#if defined(__SANITIZE_THREAD__)
+#define TMM_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TMM_THREAD_SANITIZER 1
+#endif
+#endif
 
 #ifdef TMM_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef TMM_THREAD_SANITIZER
+#include <sanitizer/tsan_interface.h>
 #endif
 
 namespace tmm::sanitizer {
@@ -39,6 +49,34 @@ inline void poison(const void*, std::size_t) {}
 inline void unpoison(const void*, std::size_t) {}
 inline void start_switch(void**, const void*, std::size_t) {}
 inline void finish_switch(void*, const void**, std::size_t*) {}
+#endif
+
+// A stack as ThreadSanitizer knows it: it follows a thread from stack to stack only where it is told of each switch.
+#ifdef TMM_THREAD_SANITIZER
+class KnownStack {
+public:
+    KnownStack() : stack_(__tsan_create_fiber(0)) {}
+    ~KnownStack() { __tsan_destroy_fiber(stack_); }
+    KnownStack(const KnownStack&) = delete;
+    KnownStack& operator=(const KnownStack&) = delete;
+
+    // Right before the calling thread goes over to this stack, and back to the one that it was on.
+    void enter() {
+        left_ = __tsan_get_current_fiber();
+        __tsan_switch_to_fiber(stack_, 0);
+    }
+    void leave() { __tsan_switch_to_fiber(left_, 0); }
+
+private:
+    void* stack_ = nullptr;
+    void* left_ = nullptr;
+};
+#else
+class KnownStack {
+public:
+    void enter() {}
+    void leave() {}
+};
 #endif
 
 }  // namespace tmm::sanitizer

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <sqlite3.h>
 
+#include "db/companions.h"
 #include "db/database_file.h"
 #include "db/migrations.h"
 #include "db/schema_check.h"
@@ -19,8 +20,7 @@ using Mode = TuningDatabase::Mode;
 void check_identity(SQLite::Database& database, const fs::path& file, Mode mode) {
     const int id = database.execAndGet("PRAGMA application_id").getInt();
     const int version = database.execAndGet("PRAGMA user_version").getInt();
-    const bool empty = database.execAndGet("SELECT count(*) FROM sqlite_schema").getInt() == 0;
-    if (empty && id == 0 && version == 0) {
+    if (is_empty(database) && id == 0 && version == 0) {
         if (mode == Mode::read_write_create) return;
         fail_database(file, "the file is empty", "run tmm-tune to fill it, or name another with --db or TMM_DB");
     }
@@ -36,8 +36,9 @@ void check_identity(SQLite::Database& database, const fs::path& file, Mode mode)
                       "open it once with write permission: tmm-db verify --db FILE");
 }
 
-void configure(SQLite::Database& database, Mode mode, int busy_timeout_ms) {
-    database.setBusyTimeout(busy_timeout_ms);
+void configure(SQLite::Database& database, Mode mode, TimeLimit& limit) {
+    limit.attach(database.getHandle());
+    limit_sizes(database);
     forbid_code_in_schema(database);
     database.exec("PRAGMA foreign_keys = ON");
     database.exec("PRAGMA synchronous = FULL");
@@ -85,12 +86,12 @@ std::string why(const SQLite::Exception& error, const fs::path& path) {
     return refusal.empty() ? error.what() : fmt::format("{}; {}", error.what(), refusal);
 }
 
-SQLite::Database connect(const fs::path& file, const fs::path& path, Mode mode, int busy_timeout_ms) {
+SQLite::Database connect(const fs::path& file, const fs::path& path, Mode mode, TimeLimit& limit) {
     const int flags = mode == Mode::read_only           ? SQLite::OPEN_READONLY
                       : mode == Mode::read_write_create ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE
                                                         : SQLite::OPEN_READWRITE;
-    SQLite::Database database(path, flags);
-    configure(database, mode, busy_timeout_ms);
+    SQLite::Database database(path, flags, 0, guarded_vfs());
+    configure(database, mode, limit);
     check_identity(database, file, mode);
     refuse_code_in_tables(database, file);
     if (mode == Mode::read_only || sqlite3_db_readonly(database.getHandle(), "main") == 1) return database;
@@ -110,6 +111,9 @@ SQLite::Database connect(const fs::path& file, const fs::path& path, Mode mode, 
         case SQLITE_LOCKED:
             fail_database(file, "the database is locked by another process, and stayed so while this one waited",
                           std::string("let that one finish, or ") + kUseAnother);
+        case SQLITE_INTERRUPT:
+            fail_database(file, "reading took longer than it takes with any sound database of this size, and was ended",
+                          std::string("the file is damaged, or was made to hold up its readers; ") + kUseAnother);
         case SQLITE_CORRUPT:
             fail_database(file, fmt::format("the database is damaged ({})", reason), "restore a copy, or move it away and tune again");
         case SQLITE_NOTADB: fail_foreign(file);
@@ -129,12 +133,14 @@ SQLite::Database connect(const fs::path& file, const fs::path& path, Mode mode, 
     }
 }
 
-SQLite::Database open_database(const fs::path& file, Mode mode, int busy_timeout_ms) {
+Connection open_database(const fs::path& file, Mode mode, const Patience& patience) {
     const fs::path path = database_path(file, mode);
-    const bool is_wal = look_at_database(file, path);
+    auto limit = std::make_unique<TimeLimit>(patience, path);
+    const bool is_wal = look_at_database(file, path, *limit);
     return guarded(file, [&] {
         try {
-            return connect(file, path, mode, busy_timeout_ms);
+            SQLite::Database database = connect(file, path, mode, *limit);
+            return Connection{.limit = std::move(limit), .database = std::move(database)};
         } catch (const SQLite::Exception& error) {
             const int code = error.getErrorCode() & 0xff;
             if (!is_wal || (code != SQLITE_CANTOPEN && code != SQLITE_READONLY)) throw;

@@ -5,8 +5,10 @@
 #include <SQLiteCpp/Exception.h>
 
 #include <filesystem>
+#include <memory>
 #include <utility>
 
+#include "db/time_limit.h"
 #include "db/tuning_database.h"
 
 namespace tmm {
@@ -24,7 +26,13 @@ decltype(auto) guarded(const std::filesystem::path& file, Action&& action) {
     }
 }
 
+struct Connection {
+    // The database refers to it.
+    std::unique_ptr<TimeLimit> limit;
+    SQLite::Database database;
+};
+
 // A connection with tmm's settings to a file of today's version. A file that is not tmm's is never written to.
-SQLite::Database open_database(const std::filesystem::path& file, TuningDatabase::Mode mode, int busy_timeout_ms);
+Connection open_database(const std::filesystem::path& file, TuningDatabase::Mode mode, const Patience& patience);
 
 }  // namespace tmm

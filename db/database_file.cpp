@@ -11,7 +11,9 @@
 #include <cstring>
 #include <system_error>
 
+#include "db/companions.h"
 #include "db/migrations.h"
+#include "db/schema_check.h"
 #include "generator/error.h"
 #include "generator/private_files.h"
 
@@ -39,14 +41,24 @@ void check_name(const fs::path& file) {
         fail_database(file, "this is the name of a directory, not of a tuning database", kUseAnother);
 }
 
-void check_length(const fs::path& file, const fs::path& path) {
+// SQLite puts a journal beside the file that symbolic links lead to. Where they can't be followed, looking at the file says why.
+fs::path resolved(const fs::path& path) {
     std::error_code error;
-    // SQLite follows symbolic links and takes the length of what they lead to.
-    const fs::path resolved = fs::weakly_canonical(path, error);
-    const std::size_t length = (error ? path : resolved).native().size();
+    fs::path whole = fs::weakly_canonical(path, error);
+    return error ? path : whole;
+}
+
+void check_length(const fs::path& file, const fs::path& path) {
+    const std::size_t length = path.native().size();
     const std::size_t most = static_cast<std::size_t>(sqlite3_vfs_find(nullptr)->mxPathname) - kJournalSuffix - 1;
     if (length > most)
         fail_database(file, fmt::format("the path is too long: it has {} bytes, and SQLite takes at most {}", length, most), kUseAnother);
+}
+
+void check_companions(const fs::path& file, const fs::path& path) {
+    if (const std::string reason = why_not_beside(path); !reason.empty())
+        fail_database(file, fmt::format("what lies beside the database is none of its own: {}", reason),
+                      "look at it, and move it away if it is not yours; nothing was opened");
 }
 
 bool exists(const fs::path& file, const fs::path& path) {
@@ -107,9 +119,11 @@ void fail_foreign(const fs::path& file) {
 
 fs::path database_path(const fs::path& file, Mode mode) {
     check_name(file);
-    fs::path path = absolute_path(file);
+    fs::path path = resolved(absolute_path(file));
     check_length(file, path);
-    if (exists(file, path)) return path;
+    const bool is_there = exists(file, path);
+    check_companions(file, path);
+    if (is_there) return path;
     if (mode != Mode::read_write_create)
         fail_database(file, "there is no tuning database", "run tmm-tune to make one, or name one with --db or TMM_DB");
     if (const std::error_code error = make_private_directories(path.parent_path()))
@@ -119,15 +133,17 @@ fs::path database_path(const fs::path& file, Mode mode) {
     return path;
 }
 
-bool look_at_database(const fs::path& file, const fs::path& path) {
+bool look_at_database(const fs::path& file, const fs::path& path, TimeLimit& limit) {
     std::error_code error;
     if (!fs::exists(path, error) || fs::file_size(path, error) == 0) return false;
     // Somebody may be writing it just now: then only the locked look that follows can be trusted.
     const bool is_written = fs::exists(path.native() + "-journal", error) || fs::exists(path.native() + "-wal", error);
     try {
         SQLite::Database look(uri_of(path), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+        limit.attach(look.getHandle());
+        limit_sizes(look);
         if (look.execAndGet("PRAGMA application_id").getInt() == kApplicationId) return is_in_wal_mode(look);
-        if (is_written && look.execAndGet("SELECT count(*) FROM sqlite_schema").getInt() == 0) return is_in_wal_mode(look);
+        if (is_written && is_empty(look)) return is_in_wal_mode(look);
         if (has_table(look, "measurement") && has_table(look, "selection") && has_table(look, "problem") && has_table(look, "config"))
             fail_restored(file);
     } catch (const SQLite::Exception& failure) {
@@ -137,7 +153,7 @@ bool look_at_database(const fs::path& file, const fs::path& path) {
 }
 
 std::string why_not_writable(const fs::path& path) {
-    for (const fs::path& place : {path, path.parent_path()})
+    for (const fs::path& place : {path, path.has_parent_path() ? path.parent_path() : fs::path(".")})
         if (faccessat(AT_FDCWD, place.c_str(), W_OK, AT_EACCESS) != 0 && !(place == path && errno == ENOENT))
             return fmt::format("{}: {}", place.string(), std::strerror(errno));
     return {};

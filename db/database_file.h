@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "db/time_limit.h"
 #include "db/tuning_database.h"
 
 namespace tmm {
@@ -14,13 +15,14 @@ inline constexpr const char* kUseAnother = "name another file with --db or TMM_D
 [[noreturn]] void fail_database(const std::filesystem::path& file, std::string what, std::string remedy);
 [[noreturn]] void fail_foreign(const std::filesystem::path& file);
 
-// The name as a path from the root, which SQLite never reads as anything but a plain file's. With read_write_create its directory exists
-// afterwards. Throws Error (database) where the name can't be a database's: empty, a directory's, too long, of no regular file, or missing.
+// The name as a path from the root without symbolic links, which SQLite never reads as anything but a plain file's. With read_write_create
+// its directory exists afterwards. Throws Error (database) where the name can't be a database's: empty, a directory's, too long, of no
+// regular file, missing, or with something beside it that is no companion of a database.
 std::filesystem::path database_path(const std::filesystem::path& file, TuningDatabase::Mode mode);
 
 // Looks at the file without a lock and without rolling back a journal, so that a stranger's file stays as it is. `path` is what
 // database_path() made of `file`. Throws Error (database) where it is another program's. True where the file is in SQLite's WAL mode.
-bool look_at_database(const std::filesystem::path& file, const std::filesystem::path& path);
+bool look_at_database(const std::filesystem::path& file, const std::filesystem::path& path, TimeLimit& limit);
 
 // Why the system refuses to open the file for writing, in its words; empty where it does not.
 std::string why_not_writable(const std::filesystem::path& path);

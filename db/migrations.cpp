@@ -107,8 +107,14 @@ std::vector<std::pair<std::string, std::vector<std::string>>> enumerations() {
 }
 
 bool names_are_complete(SQLite::Database& database) {
-    for (const auto& [table, names] : enumerations())
-        if (database.execAndGet(fmt::format("SELECT count(*) FROM {}", table)).getInt() < static_cast<int>(names.size())) return false;
+    for (const auto& [table, names] : enumerations()) {
+        SQLite::Statement known(database, fmt::format("SELECT 1 FROM {} WHERE value = ?", table));
+        for (std::size_t value = 0; value < names.size(); ++value) {
+            known.bind(1, static_cast<int>(value));
+            if (!known.executeStep()) return false;
+            known.reset();
+        }
+    }
     return true;
 }
 
@@ -139,8 +145,7 @@ void bring_up_to_date(SQLite::Database& database, const SchemaDefinition& schema
     SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
     // Read again: another process may have done the work since.
     const int version = pragma(database, "user_version");
-    const bool empty = database.execAndGet("SELECT count(*) FROM sqlite_schema").getInt() == 0;
-    if (empty) {
+    if (is_empty(database)) {
         database.exec(schema.tables);
         database.exec(schema.views);
         database.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));

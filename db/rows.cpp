@@ -86,9 +86,14 @@ std::string RowReader::text(const char* name, std::size_t limit, std::size_t lea
         blame(name, "is no text");
         return {};
     }
+    // Its length first: a text may be as long as the file.
+    if (static_cast<std::size_t>(column.getBytes()) > limit) {
+        blame(name, "is longer than it may be");
+        return {};
+    }
     const std::string value = column.getString();
     std::string line = one_line(value, limit);
-    if (line != value) blame(name, "is longer than it may be, or holds control characters");
+    if (line != value) blame(name, "holds control characters, or bytes that are no text");
     if (line.size() < least) blame(name, "is empty");
     return line;
 }

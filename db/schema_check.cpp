@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "db/fields.h"
 #include "db/tuning_database.h"
@@ -84,6 +85,21 @@ const std::string& current_selection_view() {
 
 }  // namespace
 
+void limit_sizes(SQLite::Database& database) {
+    constexpr std::pair<int, int> kLimits[] = {
+        {SQLITE_LIMIT_LENGTH, 100'000},      {SQLITE_LIMIT_SQL_LENGTH, 100'000}, {SQLITE_LIMIT_COLUMN, 200},
+        {SQLITE_LIMIT_EXPR_DEPTH, 200},      {SQLITE_LIMIT_COMPOUND_SELECT, 4},  {SQLITE_LIMIT_VDBE_OP, 100'000},
+        {SQLITE_LIMIT_FUNCTION_ARG, 8},      {SQLITE_LIMIT_ATTACHED, 0},         {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100},
+        {SQLITE_LIMIT_VARIABLE_NUMBER, 200}, {SQLITE_LIMIT_TRIGGER_DEPTH, 1},    {SQLITE_LIMIT_WORKER_THREADS, 0}};
+    for (const auto& [limit, value] : kLimits) sqlite3_limit(database.getHandle(), limit, value);
+    database.exec("PRAGMA mmap_size = 0");
+    database.exec("PRAGMA cell_size_check = ON");
+}
+
+bool is_empty(SQLite::Database& database) {
+    return database.execAndGet("SELECT NOT EXISTS (SELECT 1 FROM main.sqlite_schema)").getInt() == 1;
+}
+
 void forbid_code_in_schema(SQLite::Database& database) {
     sqlite3* const handle = database.getHandle();
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
@@ -97,8 +113,8 @@ std::vector<SchemaObject> schema_objects(SQLite::Database& database) {
     std::vector<SchemaObject> objects;
     // SQLite itself makes the indices of UNIQUE constraints, and the tables of ANALYZE.
     SQLite::Statement rows(database,
-                           "SELECT type, name, tbl_name, sql FROM main.sqlite_schema "
-                           "WHERE type NOT IN ('table', 'index') OR substr(name, 1, 7) <> 'sqlite_'");
+                           "SELECT type, name, tbl_name, sql FROM main.sqlite_schema WHERE NOT (type = 'index' AND sql IS NULL AND "
+                           "name GLOB 'sqlite_autoindex_*') AND NOT (type = 'table' AND name GLOB 'sqlite_stat[1-4]')");
     while (rows.executeStep())
         objects.push_back({.type = rows.getColumn(0).getString(),
                            .name = rows.getColumn(1).getString(),

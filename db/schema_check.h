@@ -11,6 +11,9 @@
 
 namespace tmm {
 
+// Sets the connection's limits: no text, row or statement is longer than tmm's are by far, and nothing is mapped into memory.
+void limit_sizes(SQLite::Database& database);
+
 // Turns triggers and the file's views off for the connection, and makes those views that tmm itself queries in the connection's own
 // schema `temp`.
 void forbid_code_in_schema(SQLite::Database& database);
@@ -33,6 +36,8 @@ struct SchemaObject {
     std::string sql;
 };
 std::vector<SchemaObject> schema_objects(SQLite::Database& database);
+// The file holds nothing yet.
+bool is_empty(SQLite::Database& database);
 // Those of the schema's tables and views.
 std::vector<SchemaObject> schema_objects(const SchemaDefinition& schema);
 // Those of today's.

@@ -20,8 +20,8 @@ const Environment& TuningDatabase::Impl::known_environment() const {
     return *environment;
 }
 
-TuningDatabase::TuningDatabase(const std::filesystem::path& file, Mode mode, int busy_timeout_ms)
-    : impl_(std::make_unique<Impl>(file, open_database(file, mode, busy_timeout_ms))) {}
+TuningDatabase::TuningDatabase(const std::filesystem::path& file, Mode mode, const Patience& patience)
+    : impl_(std::make_unique<Impl>(file, open_database(file, mode, patience))) {}
 TuningDatabase::~TuningDatabase() = default;
 TuningDatabase::TuningDatabase(TuningDatabase&&) noexcept = default;
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "db/measurement.h"
+#include "db/time_limit.h"
 #include "generator/device_info.h"
 
 namespace tmm {
@@ -69,8 +70,8 @@ public:
     static constexpr int kVersion = 9;
     enum class Mode { read_write_create, read_write, read_only };
 
-    // Waits up to busy_timeout_ms for another process's lock, here and in every call below.
-    TuningDatabase(const std::filesystem::path& file, Mode mode, int busy_timeout_ms = 10'000);
+    // The patience holds here and in every call below.
+    TuningDatabase(const std::filesystem::path& file, Mode mode, const Patience& patience = {});
     ~TuningDatabase();
     TuningDatabase(TuningDatabase&&) noexcept;
 

@@ -29,7 +29,8 @@ const char* table_of(TuningRecord::Kind kind);
 std::string content_of(const TuningRecord& record);
 
 struct TuningDatabase::Impl {
-    Impl(std::filesystem::path path, SQLite::Database opened) : file(std::move(path)), database(std::move(opened)), ids(database) {}
+    Impl(std::filesystem::path path, Connection opened)
+        : file(std::move(path)), limit(std::move(opened.limit)), database(std::move(opened.database)), ids(database) {}
 
     // Throws std::logic_error where set_environment() was not called.
     const Environment& known_environment() const;
@@ -41,6 +42,7 @@ struct TuningDatabase::Impl {
     std::vector<StoredRecord> load(const std::optional<GemmProblem>& only, std::vector<std::string>* faults);
 
     std::filesystem::path file;
+    std::unique_ptr<TimeLimit> limit;
     SQLite::Database database;
     RowIds ids;
     std::optional<Environment> environment;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
 #include <exception>
 #include <utility>
 #include <vector>
@@ -15,12 +16,12 @@
 namespace tmm {
 namespace {
 
-// A tuner holds the lock for one small transaction; who holds it longer does not hold up a program's start.
-constexpr int kLockPatienceMs = 2000;
+// A tuner holds the lock for one small transaction; neither who holds it longer nor a file without end holds up a program.
+constexpr std::chrono::seconds kPatience{2};
 
 // A read-only connection could not roll back what a killed tuner left.
 TuningDatabase open(const std::filesystem::path& file) {
-    return TuningDatabase(file, TuningDatabase::Mode::read_write, kLockPatienceMs);
+    return TuningDatabase(file, TuningDatabase::Mode::read_write, Patience{.lock = kPatience, .total = kPatience});
 }
 
 std::vector<MeasuredCandidate> verified_candidates(const std::filesystem::path& file, const DeviceInfo& device,

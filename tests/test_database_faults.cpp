@@ -197,9 +197,10 @@ TEST_CASE("a locked database gives up with a reason, after it has waited") {
     fill(file);
     SQLite::Database holder(file, SQLite::OPEN_READWRITE);
     holder.exec("BEGIN EXCLUSIVE");
-    for (const Mode mode : kModes) CHECK(failure([&] { TuningDatabase(file, mode, 200); }).find("locked") != std::string::npos);
+    for (const Mode mode : kModes)
+        CHECK(failure([&] { TuningDatabase(file, mode, {.lock = std::chrono::milliseconds(200)}); }).find("locked") != std::string::npos);
     holder.exec("ROLLBACK");
-    TuningDatabase waiting(file, Mode::read_write, 200);
+    TuningDatabase waiting(file, Mode::read_write, {.lock = std::chrono::milliseconds(200)});
     waiting.set_environment(environment_of("NVIDIA H200"));
     holder.exec("BEGIN IMMEDIATE");
     CHECK(waiting.winners().size() == 1);

@@ -199,12 +199,12 @@ TEST_CASE("a database in WAL mode is read beside the program that keeps it so, a
         SQLite::Database holder(file, SQLite::OPEN_READWRITE);
         holder.exec("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; UPDATE selection SET reason = 'in the log'");
         // A wait for the lock would take half an hour.
-        TuningDatabase reader(file, Mode::read_write, 1'800'000);
+        TuningDatabase reader(file, Mode::read_write, {.lock = std::chrono::minutes(30)});
         REQUIRE(reader.winners().size() == 1);
         CHECK(reader.winners()[0].reason == "in the log");
-        CHECK(TuningDatabase(file, Mode::read_only, 1'800'000).winners().size() == 1);
+        CHECK(TuningDatabase(file, Mode::read_only, {.lock = std::chrono::minutes(30)}).winners().size() == 1);
         try {
-            TuningDatabase writer(file, Mode::read_write_create, 1'800'000);
+            TuningDatabase writer(file, Mode::read_write_create, {.lock = std::chrono::minutes(30)});
             FAIL("it was opened for writing");
         } catch (const Error& error) {
             CHECK_CONTAINS(std::string(error.what()), "WAL mode");

@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "generator/environment.h"
+#include "generator/error.h"
 #include "generator/log.h"
 #include "generator/printable.h"
 #include "generator/shape_overrides.h"
@@ -91,8 +92,14 @@ ExitStatus run(const CommandLine& line) {
     // Before any thread is made, and before gpu_count() lets the driver make some.
     const Interrupt interrupt;
     options.ordinals = parse_gpus(line.text("gpu"), line.tool().name);
-    return line.has("dry-run") ? print_dry_run(shapes, options, output_of(line), interrupt)
-                               : tune(shapes, options, output_of(line), interrupt);
+    try {
+        return line.has("dry-run") ? print_dry_run(shapes, options, output_of(line), interrupt)
+                                   : tune(shapes, options, output_of(line), interrupt);
+    } catch (const Error& error) {
+        // What Ctrl-C ended failed for no other reason.
+        if (!interrupt.requested()) throw;
+        throw Error(ExitStatus::interrupted, error.what());
+    }
 }
 
 }  // namespace

@@ -267,6 +267,11 @@ void request_kernels(CandidateCompiler& compiler, const OpenProblem& problem, Tu
     }
 }
 
+// Ctrl-C ends waiting for the database, too.
+Patience patience_with(const Interrupt& interrupt) {
+    return {.stop = [&interrupt] { return interrupt.requested(); }};
+}
+
 // One worker's way through its group's problems.
 class GroupWork {
 public:
@@ -280,7 +285,7 @@ public:
           progress_(progress),
           interrupt_(interrupt),
           mutex_(mutex),
-          database_(options.database, TuningDatabase::Mode::read_write) {
+          database_(options.database, TuningDatabase::Mode::read_write, patience_with(interrupt)) {
         database_.set_environment(group.environment);
     }
 
@@ -382,8 +387,8 @@ double seconds_to_end(double budget_seconds, const std::vector<std::unique_ptr<G
 }
 
 // Where the budget ended before a problem's turn, an earlier winner stands, else the model's guess.
-void finish_unreached(const TuningOptions& options, Group& group) {
-    TuningDatabase database(options.database, TuningDatabase::Mode::read_write);
+void finish_unreached(const TuningOptions& options, const Interrupt& interrupt, Group& group) {
+    TuningDatabase database(options.database, TuningDatabase::Mode::read_write, patience_with(interrupt));
     database.set_environment(group.environment);
     std::vector<ProblemReport*> unreached;
     for (const OpenProblem& problem : group.open) {
@@ -450,7 +455,7 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
     Budget budget(options.budget_seconds, options.start);
     std::size_t undecided = 0;
     for (auto& group : groups) {
-        TuningDatabase database(options.database, TuningDatabase::Mode::read_write_create);
+        TuningDatabase database(options.database, TuningDatabase::Mode::read_write_create, patience_with(interrupt));
         database.set_environment(group->environment);
         quarantine(database, *group, progress);
         survey(shapes, options, database, interrupt, *group);
@@ -484,7 +489,7 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
     bool ended = true;
     for (auto& group : groups) {
         if (group->compiler) ended = group->compiler->abandon() && ended;
-        if (budget.is_limited() && !interrupt.requested()) finish_unreached(options, *group);
+        if (budget.is_limited() && !interrupt.requested()) finish_unreached(options, interrupt, *group);
     }
 
     RunReport report;

@@ -1,0 +1,17 @@
+// What lies beside a database under the names that SQLite gives its journal, its write-ahead log and that one's index. Whoever may write
+// in the directory chose it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace tmm {
+
+// Why SQLite must not open the database while this lies beside it, in a sentence that names the file; empty where it may.
+std::string why_not_beside(const std::filesystem::path& database);
+
+// The name of the SQLite file system that tmm opens databases with. It opens no journal and no log that is not a plain file of one name,
+// and never follows a journal to the super-journal of several databases, which SQLite would delete: tmm never attaches one.
+const char* guarded_vfs();
+
+}  // namespace tmm

@@ -1,0 +1,52 @@
+// How long a connection may take. What a file makes SQLite do is chosen by whoever made the file: a few pages that refer to each other can
+// be a table without end.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+
+struct sqlite3;
+
+namespace tmm {
+
+struct Patience {
+    // For another process's lock.
+    std::chrono::milliseconds lock{10'000};
+    // For all that the connection does from its opening on, waiting included. Zero: each query may take as much processor time as the size
+    // of the file accounts for, however slow the disk is.
+    std::chrono::milliseconds total{0};
+    // Asked when a query, or a lock, has taken a second: true ends it. It may be called from any thread that uses the connection.
+    std::function<bool()> stop = {};
+};
+
+// Holds connections to a patience: SQLite ends what exceeds it with SQLITE_INTERRUPT, and waiting for a lock with SQLITE_BUSY. It outlives
+// them and is not moved.
+class TimeLimit {
+public:
+    TimeLimit(const Patience& patience, std::filesystem::path database);
+    TimeLimit(const TimeLimit&) = delete;
+    TimeLimit& operator=(const TimeLimit&) = delete;
+
+    void attach(sqlite3* connection);
+    // A query was ended.
+    bool was_exceeded() const { return exceeded_; }
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    void begin_query();
+    bool is_over() const;
+    bool is_stopped() const { return patience_.stop && patience_.stop(); }
+    bool wait_for_lock(int attempts);
+
+    Patience patience_;
+    std::filesystem::path database_;
+    Clock::time_point end_;
+    std::chrono::nanoseconds query_began_{};
+    Clock::time_point query_began_at_{};
+    Clock::time_point lock_wait_began_{};
+    bool exceeded_ = false;
+};
+
+}  // namespace tmm

@@ -11,25 +11,30 @@
 namespace tmm {
 namespace {
 
-OrderedRow ordered(const TuningRecord& record) {
-    return {.content = content_of(record), .time = record.time};
+// Clocks of machines that merge their databases differ by less.
+constexpr std::int64_t kClockTolerance = 24 * std::int64_t{3600};
+
+// A date of the future is one of a clock that was ahead. It says nothing, and goes before no other.
+OrderedRow ordered(const TuningRecord& record, std::int64_t latest) {
+    return {.content = content_of(record), .time = record.time <= latest ? record.time : kEarliestTime};
 }
 
 }  // namespace
 
 int TuningDatabase::Impl::merge_in(TuningRecord::Kind kind, const std::vector<StoredRecord>& stored,
                                    const std::vector<TuningRecord>& records) {
+    const std::int64_t latest = now() + kClockTolerance;
     std::vector<OrderedRow> here, there;
     std::unordered_map<std::string, std::int64_t> id_of;
     std::unordered_map<std::string, const TuningRecord*> record_of;
     for (const auto& [id, record] : stored) {
         if (record.kind != kind) continue;
-        here.push_back(ordered(record));
+        here.push_back(ordered(record, latest));
         id_of[here.back().content] = id;
     }
     for (const auto& record : records) {
         if (record.kind != kind) continue;
-        there.push_back(ordered(record));
+        there.push_back(ordered(record, latest));
         record_of[there.back().content] = &record;
     }
     SQLite::Statement move(database, fmt::format("UPDATE {0} SET id = (SELECT max(id) + 1 FROM {0}) WHERE id = ?", table_of(kind)));

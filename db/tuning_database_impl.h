@@ -4,7 +4,7 @@
 #include <SQLiteCpp/Database.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -48,10 +48,9 @@ struct TuningDatabase::Impl {
     std::optional<Environment> environment;
 };
 
-// For people to read: no order hangs on it, since clocks go back.
+// For people to read: no order hangs on it, since clocks go back. Nanoseconds, as C++ counts them, would not reach to these years.
 inline std::int64_t now() {
-    const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
-    return std::clamp<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(since_1970).count(), kEarliestTime, kLatestTime);
+    return std::clamp<std::int64_t>(std::time(nullptr), kEarliestTime, kLatestTime);
 }
 
 // The columns that read_measurement() reads, in its order.

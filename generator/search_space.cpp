@@ -22,6 +22,8 @@ namespace tmm {
 namespace {
 
 constexpr std::int64_t kLargestGrid = 2147483647;
+// Of a batch's matrix: more than any device has room for, and few enough that bytes of whatever is made of them are a number.
+constexpr double kMostElements = 0x1p46;
 // Of a thread.
 constexpr int kMostRegisters = 255;
 // Partial results beyond this cost more to write and read than the split can win.
@@ -315,7 +317,14 @@ std::optional<std::string> why_no_kernel(const KernelConfig& c, const KernelSign
     return violation ? std::optional<std::string>(violation) : std::nullopt;
 }
 
+bool is_left_to_naive(const GemmProblem& p) {
+    if (std::max({p.m, p.n, p.k, p.batch}) >= kLargestGrid) return true;
+    return static_cast<double>(std::max({p.m * p.k, p.k * p.n, p.m * p.n})) * static_cast<double>(p.batch) > kMostElements;
+}
+
 std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+    if (auto misused = find_misused_field(c)) return std::move(misused->why);
+    if (c.family != family::naive && is_left_to_naive(p)) return "sizes of 2^31 and more, and 2^46 elements, are left to naive";
     const KernelSignature signature = main_signature(p, c);
     if (auto reason = why_no_kernel(c, signature)) return reason;
     if (is_step_only(c.family)) return fmt::format("{} is a step of other families' plans, not a way to multiply", kFamilyNames[c.family]);
@@ -333,7 +342,6 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
         if (!multiplies_floats(p)) return "planes are what f32 operands are split into";
         if (p.compute != ComputeMode::f32) return "products of planes serve compute=f32 alone; f32_strict takes FP32 FMAs only";
     }
-    if (c.family != family::naive && std::max({p.m, p.n, p.k}) >= kLargestGrid) return "sizes of 2^31 and more are left to naive";
     if (c.family == family::wgmma && (device.emulated || device.compute_capability() != 90)) return "wgmma needs compute capability 9.0";
     if (is_brought_by_tma(c)) {
         if (!device.has_tma()) return "TMA needs compute capability 9.0 or more";
@@ -408,6 +416,7 @@ KernelConfig fallback_config(const GemmProblem&) {
 }
 
 KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device, std::int64_t most_workspace) {
+    if (is_left_to_naive(problem)) return fallback_config(problem);
     const CostModel model(problem, device);
     std::optional<KernelConfig> best;
     double best_estimate = 0;
@@ -461,6 +470,7 @@ SearchSpace search_space(const GemmProblem& problem, const DeviceInfo& device, E
         for (const KernelConfig& config : configs) collector.add(config);
     };
     add_teaching_families(collector, problem);
+    if (is_left_to_naive(problem)) return collector.finish(fallback_config(problem), bounds_of(effort));
     if (multiplies_floats(problem)) add(simt_configs(problem, device));
     add(skinny_configs(problem, device));
     add(gemv_configs(problem, device));

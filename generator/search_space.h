@@ -37,11 +37,14 @@ struct SearchSpace {
     std::vector<Rejection> rejections;
 };
 
+// Is the problem too large for what other families' plans count with? Their configs are not valid for it.
+bool is_left_to_naive(const GemmProblem& problem);
+
 // Why no kernel of the signature can be made of the config, whatever the sizes, in words; nothing where one can. Any numbers may stand in
 // the config.
 std::optional<std::string> why_no_kernel(const KernelConfig& config, const KernelSignature& signature);
 
-// Why the config can't serve the problem on the device, in words; nothing where it can.
+// Why the config can't serve the problem on the device, in words; nothing where it can. Any numbers may stand in the config, too.
 std::optional<std::string> why_invalid(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
 // Why the config, valid or not, does not keep what the problem's compute mode promises: with f32 and f32_strict the root of the mean

@@ -15,6 +15,7 @@
 #include "db/text_table.h"
 #include "generator/cost_model.h"
 #include "generator/launch_plan.h"
+#include "generator/misused_field.h"
 #include "generator/search_choices.h"
 #include "generator/search_space.h"
 #include "generator/search_space_wgmma.h"
@@ -69,7 +70,7 @@ std::int64_t workspace_bytes(const GemmProblem& problem, const KernelConfig& con
 // A winner as it serves the problem: where its tiles divide no other sizes than its own, it looks for edges.
 KernelConfig as_it_serves(const GemmProblem& problem, const GemmProblem& tuned, KernelConfig config) {
     // Anything may stand in a database.
-    if (first_violation(config, main_signature(problem, config))) return config;
+    if (find_misused_field(config) || is_left_to_naive(problem) || first_violation(config, main_signature(problem, config))) return config;
     if (config.family == family::wgmma) {
         // The mode that won stays where the sizes call for the same one.
         const KernelConfig wanted = with_wgmma_boundary(config, problem);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "generator/assumed_device.h"
+#include "generator/error.h"
 #include "generator/launch_plan.h"
 #include "generator/search_space.h"
 #include "generator/shapes_file.h"
@@ -146,4 +147,31 @@ TEST_CASE("whatever numbers a database's winners have, a choice is made and it i
         }
     }
     CHECK(valid > 10);
+}
+
+TEST_CASE("what sizes and distances make no number of 64 bits is too large, and what is large gets the naive kernel") {
+    const DeviceInfo device = assumed_device("90");
+    for (const char* text : {"1 1 2305843009213693951", "2305843009213693951 1 1", "1 2305843009213693951 1", "2200000000 64 8",
+                             "3 3 3 batch=2200000000", "1000000000 1 1000000000 dtype=bf16 lda=1000000000",
+                             "1 1 1 lda=2305843009213693951 ldb=2305843009213693951 ldc=2305843009213693951"}) {
+        CAPTURE(text);
+        const GemmProblem problem = parse_shape(text).problem;
+        CHECK(parse_shape(to_text(problem)).problem == problem);
+        const KernelConfig config = default_config(problem, device);
+        CHECK_FALSE(why_invalid(problem, config, device));
+        CHECK((config.family == family::naive || problem.lda > problem.k));
+        CHECK(make_launch_plan(problem, config, device).workspace_bytes == 0);
+        for (const Family& family : kFamilies) {
+            const KernelConfig other = parse_config(family.config);
+            if (other.family == family::naive || problem.lda > problem.k) continue;
+            CHECK(contains(why_invalid(problem, other, device).value_or(""), "left to naive"));
+        }
+    }
+    // Counted in bytes, what lies between two rows must be a number, also where there is one row.
+    for (const char* text : {"1 1 1 lda=2305843009213693952", "1 1 1 ldc=9223372036854775807", "1 1 1 dtype=bf16 ldb=4611686018427387904",
+                             "2 2 2 batch=1000 stride_b=2305843009213693952"}) {
+        CAPTURE(text);
+        CHECK_THROWS_AS(parse_shape(text), Error);
+    }
+    CHECK_NOTHROW(parse_shape("1 1 1 dtype=bf16 ldb=4611686018427387903"));
 }

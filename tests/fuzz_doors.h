@@ -1,0 +1,36 @@
+// The doors by which what others wrote comes in, each as a function of any bytes. Tests give them damaged texts, libFuzzer what it thinks
+// of.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tmm::testing {
+
+struct Answer {
+    bool taken = false;
+    // What is wrong with how the input was taken or refused; empty: nothing.
+    std::string complaint = {};
+};
+
+struct FuzzDoor {
+    // Of the folder in tests/corpus with its inputs, too.
+    const char* name;
+    // Whatever it throws is wrong, too.
+    Answer (*answer)(std::string_view input);
+    // By default one in so many of the full run's inputs is tried.
+    unsigned slices;
+};
+
+const std::vector<FuzzDoor>& fuzz_doors();
+
+// Shapes files, configs in both spellings, exports in both formats, the tools' arguments one a line.
+Answer answer_to_shapes(std::string_view input);
+Answer answer_to_config(std::string_view input);
+Answer answer_to_import(std::string_view input);
+Answer answer_to_arguments(std::string_view input);
+// Calls of the C interface: bytes say what is called with what.
+Answer answer_to_call(std::string_view input);
+
+}  // namespace tmm::testing

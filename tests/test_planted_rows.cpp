@@ -1,0 +1,31 @@
+// The planted database on the emulated device: what serves from it is right, if slow. TMM_TEST_SEED repeats a run.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "generator/search_space.h"
+#include "runtime/host_device.h"
+#include "support_correctness.h"
+#include "support_planted_rows.h"
+
+using namespace tmm;
+using namespace tmm::testing;
+
+TEST_CASE("three hundred legal but unusual winners serve their problems and give right results") {
+    const std::vector<std::shared_ptr<Device>> devices = {make_host_device("shuffled:1")};
+    const DeviceInfo& device = devices.front()->info();
+    const std::vector<PlantedRow> rows = unusual_rows({.seed = test_seed(), .count = 300, .largest_block = 64}, device);
+    REQUIRE(rows.size() == 300);
+    // They are what no search finds, of every family that the device takes.
+    int found = 0;
+    std::set<int> families;
+    for (const PlantedRow& row : rows) {
+        families.insert(row.config.family);
+        const auto candidates = search_space(row.problem, device, Effort::full).candidates;
+        found += std::find(candidates.begin(), candidates.end(), row.config) != candidates.end() ? 1 : 0;
+    }
+    CHECK(found < 15);
+    CHECK(families == std::set<int>{family::naive, family::tiled, family::simt, family::gemv, family::mma});
+    check_planted_rows(rows, devices, test_seed(), 30);
+}

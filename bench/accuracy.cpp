@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <random>
 #include <thread>
 
 #include "bench/element_bits.h"
+#include "generator/side_by_side.h"
 
 namespace tmm::bench {
 namespace {
@@ -155,11 +157,10 @@ void Reference::multiply(const Operands& operands, int set, std::size_t batch) {
         }
     };
     const std::size_t workers = std::min<std::size_t>(std::max(std::thread::hardware_concurrency(), 1U), rows_.size());
-    std::vector<std::jthread> threads;
-    for (std::size_t worker = 0; worker < workers; ++worker)
-        threads.emplace_back([&, worker] {
-            for (std::size_t row = worker; row < rows_.size(); row += workers) multiply_row(row);
-        });
+    std::atomic<std::size_t> next = 0;
+    run_side_by_side(workers, [&] {
+        for (std::size_t row = next++; row < rows_.size(); row = next++) multiply_row(row);
+    });
 }
 
 Accuracy Reference::judge(const std::vector<float>& c) const {

@@ -2,12 +2,14 @@
 #include "bench/input_family.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <thread>
 
+#include "generator/side_by_side.h"
 #include "tmm/verify_args.h"
 
 namespace tmm::bench {
@@ -107,11 +109,10 @@ void for_lines(i64 lines, i64 length, const Write& write) {
         for (i64 line = 0; line < lines; ++line) write(line);
         return;
     }
-    std::vector<std::jthread> threads;
-    for (i64 worker = 0; worker < workers; ++worker)
-        threads.emplace_back([&write, worker, workers, lines] {
-            for (i64 line = worker; line < lines; line += workers) write(line);
-        });
+    std::atomic<i64> next = 0;
+    run_side_by_side(static_cast<std::size_t>(workers), [&] {
+        for (i64 line = next++; line < lines; line = next++) write(line);
+    });
 }
 
 // value(batch, row, column) of the matrices as they are stored.

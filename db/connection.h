@@ -10,6 +10,7 @@
 
 #include "db/time_limit.h"
 #include "db/tuning_database.h"
+#include "generator/file_size_signal.h"
 
 namespace tmm {
 
@@ -19,6 +20,7 @@ namespace tmm {
 // Runs the action; SQLite's exceptions leave it as Error.
 template <typename Action>
 decltype(auto) guarded(const std::filesystem::path& file, Action&& action) {
+    const FileSizeSignalHeld held;
     try {
         return std::forward<Action>(action)();
     } catch (const SQLite::Exception& error) {

@@ -20,6 +20,7 @@
 #include "generator/environment.h"
 #include "generator/error.h"
 #include "generator/locked_temporary.h"
+#include "generator/private_files.h"
 #include "generator/shared_object.h"
 #include "generator/template_files.h"
 #include "host/emulation.h"
@@ -74,25 +75,15 @@ public:
     }
 
     const fs::path& path() const { return held_.path(); }
-    // Makes one below it; a umask may have taken this user's own rights.
     void add(const fs::path& below) const {
-        std::error_code error;
-        fs::path made = path();
-        for (const fs::path& part : below) {
-            made /= part;
-            fs::create_directory(made, error);
-            if (!error) fs::permissions(made, fs::perms::owner_all, error);
-            if (error) fail("can't make a directory to compile in", made, error.message());
-        }
+        const fs::path made = path() / below;
+        if (const std::error_code error = make_private_directories(made))
+            fail("can't make a directory to compile in", made, error.message());
     }
     void write(const fs::path& below, const std::string& text) const {
         const fs::path file = path() / below;
-        std::ofstream stream(file, std::ios::binary);
-        stream << text;
-        stream.close();
-        std::error_code error(errno, std::generic_category());
-        if (!stream) fail("can't write a source file to compile", file, error.message());
-        fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write, error);
+        if (const std::error_code error = write_private_file(file, text))
+            fail("can't write a source file to compile", file, error.message());
     }
 
 private:

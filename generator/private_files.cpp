@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "generator/file_size_signal.h"
 #include "generator/locked_temporary.h"
 
 namespace tmm {
@@ -48,6 +49,7 @@ std::error_code write_private_file(const fs::path& path, std::string_view text) 
 }
 
 bool write_all(int descriptor, std::string_view content) {
+    const FileSizeSignalHeld held;
     while (!content.empty()) {
         const ssize_t count = write(descriptor, content.data(), content.size());
         if (count < 0 && errno == EINTR) continue;

@@ -16,7 +16,7 @@ std::error_code make_private_file(const std::filesystem::path& path);
 // Writes the text in place of what the file holds; one that is there already keeps its mode.
 std::error_code write_private_file(const std::filesystem::path& path, std::string_view text);
 
-// Writes all of it; false where that fails, with errno.
+// Writes all of it; false where that fails, with errno, and without a signal where the file would become larger than is allowed.
 bool write_all(int descriptor, std::string_view content);
 
 }  // namespace tmm

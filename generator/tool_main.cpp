@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <signal.h>
 
 #include <cstdio>
 #include <new>
@@ -42,6 +43,8 @@ ExitStatus answer(const CommandLine& line, const std::function<ExitStatus(const 
 
 int tool_main(const ToolDescription& tool, int argc, char** argv, const std::function<ExitStatus(const CommandLine&)>& run) {
     hold_standard_streams();
+    // Where a file reaches its largest size (ulimit -f), writing fails instead, which has a message.
+    signal(SIGXFSZ, SIG_IGN);
     const auto fail = [&](const char* what, ExitStatus status) {
         std::fflush(stdout);
         std::fprintf(stderr, "%s: %s\n", tool.name.c_str(), printable(what).c_str());

@@ -7,6 +7,8 @@
 #include <chrono>
 
 #include "generator/compile_attempts.h"
+#include "generator/error.h"
+#include "generator/side_by_side.h"
 
 namespace tmm {
 namespace {
@@ -28,7 +30,14 @@ int usable_cores() {
 CandidateCompiler::CandidateCompiler(std::shared_ptr<const Compiler> compiler, KernelCache cache, int threads)
     : compiler_(std::move(compiler)), cache_(std::move(cache)) {
     const int count = threads > 0 ? threads : std::min(usable_cores(), kMaxThreads);
-    for (int i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+    while (static_cast<int>(threads_.size()) < count) {
+        auto thread = start_thread([this] { work(); });
+        if (!thread) break;
+        threads_.push_back(std::move(*thread));
+    }
+    if (threads_.empty())
+        throw Error(ExitStatus::no_compiler, "no thread can be started to compile in", {},
+                    "let this user have more processes (ulimit -u), or end some of them");
 }
 
 CandidateCompiler::~CandidateCompiler() {

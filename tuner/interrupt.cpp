@@ -9,8 +9,10 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "generator/error.h"
+#include "generator/side_by_side.h"
 
 namespace tmm {
 
@@ -28,7 +30,7 @@ Interrupt::Interrupt() {
     signal_fd_ = signalfd(-1, &signals, SFD_CLOEXEC);
     if (event_fd_ < 0 || stop_fd_ < 0 || signal_fd_ < 0)
         throw Error(ExitStatus::usage, std::string("cannot watch for signals: ") + std::strerror(errno));
-    thread_ = std::thread([this] {
+    auto thread = start_thread([this] {
         while (true) {
             pollfd fds[2] = {{signal_fd_, POLLIN, 0}, {stop_fd_, POLLIN, 0}};
             if (poll(fds, 2, -1) < 0) continue;
@@ -41,6 +43,10 @@ Interrupt::Interrupt() {
             if (write(event_fd_, &one, sizeof one) < 0) continue;
         }
     });
+    if (!thread)
+        throw Error(ExitStatus::usage, "cannot watch for signals: no thread can be started", {},
+                    "let this user have more processes (ulimit -u), or end some of them");
+    thread_ = std::move(*thread);
 }
 
 Interrupt::~Interrupt() {

@@ -7,6 +7,7 @@
 
 #include "db/records.h"
 #include "generator/search_space.h"
+#include "generator/side_by_side.h"
 
 namespace tmm {
 namespace {
@@ -30,9 +31,7 @@ void predict(const std::vector<ProblemReport*>& unreached, const Environment& en
         for (std::size_t i = next++; i < unreached.size(); i = next++)
             unreached[i]->config = default_config(unreached[i]->shape.problem, environment.device);
     };
-    std::vector<std::thread> threads;
-    for (std::size_t i = 0; i < std::min(thread_count(), unreached.size()); ++i) threads.emplace_back(work);
-    for (std::thread& thread : threads) thread.join();
+    run_side_by_side(std::min(thread_count(), unreached.size()), work);
 
     std::vector<TuningRecord> records;
     for (ProblemReport* report : unreached) {

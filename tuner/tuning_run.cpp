@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 #include "generator/environment.h"
+#include "generator/side_by_side.h"
 #include "generator/text.h"
 #include "tuner/budget.h"
 #include "tuner/measured_order.h"
@@ -467,12 +468,12 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
     std::mutex mutex;
     std::exception_ptr failure;
     std::atomic<bool> stop = false;
-    std::vector<std::thread> threads;
+    std::vector<std::function<void()>> jobs;
     int number = 0;
     for (auto& group : groups) {
         for (auto& worker : group->workers) {
             if (group->open.empty()) continue;
-            threads.emplace_back([&, &group = *group, &worker = *worker, number = number++] {
+            jobs.emplace_back([&, &group = *group, &worker = *worker, number = number++] {
                 try {
                     GroupWork(group, worker, number, options, budget, progress, interrupt, mutex).run(stop);
                 } catch (...) {
@@ -483,7 +484,7 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
             });
         }
     }
-    for (std::thread& thread : threads) thread.join();
+    run_side_by_side(jobs);
     progress.finish();
     if (failure && !(interrupt.requested() && may_be_by_signal(failure))) std::rethrow_exception(failure);
     bool ended = true;

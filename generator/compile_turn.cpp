@@ -13,6 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "generator/private_files.h"
+
 namespace tmm {
 namespace {
 
@@ -23,9 +25,15 @@ constexpr milliseconds kFirstPause{2};
 constexpr milliseconds kLongestPause{50};
 // Whoever tidies the directory may remove a new file before it is locked; then the next one is made.
 constexpr int kAttempts = 100;
+constexpr off_t kLargestLock = 16;
 
 bool same_file(const struct stat& a, const struct stat& b) {
     return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+// What tmm did not make it does not write to. A lock may have lost its name, and holds a process's number at most.
+bool looks_like_lock(const struct stat& status) {
+    return S_ISREG(status.st_mode) && status.st_nlink <= 1 && status.st_size <= kLargestLock;
 }
 
 // 'T' or 't' for one that a signal or a debugger has stopped; the state follows the last parenthesis of the name.
@@ -78,7 +86,7 @@ void CompileTurn::give_back() {
 Lock CompileTurn::try_once() {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
         FileDescriptor file(openat(directory_, name_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
-        if (!file || fstat(file.get(), &opened_) != 0 || !S_ISREG(opened_.st_mode)) return Lock::unknown_here;
+        if (!file || fstat(file.get(), &opened_) != 0 || !looks_like_lock(opened_)) return Lock::unknown_here;
         const Lock lock = try_lock(file);
         if (lock != Lock::taken) return lock;
         if (fstat(file.get(), &opened_) != 0 || opened_.st_nlink == 0) continue;
@@ -87,7 +95,7 @@ Lock CompileTurn::try_once() {
         fchmod(file.get(), 0600);
         const std::string holder = fmt::format("{}\n", getpid());
         // Without it nobody can tell that this process is stopped.
-        if (ftruncate(file.get(), 0) == 0) (void)!write(file.get(), holder.data(), holder.size());
+        if (ftruncate(file.get(), 0) == 0) (void)write_all(file.get(), holder);
         file_ = std::move(file);
         return Lock::taken;
     }

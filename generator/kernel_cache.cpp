@@ -36,6 +36,7 @@ constexpr std::uint32_t kFormat = 1;
 constexpr std::string_view kSuffix = ".kernel";
 constexpr std::string_view kTemporarySuffix = ".new";
 constexpr std::string_view kLockSuffix = ".lock";
+constexpr std::size_t kKeyDigits = 32;
 // A temporary file or a lock that can't be locked and is this old belongs to a process that died.
 constexpr std::int64_t kStaleSeconds = 3600;
 constexpr std::int64_t kLargestFile = 1LL << 30;
@@ -127,14 +128,15 @@ std::optional<std::string> read_file(int directory, const std::string& name) {
         if (count <= 0) return std::nullopt;
         done += static_cast<std::size_t>(count);
     }
-    // The newest use decides what is evicted last.
-    futimens(file.get(), nullptr);
     return content;
 }
 
 std::optional<CompiledKernel> read_kernel(int directory, const Key& key) {
     const auto file = read_file(directory, key.file_name());
-    return file ? decoded(key, *file) : std::nullopt;
+    auto kernel = file ? decoded(key, *file) : std::nullopt;
+    // The newest use decides what is evicted last.
+    if (kernel) utimensat(directory, key.file_name().c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+    return kernel;
 }
 
 // No other process, and no other thread of this one, gives a file this name.
@@ -150,14 +152,20 @@ struct StoredFile {
     timespec used{};
 };
 
-// Calls body(name, status) for each regular file in the directory whose name ends so.
+// A key, the suffix of kernels, and whatever else before the last suffix. Another file of the directory is none of tmm's.
+bool is_name_of_ours(std::string_view name, std::string_view last_suffix) {
+    const std::string_view rest = name.substr(std::min(kKeyDigits, name.size()));
+    return name.find_first_not_of("0123456789abcdef") == kKeyDigits && rest.starts_with(kSuffix) && rest.ends_with(last_suffix);
+}
+
+// Calls body(name, status) for each regular file in the directory that is tmm's and whose name ends so.
 template <typename Body>
 void for_each_file(int directory, std::string_view suffix, const Body& body) {
     DIR* listing = fdopendir(openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!listing) return;
     while (const dirent* entry = readdir(listing)) {
         struct stat status;
-        if (std::string_view(entry->d_name).ends_with(suffix) && fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        if (is_name_of_ours(entry->d_name, suffix) && fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISREG(status.st_mode))
             body(entry->d_name, status);
     }

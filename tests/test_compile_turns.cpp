@@ -246,12 +246,12 @@ TEST_CASE("locks of dead processes are cleared away by whoever comes next, those
     const SlowCompiler compiler(folder, milliseconds(0));
     const fs::path directory = folder.path() / "cache";
     (void)KernelCache(directory).find_or_compile(source(1), compiler);
-    std::ofstream(directory / "0123.kernel.lock") << "1\n";
-    std::ofstream(directory / "4567.kernel.lock") << "1\n";
-    const int held = open((directory / "4567.kernel.lock").c_str(), O_RDWR | O_CLOEXEC);
+    std::ofstream(directory / "0123456789abcdef0123456789abcdef.kernel.lock") << "1\n";
+    std::ofstream(directory / "4567456745674567456745674567aaaa.kernel.lock") << "1\n";
+    const int held = open((directory / "4567456745674567456745674567aaaa.kernel.lock").c_str(), O_RDWR | O_CLOEXEC);
     REQUIRE(flock(held, LOCK_EX | LOCK_NB) == 0);
     CHECK(KernelCache(directory).find(source(1), compiler));
-    CHECK(names_in(directory, ".lock") == std::vector<std::string>{"4567.kernel.lock"});
+    CHECK(names_in(directory, ".lock") == std::vector<std::string>{"4567456745674567456745674567aaaa.kernel.lock"});
     close(held);
 }
 

@@ -272,21 +272,21 @@ TEST_CASE("kernels that were used while the clock was ahead go before those used
     const TextCompiler compiler("text 1", 4000);
     const KernelCache cache(scratch / "cache", kLimit);
     for (int i = 0; i < 10; ++i) cache.store(source(i), compiler, compiler.image_of(source(i)));
-    write(scratch / "cache/0123.kernel.1.2.3.new", "half");
+    write(scratch / "cache/0123456789abcdef0123456789abcdef.kernel.1.2.3.new", "half");
     for (const fs::path& file : files_in(scratch / "cache"))
         fs::last_write_time(file, fs::file_time_type::clock::now() + std::chrono::hours(24 * 365 * 30));
     for (int i = 10; i < 15; ++i) cache.store(source(i), compiler, compiler.image_of(source(i)));
     for (int i = 10; i < 15; ++i) CHECK(cache.find(source(i), compiler));
     CHECK(bytes_in(scratch / "cache") <= kLimit);
-    CHECK_FALSE(fs::exists(scratch / "cache/0123.kernel.1.2.3.new"));
+    CHECK_FALSE(fs::exists(scratch / "cache/0123456789abcdef0123456789abcdef.kernel.1.2.3.new"));
 }
 
 TEST_CASE("half-written files of dead processes are cleared away by whoever comes next, those of living ones and foreign files are not") {
     const Scratch scratch;
     const TextCompiler compiler;
     KernelCache(scratch / "cache").store(source(1), compiler, compiler.image_of(source(1)));
-    const fs::path dead = scratch / "cache/0123.kernel.1.2.3.new";
-    const fs::path living = scratch / "cache/4567.kernel.1.2.3.new";
+    const fs::path dead = scratch / "cache/0123456789abcdef0123456789abcdef.kernel.1.2.3.new";
+    const fs::path living = scratch / "cache/4567456745674567456745674567aaaa.kernel.1.2.3.new";
     const fs::path foreign = scratch / "cache/notes.txt";
     for (const fs::path& file : {dead, living, foreign}) write(file, "half");
     const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(2);

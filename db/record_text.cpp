@@ -264,8 +264,10 @@ public:
         depth_ = 1;
         return true;
     }
-    bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
+    bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception& error) override {
         std::string what = error.what();
+        constexpr int kOverflow = 406;
+        if (error.id == kOverflow) what = fmt::format("the number {} is larger than any that a field takes", token);
         // "[json.exception…] parse error at line 1, column 2: syntax error while …": the place is ours to say.
         if (const auto colon = what.find(": "); colon != std::string::npos) what.erase(0, colon + 2);
         source_.fail(source_.place_of(position > 0 ? position - 1 : 0), one_line(what, 300));

@@ -155,3 +155,21 @@ TEST_CASE("every variable that a tool reads") {
                 check_printable(folder.run(tool, "ls", set));
         }
 }
+
+TEST_CASE("what is wrong with a JSON import is said in tmm's words, with its place") {
+    const Folder folder;
+    const Tool& db = tools()[1];
+    const std::string head = R"({"tmm_export": 1, "records": [{)";
+    for (const std::string& text :
+         {head + R"("m": 1e999}]})", head + R"("m": -1e999}]})", head + R"("time_us": 1e99999}]})", std::string(R"({"tmm_export": 1e400})"),
+          std::string("1e999"), std::string("[1e999"), head + R"("m": 01}]})", head + R"("m": 1.e5}]})", head + R"("m": "\ud800"}]})", head,
+          std::string("{"), std::string("{\"tmm_export\": nul"), std::string(3000, '['), std::string("{\"a\xff\": 1}")}) {
+        CAPTURE(text);
+        std::ofstream(folder.path() / "import.json") << text;
+        const CommandResult result = folder.run(db, "import import.json --db other.db");
+        CHECK(result.status == 2);
+        CHECK_MESSAGE(result.err.find("import.json:1:") != std::string::npos, result.err);
+        CHECK_MESSAGE(result.err.find("exception") == std::string::npos, result.err);
+        check_printable(result);
+    }
+}

@@ -125,6 +125,8 @@ SQLite::Database connect(const fs::path& file, const fs::path& path, Mode mode, 
         case SQLITE_CANTOPEN:
             fail_database(file, fmt::format("the database can't be opened ({})", why(error, file)),
                           "check the permissions of the file and of its directory");
+        case SQLITE_NOMEM:
+            fail_database(file, "memory is too short to read the database", "free some and run again; nothing stored before is lost");
         case SQLITE_FULL: fail_database(file, "the disk is full", "make room, then go on: nothing stored before is lost");
         case SQLITE_IOERR:
             fail_database(file, fmt::format("reading or writing failed ({})", reason), "check the disk; nothing stored before is lost");

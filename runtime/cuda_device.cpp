@@ -18,12 +18,8 @@ namespace {
 // Errors after which every later call in the process fails as well. Codes are spelled as numbers where older headers lack the name.
 bool is_sticky(CUresult error) {
     switch (static_cast<int>(error)) {
-        case CUDA_ERROR_DEINITIALIZED:
-        case CUDA_ERROR_ECC_UNCORRECTABLE:
-        case CUDA_ERROR_NVLINK_UNCORRECTABLE:
         case CUDA_ERROR_ILLEGAL_ADDRESS:
         case CUDA_ERROR_LAUNCH_TIMEOUT:
-        case CUDA_ERROR_CONTEXT_IS_DESTROYED:
         case CUDA_ERROR_ASSERT:
         case CUDA_ERROR_HARDWARE_STACK_ERROR:
         case CUDA_ERROR_ILLEGAL_INSTRUCTION:
@@ -38,10 +34,29 @@ bool is_sticky(CUresult error) {
     }
 }
 
+// Errors that no kernel causes, after which nothing works either.
+bool is_of_hardware(CUresult error) {
+    switch (static_cast<int>(error)) {
+        case CUDA_ERROR_DEINITIALIZED:
+        case 46:  // CUDA_ERROR_DEVICE_UNAVAILABLE
+        case CUDA_ERROR_ECC_UNCORRECTABLE:
+        case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+        case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+        case 802:  // CUDA_ERROR_SYSTEM_NOT_READY
+        case 805:  // CUDA_ERROR_MPS_CONNECTION_FAILED and what else MPS says of its server and clients
+        case 806:
+        case 807:
+        case 808:
+        case 809: return true;
+        default: return false;
+    }
+}
+
 void check(const CudaDriver& driver, CUresult result, const char* call) {
     if (result == CUDA_SUCCESS) return;
     if (result == CUDA_ERROR_OUT_OF_MEMORY) throw std::bad_alloc();
     const std::string text = fmt::format("{}: {}", call, describe(driver, result));
+    if (is_of_hardware(result)) throw HardwareFault(text);
     if (is_sticky(result)) throw DeviceFault(text);
     throw LaunchRefused(text);
 }

@@ -59,6 +59,11 @@ class DeviceFault : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
+// One that no kernel causes: the memory or a link is broken, or somebody has taken the device away.
+class HardwareFault : public DeviceFault {
+public:
+    using DeviceFault::DeviceFault;
+};
 // A launch that the device refused (too many resources); it goes on working.
 class LaunchRefused : public std::runtime_error {
 public:

@@ -2,6 +2,7 @@
 #include <SQLiteCpp/Database.h>
 #include <doctest/doctest.h>
 #include <fmt/core.h>
+#include <sqlite3.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -232,4 +233,23 @@ TEST_CASE("a relative name without a working directory is an error of the databa
         REQUIRE(waitpid(child, &status, 0) == child);
         CHECK((WIFEXITED(status) ? WEXITSTATUS(status) : 128) == 0);
     }
+}
+
+TEST_CASE("too little memory is no damage") {
+    const TemporaryDirectory directory;
+    const auto file = directory / "tmm.db";
+    fill(file);
+    int refused = 0;
+    int opened = 0;
+    for (sqlite3_int64 limit = 20'000; limit < 8'000'000; limit += limit / 6) {
+        CAPTURE(limit);
+        sqlite3_hard_heap_limit64(limit);
+        const std::string message = failure([&] { TuningDatabase(file, Mode::read_write).records(); });
+        sqlite3_hard_heap_limit64(0);
+        (message.empty() ? opened : refused) += 1;
+        if (!message.empty()) CHECK_MESSAGE(message.find("memory is too short") != std::string::npos, message);
+    }
+    CHECK(refused > 0);
+    CHECK(opened > 0);
+    CHECK(TuningDatabase(file, Mode::read_write).verify().empty());
 }

@@ -55,6 +55,8 @@ TEST_CASE("replies come back as they were sent") {
     CHECK(std::get<RunOffDone>(run_off).finalists.at(0).samples_us == std::vector<double>{1.5, 2.5});
 
     CHECK(std::get<RunOffStep>(decode_reply(encode(Reply{RunOffStep{.index = 3}}))).index == 3);
+    CHECK(std::get<NotPrepared>(decode_reply(encode(Reply{NotPrepared{.detail = "too large"}}))).detail == "too large");
+    CHECK(std::get<NotMeasured>(decode_reply(encode(Reply{NotMeasured{.detail = "no memory"}}))).detail == "no memory");
     CHECK(std::get<Faulted>(decode_reply(encode(Reply{Faulted{.detail = "illegal address"}}))).detail == "illegal address");
     CHECK(std::get<Failed>(decode_reply(encode(Reply{Failed{.status = ExitStatus::no_compiler, .message = "x"}}))).status ==
           ExitStatus::no_compiler);

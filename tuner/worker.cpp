@@ -292,6 +292,10 @@ int serve_worker(int ordinal) {
             if (const auto* run_off = std::get_if<RunOffRequest>(&request))
                 say(worker.run_off(*run_off, [&](int index) { say(RunOffStep{.index = index}); }));
         }
+    } catch (const HardwareFault& fault) {
+        say(Failed{.status = ExitStatus::no_device,
+                   .message = fmt::format("the device has a fault of its own: {}; what was measured is kept", first_line(fault.what()))});
+        _exit(static_cast<int>(ExitStatus::no_device));
     } catch (const DeviceFault& fault) {
         say(Faulted{.detail = first_line(fault.what())});
         _exit(1);

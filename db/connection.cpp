@@ -114,8 +114,7 @@ SQLite::Database connect(const fs::path& file, const fs::path& path, Mode mode, 
         case SQLITE_INTERRUPT:
             fail_database(file, "reading took longer than it takes with any sound database of this size, and was ended",
                           std::string("the file is damaged, or was made to hold up its readers; ") + kUseAnother);
-        case SQLITE_CORRUPT:
-            fail_database(file, fmt::format("the database is damaged ({})", reason), "restore a copy, or move it away and tune again");
+        case SQLITE_CORRUPT: fail_database(file, fmt::format("the database is damaged ({})", reason), kRestore);
         case SQLITE_NOTADB: fail_foreign(file);
         case SQLITE_READONLY:
         case SQLITE_PERM:
@@ -131,7 +130,7 @@ SQLite::Database connect(const fs::path& file, const fs::path& path, Mode mode, 
         case SQLITE_IOERR:
             fail_database(file, fmt::format("reading or writing failed ({})", reason), "check the disk; nothing stored before is lost");
         case SQLITE_CONSTRAINT: fail_database(file, fmt::format("a value is outside its range ({})", reason), "nothing was stored");
-        default: fail_database(file, fmt::format("the database is damaged ({})", reason), "restore a copy, or move it away and tune again");
+        default: fail_database(file, fmt::format("the database is damaged ({})", reason), kRestore);
     }
 }
 

@@ -10,6 +10,7 @@
 namespace tmm {
 
 inline constexpr const char* kUseAnother = "name another file with --db or TMM_DB";
+inline constexpr const char* kRestore = "restore a copy, or move it away and tune again";
 
 // Throws Error (database) about the file.
 [[noreturn]] void fail_database(const std::filesystem::path& file, std::string what, std::string remedy);

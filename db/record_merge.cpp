@@ -71,15 +71,15 @@ TuningDatabase::Inserted TuningDatabase::insert(const std::vector<TuningRecord>&
 }
 
 TuningDatabase::Inserted TuningDatabase::merge(const std::filesystem::path& other) {
-    const auto load = [&](Mode mode) { return TuningDatabase(other, mode).records(); };
-    std::vector<TuningRecord> records;
-    try {
-        records = load(Mode::read_only);
-    } catch (const Error&) {
-        // A killed writer's journal and an older version need a connection that may write.
-        records = load(Mode::read_write);
-    }
-    return insert(records);
+    const auto open = [&] {
+        try {
+            return TuningDatabase(other, Mode::read_only);
+        } catch (const Error&) {
+            // A killed writer's journal and an older version need a connection that may write.
+            return TuningDatabase(other, Mode::read_write);
+        }
+    };
+    return insert(open().records());
 }
 
 }  // namespace tmm

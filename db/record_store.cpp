@@ -1,8 +1,9 @@
 // Whole records in and out of the database: storing, loading, and checking every row.
 #include <fmt/core.h>
 
-#include <cmath>
+#include <limits>
 
+#include "db/database_file.h"
 #include "db/fields.h"
 #include "db/schema_check.h"
 #include "db/tuning_database_impl.h"
@@ -73,26 +74,28 @@ void read_head(RowReader& row, TuningRecord& record) {
     record.policy.data = row.text("data", kDataNameLimit, 1);
 }
 
+// CROSS JOIN keeps to the rows' order as they come, so that none waits for all to be sorted.
 std::string select(const char* table, const std::string& columns, const char* time, const char* joins) {
     return fmt::format(
-        "SELECT x.id, {}, {}, {}, x.{}, {} FROM {} AS x JOIN environment AS e ON e.id = x.environment_id "
+        "SELECT x.id, {}, {}, {}, x.{}, {} FROM {} AS x CROSS JOIN environment AS e ON e.id = x.environment_id "
         "JOIN device AS d ON d.id = e.device_id JOIN problem AS p ON p.id = x.problem_id JOIN config AS g ON g.id = x.config_id "
         "JOIN policy AS l ON l.id = x.policy_id {} WHERE ?1 IS NULL OR x.problem_id = ?1 ORDER BY x.id",
         kHeadColumns, problem_columns("p"), config_columns("g"), time, columns, table, joins);
 }
 
-// All of the file, or "(table)".
-void check_pages(SQLite::Database& database, const std::string& table, std::vector<std::string>& faults) {
+// All of the file, or "(table)". False where the pages of a table refer to each other wrongly.
+bool check_pages(SQLite::Database& database, const std::string& table, std::vector<std::string>& faults) {
     // SQLite counts an index's entries without looking at the clock: that has an end only where no page is referred to twice. quick_check
     // looks at the pages first, and with one fault allowed it goes no further.
     const std::string first = database.execAndGet(table.empty() ? "PRAGMA quick_check(1)" : "PRAGMA quick_check" + table).getString();
     if (first.starts_with("***")) {
         faults.push_back(one_line(first, kTextLimit));
-        return;
+        return false;
     }
     SQLite::Statement lines(database, "PRAGMA integrity_check" + table);
     while (lines.executeStep())
         if (const auto line = lines.getColumn(0).getString(); line != "ok") faults.push_back(one_line(line, kTextLimit));
+    return true;
 }
 
 void check_references(SQLite::Database& database, const std::string& table, std::vector<std::string>& faults) {
@@ -106,11 +109,11 @@ void check_references(SQLite::Database& database, const std::string& table, std:
 // Of a stranger's tables nothing is read: they may be virtual ones, and run what made them.
 void check_tables(SQLite::Database& database, std::vector<std::string>& faults) {
     const bool all_ours = faults.empty();
-    if (all_ours) check_pages(database, "", faults);
+    bool are_pages_sound = !all_ours || check_pages(database, "", faults);
     for (const SchemaObject& object : todays_objects()) {
         if (object.type != "table") continue;
-        if (!all_ours) check_pages(database, fmt::format("({})", object.name), faults);
-        check_references(database, object.name, faults);
+        if (!all_ours) are_pages_sound = check_pages(database, fmt::format("({})", object.name), faults);
+        if (are_pages_sound) check_references(database, object.name, faults);
     }
 }
 
@@ -173,6 +176,16 @@ void TuningDatabase::Impl::store(const TuningRecord& record) {
     ids.insert(table_of(record.kind), values);
 }
 
+void TuningDatabase::Impl::fail_repeated(const char* table) const {
+    fail_database(file, fmt::format("the database is damaged (rows of '{}' come again)", table), kRestore);
+}
+
+void TuningDatabase::Impl::refuse_repeated(const char* table) {
+    SQLite::Statement rows(database, fmt::format("SELECT id FROM {} ORDER BY id", table));
+    for (std::optional<std::int64_t> last; rows.executeStep(); last = rows.getColumn(0).getInt64())
+        if (last && rows.getColumn(0).getInt64() <= *last) fail_repeated(table);
+}
+
 std::vector<StoredRecord> TuningDatabase::Impl::load(const std::optional<GemmProblem>& only, std::vector<std::string>* faults) {
     std::vector<StoredRecord> records;
     std::optional<std::int64_t> problem_id;
@@ -183,10 +196,14 @@ std::vector<StoredRecord> TuningDatabase::Impl::load(const std::optional<GemmPro
     const auto read = [&](const char* table, const char* time, const std::string& columns, const char* joins, auto&& read_rest) {
         SQLite::Statement rows(database, select(table, columns, time, joins));
         if (problem_id) rows.bind(1, *problem_id);
+        std::int64_t last_id = std::numeric_limits<std::int64_t>::min();
         while (rows.executeStep()) {
             RowReader row(rows);
             TuningRecord record;
-            const auto id = row.integer("id", 0, kAnyNumber);
+            const std::int64_t id = rows.getColumn(0).getInt64();
+            if (id <= last_id) fail_repeated(table);
+            last_id = id;
+            row.integer("id", 0, kAnyNumber);
             read_head(row, record);
             row.problem(record.problem);
             row.config(record.config);

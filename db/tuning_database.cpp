@@ -227,6 +227,7 @@ std::optional<TuningDatabase::Decision> TuningDatabase::decision(const GemmProbl
 
 std::vector<WinnerRow> TuningDatabase::winners() {
     return guarded(impl_->file, [&] {
+        impl_->refuse_repeated("selection");
         SQLite::Statement rows(
             impl_->database,
             fmt::format("SELECT {}, s.compute, {}, d.name, d.compute_capability, d.sm_count, s.median_us, "

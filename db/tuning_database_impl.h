@@ -41,6 +41,10 @@ struct TuningDatabase::Impl {
     // Every record in the order they were written, and a line for each row whose values are out of range.
     std::vector<StoredRecord> load(const std::optional<GemmProblem>& only, std::vector<std::string>* faults);
 
+    // Rows that come again would come without end, and take memory each time. Throws Error (database).
+    void refuse_repeated(const char* table);
+    [[noreturn]] void fail_repeated(const char* table) const;
+
     std::filesystem::path file;
     std::unique_ptr<TimeLimit> limit;
     SQLite::Database database;

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kCases = 10'000;
-constexpr std::size_t kSlices = 80;
+constexpr std::size_t kSlices = 100;
 // A case takes a fraction of a second, and a few where the file has no end.
 constexpr int kHungSeconds = 300;
 
@@ -140,7 +140,13 @@ void use_database(const fs::path& file) {
     });
 }
 
-double use_tools(const fs::path& file, std::size_t number, const CaseReport& report) {
+// The same cases in each run, spread over all slices.
+bool is_sampled(std::size_t number, std::size_t one_in) {
+    return (number * 2654435761U >> 8) % one_in == 0;
+}
+
+// Returns the seconds that the longest of tmm-db's runs took.
+double use_tools(const fs::path& file, const fs::path& shapes, std::size_t number, const CaseReport& report) {
     double longest = 0;
     const auto check = [&](const std::string& tool, const std::string& arguments, const std::set<int>& documented) {
         const auto start = Clock::now();
@@ -155,12 +161,16 @@ double use_tools(const fs::path& file, std::size_t number, const CaseReport& rep
     check("db/tmm-db", "candidates 17x5x9 --json", {0, 5, 6});
     check("db/tmm-db", "export --csv", {0, 5});
     check("db/tmm-db", "verify", {0, 5});
-    return longest;
+    const double of_looking = longest;
+    if (is_sampled(number, 128))
+        check("tuner/tmm-tune", "--gpu host --effort quick --budget 2 --shapes '" + shapes.string() + "'", {0, 5, 6});
+    return of_looking;
 }
 
 void run_case(const DamagedDatabases& databases, std::size_t number, const CaseReport& report) {
     const TemporaryDirectory directory;
     const std::string done = databases.make(number, directory / "");
+    write_file(directory / "shapes.txt", "4 4 4\n16 16 16\n");
     const auto before = other_files(directory / "");
     const fs::path file = directory / "t.db";
     const double library = use_library(file, number, report);
@@ -168,7 +178,7 @@ void run_case(const DamagedDatabases& databases, std::size_t number, const CaseR
     const auto start = Clock::now();
     use_database(file);
     const double in_process = seconds_since(start);
-    const double tools = number % 8 == 0 ? use_tools(file, number, report) : 0;
+    const double tools = is_sampled(number, 8) ? use_tools(file, directory / "shapes.txt", number, report) : 0;
     if (other_files(directory / "") != before) report.fail(number, "the tools touched another file");
     report.note(number, fmt::format("{:.3f} {:.3f} {:.3f} {}: {}", library, in_process, tools, number, done));
 }

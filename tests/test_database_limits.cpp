@@ -2,6 +2,7 @@
 #include <SQLiteCpp/Database.h>
 #include <doctest/doctest.h>
 #include <fmt/core.h>
+#include <sqlite3.h>
 
 #include <atomic>
 #include <chrono>
@@ -10,9 +11,11 @@
 #include "api_testing.h"
 #include "database_fixture.h"
 #include "db/records.h"
+#include "db/time_limit.h"
 #include "generator/error.h"
 #include "generator/log.h"
 #include "support_hostile_files.h"
+#include "tuner_testing.h"
 
 using namespace tmm;
 using namespace tmm::testing;
@@ -24,6 +27,7 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
 constexpr int kRows = 5;
+constexpr const char* kEndlessQuery = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT max(x) FROM r";
 
 void make(const fs::path& file) {
     TuningDatabase database(file, Mode::read_write_create);
@@ -124,38 +128,75 @@ TEST_CASE("a multiplication does without a database that has no end, and says so
     CHECK(c == std::vector<float>(4, 12.0F));
     tmmDestroy(handle);
     REQUIRE(log.lines.size() == 1);
-    CHECK_MESSAGE(log.lines[0].find("took longer") != std::string::npos, log.lines[0]);
+    CHECK_MESSAGE(log.lines[0].find("rows of 'selection' come again") != std::string::npos, log.lines[0]);
 }
 
-TEST_CASE("a tool's query ends by the processor's time that the file's size accounts for") {
+TEST_CASE("a query without end is ended by the time that all may take, and by the processor's time that the file accounts for") {
     const TemporaryDirectory directory;
     const auto file = directory / "t.db";
     fill(file);
-    make_endless(file, "selection");
-    const auto tool = run_command(fmt::format("'{}/db/tmm-db' ls --db '{}'", TMM_BINARY_DIR, file.string()));
-    CHECK(tool.status == 5);
-    CHECK_MESSAGE(tool.err.find("took longer") != std::string::npos, tool.err);
+    for (const Patience& patience : {Patience{.total = milliseconds(200)}, Patience{}}) {
+        TimeLimit limit(patience, file);
+        SQLite::Database raw(file, SQLite::OPEN_READWRITE);
+        limit.attach(raw.getHandle());
+        const auto ended = [&](const char* sql) {
+            try {
+                raw.exec(sql);
+            } catch (const SQLite::Exception& error) {
+                return error.getErrorCode() == SQLITE_INTERRUPT;
+            }
+            return false;
+        };
+        raw.exec("SELECT count(*) FROM selection");
+        CHECK_FALSE(limit.was_exceeded());
+        CHECK(ended(kEndlessQuery));
+        CHECK(limit.was_exceeded());
+        // Each query has its own time, or all of them have one.
+        CHECK(ended("WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r LIMIT 100000) SELECT max(x) FROM r") ==
+              (patience.total > milliseconds(0)));
+    }
+}
+
+TEST_CASE("the tools end with the status of a database, whichever table has no end") {
+    for (const char* name : {"selection", "measurement", "in_flight"}) {
+        CAPTURE(std::string(name));
+        tuner_testing::TunerFolder folder("4 4 4\n");
+        fill(folder.database());
+        make_endless(folder.database(), name);
+        for (const char* arguments : {"export --csv", "verify", "show 64x64x1"}) {
+            const auto tool =
+                run_command(fmt::format("'{}/db/tmm-db' {} --db '{}'", TMM_BINARY_DIR, arguments, folder.database().string()));
+            CHECK((tool.status == 5 || (std::string_view(name) == "in_flight" && arguments != std::string_view("verify"))));
+        }
+        if (std::string_view(name) != "in_flight") continue;
+        const auto tuned = folder.tune();
+        CHECK(tuned.status == 5);
+        CHECK_MESSAGE(tuned.err.find(folder.database().string()) != std::string::npos, tuned.err);
+    }
 }
 
 TEST_CASE("Ctrl-C ends a query, and waiting for a lock") {
     const TemporaryDirectory directory;
-    const auto file = directory / "t.db", locked = directory / "locked.db";
+    const auto file = directory / "t.db";
     fill(file);
-    fill(locked);
-    make_endless(file, "selection");
     std::atomic<int> asked = 0;
     const Patience patience{.lock = std::chrono::hours(1), .stop = [&] { return ++asked > 0; }};
-    CHECK(failure([&] { read_all(file, patience); }) != "");
-    CHECK(asked > 0);
+    {
+        TimeLimit limit(patience, "a file that accounts for no time");
+        SQLite::Database raw(file, SQLite::OPEN_READWRITE);
+        limit.attach(raw.getHandle());
+        CHECK_THROWS_WITH(raw.exec(kEndlessQuery), "interrupted");
+        CHECK(asked == 1);
+    }
     asked = 0;
-    SQLite::Database holder(locked, SQLite::OPEN_READWRITE);
+    SQLite::Database holder(file, SQLite::OPEN_READWRITE);
     holder.exec("BEGIN EXCLUSIVE");
-    CHECK(failure([&] { read_all(locked, patience); }).find("locked") != std::string::npos);
-    CHECK(asked > 0);
+    CHECK(failure([&] { read_all(file, patience); }).find("locked") != std::string::npos);
+    CHECK(asked == 1);
     // Nobody is asked about what takes no time.
     asked = 0;
     holder.exec("ROLLBACK");
-    CHECK(failure([&] { read_all(locked, patience); }) == "");
+    CHECK(failure([&] { read_all(file, patience); }) == "");
     CHECK(asked == 0);
 }
 

@@ -350,7 +350,8 @@ std::string lay_beside(Dice& dice, const fs::path& file) {
     const std::string suffix = dice.of(kSuffixes);
     const fs::path path = file.string() + suffix, directory = file.parent_path();
     constexpr const char* kVictims[] = {"victim", "neighbour.db", "neighbour.db-journal"};
-    const fs::path victim = directory / dice.of(kVictims);
+    // What its name leads to is the database.
+    const fs::path victim = directory / (suffix.empty() ? "victim" : dice.of(kVictims));
     const std::string named = suffix.empty() ? "the database" : suffix;
     if (suffix == "-journal" && dice.one_in(3)) {
         write_file(path, journal_of_super_journal(victim.string(), fs::file_size(file)));

@@ -156,6 +156,7 @@ TEST_CASE("where the system refuses, its reason and the place are named") {
     }
     // As somebody who may read the file but write nothing.
     chmod((directory / "").c_str(), 0755);
+    chmod((directory / "t.db").c_str(), 0644);
     const std::string other =
         fmt::format("setpriv --reuid 65534 --clear-groups '{}/db/tmm-db' --db '{}' ", TMM_BINARY_DIR, (directory / "t.db").string());
     CHECK_CONTAINS(run_command(other + "ls").out, "8x8x8");
@@ -235,6 +236,7 @@ TEST_CASE("a database in WAL mode where nothing can be written says so") {
     decide_something(file);
     SQLite::Database(file, SQLite::OPEN_READWRITE).exec("PRAGMA journal_mode = WAL");
     chmod((directory / "").c_str(), 0755);
+    chmod(file.c_str(), 0644);
     const auto result =
         run_command(fmt::format("setpriv --reuid 65534 --clear-groups '{}/db/tmm-db' --db '{}' ls", TMM_BINARY_DIR, file.string()));
     CHECK(result.status == 5);

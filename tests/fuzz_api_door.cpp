@@ -244,8 +244,18 @@ bool are_legal_arguments(const Call& call) {
     return !call.null_c && !misaligned(call.offset_c, call.c()) && !call.bias;
 }
 
+// A whole number of at most 11 bits as binary16, for which not all compilers have a type.
+std::uint16_t half_bits(float value) {
+    if (std::isnan(value)) return 0x7fff;
+    int exponent = 0;
+    const float fraction = std::frexp(std::abs(value), &exponent);
+    const int sign = std::signbit(value) ? 0x8000 : 0;
+    if (fraction == 0) return static_cast<std::uint16_t>(sign);
+    return static_cast<std::uint16_t>(sign | (exponent + 14) << 10 | (static_cast<int>(fraction * 2048) - 1024));
+}
+
 std::uint16_t bits_of(tmmType_t type, float value) {
-    if (type == TMM_F16) return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
+    if (type == TMM_F16) return half_bits(value);
     const auto bits = std::bit_cast<std::uint32_t>(value);
     return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }

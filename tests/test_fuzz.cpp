@@ -1,8 +1,10 @@
 // Damaged inputs at every door by which texts and calls come in: each is taken whole or refused with a reason. A slice runs by default, a
 // hundred thousand inputs a door with TMM_TEST_FULL=1; TMM_TEST_SEED repeats a run, and what failed is printed with its number.
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <fcntl.h>
+#include <fmt/ranges.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +20,7 @@
 #include "fuzz_mutator.h"
 #include "generator/log.h"
 #include "support_correctness.h"
+#include "support_temporary_directory.h"
 
 using namespace tmm::testing;
 
@@ -100,6 +103,36 @@ void fuzz(const FuzzDoor& door) {
     CHECK(taken < inputs - inputs / 20);
 }
 
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line.c_str());
+    return lines;
+}
+
+// The exit status of a tool of the build folder that runs in the directory; less than 0 where a signal ended it, SIGALRM where it hung.
+int status_of_tool(const fs::path& directory, const std::string& tool, const std::vector<std::string>& arguments) {
+    const std::string program = std::string(TMM_BINARY_DIR) + "/" + tool;
+    std::vector<char*> pointers{const_cast<char*>(program.c_str())};
+    for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+    pointers.push_back(nullptr);
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        signal(SIGALRM, SIG_DFL);
+        alarm(kHangSeconds);
+        for (const int stream : {0, 1, 2}) dup2(open("/dev/null", O_RDWR), stream);
+        if (chdir(directory.c_str()) != 0) _exit(127);
+        for (const char* variable : {"HOME", "TMM_CACHE_DIR", "TMPDIR"}) setenv(variable, directory.c_str(), 1);
+        setenv("TMM_DB", "tmm.db", 1);
+        execv(program.c_str(), pointers.data());
+        _exit(127);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 const FuzzDoor& door_named(const std::string& name) {
     const auto& doors = fuzz_doors();
     const auto found = std::find_if(doors.begin(), doors.end(), [&](const FuzzDoor& door) { return door.name == name; });
@@ -127,4 +160,27 @@ TEST_CASE("damaged command lines are understood or refused") {
 
 TEST_CASE("calls with random arguments are right where they are legal, and refused where they are not") {
     fuzz(door_named("call"));
+}
+
+TEST_CASE("the tools themselves end with a status of theirs, whatever their arguments") {
+    const TemporaryDirectory directory;
+    const fs::path corpus = fs::path(TMM_SOURCE_DIR) / "tests/corpus";
+    fs::copy_file(corpus / "shapes/plain.txt", directory.path() / "shapes.txt");
+    fs::copy_file(corpus / "import/both.json", directory.path() / "export.json");
+    for (const char* name : {"tmm.db", "a.db", "b.db"})
+        REQUIRE(status_of_tool(directory.path(), "db/tmm-db", {"import", "export.json", "--db", name}) == 0);
+    const Mutator mutator(corpus_of("arguments"));
+    const std::uint64_t seed = test_seed(), inputs = test_setting("FULL", 0) != 0 ? 5000 : 100;
+    const std::uint64_t first = inputs * static_cast<std::uint64_t>(test_setting("SLICE", 0));
+    for (std::uint64_t i = first; i < first + inputs; ++i) {
+        std::vector<std::string> arguments = lines_of(mutator.input(seed, i));
+        for (const char* tool : {"generator/tmm-gen", "db/tmm-db", "tuner/tmm-tune"}) {
+            // Tuning takes its time, and what it is asked for has been looked at before.
+            if (std::string(tool) == "tuner/tmm-tune") arguments.emplace_back("--dry-run");
+            INFO(tool << ", seed " << seed << ", number " << i << ": " << escaped(fmt::format("{}", fmt::join(arguments, " "))));
+            const int status = status_of_tool(directory.path(), tool, arguments);
+            CHECK(status >= 0);
+            CHECK(status <= 6);
+        }
+    }
 }

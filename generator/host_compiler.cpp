@@ -65,6 +65,8 @@ std::vector<std::string> compile_flags() {
     return flags;
 }
 
+constexpr int kVersionAttempts = 3;
+
 // A directory to compile in.
 class PrivateDirectory {
 public:
@@ -110,6 +112,17 @@ int run(const std::vector<std::string>& command, const PrivateDirectory& directo
     }
 }
 
+// The same, but a signal to this process's group may meet the program before it has a group of its own.
+int run_again(const std::vector<std::string>& command, const PrivateDirectory& directory, const char* output, RunningPrograms& running) {
+    for (int attempt = 1;; ++attempt) {
+        try {
+            return run(command, directory, output, running);
+        } catch (const Error&) {
+            if (attempt == kVersionAttempts) throw;
+        }
+    }
+}
+
 std::vector<std::string> words(const std::string& text) {
     std::istringstream stream(text);
     return {std::istream_iterator<std::string>(stream), {}};
@@ -126,7 +139,7 @@ std::uint64_t hash_of_emulation(const TemplateFiles& files) {
 std::string version_of(std::vector<std::string> command, RunningPrograms& running) {
     const PrivateDirectory directory;
     command.emplace_back("--version");
-    const int status = run(command, directory, "version", running);
+    const int status = run_again(command, directory, "version", running);
     const char* const remedy =
         "the emulated device compiles its kernels with it: install g++ (apt-get install g++), or set TMM_CXX to a compiler";
     if (status == kProgramNotFound)

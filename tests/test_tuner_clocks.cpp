@@ -103,7 +103,7 @@ TEST_CASE("tools work whatever the clock says, and what is decided last wins") {
     TunerFolder folder("4 4 4\n");
     folder.environment["LD_PRELOAD"] = std::string(TMM_BINARY_DIR) + "/tests/clock/preloaded_clock.so";
     REQUIRE(std::filesystem::exists(folder.environment["LD_PRELOAD"]));
-    int decisions = 0;
+    int decisions = 0, size = 100;
     // In 2100, in 1969, before the year 1, and after 9999.
     for (const char* clock : {"4102444800", "-1", "-62135596801", "253402300800"}) {
         CAPTURE(std::string(clock));
@@ -114,18 +114,27 @@ TEST_CASE("tools work whatever the clock says, and what is decided last wins") {
         CHECK(now > decisions);
         decisions = now;
         const std::int64_t said = std::clamp<std::int64_t>(std::stoll(clock), kEarliestTime, kLatestTime);
-        CHECK(folder.query("SELECT decided_at FROM current_selection") == std::to_string(said));
-        CHECK(folder.count("SELECT (SELECT max(id) FROM selection) = (SELECT id FROM current_selection)") == 1);
+        CHECK(folder.query("SELECT decided_at FROM current_selection WHERE NOT predicted") == std::to_string(said));
+        CHECK(folder.count(
+                  "SELECT (SELECT max(id) FROM selection WHERE NOT predicted) = (SELECT id FROM current_selection WHERE NOT predicted)") ==
+              1);
         for (const char* arguments : {"ls", "show 4x4x4", "show 4x4x4 --json", "candidates 4x4x4", "export --json", "verify"}) {
             CAPTURE(std::string(arguments));
             const auto shown = tool(folder, clock, arguments);
             CHECK_MESSAGE(shown.status == 0, shown.err);
             CHECK(shown.err == "");
         }
+        // A budget that reaches nothing leaves a prediction, which bears a date as well.
+        folder.set_shapes(fmt::format("{0} {0} {0}\n", ++size));
+        const auto predicted = folder.tune({"--budget", "0.001"});
+        CHECK_MESSAGE(predicted.status != 5, predicted.err);
+        CHECK(folder.count("SELECT count(*) FROM selection WHERE predicted") == size - 100);
+        decisions = folder.count("SELECT count(*) FROM selection");
+        folder.set_shapes("4 4 4\n");
         const auto report = tool(folder, clock, fmt::format("report --html '{}'", (folder.path / "report.html").string()));
         CHECK_MESSAGE(report.status == 0, report.err);
     }
     folder.environment.erase("TMM_TEST_CLOCK");
     CHECK(folder.tune({"--remeasure"}).status == 0);
-    CHECK(folder.count("SELECT abs(decided_at - unixepoch()) < 86400 FROM current_selection") == 1);
+    CHECK(folder.count("SELECT abs(decided_at - unixepoch()) < 86400 FROM current_selection WHERE NOT predicted") == 1);
 }

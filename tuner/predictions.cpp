@@ -5,6 +5,7 @@
 #include <ctime>
 #include <thread>
 
+#include "db/ranges.h"
 #include "db/records.h"
 #include "generator/search_space.h"
 #include "generator/side_by_side.h"
@@ -45,7 +46,7 @@ void predict(const std::vector<ProblemReport*>& unreached, const Environment& en
                            .environment = environment,
                            .problem = problem,
                            .config = report->config,
-                           .time = static_cast<std::int64_t>(std::time(nullptr)),
+                           .time = std::clamp<std::int64_t>(std::time(nullptr), kEarliestTime, kLatestTime),
                            .reason = report->reason,
                            .predicted = true});
     }

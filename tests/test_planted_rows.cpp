@@ -15,7 +15,7 @@ using namespace tmm::testing;
 TEST_CASE("three hundred legal but unusual winners serve their problems and give right results") {
     const std::vector<std::shared_ptr<Device>> devices = {make_host_device("shuffled:1")};
     const DeviceInfo& device = devices.front()->info();
-    const std::vector<PlantedRow> rows = unusual_rows({.seed = test_seed(), .count = 300, .largest_block = 64}, device);
+    const std::vector<PlantedRow> rows = unusual_rows({.seed = test_seed(), .count = 300, .largest_block = 32}, device);
     REQUIRE(rows.size() == 300);
     // They are what no search finds, of every family that the device takes.
     int found = 0;

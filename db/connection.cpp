@@ -38,6 +38,8 @@ void check_identity(SQLite::Database& database, const fs::path& file, Mode mode)
 
 void configure(SQLite::Database& database, Mode mode, TimeLimit& limit) {
     limit.attach(database.getHandle());
+    // In files it would be where TMPDIR says, which SQLite obeys in a set-user-ID program, too. Changed later it would drop views.
+    database.exec("PRAGMA temp_store = MEMORY");
     limit_sizes(database);
     forbid_code_in_schema(database);
     database.exec("PRAGMA foreign_keys = ON");

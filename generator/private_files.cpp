@@ -24,6 +24,13 @@ std::error_code make_one(const fs::path& directory) {
     return errno == EEXIST ? std::error_code() : last_error();
 }
 
+// None, with errno, where there is a file of this name.
+FileDescriptor made_file(const fs::path& path) {
+    FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (file) fchmod(file.get(), 0600);
+    return file;
+}
+
 }  // namespace
 
 std::error_code make_private_directories(const fs::path& path) {
@@ -36,14 +43,13 @@ std::error_code make_private_directories(const fs::path& path) {
 }
 
 std::error_code make_private_file(const fs::path& path) {
-    const FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!file) return errno == EEXIST ? std::error_code() : last_error();
-    return fchmod(file.get(), 0600) == 0 ? std::error_code() : last_error();
+    const FileDescriptor file = made_file(path);
+    return file || errno == EEXIST ? std::error_code() : last_error();
 }
 
 std::error_code write_private_file(const fs::path& path, std::string_view text) {
-    if (const std::error_code error = make_private_file(path)) return error;
-    FileDescriptor file(open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+    FileDescriptor file = made_file(path);
+    if (!file && errno == EEXIST) file = FileDescriptor(open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
     if (!file || !write_all(file.get(), text)) return last_error();
     return file.close() ? std::error_code() : last_error();
 }

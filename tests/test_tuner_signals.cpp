@@ -23,14 +23,17 @@ void pause(double seconds) {
 std::string raising(int signal) {
     return "        raise(" + std::to_string(signal) + ");";
 }
-std::string quoted(const fs::path& file) {
-    return "\"" + file.string() + "\"";
+// The file's path as the kernel finds it: its text is the same in all runs, and is compiled once for them.
+std::string told(TunerFolder& folder, const std::string& file) {
+    folder.environment["TMM_TEST_" + file] = (folder.path / file).string();
+    return "getenv(\"TMM_TEST_" + file + "\")";
 }
 
 void plant_in(PlantedFolder& folder, const KernelConfig& config, const std::string& code) {
     // The kernels of the host device may call the C library.
     folder.plant(template_of(config), "#pragma once",
-                 "extern \"C\" {\nint raise(int) noexcept;\nint access(const char*, int) noexcept;\nint creat(const char*, unsigned);\n}");
+                 "extern \"C\" {\nint raise(int) noexcept;\nint access(const char*, int) noexcept;\nint creat(const char*, "
+                 "unsigned);\nchar* getenv(const char*) noexcept;\n}");
     folder.plant(template_of(config), kAnchor, "    if constexpr (" + in_kernel(config) + ") {\n" + code + "\n    }");
 }
 
@@ -82,10 +85,10 @@ TEST_CASE("a worker that is ended from outside once costs its candidate nothing"
     const std::vector<KernelConfig> configs = candidates(folder);
     const int signals[] = {SIGKILL, SIGXCPU, SIGUSR2};
     for (std::size_t i = 0; i < std::size(signals); ++i) {
-        const fs::path marker = folder.path / ("seen" + std::to_string(i));
-        plant_in(folder, configs.at(i),
-                 "        if (access(" + quoted(marker) + ", 0) != 0) {\n        creat(" + quoted(marker) + ", 0600);\n" +
-                     raising(signals[i]) + "\n        }");
+        const std::string marker = told(folder, "seen" + std::to_string(i));
+        plant_in(
+            folder, configs.at(i),
+            "        if (access(" + marker + ", 0) != 0) {\n        creat(" + marker + ", 0600);\n" + raising(signals[i]) + "\n        }");
     }
     const Finished finished = folder.tune();
     CAPTURE(finished.err);
@@ -111,7 +114,7 @@ TEST_CASE("the time that a worker is stopped is not held against its candidate")
     const KernelConfig waiting = candidates(folder).at(1);
     const fs::path here = folder.path / "here";
     const fs::path on = folder.path / "on";
-    plant_in(folder, waiting, "        while (access(" + quoted(on) + ", 0) != 0) creat(" + quoted(here) + ", 0600);");
+    plant_in(folder, waiting, "        while (access(" + told(folder, "on") + ", 0) != 0) creat(" + told(folder, "here") + ", 0600);");
     write_text(on, "");
     REQUIRE(folder.tune().status == 0);
     // Nothing else is left to be measured, so that the deadline is six times its floor.

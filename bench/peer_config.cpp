@@ -7,6 +7,7 @@
 #include "bench/peers.h"
 #include "generator/environment.h"
 #include "generator/error.h"
+#include "generator/families/naive.h"
 #include "generator/search_space.h"
 #include "generator/text.h"
 
@@ -70,11 +71,11 @@ public:
 private:
     // Throws std::runtime_error with the rule that the family's plainest config breaks where none is valid.
     std::vector<KernelConfig> configs(const GemmProblem& problem) const {
-        const KernelConfig plainest{.family = family::naive, .block_m = 8, .block_n = 32};
+        const KernelConfig plainest = plainest_config();
         if (const auto reason = why_invalid(problem, plainest, loader_.info())) throw std::runtime_error(*reason);
         std::vector<KernelConfig> chosen;
         for (const KernelConfig& config : search_space(problem, loader_.info(), Effort::quick).candidates)
-            if (config.family == family::naive) chosen.push_back(config);
+            if (config.family == plainest.family) chosen.push_back(config);
         if (chosen.empty()) chosen.push_back(plainest);
         return chosen;
     }

@@ -7,7 +7,14 @@
 
 namespace tmm {
 
-// Each family has a model of its own (cost_model_*.h). It keeps references to what it is made of.
+// Memory's speed as the plainer models take it.
+inline constexpr double kMemoryBytesPerMicrosecond = 4.0e6;
+// Microseconds between two kernels that do not overlap, beyond what is between others; measured on an H200, as is what crowding costs.
+inline constexpr double kGapBetweenKernels = 0.6;
+// Split-K's partial results are floats.
+inline constexpr double kPartialBytes = 4;
+
+// Each family has a model of its own (Product::estimate). This one keeps references to what it is made of.
 class CostModel {
 public:
     CostModel(const GemmProblem& problem, const DeviceInfo& device) : problem_(problem), device_(device) {}
@@ -20,14 +27,10 @@ public:
 private:
     // Without what stands between it and the kernel before.
     double alone(const KernelConfig& config) const;
-    // By the family's own model, and what it leaves out: that many blocks begin to add up parts.
-    double of_family(const KernelConfig& config) const;
+    // By the family's own model; what it leaves out is that many blocks begin to add up parts.
     double beginning_of_sums(const KernelConfig& config) const;
-    // What overlap costs. time(): the config's alone, where it is needed.
-    template <class Time>
-    double crowding(const KernelConfig& config, Time&& time) const;
-    // The same of simt, as a part of its time.
-    double part_of_simt_crowded(const KernelConfig& config) const;
+    // What overlap costs.
+    double crowding(const KernelConfig& config) const;
 
     const GemmProblem& problem_;
     const DeviceInfo& device_;

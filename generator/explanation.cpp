@@ -7,9 +7,9 @@
 
 #include "generator/compiler.h"
 #include "generator/error.h"
+#include "generator/families/family.h"
 #include "generator/occupancy.h"
 #include "generator/text.h"
-#include "tmm/rules.h"
 
 namespace tmm {
 namespace {
@@ -40,6 +40,17 @@ std::string compiled_numbers(const KernelStep& step, const DeviceInfo& device) {
     return fmt::format("  does not compile      {}\n", std::get<CompileFailure>(result).log);
 }
 
+// Steps around a product, such as planes and reduce, have no phases.
+std::string loads_of(const KernelStep& step) {
+    const Product* const product = family_of(step.config).product;
+    if (!product) return {};
+    const PhaseLoads loads = product->phase_loads(step.config);
+    const std::string by_whom = loads.by_copy_engine
+                                    ? fmt::format("{:g} a block, by TMA", loads.elements)
+                                    : fmt::format("{:g} a thread, {:g} a block", loads.elements, loads.elements * step.threads);
+    return fmt::format("  loads a phase         {}\n  FLOP per load         {:g}\n", by_whom, loads.flop_per_load);
+}
+
 }  // namespace
 
 std::string explanation(const KernelRequest& request) {
@@ -59,15 +70,7 @@ std::string explanation(const KernelRequest& request) {
         text += fmt::format("\nstep {}     {}\n", i + 1, step.source.name);
         text += fmt::format("  threads a block       {}\n", step.threads);
         text += fmt::format("  shared bytes a block  {}\n", step.shared_bytes);
-        // Steps around a product, such as planes and reduce, have no phases.
-        if (is_brought_by_tma(step.config) || loads_per_phase(step.config) > 0) {
-            if (is_brought_by_tma(step.config))
-                text += fmt::format("  loads a phase         {:g} a block, by TMA\n", loads_by_tma(step.config));
-            else
-                text += fmt::format("  loads a phase         {:g} a thread, {:g} a block\n", loads_per_phase(step.config),
-                                    loads_per_phase(step.config) * step.threads);
-            text += fmt::format("  FLOP per load         {:g}\n", flop_per_load(step.config));
-        }
+        text += loads_of(step);
         text += compiled_numbers(step, device);
         if (step.grid > 0) text += fmt::format("  grid                  {} blocks\n", step.grid);
         if (step.packers > 0) text += fmt::format("  of these pack         {}, while the others multiply\n", step.packers);

@@ -11,40 +11,11 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "generator/families/family.h"
 #include "generator/text.h"
-#include "generator/wgmma_instruction.h"
-#include "tmm/fixup.h"
-#include "tmm/reduce.h"
-#include "tmm/simt.h"
 
 namespace tmm {
 namespace {
-
-// What a family's kernel takes. A family with arguments of its own derives its struct from GemmArgs and names it here.
-struct FamilyEntry {
-    int family;
-    const char* args_type;
-    // The kernel moves single elements of A and B, or of C, so that no alignment beyond the element's matters to it.
-    bool single_ab;
-    bool single_c;
-    // compute = tf32 is something else to it than f32.
-    bool knows_tf32 = false;
-};
-
-constexpr FamilyEntry kFamilies[] = {
-    {family::naive, "tmm::GemmArgs", true, true},          {family::tiled, "tmm::GemmArgs", true, true},
-    {family::simt, "tmm::GemmArgs", false, false},         {family::gemv, "tmm::GemmArgs", false, false},
-    {family::reduce, "tmm::GemmArgs", true, false},        {family::pack, "tmm::PackArgs", true, true},
-    {family::wgmma, "tmm::WgmmaArgs", false, false, true}, {family::mma, "tmm::GemmArgs", false, false},
-    {family::pad, "tmm::PadArgs", true, true, true},       {family::scan, "tmm::PlanesArgs", false, true},
-    {family::planes, "tmm::PlanesArgs", false, true},      {family::rescue, "tmm::RescueArgs", false, false},
-    {family::fixup, "tmm::GemmArgs", true, false},         {family::skinny, "tmm::SkinnyArgs", false, true},
-};
-static_assert(std::size(kFamilies) == family::count, "every family needs its row, in the order of its number");
-
-const FamilyEntry& entry_of(int family) {
-    return kFamilies[static_cast<std::size_t>(family)];
-}
 
 // A kernel that stands ready in its template, with the struct that it takes by value.
 struct FixedEntry {
@@ -163,11 +134,6 @@ int clamped(int alignment, int element_size, int vector_width) {
     return std::clamp(alignment, element_size, widest);
 }
 
-// Sees neither A nor B, but floats that others have multiplied.
-bool adds_up_parts(const KernelConfig& config) {
-    return config.family == family::reduce || config.family == family::fixup;
-}
-
 bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
 }
@@ -215,29 +181,29 @@ std::string folded(std::string_view text) {
 KernelSignature kernel_signature(const KernelSignature& signature, const KernelConfig& config) {
     KernelSignature s = signature;
     s.compute = kernel_compute(s.compute);
-    const FamilyEntry& entry = entry_of(config.family);
-    if (adds_up_parts(config)) {
+    const KernelFacts& kernel = family_of(config).kernel;
+    if (kernel.vector_of_partial_sums > 0) {
         s.op_a = s.op_b = Operation::none;
         s.type_a = s.type_b = s.type_c;
     }
-    if (!entry.knows_tf32 && computes_by_floats(s)) s.compute = ComputeMode::f32;
+    if (!kernel.knows_tf32 && computes_by_floats(s)) s.compute = ComputeMode::f32;
     // These know no vector_width: they read and write whole vectors wherever C allows.
-    static_assert(fixup::kVector == reduce::kVector);
-    const int width = adds_up_parts(config) ? reduce::kVector : config.vector_width;
-    s.align_a = clamped(s.align_a, size_of(s.type_a), entry.single_ab ? 1 : width);
-    s.align_b = clamped(s.align_b, size_of(s.type_b), entry.single_ab ? 1 : width);
-    s.align_c = clamped(s.align_c, size_of(s.type_c), entry.single_c ? 1 : width);
+    const int vector_of_parts = kernel.vector_of_partial_sums;
+    const int width = vector_of_parts > 0 ? vector_of_parts : config.vector_width;
+    s.align_a = clamped(s.align_a, size_of(s.type_a), kernel.moves_single_elements_of_ab ? 1 : width);
+    s.align_b = clamped(s.align_b, size_of(s.type_b), kernel.moves_single_elements_of_ab ? 1 : width);
+    s.align_c = clamped(s.align_c, size_of(s.type_c), kernel.moves_single_elements_of_c ? 1 : width);
     return s;
 }
 
 KernelSource make_kernel_source(const KernelSignature& signature, const KernelConfig& full_config) {
     const KernelConfig config = kernel_config(full_config);
     const KernelSignature s = kernel_signature(signature, config);
-    const FamilyEntry& entry = entry_of(config.family);
+    const KernelFacts& kernel = family_of(config).kernel;
     if (config.boundary < 0 || config.boundary >= boundary::count)
         throw std::invalid_argument(fmt::format("there is no boundary mode {}", config.boundary));
     const std::string name = canonical_name(s, config);
-    const char* args_type = config.family == family::simt && simt::brings_by_tma(config) ? "tmm::SimtTmaArgs" : entry.args_type;
+    const char* args_type = kernel.arguments_type(config);
     const char* family = kFamilyNames[config.family];
     std::string text = fmt::format(
         "#include \"tmm/{0}.cuh\"\n\n"
@@ -250,8 +216,7 @@ KernelSource make_kernel_source(const KernelSignature& signature, const KernelCo
         "    {3}(const __grid_constant__ {4} args) {{\n"
         "    tmm::{0}::kernel<signature, config>(args);\n"
         "}}\n",
-        family, signature_fields(s), config_fields(config), name, args_type,
-        config.family == family::wgmma ? wgmma_instruction(s, config) : std::string());
+        family, signature_fields(s), config_fields(config), name, args_type, kernel.preamble(s, config));
     return KernelSource{.name = name, .text = std::move(text), .entries = {{name, args_type}}};
 }
 

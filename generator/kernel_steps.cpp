@@ -1,14 +1,13 @@
 #include "generator/kernel_steps.h"
 
+#include "generator/families/family.h"
 #include "generator/launch_plan.h"
 #include "generator/search_space.h"
-#include "tmm/rules.h"
 
 namespace tmm {
 
 bool is_step_of_others(const KernelConfig& config) {
-    return config.family == family::reduce || config.family == family::pack || config.family == family::pad ||
-           config.family == family::fixup;
+    return !misused_field(config) && !family_of(config).product;
 }
 
 std::optional<std::string> fault_of(const KernelRequest& request) {
@@ -25,7 +24,7 @@ KernelSteps steps_of(const KernelRequest& request) {
     };
     if (is_step_of_others(request.config)) {
         const KernelSignature signature = kernel_signature(main_signature(request.shape.problem, request.config), request.config);
-        add(signature, request.config, threads(request.config), shared_bytes(request.config, signature), 0, 0, 0);
+        add(signature, request.config, threads_of(request.config), shared_bytes_of(request.config, signature), 0, 0, 0);
         return result;
     }
     const LaunchPlan plan = make_launch_plan(request.shape.problem, request.config, request.device);

@@ -4,7 +4,14 @@
 #include <cstring>
 #include <tuple>
 
-#include "tmm/rules.h"
+#include "generator/families/family.h"
+#include "tmm/pack.h"
+#include "tmm/pad.h"
+#include "tmm/planes.h"
+#include "tmm/rescue.h"
+#include "tmm/simt.h"
+#include "tmm/skinny.h"
+#include "tmm/wgmma.h"
 
 namespace tmm {
 
@@ -188,9 +195,6 @@ WgmmaArgs make_product_of_planes_args(const LaunchStep& step, const GemmProblem&
 }
 
 GemmArgs make_product_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
-    const KernelConfig& config = step.config;
-    if (config.family == family::wgmma)
-        return with_partials(make_args(step, padded_problem(problem, config), padded_call(problem, config, call)), step, call);
     GemmArgs args = make_args(step, problem, call);
     std::int64_t packed = 0;
     if (pack::packs_a(step.config)) {
@@ -236,7 +240,7 @@ std::size_t bind_pack(const LaunchStep& step, const GemmProblem& problem, const 
     PackArgs args;
     static_cast<GemmArgs&>(args) = make_args(step, problem, call);
     args.depth = problem.k;
-    args.lines = is_brought_by_tma(step.plan_config) ? args.k : pack::packed_depth(args.k);
+    args.lines = product_of(step.plan_config).is_brought_by_tma(step.plan_config) ? args.k : pack::packed_depth(args.k);
     if (pack::packs_beside(step.plan_config)) {
         args.depth = i64{step.packing.first_row} * pack::kTile;
         args.squares = counters_of_packers(step, problem, call);
@@ -284,7 +288,9 @@ std::size_t bind_product(const LaunchStep& step, const GemmProblem& problem, con
 
 std::size_t bind_wgmma(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
     if (step.plan_config.planes > 1) return write(make_product_of_planes_args(step, problem, call), arguments);
-    return write(with_grid(make_product_args(step, problem, call), step.config), arguments);
+    const GemmProblem padded = padded_problem(problem, step.config);
+    const GemmArgs args = with_partials(make_args(step, padded, padded_call(problem, step.config, call)), step, call);
+    return write(with_grid(args, step.config), arguments);
 }
 
 std::size_t bind_simt_tma(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {

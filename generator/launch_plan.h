@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "generator/device_info.h"
+#include "generator/families/simt_packing_beside.h"
 #include "generator/packed_strips.h"
-#include "generator/packing_beside.h"
 #include "generator/tensor_map_request.h"
 #include "tmm/args.h"
 #include "tmm/config.h"
@@ -91,9 +91,7 @@ struct LaunchStep {
 };
 
 // Of the step's grid, its first: the others wait for what they pack.
-inline int blocks_that_pack(const LaunchStep& step) {
-    return step.config.family == family::simt ? step.packing.packers : 0;
-}
+int blocks_that_pack(const LaunchStep& step);
 
 inline constexpr std::size_t kMaxArgumentBytes = 4096;
 

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "tmm/rules.h"
+#include "generator/families/family.h"
 
 namespace tmm {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "generator/families/family.h"
 #include "generator/launch_plan.h"
 #include "generator/occupancy.h"
-#include "tmm/rules.h"
 #include "tmm/strips.h"
 
 namespace tmm {
@@ -43,10 +43,10 @@ int blocks_for_strips(const GemmProblem& problem, const KernelConfig& config, co
     if (!packed_strips(problem, config).any()) return 0;
     const Extent main = main_extent(problem, config);
     const std::int64_t pieces = pieces_of_strips(problem, config);
-    const std::int64_t spare = sms_with_room(blocks(config, main.rows, main.columns, problem.batch), device);
+    const std::int64_t spare = sms_with_room(blocks_of(config, main.rows, main.columns, problem.batch), device);
     const std::int64_t most = std::max<std::int64_t>(1, problem.k / kDepthOfPiece);
     const std::int64_t wanted = std::clamp(spare, (pieces + most - 1) / most, pieces);
-    const std::int64_t cluster = cluster_size(config);
+    const std::int64_t cluster = cluster_size_of(config);
     return static_cast<int>((wanted + cluster - 1) / cluster * cluster);
 }
 

@@ -9,14 +9,11 @@
 #include <fmt/format.h>
 
 #include "generator/cost_model.h"
+#include "generator/families/family.h"
+#include "generator/families/naive.h"
 #include "generator/launch_plan.h"
 #include "generator/misused_field.h"
 #include "generator/search_choices.h"
-#include "generator/search_space_fma.h"
-#include "generator/search_space_mma.h"
-#include "generator/search_space_skinny.h"
-#include "generator/search_space_wgmma.h"
-#include "tmm/rules.h"
 
 namespace tmm {
 namespace {
@@ -42,18 +39,6 @@ bool multiplies_floats(const GemmProblem& p) {
     return p.type_a == ElementType::f32;
 }
 
-// Of what its threads can have, the registers that a kernel wants that surely does not spill. What a search tries may want more.
-constexpr double kSurelyFits = 1.0;
-
-// Of rows or columns: gemv may be faster than tensor cores.
-constexpr std::int64_t kVeryFew = 4;
-
-// A later pipeline of mma counts as this much slower, so that many tiles are tried before many pipelines of one tile.
-constexpr double kPipelineDoubt = 0.04;
-
-// The same of wgmma's ways to come to one tile of C, each time that their number doubles.
-constexpr double kWayDoubt = 0.03;
-
 // How many candidates an effort allows.
 struct Bounds {
     std::size_t least;
@@ -73,10 +58,6 @@ Bounds bounds_of(Effort effort) {
         case Effort::full: break;
     }
     return Bounds{.least = 192, .most = 2048, .microseconds = 60e6, .slack = 4.0, .both_ways = 512};
-}
-
-bool suits_wgmma(const GemmProblem& p, const DeviceInfo& device) {
-    return device.compute_capability() == 90 && !device.emulated && (p.compute == ComputeMode::f32 || p.compute == ComputeMode::tf32);
 }
 
 class Collector {
@@ -114,12 +95,13 @@ public:
         const auto affordable = static_cast<std::size_t>(bounds.microseconds / (6e3 + 16 * best));
         const std::size_t limit = std::clamp(affordable, bounds.least, bounds.most);
         // Predictions of different families compare badly: the best of each that comes near is a candidate, and none of these takes more
-        // than its share of the places, half or, beside wgmma, where they are rarely the fastest but with very few rows, a fifth.
-        const bool beside_wgmma =
-            suits_wgmma(problem_, device_) && !multiplies_floats(problem_) && std::min(problem_.m, problem_.n) > kVeryFew;
-        const std::size_t share = beside_wgmma ? 5 : 2;
-        std::map<int, std::size_t> crowds{{family::mma, 0}, {family::gemv, 0}, {family::skinny, 0}};
-        if (multiplies_floats(problem_) && problem_.compute != ComputeMode::tf32) crowds.emplace(family::wgmma, 0);
+        // than its share of the places: half or, where one family is nearly always the fastest, a fifth.
+        const auto is_best = [&](const Family* family) { return family->product->is_at_its_best(problem_, device_); };
+        const auto families = product_families();
+        const std::size_t share = std::any_of(families.begin(), families.end(), is_best) ? 5 : 2;
+        std::map<int, std::size_t> crowds;
+        for (const Family* family : families)
+            if (family->product->is_hard_to_compare(problem_)) crowds.emplace(family->number, 0);
         std::set<int> heard{leader.family};
         const auto why_left_out = [&](const Entry& entry, bool near, std::size_t its_crowd) -> std::string {
             if (places >= bounds.least && !near)
@@ -178,9 +160,10 @@ private:
         std::map<std::array<int, 4>, int> ways;
         for (Entry& entry : found_) {
             const KernelConfig& c = entry.config;
-            if (c.family != family::wgmma) continue;
+            const double doubt = product_of(c).doubt_of_ways;
+            if (doubt == 0) continue;
             const auto [rows, columns] = tile_of_c(c);
-            entry.estimate *= 1 + kWayDoubt * std::log2(++ways[{rows, columns, c.split_k, c.cluster}]);
+            entry.estimate *= 1 + doubt * std::log2(++ways[{rows, columns, c.split_k, c.cluster}]);
         }
         sort_found();
     }
@@ -192,90 +175,9 @@ private:
     std::vector<Rejection> rejections_;
 };
 
-void add_mma(Collector& collector, const GemmProblem& p, const DeviceInfo& device) {
-    const KernelSignature signature = signature_of(p);
-    for (const MmaTile& tile : mma_tiles()) {
-        const std::int64_t tiles_m = ceil_divide(p.m, tile.block_m);
-        const std::int64_t tiles_n = ceil_divide(p.n, tile.block_n);
-        const std::int64_t tiles = tiles_m * tiles_n * p.batch;
-        double doubt = 0;
-        for (const MmaPipeline& pipeline : mma_pipelines(mma_copies_async(signature))) {
-            KernelConfig config = mma_config(tile, pipeline, signature, device);
-            // It would spill.
-            if (mma_registers(config, signature) > kMostRegisters) continue;
-            if (divides(Extent{.rows = p.m, .columns = p.n}, p.k, tile.block_m, tile.block_n, pipeline.block_k))
-                config.boundary = boundary::exact;
-            config.raster = band_choice(tiles_m, tiles_n, p.batch, device);
-            for (const int split : split_choices(p, device, tiles, pipeline.block_k)) {
-                config.split_k = split;
-                collector.add(config, doubt);
-            }
-            doubt += kPipelineDoubt;
-        }
-    }
-}
-
-// Calls visit with every config of family wgmma that is worth a prediction.
-template <class Visit>
-void for_each_wgmma(const GemmProblem& p, const DeviceInfo& device, Visit&& visit) {
-    if (!suits_wgmma(p, device)) return;
-    const auto visit_tiles = [&](int planes) {
-        for (const KernelConfig& config : wgmma_tiles(p, device, planes)) {
-            const Extent main = main_extent(p, config);
-            const std::int64_t tiles = blocks(config, main.rows, main.columns, p.batch);
-            for (const int split : split_choices(p, device, tiles, config.block_k)) {
-                for (const int cluster : whole_cluster_choices(split, device))
-                    visit(with_wgmma_boundary(wgmma_split(config, split, cluster), p));
-            }
-        }
-    };
-    if (multiplies_floats(p) && p.compute != ComputeMode::tf32) {
-        visit_tiles(2);
-        visit_tiles(3);
-    } else {
-        visit_tiles(1);
-    }
-}
-
-// stores: it brings results to C as well.
-std::optional<std::string> why_no_tma(const GemmProblem& p, bool stores) {
-    constexpr std::int64_t longest = std::int64_t{1} << 40;
-    if (std::max(p.lda, p.stride_a) >= longest / size_of(p.type_a) || std::max(p.ldb, p.stride_b) >= longest / size_of(p.type_b) ||
-        (stores && std::max(p.ldc, p.stride_c) >= longest / size_of(p.type_c)))
-        return "TMA takes rows and matrices less than 2^40 bytes apart";
-    // Its coordinates; a tile may begin, or end, so far beyond.
-    constexpr std::int64_t last = (std::int64_t{1} << 31) - (1 << 12);
-    if (std::max({p.m, p.n, p.k, p.batch}) > last) return "TMA's coordinates end at 2^31";
-    return std::nullopt;
-}
-
-bool is_step_only(int family) {
-    switch (family) {
-        case family::reduce:
-        case family::pack:
-        case family::pad:
-        case family::scan:
-        case family::planes:
-        case family::rescue:
-        case family::fixup: return true;
-    }
-    return false;
-}
-
 // Do several threads share the products of one element of C?
 bool sums_k_in_parts(const KernelConfig& c) {
-    return c.family == family::gemv || c.family == family::skinny || c.slice_k > 1 || c.split_k > 1 || c.stream_k != 0 || c.trim != 0;
-}
-
-void add_teaching_families(Collector& collector, const GemmProblem& p) {
-    collector.add(KernelConfig{.family = family::naive, .block_m = 8, .block_n = 32});
-    if (!multiplies_floats(p)) return;
-    for (const int width : {32, 16, 8, 4}) {
-        for (const int mode : {boundary::exact, boundary::guarded}) {
-            if (mode == boundary::guarded && divides(Extent{.rows = p.m, .columns = p.n}, p.k, width, width, width)) continue;
-            collector.add(KernelConfig{.family = family::tiled, .block_m = width, .block_n = width, .block_k = width, .boundary = mode});
-        }
-    }
+    return product_of(c).shares_k || c.slice_k > 1 || c.split_k > 1 || c.stream_k != 0 || c.trim != 0;
 }
 
 }  // namespace
@@ -313,7 +215,7 @@ std::map<std::string, int> count_by_reason(const std::vector<Rejection>& rejecti
 
 std::optional<std::string> why_no_kernel(const KernelConfig& c, const KernelSignature& signature) {
     if (auto misused = find_misused_field(c)) return std::move(misused->why);
-    const char* const violation = first_violation(c, signature);
+    const char* const violation = violation_of(c, signature);
     return violation ? std::optional<std::string>(violation) : std::nullopt;
 }
 
@@ -324,49 +226,39 @@ bool is_left_to_naive(const GemmProblem& p) {
 
 std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     if (auto misused = find_misused_field(c)) return std::move(misused->why);
-    if (c.family != family::naive && is_left_to_naive(p)) return "sizes of 2^31 and more, and 2^46 elements, are left to naive";
+    const Product* const serving = family_of(c).product;
+    if (!(serving && serving->serves_any_size) && is_left_to_naive(p)) return "sizes of 2^31 and more, and 2^46 elements, are left to naive";
     const KernelSignature signature = main_signature(p, c);
     if (auto reason = why_no_kernel(c, signature)) return reason;
-    if (is_step_only(c.family)) return fmt::format("{} is a step of other families' plans, not a way to multiply", kFamilyNames[c.family]);
+    if (!serving) return fmt::format("{} is a step of other families' plans, not a way to multiply", kFamilyNames[c.family]);
     if (c.overlap != 0 && c.overlap != 1) return "overlap is 0 or 1";
     if (c.overlap != 0 && !device.overlaps_kernels()) return "overlap needs compute capability 9.0";
-    if (c.trim != 0) {
-        if (c.family != family::simt && c.family != family::wgmma) return "trim is for tiles of simt and wgmma";
+    const Product& product = *serving;
+    if (auto reason = product.why_not(p, c, device)) return reason;
+    if (c.trim != 0)
         if (auto reason = why_not_trimmed(p, c)) return reason;
-    }
     const TileOfC tile = tile_of_c(c);
     if (c.boundary == boundary::exact && !divides(main_extent(p, c), p.k, tile.rows, tile.columns, c.block_k))
         return fmt::format("exact needs m, n and k to be multiples of {}, {} and {}", tile.rows, tile.columns, c.block_k);
     if (c.async_copy != 0 && device.compute_capability() < 80) return "cp.async needs compute capability 8.0";
-    if (c.planes > 1) {
-        if (!multiplies_floats(p)) return "planes are what f32 operands are split into";
-        if (p.compute != ComputeMode::f32) return "products of planes serve compute=f32 alone; f32_strict takes FP32 FMAs only";
-    }
-    if (c.family == family::wgmma && (device.emulated || device.compute_capability() != 90)) return "wgmma needs compute capability 9.0";
-    if (is_brought_by_tma(c)) {
-        if (!device.has_tma()) return "TMA needs compute capability 9.0 or more";
-        if (auto reason = why_no_tma(p, c.family == family::wgmma)) return reason;
-    }
-    if (cluster_size(c) > device.largest_cluster())
+    if (cluster_size_of(c) > device.largest_cluster())
         return device.largest_cluster() == 1 ? "clusters need compute capability 9.0"
                                              : fmt::format("the device takes clusters of up to {} blocks", device.largest_cluster());
-    const std::int64_t shared = shared_bytes(c, signature);
+    const std::int64_t shared = shared_bytes_of(c, signature);
     if (shared > device.shared_bytes_per_block)
         return fmt::format("needs more bytes of shared memory than a block may have ({}, of {})", shared, device.shared_bytes_per_block);
     if (c.min_blocks > 1 && (shared + 1024) * c.min_blocks > device.shared_bytes_per_sm)
         return fmt::format("min_blocks blocks do not fit an SM's shared memory ({} of {} bytes in {})", c.min_blocks, shared,
                            device.shared_bytes_per_sm);
-    if (threads(c) * c.min_blocks > device.max_threads_per_sm)
-        return fmt::format("min_blocks blocks have more threads than an SM takes ({} of {} threads, of {})", c.min_blocks, threads(c),
+    if (threads_of(c) * c.min_blocks > device.max_threads_per_sm)
+        return fmt::format("min_blocks blocks have more threads than an SM takes ({} of {} threads, of {})", c.min_blocks, threads_of(c),
                            device.max_threads_per_sm);
-    if (c.family == family::mma && device.compute_capability() < 80) return "mma.sync of 16 x 8 x 16 needs compute capability 8.0";
     // The accumulators alone, before fragments and addresses; what ptxas needs beyond that shows as spills.
-    const bool tiles_of_threads = c.family == family::simt || c.family == family::skinny;
-    const int accumulators = tiles_of_threads ? c.thread_m * c.thread_n : c.family == family::mma ? mma::accumulators(c) : 0;
-    const int register_limit = std::min(kMostRegisters, device.registers_per_sm / (threads(c) * c.min_blocks));
+    const int accumulators = product.accumulators(c);
+    const int register_limit = std::min(kMostRegisters, device.registers_per_sm / (threads_of(c) * c.min_blocks));
     if (accumulators + 24 > register_limit)
         return fmt::format("a thread's accumulators do not fit its registers ({} in {})", accumulators, register_limit);
-    if (c.family != family::naive) {
+    if (!product.serves_any_size) {
         if (p.m > 0 && p.n > 0) {
             const std::int64_t tiles_n = ceil_divide(c.swap_ab ? p.m : p.n, c.block_n);
             const std::int64_t tiles = ceil_divide(c.swap_ab ? p.n : p.m, c.block_m) * tiles_n;
@@ -374,11 +266,9 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
             if (c.raster > 0 && tiles_n > kLargestGrid / c.raster) return "raster bands would hold more blocks than a grid";
         }
         for (const EdgeProduct& edge : edge_products(p, c))
-            if (blocks(edge.config, edge.extent.rows, edge.extent.columns, 1) > kLargestGrid / std::max<std::int64_t>(1, p.batch))
+            if (blocks_of(edge.config, edge.extent.rows, edge.extent.columns, 1) > kLargestGrid / std::max<std::int64_t>(1, p.batch))
                 return "more blocks for what is trimmed than a grid can hold (2^31 - 1)";
     }
-    if (c.family == family::simt && pack::packs_beside(c))
-        if (auto reason = why_not_packed_beside(p, c, device)) return reason;
     if (c.stream_k != 0 && phase_line_on(p, c, device).tiles == 0) return "stream_k has no tiles to share: they make whole waves";
     if (c.split_k > 1 && c.split_k > p.k) return "more parts than K has elements";
     const double workspace = workspace_estimate(p, c, device);
@@ -408,11 +298,13 @@ std::optional<std::string> why_inaccurate(const GemmProblem& p, const KernelConf
 }
 
 bool has_tensor_core_kernels(const GemmProblem& problem, const DeviceInfo& device) {
-    return suits_wgmma(problem, device) || (is_16_bit(problem.type_a) && device.compute_capability() >= 80);
+    const auto families = product_families();
+    return std::any_of(families.begin(), families.end(),
+                       [&](const Family* family) { return family->product->uses_tensor_cores(problem, device); });
 }
 
 KernelConfig fallback_config(const GemmProblem&) {
-    return KernelConfig{.family = family::naive, .block_m = 8, .block_n = 32};
+    return plainest_config();
 }
 
 KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device, std::int64_t most_workspace) {
@@ -421,8 +313,6 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
     std::optional<KernelConfig> best;
     double best_estimate = 0;
     const auto consider = [&](const KernelConfig& config) {
-        // Nobody has seen whether it spills.
-        if (config.family == family::simt && simt_register_need(config, main_signature(problem, config), device) > kSurelyFits) return;
         const double estimate = model.estimate(config);
         if ((best && estimate >= best_estimate) || workspace_estimate(problem, config, device) > static_cast<double>(most_workspace) ||
             why_invalid(problem, config, device) || why_inaccurate(problem, config))
@@ -430,52 +320,24 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
         best = config;
         best_estimate = estimate;
     };
-    // Bands change little; only the best tile is looked at with each.
-    for_each_wgmma(problem, device, [&](const KernelConfig& config) {
-        if (config.raster == 0) consider(model.with_better_overlap(config));
-    });
-    if (best && best->cluster == 1) {
-        for (KernelConfig config = *best; const int raster : {8, 16}) {
-            config.raster = raster;
-            consider(config);
-        }
-    }
-    // What tensor cores fed by TMA multiply as it is, nothing else multiplies as fast, but with very few rows.
-    if (best && best->planes == 1 && best->pack_ab == 0 && std::min(problem.m, problem.n) > kVeryFew) return *best;
-    // Tiny products are launches, whatever is done in them.
-    consider(model.with_better_overlap(fallback_config(problem)));
-    if (multiplies_floats(problem))
-        for (const KernelConfig& config : simt_configs(problem, device)) consider(model.with_better_overlap(config));
-    for (const KernelConfig& config : skinny_configs(problem, device)) consider(model.with_better_overlap(config));
-    for (const KernelConfig& config : gemv_configs(problem, device)) consider(model.with_better_overlap(config));
-    if (is_16_bit(problem.type_a)) {
-        const KernelSignature signature = signature_of(problem);
-        const MmaPipeline& pipeline = mma_pipelines(mma_copies_async(signature)).front();
-        for (const MmaTile& tile : mma_tiles()) {
-            KernelConfig config = mma_config(tile, pipeline, signature, device);
-            if (mma_registers(config, signature) > kMostRegisters) continue;
-            const std::int64_t tiles = ceil_divide(problem.m, config.block_m) * ceil_divide(problem.n, config.block_n) * problem.batch;
-            for (const int split : split_choices(problem, device, tiles, config.block_k)) {
-                config.split_k = split;
-                consider(model.with_better_overlap(config));
-            }
-        }
+    for (const Family* family : product_families()) {
+        const Product& product = *family->product;
+        for (const KernelConfig& config : product.defaults(problem, device)) consider(model.with_better_overlap(config));
+        if (!best || best->family != family->number) continue;
+        for (const KernelConfig& variant : product.default_variants(*best)) consider(variant);
+        if (product.is_unrivalled(problem, *best)) break;
     }
     return best ? *best : fallback_config(problem);
 }
 
 SearchSpace search_space(const GemmProblem& problem, const DeviceInfo& device, Effort effort) {
     Collector collector(problem, device);
-    const auto add = [&](const std::vector<KernelConfig>& configs) {
-        for (const KernelConfig& config : configs) collector.add(config);
-    };
-    add_teaching_families(collector, problem);
-    if (is_left_to_naive(problem)) return collector.finish(fallback_config(problem), bounds_of(effort));
-    if (multiplies_floats(problem)) add(simt_configs(problem, device));
-    add(skinny_configs(problem, device));
-    add(gemv_configs(problem, device));
-    for_each_wgmma(problem, device, [&](const KernelConfig& config) { collector.add(config); });
-    if (is_16_bit(problem.type_a)) add_mma(collector, problem, device);
+    const bool is_too_large = is_left_to_naive(problem);
+    for (const Family* family : product_families()) {
+        if (is_too_large && !family->product->serves_any_size) continue;
+        for (const Product::Candidate& candidate : family->product->candidates(problem, device))
+            collector.add(candidate.config, candidate.doubt);
+    }
     return collector.finish(default_config(problem, device), bounds_of(effort));
 }
 

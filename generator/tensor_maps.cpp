@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tmm/rules.h"
+#include "tmm/pad.h"
+#include "tmm/simt.h"
+#include "tmm/skinny.h"
+#include "tmm/wgmma.h"
 
 namespace tmm {
 namespace {

@@ -14,14 +14,13 @@
 
 #include "db/text_table.h"
 #include "generator/cost_model.h"
+#include "generator/families/family.h"
 #include "generator/launch_plan.h"
 #include "generator/misused_field.h"
 #include "generator/search_choices.h"
 #include "generator/search_space.h"
-#include "generator/search_space_wgmma.h"
 #include "generator/text.h"
 #include "runtime/validate.h"
-#include "tmm/rules.h"
 #include "tmm/signature.h"
 
 namespace tmm {
@@ -31,11 +30,6 @@ constexpr double kOtherKernelPenalty = 1;
 // Times the best prediction. Nine winners of near problems beyond that were measured on an H200: they took 1.28 times the best, on the
 // average, what is predicted to be the fastest 1.12 times.
 constexpr double kWorthFollowing = 1.05;
-
-bool computes_on_cuda_cores(const KernelConfig& config) {
-    return config.family == family::naive || config.family == family::tiled || config.family == family::simt ||
-           config.family == family::gemv || config.family == family::skinny;
-}
 
 // Who asks for TF32 wants its speed: where tensor cores multiply it, a guess at those is faster than what won in FP32.
 bool is_too_slow_a_mode(const GemmProblem& asked, ComputeMode tuned, const DeviceInfo& device) {
@@ -67,20 +61,12 @@ std::int64_t workspace_bytes(const GemmProblem& problem, const KernelConfig& con
     return make_launch_plan(problem, config, device).workspace_bytes;
 }
 
-// A winner as it serves the problem: where its tiles divide no other sizes than its own, it looks for edges.
-KernelConfig as_it_serves(const GemmProblem& problem, const GemmProblem& tuned, KernelConfig config) {
+// A winner as it serves the problem.
+KernelConfig as_it_serves(const GemmProblem& problem, const GemmProblem& tuned, const KernelConfig& config) {
     // Anything may stand in a database.
-    if (find_misused_field(config) || is_left_to_naive(problem) || first_violation(config, main_signature(problem, config))) return config;
-    if (config.family == family::wgmma) {
-        // The mode that won stays where the sizes call for the same one.
-        const KernelConfig wanted = with_wgmma_boundary(config, problem);
-        return wanted == with_wgmma_boundary(config, tuned) ? config : wanted;
-    }
-    const bool may_look = config.family == family::simt || config.family == family::gemv;
-    if (!may_look || config.boundary != boundary::exact) return config;
-    const TileOfC tile = tile_of_c(config);
-    if (!divides(main_extent(problem, config), problem.k, tile.rows, tile.columns, config.block_k)) config.boundary = boundary::peeled;
-    return config;
+    if (find_misused_field(config) || is_left_to_naive(problem) || !family_of(config).product) return config;
+    if (violation_of(config, main_signature(problem, config))) return config;
+    return product_of(config).adapt(problem, tuned, config);
 }
 
 }  // namespace
@@ -98,7 +84,7 @@ std::string_view name_of(Match match) {
 bool keeps_promise(ComputeMode asked, ComputeMode tuned, const KernelConfig& config) {
     if (asked == tuned) return true;
     if (asked == ComputeMode::f32) return tuned == ComputeMode::f32_strict;
-    if (asked == ComputeMode::f32_strict) return tuned == ComputeMode::f32 && computes_on_cuda_cores(config);
+    if (asked == ComputeMode::f32_strict) return tuned == ComputeMode::f32 && product_of(config).multiplies_by_fma;
     if (asked == ComputeMode::tf32) return tuned == ComputeMode::f32 || tuned == ComputeMode::f32_strict;
     return false;
 }

@@ -166,8 +166,7 @@ Call call_of(Bytes& bytes) {
     p.ldc = ld(c);
     const auto stride = [&](const Matrix& x, std::int64_t tight) {
         if (bytes.one_in(16)) return bytes.any_number();
-        return bytes.one_in(8) ? std::min<std::int64_t>(x.length, kMost - 8) + bytes.next() % 8
-                               : static_cast<std::int64_t>(std::clamp<Wide>(Wide{x.lines} * tight, 0, kMost));
+        return bytes.one_in(8) ? x.length + bytes.next() % 8 : static_cast<std::int64_t>(std::clamp<Wide>(Wide{x.lines} * tight, 0, kMost));
     };
     p.stride_a = bytes.one_in(6) ? 0 : stride(a, p.lda);
     p.stride_b = bytes.one_in(6) ? 0 : stride(b, p.ldb);

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "db/tuning_database.h"
+#include "generator/families/family.h"
 #include "generator/misused_field.h"
 #include "generator/search_space.h"
 #include "generator/text.h"
@@ -15,7 +16,6 @@
 #include "support_correctness.h"
 #include "support_slice.h"
 #include "support_temporary_directory.h"
-#include "tmm/rules.h"
 
 namespace tmm::testing {
 namespace {
@@ -42,7 +42,7 @@ bool is_legal(const GemmProblem& problem, const KernelConfig& config, const Devi
 
 KernelConfig unusual(const PlantedRow& row, const DeviceInfo& device, Random& random) {
     KernelConfig config = row.config;
-    const FieldSet used = used_fields(config.family);
+    const FieldSet used = family_of(config).rules.fields;
     int changes = 0;
     for (int attempt = 0; attempt < kAttempts && changes < kChanges; ++attempt) {
         const auto field = random() % kParameterCount;

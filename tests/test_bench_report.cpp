@@ -7,8 +7,8 @@
 
 #include "bench/peers.h"
 #include "bench/report.h"
+#include "generator/families/family.h"
 #include "generator/shapes_file.h"
-#include "tmm/rules.h"
 
 using namespace tmm;
 using namespace tmm::bench;
@@ -120,5 +120,5 @@ TEST_CASE("the naive peer says which rule keeps it from a problem") {
     }
     // That of the family, not that of a search that found nothing.
     const KernelConfig plainest{.family = family::naive, .block_m = 8, .block_n = 32};
-    CHECK(reason == first_violation(plainest, signature_of(parse_shape("8 8 8 dtype=f64").problem)));
+    CHECK(reason == violation_of(plainest, signature_of(parse_shape("8 8 8 dtype=f64").problem)));
 }

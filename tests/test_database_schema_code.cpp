@@ -89,8 +89,6 @@ TEST_CASE("triggers and a stranger's views, tables and indices are not run, and 
           Planted{"CREATE TABLE notes (text TEXT)", "table 'notes'"},
           Planted{"CREATE TABLE endless (x, y AS (zeroblob(x)) STORED)", "table 'endless'"},
           Planted{"CREATE VIRTUAL TABLE words USING fts5(x)", "table 'words'"},
-          // As SQLite itself names things, which nobody else can by ordinary means.
-          Planted{"PRAGMA writable_schema = ON; CREATE TABLE sqlite_mine (x)", "table 'sqlite_mine'"},
           Planted{"CREATE INDEX mine ON measurement (median_us)", "index 'mine' on 'measurement'"},
           Planted{"DROP INDEX problem_identity", "index 'problem_identity' on 'problem'"},
           Planted{"UPDATE family SET name = 'mine' WHERE value = 1", "family 1: is called 'mine'"}}) {

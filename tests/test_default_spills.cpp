@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <thread>
@@ -10,6 +11,7 @@
 
 #include "generator/assumed_device.h"
 #include "generator/compiler.h"
+#include "generator/kernel_cache.h"
 #include "generator/kernel_source.h"
 #include "generator/launch_plan.h"
 #include "generator/search_space.h"
@@ -62,13 +64,15 @@ TEST_CASE("the default config of an untuned shape spills on no architecture") {
                     }
                 }
     }
+    // What was compiled in a run before need not be compiled again.
+    const KernelCache cache(std::filesystem::path(TMM_BINARY_DIR) / "test_cache" / "default_spills");
     std::atomic<std::size_t> next = 0;
     {
         std::vector<std::jthread> threads;
         for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i)
             threads.emplace_back([&] {
                 for (std::size_t job; (job = next++) < jobs.size();)
-                    jobs[job].result = make_nvrtc_compiler(jobs[job].architecture)->compile(jobs[job].source);
+                    jobs[job].result = cache.find_or_compile(jobs[job].source, *make_nvrtc_compiler(jobs[job].architecture));
             });
     }
     int compiled = 0;

@@ -17,9 +17,9 @@
 
 #include "generator/assumed_device.h"
 #include "generator/compiler.h"
+#include "generator/families/mma_candidates.h"
 #include "generator/launch_plan.h"
 #include "generator/search_space.h"
-#include "generator/search_space_mma.h"
 #include "generator/shapes_file.h"
 #include "generator/text.h"
 #include "runtime/executable_plan.h"

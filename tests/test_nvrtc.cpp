@@ -12,10 +12,10 @@
 #include "generator/assumed_device.h"
 #include "generator/compiler.h"
 #include "generator/error.h"
+#include "generator/families/family.h"
+#include "generator/families/wgmma_instruction.h"
 #include "generator/occupancy.h"
 #include "generator/text.h"
-#include "generator/wgmma_instruction.h"
-#include "tmm/rules.h"
 
 using namespace tmm;
 
@@ -113,11 +113,12 @@ TEST_CASE("every family compiles without a warning for every architecture") {
     for (const Sample& sample : samples()) {
         const KernelConfig config = parse_config(sample.config);
         const KernelSignature signature = kernel_signature(sample.signature, config);
-        const char* violation = first_violation(config, signature);
+        const char* violation = violation_of(config, signature);
         CAPTURE(sample.config);
         CHECK_MESSAGE(violation == nullptr, violation);
         if (violation) continue;
-        const int first = is_brought_by_tma(config) ? 90 : config.async_copy || config.family == family::mma ? 80 : 75;
+        const Product* const product = family_of(config).product;
+        const int first = product && product->is_brought_by_tma(config) ? 90 : config.async_copy || config.family == family::mma ? 80 : 75;
         for (const int architecture : {75, 80, 86, 89, 90, 100, 120})
             if (architecture >= first) jobs.push_back({sample.config, config, signature, architecture, {}});
     }

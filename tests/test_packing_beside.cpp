@@ -4,8 +4,8 @@
 #include <string>
 
 #include "generator/assumed_device.h"
+#include "generator/families/simt_packing_beside.h"
 #include "generator/launch_plan.h"
-#include "generator/packing_beside.h"
 #include "generator/shapes_file.h"
 #include "generator/text.h"
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "generator/assumed_device.h"
+#include "generator/families/simt_candidates.h"
 #include "generator/kernel_source.h"
 #include "generator/launch_plan.h"
 #include "generator/search_space.h"
-#include "generator/search_space_fma.h"
 #include "generator/shapes_file.h"
 #include "generator/text.h"
 #include "tmm/simt.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "generator/assumed_device.h"
+#include "generator/families/skinny_candidates.h"
 #include "generator/search_space.h"
-#include "generator/search_space_skinny.h"
 #include "generator/shapes_file.h"
 #include "generator/text.h"
 #include "runtime/host_device.h"

@@ -11,12 +11,12 @@
 
 #include "generator/assumed_device.h"
 #include "generator/error.h"
+#include "generator/families/family.h"
+#include "generator/families/wgmma_candidates.h"
 #include "generator/launch_plan.h"
 #include "generator/search_space.h"
-#include "generator/search_space_wgmma.h"
 #include "generator/shapes_file.h"
 #include "generator/text.h"
-#include "tmm/rules.h"
 #include "tmm/wgmma.h"
 
 using namespace tmm;
@@ -274,7 +274,7 @@ TEST_CASE("what is predicted to be fastest keeps tiles coming, and does not wait
         CHECK(best.stages >= 3);
         // Of clusters of 4 and more the 132 SMs hold no 33.
         const i64 blocks = wgmma::blocks(best, problem.m, problem.n, problem.batch);
-        CHECK((cluster_size(best) < 4 || blocks <= 120 || blocks > 2 * device.sm_count));
+        CHECK((cluster_size_of(best) < 4 || blocks <= 120 || blocks > 2 * device.sm_count));
     }
 }
 

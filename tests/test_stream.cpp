@@ -4,12 +4,12 @@
 #include <set>
 
 #include "generator/assumed_device.h"
+#include "generator/families/family.h"
+#include "generator/families/simt_candidates.h"
 #include "generator/launch_plan.h"
 #include "generator/search_space.h"
-#include "generator/search_space_fma.h"
 #include "generator/shapes_file.h"
 #include "generator/text.h"
-#include "tmm/rules.h"
 
 using namespace tmm;
 

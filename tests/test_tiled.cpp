@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include "generator/assumed_device.h"
+#include "generator/families/family.h"
 #include "generator/search_space.h"
 #include "generator/shapes_file.h"
 #include "runtime/host_device.h"
 #include "support_correctness.h"
-#include "tmm/rules.h"
 
 using namespace tmm;
 using namespace tmm::testing;
@@ -32,8 +32,9 @@ TEST_CASE("tiled takes every width from 2 to 32 and says so of others") {
         CHECK(why_invalid(problem_of(100, 100, 100), config_of(width, boundary::guarded), device).value_or("") == "");
         CHECK(why_invalid(problem_of(3 * width, width, 2 * width), config_of(width, boundary::exact), device).value_or("") == "");
         CHECK(why_invalid(problem_of(3 * width + 1, width, width), config_of(width, boundary::exact), device).has_value());
-        CHECK(threads(config_of(width, boundary::guarded)) == width * width);
-        CHECK(flop_per_load(config_of(width, boundary::guarded)) == width);
+        CHECK(threads_of(config_of(width, boundary::guarded)) == width * width);
+        const PhaseLoads loads = product_of(config_of(width, boundary::guarded)).phase_loads(config_of(width, boundary::guarded));
+        CHECK(loads.flop_per_load == width);
     }
     for (const int width : {0, 1, 33, 64})
         CHECK(why_invalid(problem_of(100, 100, 100), config_of(width, boundary::guarded), device).has_value());

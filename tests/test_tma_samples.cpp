@@ -5,9 +5,9 @@
 #include <string>
 
 #include "generator/assumed_device.h"
+#include "generator/families/family.h"
 #include "runtime/host_device.h"
 #include "support_correctness.h"
-#include "tmm/rules.h"
 
 using namespace tmm;
 using namespace tmm::testing;
@@ -15,7 +15,9 @@ using namespace tmm::testing;
 namespace {
 
 void check_sampled_configs(int of_family, std::size_t most) {
-    const auto checks = [&](const KernelConfig& config) { return config.family == of_family && is_brought_by_tma(config); };
+    const auto checks = [&](const KernelConfig& config) {
+        return config.family == of_family && product_of(config).is_brought_by_tma(config);
+    };
     const std::uint64_t seed = test_seed();
     // Of so few SMs that most blocks have several tiles to walk over.
     DeviceInfo h200 = assumed_device("90");

@@ -8,18 +8,18 @@
 
 #include "generator/assumed_device.h"
 #include "generator/error.h"
+#include "generator/families/family.h"
 #include "generator/launch_plan.h"
 #include "generator/search_space.h"
 #include "generator/shapes_file.h"
 #include "generator/text.h"
 #include "runtime/selection.h"
-#include "tmm/rules.h"
 
 using namespace tmm;
 
 namespace {
 
-struct Family {
+struct FamilyUse {
     // A config with a kernel, of the problem.
     const char* config;
     const char* problem;
@@ -27,7 +27,7 @@ struct Family {
 };
 
 // What each family uses is said here once more, so that a line that slips into the rules' table does not go unnoticed.
-const Family kFamilies[] = {
+const FamilyUse kFamilies[] = {
     {"family=naive,block_m=8,block_n=32", "64 64 64", "block_m block_n boundary"},
     {"family=tiled,block_m=16,block_n=16,block_k=16", "64 64 64", "block_m block_n block_k boundary"},
     {"family=simt,block_m=16,block_n=16,block_k=16,thread_m=4,thread_n=2,boundary=peeled", "64 64 64",
@@ -59,7 +59,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 TEST_CASE("each field of each family, set to what is not neutral, is refused where the family does not use it") {
     std::set<int> seen;
-    for (const Family& family : kFamilies) {
+    for (const FamilyUse& family : kFamilies) {
         CAPTURE(family.config);
         const KernelConfig config = parse_config(family.config);
         seen.insert(config.family);
@@ -75,7 +75,7 @@ TEST_CASE("each field of each family, set to what is not neutral, is refused whe
                 KernelConfig changed = config;
                 changed.*parameter.member = value;
                 if (value == parameter.neutral) continue;
-                CHECK(first_violation(changed, signature) != nullptr);
+                CHECK(violation_of(changed, signature) != nullptr);
                 CHECK(contains(why_no_kernel(changed, signature).value_or(""), parameter.name));
             }
         }
@@ -88,7 +88,7 @@ TEST_CASE("each field of each family, set to what is not neutral, is refused whe
 }
 
 TEST_CASE("no field of any family may lie outside its range") {
-    for (const Family& family : kFamilies) {
+    for (const FamilyUse& family : kFamilies) {
         const KernelConfig config = parse_config(family.config);
         const KernelSignature signature = main_signature(parse_shape(family.problem).problem, config);
         for (const Parameter& parameter : kParameters)
@@ -98,7 +98,7 @@ TEST_CASE("no field of any family may lie outside its range") {
                 CAPTURE(value);
                 KernelConfig changed = config;
                 changed.*parameter.member = value;
-                CHECK(first_violation(changed, signature) != nullptr);
+                CHECK(violation_of(changed, signature) != nullptr);
             }
     }
     const GemmProblem problem = parse_shape("64 64 64").problem;
@@ -118,7 +118,7 @@ TEST_CASE("whatever numbers a database's winners have, a choice is made and it i
     const int values[] = {0, 1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 1024, 4096, 1048576};
     int valid = 0;
     for (std::size_t i = 0; i < 150; ++i) {
-        const Family& family = kFamilies[i % std::size(kFamilies)];
+        const FamilyUse& family = kFamilies[i % std::size(kFamilies)];
         KernelConfig config = parse_config(family.config);
         for (auto changes = random() % 4; changes > 0; --changes)
             config.*kParameters[random() % kParameterCount].member = values[random() % std::size(values)];
@@ -161,7 +161,7 @@ TEST_CASE("what sizes and distances make no number of 64 bits is too large, and 
         CHECK_FALSE(why_invalid(problem, config, device));
         CHECK((config.family == family::naive || problem.lda > problem.k));
         CHECK(make_launch_plan(problem, config, device).workspace_bytes == 0);
-        for (const Family& family : kFamilies) {
+        for (const FamilyUse& family : kFamilies) {
             const KernelConfig other = parse_config(family.config);
             if (other.family == family::naive || problem.lda > problem.k) continue;
             CHECK(contains(why_invalid(problem, other, device).value_or(""), "left to naive"));

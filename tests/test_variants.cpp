@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "generator/fma_orders.h"
+#include "generator/families/fma_orders.h"
 #include "generator/shapes_file.h"
 #include "generator/text.h"
 #include "tmm/simt.h"

@@ -10,12 +10,13 @@
 #include <vector>
 
 #include "generator/assumed_device.h"
+#include "generator/families/family.h"
 #include "generator/launch_plan.h"
 #include "generator/search_space.h"
 #include "generator/shapes_file.h"
 #include "generator/text.h"
 #include "runtime/host_device.h"
-#include "tmm/rules.h"
+#include "tmm/wgmma.h"
 
 using namespace tmm;
 

@@ -13,13 +13,14 @@
 
 #include "generator/assumed_device.h"
 #include "generator/compiler.h"
+#include "generator/families/family.h"
+#include "generator/families/wgmma_candidates.h"
 #include "generator/launch_plan.h"
 #include "generator/search_space.h"
-#include "generator/search_space_wgmma.h"
 #include "generator/shapes_file.h"
 #include "generator/text.h"
 #include "runtime/host_device.h"
-#include "tmm/rules.h"
+#include "tmm/wgmma.h"
 
 using namespace tmm;
 

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "generator/fma_orders.h"
-#include "generator/search_space_wgmma.h"
+#include "generator/families/family.h"
 
 namespace tmm {
 namespace {
@@ -18,11 +17,8 @@ bool same_kernel(KernelConfig a, const KernelConfig& b) {
     return a == b;
 }
 
-std::vector<KernelConfig> variants_of(const GemmProblem& problem, KernelConfig config) {
-    if (config.family == family::simt) return with_other_orders(config);
-    if (config.family != family::wgmma || with_wgmma_boundary(config, problem).boundary == boundary::hardware) return {};
-    config.boundary = config.boundary == boundary::peeled ? boundary::hardware : boundary::peeled;
-    return {config};
+std::vector<KernelConfig> variants_of(const GemmProblem& problem, const KernelConfig& config) {
+    return product_of(config).variants(problem, config);
 }
 
 }  // namespace

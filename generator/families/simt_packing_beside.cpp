@@ -1,13 +1,13 @@
-#include "generator/packing_beside.h"
+#include "generator/families/simt_packing_beside.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
+#include "generator/families/family.h"
 #include "generator/launch_plan.h"
 #include "generator/occupancy.h"
 #include "tmm/pack.h"
-#include "tmm/rules.h"
 
 namespace tmm {
 namespace {
@@ -27,11 +27,11 @@ std::int64_t rows_of_squares(const GemmProblem& problem) {
 }  // namespace
 
 PackingBeside packing_beside(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
-    if (config.family != family::simt || !pack::packs_beside(config)) return {};
+    if (!pack::packs_beside(config)) return {};
     const Extent extent = main_extent(problem, config);
     // Where there is none, all is packed before. More packers would push blocks that multiply to SMs that have as many already (392 blocks,
     // 1792 cubed: 294 instead of 223 us).
-    const std::int64_t spare = sms_with_room(blocks(config, extent.rows, extent.columns, problem.batch), device);
+    const std::int64_t spare = sms_with_room(blocks_of(config, extent.rows, extent.columns, problem.batch), device);
     const auto packers = static_cast<double>(std::min<std::int64_t>(spare, pack::kMostPackers));
     const std::int64_t squares = (pack::packs_a(config) ? pack::tiles(extent.rows, pack::kTile, 1) : 0) +
                                  (pack::packs_b(config) ? pack::tiles(extent.columns, pack::kTile, 1) : 0);

@@ -1,4 +1,4 @@
-#include "generator/fma_orders.h"
+#include "generator/families/fma_orders.h"
 
 #include "tmm/simt.h"
 

@@ -1,9 +1,9 @@
-#include "generator/cost_model_wgmma.h"
+#include "generator/families/wgmma_estimate.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "generator/cost_model_gemv.h"
+#include "generator/families/gemv_estimate.h"
 #include "generator/launch_plan.h"
 #include "generator/occupancy.h"
 #include "tmm/pad.h"

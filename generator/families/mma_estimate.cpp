@@ -1,14 +1,14 @@
-#include "generator/cost_model_mma.h"
+#include "generator/families/mma_estimate.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "generator/families/family.h"
+#include "generator/families/mma_candidates.h"
 #include "generator/launch_plan.h"
 #include "generator/occupancy.h"
-#include "generator/search_space_mma.h"
 #include "tmm/mma.h"
-#include "tmm/rules.h"
 
 namespace tmm {
 namespace {
@@ -100,9 +100,9 @@ double mma_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInf
     const double sms = std::max(1, device.sm_count);
     const auto [m, n, k, batch] =
         std::array{static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k), static_cast<double>(p.batch)};
-    const auto all = static_cast<double>(blocks(c, p.m, p.n, p.batch));
-    const double resident =
-        std::max(c.min_blocks, blocks_per_sm(device, mma::threads(c), mma_registers(c, s), shared_bytes(c, main_signature(p, c))).blocks);
+    const auto all = static_cast<double>(blocks_of(c, p.m, p.n, p.batch));
+    const double resident = std::max(
+        c.min_blocks, blocks_per_sm(device, mma::threads(c), mma_registers(c, s), shared_bytes_of(c, main_signature(p, c))).blocks);
     const double busiest = std::ceil(all / sms);
     const double waves = std::ceil(busiest / resident);
     const double phases = std::ceil(std::ceil(k / c.split_k) / c.block_k);

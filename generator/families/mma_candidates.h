@@ -2,8 +2,10 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "generator/device_info.h"
+#include "generator/families/family.h"
 #include "tmm/config.h"
 #include "tmm/signature.h"
 
@@ -29,5 +31,9 @@ KernelConfig mma_config(const MmaTile& tile, const MmaPipeline& pipeline, const 
 
 // Registers that a thread needs: sums, the fragments of two steps, elements on their way to shared memory, and some for addresses.
 int mma_registers(const KernelConfig& config, const KernelSignature& signature);
+
+// Product::candidates and Product::defaults; none but of 16-bit problems.
+std::vector<Product::Candidate> mma_candidates(const GemmProblem& problem, const DeviceInfo& device);
+std::vector<KernelConfig> mma_defaults(const GemmProblem& problem, const DeviceInfo& device);
 
 }  // namespace tmm

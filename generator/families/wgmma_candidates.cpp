@@ -1,10 +1,11 @@
-#include "generator/search_space_wgmma.h"
+#include "generator/families/wgmma_candidates.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "generator/cost_model_wgmma.h"
+#include "generator/families/wgmma_estimate.h"
 #include "generator/launch_plan.h"
+#include "generator/search_choices.h"
 #include "tmm/wgmma.h"
 
 namespace tmm {
@@ -77,8 +78,16 @@ int worth_padding(const GemmProblem& p, int swap_ab) {
     return unaligned | turned;
 }
 
-}  // namespace
+// The same tile with K in `split` parts, summed by clusters of `cluster` blocks and, where that leaves several, a second kernel.
+KernelConfig wgmma_split(KernelConfig config, int split, int cluster) {
+    config.split_k = split;
+    config.cluster = cluster;
+    // Clusters of parts are not walked over, so that the order of their tiles matters little.
+    if (cluster > 1) config.raster = 0;
+    return config;
+}
 
+// Configs worth a prediction, for every tile that the problem's shape may want; some may be invalid for it. Not split.
 std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceInfo& device, int planes) {
     std::vector<KernelConfig> configs;
     // tf32 takes a B whose rows run along N as the left operand only.
@@ -169,13 +178,7 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
     return configs;
 }
 
-KernelConfig wgmma_split(KernelConfig config, int split, int cluster) {
-    config.split_k = split;
-    config.cluster = cluster;
-    // Clusters of parts are not walked over, so that the order of their tiles matters little.
-    if (cluster > 1) config.raster = 0;
-    return config;
-}
+}  // namespace
 
 KernelConfig with_wgmma_boundary(KernelConfig config, const GemmProblem& problem) {
     // Fewer cost less than to look for them.
@@ -184,6 +187,31 @@ KernelConfig with_wgmma_boundary(KernelConfig config, const GemmProblem& problem
     const i64 missing = wgmma::missing_rows(config, main_signature(problem, config), main.rows, main.columns);
     config.boundary = missing >= worth_it ? boundary::peeled : boundary::hardware;
     return config;
+}
+
+bool suits_wgmma(const GemmProblem& p, const DeviceInfo& device) {
+    return device.compute_capability() == 90 && !device.emulated && (p.compute == ComputeMode::f32 || p.compute == ComputeMode::tf32);
+}
+
+std::vector<KernelConfig> wgmma_configs(const GemmProblem& p, const DeviceInfo& device) {
+    std::vector<KernelConfig> configs;
+    if (!suits_wgmma(p, device)) return configs;
+    const auto add_tiles = [&](int planes) {
+        for (const KernelConfig& config : wgmma_tiles(p, device, planes)) {
+            const Extent main = main_extent(p, config);
+            const std::int64_t tiles = wgmma::blocks(config, main.rows, main.columns, p.batch);
+            for (const int split : split_choices(p, device, tiles, config.block_k))
+                for (const int cluster : whole_cluster_choices(split, device))
+                    configs.push_back(with_wgmma_boundary(wgmma_split(config, split, cluster), p));
+        }
+    };
+    if (p.type_a == ElementType::f32 && p.compute != ComputeMode::tf32) {
+        add_tiles(2);
+        add_tiles(3);
+    } else {
+        add_tiles(1);
+    }
+    return configs;
 }
 
 }  // namespace tmm

@@ -1,10 +1,10 @@
-#include "generator/cost_model_skinny.h"
+#include "generator/families/skinny_estimate.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "generator/cost_model_simt.h"
+#include "generator/families/simt_estimate.h"
 #include "generator/launch_plan.h"
 #include "generator/occupancy.h"
 #include "tmm/skinny.h"

@@ -1,4 +1,4 @@
-#include "generator/wgmma_instruction.h"
+#include "generator/families/wgmma_instruction.h"
 
 #include <fmt/core.h>
 

@@ -1,8 +1,6 @@
-// What the search tries of the families that multiply by FMAs, simt and gemv.
+// What the search tries of the simt family.
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "generator/device_info.h"
@@ -16,7 +14,8 @@ namespace tmm {
 std::vector<KernelConfig> simt_configs(const GemmProblem& problem, const DeviceInfo& device);
 // The registers that a simt kernel's threads want, as a part of those that they can have.
 double simt_register_need(const KernelConfig& config, const KernelSignature& signature, const DeviceInfo& device);
-// None where the problem has more than a few rows and columns.
-std::vector<KernelConfig> gemv_configs(const GemmProblem& problem, const DeviceInfo& device);
+
+// The same of a config that nobody has compiled and that is to be sure not to spill: with what some architectures and copies want more.
+double simt_most_registers(const KernelConfig& config, const KernelSignature& signature, const DeviceInfo& device);
 
 }  // namespace tmm

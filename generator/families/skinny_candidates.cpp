@@ -1,8 +1,8 @@
-#include "generator/search_space_skinny.h"
+#include "generator/families/skinny_candidates.h"
 
 #include <algorithm>
 
-#include "generator/cost_model_skinny.h"
+#include "generator/families/skinny_estimate.h"
 #include "generator/occupancy.h"
 #include "generator/search_choices.h"
 #include "tmm/skinny.h"

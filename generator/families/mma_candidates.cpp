@@ -1,7 +1,9 @@
-#include "generator/search_space_mma.h"
+#include "generator/families/mma_candidates.h"
 
 #include <algorithm>
 
+#include "generator/launch_plan.h"
+#include "generator/search_choices.h"
 #include "tmm/mma.h"
 
 namespace tmm {
@@ -19,8 +21,22 @@ constexpr MmaTile kTiles[] = {
 constexpr MmaPipeline kAsyncPipelines[] = {{32, 4}, {64, 3}, {32, 3}, {64, 4}, {32, 6}, {64, 2}, {64, 6}, {128, 2}, {128, 3}};
 constexpr MmaPipeline kRegisterPipelines[] = {{32, 2}, {64, 1}, {32, 1}, {64, 2}, {16, 2}};
 
-// The system's, of each block's shared memory.
+// The system's part of each block's shared memory.
 constexpr std::int64_t kReservedSharedBytes = 1024;
+
+// A later pipeline counts as this much slower, so that many tiles are tried before many pipelines of one tile.
+constexpr double kPipelineDoubt = 0.04;
+
+constexpr int kMostRegistersOfThread = 255;
+
+std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+
+bool would_spill(const KernelConfig& c, const KernelSignature& s) {
+    return mma_registers(c, s) > kMostRegistersOfThread;
+}
+
 }  // namespace
 
 std::span<const MmaTile> mma_tiles() {
@@ -65,6 +81,48 @@ int mma_registers(const KernelConfig& c, const KernelSignature& s) {
         return tile.realigned ? elements * 7 / 4 : tile.access == 1 ? elements * 3 : elements / 2;
     };
     return mma::accumulators(c) + fragments + on_the_way(mma::layout_a(c, s)) + on_the_way(mma::layout_b(c, s)) + kAddresses;
+}
+
+std::vector<Product::Candidate> mma_candidates(const GemmProblem& p, const DeviceInfo& device) {
+    std::vector<Product::Candidate> candidates;
+    if (!is_16_bit(p.type_a)) return candidates;
+    const KernelSignature signature = signature_of(p);
+    for (const MmaTile& tile : kTiles) {
+        const std::int64_t tiles_m = ceil_divide(p.m, tile.block_m);
+        const std::int64_t tiles_n = ceil_divide(p.n, tile.block_n);
+        const std::int64_t tiles = tiles_m * tiles_n * p.batch;
+        double doubt = 0;
+        for (const MmaPipeline& pipeline : mma_pipelines(mma_copies_async(signature))) {
+            KernelConfig config = mma_config(tile, pipeline, signature, device);
+            if (would_spill(config, signature)) continue;
+            if (divides(Extent{.rows = p.m, .columns = p.n}, p.k, tile.block_m, tile.block_n, pipeline.block_k))
+                config.boundary = boundary::exact;
+            config.raster = band_choice(tiles_m, tiles_n, p.batch, device);
+            for (const int split : split_choices(p, device, tiles, pipeline.block_k)) {
+                config.split_k = split;
+                candidates.push_back({config, doubt});
+            }
+            doubt += kPipelineDoubt;
+        }
+    }
+    return candidates;
+}
+
+std::vector<KernelConfig> mma_defaults(const GemmProblem& p, const DeviceInfo& device) {
+    std::vector<KernelConfig> configs;
+    if (!is_16_bit(p.type_a)) return configs;
+    const KernelSignature signature = signature_of(p);
+    const MmaPipeline& pipeline = mma_pipelines(mma_copies_async(signature)).front();
+    for (const MmaTile& tile : kTiles) {
+        KernelConfig config = mma_config(tile, pipeline, signature, device);
+        if (would_spill(config, signature)) continue;
+        const std::int64_t tiles = ceil_divide(p.m, config.block_m) * ceil_divide(p.n, config.block_n) * p.batch;
+        for (const int split : split_choices(p, device, tiles, config.block_k)) {
+            config.split_k = split;
+            configs.push_back(config);
+        }
+    }
+    return configs;
 }
 
 }  // namespace tmm

@@ -9,11 +9,11 @@
 
 namespace tmm {
 
-// Configs worth a prediction, for every tile that the problem's shape may want; some may be invalid for it. Not split.
-std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceInfo& device, int planes);
+// Does the family serve problems of this kind on the device?
+bool suits_wgmma(const GemmProblem& problem, const DeviceInfo& device);
 
-// The same tile with K in `split` parts, summed by clusters of `cluster` blocks and, where that leaves several, a second kernel.
-KernelConfig wgmma_split(KernelConfig config, int split, int cluster);
+// Every config that is worth a prediction; some may be invalid for the problem.
+std::vector<KernelConfig> wgmma_configs(const GemmProblem& problem, const DeviceInfo& device);
 
 // The same config with the boundary mode that its last tiles want: peeled where they lack 8 rows or more (wgmma::missing_rows). Its block_m
 // and block_n are not 0.

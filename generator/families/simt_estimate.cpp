@@ -1,14 +1,14 @@
-#include "generator/cost_model_simt.h"
+#include "generator/families/simt_estimate.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "generator/cost_model_gemv.h"
+#include "generator/families/family.h"
+#include "generator/families/gemv_estimate.h"
 #include "generator/launch_plan.h"
 #include "generator/occupancy.h"
 #include "tmm/pack.h"
-#include "tmm/rules.h"
 #include "tmm/simt.h"
 
 namespace tmm {
@@ -173,7 +173,7 @@ Work whole_tiles(double blocks, double phases, double resident, int cluster, con
 Work shared_work(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     const Extent main = main_extent(p, c);
     const PhaseLine line = phase_line_on(p, c, device);
-    const auto tiles = static_cast<double>(blocks(c, main.rows, main.columns, p.batch) - line.tiles);
+    const auto tiles = static_cast<double>(blocks_of(c, main.rows, main.columns, p.batch) - line.tiles);
     const double sms = std::max(1, device.sm_count);
     const double waves = std::ceil(tiles / (sms * c.min_blocks));
     const double sharing = std::ceil(static_cast<double>(line.blocks) / sms);
@@ -203,7 +203,7 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     const Extent main = main_extent(p, c);
     const auto [m, n, k, batch] =
         std::array{static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k), static_cast<double>(p.batch)};
-    const auto all = static_cast<double>(blocks(c, main.rows, main.columns, p.batch));
+    const auto all = static_cast<double>(blocks_of(c, main.rows, main.columns, p.batch));
     const double resident =
         std::max(c.min_blocks, blocks_per_sm(device, simt::threads(c), registers(c, tile, device), simt::shared_bytes(c, s)).blocks);
     const double phases = phases_of_item(c, k);

@@ -1,13 +1,13 @@
-#include "generator/cost_model_gemv.h"
+#include "generator/families/gemv_estimate.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "generator/families/family.h"
 #include "generator/launch_plan.h"
 #include "generator/occupancy.h"
 #include "tmm/gemv.h"
-#include "tmm/rules.h"
 
 namespace tmm {
 namespace {
@@ -91,7 +91,7 @@ double gemv_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
 
     const int registers = static_cast<int>(std::min(255.0, 48 + 1.2 * sums + registers_read_ahead(p, c)));
     const double resident = std::max(1, blocks_per_sm(device, gemv::threads(c), registers, gemv::shared_bytes(c, s)).blocks);
-    const double busiest = std::ceil(static_cast<double>(blocks(c, p.m, p.n, p.batch)) / std::max(1, device.sm_count));
+    const double busiest = std::ceil(static_cast<double>(blocks_of(c, p.m, p.n, p.batch)) / std::max(1, device.sm_count));
     const double phases = std::ceil(std::ceil(k / c.split_k) / c.block_k);
 
     const double piece = along_k ? std::min(c.block_k * element, 512.0) : c.block_n * element;

@@ -1,0 +1,65 @@
+#include "generator/families/family.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <stdexcept>
+
+#include "generator/families/descriptors.h"
+
+namespace tmm {
+namespace {
+
+// In the order of their numbers.
+constexpr std::array<const Family*, family::count> kFamilies{&kNaive, &kTiled, &kSimt, &kGemv,   &kReduce, &kPack,  &kWgmma,
+                                                             &kMma,   &kPad,   &kScan, &kPlanes, &kRescue, &kFixup, &kSkinny};
+
+// wgmma comes first: where nothing comes near its best config, an untuned problem's is found sooner.
+constexpr std::array<const Family*, 7> kProducts{&kWgmma, &kNaive, &kTiled, &kSimt, &kSkinny, &kGemv, &kMma};
+
+}  // namespace
+
+const Family& family_of(const KernelConfig& config) {
+    if (config.family < 0 || config.family >= family::count)
+        throw std::invalid_argument(fmt::format("there is no family {}", config.family));
+    return *kFamilies[static_cast<std::size_t>(config.family)];
+}
+
+const Product& product_of(const KernelConfig& config) {
+    const Product* const product = family_of(config).product;
+    if (!product) throw std::invalid_argument(fmt::format("{} multiplies nothing by itself", kFamilyNames[config.family]));
+    return *product;
+}
+
+std::span<const Family* const> product_families() {
+    return kProducts;
+}
+
+const char* violation_of(const KernelConfig& config, const KernelSignature& signature) {
+    if (misused_field(config)) return "a field has a value that the family has no use for";
+    if (signature.epilogue != Epilogue::none) return "no family has this epilogue yet";
+    return family_of(config).rules.violation(config, signature);
+}
+
+const Parameter* misused_field(const KernelConfig& config) {
+    if (config.family < 0 || config.family >= family::count) return &kParameters[0];
+    return misused_field(config, family_of(config).rules.fields);
+}
+
+int threads_of(const KernelConfig& config) {
+    return family_of(config).rules.threads(config);
+}
+
+i64 shared_bytes_of(const KernelConfig& config, const KernelSignature& signature) {
+    return family_of(config).rules.shared_bytes(config, signature);
+}
+
+int cluster_size_of(const KernelConfig& config) {
+    return family_of(config).rules.cluster_size(config);
+}
+
+i64 blocks_of(const KernelConfig& config, i64 m, i64 n, i64 batch) {
+    return product_of(config).blocks(config, m, n, batch);
+}
+
+}  // namespace tmm

@@ -1,0 +1,15 @@
+// What the search tries of the gemv family.
+#pragma once
+
+#include <vector>
+
+#include "generator/device_info.h"
+#include "tmm/config.h"
+#include "tmm/problem.h"
+
+namespace tmm {
+
+// Configs worth a prediction; some may be invalid for the problem. None where the problem has more than a few rows and columns.
+std::vector<KernelConfig> gemv_configs(const GemmProblem& problem, const DeviceInfo& device);
+
+}  // namespace tmm

@@ -1,0 +1,15 @@
+// The kernel that multiplies a strip of C, a few rows or columns that another family's tiles leave.
+#pragma once
+
+#include <cstdint>
+
+#include "generator/launch_plan.h"
+#include "tmm/config.h"
+#include "tmm/signature.h"
+
+namespace tmm {
+
+// swap: the strip has few columns, not rows. signature: that of the strip, whose start may be less aligned than the matrix's.
+KernelConfig gemv_strip(const Extent& extent, std::int64_t batch, const KernelSignature& signature, bool swap);
+
+}  // namespace tmm

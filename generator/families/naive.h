@@ -1,0 +1,11 @@
+// What always works.
+#pragma once
+
+#include "tmm/config.h"
+
+namespace tmm {
+
+// The naive family's usual config: valid for every problem on every device.
+KernelConfig plainest_config();
+
+}  // namespace tmm

@@ -1,0 +1,29 @@
+#include "generator/families/teaching_estimate.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "generator/cost_model.h"
+#include "generator/families/family.h"
+#include "generator/launch_plan.h"
+#include "generator/occupancy.h"
+
+namespace tmm {
+
+double teaching_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device, const TeachingKernel& kernel) {
+    constexpr int few_registers = 48;
+    const double sms = std::max(1, device.sm_count);
+    const auto all = static_cast<double>(blocks_of(c, p.m, p.n, p.batch));
+    const double resident =
+        std::max(c.min_blocks, blocks_per_sm(device, threads_of(c), few_registers, shared_bytes_of(c, main_signature(p, c))).blocks);
+    // Below 8 warps an SM's four schedulers do not find enough independent work.
+    const double hiding = std::clamp(std::min(resident, all / sms) * threads_of(c) / 32.0 / 8.0, 0.05, 1.0);
+    const auto [m, n, k] = std::array{static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k)};
+    const double arithmetic =
+        static_cast<double>(c.block_m) * c.block_n * k * std::ceil(all / sms) / (128.0 * 1.7e3 * kernel.share_of_fma_rate * hiding);
+    const double bytes = static_cast<double>(p.batch) * ((m * size_of(p.type_a) + n * size_of(p.type_b)) * k + m * n * size_of(p.type_c));
+    return 0.8 + std::max({arithmetic, bytes / kMemoryBytesPerMicrosecond, kernel.waiting});
+}
+
+}  // namespace tmm

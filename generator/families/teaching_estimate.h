@@ -1,0 +1,20 @@
+// How long a config of the families that are there to be read, naive and tiled, is taken to run.
+#pragma once
+
+#include "generator/device_info.h"
+#include "tmm/config.h"
+#include "tmm/problem.h"
+
+namespace tmm {
+
+struct TeachingKernel {
+    // Of the SM's FMA rate, where there is enough independent work.
+    double share_of_fma_rate;
+    // Microseconds in which a block's loads are waited for.
+    double waiting;
+};
+
+// Microseconds of a valid config's whole plan.
+double teaching_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, const TeachingKernel& kernel);
+
+}  // namespace tmm

@@ -1,0 +1,198 @@
+// Tensor cores by warpgroups: wgmma, with tiles that the copy engine brings.
+#include "tmm/wgmma.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "generator/cost_model.h"
+#include "generator/families/descriptors.h"
+#include "generator/families/neutral.h"
+#include "generator/families/tma_limits.h"
+#include "generator/families/wgmma_candidates.h"
+#include "generator/families/wgmma_estimate.h"
+#include "generator/families/wgmma_instruction.h"
+#include "generator/families/wgmma_steps.h"
+#include "generator/launch_arguments.h"
+#include "generator/launch_plan.h"
+#include "generator/tensor_maps.h"
+#include "tmm/pad.h"
+#include "tmm/planes.h"
+
+namespace tmm {
+namespace {
+
+using C = KernelConfig;
+
+// The search doubts the second way to come to one tile of C, and each doubling of their number.
+constexpr double kWayDoubt = 0.03;
+// Of so few rows or columns, gemv may be faster than tensor cores.
+constexpr i64 kVeryFew = 4;
+
+const char* arguments_type(const KernelConfig&) {
+    return "tmm::WgmmaArgs";
+}
+std::string preamble(const KernelSignature& s, const KernelConfig& c) {
+    return wgmma_instruction(s, c);
+}
+
+std::optional<std::string> why_not(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+    if (device.emulated || device.compute_capability() != 90) return "wgmma needs compute capability 9.0";
+    if (c.planes > 1) {
+        if (p.type_a != ElementType::f32) return "planes are what f32 operands are split into";
+        if (p.compute != ComputeMode::f32) return "products of planes serve compute=f32 alone; f32_strict takes FP32 FMAs only";
+    }
+    return why_no_tma(p, device, true);
+}
+bool is_brought_by_tma(const KernelConfig&) {
+    return true;
+}
+i64 longest_chain(const GemmProblem& p, const KernelConfig& c, i64 k) {
+    return c.planes > 1 ? wgmma::longest_chain_of_planes(c, k) : wgmma::longest_chain(main_signature(p, c), k);
+}
+
+std::vector<Product::Candidate> candidates(const GemmProblem& p, const DeviceInfo& device) {
+    const auto configs = wgmma_configs(p, device);
+    return {configs.begin(), configs.end()};
+}
+// Bands change little; only the best tile is looked at with each.
+std::vector<KernelConfig> defaults(const GemmProblem& p, const DeviceInfo& device) {
+    std::vector<KernelConfig> configs = wgmma_configs(p, device);
+    std::erase_if(configs, [](const KernelConfig& c) { return c.raster != 0; });
+    return configs;
+}
+std::vector<KernelConfig> default_variants(const KernelConfig& best) {
+    if (best.cluster != 1) return {};
+    std::vector<KernelConfig> bands(2, best);
+    bands[0].raster = 8;
+    bands[1].raster = 16;
+    return bands;
+}
+bool multiplies_planes(const GemmProblem& p) {
+    return p.type_a == ElementType::f32 && p.compute != ComputeMode::tf32;
+}
+bool is_at_its_best(const GemmProblem& p, const DeviceInfo& device) {
+    return suits_wgmma(p, device) && p.type_a != ElementType::f32 && std::min(p.m, p.n) > kVeryFew;
+}
+// What tensor cores fed by TMA multiply as it is, nothing else multiplies as fast, but with very few rows.
+bool is_unrivalled(const GemmProblem& p, const KernelConfig& c) {
+    return c.planes == 1 && c.pack_ab == 0 && std::min(p.m, p.n) > kVeryFew;
+}
+std::vector<KernelConfig> variants(const GemmProblem& p, const KernelConfig& c) {
+    if (with_wgmma_boundary(c, p).boundary == boundary::hardware) return {};
+    KernelConfig other = c;
+    other.boundary = c.boundary == boundary::peeled ? boundary::hardware : boundary::peeled;
+    return {other};
+}
+// The mode that won stays where the sizes call for the same one.
+KernelConfig adapt(const GemmProblem& p, const GemmProblem& tuned, const KernelConfig& c) {
+    const KernelConfig wanted = with_wgmma_boundary(c, p);
+    return wanted == with_wgmma_boundary(c, tuned) ? c : wanted;
+}
+
+// Blocks that come early take the SMs that are free first: fewer than SMs, they are not spread over all parts of the chip any more, and
+// reading memory takes longer.
+Crowding crowding(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+    constexpr double part_of_memory_time = 0.6;
+    constexpr double parts_in_the_way = 4e6;
+    // The first kernel splits the operands, by blocks that find less room.
+    if (c.planes > 1) return {.microseconds = 0.5 * kGapBetweenKernels};
+    const auto [m, n, k, batch] =
+        std::array{static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k), static_cast<double>(p.batch)};
+    const double memory = batch * (m + n) * k * size_of(p.type_a) / kMemoryBytesPerMicrosecond;
+    const auto all = static_cast<double>(blocks_of(c, p.m, p.n, p.batch));
+    const double sms = std::max(1, device.sm_count);
+    // Where parts are summed, by many blocks, the next product's come to the SMs in the order in which those end.
+    const double parts = partial_results(c) > 1 ? batch * partial_results(c) * m * n * kPartialBytes : 0;
+    return {.microseconds =
+                part_of_memory_time * memory * (1 - all / (std::ceil(all / sms) * sms)) + kGapBetweenKernels * parts / parts_in_the_way};
+}
+
+double workspace_of_operands(const GemmProblem& p, const KernelConfig& c, const DeviceInfo&) {
+    if (c.planes > 1) return static_cast<double>(planes_workspace_bytes(p, c));
+    // Rounded up to the next part's start.
+    const auto padded = [&](const pad::Shape& shape, ElementType type) {
+        return static_cast<double>(p.batch) * static_cast<double>(shape.rows) * static_cast<double>(pad::padded_ld(shape.columns, type)) *
+                   size_of(type) +
+               256;
+    };
+    return (pad::pads_a(c) ? padded(pad::copy_of_a(p), p.type_a) : 0) + (pad::pads_b(c) ? padded(pad::copy_of_b(p), p.type_b) : 0);
+}
+
+// It does not run on the emulated device.
+double host_estimate(const GemmProblem&, const KernelConfig&) {
+    return 0;
+}
+PhaseLoads phase_loads(const KernelConfig& c) {
+    return loads_by_copy_engine(c);
+}
+
+KernelSignature signature(const GemmProblem& p, const KernelConfig& c) {
+    KernelSignature signature = signature_of(padded_problem(p, c));
+    if (c.planes > 1) {
+        signature.type_a = signature.type_b = planes::type_of(c.planes);
+        signature.align_a = signature.align_b = 16;
+    }
+    if (pad::pads_a(c)) signature.align_a = 16;
+    if (pad::pads_b(c)) signature.align_b = 16;
+    return signature;
+}
+// Blocks of a cluster that sums parts of K end together.
+bool walks(const KernelConfig& c) {
+    return c.cluster == 1;
+}
+
+constexpr Product kProduct{
+    .multiplies_by_fma = false,
+    .serves_any_size = false,
+    .blocks = wgmma::blocks,
+    .why_not = why_not,
+    .accumulators = neutral::unbounded,
+    .is_brought_by_tma = is_brought_by_tma,
+    .shares_k = false,
+    .longest_chain = longest_chain,
+    .candidates = candidates,
+    .defaults = defaults,
+    .default_variants = default_variants,
+    .uses_tensor_cores = suits_wgmma,
+    .is_at_its_best = is_at_its_best,
+    .is_unrivalled = is_unrivalled,
+    .is_hard_to_compare = multiplies_planes,
+    .doubt_of_ways = kWayDoubt,
+    .variants = variants,
+    .adapt = adapt,
+    .estimate = wgmma_estimate,
+    .host_estimate = host_estimate,
+    .crowding = crowding,
+    .workspace_of_operands = workspace_of_operands,
+    .phase_loads = phase_loads,
+    .signature = signature,
+    .walks = walks,
+    .add_steps_before = add_wgmma_steps_before,
+    .add_steps_behind = add_wgmma_steps_behind,
+    .bind = bind_wgmma,
+    .tensor_maps = wgmma_tensor_maps,
+};
+
+}  // namespace
+
+constexpr Family kWgmma{
+    .number = family::wgmma,
+    .kernel = {.arguments_type = arguments_type,
+               .moves_single_elements_of_ab = false,
+               .moves_single_elements_of_c = false,
+               .knows_tf32 = true,
+               .vector_of_partial_sums = 0,
+               .preamble = preamble},
+    .rules = {.fields = fields(&C::family, &C::block_m, &C::block_n, &C::block_k, &C::stages, &C::vector_width, &C::boundary, &C::split_k,
+                               &C::raster, &C::min_blocks, &C::swap_ab, &C::pack_ab, &C::cluster, &C::trim, &C::warps_m, &C::warps_n,
+                               &C::multicast_a, &C::multicast_b, &C::planes, &C::promote_k, &C::ping_pong, &C::overlap),
+              .violation = wgmma::first_violation,
+              .threads = wgmma::threads,
+              .shared_bytes = wgmma::shared_bytes,
+              .cluster_size = wgmma::cluster_size,
+              .leaves_room = true},
+    .product = &kProduct,
+};
+
+}  // namespace tmm

@@ -227,7 +227,8 @@ bool is_left_to_naive(const GemmProblem& p) {
 std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     if (auto misused = find_misused_field(c)) return std::move(misused->why);
     const Product* const serving = family_of(c).product;
-    if (!(serving && serving->serves_any_size) && is_left_to_naive(p)) return "sizes of 2^31 and more, and 2^46 elements, are left to naive";
+    if (!(serving && serving->serves_any_size) && is_left_to_naive(p))
+        return "sizes of 2^31 and more, and 2^46 elements, are left to naive";
     const KernelSignature signature = main_signature(p, c);
     if (auto reason = why_no_kernel(c, signature)) return reason;
     if (!serving) return fmt::format("{} is a step of other families' plans, not a way to multiply", kFamilyNames[c.family]);

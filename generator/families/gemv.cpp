@@ -1,6 +1,7 @@
 // Few rows or few columns, bound by memory: threads share the products of each element.
 #include "tmm/gemv.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "generator/cost_model_host.h"
@@ -30,12 +31,18 @@ std::vector<Product::Candidate> candidates(const GemmProblem& p, const DeviceInf
     return {configs.begin(), configs.end()};
 }
 
-// Before 8.0 ptxas wants more registers for 16-bit elements that come in chunks: with 192 of sums and elements read ahead it spilled.
+// Before 8.0 ptxas wants more registers for 16-bit elements: kernels with 192 sums and elements read ahead spilled. Where rows are not
+// aligned, so that elements come in chunks, kernels with 128 did, and with 16 rows even fewer.
 std::vector<KernelConfig> defaults(const GemmProblem& p, const DeviceInfo& device) {
-    constexpr int most_registers = 128;
     std::vector<KernelConfig> configs = gemv_configs(p, device);
-    if (is_16_bit(p.type_a) && device.compute_capability() < 80)
-        std::erase_if(configs, [&](const KernelConfig& c) { return c.block_m * c.thread_n + registers_read_ahead(p, c) > most_registers; });
+    if (!is_16_bit(p.type_a) || device.compute_capability() >= 80) return configs;
+    const KernelSignature s = signature_of(p);
+    const bool in_chunks = std::min(s.align_a, s.align_b) < 16;
+    const int most_rows = in_chunks ? 8 : 16;
+    const int most_registers = in_chunks ? 112 : 128;
+    std::erase_if(configs, [&](const KernelConfig& c) {
+        return c.block_m > most_rows || c.block_m * c.thread_n + registers_read_ahead(p, c) > most_registers;
+    });
     return configs;
 }
 

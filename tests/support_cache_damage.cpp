@@ -13,8 +13,9 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <regex>
 #include <stdexcept>
+#include <string_view>
+#include <vector>
 
 namespace tmm::testing {
 namespace {
@@ -284,8 +285,24 @@ std::string described(const fs::path& path) {
 }
 
 bool is_named_by_tmm(const std::string& name) {
-    static const std::regex& pattern = *new std::regex("[0-9a-f]{32}\\.kernel(\\.lock|\\.[0-9]+\\.[0-9a-f]{8}\\.[0-9]+\\.new)?");
-    return std::regex_match(name, pattern);
+    const auto consists_of = [](std::string_view text, std::string_view characters) {
+        return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
+    };
+    constexpr std::string_view digits = "0123456789", hexadecimal = "0123456789abcdef", published = ".kernel";
+    std::string_view rest = name;
+    if (!consists_of(rest.substr(0, 32), hexadecimal) || rest.substr(std::min<std::size_t>(32, rest.size()), published.size()) != published)
+        return false;
+    rest.remove_prefix(32 + published.size());
+    if (rest.empty() || rest == ".lock") return true;
+    // ".PROCESS.HASH.COUNT.new"
+    std::vector<std::string_view> parts;
+    while (!rest.empty() && rest.front() == '.') {
+        rest.remove_prefix(1);
+        parts.push_back(rest.substr(0, rest.find('.')));
+        rest.remove_prefix(parts.back().size());
+    }
+    return parts.size() == 4 && consists_of(parts[0], digits) && parts[1].size() == 8 && consists_of(parts[1], hexadecimal) &&
+           consists_of(parts[2], digits) && parts[3] == "new";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// How right results are; see accuracy.h.
+// Measures how accurate results are; see accuracy.h.
 #include "bench/accuracy.h"
 
 #include <fmt/format.h>
@@ -17,14 +17,14 @@ namespace tmm::bench {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Of a batch, matrices that are looked at where not all can be.
+// Most matrices of a batch that are checked where not all can be.
 constexpr i64 kMostMatrices = 4;
 
 std::string place_text(const GemmProblem& p, i64 batch, i64 row, i64 column) {
     return fmt::format("C{}[{}][{}]", p.batch > 1 ? fmt::format("[{}]", batch) : "", row, column);
 }
 
-// What is too large for the type of C is infinite, as it should be.
+// A value that is too large for the type of C is infinite, as it should be.
 bool same(ElementType type, double result, double exact) {
     return result == exact || (std::isnan(result) && std::isnan(exact)) ||
            (std::isinf(result) && result == rounded(type, static_cast<float>(exact)));
@@ -47,7 +47,7 @@ double ratio_of(double difference, double bound) {
     return std::isnan(ratio) ? kInfinity : ratio;
 }
 
-// That many of the numbers below extent, ascending: one from each of as many equal parts, the first and the last among them.
+// Chooses `count` of the numbers below extent, in ascending order: one from each of as many equal parts, the first and the last among them.
 std::vector<i64> spread(i64 extent, i64 count, std::mt19937_64& random) {
     std::vector<i64> chosen;
     for (i64 part = 0; part < count; ++part) {

@@ -1,4 +1,4 @@
-// How right results are: two of them compared element by element, and one against the exact product.
+// Measures how accurate results are: two of them are compared element by element, and one with the exact product.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace tmm::bench {
 
-// What a result may be off by before it is rounded to the type of C, relative to |alpha| |A| |B| + |beta| |C|, however it was
+// The largest error that a result may have before it is rounded to the type of C, relative to |alpha| |A| |B| + |beta| |C|, however it was
 // summed; u = 2^-24.
 // f32 operands: (k + 4) u. k roundings of products and sums (Higham, Accuracy and Stability of Numerical Algorithms, 3.1), those of
 // alpha, beta and their sum, and one for what is not of first order.
@@ -21,12 +21,12 @@ namespace tmm::bench {
 // f32 C is counted above.
 double accumulation_bound(const GemmProblem& problem);
 
-// How far two results are apart.
+// The difference between two results.
 struct Difference {
     // The largest |x - y| / (2 accumulation_bound scale + rounding of C), where x has the type of C, y is f32, and scale is
-    // |alpha| |A| |B| + |beta| |C|. Infinite where one is a NaN and the other is not. At most 1: they agree.
+    // |alpha| |A| |B| + |beta| |C|. It is infinite where one is a NaN and the other is not. Where it is at most 1, they agree.
     double ratio = 0;
-    // "C[3][17]: tmm 4, peer 5", of the largest.
+    // "C[3][17]: tmm 4, peer 5": the place of the largest.
     std::string where;
 };
 Difference compare(const GemmProblem& problem, const std::vector<float>& ours, const std::vector<float>& theirs,
@@ -49,7 +49,7 @@ public:
 
     // Elements of C that are checked.
     std::int64_t elements() const;
-    // c: as Operands::result() gives it.
+    // c is as Operands::result() gives it.
     Accuracy judge(const std::vector<float>& c) const;
 
 private:
@@ -59,7 +59,7 @@ private:
     std::vector<i64> batches_;
     std::vector<i64> rows_;
     std::vector<i64> columns_;
-    // Of each checked element, columns innermost: the exact value, and |alpha| |A| |B| + |beta| |C|.
+    // The exact value of each checked element, columns innermost, and its |alpha| |A| |B| + |beta| |C|.
     std::vector<double> exact_;
     std::vector<double> scale_;
 };

@@ -1,4 +1,4 @@
-// One shape's families; see accuracy_benchmark.h.
+// Measures one shape's families; see accuracy_benchmark.h.
 #include "bench/accuracy_benchmark.h"
 
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ ShapeAccuracy AccuracyBenchmark::run(const GemmProblem& problem, const std::func
 
 void AccuracyBenchmark::measure(ShapeAccuracy& result, const std::function<bool(const ShapeAccuracy&)>& done) {
     const GemmProblem& problem = result.problem;
-    // Of each family one of tmm, of the loop and of the exact product.
+    // Each family takes one multiplication by tmm, one by the loop and one by the exact product.
     const auto multiplications = static_cast<double>(3 * std::size(kInputFamilies));
     if (const auto reason = why_too_large(problem, device_->info(), multiplications)) throw std::runtime_error(*reason);
     const TunedPlan plan = tuned_.plan(problem);

@@ -13,18 +13,18 @@
 
 namespace tmm::bench {
 
-// Throws Error (usage) that names the line of a shape whose accuracy is not promised relative to a loop of FP32 FMAs: of other types
-// than f32, or computed in another mode than f32 and f32_strict.
+// Throws Error (usage) that names the line of a shape whose accuracy is not promised relative to a loop of FP32 FMAs: a shape of other
+// types than f32, or one computed in another mode than f32 and f32_strict.
 void check_promised(const std::vector<Shape>& shapes, const std::string& file);
 
 struct ShapeAccuracy {
     GemmProblem problem;
-    // Why it could not be measured, or not on every family.
+    // Says why the shape could not be measured, or not on every family.
     std::string failure;
     std::string config;
     std::string match;
     std::string why;
-    // Why cuBLAS has no figures though it was asked for.
+    // Says why cuBLAS has no figures though it was asked for.
     std::string cublas_skipped;
     std::vector<FamilyAccuracy> families;
 

@@ -120,7 +120,7 @@ std::string accuracy_csv(const RunInfo& info, const std::vector<ShapeAccuracy>& 
 
 std::string accuracy_json(const RunInfo& info, const std::vector<ShapeAccuracy>& results) {
     using Json = nlohmann::ordered_json;
-    // JSON has no infinity: what is not finite is null.
+    // JSON has no infinity: a value that is not finite is null.
     const auto finite = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
     const auto figures = [&](const ErrorMeasure& measure) {
         return Json{{"rms", finite(measure.rms)},

@@ -1,4 +1,4 @@
-// What tmm-bench --accuracy says: the table on stdout, and the same as CSV and JSON.
+// The output of tmm-bench --accuracy: the table on stdout, and the same as CSV and JSON.
 #pragma once
 
 #include <iosfwd>
@@ -11,13 +11,13 @@
 
 namespace tmm::bench {
 
-// A line a shape and family as it comes, in columns whose widths are known from the start.
+// The table has a line for each shape and family as it comes, in columns whose widths are known from the start.
 class AccuracyTable {
 public:
     AccuracyTable(std::ostream& out, const std::vector<Shape>& shapes, const RunInfo& info, const Screen& screen);
-    // Of the family that was measured last; before a shape's first one its config.
+    // Writes the row of the family that was measured last, and before a shape's first family the shape's config.
     void row(const ShapeAccuracy& result);
-    // Says why, where a shape failed.
+    // Says why the shape failed, where it did.
     void end(const ShapeAccuracy& result);
 
 private:
@@ -27,7 +27,7 @@ private:
     bool has_cublas_;
 };
 
-// In how many rows tmm's promise holds.
+// Prints in how many rows tmm's promise holds.
 void print_verdicts(std::ostream& out, const std::vector<ShapeAccuracy>& results);
 
 std::string accuracy_csv(const RunInfo& info, const std::vector<ShapeAccuracy>& results);

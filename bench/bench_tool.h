@@ -14,18 +14,18 @@ namespace tmm::bench {
 
 const ToolDescription& bench_tool();
 
-// What was asked for, checked.
+// The arguments of the command line, after they were checked.
 struct Arguments {
     std::filesystem::path shapes;
     ShapeOverrides overrides;
-    // Empty: the device's usual peers.
+    // The peers; the device's usual ones where the list is empty.
     std::vector<std::string> peers;
     std::string gpu;
     std::filesystem::path database;
-    // Empty: none is written.
+    // Files of results; where a name is empty, none is written.
     std::string csv;
     std::string json;
-    // Empty: the commit that tmm was built from.
+    // The label of the results; where it is empty, the commit that tmm was built from is used.
     std::string label;
     std::string cublas_directory;
     int pairs = 30;

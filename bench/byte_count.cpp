@@ -12,7 +12,7 @@ struct Unit {
     std::int64_t bytes;
 };
 
-// The largest first.
+// The units are ordered, the largest first.
 constexpr Unit kUnits[] = {{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}};
 
 }  // namespace

@@ -8,10 +8,11 @@
 
 namespace tmm::bench {
 
-// Digits, and KiB, MiB or GiB, with or without a space before. Nothing where the text is none of that or the number has no 63 bits.
+// Reads digits, and KiB, MiB or GiB, with or without a space before. Returns nothing where the text is none of that or the number does not
+// fit into 63 bits.
 std::optional<std::int64_t> parse_bytes(std::string_view text);
 
-// "64 MiB"; what is no whole number of KiB, in bytes.
+// "64 MiB"; a number that is no multiple of a KiB is given in bytes.
 std::string exact_bytes_text(std::int64_t bytes);
 
 }  // namespace tmm::bench

@@ -21,7 +21,8 @@ constexpr std::int64_t kReadBytes = 1 << 30;
 constexpr std::int64_t kReadBytesEmulated = 1 << 16;
 constexpr int kGapLaunches = 1000;
 constexpr int kGapLaunchesEmulated = 4;
-// Of a sweep's launch shapes, this many within this much of the fastest meet again; a floor is the least of their medians.
+// At most this many of a sweep's launch shapes, all within this factor of the fastest, are timed again; a floor is the least of their
+// medians.
 constexpr std::size_t kMostKept = 4;
 constexpr double kKeepWithin = 1.03;
 constexpr int kSamples = 15;
@@ -51,16 +52,16 @@ void launch_rounds(Device& device, const LoadedKernel& kernel, i64 blocks, int t
     launch(device, kernel, blocks, threads, args, stream);
 }
 
-// A kernel that multiplies. Of all that measure one arithmetic the fastest counts, so another instruction (wgmma, which is faster than
-// mma.sync where the GPU has it) is more rows of this table.
+// A kernel that multiplies. The fastest of all that measure one arithmetic counts, so another instruction (wgmma, which is faster than
+// mma.sync where the GPU has it) takes more rows of this table.
 struct MultiplyingKernel {
     Arithmetic arithmetic;
     const char* instruction;
     const char* entry;
     int chains;
-    // Who has the chains under way.
+    // The unit that has the chains under way, thread or warp.
     const char* whose;
-    // Of one step of all chains of a warp, and steps a round.
+    // Floating-point operations of one step of all chains of a warp, and steps of a round.
     double flop;
     int steps;
     LaunchRounds launch;
@@ -112,7 +113,7 @@ constexpr MultiplyingKernel kMultiplyingKernels[] = {
     mma(Arithmetic::tf32, "tmm_ceiling_mma_tf32_16", 16),
 };
 
-// How far behind a vector's first byte.
+// Distance in bytes from a vector's first byte.
 std::int64_t misalignment(const std::byte* start) {
     return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(start) % kReadVectorBytes);
 }
@@ -134,16 +135,16 @@ ReadArgs read_args(const std::vector<ByteRange>& ranges, void* sink) {
 // One launch shape of a sweep.
 struct Swept {
     CeilingLaunch launch = {};
-    // Of a kernel that multiplies.
+    // The kernel, where one that multiplies is swept.
     const MultiplyingKernel* kernel = nullptr;
     std::function<Recorded(int launches)> record;
-    // Of one launch, so that times of different launch shapes compare.
+    // Units of work of one launch, so that times of different launch shapes compare.
     double work = 1;
     // Microseconds for a unit of work.
     double us = 0;
 };
 
-// A round is the launches that a replay may hold a multiple of.
+// A replay holds a multiple of the launches of a round.
 struct Sweep {
     int round = 1;
     // Least time of a sample after the screening.
@@ -152,7 +153,7 @@ struct Sweep {
     int samples = kSamples;
 };
 
-// Screens all by a round each, times the fastest again in turn, and gives the one with the least median.
+// Screens all launch shapes by a round each, times the fastest again in turn, and gives the one with the least median.
 Swept best_of(std::vector<Swept> swept, const Sweep& sweep) {
     for (Swept& one : swept) one.us = screening_time(one.record(sweep.round)) / one.work;
     std::stable_sort(swept.begin(), swept.end(), [](const Swept& x, const Swept& y) { return x.us < y.us; });
@@ -284,12 +285,12 @@ ReadFloor CeilingBench::read_floor(const Operands& operands, std::int64_t rotati
         const auto* next = static_cast<const std::byte*>(own.data());
         for (std::vector<ByteRange>& set : sets)
             for (ByteRange& range : set) {
-                // As far from a vector's start as it was.
+                // The range stays as far from a vector's start as it was.
                 range.start = next + misalignment(range.start);
                 next += round_up(range.bytes + kReadVectorBytes);
             }
     }
-    // Pairs were timed just before, so the clock has not far to go.
+    // Pairs were timed just before, so the clock changes little.
     return sweep_reads(sets, {.least_seconds = settle_.least_seconds / 4, .most_seconds = settle_.most_seconds / 4});
 }
 
@@ -314,7 +315,7 @@ Ceilings CeilingBench::measure() const {
     return ceilings;
 }
 
-// Two halves in turn, each far larger than the L2, so that neither is there when its turn comes.
+// Two halves are read in turn, each far larger than the L2, so that neither is in the L2 when its turn comes.
 void CeilingBench::measure_reading(Ceilings& ceilings) const {
     const DeviceInfo& info = device_->info();
     std::int64_t bytes = info.emulated ? kReadBytesEmulated : std::min(kReadBytes, info.memory_bytes / 8 / 256 * 256);
@@ -364,7 +365,7 @@ std::optional<FlopRate> CeilingBench::measure_multiplying(Arithmetic arithmetic)
         for (const int threads : {256, 512})
             for (const int blocks_per_sm : {1, 2, 4}) {
                 if (threads * blocks_per_sm > info.max_threads_per_sm) continue;
-                // As many rounds as make a launch long beside what it costs to begin and end it.
+                // The rounds are so many that a launch is long compared with the cost of beginning and ending it.
                 const double first_us = screening_time(swept_by(entry, threads, blocks_per_sm, kFirstRounds).record(1));
                 const double rounds = kFirstRounds * std::max(sample_us_ / first_us, 1.0);
                 swept.push_back(swept_by(entry, threads, blocks_per_sm, static_cast<int>(std::min(rounds, 1e6))));

@@ -1,4 +1,4 @@
-// Measures what the device can do at most, by kernels that do one thing only (templates/tmm/ceilings.cuh and
+// Measures the highest rates that the device can reach, by kernels that do one thing only (templates/tmm/ceilings.cuh and
 // mma_ceilings.cuh).
 #pragma once
 
@@ -19,12 +19,12 @@
 
 namespace tmm::bench {
 
-// How a swept kernel is launched.
+// The launch shape of a swept kernel.
 struct CeilingLaunch {
     // Loads that a thread has under way, or chains that a thread or warp has.
     int at_once = 1;
     int threads = 256;
-    // 0: as many blocks as it takes for each to read one chunk.
+    // Thread blocks per SM; 0 stands for as many as it takes for each to read one chunk.
     int blocks_per_sm = 1;
 };
 // "4 loads a thread, 512 threads, 2 blocks an SM", where what is "load" and whose is "thread".
@@ -48,19 +48,19 @@ public:
     CeilingBench(const CeilingBench&) = delete;
     CeilingBench& operator=(const CeilingBench&) = delete;
 
-    // Read rate over 1 GiB (an eighth of the memory where that is less), rates of multiplying after the clock settled, launch gap. Takes
-    // seconds, and twice the bytes that it reads.
+    // Measures the read rate over 1 GiB (an eighth of the memory where that is less), the rates of multiplying after the clock settled, and
+    // the launch gap. This takes seconds, and twice the bytes that it reads.
     Ceilings measure() const;
 
-    // The swept read kernel over what the operands' sets hold, set after set in one replay, as a multiplication of them is timed.
-    // Where C is so large that without it the sets would fit into the L2, over as many bytes in memory of its own, in enough sets
-    // to span rotation_bytes (at most Operands::kMostSets). The least of the fastest launch shapes' medians.
+    // Times the swept read kernel over what the operands' sets hold, set after set in one replay, as a multiplication of them is timed.
+    // Where C is so large that without it the sets would fit into the L2, the kernel reads as many bytes in memory of its own, in enough
+    // sets to span rotation_bytes (at most Operands::kMostSets). The floor is the least of the fastest launch shapes' medians.
     ReadFloor read_floor(const Operands& operands, std::int64_t rotation_bytes) const;
 
 private:
     struct Kernels;
     void measure_reading(Ceilings& ceilings) const;
-    // Nothing where there is no kernel for it.
+    // Returns nothing where there is no kernel for the arithmetic.
     std::optional<FlopRate> measure_multiplying(Arithmetic arithmetic) const;
     void measure_launching(Ceilings& ceilings) const;
     DeviceBuffer filled(std::int64_t bytes) const;

@@ -59,7 +59,7 @@ ExitStatus run_comparison(const Arguments& arguments, const std::vector<Shape>& 
         for (const PeerResult& peer : result.peers)
             if (!peer.skipped.empty()) say(fmt::format("{}: {} skipped: {}", to_text(shape.problem), peer.name, peer.skipped));
         all_good = all_good && result.failure.empty() && !result.check.wrong();
-        // After every shape, so that a run that is cut short leaves what it has.
+        // The files are written after every shape, so that a run that is cut short leaves what it has.
         write_files();
     }
     print_means(std::cout, results, screen);

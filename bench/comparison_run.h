@@ -1,4 +1,4 @@
-// tmm-bench: times and results beside those of its peers.
+// tmm-bench: compares tmm's times and results with those of its peers.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace tmm::bench {
 
-// Prints a table on stdout as it goes and writes the files that are asked for. done, no_winner or interrupted.
+// Prints a table on stdout as it goes and writes the files that are asked for. Returns done, no_winner or interrupted.
 ExitStatus run_comparison(const Arguments& arguments, const std::vector<Shape>& shapes, int gpu, const Interrupt& interrupt);
 
 }  // namespace tmm::bench

@@ -1,4 +1,4 @@
-// Who takes part in a comparison: something that multiplies by one way, and a peer with all the ways it offers.
+// The participants of a comparison: a contestant multiplies in one way, and a peer has all the ways it offers.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tmm::bench {
 
-// One way of serving one problem. Made for one device and used by one thread.
+// One way of serving one problem. It is made for one device and used by one thread.
 class Contestant {
 public:
     virtual ~Contestant() = default;
@@ -20,16 +20,16 @@ public:
     // where it can't.
     virtual void enqueue(const GemmCall& call, Stream stream) = 0;
     virtual std::int64_t workspace_bytes() const { return 0; }
-    // What it is, beyond its name: "heuristic 3".
+    // Describes the contestant beyond its name: "heuristic 3".
     virtual std::string detail() const { return {}; }
 
-    // The calls in order, recorded for replay. A contestant that runs on the CPU measures by the host's clock.
+    // Records the calls in order for replay. A contestant that runs on the CPU measures by the host's clock.
     virtual std::unique_ptr<Replay> record(Device& device, const std::vector<GemmCall>& calls) {
         return device.record([&](Stream stream) {
             for (const GemmCall& call : calls) enqueue(call, stream);
         });
     }
-    // An enqueue whose time tells what a caller pays for the call.
+    // Whether the time of enqueue() tells what a caller pays for the call.
     virtual bool has_host_cost() const { return true; }
 };
 

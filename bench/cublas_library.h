@@ -1,5 +1,5 @@
-// cuBLAS and cuBLASLt, opened at run time: the few functions and values of theirs that a comparison needs. Neither their
-// headers nor their libraries are needed to build tmm.
+// Opens cuBLAS and cuBLASLt at run time and declares the few functions and values of theirs that a comparison needs. Neither their headers
+// nor their libraries are needed to build tmm.
 #pragma once
 
 #include <cstddef>
@@ -94,13 +94,14 @@ struct CublasLtLibrary {
     std::string file_name;
 };
 
-// Of elements, and of a problem's products and sums: those that tmm promises, so TF32 only where the problem asks for it. Throws
-// std::runtime_error for what the libraries are not compared in.
+// The types of elements, and of a problem's products and sums, as cuBLAS names them. The latter are those that tmm promises, so TF32 only
+// where the problem asks for it. Throws std::runtime_error for types and modes in which the libraries are not compared.
 int cuda_type(ElementType type);
 int cublas_compute_type(ComputeMode mode);
 
-// Searched: `directory` where one is given and nowhere else; otherwise the loader's own path, the toolkit's lib64 and where the
-// system's Python keeps NVIDIA's wheels. Throws Error (no_device) that lists where was looked. They stay open until the process ends.
+// The libraries are searched for in `directory` where one is given and nowhere else; otherwise on the loader's own path, in the toolkit's
+// lib64 and where the system's Python keeps NVIDIA's wheels. Throws Error (no_device) that lists the places searched. The libraries stay
+// open until the process ends.
 CublasLibrary open_cublas(const std::filesystem::path& directory);
 CublasLtLibrary open_cublaslt(const std::filesystem::path& directory);
 

@@ -1,4 +1,4 @@
-// The device's primary context made current in this thread, for libraries that take it from there, and a stream of its own.
+// Makes the device's primary context current in this thread, for libraries that take it from there, and has a stream of its own.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace tmm::bench {
 
-// Of a GPU; for kHostDevice it does nothing and its stream is null. Belongs to the thread that made it.
+// The driver's context of a GPU; for kHostDevice it does nothing and its stream is null. It belongs to the thread that made it.
 class DriverContext {
 public:
     // Throws Error (no_device) where the driver or the GPU is missing.
@@ -17,7 +17,7 @@ public:
     DriverContext(const DriverContext&) = delete;
     DriverContext& operator=(const DriverContext&) = delete;
 
-    // Does not wait for the default stream.
+    // The stream does not wait for the default stream.
     Stream stream() const;
 
 private:

@@ -39,7 +39,8 @@ std::uint16_t bits_of(ElementType type, float value) {
     if (std::isinf(magnitude)) return static_cast<std::uint16_t>(sign | infinite);
     if (magnitude == 0) return static_cast<std::uint16_t>(sign);
     const int exponent = std::max(std::ilogb(magnitude), format.least_exponent);
-    // In units of the last place; nearbyint rounds ties to even. A carry out of the fraction adds to the exponent, as it should.
+    // The magnitude in units of the last place; nearbyint rounds ties to even. A carry out of the fraction adds to the exponent, as it
+    // should.
     const auto units = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, format.fraction - exponent)));
     const std::uint32_t bits = (static_cast<std::uint32_t>(exponent - format.least_exponent) << format.fraction) + units;
     return static_cast<std::uint16_t>(sign | std::min(bits, infinite));

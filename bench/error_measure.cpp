@@ -15,7 +15,7 @@ bool in_one_place(float x, float y) {
     return std::isnan(x) ? std::isnan(y) : x == y;
 }
 
-// In units of 2^-24 of the products' magnitudes.
+// The error in units of 2^-24 of the products' magnitudes.
 double relative(double error, double magnitude) {
     if (!std::isfinite(error)) return kInfinity;
     return error == 0 ? 0 : std::fabs(error) / magnitude * 0x1p24;
@@ -106,7 +106,7 @@ Ratio PooledErrors::rms_ratio() const {
     if (!finite_) return {.value = kInfinity, .deviation = 0};
     Ratio ratio = groups(&Group::our_squares, &Group::their_squares, squares_).ratio();
     ratio.value = std::sqrt(ratio.value);
-    // Of a root to first order.
+    // This is the deviation of a root to first order.
     if (ratio.value > 0) ratio.deviation /= 2 * ratio.value;
     return ratio;
 }

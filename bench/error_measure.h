@@ -1,5 +1,5 @@
-// How far products are from the exact ones: on average, in their worst elements, and to one side; and where they are not finite. The
-// errors of several draws of one problem's inputs are pooled, so that small problems have enough elements to judge (docs/accuracy.md).
+// Measures how far products are from the exact ones: on average, in their worst elements, and to one side; and where they are not finite.
+// The errors of several draws of one problem's inputs are pooled, so that small problems have enough elements to judge (docs/accuracy.md).
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct ErrorMeasure {
     double worst = 0;
     // The largest of all.
     double largest = 0;
-    // sum(sign(exact) (C - exact)) / sum(|exact|): negative where results are too small on average. Over finite errors.
+    // sum(sign(exact) (C - exact)) / sum(|exact|) over finite errors; it is negative where results are too small on average.
     double bias = 0;
     // ||C - exact|| / ||exact|| in the Frobenius norm.
     double norm = 0;
@@ -30,7 +30,7 @@ struct Ratio {
     double deviation = 0;
 };
 
-// What is promised of tmm's errors, relative to the loop's (docs/accuracy.md says why so much).
+// The largest errors that tmm promises, relative to the loop's (docs/accuracy.md says why so much).
 inline constexpr double kMostRmsRatio = 1.125;
 inline constexpr double kMostWorstRatio = 1.25;
 inline constexpr double kMostLargestRatio = 2;
@@ -49,7 +49,8 @@ public:
     void add(double ours, double theirs);
     double count() const { return count_; }
     double ours() const { return count_ > 0 ? ours_ / count_ : 0; }
-    // Of the means. The deviation is that of a ratio of means to first order, which is what a jackknife over the groups estimates.
+    // The ratio of the means. The deviation is that of a ratio of means to first order, which is what a jackknife over the groups
+    // estimates.
     Ratio ratio() const;
 
 private:
@@ -61,13 +62,14 @@ private:
     double products_ = 0;
 };
 
-// The errors of one product beside those of the loop, over all draws.
+// The errors of one product and those of the loop, over all draws.
 class PooledErrors {
 public:
-    // So many elements are one group: their mean square and their largest error are one value each of what the deviations are taken of.
+    // So many elements form one group: their mean square and their largest error are one value each of those that the deviations are
+    // computed from.
     static constexpr int kGroup = 256;
 
-    // Of another draw. All three have an element of C each, in one order.
+    // Adds the errors of another draw. All three arguments hold the elements of C in the same order.
     void add(const std::vector<float>& c, const std::vector<float>& loop, const ExactProduct& exact);
 
     // rms, worst, largest and norm are infinite where c is not finite and the loop is.
@@ -96,7 +98,7 @@ private:
         double signed_errors = 0;
         double magnitudes = 0;
     };
-    // Of whole groups; where there is none, of the one that was begun.
+    // The means over whole groups; where there is none, over the group that was begun.
     PairedMeans groups(double Group::*ours, double Group::*theirs, const PairedMeans& whole) const;
 
     PairedMeans squares_;

@@ -10,7 +10,7 @@
 
 namespace tmm::bench {
 
-// [batch][m][n].
+// The elements are ordered [batch][m][n].
 struct ExactProduct {
     std::vector<double> value;
     std::vector<double> magnitude;
@@ -21,14 +21,15 @@ public:
     // Throws Error (no_compiler) where the kernel does not compile.
     explicit ExactMultiplier(std::shared_ptr<Device> device);
 
-    // Of f32, f16 or bf16 operands in the device's memory, after the default stream's work. Throws std::bad_alloc where memory is short.
+    // Multiplies f32, f16 or bf16 operands in the device's memory, after the default stream's work. Throws std::bad_alloc where memory is
+    // short.
     ExactProduct multiply(const GemmProblem& problem, const void* a, const void* b);
 
 private:
     std::shared_ptr<Device> device_;
     KernelLoader loader_;
     std::shared_ptr<const LoadedKernel> kernel_;
-    // Of values and of magnitudes, kept for the next product of that size.
+    // Memory for the values and the magnitudes, kept for the next product of that size.
     DeviceBuffer results_;
 };
 

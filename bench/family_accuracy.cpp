@@ -1,4 +1,4 @@
-// Products, their measures and what is said of them; see family_accuracy.h.
+// Computes products, measures their errors and judges them; see family_accuracy.h.
 #include "bench/family_accuracy.h"
 
 #include <fmt/format.h>

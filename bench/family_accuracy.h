@@ -1,4 +1,4 @@
-// How accurate tmm, a loop of FP32 FMAs and cuBLAS are on one family of inputs, and whether that is what tmm promises.
+// Measures how accurate tmm, a loop of FP32 FMAs and cuBLAS are on one family of inputs, and whether that is what tmm promises.
 #pragma once
 
 #include <optional>
@@ -11,17 +11,17 @@ namespace tmm::bench {
 
 struct FamilyAccuracy {
     InputFamily family = InputFamily::uniform;
-    // Of inputs, and elements of C in all of them.
+    // Number of draws of inputs, and of elements of C in all of them.
     int draws = 0;
     i64 elements = 0;
     ErrorMeasure tmm;
     ErrorMeasure loop;
     std::optional<ErrorMeasure> cublas;
-    // tmm's over the loop's.
+    // tmm's errors relative to the loop's.
     Ratio rms_ratio;
     Ratio worst_ratio;
     double largest_ratio = 1;
-    // Of tmm's elements.
+    // The misplaced elements of tmm's result.
     Misplaced misplaced;
     // "C[3][17]: tmm 4.5, exactly 4", and of the first misplaced one "C[0][2]: tmm inf, loop nan"; empty where there is none.
     std::string largest_where;
@@ -42,16 +42,16 @@ struct Compared {
     Contestant& tmm;
     // The naive family: one thread an element, FMAs in the order of k.
     Contestant& loop;
-    // May be null.
+    // cublas may be null.
     Contestant* cublas = nullptr;
 };
 
-// When enough draws have been made.
+// Says when enough draws have been made.
 struct Sampling {
     // Elements of C.
     i64 least_elements = 1 << 14;
     i64 most_elements = 1 << 18;
-    // Between them, once what chance may add to the ratios is at most this.
+    // Between these numbers, sampling ends once the part that chance may add to the ratios is at most this.
     double most_allowance = 0.08;
     // The first draw's number.
     int first = 0;

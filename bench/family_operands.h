@@ -1,4 +1,4 @@
-// One problem's operands on the device, filled family by family, and what a contestant makes of them.
+// One problem's operands on the device, filled family by family, and the product that a contestant makes of them.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@ namespace tmm::bench {
 // C = A B: alpha is 1 and beta 0, also for a problem that may read C. Padding between rows is NaN.
 class FamilyOperands {
 public:
-    // Of f32. The pointers are multiples of the problem's alignment and of no more, from 16 on of 256. Throws std::bad_alloc where
-    // memory is short.
+    // The operands are f32. The pointers are multiples of the problem's alignment and of no more, from 16 on of 256. Throws std::bad_alloc
+    // where memory is short.
     FamilyOperands(std::shared_ptr<Device> device, const GemmProblem& problem);
 
     void fill(InputFamily family, int draw = 0);

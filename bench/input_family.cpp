@@ -15,7 +15,7 @@
 namespace tmm::bench {
 namespace {
 
-// Seeds of the two matrices, and what is drawn besides their values.
+// Seeds of the two matrices, and of what is drawn in addition to their values.
 enum Sequence : u64 { of_a, of_b, of_perturbation, of_place_in_a, of_place_in_b };
 
 // The random bits of one draw of a family.
@@ -73,7 +73,7 @@ bool has_planted(InputFamily family) {
     return family == InputFamily::infinities || family == InputFamily::nans;
 }
 
-// One line in eight, so that most of C stays finite; where a problem is too small for that its first row.
+// One line in eight is planted, so that most of C stays finite; where a problem is too small for that, its first row is.
 bool planted_row(const GemmProblem& p, i64 row) {
     return row % 8 == 5 || (row == 0 && p.m < 6 && p.n < 4);
 }
@@ -84,7 +84,7 @@ bool zero_column(i64 column) {
     return column % 8 == 6;
 }
 
-// Each line has a positive one and a negative one, unless both fall on one place; 0 elsewhere.
+// Each line has a positive planted value and a negative one, unless both fall on the same place; the sign is 0 elsewhere.
 int planted_sign(const Source& source, Sequence sequence, i64 line, i64 k, i64 depth) {
     const u64 bits = source.bits(sequence, line);
     const auto length = static_cast<u64>(depth);
@@ -97,7 +97,7 @@ float planted(InputFamily family, int sign) {
     return sign < 0 ? -value : value;
 }
 
-// Elements that take longer to write than a thread to begin.
+// So many elements take longer to write than a thread takes to begin.
 constexpr i64 kElementsOfThread = 1 << 14;
 
 // Calls write(line) for each of the lines.
@@ -115,10 +115,10 @@ void for_lines(i64 lines, i64 length, const Write& write) {
     });
 }
 
-// value(batch, row, column) of the matrices as they are stored.
+// Fills the matrices as they are stored with value(batch, row, column).
 template <class Value>
 void fill(i64 batch, i64 stride, i64 rows, i64 columns, i64 ld, std::vector<float>& stored, const Value& value) {
-    // A matrix that the batch shares is the first one's.
+    // A matrix that the batch shares is filled once, as the first one.
     const i64 matrices = stride == 0 ? std::min<i64>(batch, 1) : batch;
     for (i64 matrix = 0; matrix < matrices; ++matrix)
         for_lines(rows, columns, [&](i64 row) {

@@ -11,22 +11,23 @@ namespace tmm::bench {
 
 enum class InputFamily { uniform, normal, wide_20, wide_60, positive, cancelling, subnormal, vanishing, infinities, nans };
 inline constexpr InputFamily kInputFamilies[] = {
-    // From -1 to 1.
+    // The values are uniform from -1 to 1.
     InputFamily::uniform,
-    // Standard normal.
+    // The values are standard normal.
     InputFamily::normal,
-    // Significand and sign at random, the exponent evenly from -20 to 20, from -60 to 60.
+    // Significand and sign are random, and the exponent is uniform from -20 to 20, or from -60 to 60.
     InputFamily::wide_20,
     InputFamily::wide_60,
-    // Uniform from 0 to 1.
+    // The values are uniform from 0 to 1.
     InputFamily::positive,
-    // Uniform; along k A's second half repeats its first, B's negates it but for a part in 1024 at most.
+    // The values are uniform; along k A's second half repeats its first, B's negates it but for a part in 1024 at most.
     InputFamily::cancelling,
-    // A below the smallest normal number, B uniform times 2^100.
+    // A is below the smallest normal number, B is uniform times 2^100.
     InputFamily::subnormal,
-    // Both near 2^-120: no product is representable.
+    // Both are near 2^-120: no product is representable.
     InputFamily::vanishing,
-    // Uniform, with infinities in some rows of A and columns of B, and columns of zeros for them to meet; the same with NaNs.
+    // The values are uniform, with infinities in some rows of A and columns of B, and columns of zeros for them to meet; or the same with
+    // NaNs.
     InputFamily::infinities,
     InputFamily::nans,
 };

@@ -1,4 +1,4 @@
-// tmm-bench: the tuned library against cuBLAS, cuBLASLt, the CPU and the naive kernel, side by side; and its accuracy.
+// tmm-bench: compares the tuned library with cuBLAS, cuBLASLt, the CPU and the naive kernel, and measures its accuracy.
 #include "bench/accuracy_benchmark.h"
 #include "bench/accuracy_run.h"
 #include "bench/bench_tool.h"
@@ -19,7 +19,7 @@ ExitStatus run(const CommandLine& line) {
     // Signals still end the process while it waits for what may be a pipe.
     const std::vector<Shape> shapes = read_shapes(arguments.shapes, arguments.overrides);
     if (arguments.accuracy) bench::check_promised(shapes, arguments.shapes.string());
-    // Before gpu_count() lets the driver make threads.
+    // It is made before gpu_count() lets the driver make threads.
     const Interrupt interrupt;
     set_log_sink([](const std::string& message) { bench::say(message, "tmm"); });
     const int gpu = parse_gpu(arguments.gpu, line.tool().name);

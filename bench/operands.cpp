@@ -136,7 +136,7 @@ std::byte* Operands::place(const Matrix& matrix, int set) const {
     return static_cast<std::byte*>(memory_.data()) + static_cast<std::ptrdiff_t>(set_bytes_ * set + matrix.offset);
 }
 
-// Every matrix starts elsewhere in the pool.
+// Every matrix starts at another place in the pool.
 std::int64_t Operands::first_in_pool(const Matrix& matrix, int set) const {
     return (set_bytes_ * set + matrix.offset) / 256 * 61 % pool_.size();
 }

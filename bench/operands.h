@@ -14,7 +14,7 @@
 
 namespace tmm::bench {
 
-// From a batch's first element to its last, with the padding between rows and between matrices.
+// Number of elements from a batch's first to its last, with the padding between rows and between matrices.
 std::int64_t spanned_elements(i64 rows, i64 columns, i64 ld, i64 batch, i64 stride);
 
 struct ByteRange {
@@ -35,38 +35,37 @@ class Operands {
 public:
     static constexpr int kMostSets = 1024;
 
-    // Sets until they span rotation_bytes, at least two (one where it is 0), at most kMostSets, fewer where memory is short.
+    // Makes sets until they span rotation_bytes, at least two (one where it is 0), at most kMostSets, fewer where memory is short.
     // The pointers are multiples of the problem's alignment, but at least of an element's size, and of no more, from 16 on of 256.
     // Throws std::bad_alloc where not even one set fits, Error (bad_input) for element types other than f32, f16 and bf16. The pool
     // must outlive it.
     Operands(std::shared_ptr<Device> device, const Shape& shape, std::int64_t rotation_bytes, const ValuePool& pool);
 
     int sets() const { return sets_; }
-    // The sets span rotation_bytes.
+    // Whether the sets span rotation_bytes.
     bool past_cache() const { return past_cache_; }
-    // Without a workspace.
+    // The call on the set's operands, without a workspace.
     GemmCall call(int set) const;
-    // The same with |alpha| and |beta|: with make_absolute() it computes what rounding errors are measured by.
+    // The same call with |alpha| and |beta|: with make_absolute() it computes the scale by which rounding errors are measured.
     GemmCall absolute_call(int set) const;
     std::vector<GemmCall> calls(int count) const;
 
-    // What a multiplication must read of a set: as many bytes as A and B have elements for (C too where it is read; neither A
-    // nor B where alpha is 0), each from its matrix's start on. Rows' padding is not counted, an element that the batch shares
-    // counts once.
+    // The bytes of a set that a multiplication must read: as many as A and B have elements for (C too where it is read; neither A nor B
+    // where alpha is 0), each from its matrix's start on. Rows' padding is not counted, an element that the batch shares counts once.
     std::vector<ByteRange> read_ranges(int set) const;
-    // Of C.
+    // Bytes of C that a multiplication of a set writes.
     std::int64_t written_bytes() const;
 
     // Puts the set's first values back, or their absolute values. C becomes NaN where the problem does not read it.
     void fill(int set);
     void make_absolute(int set);
-    // Of C alone.
+    // Does the same for C alone.
     void fill_c(int set);
-    // What a set holds at first.
+    // The values that a set holds at first.
     FilledMatrix first_a(int set) const;
     FilledMatrix first_b(int set) const;
     FilledMatrix first_c(int set) const;
-    // From C's first element to its last, with the padding between rows.
+    // Number of elements from C's first to its last, with the padding between rows.
     std::int64_t elements_c() const { return c_.elements; }
     // C of the set with its leading dimension and stride.
     std::vector<float> result(int set) const;

@@ -1,4 +1,4 @@
-// Two sides timed in alternation; see paired_timing.h.
+// Times two sides in alternation; see paired_timing.h.
 #include "bench/paired_timing.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Two sides timed in alternation until their ratio is known: clock settled first, then pairs whose order turns each time.
+// Times two sides in alternation until their ratio is known: the clock settles first, then pairs follow whose order turns each time.
 #pragma once
 
 #include <functional>
@@ -6,16 +6,16 @@
 
 namespace tmm::bench {
 
-// One sample: runs the side once and gives its time in microseconds a launch.
+// Takes one sample: runs the side once and gives its time in microseconds per launch.
 using Sampler = std::function<double()>;
 
-// One peer: everything it offers for the problem. In each round its time is that of its fastest offer.
+// A peer with everything it offers for the problem. In each round its time is that of its fastest offer.
 struct PeerSide {
     std::vector<Sampler> offers;
 };
 
 struct PairedSamples {
-    // One value a pair.
+    // Our samples, one value a pair.
     std::vector<double> ours;
     // [peer][pair]: the fastest of the peer's offers in that pair.
     std::vector<std::vector<double>> peers;
@@ -30,7 +30,7 @@ struct SettleOptions {
 // median is no longer 0.5% under the window before) or most_seconds are over.
 void settle(const std::vector<Sampler>& samplers, const SettleOptions& options);
 
-// Even pairs begin with ours, odd pairs with the last offer of the last peer: what drifts with time falls on both sides alike.
+// Even pairs begin with ours, odd pairs with the last offer of the last peer: a drift over time affects both sides alike.
 PairedSamples time_in_pairs(const Sampler& ours, const std::vector<PeerSide>& peers, int pairs);
 
 // other[i] / ours[i]: above 1 where ours is faster. Both must have the same length.

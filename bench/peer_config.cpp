@@ -40,7 +40,7 @@ public:
 
     const DeviceInfo& info() const { return device_->info(); }
 
-    // Those of the configs that compile. Throws std::runtime_error where none does.
+    // The contestants of the configs that compile. Throws std::runtime_error where none does.
     std::vector<std::unique_ptr<Contestant>> contestants(const GemmProblem& problem, const std::vector<KernelConfig>& configs) {
         std::vector<std::unique_ptr<Contestant>> found;
         for (const KernelConfig& config : configs) {

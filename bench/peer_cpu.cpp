@@ -1,4 +1,4 @@
-// The peer without a GPU: OpenBLAS where it is installed, else a plain loop; timed by the host's clock on matrices in its memory.
+// The peer without a GPU is OpenBLAS where it is installed, else a plain loop; it is timed by the host's clock on matrices in its memory.
 // 16-bit operands are multiplied as floats; converting them is not timed.
 #include <dlfcn.h>
 #include <fmt/format.h>

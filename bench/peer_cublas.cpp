@@ -1,5 +1,5 @@
-// cuBLAS as a program gets it that makes one handle and calls cublasSgemm, or cublasGemmEx for 16-bit operands and TF32: default
-// math and algorithm, with the workspace it asks for.
+// This peer is cuBLAS as a program gets it that makes one handle and calls cublasSgemm, or cublasGemmEx for 16-bit operands and TF32:
+// default math and algorithm, with the workspace it asks for.
 #include <fmt/format.h>
 
 #include <limits>
@@ -42,7 +42,7 @@ int operation(Operation op) {
 
 class CublasContestant final : public Contestant {
 public:
-    // Sizes below 2^31.
+    // The sizes are below 2^31.
     CublasContestant(std::shared_ptr<CublasSession> session, const GemmProblem& problem)
         : session_(std::move(session)),
           p_(problem),

@@ -21,7 +21,7 @@ struct LtAlignment {
     friend bool operator==(const LtAlignment&, const LtAlignment&) = default;
 };
 
-// Of the matrices' first elements: from 16 on the operands are multiples of 256, which is cuBLASLt's own default.
+// The alignment of the matrices' first elements: from 16 on the operands are multiples of 256, which is cuBLASLt's own default.
 LtAlignment pointer_alignment(const GemmProblem& p) {
     const auto bytes = [&](ElementType type) {
         return p.alignment < 16 ? static_cast<std::uint32_t>(std::max(p.alignment, size_of(type))) : 256;
@@ -29,7 +29,7 @@ LtAlignment pointer_alignment(const GemmProblem& p) {
     return {.a = bytes(p.type_a), .b = bytes(p.type_b), .c = bytes(p.type_c)};
 }
 
-// Of all rows, where some start at no multiple of 16 bytes.
+// The alignment of all rows, where some start at no multiple of 16 bytes.
 LtAlignment row_alignment(const GemmProblem& p) {
     const KernelSignature signature = signature_of(p);
     const auto counted = [](int bytes) { return bytes < 16 ? static_cast<std::uint32_t>(bytes) : 256; };
@@ -51,7 +51,7 @@ struct LtSession {
     CublasLtHandle handle = nullptr;
 };
 
-// A problem in cuBLASLt's descriptors, shared by its heuristics. Column-major, so that A and B change places (peer_cublas.cpp).
+// A problem in cuBLASLt's descriptors, shared by its heuristics. It is column-major, so that A and B change places (peer_cublas.cpp).
 class LtProblem {
 public:
     LtProblem(std::shared_ptr<LtSession> session, const GemmProblem& p) : session_(std::move(session)) {
@@ -176,8 +176,8 @@ public:
     }
 
 private:
-    // The first ones for what the pointers allow. Where rows allow less, also the first ones for that: the library may rank others
-    // higher, and the peer is the fastest of all.
+    // The first heuristics for the alignment of the pointers. Where rows are aligned to less, the first ones for that are added: the
+    // library may rank others higher, and the peer is the fastest of all.
     std::vector<CublasLtHeuristic> all_heuristics(const LtProblem& lt_problem, const GemmProblem& problem) const {
         std::vector<CublasLtHeuristic> all = lt_problem.heuristics(heuristics_, pointer_alignment(problem));
         if (row_alignment(problem) == pointer_alignment(problem)) return all;

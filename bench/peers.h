@@ -12,11 +12,11 @@
 namespace tmm::bench {
 
 struct PeerOptions {
-    // Where libcublas and libcublasLt are; empty: searched for.
+    // The directory of libcublas and libcublasLt; they are searched for where it is empty.
     std::filesystem::path cublas_directory;
     // Device memory that cuBLAS and cuBLASLt may use.
     std::int64_t workspace_bytes = 64LL << 20;
-    // Of cuBLASLt; as many again where rows are aligned to less than their pointers are.
+    // Most heuristics that cuBLASLt is asked for; as many again where rows are aligned to less than their pointers are.
     int heuristics = 48;
 };
 
@@ -27,7 +27,7 @@ std::unique_ptr<Peer> make_peer(const std::string& name, std::shared_ptr<Device>
 // The default of --vs: cublas and cublaslt on a GPU, cpu and naive on the emulated device.
 std::vector<std::string> default_peers(const DeviceInfo& device);
 
-// One a file, behind make_peer().
+// make_peer() calls these functions; each has a file of its own.
 std::unique_ptr<Peer> make_cublas_peer(std::shared_ptr<Device> device, const PeerOptions& options);
 std::unique_ptr<Peer> make_cublaslt_peer(std::shared_ptr<Device> device, const PeerOptions& options);
 std::unique_ptr<Peer> make_naive_peer(std::shared_ptr<Device> device);

@@ -1,4 +1,4 @@
-// What tmm prepares of the operands of one plan's calls (tmmPlanPrepare), each matrix at its first call: for operands that stay as
+// Holds what tmm prepares of the operands of one plan's calls (tmmPlanPrepare), each matrix at its first call, for operands that stay as
 // they are.
 #pragma once
 
@@ -15,16 +15,16 @@ namespace tmm::bench {
 
 class PreparedOperands {
 public:
-    // which: "a", "b" or "ab", of the row-major problem; empty: none. The plan must outlive it.
+    // which: "a", "b" or "ab", of the row-major problem; an empty text stands for none. The plan must outlive it.
     PreparedOperands(std::shared_ptr<Device> device, tmmPlan_t plan, const std::string& which);
 
-    // Null where the operand is not wanted, or the plan has nothing to prepare. A matrix's first call waits for the device.
+    // Returns null where the operand is not wanted, or the plan has nothing to prepare. A matrix's first call waits for the device.
     const void* of(tmmOperand_t operand, const void* matrix);
 
 private:
     std::shared_ptr<Device> device_;
     tmmPlan_t plan_;
-    // Of A and of B.
+    // Bytes that the prepared A and the prepared B take.
     std::size_t bytes_[2] = {};
     std::map<std::pair<tmmOperand_t, const void*>, DeviceBuffer> prepared_;
 };

@@ -11,7 +11,7 @@ namespace tmm::bench {
 struct Recorded {
     std::unique_ptr<Replay> replay;
     int launches = 1;
-    // Microseconds a launch.
+    // Microseconds per launch.
     double sample() const { return replay->run_timed() / launches; }
 };
 

@@ -58,7 +58,7 @@ std::string note_of(const ShapeResult& result) {
     return note;
 }
 
-// "1.2e-06", of a relative error in norm.
+// A relative error in norm as text: "1.2e-06".
 std::string error_text(std::optional<double> error) {
     return error ? fmt::format("{:.1e}", *error) : "-";
 }
@@ -72,7 +72,7 @@ bool in_means(const ShapeResult& result) {
     return result.failure.empty() && !result.ratios.empty();
 }
 
-// Of the shapes that count in means: all, or those whose rows are aligned.
+// The ratios of the shapes that count in means: all, or those whose rows are aligned.
 std::vector<std::vector<double>> mean_ratios(const std::vector<ShapeResult>& results, bool aligned_only) {
     std::vector<std::vector<double>> ratios;
     for (const ShapeResult& result : results)
@@ -136,7 +136,7 @@ std::string name_of(const ClassDistance& mean) {
     return mean.shape_class ? std::string(name_of(*mean.shape_class)) : "all";
 }
 
-// Of a line that goes on.
+// Indent of a continuation line.
 constexpr std::size_t kIndent = 4;
 
 std::size_t prose_columns(const Screen& screen) {
@@ -149,7 +149,7 @@ std::size_t longest(const std::vector<std::string>& texts) {
     return width;
 }
 
-// Rows come one by one: widths are those of the longest shape, and of figures as they usually are.
+// As rows come one by one, widths are those of the longest shape, and of figures as they usually are.
 TableLayout layout_of(const std::vector<Shape>& shapes, const RunInfo& info, const Screen& screen) {
     std::vector<std::string> names;
     for (const Shape& shape : shapes) names.push_back(to_text(shape.problem));
@@ -391,7 +391,7 @@ std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results) {
 
 std::string json(const RunInfo& info, const std::vector<ShapeResult>& results) {
     const auto interval = [](const Interval& value) { return Json{{"value", value.value}, {"low", value.low}, {"high", value.high}}; };
-    // JSON has no infinity: what is not finite is null.
+    // JSON has no infinity: a value that is not finite is null.
     const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
     Json document;
     for (const auto& [key, value] : circumstances(info)) document["run"][key] = value;

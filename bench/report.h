@@ -1,4 +1,4 @@
-// What tmm-bench says: the table on stdout, its means, and the same as CSV and JSON with all that a figure's meaning depends on.
+// The output of tmm-bench: the table on stdout, its means, and the same as CSV and JSON with all that a figure's meaning depends on.
 #pragma once
 
 #include <iosfwd>
@@ -26,13 +26,13 @@ private:
     TableLayout layout_;
 };
 
-// Geometric means over each class, over the aligned shapes where there are others too, and over all; and the slowest shape. Nothing
-// without a peer.
+// Prints the geometric means over each class, over the aligned shapes where there are others too, and over all; and the slowest shape.
+// Prints nothing without a peer.
 void print_means(std::ostream& out, const std::vector<ShapeResult>& results, const Screen& screen);
 
 // Geometric means of time / floor over the shapes of one class that have a floor and a time.
 struct ClassDistance {
-    // Nothing: over all shapes.
+    // The class; without one the means are over all shapes.
     std::optional<ShapeClass> shape_class;
     int shapes = 0;
     Interval tmm;
@@ -42,7 +42,7 @@ struct ClassDistance {
 // The classes in their order, then all; empty where no shape has a floor.
 std::vector<ClassDistance> mean_distances(const std::vector<ShapeResult>& results);
 
-// With --roofline: the ceilings, each shape's floor and how far tmm and its peers are above it, and the means.
+// Prints, with --roofline, the ceilings, each shape's floor and how far tmm and its peers are above it, and the means.
 void print_roofline(std::ostream& out, const RunInfo& info, const std::vector<ShapeResult>& results, const Screen& screen);
 
 std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results);

@@ -1,4 +1,4 @@
-// Whether results are right; see result_check.h.
+// Checks whether results are right; see result_check.h.
 #include "bench/result_check.h"
 
 #include <cmath>
@@ -76,7 +76,7 @@ std::optional<Difference> ResultChecker::compare_with_peer(Operands& operands, c
         } catch (const DeviceFault&) {
             throw;
         } catch (const std::exception&) {
-            // It has no f32 C for such operands, or too little memory is left for one: the next one is asked.
+            // The peer has no f32 C for such operands, or too little memory is left for one: the next peer is asked.
             operands.fill(0);
         }
     }
@@ -93,7 +93,7 @@ std::optional<double> ResultChecker::naive_error(Operands& operands, const Refer
     } catch (const DeviceFault&) {
         throw;
     } catch (const std::runtime_error&) {
-        // It does not serve the shape.
+        // The naive kernel does not serve the shape.
         return std::nullopt;
     }
 }

@@ -1,4 +1,4 @@
-// Whether tmm's result of a shape is right, and how far it, its peers' and the naive kernel's are from the exact product.
+// Checks whether tmm's result of a shape is right, and how far it, its peers' and the naive kernel's are from the exact product.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@
 namespace tmm::bench {
 
 struct ResultCheck {
-    // Against the exact product, in checked_elements of C.
+    // The accuracy against the exact product, in checked_elements of C.
     Accuracy accuracy;
     std::int64_t checked_elements = 0;
-    // Against the first peer that multiplies the same A and B into a C of f32, in all elements; nothing where no peer does.
+    // The difference from the first peer that multiplies the same A and B into a C of f32, in all elements; nothing where no peer does.
     std::optional<Difference> difference;
-    // Relative errors in norm: of the offers, in their order, and of the naive kernel, a chain of FP32 FMAs in the order of k;
-    // nothing where it does not serve the shape, or would take long.
+    // Relative errors in norm of the offers, in their order, and of the naive kernel, a chain of FP32 FMAs in the order of k; nothing where
+    // it does not serve the shape, or would take long.
     std::vector<double> peer_errors;
     std::optional<double> naive_error;
 
@@ -32,7 +32,7 @@ struct ResultCheck {
     bool wrong() const { return !(worst_of_bound() <= 1); }
 };
 
-// What a peer offers for the shape.
+// An offer of a peer for the shape.
 struct PeerOffer {
     Peer* peer;
     Contestant* contestant;
@@ -55,7 +55,7 @@ private:
 
     std::shared_ptr<Device> device_;
     Stream stream_;
-    // Made when first needed.
+    // The naive peer is made when it is first needed.
     std::unique_ptr<Peer> naive_;
 };
 

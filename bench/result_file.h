@@ -1,11 +1,11 @@
-// Files of results: the fields of CSV, and writing.
+// Writes files of results, and the fields of CSV.
 #pragma once
 
 #include <string>
 
 namespace tmm::bench {
 
-// Quoted where it must be.
+// The field is quoted where it must be.
 std::string csv_field(const std::string& text);
 // A number without a meaning (a failed shape's, an unmeasured host cost) is an empty field.
 std::string csv_number(double value, bool known = true);

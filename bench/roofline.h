@@ -1,4 +1,4 @@
-// What no multiplication can be faster than: a device's ceilings, and a shape's floor under them.
+// Computes the bounds that no multiplication can beat: a device's ceilings, and a shape's floor under them.
 #pragma once
 
 #include <cstdint>
@@ -10,49 +10,49 @@
 
 namespace tmm::bench {
 
-// What multiplies: FP32 on CUDA cores, or tensor cores by the type of their operands.
+// The unit that multiplies: FP32 on CUDA cores, or tensor cores by the type of their operands.
 enum class Arithmetic { ffma, tf32, f16, bf16 };
 inline constexpr Arithmetic kArithmetics[] = {Arithmetic::ffma, Arithmetic::tf32, Arithmetic::f16, Arithmetic::bf16};
 // "ffma", "tf32", "f16", "bf16".
 std::string_view name_of(Arithmetic arithmetic);
-// The fastest that the problem's types and compute mode allow. f32 products count as FFMAs.
+// The fastest arithmetic that the problem's types and compute mode allow. f32 products count as FFMAs.
 Arithmetic arithmetic_of(const GemmProblem& problem);
 
-// Two operations for each multiply-add, in registers or shared memory, of the fastest instruction that was tried.
+// The rate counts two operations for each multiply-add, in registers or shared memory, of the fastest instruction that was tried.
 struct FlopRate {
     double flop_per_us = 0;
     // "FFMA", "mma.sync".
     std::string instruction;
     // The launch that reached it: "16 chains a thread, 512 threads, 4 blocks an SM".
     std::string launch;
-    // While multiplying; 0 where it can't be read.
+    // The SM clock while multiplying; 0 where it can't be read.
     int clock_mhz = 0;
 };
 
-// What the device does at most, measured in the same run as the shapes.
+// The highest rates of the device, measured in the same run as the shapes.
 struct Ceilings {
-    // Of the swept read kernel over read_bytes, which the L2 does not hold.
+    // Rate of the swept read kernel over read_bytes, which the L2 does not hold.
     double read_bytes_per_us = 0;
     std::int64_t read_bytes = 0;
-    // Of the arithmetics that shapes ask for, where the device has kernels that measure them.
+    // Rates of the arithmetics that shapes ask for, where the device has kernels that measure them.
     std::map<Arithmetic, FlopRate> multiplying;
-    // From one empty kernel of a replayed graph to the next.
+    // Time from one empty kernel of a replayed graph to the next.
     double launch_gap_us = 0;
     // The launch that reached it: "4 loads a thread, 512 threads, 4 blocks an SM".
     std::string read_launch;
 
-    // 0 where it was not measured.
+    // The rate is 0 where it was not measured.
     double flop_per_us(Arithmetic arithmetic) const;
 };
 
-// What a shape asks of the device.
+// The work that a shape asks of the device.
 struct Demand {
     // Time of the swept read kernel over the bytes that A and B hold (and C, where it is read), in the shape's own rotation.
     double read_us = 0;
     double read_bytes = 0;
-    // C's; 0 where the operands stay in the L2, which then takes what is written.
+    // Bytes of C; 0 where the operands stay in the L2, which then takes what is written.
     double written_bytes = 0;
-    // 2 m n k for each matrix of the batch; 0 where alpha is.
+    // 2 m n k operations for each matrix of the batch; 0 where alpha is 0.
     double flop = 0;
     Arithmetic arithmetic = Arithmetic::ffma;
 };

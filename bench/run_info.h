@@ -1,4 +1,4 @@
-// Under which circumstances figures were taken: what stands at the head of every file of results.
+// The circumstances under which figures were taken. They stand at the head of every file of results.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ struct RunInfo {
     DeviceInfo device;
     std::string kernel_driver;
     int nvrtc_version = 0;
-    // 0: nothing was timed.
+    // Number of pairs; 0 where nothing was timed.
     int pairs = 0;
     // Bytes of workspace that tmm's plans were held to, where they were.
     std::optional<std::int64_t> max_workspace;
-    // As --prepared says.
+    // The operands that are prepared, as --prepared says.
     std::string prepared;
-    // As --vs names them, and what each one is.
+    // The peers as --vs names them, and their versions.
     std::vector<std::string> peers;
     std::vector<std::string> peer_versions;
-    // With --roofline.
+    // The ceilings, with --roofline.
     std::optional<Ceilings> ceilings;
 };
 

@@ -1,4 +1,4 @@
-// What every run of tmm-bench begins with: the device, its peers, the tuned library, and what is said of the run.
+// Every run of tmm-bench begins with a session: the device, its peers, the tuned library, and the description of the run.
 #pragma once
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ struct Session {
     std::optional<TunedLibrary> tuned;
 };
 
-// Runs what works on the shape.
+// Runs the function that works on the shape.
 template <class Body>
 auto on_device(const GemmProblem& problem, const Body& body) {
     try {
@@ -42,10 +42,10 @@ auto on_device(const GemmProblem& problem, const Body& body) {
     }
 }
 
-// A message on stderr, in lines that fit the terminal.
+// Prints a message on stderr, in lines that fit the terminal.
 void say(const std::string& message, const std::string& speaker = "tmm-bench");
 
-// Which shape is being worked on.
+// Shows which shape is being worked on.
 void show_progress(StatusLine& status, std::size_t done, const std::vector<Shape>& shapes);
 
 }  // namespace tmm::bench

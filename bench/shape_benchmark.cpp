@@ -1,4 +1,4 @@
-// One shape's comparison; see shape_benchmark.h.
+// Compares tmm with its peers on one shape; see shape_benchmark.h.
 #include "bench/shape_benchmark.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ Recorded record(Contestant& contestant, Device& device, const Operands& operands
 struct ShapeBenchmark::Side {
     Peer* peer = nullptr;
     PeerResult result;
-    // Fastest first.
+    // The kept offers, the fastest first.
     std::vector<std::unique_ptr<Contestant>> kept;
     double fastest_us = 0;
 };
@@ -43,7 +43,7 @@ ShapeResult ShapeBenchmark::run(const Shape& shape) {
     result.shape = shape;
     result.shape_class = classify(shape.problem);
     try {
-        // Each of a pair, and what is run before them.
+        // The multiplications of both sides of each pair, and those that are run before the pairs.
         if (const auto reason = why_too_large(shape.problem, device_->info(), 2 * options_.pairs + 5)) throw std::runtime_error(*reason);
         const std::int64_t rotation = device_->info().emulated ? 0 : 2 * device_->info().l2_bytes;
         Operands operands(device_, shape, rotation, pool_);
@@ -89,7 +89,7 @@ ShapeResult ShapeBenchmark::run(const Shape& shape) {
 
         result.samples_us = samples.ours;
         result.median_us = median(samples.ours);
-        // What the emulated device computes a second says nothing.
+        // The rate of the emulated device says nothing.
         if (!device_->info().emulated) result.tflops = flops(shape.problem) / result.median_us * 1e-6;
         for (std::size_t i = 0; i < in_contest.size(); ++i) {
             PeerResult& peer = in_contest[i]->result;
@@ -224,7 +224,7 @@ void ShapeBenchmark::run_once(Contestant& contestant, const GemmCall& call) {
 double ShapeBenchmark::host_cost(Contestant& contestant, const Operands& operands, double launch_us) {
     using Clock = std::chrono::steady_clock;
     const auto microseconds = [](Clock::duration duration) { return std::chrono::duration<double, std::micro>(duration).count(); };
-    // Few enough that the stream's queue never fills, which would make the host wait for the device.
+    // The batch is so small that the stream's queue never fills, which would make the host wait for the device.
     const int batch = static_cast<int>(std::clamp(50e3 / std::max(launch_us, 1.0), 4.0, 64.0));
     std::vector<double> costs;
     const auto start = Clock::now();

@@ -1,4 +1,5 @@
-// One shape's comparison, from its operands to its ratio: results compared, offers screened, pairs timed, host cost measured.
+// Compares tmm with its peers on one shape, from the operands to the ratio: compares results, screens offers, times pairs, measures host
+// cost.
 #pragma once
 
 #include <cstdint>
@@ -30,19 +31,19 @@ struct BenchmarkOptions {
 
 struct PeerResult {
     std::string name;
-    // Why it was left out; the rest is then of no meaning.
+    // Says why the peer was left out; the rest then has no meaning.
     std::string skipped;
-    // Of the offer that was fastest in screening.
+    // The detail of the offer that was fastest in screening.
     std::string detail;
     int offers = 0;
     // The median over the pairs of its fastest offer.
     double median_us = 0;
-    // peer / tmm. Without an interval (low = high = value) where it was too slow to be timed in pairs.
+    // The ratio peer / tmm, without an interval (low = high = value) where the peer was too slow to be timed in pairs.
     Interval ratio;
     bool in_pairs = false;
     std::vector<double> samples_us;
     std::int64_t workspace_bytes = 0;
-    // Negative: not measured.
+    // Host cost of a call; negative where it was not measured.
     double host_us = -1;
     // Relative error in norm of the offer that was fastest in screening.
     double error = 0;
@@ -51,7 +52,7 @@ struct PeerResult {
 struct ShapeResult {
     Shape shape;
     ShapeClass shape_class = ShapeClass::mid;
-    // Why tmm could not be timed; the rest is then of no meaning.
+    // Says why tmm could not be timed; the rest then has no meaning.
     std::string failure;
     std::string config;
     std::string match;
@@ -73,9 +74,9 @@ struct ShapeResult {
     ResultCheck check;
     int sm_clock_mhz = 0;
     bool throttled = false;
-    // Only where ceilings were measured.
+    // The floor is set only where ceilings were measured.
     std::optional<Floor> floor;
-    // How the read kernel was launched that read fastest.
+    // The launch of the read kernel that read fastest.
     std::string read_launch;
 };
 
@@ -88,7 +89,7 @@ public:
     // A shape that can't be run is a result with its failure. Throws DeviceFault where the device is lost.
     ShapeResult run(const Shape& shape);
 
-    // From now on each shape's floor is measured too. bench must outlive it. Gives the device's ceilings.
+    // From now on each shape's floor is measured too. bench must outlive it. Returns the device's ceilings.
     const Ceilings& measure_ceilings(const CeilingBench& bench);
 
 private:

@@ -12,7 +12,7 @@ struct Interval {
     double high = 0;
 };
 
-// Of an even number of values the mean of the middle two. Throws std::invalid_argument where there are none.
+// The median of an even number of values is the mean of the middle two. Throws std::invalid_argument where there are none.
 double median(std::vector<double> values);
 
 // The median with its distribution-free interval between two order statistics: [x(l), x(n+1-l)] for the largest l with

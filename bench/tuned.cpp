@@ -106,7 +106,7 @@ public:
     }
     std::int64_t workspace_bytes() const override { return static_cast<std::int64_t>(workspace_); }
 
-    // A handle on the emulated device owns one of its own, whose launches no other device records; they end when the call does.
+    // A handle on the emulated device owns a device of its own, whose launches no other device records; they end when the call does.
     std::unique_ptr<Replay> record(Device& device, const std::vector<GemmCall>& calls) override {
         // While it is recorded nothing may be allocated.
         for (const GemmCall& call : calls) {

@@ -13,18 +13,18 @@ namespace tmm::bench {
 
 struct TunedPlan {
     std::unique_ptr<Contestant> contestant;
-    // As tmmPlanDescribe() gives them.
+    // These texts are as tmmPlanDescribe() gives them.
     std::string config;
     std::string match;
     std::string why;
 };
 
-// One handle: the winners of one database on one device.
+// The library with one handle, which has the winners of one database on one device.
 class TunedLibrary {
 public:
-    // device: that of the ordinal. Plans need at most max_workspace bytes of workspace, where that is given. prepared: operands that its
-    // contestants prepare once for all of their calls, "a", "b" or "ab"; their content must stay as it is then. Throws Error: no_device, or
-    // no_compiler.
+    // device: the device of the ordinal. Plans need at most max_workspace bytes of workspace, where that is given. prepared: operands that
+    // its contestants prepare once for all of their calls, "a", "b" or "ab"; their content must stay as it is then. Throws Error:
+    // no_device, or no_compiler.
     TunedLibrary(int ordinal, std::shared_ptr<Device> device, const std::filesystem::path& database,
                  std::optional<std::int64_t> max_workspace = {}, const std::string& prepared = {});
     ~TunedLibrary();

@@ -17,7 +17,7 @@ public:
     std::int64_t size() const;
     // Throws std::invalid_argument for types other than f32, f16 and bf16.
     const std::vector<float>& values(ElementType type) const { return of(type).values; }
-    // As a matrix holds them.
+    // The values as a matrix holds them.
     const std::vector<std::byte>& stored(ElementType type) const { return of(type).stored; }
 
 private:

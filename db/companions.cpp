@@ -14,7 +14,7 @@ namespace {
 // The last bytes of a journal that belongs to a transaction over several databases.
 constexpr std::array<unsigned char, 8> kSuperJournalMark = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
 
-// Empty where the file is missing, or is what SQLite makes.
+// The reason is empty where the file is missing, or is what SQLite makes.
 std::string why_no_companion(const std::string& name) {
     struct stat status {};
     if (lstat(name.c_str(), &status) != 0) return {};
@@ -35,7 +35,7 @@ bool names_super_journal(const std::string& journal) {
     return is_read && tail == kSuperJournalMark;
 }
 
-// The system's own in all but how a file is opened.
+// This VFS is the system's own except for the way in which a file is opened.
 struct GuardedVfs : sqlite3_vfs {
     explicit GuardedVfs(sqlite3_vfs* original) : sqlite3_vfs(*original), system(original) {
         zName = "tmm";

@@ -1,4 +1,4 @@
-// Opens a database file: whose it is, how new it is, and the settings every connection has.
+// Opens a database file: checks whose it is and how new it is, and makes the settings that every connection has.
 #include "db/connection.h"
 
 #include <fmt/core.h>
@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using Mode = TuningDatabase::Mode;
 
-// The program's view of the file, under SQLite's locks; refuses what is not ours.
+// Checks the file under SQLite's locks, and refuses one that is not ours.
 void check_identity(SQLite::Database& database, const fs::path& file, Mode mode) {
     const int id = database.execAndGet("PRAGMA application_id").getInt();
     const int version = database.execAndGet("PRAGMA user_version").getInt();
@@ -38,7 +38,8 @@ void check_identity(SQLite::Database& database, const fs::path& file, Mode mode)
 
 void configure(SQLite::Database& database, Mode mode, TimeLimit& limit) {
     limit.attach(database.getHandle());
-    // In files it would be where TMPDIR says, which SQLite obeys in a set-user-ID program, too. Changed later it would drop views.
+    // In files, temporary data would be where TMPDIR says, which SQLite obeys in a set-user-ID program, too. Setting this later would drop
+    // views.
     database.exec("PRAGMA temp_store = MEMORY");
     limit_sizes(database);
     forbid_code_in_schema(database);
@@ -47,7 +48,8 @@ void configure(SQLite::Database& database, Mode mode, TimeLimit& limit) {
     if (mode == Mode::read_only) database.exec("PRAGMA query_only = ON");
 }
 
-// WAL can corrupt under concurrent writers before SQLite 3.51.3, and fails on NFS. False where another connection holds the file in it.
+// WAL can corrupt the file under concurrent writers before SQLite 3.51.3, and fails on NFS. Returns false where another connection holds
+// the file in WAL mode.
 bool leave_wal_mode(SQLite::Database& database) {
     if (database.execAndGet("PRAGMA journal_mode").getString() == "delete") return true;
     try {
@@ -58,7 +60,7 @@ bool leave_wal_mode(SQLite::Database& database) {
     }
 }
 
-// Who only reads may do so beside the one who holds the file in WAL mode.
+// A connection that only reads may do so while another one holds the file in WAL mode.
 void check_readable_in_wal_mode(SQLite::Database& database, const fs::path& file, Mode mode) {
     if (mode == Mode::read_write_create)
         fail_database(
@@ -72,7 +74,7 @@ void check_readable_in_wal_mode(SQLite::Database& database, const fs::path& file
     database.exec("PRAGMA query_only = ON");
 }
 
-// What is computed when tables are read or written might be anything: whoever made the file chose it.
+// Tables may compute anything when they are read or written: whoever made the file chose it.
 void refuse_code_in_tables(SQLite::Database& database, const fs::path& file) {
     std::string reason = why_tables_compute(database);
     const bool is_current = database.execAndGet("PRAGMA user_version").getInt() == TuningDatabase::kVersion;
@@ -82,7 +84,7 @@ void refuse_code_in_tables(SQLite::Database& database, const fs::path& file) {
                       "restore a copy, or move it away and tune again; nothing in it was run");
 }
 
-// What SQLite says, and what the system does where SQLite only knows that something was refused.
+// Gives SQLite's reason, or the system's where SQLite only knows that something was refused.
 std::string why(const SQLite::Exception& error, const fs::path& path) {
     const std::string refusal = why_not_writable(path);
     return refusal.empty() ? error.what() : fmt::format("{}; {}", error.what(), refusal);

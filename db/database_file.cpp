@@ -71,7 +71,7 @@ bool exists(const fs::path& file, const fs::path& path) {
     return fs::exists(status);
 }
 
-// With the path from the root no part of it is taken for a host or for parameters.
+// As the path starts from the root, no part of it is taken for a host or for parameters.
 std::string uri_of(const fs::path& path) {
     std::string uri = "file://";
     for (const char c : path.native())
@@ -128,7 +128,7 @@ fs::path database_path(const fs::path& file, Mode mode) {
         fail_database(file, "there is no tuning database", "run tmm-tune to make one, or name one with --db or TMM_DB");
     if (const std::error_code error = make_private_directories(path.parent_path()))
         fail_database(file, fmt::format("the directory can't be made: {}", error.message()), kUseAnother);
-    // SQLite gives a journal the mode of its database. What is wrong where this fails, SQLite says when it opens the file.
+    // SQLite gives a journal the mode of its database. Where this fails, SQLite says what is wrong when it opens the file.
     (void)make_private_file(path);
     return path;
 }

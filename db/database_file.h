@@ -1,4 +1,4 @@
-// The file that a database's name means, and what can be said of it before it is opened for work.
+// Finds the file that a database's name means, and what can be said of it before it is opened for work.
 #pragma once
 
 #include <filesystem>
@@ -22,10 +22,11 @@ inline constexpr const char* kRestore = "restore a copy, or move it away and tun
 std::filesystem::path database_path(const std::filesystem::path& file, TuningDatabase::Mode mode);
 
 // Looks at the file without a lock and without rolling back a journal, so that a stranger's file stays as it is. `path` is what
-// database_path() made of `file`. Throws Error (database) where it is another program's. True where the file is in SQLite's WAL mode.
+// database_path() made of `file`. Throws Error (database) where it is another program's. Returns true where the file is in SQLite's WAL
+// mode.
 bool look_at_database(const std::filesystem::path& file, const std::filesystem::path& path, TimeLimit& limit);
 
-// Why the system refuses to open the file for writing, in its words; empty where it does not.
+// Says why the system refuses to open the file for writing, in the system's words; empty where it does not.
 std::string why_not_writable(const std::filesystem::path& path);
 
 }  // namespace tmm

@@ -107,7 +107,7 @@ ExitStatus import_records(const CommandLine& line) {
 
 ExitStatus merge(const CommandLine& line) {
     for (const auto& file : line.words()) {
-        // Looked at first, so that a mistyped name makes no database.
+        // This file is looked at first, so that a mistyped name makes no database.
         TuningDatabase(file, Mode::read_write);
         TuningDatabase database(database_file(line), Mode::read_write_create);
         const auto inserted = database.merge(file);

@@ -1,4 +1,4 @@
-// A decision's figures in words. All of them are from its run-off; what was measured alone is said to be.
+// A decision's figures in words. All of them are from its run-off; the text says so where a time was measured alone.
 #pragma once
 
 #include <string>

@@ -31,7 +31,7 @@ const ProblemField& compute_field();
 
 // Why the fields do not belong together (a leading dimension shorter than its row, …); empty where they do.
 std::string why_inconsistent(const GemmProblem& problem);
-// The same of what was measured: percentiles that are out of order, a result that passed with too large an error.
+// Says the same of a measurement: percentiles that are out of order, a result that passed with too large an error.
 std::string why_inconsistent(const Measurement& measurement);
 
 // Names of the values 0, 1, … as name_of() gives them.
@@ -42,8 +42,8 @@ std::vector<std::string> names_of_all() {
     return names;
 }
 
-// One line of at most `limit` bytes without control characters, cut between UTF-8 characters: what may stand in a text column
-// and on a terminal.
+// Makes one line of at most `limit` bytes without control characters, cut between UTF-8 characters, which may stand in a text column and on
+// a terminal.
 std::string one_line(std::string_view text, std::size_t limit);
 
 }  // namespace tmm

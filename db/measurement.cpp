@@ -1,4 +1,4 @@
-// The names of outcomes, and the work that times are held against.
+// The names of outcomes, and the work that times are compared with.
 #include "db/measurement.h"
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What was seen when a candidate ran: the rows of the database as C++ values.
+// The results of running a candidate: the rows of the database as C++ values.
 #pragma once
 
 #include <cstdint>
@@ -24,16 +24,16 @@ enum class Outcome : int {
 };
 std::string_view name_of(Outcome outcome);
 
-// 2 m n k batch, by convention without the epilogue's.
+// The operations are 2 m n k batch, by convention without those of the epilogue.
 double flops(const GemmProblem& problem);
 
-// Part of what a time means. The default policy decides winners; others are kept beside it.
+// The policy is part of what a time means. The default policy decides winners; measurements under other policies are kept as well.
 struct MeasurementPolicy {
     // Operands are rotated past the L2 between launches.
     bool cold_l2 = true;
-    // Launches replayed from a graph rather than one by one.
+    // Launches are replayed from a graph rather than issued one by one.
     bool graph = true;
-    // "normal": standard normal values. The only one so far.
+    // The operands' values: "normal" stands for standard normal values and is the only choice so far.
     std::string data = "normal";
 
     friend bool operator==(const MeasurementPolicy&, const MeasurementPolicy&) = default;
@@ -41,7 +41,7 @@ struct MeasurementPolicy {
 
 struct Measurement {
     Outcome outcome = Outcome::ok;
-    // Why, where the outcome is not ok: one line.
+    // Says in one line why the outcome is not ok.
     std::string detail = {};
     // Microseconds of device time a call; 0 where it was not timed.
     double median_us = 0;

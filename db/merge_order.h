@@ -15,9 +15,9 @@ struct OrderedRow {
     std::int64_t time = 0;
 };
 
-// Both lists in the order their rows were written; of equal rows the last place counts. Each row stands once in the result. A database that
-// has a row of the other behind one of its own knows that it came later, whatever the clocks said; where neither knows, the time decides,
-// then the content. merged_order(x, y) = merged_order(y, x), and what is in one already changes nothing.
+// Both lists are in the order their rows were written; where rows are equal, the last place counts. Each row stands once in the result. A
+// database that has a row of the other behind one of its own knows that it came later, whatever the clocks said; where neither knows, the
+// time decides, then the content. merged_order(x, y) = merged_order(y, x), and rows that are in one already change nothing.
 std::vector<OrderedRow> merged_order(const std::vector<OrderedRow>& here, const std::vector<OrderedRow>& there);
 
 }  // namespace tmm

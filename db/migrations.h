@@ -1,4 +1,4 @@
-// How the tables of a database come to be, and how those of an older version become today's: forward only, one transaction.
+// Makes the tables of a database, and turns those of an older version into today's: forward only, in one transaction.
 #pragma once
 
 #include <SQLiteCpp/Database.h>
@@ -21,15 +21,16 @@ struct SchemaDefinition {
     int version = 0;
     std::string tables;
     std::string views;
-    // Ascending, without gaps, the last one to `version`. Versions older than the first one's start can't be read.
+    // The migrations are in ascending order without gaps, the last one leads to `version`. Versions older than the first one's start can't
+    // be read.
     std::vector<Migration> migrations;
 };
 
-// schema.sql, views.sql and every migrate_to_<version>.sql.
+// The schema from schema.sql, views.sql and every migrate_to_<version>.sql.
 SchemaDefinition embedded_schema(int version);
 
-// Makes an empty file a database of the schema's version, brings an older one to it, and fills in the enumerators' names
-// that are missing. All or nothing. Throws SQLite::Exception; Error (database) for a version that can't be brought up.
+// Makes an empty file a database of the schema's version, brings an older one to it, and fills in the enumerators' names that are missing.
+// All of this happens or nothing. Throws SQLite::Exception; Error (database) for a version that can't be brought up.
 void bring_up_to_date(SQLite::Database& database, const SchemaDefinition& schema);
 
 // A line for each enumerator whose name in the database is not the program's.

@@ -54,7 +54,8 @@ std::vector<ProblemOnDevice> look_up(TuningDatabase& database, const GemmProblem
         auto place = std::find_if(found.begin(), found.end(), [&](const auto& known) { return same_device(known.device, device); });
         if (place == found.end()) place = found.insert(found.end(), {.device = device, .candidates = {}, .decision = {}});
         if (record.kind == TuningRecord::Kind::selection) {
-            // Oldest first: a later one replaces, but a shipped one never replaces a user's, and a predicted one no measured one.
+            // The oldest comes first: a later decision replaces it, but a shipped one never replaces a user's, and a predicted one never a
+            // measured one.
             const auto rank = [](const TuningRecord& x) { return std::make_pair(!x.predicted, x.origin == "user"); };
             if (!place->decision || rank(record) >= rank(*place->decision)) place->decision = std::move(record);
             continue;

@@ -16,7 +16,7 @@ std::string boot_id() {
     return id;
 }
 
-// 0 where there is no such process, or it is a zombie.
+// The start is 0 where there is no such process, or it is a zombie.
 std::int64_t start_of(std::int64_t process) {
     std::ifstream file("/proc/" + std::to_string(process) + "/stat");
     std::string line;

@@ -1,4 +1,4 @@
-// Who this process is, in a way that outlives it: to tell a run that goes on from one whose process or machine went away.
+// Identifies this process in a way that outlives it, to tell a run that goes on from one whose process or machine went away.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 namespace tmm {
 
 struct ProcessIdentity {
-    // Another one after the machine has restarted; empty where the system does not say.
+    // The id differs after the machine has restarted; it is empty where the system does not say.
     std::string boot_id;
     std::int64_t process = 0;
     // Clock ticks from the machine's start to the process's.
@@ -17,7 +17,7 @@ struct ProcessIdentity {
 };
 
 ProcessIdentity this_process();
-// It runs now, on this machine.
+// Whether the process runs now, on this machine.
 bool is_alive(const ProcessIdentity& identity);
 
 }  // namespace tmm

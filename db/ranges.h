@@ -1,5 +1,5 @@
-// The values that columns may have, whichever door they come in by: exports, rows of a file, and the checks of schema.sql, which are as
-// wide or wider.
+// The values that columns may have, whichever way they come in: exports, rows of a file, and the checks of schema.sql, which are as wide or
+// wider.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace tmm {
 
-// Bytes of texts.
+// Most bytes of the texts.
 inline constexpr std::size_t kDeviceNameLimit = 200;
 inline constexpr std::size_t kDataNameLimit = 100;
 inline constexpr std::size_t kNameLimit = 2000;
@@ -23,22 +23,22 @@ inline constexpr std::int64_t kWattLimit = 1'000'000;
 inline constexpr std::int64_t kVersionLimit = 10'000'000;
 inline constexpr std::int64_t kRegisterLimit = 1'000'000;
 inline constexpr std::int64_t kClockLimit = 1'000'000;
-// Of a block's shared memory: 1 GiB. Of a device's memory and of workspace: 1 PiB.
+// Most bytes of a thread block's shared memory, 1 GiB, and of a device's memory and of workspace, 1 PiB.
 inline constexpr std::int64_t kSharedLimit = std::int64_t{1} << 30;
 inline constexpr std::int64_t kMemoryLimit = std::int64_t{1} << 50;
 
-// Seconds since 1970, in the years 1 to 9999: what SQLite's date functions take, and any clock gives.
+// Times are seconds since 1970, in the years 1 to 9999: SQLite's date functions take them, and any clock gives them.
 inline constexpr std::int64_t kEarliestTime = -62135596800;
 inline constexpr std::int64_t kLatestTime = 253402300799;
 
 struct RealRange {
     double lowest;
     double highest;
-    // NaN is nowhere.
+    // No range contains NaN.
     constexpr bool contains(double value) const { return value >= lowest && value <= highest; }
 };
 
-// From a millionth of a microsecond to twelve days.
+// Times range from a millionth of a microsecond to twelve days.
 inline constexpr RealRange kMicroseconds{1e-6, 1e12};
 // A result that is not finite is infinitely wrong.
 inline constexpr RealRange kErrorRatio{0, std::numeric_limits<double>::infinity()};

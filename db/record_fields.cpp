@@ -191,7 +191,7 @@ void add_measurement(std::vector<RecordField>& fields) {
     words("kernel_hash", kHashLimit, &M::kernel_hash);
 }
 
-// What a selection keeps of its run-off.
+// The columns that a selection keeps of its run-off.
 void add_run_off(std::vector<RecordField>& fields) {
     using R = TuningRecord;
     fields.push_back(of_selections(real(

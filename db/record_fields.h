@@ -1,4 +1,4 @@
-// The columns of an export: how each field of a record is spelled and read back.
+// The columns of an export, with the way in which each field of a record is spelled and read back.
 #pragma once
 
 #include <functional>
@@ -14,11 +14,11 @@ struct RecordField {
     std::string name;
     bool in_measurements = true;
     bool in_selections = true;
-    // Without it a record says nothing.
+    // A record without this field says nothing.
     bool required = false;
-    // JSON needs quotes around it.
+    // Whether JSON needs quotes around the value.
     bool is_text = false;
-    // Empty where nothing is known.
+    // The text is empty where nothing is known.
     std::function<std::string(const TuningRecord&)> get;
     // Throws Error (bad_input) that says which values are valid.
     std::function<void(TuningRecord&, std::string_view)> set;
@@ -28,7 +28,7 @@ struct RecordField {
     }
 };
 
-// In the order of the columns. The first one is "record": "measurement" or "selection".
+// The fields in the order of the columns. The first one is "record": "measurement" or "selection".
 const std::vector<RecordField>& record_fields();
 
 }  // namespace tmm

@@ -1,4 +1,4 @@
-// Records of other databases and of exports: what is new takes its place among the rows that are there.
+// Merges records of other databases and of exports: those that are new take their places among the rows that are there.
 #include <SQLiteCpp/Transaction.h>
 #include <fmt/core.h>
 
@@ -11,7 +11,7 @@
 namespace tmm {
 namespace {
 
-// Clocks of machines that merge their databases differ by less.
+// Clocks of machines that merge their databases differ by less than this.
 constexpr std::int64_t kClockTolerance = 24 * std::int64_t{3600};
 
 // A date of the future is one of a clock that was ahead. It says nothing, and goes before no other.

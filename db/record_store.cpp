@@ -1,4 +1,4 @@
-// Whole records in and out of the database: storing, loading, and checking every row.
+// Moves whole records into and out of the database: stores, loads, and checks every row.
 #include <fmt/core.h>
 
 #include <limits>
@@ -21,7 +21,7 @@ NamedCell not_negative(const char* name, int value) {
     return value >= 0 ? NamedCell(name, std::int64_t{value}) : NamedCell(name, nullptr);
 }
 
-// Of a measurement or selection, without what it refers to.
+// The cells of a measurement or selection, without the rows that it refers to.
 std::vector<NamedCell> values_of(const TuningRecord& record) {
     const Measurement& x = record.measurement;
     if (record.kind == TuningRecord::Kind::selection)
@@ -83,7 +83,7 @@ std::string select(const char* table, const std::string& columns, const char* ti
         kHeadColumns, problem_columns("p"), config_columns("g"), time, columns, table, joins);
 }
 
-// All of the file, or "(table)". False where the pages of a table refer to each other wrongly.
+// Checks all of the file, or "(table)". Returns false where the pages of a table refer to each other wrongly.
 bool check_pages(SQLite::Database& database, const std::string& table, std::vector<std::string>& faults) {
     // SQLite counts an index's entries without looking at the clock: that has an end only where no page is referred to twice. quick_check
     // looks at the pages first, and with one fault allowed it goes no further.
@@ -106,7 +106,7 @@ void check_references(SQLite::Database& database, const std::string& table, std:
             kTextLimit));
 }
 
-// Of a stranger's tables nothing is read: they may be virtual ones, and run what made them.
+// Nothing is read from a stranger's tables: they may be virtual ones, and run the code of whoever made them.
 void check_tables(SQLite::Database& database, std::vector<std::string>& faults) {
     const bool all_ours = faults.empty();
     bool are_pages_sound = !all_ours || check_pages(database, "", faults);

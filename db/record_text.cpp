@@ -155,7 +155,7 @@ private:
         source_.fail(start, "a quote is opened here and never closed");
     }
 
-    // Cells up to the end of the line, which is passed.
+    // Reads the cells up to the end of the line, and goes past that.
     std::vector<Cell> line() {
         std::vector<Cell> cells;
         while (true) {
@@ -209,7 +209,7 @@ struct CountingIterator {
     friend bool operator!=(const CountingIterator& x, const CountingIterator& y) { return x.at != y.at; }
 };
 
-// {"tmm_export": 1, "records": [{…}, …]}, as the parser walks over it.
+// Takes the parts of {"tmm_export": 1, "records": [{…}, …]} as the parser reads them.
 class JsonHandler : public nlohmann::json_sax<nlohmann::json> {
 public:
     explicit JsonHandler(const Source& source) : source_(source), furthest_(source.text.data()) {}
@@ -276,7 +276,7 @@ public:
 private:
     static constexpr const char* kShape = "it looks like {\"tmm_export\": 1, \"records\": [{…}, …]}, as 'tmm-db export --json' writes it";
 
-    // Counts on from the last place asked for: counting from the beginning each time would take for ever on a large export.
+    // Counts on from the last place that was asked for: counting from the beginning each time would take for ever on a large export.
     Place before(std::size_t bytes) {
         const auto read = static_cast<std::size_t>(furthest_ - source_.text.data());
         const std::size_t offset = read - std::min(read, bytes);
@@ -307,7 +307,7 @@ private:
     const char* furthest_;
     std::size_t counted_ = 0;
     Place counted_place_;
-    // 1: in the outer object, 2: in the array of records, 3: in a record.
+    // Depth of nesting: 1 in the outer object, 2 in the array of records, 3 in a record.
     int depth_ = 0;
     bool version_seen_ = false;
     std::string key_;
@@ -385,7 +385,7 @@ std::vector<TuningRecord> read_records(const std::filesystem::path& file) {
     std::ifstream stream(file, std::ios::binary);
     std::ostringstream text;
     if (stream && stream.peek() != std::ifstream::traits_type::eof()) text << stream.rdbuf();
-    // What reading throws, copying a buffer keeps in the stream that it is copied to.
+    // When a buffer is copied, an exception of reading is kept in the stream that it is copied to.
     if (!stream.is_open() || stream.bad() || text.bad())
         throw Error(ExitStatus::bad_input, "the file can't be read", file.string(), "check its name and permissions");
     return parse_records(text.view(), file.string());

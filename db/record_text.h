@@ -1,4 +1,4 @@
-// Records as text, CSV or JSON, with the same columns in both; what is written reads back as the same records.
+// Records as text, CSV or JSON, with the same columns in both; text that is written reads back as the same records.
 #pragma once
 
 #include <filesystem>

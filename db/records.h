@@ -1,4 +1,4 @@
-// The database's content as values that stand on their own: what is exported, imported, merged and shown.
+// The database's content as values that stand on their own. They are exported, imported, merged and shown.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,19 @@ struct TuningRecord {
     GemmProblem problem = {};
     KernelConfig config = {};
     MeasurementPolicy policy = {};
-    // Measured, or decided: seconds since 1970.
+    // The time of the measurement or decision in seconds since 1970.
     std::int64_t time = 0;
 
-    // Of a selection, only the median.
+    // A selection has only the median.
     Measurement measurement = {};
 
-    // The rest is a selection's.
+    // The remaining fields belong to a selection.
     int candidates = 0;
     std::string reason = {};
     std::string search_hash = {};
     // "user" or "shipped".
     std::string origin = "user";
-    // As TuningDatabase::Decision has them.
+    // These fields are as in TuningDatabase::Decision.
     double default_us = 0;
     std::optional<KernelConfig> runner_up = {};
     double runner_up_us = 0;
@@ -42,9 +42,9 @@ struct TuningRecord {
 // The decision that counts of each problem and device under the default policy: the last one, a user's before a shipped one.
 std::vector<TuningRecord> newest_decisions(const std::vector<TuningRecord>& records);
 
-// The same as winners of origin "shipped".
+// Returns the same decisions as winners of origin "shipped".
 std::vector<WinnerRow> shipped_winners_among(const std::vector<TuningRecord>& records);
-// Those of db/winners.csv, which ships with tmm. Read once; thread-safe.
+// The winners of db/winners.csv, which ships with tmm. The file is read once; the function is thread-safe.
 const std::vector<WinnerRow>& shipped_winners();
 // A database's measured winners, and behind them those that ship with tmm for other problems and devices.
 std::vector<WinnerRow> with_shipped(std::vector<WinnerRow> winners);

@@ -54,7 +54,7 @@ std::string device_text(const DeviceInfo& device) {
     return device_text(device.name, device.compute_capability(), device.sm_count);
 }
 
-// Of lines of prose; 0: unlimited.
+// Most columns of a line of prose; 0 means unlimited.
 std::size_t columns_of(const ReportOptions& options) {
     return options.screen.wide ? 0 : options.screen.columns;
 }
@@ -139,7 +139,7 @@ bool same_device(const WinnerRow& x, const WinnerRow& y) {
     return x.device == y.device && x.compute_capability == y.compute_capability && x.sm_count == y.sm_count;
 }
 
-// Of origins that are all the usual one nobody needs to hear.
+// Where all origins are the usual one, they are not shown.
 std::string winners_table(const std::vector<WinnerRow>& winners, const std::string& usual_origin, const ReportOptions& options) {
     std::string text;
     for (const auto& group : by_device(winners)) {

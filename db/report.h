@@ -1,5 +1,5 @@
-// What tmm-db says about a database, as text for people. Each answers from the newest measurement of a candidate and the
-// decision that counts.
+// The reports of tmm-db about a database, as text for people. Each is made from the newest measurement of a candidate and the decision that
+// counts.
 #pragma once
 
 #include <string>
@@ -12,22 +12,22 @@
 namespace tmm {
 
 struct ReportOptions {
-    // Only devices whose name holds this, whatever the case of its letters; empty: all.
+    // The report covers only devices whose name contains this text, whatever the case of its letters; an empty one stands for all.
     std::string device;
     Screen screen;
 };
 
-// What the listings list.
+// The winners that the listings show.
 std::vector<WinnerRow> winners_of(TuningDatabase& database, const ReportOptions& options);
 std::vector<WinnerRow> shipped_winners_of(const ReportOptions& options);
 // Devices with candidates of the problem; throws Error (no_winner) where there is none.
 std::vector<ProblemOnDevice> candidates_of(TuningDatabase& database, const GemmProblem& problem, const ReportOptions& options);
-// Winners of one device each, in the order of the devices' first.
+// The winners grouped by device, in the order of the devices' first winners.
 std::vector<std::vector<WinnerRow>> by_device(const std::vector<WinnerRow>& winners);
 
 // ls: a line a winner.
 std::string winners_report(TuningDatabase& database, const ReportOptions& options);
-// shipped: the same of the winners that ship with tmm.
+// shipped: the same list for the winners that ship with tmm.
 std::string shipped_report(const ReportOptions& options);
 // show: the winner of one problem, why it won, what it was chosen from. Throws Error (no_winner) that names the nearest
 // tuned problems where this one is not tuned.

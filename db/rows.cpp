@@ -1,4 +1,4 @@
-// Columns to values, with range checks, and values to the ids of their rows.
+// Turns columns into values, with range checks, and values into the ids of their rows.
 #include "db/rows.h"
 
 #include <fmt/core.h>
@@ -18,7 +18,7 @@ std::vector<NamedCell> cells_of(const DeviceInfo& device) {
             {"sm_count", std::int64_t{device.sm_count}}};
 }
 
-// Without its device.
+// The environment's cells without its device.
 std::vector<NamedCell> environment_cells(const Environment& environment) {
     return {{"memory_bytes", environment.device.memory_bytes},
             {"power_limit", std::int64_t{environment.device.power_limit}},
@@ -86,7 +86,7 @@ std::string RowReader::text(const char* name, std::size_t limit, std::size_t lea
         blame(name, "is no text");
         return {};
     }
-    // Its length first: a text may be as long as the file.
+    // The length is checked first: a text may be as long as the file.
     if (static_cast<std::size_t>(column.getBytes()) > limit) {
         blame(name, "is longer than it may be");
         return {};

@@ -23,7 +23,7 @@ public:
     explicit RowReader(SQLite::Statement& row) : row_(row) {}
 
     std::int64_t integer(const char* name, std::int64_t lowest, std::int64_t highest);
-    // NULL gives if_null.
+    // A column that is NULL gives if_null.
     std::int64_t integer_or(const char* name, std::int64_t if_null, std::int64_t lowest, std::int64_t highest);
     double real_or(const char* name, double if_null, const RealRange& range = kMicroseconds);
     std::string text(const char* name, std::size_t limit, std::size_t least = 0);
@@ -32,13 +32,13 @@ public:
     void problem(GemmProblem& problem);
     void compute(GemmProblem& problem);
     void config(KernelConfig& config);
-    // Nothing where its columns are NULL.
+    // Returns nothing where the config's columns are NULL.
     std::optional<KernelConfig> config_if_any();
 
     // A reason why values that were read do not belong together is a fault; an empty one is none.
     void check(const std::string& reason);
 
-    // The first one; empty where there is none.
+    // The first fault; empty where there is none.
     const std::string& fault() const { return fault_; }
 
 private:
@@ -49,7 +49,7 @@ private:
     std::string fault_;
 };
 
-// "p.m, p.n, …" of problem_fields(), and of kParameters.
+// The columns "p.m, p.n, …" of problem_fields(), and those of kParameters.
 std::string problem_columns(const std::string& alias);
 std::string config_columns(const std::string& alias);
 
@@ -68,13 +68,13 @@ struct NamedCell {
     double real = 0;
     std::string text;
 };
-// To the parameters 1, 2, ….
+// Binds the cells' values to the parameters 1, 2, ….
 void bind(SQLite::Statement& statement, const std::vector<NamedCell>& cells);
 
 std::vector<NamedCell> cells_of(const GemmProblem& problem);
 std::vector<NamedCell> cells_of(const KernelConfig& config);
 std::vector<NamedCell> cells_of(const MeasurementPolicy& policy);
-// With its device's.
+// The environment's cells together with those of its device.
 std::vector<NamedCell> cells_of(const Environment& environment);
 
 // Equal values give equal texts; NULL gives none.

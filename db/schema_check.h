@@ -20,10 +20,10 @@ void forbid_code_in_schema(SQLite::Database& database);
 
 // Why tmm does not work with the file's tables, one of which computes something when it is read or written; empty where none does.
 std::string why_tables_compute(SQLite::Database& database);
-// The same of tables that are missing or were changed, in a file of today's version.
+// Why tmm does not work with a file of today's version in which tables are missing or were changed; empty where none is.
 std::string why_tables_differ(SQLite::Database& database);
 
-// What a schema of today's version has that tmm's has not, lacks, or has otherwise: one line each.
+// The objects that a schema of today's version has and tmm's has not, that it lacks, or that it defines otherwise: one line each.
 std::vector<std::string> schema_differences(SQLite::Database& database);
 
 // A table, index, view or trigger of a schema.
@@ -32,15 +32,15 @@ struct SchemaObject {
     std::string type;
     std::string name;
     std::string table;
-    // Without comments and with single blanks, so that only what SQLite makes of it counts.
+    // The statement without comments and with single blanks, so that only what SQLite makes of it counts.
     std::string sql;
 };
 std::vector<SchemaObject> schema_objects(SQLite::Database& database);
-// The file holds nothing yet.
+// Tells whether the file holds nothing yet.
 bool is_empty(SQLite::Database& database);
-// Those of the schema's tables and views.
+// The objects that the schema's tables and views define.
 std::vector<SchemaObject> schema_objects(const SchemaDefinition& schema);
-// Those of today's.
+// The objects of today's schema.
 const std::vector<SchemaObject>& todays_objects();
 
 }  // namespace tmm

@@ -33,7 +33,7 @@ std::vector<TuningRecord> newest_decisions(const std::vector<TuningRecord>& reco
         const auto same = std::find_if(newest.begin(), newest.end(), [&](const TuningRecord* other) {
             return other->problem == record.problem && same_device(other->environment.device, record.environment.device);
         });
-        // One that was only predicted takes no measured one's place, and a shipped one no user's.
+        // A predicted winner does not replace a measured one, and a shipped one does not replace a user's.
         const auto rank = [](const TuningRecord& x) { return std::make_pair(!x.predicted, x.origin == "user"); };
         if (same == newest.end())
             newest.push_back(&record);

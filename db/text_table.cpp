@@ -15,10 +15,10 @@ namespace {
 
 using Fit = TableColumn::Fit;
 constexpr std::size_t kGap = 2;
-// What a column of broken lines takes at least; and where there is no room for one, the indent of lines below a row.
+// Least width of a column of broken lines; and, where there is no room for one, the indent of lines below a row.
 constexpr std::size_t kLeastBroken = 26;
 constexpr std::size_t kIndent = 4;
-// Of the first column, so that one long cell does not push others out; longer cells stand on a line of their own.
+// Least width of the first column, so that one long cell does not push others out; longer cells stand on a line of their own.
 constexpr std::size_t kLeastFirst = 16;
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -51,7 +51,7 @@ bool TableLayout::drop_one() {
     std::vector<Place>* from = nullptr;
     std::size_t at = 0;
     int largest = 1;
-    // Of several that matter as little, the last.
+    // Where several have the same rank, the last one is dropped.
     for (std::vector<Place>* places : {&places_, &broken_})
         for (std::size_t i = 0; i < places->size(); ++i)
             if (const int rank = columns_[(*places)[i].column].rank; rank >= largest) from = places, at = i, largest = rank;

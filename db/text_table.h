@@ -18,20 +18,20 @@ struct TableColumn {
     std::string head;
     // Numbers stand at the right edge of their column.
     bool right = false;
-    // 0: never left out; else the largest first.
+    // A column of rank 0 is never left out; of the others the one with the largest rank is left out first.
     int rank = 0;
     Fit fit = Fit::whole;
-    // Shown with --wide only.
+    // The column is shown with --wide only.
     bool wide = false;
 };
 
-// Where columns stand, known before the first row is.
+// The positions of a table's columns, which are known before the first row is.
 class TableLayout {
 public:
-    // widths: of the widest cell of each column.
+    // widths: the width of the widest cell of each column.
     TableLayout(std::vector<TableColumn> columns, std::vector<std::size_t> widths, const Screen& screen);
 
-    // Lines that end with a line break. As many cells as columns.
+    // Both return lines that end with a line break. There are as many cells as columns.
     std::string head() const;
     std::string row(const std::vector<std::string>& cells) const;
 
@@ -52,18 +52,18 @@ private:
     std::vector<Place> places_;
     // Columns whose cells break into lines, or stand on lines of their own below the row; empty where all fits.
     std::vector<Place> broken_;
-    // Where lines of broken_ begin; below a row in whole lines of their own, or in a last column beside it.
+    // The column in which lines of broken_ begin. They stand below a row in whole lines of their own, or in a last column to its right.
     std::size_t broken_from_ = 0;
     bool broken_beside_ = false;
 };
 
-// Rows that are all known before the first is shown. A column in which nothing stands, or "-" alone, is left out.
+// A table whose rows are all known before the first is shown. A column in which nothing stands, or "-" alone, is left out.
 class TextTable {
 public:
     using Column = TableColumn;
     explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-    // As many cells as columns.
+    // A row has as many cells as there are columns.
     void add(std::vector<std::string> row);
     bool empty() const { return rows_.empty(); }
     std::string text(const Screen& screen) const;

@@ -19,11 +19,11 @@ constexpr int kSteps = 1000;
 // tmm reads and writes far more than a megabyte in a second; three seconds go on top, so that a small file never meets its limit.
 constexpr milliseconds kQueryBase{3000};
 constexpr std::int64_t kBytesPerSecond = 1 << 20;
-// What is shorter is not worth ending: Ctrl-C then waits for it, and nothing that was measured is lost.
+// A shorter query is not worth ending: Ctrl-C then waits for it, and nothing that was measured is lost.
 constexpr milliseconds kStopAfter{1000};
 constexpr milliseconds kLockPause{10};
 
-// What the file takes on its disk: its length may be any number.
+// The limit follows the space that the file takes on its disk: its length may be any number.
 nanoseconds query_limit(const std::filesystem::path& database) {
     struct stat status {};
     const std::int64_t bytes = stat(database.c_str(), &status) == 0 ? std::int64_t{status.st_blocks} * 512 : 0;

@@ -1,5 +1,5 @@
-// How long a connection may take. What a file makes SQLite do is chosen by whoever made the file: a few pages that refer to each other can
-// be a table without end.
+// Limits how long a connection may take. What a file makes SQLite do is chosen by whoever made the file: a few pages that refer to each
+// other can be a table without end.
 #pragma once
 
 #include <chrono>
@@ -11,12 +11,13 @@ struct sqlite3;
 namespace tmm {
 
 struct Patience {
-    // For another process's lock.
+    // Longest time to wait for another process's lock.
     std::chrono::milliseconds lock{10'000};
-    // For all that the connection does from its opening on, waiting included. Zero: each query may take as much processor time as the size
-    // of the file accounts for, however slow the disk is.
+    // Longest time for all that the connection does from its opening on, waiting included. Where it is zero, each query may take as much
+    // processor time as the size of the file accounts for, however slow the disk is.
     std::chrono::milliseconds total{0};
-    // Asked when a query, or a lock, has taken a second: true ends it. It may be called from any thread that uses the connection.
+    // The function is called when a query, or waiting for a lock, has taken a second: true ends it. It may be called from any thread that
+    // uses the connection.
     std::function<bool()> stop = {};
 };
 
@@ -29,7 +30,7 @@ public:
     TimeLimit& operator=(const TimeLimit&) = delete;
 
     void attach(sqlite3* connection);
-    // A query was ended.
+    // Whether a query was ended.
     bool was_exceeded() const { return exceeded_; }
 
 private:

@@ -49,9 +49,9 @@ struct UnfinishedRun {
     GemmProblem problem = {};
     KernelConfig config = {};
     std::string kernel_name = {};
-    // How often it was announced without a result.
+    // Number of times that it was announced without a result.
     int attempts = 0;
-    // The machine restarted since.
+    // Whether the machine has restarted since.
     bool machine_restarted = false;
 };
 
@@ -63,8 +63,8 @@ struct Announcement {
 
 struct TuningRecord;  // db/records.h
 
-// One connection. Not thread-safe; any number of connections and processes may use one file. Failures throw
-// Error (database) that says why and what to do: missing directory, locked, damaged, foreign file, newer version.
+// One connection to a database file. It is not thread-safe; any number of connections and processes may use one file. Failures throw Error
+// (database) that says why and what to do: missing directory, locked, damaged, foreign file, newer version.
 class TuningDatabase {
 public:
     static constexpr int kVersion = 9;
@@ -84,7 +84,7 @@ public:
     // it only filters which configs may win.
     std::vector<MeasuredCandidate> measurements(const GemmProblem& problem, const MeasurementPolicy& policy = {});
 
-    // "About to run": committed before the candidate runs. Several run side by side.
+    // Announces that a candidate is about to run; this is committed before it runs. Several candidates run at the same time.
     void announce(const GemmProblem& problem, const KernelConfig& config, const std::string& kernel_name);
     void announce(const GemmProblem& problem, const std::vector<Announcement>& announcements);
     // Stores the result and withdraws the announcement, in one transaction.
@@ -92,7 +92,7 @@ public:
     // Withdraws the announcement: whatever ended the run, the candidate was not to blame.
     void withdraw(const GemmProblem& problem, const KernelConfig& config);
     void withdraw(const GemmProblem& problem, const std::vector<Announcement>& announcements);
-    // On this device. Runs that another living process of this machine has announced are left out: they are going on.
+    // The unfinished runs on this device. Runs that another living process of this machine has announced are left out: they are going on.
     std::vector<UnfinishedRun> unfinished_runs();
 
     // The tuner's decision; the newest one counts. search_hash names the set of candidates it was made from, so that a later
@@ -103,7 +103,7 @@ public:
         int candidates = 0;
         std::string reason = {};
         std::string search_hash = {};
-        // Of the same run-off: the default config's median, 0 where it was not in it, and the best of the others.
+        // Results of the same run-off: the default config's median, 0 where it was not in it, and the best of the other configs.
         double default_us = 0;
         std::optional<KernelConfig> runner_up = {};
         double runner_up_us = 0;
@@ -130,7 +130,8 @@ public:
 
     // Merges another tmm database into this one.
     Inserted merge(const std::filesystem::path& other);
-    // Everything found wrong with the file: SQLite's integrity check, foreign keys, values out of range. Empty: sound.
+    // Everything found wrong with the file: SQLite's integrity check, foreign keys, values out of range. The list is empty where the file
+    // is sound.
     std::vector<std::string> verify();
 
 private:

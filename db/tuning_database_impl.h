@@ -1,4 +1,4 @@
-// What TuningDatabase's source files share.
+// Declarations that TuningDatabase's source files share.
 #pragma once
 
 #include <SQLiteCpp/Database.h>
@@ -25,7 +25,7 @@ struct StoredRecord {
 
 // "measurement" or "selection".
 const char* table_of(TuningRecord::Kind kind);
-// All that a record says, as its row would: of equal records the same.
+// All that a record says, as its row would. Equal records give the same text.
 std::string content_of(const TuningRecord& record);
 
 struct TuningDatabase::Impl {
@@ -34,9 +34,10 @@ struct TuningDatabase::Impl {
 
     // Throws std::logic_error where set_environment() was not called.
     const Environment& known_environment() const;
-    // Inside a transaction: as the newest row of its table.
+    // Stores the record as the newest row of its table. It is called inside a transaction.
     void store(const TuningRecord& record);
-    // Inside a transaction: those of that kind that are not among the stored ones, each in its place. Returns how many were new.
+    // Stores the records of that kind that are not among the stored ones, each in its place, and returns how many were new. It is called
+    // inside a transaction.
     int merge_in(TuningRecord::Kind kind, const std::vector<StoredRecord>& stored, const std::vector<TuningRecord>& records);
     // Every record in the order they were written, and a line for each row whose values are out of range.
     std::vector<StoredRecord> load(const std::optional<GemmProblem>& only, std::vector<std::string>* faults);
@@ -52,7 +53,8 @@ struct TuningDatabase::Impl {
     std::optional<Environment> environment;
 };
 
-// For people to read: no order hangs on it, since clocks go back. Nanoseconds, as C++ counts them, would not reach to these years.
+// The time is for people to read: no order depends on it, since clocks go back. Nanoseconds, as C++ counts them, would not reach to these
+// years.
 inline std::int64_t now() {
     return std::clamp<std::int64_t>(std::time(nullptr), kEarliestTime, kLatestTime);
 }
@@ -61,7 +63,8 @@ inline std::int64_t now() {
 std::string measurement_columns(const std::string& alias);
 void read_measurement(RowReader& row, Measurement& measurement);
 
-// What a selection keeps of its run-off, of two tables' aliases, and its reader into a TuningRecord or a Decision.
+// The columns that a selection keeps of its run-off, named by two tables' aliases, and a function that reads them into a TuningRecord or a
+// Decision.
 std::string run_off_columns(const std::string& selection, const std::string& runner_up);
 template <class Decided>
 void read_run_off(RowReader& row, Decided& decided) {

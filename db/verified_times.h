@@ -1,4 +1,4 @@
-// What the database's measurements of a problem say of its configs today.
+// The times of a problem's configs that the database's measurements still support.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace tmm {
 
-// The newest row of each config, whatever text its kernel had, if it passed: it may have been found wrong since an older one. The fastest
-// first. rows: the newest first, as TuningDatabase::measurements gives them.
+// The newest row of each config, whatever text its kernel had, if it passed: the config may have been found wrong since an older row. The
+// fastest comes first. rows: the newest first, as TuningDatabase::measurements gives them.
 std::vector<MeasuredCandidate> verified_times(const std::vector<MeasuredCandidate>& rows);
 
 }  // namespace tmm

@@ -1,4 +1,4 @@
-// Where the winners of two databases differ.
+// Lists the problems for which the winners of two databases differ.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace tmm {
 
 struct WinnerPair {
-    // One of the two, or both.
+    // At least one of the two is set.
     std::optional<WinnerRow> a;
     std::optional<WinnerRow> b;
 
@@ -21,18 +21,18 @@ struct WinnerPair {
 };
 
 struct WinnerDifference {
-    // In A's order, then those that only B has.
+    // The pairs in A's order, then those that only B has.
     std::vector<WinnerPair> pairs;
     int both = 0;
     int different = 0;
     int only_a = 0;
     int only_b = 0;
-    // Geometric mean of A's time over B's, of so many problems.
+    // Number of problems with both times, and the geometric mean of A's time over B's.
     int timed = 0;
     double mean_ratio = 0;
 };
 
-// The winners that users found, on devices whose name holds device.
+// Compares the winners that users found, on devices whose name contains `device`.
 WinnerDifference winner_difference(TuningDatabase& a, TuningDatabase& b, const std::string& device);
 
 }  // namespace tmm

@@ -36,7 +36,7 @@ constexpr KnownDevice kDevices[] = {
 };
 constexpr int kRegistersPerSm = 65536;
 
-// 0 where the text is none of the spellings.
+// The result is 0 where the text is none of the spellings.
 int parse_compute_capability(std::string_view text) {
     if (text.starts_with("sm_") || text.starts_with("SM_")) text.remove_prefix(3);
     if (text.ends_with('a')) text.remove_suffix(1);

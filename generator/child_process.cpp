@@ -30,7 +30,7 @@ constexpr int kLook_ms = 500;
     throw std::system_error(error, std::generic_category(), what);
 }
 
-// Out of the way of the numbers that the child's own files get.
+// The descriptor moves out of the way of the numbers that the child's own files get.
 FileDescriptor moved_up(int descriptor) {
     FileDescriptor moved(fcntl(descriptor, F_DUPFD_CLOEXEC, 10));
     const int error = errno;
@@ -97,8 +97,8 @@ bool has_ended(pid_t child) {
     return reaped == child || (reaped < 0 && errno == ECHILD && kill(child, 0) != 0 && errno == ESRCH);
 }
 
-// The line that the shell writes; empty where it ended without one. The end of the pipe is no sign: a process that the caller forks
-// meanwhile may hold it open.
+// The line that the shell writes; it is empty where the shell ended without one. The end of the pipe is no sign: a process that the caller
+// forks meanwhile may hold it open.
 std::string read_status(int pipe, pid_t child) {
     std::string line;
     bool ended = false;
@@ -129,7 +129,7 @@ int run_program(const std::vector<std::string>& command, const std::map<std::str
     const FileDescriptor ours = moved_up(ends[0]);
     FileDescriptor theirs = moved_up(ends[1]);
     std::vector<std::string> words = {"sh", "-c", kScript, "sh"};
-    // Without it a shell gives the program's user up, whose directories the compiler needs.
+    // Without this option a shell gives up the program's user, whose directories the compiler needs.
     if (runs_with_raised_privileges()) words.insert(words.begin() + 1, "-p");
     words.insert(words.end(), command.begin(), command.end());
     std::vector<std::string> variables = merged_environment(environment);

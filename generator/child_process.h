@@ -17,7 +17,7 @@ namespace tmm {
 inline constexpr int kProgramNotExecutable = 126;
 inline constexpr int kProgramNotFound = 127;
 
-// Those that run at a moment. Each leads a process group, so that what it has started ends with it.
+// The programs that run at a moment. Each leads a process group, so that what it has started ends with it.
 class RunningPrograms {
 public:
     void begin(pid_t program) {

@@ -13,7 +13,7 @@
 namespace tmm {
 namespace {
 
-// The name that one letter makes of it, else the only one that it begins, else the nearest of similar letters.
+// The name that one letter makes of it, else the only name that it begins, else the nearest name of similar letters.
 std::optional<std::string_view> meant(std::string_view name, const std::vector<std::string_view>& names) {
     const auto nearest = nearest_name(name, names);
     if (nearest && edit_distance(name, *nearest) <= 1) return nearest;
@@ -185,7 +185,7 @@ double CommandLine::number(std::string_view option, double least, double most) c
     const std::string given = text(option);
     double value = 0;
     const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), value);
-    // Written so that NaN is refused, too.
+    // The condition is written so that NaN is refused, too.
     if (error != std::errc() || end != given.data() + given.size() || !(value >= least && value <= most))
         fail(fmt::format("{} is not a number from {:.10g} to {:.10g}", in_quotes(given), least, most), fmt::format("--{}", option));
     return value;

@@ -19,14 +19,14 @@ public:
     CommandLine(const ToolDescription& tool, const std::vector<std::string>& arguments);
 
     const ToolDescription& tool() const { return *tool_; }
-    // Empty where the tool has no commands, or where an option such as --help stands alone.
+    // The command is empty where the tool has no commands, or where an option such as --help stands alone.
     const std::string& command() const { return command_; }
     // What follows the command.
     const std::vector<std::string>& words() const { return words_; }
 
     // These throw std::logic_error for a name that is not in the table.
     bool has(std::string_view option) const;
-    // What was given, else the default, else nothing.
+    // Gives the value that was given, else the default, else nothing.
     std::string text(std::string_view option) const;
     // Every value of a repeatable option.
     std::vector<std::string> values(std::string_view option) const;

@@ -24,7 +24,7 @@ bool take_number(std::string_view& text, char before) {
     return true;
 }
 
-// g++ and clang: "file:12:7: error: …".
+// g++ and clang write "file:12:7: error: …".
 bool names_line_and_column(std::string_view line) {
     const auto error = line.find(": error: ");
     if (error == std::string_view::npos) return false;
@@ -32,7 +32,7 @@ bool names_line_and_column(std::string_view line) {
     return take_number(place, ':') && take_number(place, ':') && !place.empty();
 }
 
-// NVRTC: "file(12): error: …", "file(12): error #20013: …".
+// NVRTC writes "file(12): error: …", "file(12): error #20013: …".
 bool names_line(std::string_view line) {
     const auto error = line.find("): error");
     if (error == std::string_view::npos) return false;
@@ -51,7 +51,7 @@ bool line_blames_source(std::string_view line) {
     return names_line_and_column(line) || names_line(line) || is_the_assemblers(line);
 }
 
-// Empty where there is none; blank lines do not count.
+// The result is empty where there is none; blank lines do not count.
 template <typename Condition>
 std::string_view first_line_where(std::string_view log, const Condition& holds) {
     while (!log.empty()) {

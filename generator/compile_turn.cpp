@@ -36,7 +36,7 @@ bool looks_like_lock(const struct stat& status) {
     return S_ISREG(status.st_mode) && status.st_nlink <= 1 && status.st_size <= kLargestLock;
 }
 
-// 'T' or 't' for one that a signal or a debugger has stopped; the state follows the last parenthesis of the name.
+// The state is 'T' or 't' for a process that a signal or a debugger has stopped; it follows the last parenthesis of the name.
 bool is_stopped(int process) {
     std::ifstream file(fmt::format("/proc/{}/stat", process), std::ios::binary);
     const std::string text(std::istreambuf_iterator<char>(file), {});

@@ -27,7 +27,7 @@ private:
     Lock try_once();
     void give_back();
     bool holder_is_stopped() const;
-    // Unless another file has taken its name.
+    // Removes the lock unless another file has taken its name.
     void remove(const struct stat& file) const;
 
     int directory_;

@@ -15,7 +15,7 @@ namespace tmm {
 struct CompiledKernel {
     // A cubin (PTX text where the GPU is newer than NVRTC knows); a shared object for the emulated device.
     std::vector<std::byte> image;
-    // The largest of its entries'; -1 where the compiler does not say.
+    // The largest values among its entries; -1 where the compiler does not say.
     int registers = -1;
     int spill_bytes = -1;
     // Warnings and remarks of the compiler.
@@ -33,10 +33,10 @@ class Compiler {
 public:
     virtual ~Compiler() = default;
     virtual CompileResult compile(const KernelSource& source) const = 0;
-    // All that the result depends on besides the source and the templates that it includes: compiler, version, options,
-    // architecture, and for the emulated device the text of templates/host. Part of the cache's key.
+    // All that the result depends on besides the source and the templates that it includes: compiler, version, options, architecture, and
+    // for the emulated device the text of templates/host. It is a part of the cache's key.
     virtual std::string identity() const = 0;
-    // Ends what is being compiled at this moment: it fails, soon. False where that can't be done.
+    // Ends what is being compiled at this moment: it fails, soon. The result is false where that can't be done.
     virtual bool abandon() const { return false; }
 };
 

@@ -13,15 +13,15 @@ std::string bash(const ToolDescription& tool);
 std::string zsh(const ToolDescription& tool);
 std::string fish(const ToolDescription& tool);
 
-// The first line of each: a comment.
+// The first line of each completion: a comment.
 std::string head(const ToolDescription& tool);
-// Without the hidden ones.
+// The options without the hidden ones.
 std::vector<OptionDescription> visible_options(const ToolDescription& tool);
 // The values that are worth offering.
 const std::vector<std::string>& offered(const OptionDescription& option);
 // Commands whose words are files.
 std::vector<std::string> commands_with_files(const ToolDescription& tool);
-// In single quotes, as sh has them.
+// The text in single quotes, as sh has them.
 std::string shell_quoted(std::string_view text);
 
 }  // namespace tmm::completion

@@ -131,7 +131,7 @@ private:
         set(*found, parse_value(*found, value));
     }
 
-    // "simt", "guarded".
+    // Reads a token such as "simt" or "guarded".
     bool read_name(std::string_view token) {
         for (const Parameter& parameter : kParameters) {
             if (parameter.token.word) continue;
@@ -144,7 +144,7 @@ private:
         return false;
     }
 
-    // "128x64x16", "t8x4", "swap".
+    // Reads a token such as "128x64x16", "t8x4" or "swap".
     void read_numbers(std::string_view token, std::string_view word, std::string_view numbers) {
         const auto& groups = token_groups();
         const auto group = std::find_if(groups.begin(), groups.end(),
@@ -169,7 +169,7 @@ private:
     bool seen_[kParameterCount] = {};
 };
 
-// "t8x4", "boundary's name": how help shows a token.
+// How help shows a token: "t8x4", "boundary's name".
 std::string token_help(const Group& group) {
     const Token& token = group.front()->token;
     if (!token.word) return "its name";

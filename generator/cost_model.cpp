@@ -48,7 +48,7 @@ double CostModel::alone(const KernelConfig& c) const {
     return product_of(c).estimate(problem_, c, device_) + beginning_of_sums(c);
 }
 
-// They are as many as C has rows, however few its columns.
+// These blocks are as many as C has rows, however few its columns are.
 double CostModel::beginning_of_sums(const KernelConfig& c) const {
     const double of_sm = static_cast<double>(blocks_that_add_parts(problem_, c)) / std::max(1, device_.sm_count);
     return kBlockOfSum * std::max(0.0, of_sm - kBlocksCounted);

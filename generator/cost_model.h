@@ -25,9 +25,9 @@ public:
     KernelConfig with_better_overlap(KernelConfig config) const;
 
 private:
-    // Without what stands between it and the kernel before.
+    // The plan's time without what stands between it and the kernel before.
     double alone(const KernelConfig& config) const;
-    // By the family's own model; what it leaves out is that many blocks begin to add up parts.
+    // The time by the family's own model; what that leaves out is that many blocks begin to add up parts.
     double beginning_of_sums(const KernelConfig& config) const;
     // What overlap costs.
     double crowding(const KernelConfig& config) const;

@@ -7,7 +7,7 @@
 namespace tmm {
 
 struct DeviceInfo {
-    // As the driver spells it ("NVIDIA H200"); "host" for the emulated device.
+    // The name as the driver spells it ("NVIDIA H200"); "host" for the emulated device.
     std::string name;
     bool emulated = false;
     int compute_capability_major = 0;
@@ -20,9 +20,9 @@ struct DeviceInfo {
     std::int64_t shared_bytes_per_sm = 0;
     int registers_per_sm = 0;
     int max_threads_per_sm = 0;
-    // Watts; 0 where it can't be read.
+    // The power limit in watts; 0 where it can't be read.
     int power_limit = 0;
-    // As cuDriverGetVersion gives it (13000 for 13.0); 0 for the emulated device.
+    // The version as cuDriverGetVersion gives it (13000 for 13.0); 0 for the emulated device.
     int driver_version = 0;
 
     int compute_capability() const { return compute_capability_major * 10 + compute_capability_minor; }

@@ -45,7 +45,7 @@ const EnvironmentVariable& environment_variable(std::string_view name);
 std::filesystem::path default_database_path();
 // TMM_CACHE_DIR, else ${XDG_CACHE_HOME:-~/.cache}/tmm.
 std::filesystem::path default_cache_directory();
-// TMPDIR, else /tmp: where kernels are compiled, and loaded from, for the emulated device. Absolute; it may not be there.
+// TMPDIR, else /tmp: where kernels are compiled, and loaded from, for the emulated device. The path is absolute; it may not exist.
 std::filesystem::path temporary_directory();
 // TMM_TEMPLATES: a directory that replaces the templates embedded in the library, for whoever works on them.
 std::optional<std::filesystem::path> template_directory_override();

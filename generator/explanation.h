@@ -7,7 +7,7 @@
 
 namespace tmm {
 
-// Ends with the reason where the config can't serve the problem. Registers are there where libnvrtc is.
+// The text ends with the reason where the config can't serve the problem. Registers are given where libnvrtc is there.
 std::string explanation(const KernelRequest& request);
 
 }  // namespace tmm

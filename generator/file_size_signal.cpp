@@ -31,7 +31,7 @@ FileSizeSignalHeld::~FileSizeSignalHeld() {
     const int error = errno;
     const sigset_t set = only_this();
     const timespec at_once{};
-    // One that came while it was held is answered by the write that failed.
+    // A signal that came while it was held is answered by the write that failed.
     if (!was_pending_ && is_pending()) sigtimedwait(&set, nullptr, &at_once);
     pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
     errno = error;

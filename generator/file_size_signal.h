@@ -6,7 +6,7 @@
 
 namespace tmm {
 
-// For the calling thread; what its process does with the signal stays as it is.
+// The signal is held back for the calling thread; what its process does with the signal stays as it is.
 class FileSizeSignalHeld {
 public:
     FileSizeSignalHeld();

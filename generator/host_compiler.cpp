@@ -46,8 +46,8 @@ constexpr const char* kOptimization[] = {"-O1", "-g1", "-fno-omit-frame-pointer"
 constexpr const char* kOptimization[] = {"-O2", "-s"};
 #endif
 
-// Fused multiply-adds where the source says so and nowhere else, as on the GPU. Without the CPU's own instruction the C library's
-// fmaf gives the same bits, slowly.
+// Multiply-adds are fused where the source says so and nowhere else, as on the GPU. Without the CPU's own instruction the C library's fmaf
+// gives the same bits, slowly.
 std::vector<std::string> compile_flags() {
     std::vector<std::string> flags = {"-std=c++20",
                                       "-shared",
@@ -102,7 +102,8 @@ std::string read_file(const fs::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Its exit status. The compiler speaks English, whatever the user's language, and puts its own temporary files beside the others.
+// Runs the command and gives its exit status. The compiler speaks English, whatever the user's language, and puts its own temporary files
+// beside the others.
 int run(const std::vector<std::string>& command, const PrivateDirectory& directory, const char* output, RunningPrograms& running) {
     try {
         return run_program(command, {{"LC_ALL", "C"}, {"TMPDIR", directory.path().string()}}, directory.path() / output, running);
@@ -135,7 +136,7 @@ std::uint64_t hash_of_emulation(const TemplateFiles& files) {
     return XXH3_64bits(text.data(), text.size());
 }
 
-// What it says of itself. Throws Error where it is no compiler.
+// What the compiler says of itself. Throws Error where it is no compiler.
 std::string version_of(std::vector<std::string> command, RunningPrograms& running) {
     const PrivateDirectory directory;
     command.emplace_back("--version");
@@ -191,7 +192,7 @@ private:
                 "    {0}(*static_cast<const {1}*>(arguments));\n"
                 "}}\n",
                 entry.name, entry.args_type);
-        // Apart from the templates: a quoted include looks beside its own file first.
+        // The source stands apart from the templates: a quoted include looks beside its own file first.
         directory.add("source");
         directory.write("source/kernel.cpp", text);
     }

@@ -1,5 +1,5 @@
-// One file a kernel: a header with magic, format version, key and checksum, then the compiler's log, then the image.
-// Readers trust a file only when all of it fits together; anything else is a miss, and the next store() replaces it.
+// Each kernel has one file: a header with magic, format version, key and checksum, then the compiler's log, then the image. Readers trust a
+// file only when all of it fits together; anything else is a miss, and the next store() replaces it.
 #include "generator/kernel_cache.h"
 
 #include <dirent.h>
@@ -51,7 +51,7 @@ struct Header {
     std::uint32_t log_bytes;
     std::uint64_t image_bytes;
     std::uint64_t key[2];
-    // Of the header with this field 0, and of all that follows.
+    // Checksum of the header with this field 0, and of all that follows.
     std::uint64_t checksum;
 };
 static_assert(sizeof(Header) == 56);
@@ -152,7 +152,7 @@ struct StoredFile {
     timespec used{};
 };
 
-// A key, the suffix of kernels, and whatever else before the last suffix. Another file of the directory is none of tmm's.
+// The name is a key, the suffix of kernels, and whatever else before the last suffix. Any other file of the directory is none of tmm's.
 bool is_name_of_ours(std::string_view name, std::string_view last_suffix) {
     const std::string_view rest = name.substr(std::min(kKeyDigits, name.size()));
     return name.find_first_not_of("0123456789abcdef") == kKeyDigits && rest.starts_with(kSuffix) && rest.ends_with(last_suffix);
@@ -172,7 +172,7 @@ void for_each_file(int directory, std::string_view suffix, const Body& body) {
     closedir(listing);
 }
 
-// Half-written files and locks of processes that died. Where files can't be locked, their age has to tell.
+// Removes half-written files and locks of processes that died. Where files can't be locked, their age has to tell.
 void remove_abandoned_files(int directory, std::string_view suffix) {
     for_each_file(directory, suffix, [&](const char* name, const struct stat& status) {
         const FileDescriptor file(openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -221,7 +221,7 @@ std::int64_t evict(int directory, std::int64_t limit) {
 struct KernelCache::State {
     std::mutex mutex;
     bool complained = false;
-    // Bytes in the directory as far as this process knows; -1: not counted yet.
+    // Bytes in the directory as far as this process knows; -1 where they are not counted yet.
     std::int64_t stored_bytes = -1;
     int stores_since_scan = 0;
     bool is_tidy = false;
@@ -232,7 +232,7 @@ struct KernelCache::State {
         log_line(fmt::format("kernel cache {} is not used: {}", directory.string(), why));
     }
 
-    // The directory, opened; nothing where it is not there yet or not to be trusted.
+    // The directory, opened; nothing where it does not exist yet or is not to be trusted.
     std::optional<FileDescriptor> open_directory(const std::filesystem::path& path, bool create) {
         if (create) {
             if (const std::error_code error = make_private_directories(path)) {
@@ -288,7 +288,7 @@ void KernelCache::store(const KernelSource& source, const Compiler& compiler, co
     const std::string temporary = temporary_name(key);
     {
         const FileDescriptor file(openat(directory->get(), temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-        // Locked until it has its name. Whoever holds the lock now takes the file for a dead process's, and removes it.
+        // The file stays locked until it has its name. Whoever holds the lock now takes the file for a dead process's, and removes it.
         if (file && try_lock(file) == Lock::held_by_another) return;
         // A umask may have taken this user's own rights.
         if (!file || fchmod(file.get(), 0600) != 0 || !write_all(file.get(), content)) {

@@ -26,11 +26,11 @@ public:
                          std::chrono::milliseconds patience = kDefaultPatience);
 
     std::optional<CompiledKernel> find(const KernelSource& source, const Compiler& compiler) const;
-    // Published by rename; failure to store is not an error. An empty image is not stored.
+    // A kernel is published by rename; failure to store is not an error. An empty image is not stored.
     void store(const KernelSource& source, const Compiler& compiler, const CompiledKernel& kernel) const;
-    // Of many processes and threads that need a kernel at once one compiles it, and the others wait for it.
+    // One of the processes and threads that need a kernel at once compiles it, and the others wait for it.
     CompileResult find_or_compile(const KernelSource& source, const Compiler& compiler) const;
-    // In place of what is stored, where that turned out to be of no use.
+    // Replaces what is stored, where that turned out to be of no use.
     CompileResult compile_and_store(const KernelSource& source, const Compiler& compiler) const;
 
 private:

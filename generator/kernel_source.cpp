@@ -37,7 +37,7 @@ constexpr FixedEntry kCeilingEntries[] = {
 };
 
 std::string joined(const std::vector<std::string>& items) {
-    // Lines of at most 120 columns, continued with an indent.
+    // The text has lines of at most 120 columns, continued with an indent.
     std::string text;
     std::size_t line = 0;
     for (const std::string& item : items) {

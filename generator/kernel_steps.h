@@ -29,7 +29,7 @@ struct KernelStep {
     int threads = 0;
     std::int64_t shared_bytes = 0;
     std::int64_t grid = 0;
-    // Of the grid, such as pack for the others, and such as add up strips.
+    // Blocks of the grid that pack for the others, and those that add up strips.
     int packers = 0;
     int for_strips = 0;
 };

@@ -119,13 +119,13 @@ std::size_t write(const Args& args, std::byte* arguments) {
     return sizeof args;
 }
 
-// Where the step leaves sums for another to add up.
+// Adds the place where the step leaves sums for another step to add up.
 GemmArgs with_partials(GemmArgs args, const LaunchStep& step, const GemmCall& call) {
     if (partial_results(step.config) > 1 || step.line.blocks > 0) args.workspace = at(call.workspace, step.partials_offset);
     return args;
 }
 
-// Whose operands a pad step has left in the workspace.
+// The call with the operands that a pad step has left in the workspace.
 GemmCall padded_call(const GemmProblem& problem, const KernelConfig& config, GemmCall call) {
     std::int64_t offset = 0;
     const auto take = [&](const void*& matrix, const pad::Shape& shape, ElementType type) {
@@ -143,7 +143,7 @@ struct SplitOperands {
     UnfitMarks unfit_a;
     UnfitMarks unfit_b;
 };
-// Where the product finds the operands: each prepared, or in its part of the workspace.
+// Where the product finds the operands: each is prepared, or in its part of the workspace.
 SplitOperands split_operands(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
     const PlanesOperands operands = planes_operands(problem, step.plan_config);
     const auto find = [&](const void* prepared, const planes::Operand& operand, std::int64_t offset) {
@@ -211,14 +211,14 @@ GemmArgs make_product_args(const LaunchStep& step, const GemmProblem& problem, c
     return with_partials(args, step, call);
 }
 
-// In the workspace, behind the packed operands.
+// The counters stand in the workspace, behind the packed operands.
 unsigned* counters_of_packers(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
     const i64 packed = pack::workspace_elements(step.plan_config, step.extent.rows, step.extent.columns, problem.k, problem.batch);
     return reinterpret_cast<unsigned*>(at(call.workspace, packed * size_of(problem.type_a)));
 }
 
-// Of columns of C that are multiplied while A is packed, or of rows, while B is. The few lines stand behind the product's part of the other
-// operand.
+// The strip of columns of C that is multiplied while A is packed, or that of rows, multiplied while B is. Its few lines stand behind the
+// product's part of the other operand.
 PackedStrip packed_strip(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, bool with_a) {
     const int lines = with_a ? step.strips.columns : step.strips.rows;
     if (lines == 0) return {};

@@ -18,7 +18,7 @@
 namespace tmm {
 namespace {
 
-// Of partial results, which are floats.
+// Bytes of a partial result, which is a float.
 constexpr std::int64_t kPartialBytes = 4;
 
 // What is left of a declared alignment so many elements further on.
@@ -27,7 +27,7 @@ int alignment_at(int alignment, std::int64_t offset, ElementType type) {
     return alignment;
 }
 
-// Few enough rows or columns to be trimmed: a gemv kernel holds them all.
+// So few rows or columns may be trimmed: a gemv kernel holds them all.
 constexpr int kMostTrimmed = 16;
 
 // Are there whole tiles of `block` rows, or columns, and few enough beside them?

@@ -28,7 +28,7 @@ struct GemmCall {
     void* workspace = nullptr;
     double alpha = 1;
     double beta = 0;
-    // Operands that a Preparation has split before, of the same content; null: the call splits them itself. Only read.
+    // Operands that a Preparation has split before, with the same content; null: the call splits them itself. They are only read.
     const void* prepared_a = nullptr;
     const void* prepared_b = nullptr;
 };
@@ -39,7 +39,7 @@ enum class GemmOperand { a, b };
 struct Preparation {
     GemmOperand operand = GemmOperand::a;
     const void* matrix = nullptr;
-    // A multiple of 256 bytes with room for prepared_bytes().
+    // The address is a multiple of 256 bytes, with room for prepared_bytes().
     void* prepared = nullptr;
 };
 
@@ -68,29 +68,30 @@ struct LaunchStep {
     bool begins_early = false;
     // Bytes from the workspace's start to the partial results of split-K or stream-K; packed operands stand before them.
     std::int64_t partials_offset = 0;
-    // No blocks where none share tiles.
+    // There are no blocks where none share tiles.
     PhaseLine line{};
-    // The plan's, of the steps that pack and multiply.
+    // These are the plan's, for the steps that pack and multiply.
     PackingBeside packing{};
     PackedStrips strips{};
     StripSums strip_sums{};
-    // Of the grid, its first: they add up strips.
+    // The first blocks of the grid add up strips.
     int blocks_for_strips = 0;
-    // The plan's.
+    // The config of the whole plan.
     KernelConfig plan_config;
-    // Writes the kernel's argument struct for one call; returns its size in bytes. Never more than kMaxArgumentBytes. Where alpha
+    // Writes the kernel's argument struct for one call; returns its size in bytes, which is never more than kMaxArgumentBytes. Where alpha
     // or k is 0 it tells the kernel k = 0 and alpha = 0.
     std::size_t (*bind)(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) = nullptr;
-    // The same for a preparation. Null for the steps that take no part in one.
+    // The same for a preparation. It is null for the steps that take no part in one.
     std::size_t (*bind_preparation)(const LaunchStep& step, const GemmProblem& problem, const Preparation& preparation,
                                     std::byte* arguments) = nullptr;
-    // How many blocks of the grid the bound arguments give work to. Null: all.
+    // How many blocks of the grid the bound arguments give work to. Null: all blocks have work.
     std::int64_t (*busy_blocks)(const LaunchStep& step, const std::byte* arguments) = nullptr;
-    // The tensor maps that the bound arguments still lack, none of operands that the call does not read. Null for kernels without TMA.
+    // The tensor maps that the bound arguments still lack, none of operands that the call does not read. It is null for kernels without
+    // TMA.
     TensorMapRequests (*tensor_maps)(const LaunchStep& step, const std::byte* arguments) = nullptr;
 };
 
-// Of the step's grid, its first: the others wait for what they pack.
+// The first blocks of the step's grid pack: the others wait for what they pack.
 int blocks_that_pack(const LaunchStep& step);
 
 inline constexpr std::size_t kMaxArgumentBytes = 4096;
@@ -106,7 +107,7 @@ inline std::int64_t grid_for(const LaunchStep& step, const std::byte* arguments)
 struct LaunchPlan {
     GemmProblem problem;
     KernelConfig config;
-    // Empty where there is nothing to do (m or n or batch is 0).
+    // The plan has no steps where there is nothing to do (m or n or batch is 0).
     std::vector<LaunchStep> steps;
     // Workspace pointers must be multiples of 256 bytes.
     std::int64_t workspace_bytes = 0;
@@ -147,18 +148,18 @@ struct EdgeProduct {
     Extent extent;
 };
 // What is left of C for kernels of their own, beside the main kernel's part and what its blocks add up (packed_strips.h): the bottom rows,
-// and above them the right columns. None without trim.
+// and above them the right columns. There is none without trim.
 std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const KernelConfig& config);
 
 // The config must be valid for the problem (search_space.h).
 LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
-// Of the parts of K that are multiplied apart: how much of K the longest has, and the longest chain of additions when they are added up, 0
-// where there is one part.
+// How much of K the longest of the parts has that are multiplied apart, and the longest chain of additions when they are added up, which is
+// 0 where there is one part.
 std::int64_t depth_of_parts(const GemmProblem& problem, const KernelConfig& config);
 std::int64_t longest_sum_of_parts(const GemmProblem& problem, const KernelConfig& config);
 
-// Of the kernel that adds up the parts of K that are multiplied apart; 0 where there is none.
+// Blocks of the kernel that adds up the parts of K that are multiplied apart; 0 where there is none.
 std::int64_t blocks_that_add_parts(const GemmProblem& problem, const KernelConfig& config);
 
 // The longest chain of roundings that an element of C goes through: c of the design's bound |error| <= (c + 2) u (...).

@@ -19,7 +19,7 @@ public:
         return *this;
     }
     int get() const { return number_; }
-    // True where all that was written has reached the file.
+    // The result is true where all that was written has reached the file.
     bool close();
     explicit operator bool() const { return number_ >= 0; }
 
@@ -31,7 +31,7 @@ private:
 enum class Lock { taken, held_by_another, unknown_here };
 Lock try_lock(const FileDescriptor& file);
 
-// Readable by this user alone, and removed with all that is in it.
+// A temporary that is readable by this user alone, and is removed with all that is in it.
 class LockedTemporary {
 public:
     enum class Kind { file, directory };
@@ -43,7 +43,7 @@ public:
     LockedTemporary& operator=(const LockedTemporary&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
-    // Open for writing, where it is a file.
+    // The descriptor is open for writing where the temporary is a file.
     int descriptor() const { return descriptor_.get(); }
 
 private:

@@ -15,7 +15,7 @@ struct Log {
     LogSink sink;
 };
 
-// Never destroyed: threads may still log while the process exits.
+// The log is never destroyed: threads may still log while the process exits.
 Log& process_log() {
     static Log* log = new Log;
     return *log;

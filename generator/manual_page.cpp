@@ -20,7 +20,7 @@ unsigned code_point(const std::string& text, std::size_t& i) {
     return value;
 }
 
-// So that every character stands on paper as it is: roff takes some of ASCII for others.
+// Makes every character stand on paper as it is: roff takes some of ASCII for others.
 std::string roff(const std::string& text) {
     std::string escaped;
     for (std::size_t i = 0; i < text.size(); ++i) {

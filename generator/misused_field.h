@@ -10,7 +10,7 @@ namespace tmm {
 
 struct MisusedField {
     const Parameter* field;
-    // In words: "simt does not use planes: it is 1, not 2".
+    // The reason in words: "simt does not use planes: it is 1, not 2".
     std::string why;
 };
 

@@ -8,7 +8,7 @@
 
 namespace tmm {
 
-// Letters to insert, delete or replace (Levenshtein).
+// Letters to insert, delete or replace (Levenshtein's distance).
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -24,7 +24,7 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
-// Nothing where no name is close enough to be what was meant.
+// The result is nothing where no name is close enough to be what was meant.
 inline std::optional<std::string_view> nearest_name(std::string_view name, const std::vector<std::string_view>& names) {
     constexpr std::size_t kLongest = 32;
     if (name.size() > kLongest) return std::nullopt;

@@ -17,7 +17,7 @@ namespace tmm {
 namespace {
 
 struct Target {
-    // "sm_90a", or "compute_120" where the GPU is newer than NVRTC knows.
+    // The architecture is "sm_90a", or "compute_120" where the GPU is newer than NVRTC knows.
     std::string architecture;
     bool ptx = false;
 };
@@ -64,7 +64,7 @@ public:
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;
 
-    // False where the source is at fault; the log says how.
+    // The result is false where the source is at fault; the log says how.
     bool compile(const std::vector<std::string>& options) {
         std::vector<const char*> pointers;
         for (const std::string& option : options) pointers.push_back(option.c_str());
@@ -80,7 +80,7 @@ public:
         text.erase(std::find(text.begin(), text.end(), '\0'), text.end());
         return text;
     }
-    // With its NUL at the end, as the driver wants it.
+    // The text has its NUL at the end, as the driver wants it.
     std::string ptx() const { return fetch<std::string>(nvrtc_.get_ptx_size, nvrtc_.get_ptx); }
     std::string cubin() const { return fetch<std::string>(nvrtc_.get_cubin_size, nvrtc_.get_cubin); }
 
@@ -106,7 +106,7 @@ std::vector<std::string> options_for(const Target& target) {
     return {"--std=c++20", "-default-device", "--gpu-architecture=" + target.architecture, "--ptxas-options=-v"};
 }
 
-// "Used 40 registers" -> 40; "… 8 bytes spill stores" -> 8.
+// "Used 40 registers" gives 40; "… 8 bytes spill stores" gives 8.
 std::optional<int> number_before(std::string_view line, std::string_view words) {
     const auto at = line.find(words);
     if (at == std::string_view::npos) return std::nullopt;

@@ -27,7 +27,7 @@ void find_function(void* library, const char* name, Function& function, const st
 
 struct OpenedLibrary {
     void* handle;
-    // As the loader knows it: an absolute path where it found the file by itself.
+    // The path as the loader knows it: an absolute one where it found the file by itself.
     std::string path;
 };
 

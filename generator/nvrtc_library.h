@@ -31,7 +31,7 @@ struct NvrtcLibrary {
     std::vector<int> architectures;
 };
 
-// Opened once for the process and never closed. Throws Error (no_compiler) that says where it was searched for.
+// The library is opened once for the process and never closed. Throws Error (no_compiler) that says where it was searched for.
 const NvrtcLibrary& nvrtc_library();
 
 }  // namespace tmm

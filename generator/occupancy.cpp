@@ -60,7 +60,7 @@ Occupancy blocks_per_sm(const DeviceInfo& device, int threads, int registers, st
 
 std::int64_t shared_bytes_for(const DeviceInfo& device, int blocks) {
     const std::int64_t step = shared_step(device);
-    // The least that one more would not find.
+    // The least shared memory with which one block more would find no place.
     return (device.shared_bytes_per_sm / (blocks + 1) / step + 1) * step - reserved_bytes(device);
 }
 
@@ -79,7 +79,7 @@ double sms_for_clusters(int sms, int size, int resident) {
     // Clusters of 1 to 8 blocks on the 132 SMs of an H200 (cudaOccupancyMaxActiveClusters).
     constexpr std::array<double, 8> places{132, 66, 39, 30, 22, 17, 15, 15};
     constexpr double sms_there = 132;
-    // Where SMs hold several blocks, a cluster wants so many SMs. Larger ones are refused when they are validated.
+    // Where SMs hold several blocks, a cluster needs so many SMs. Larger ones are refused when they are validated.
     const int known = std::clamp((size + resident - 1) / resident, 1, static_cast<int>(places.size()));
     const double clusters = std::max(1.0, std::floor(places[static_cast<std::size_t>(known - 1)] * sms / sms_there));
     return std::min<double>(sms, clusters * known);

@@ -10,7 +10,8 @@
 namespace tmm {
 namespace {
 
-// Of K, what blocks that multiply take about as long for as others for a piece. As many pieces, one after the other, hold nobody up.
+// The depth of K for which blocks that multiply take about as long as others take for a piece. As many pieces, one after the other, hold
+// nobody up.
 constexpr std::int64_t kDepthOfPiece = 128;
 
 }  // namespace

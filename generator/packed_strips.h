@@ -10,17 +10,17 @@
 namespace tmm {
 
 struct PackedStrips {
-    // Columns of C, whose long operand is A, and rows, whose long one is B; 0: `pack` multiplies none.
+    // Columns of C, whose long operand is A, and rows, whose long operand is B; 0: `pack` multiplies none.
     int columns = 0;
     int rows = 0;
 
     bool any() const { return columns > 0 || rows > 0; }
 };
 
-// Of what the config's tiles leave, where its trim says so.
+// The strips of what the config's tiles leave, where its trim says so.
 PackedStrips packed_strips(const GemmProblem& problem, const KernelConfig& config);
 
-// Where the parts of their sums stand, in bytes from the workspace's start, and end.
+// Where the parts of the strips' sums stand, in bytes from the workspace's start, and where they end.
 struct StripSums {
     std::int64_t of_columns = 0;
     std::int64_t of_rows = 0;
@@ -31,7 +31,7 @@ StripSums strip_sums(const GemmProblem& problem, const KernelConfig& config, std
 // Pieces of work (tmm/strips.h) of the whole batch; 0 where there is no such strip.
 std::int64_t pieces_of_strips(const GemmProblem& problem, const KernelConfig& config);
 
-// Blocks of the product's grid that add them up, whole clusters.
+// Blocks of the product's grid that add the strips up, in whole clusters.
 int blocks_for_strips(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
 }  // namespace tmm

@@ -11,7 +11,7 @@ class PlanBuilder {
 public:
     using Bind = std::size_t (*)(const LaunchStep&, const GemmProblem&, const GemmCall&, std::byte*);
 
-    // C is not empty.
+    // C must not be empty.
     PlanBuilder(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
     const GemmProblem& problem() const { return plan_.problem; }
@@ -29,7 +29,7 @@ public:
     // What adds up partial results, where the config leaves any: of the tiles that blocks share, and of parts of K.
     void add_sums();
 
-    // What operands are brought to stands first in the workspace, partial results behind it.
+    // What the operands are brought to stands first in the workspace, and partial results stand behind it.
     void take_workspace(std::int64_t bytes) { plan_.workspace_bytes += bytes; }
     StripSums take_strip_sums();
     std::int64_t partials_offset() const { return partials_offset_; }

@@ -26,7 +26,7 @@ CodePoint first_code_point(std::string_view text) {
         if ((byte(i) & 0xc0) != 0x80) return {};
         value = value << 6 | (byte(i) & 0x3fu);
     }
-    // Longer than need be, a surrogate, or beyond Unicode.
+    // The sequence is longer than need be, a surrogate, or beyond Unicode.
     if (value < (bytes == 3 ? 0x800u : bytes == 4 ? 0x10000u : 0x80u) || (value >= 0xd800 && value < 0xe000) || value > 0x10ffff) return {};
     return {value, bytes};
 }
@@ -61,7 +61,7 @@ std::string printable(std::string_view text) {
 
 std::string in_quotes(std::string_view text) {
     std::size_t end = std::min(text.size(), kLongestQuote);
-    // No half of a character at the cut.
+    // The cut leaves no half of a character.
     while (end < text.size() && end > kLongestQuote - 4 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
     return fmt::format("'{}{}'", printable(text.substr(0, end)), end < text.size() ? "…" : "");
 }

@@ -24,7 +24,7 @@ std::error_code make_one(const fs::path& directory) {
     return errno == EEXIST ? std::error_code() : last_error();
 }
 
-// None, with errno, where there is a file of this name.
+// The result is none, with errno, where there is a file of this name.
 FileDescriptor made_file(const fs::path& path) {
     FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (file) fchmod(file.get(), 0600);

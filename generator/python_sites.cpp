@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace tmm {
 namespace {
 
-// Sorted by name, the last first, so that a newer version goes before an older one.
+// The entries are sorted by name, the last first, so that a newer version goes before an older one.
 std::vector<fs::path> entries(const fs::path& directory, std::string_view beginning) {
     std::vector<fs::path> found;
     std::error_code ignored;

@@ -20,7 +20,7 @@ struct PythonHints {
     std::filesystem::path user_base;
 };
 
-// Those of this process. A set-user-ID program has none, because whoever starts it could name any directory.
+// The hints of this process. A set-user-ID program has none, because whoever starts it could name any directory.
 PythonHints python_hints();
 
 // The site directories that are there, each once: of the Python in this process, of the Python that the command names, of the prefixes,

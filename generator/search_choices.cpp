@@ -5,7 +5,7 @@
 namespace tmm {
 namespace {
 
-// Of the places that filled_places() counts: so many, or more, make whole waves.
+// Waves count as whole where blocks fill so large a part, or more, of the places that filled_places() counts.
 constexpr double kWholeWaves = 0.96;
 
 }  // namespace

@@ -10,13 +10,14 @@
 
 namespace tmm {
 
-// The part that so many blocks fill of the places that the SMs offer until all have run, when each SM takes its even share of them.
+// The part that so many blocks fill of the places that the SMs offer until all have run, when each SM takes its even share of the blocks.
 double filled_places(std::int64_t blocks, const DeviceInfo& device);
 
-// How many of a split's parts a cluster may sum: none, and the largest power of two that divides the split. Clusters of 6 blocks, of which
-// several fit an SM, take 1.4 times as long as partial results in memory do.
+// The choices of how many of a split's parts a cluster sums: none, and the largest power of two that divides the split. Clusters of 6
+// blocks, several of which fit an SM, take 1.4 times as long as partial results in memory do.
 std::vector<int> cluster_choices(int split, const DeviceInfo& device);
-// The same where a block takes an SM: none, and all parts, however many. Clusters of 8 that leave a reduction to do never won.
+// The same choices where a block takes an SM: none, and all parts, however many there are. Clusters of 8 that leave a reduction to do never
+// won.
 std::vector<int> whole_cluster_choices(int split, const DeviceInfo& device);
 
 // Splits of K worth trying: powers of two, and those that make whole waves of blocks, up to where the parts fill the device

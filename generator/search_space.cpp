@@ -19,13 +19,14 @@ namespace tmm {
 namespace {
 
 constexpr std::int64_t kLargestGrid = 2147483647;
-// Of a batch's matrix: more than any device has room for, and few enough that bytes of whatever is made of them are a number.
+// Most elements of a batch's matrix: more than any device has room for, and few enough that the bytes of whatever is made of them are a
+// number.
 constexpr double kMostElements = 0x1p46;
-// Of a thread.
+// Most registers that a thread may have.
 constexpr int kMostRegisters = 255;
 // Partial results beyond this cost more to write and read than the split can win.
 constexpr std::int64_t kLargestWorkspace = std::int64_t{1} << 30;
-// Of the parts of K of FP32 products, for each addition that their sums go through.
+// The depth that parts of K of FP32 products must have for each addition that their sums go through.
 constexpr std::int64_t kDepthPerAddition = 8;
 // The least K that FP32 products may sum in parts, and that may be split into planes.
 constexpr std::int64_t kDepthForParts = 16;
@@ -43,7 +44,7 @@ bool multiplies_floats(const GemmProblem& p) {
 struct Bounds {
     std::size_t least;
     std::size_t most;
-    // Of measuring time, by the model.
+    // Measuring time in microseconds, by the model.
     double microseconds;
     // Predictions beyond this multiple of the best are not worth their time.
     double slack;
@@ -77,7 +78,7 @@ public:
         found_.push_back(Entry{.config = config, .estimate = model_.estimate(config) * (1 + doubt)});
     }
 
-    // The best by the model, the leader first. Those far behind the best are left out, and those for which there is no time.
+    // Takes the best by the model, the leader first. Configs far behind the best are left out, and those for which there is no time.
     SearchSpace finish(const KernelConfig& leader, const Bounds& bounds) {
         sort_found();
         doubt_ways();
@@ -116,7 +117,7 @@ public:
         for (const Entry& entry : found_) {
             if (entry.config == leader) continue;
             const bool near = entry.estimate <= bounds.slack * best;
-            // On the emulated device the plainest may be the fastest, whatever is predicted of it.
+            // On the emulated device the plainest config may be the fastest, whatever is predicted of it.
             const bool first_of_family = (near || device_.emulated) && heard.insert(entry.config.family).second;
             const auto crowd = crowds.find(entry.config.family);
             std::string reason = first_of_family ? "" : why_left_out(entry, near, crowd != crowds.end() ? crowd->second : 0);
@@ -281,16 +282,18 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
 
 std::optional<std::string> why_inaccurate(const GemmProblem& p, const KernelConfig& c) {
     if (!multiplies_floats(p) || p.compute == ComputeMode::tf32) return std::nullopt;
-    // A part's first product is rounded by itself, where FMAs round it with the sum so far. Of few products that is most of the error: two
-    // parts of K = 2 have 1.41 times the loop's rms error where products cancel, two of 4 1.22 times, two of 8 1.12 times (simulated).
+    // A part's first product is rounded by itself, where FMAs round it with the sum so far. Where products are few, that is most of the
+    // error: two parts of K = 2 have 1.41 times the loop's rms error where products cancel, two of 4 have 1.22 times, two of 8 have 1.12
+    // times (simulated).
     if (p.k < kDepthForParts && sums_k_in_parts(c))
         return fmt::format("sums of {} products in parts err more than a loop of FMAs: K must be {} at least", p.k, kDepthForParts);
     // Planes err by the same however few products there are, and a loop errs less.
     if (p.k < kDepthForPlanes && c.planes > 1)
         return fmt::format("planes of floats err more than a loop of {} FMAs: K must be {} at least", p.k, kDepthForPlanes);
-    // Of products whose exponents differ widely a loop rounds few. Adding up the parts of K then costs more than the shorter sums spare,
-    // unless each is eight times as deep as that chain: added up plainly, at K = 64 four parts have 1.02 times the loop's error in norm
-    // over exponents from -60 to 60 and eight 1.06 times, four of 32 have 0.95 times, eight of 32 0.91 times (simulated, 10^5 sums each).
+    // Where products' exponents differ widely, a loop rounds few of them. Adding up the parts of K then costs more than the shorter sums
+    // spare, unless each part is eight times as deep as that chain: added up plainly, at K = 64 four parts have 1.02 times the loop's error
+    // in norm over exponents from -60 to 60 and eight have 1.06 times; four parts of 32 have 0.95 times, and eight of 32 have 0.91 times
+    // (simulated, 10^5 sums each).
     const std::int64_t additions = longest_sum_of_parts(p, c);
     const std::int64_t depth = depth_of_parts(p, c);
     if (depth >= kDepthPerAddition * additions) return std::nullopt;

@@ -20,7 +20,7 @@ enum class Effort : int { quick = 0, normal = 1, full = 2 };
 
 struct Rejection {
     KernelConfig config;
-    // The rule, without numbers, by which rejections are counted, and the sentence with those of this config.
+    // The rule, without numbers, by which rejections are counted, and the sentence with this config's numbers.
     std::string reason;
     std::string detail;
 };
@@ -28,11 +28,11 @@ struct Rejection {
 // A sentence without what it says in parentheses at its end and with … for every number that is no part of a name ("f32").
 std::string without_numbers(std::string_view sentence);
 
-// Reasons, and how many each has rejected.
+// Reasons, and how many configs each has rejected.
 std::map<std::string, int> count_by_reason(const std::vector<Rejection>& rejections);
 
 struct SearchSpace {
-    // Best guess first; default_config() leads.
+    // The best guess comes first; default_config() leads.
     std::vector<KernelConfig> candidates;
     std::vector<Rejection> rejections;
 };
@@ -57,9 +57,9 @@ bool has_tensor_core_kernels(const GemmProblem& problem, const DeviceInfo& devic
 
 SearchSpace search_space(const GemmProblem& problem, const DeviceInfo& device, Effort effort);
 
-// Always valid and always right, whatever the problem; not the fastest.
+// The config is always valid and always right, whatever the problem; it is not the fastest.
 KernelConfig fallback_config(const GemmProblem& problem);
-// What an untuned problem gets: valid, and a fair guess at fast; with some most_workspace bytes of workspace or less.
+// What an untuned problem gets: a config that is valid, and a fair guess at fast; it needs no more than most_workspace bytes of workspace.
 KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device,
                             std::int64_t most_workspace = std::numeric_limits<std::int64_t>::max());
 

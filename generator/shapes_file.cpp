@@ -29,16 +29,16 @@
 namespace tmm {
 namespace {
 
-// What ranges may multiply out to, in all.
+// Most problems that all ranges may multiply out to.
 constexpr std::size_t kMostProblems = 1'000'000;
 // A file that is no shapes file is not read to its end.
 constexpr std::size_t kMostFaults = 1000;
 constexpr std::size_t kLargestFile = 256 << 20;
-// As a tuning database takes it.
+// The largest alignment, as a tuning database takes it.
 constexpr i64 kLargestAlignment = 1 << 20;
 constexpr i64 kLargest = std::numeric_limits<i64>::max();
 
-// Why a line is refused: where in it, and what would be accepted. Caught where the file's name and line are known.
+// Why a line is refused: where in it, and what would be accepted. It is caught where the file's name and line are known.
 struct Fault {
     std::size_t offset = 0;
     std::string what;
@@ -127,7 +127,7 @@ struct Line {
     Epilogue epilogue = Epilogue::none;
     double alpha = 1;
     double beta = 0;
-    // Where each of kKeys was given; npos where it was not.
+    // The offset at which each of kKeys was given; npos where it was not.
     std::array<std::size_t, 32> offsets;
 };
 
@@ -273,7 +273,7 @@ Line parse_line(const std::vector<Word>& words, const ShapeOverrides& overrides)
 
 // One of A, B and C as it is stored.
 struct StoredMatrix {
-    // 0, 1, 2.
+    // 0 for A, 1 for B, 2 for C.
     std::size_t index;
     i64 rows;
     i64 columns;

@@ -8,7 +8,7 @@
 
 namespace tmm {
 
-// Nothing where the system has no thread left.
+// The result is nothing where the system has no thread left.
 std::optional<std::thread> start_thread(const std::function<void()>& work);
 
 // Runs all of the jobs and returns when the last has ended: the first on this thread, each other on one of its own, or, where the system

@@ -14,13 +14,13 @@ namespace {
 // How often a matrix may be brought and still count as brought from memory rather than from the L2 cache.
 constexpr i64 kFewTimes = 8;
 
-// Of the TensorMap within the arguments that hold it.
+// Offset of the TensorMap within the arguments that hold it.
 template <class Args>
 std::size_t offset_within(const Args& args, const TensorMap& map) {
     return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&map) - reinterpret_cast<const std::byte*>(&args));
 }
 
-// As they are stored: elements from row to row, and from matrix to matrix, 0 where all of the batch share one.
+// The matrices as they are stored: elements from row to row, and from matrix to matrix, which is 0 where all of the batch share one.
 struct StoredMatrices {
     i64 rows;
     i64 columns;
@@ -103,7 +103,7 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
     const i64 times_right = wgmma::clusters_left(config, args.m, args.n);
     const bool along_m = signature.op_a == Operation::transpose;
     const bool along_n = signature.op_b == Operation::none;
-    // What pads rows along M or N may be brought as well: boxes that end within the map are faster, and it reaches no element of C.
+    // The padding of rows along M or N may be brought as well: boxes that end within the map are faster, and it reaches no element of C.
     const i64 m = along_m && pad::pads_a(config) ? args.lda : args.m;
     const i64 n = along_n && pad::pads_b(config) ? args.ldb : args.n;
     const TensorMapRequest a = request(args.a, signature.type_a, along_m, m, args.lda, args.stride_a, swap ? right : left,
@@ -150,7 +150,7 @@ TensorMapRequests skinny_tensor_maps(const LaunchStep& step, const std::byte* ar
         const Box box{.rows = box_rows, .columns = config.block_k};
         maps.add(operand_request(address, ElementType::f32, matrices, args.batch, box, times), offset_within(args, map));
     };
-    // How often each is brought.
+    // How often each operand is brought.
     const i64 times_few = blocks_many(config, args.m, args.n);
     const i64 times_many = blocks_few(config, args.m, args.n);
     const StoredMatrices a{.rows = args.m, .columns = args.k, .ld = args.lda, .stride = args.stride_a};

@@ -37,7 +37,7 @@ Screen screen_of(std::FILE* stream) {
 StatusLine::StatusLine(std::FILE* stream) : stream_(stream), shows_(is_terminal(stream) && !terminal_is_dumb()) {}
 
 std::size_t StatusLine::columns() const {
-    // Read anew: a window changes its size.
+    // The width is read anew, since a window changes its size.
     const std::size_t columns = terminal_columns(stream_);
     return std::max<std::size_t>(std::min(columns, columns_override().value_or(columns)), 1) - 1;
 }

@@ -19,8 +19,8 @@ struct Screen {
 // COLUMNS counts before the terminal's own size; a terminal of unknown size has 80 columns.
 Screen screen_of(std::FILE* stream);
 
-// One line on a terminal that is written over and over, and taken away in the end. Elsewhere, and on a terminal that can't return to
-// a line's begin (TERM=dumb), nothing. It needs no escape sequence.
+// One line on a terminal that is written over and over, and taken away in the end. Elsewhere, and on a terminal that can't return to a
+// line's begin (TERM=dumb), nothing is written. It needs no escape sequence.
 class StatusLine {
 public:
     explicit StatusLine(std::FILE* stream);

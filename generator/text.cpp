@@ -33,7 +33,7 @@ std::string_view enum_name(Enum value, const std::string_view (&names)[N]) {
     return index < N ? names[index] : "?";
 }
 
-// Of matrices without elements the product may be no number of 64 bits.
+// Where matrices have no elements, the product may be no number of 64 bits.
 bool is_product(i64 value, i64 x, i64 y) {
     i64 product = 0;
     return !__builtin_mul_overflow(x, y, &product) && value == product;

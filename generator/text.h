@@ -13,7 +13,7 @@ namespace tmm {
 std::string_view name_of(ElementType type);
 std::string_view name_of(ComputeMode mode);
 std::string_view name_of(Epilogue epilogue);
-// "nn", "nt", "tn", "tt".
+// The name is "nn", "nt", "tn" or "tt".
 std::string ops_name(Operation op_a, Operation op_b);
 // Throw Error (usage) that lists the valid names.
 ElementType parse_element_type(std::string_view text);
@@ -44,7 +44,7 @@ struct ConfigFieldHelp {
     std::string token;
     std::string help;
 };
-// In the order of the spelling.
+// The fields stand in the order of the spelling.
 std::vector<ConfigFieldHelp> config_field_help();
 
 }  // namespace tmm

@@ -52,7 +52,7 @@ std::size_t fitting_bytes(std::string_view text, std::size_t columns) {
     return bytes;
 }
 
-// Where a line that must end within so many bytes ends.
+// The place where a line ends that must end within so many bytes.
 std::size_t line_end(std::string_view text, std::size_t fitting) {
     if (fitting >= text.size()) return text.size();
     // The space itself may stand beyond the edge.

@@ -13,9 +13,9 @@ namespace tmm {
 enum class Completion { nothing, file, directory };
 
 struct OptionDescription {
-    // Without the dashes: "shapes" is written --shapes.
+    // The name without the dashes: "shapes" is written --shapes.
     std::string name;
-    // -h beside --help.
+    // The letter is -h beside --help.
     char letter = 0;
     // What stands for the value in help, such as FILE; empty where the option takes none.
     std::string value = {};
@@ -27,15 +27,15 @@ struct OptionDescription {
     // Some of the values that there are, for the shells.
     std::vector<std::string> usual = {};
     Completion completion = Completion::nothing;
-    // May be given several times.
+    // The option may be given several times.
     bool repeatable = false;
-    // Not empty where the option must be given: what to do when it is missing.
+    // What to do when the option is missing; it is empty unless the option must be given.
     std::string required = {};
     // The commands that it belongs to; empty: all.
     std::vector<std::string> commands = {};
-    // In no help: for the tools themselves and for tests.
+    // The option is shown in no help: it is for the tools themselves and for tests.
     bool hidden = false;
-    // Where it is given nothing else is asked for: --help and the like.
+    // Where the option is given nothing else is asked for: --help and the like.
     bool alone = false;
 };
 
@@ -77,7 +77,7 @@ struct ToolDescription {
     std::string summary;
     // What follows the name in the usage line, a form each.
     std::vector<std::string> synopsis;
-    // Paragraphs.
+    // Paragraphs of the description.
     std::vector<std::string> description;
     std::vector<CommandDescription> commands = {};
     std::vector<OptionDescription> options;

@@ -7,7 +7,7 @@
 
 namespace tmm {
 
-// At most 80 columns wide.
+// The text is at most 80 columns wide.
 std::string help_text(const ToolDescription& tool);
 
 // What an option does, the commands that it belongs to and its default.

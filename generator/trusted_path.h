@@ -13,11 +13,11 @@ enum class NamedBy {
     chance,
 };
 
-// By how the path is written: from the root, or not.
+// The way is told by how the path is written: from the root, or not.
 NamedBy who_named(const std::filesystem::path& path);
 
-// In a sentence that names the part of the path, how others than those trusted may replace the file or directory; empty where they can't.
-// Symbolic links are followed. In a set-user-ID program every path counts as found by chance.
+// A sentence that names the part of the path and says how others than those trusted may replace the file or directory; it is empty where
+// they can't. Symbolic links are followed. In a set-user-ID program every path counts as found by chance.
 std::string why_others_can_replace(const std::filesystem::path& path, NamedBy by);
 
 }  // namespace tmm

@@ -1,4 +1,4 @@
-// The C interface: arguments through the door of validate.h, exceptions into statuses. No logic of its own.
+// The C interface: arguments pass through the checks of validate.h, and exceptions become statuses. It has no logic of its own.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -27,7 +27,7 @@ struct tmmHandle_s {
     std::uint64_t id = 0;
 };
 
-// Shares what stands behind its handle, so that they may be destroyed in either order.
+// The plan shares what stands behind its handle, so that they may be destroyed in either order.
 struct tmmPlan_s {
     std::shared_ptr<tmm::RuntimeHandle> runtime;
     std::uint64_t handle_id = 0;
@@ -44,7 +44,7 @@ std::uint64_t next_handle_id() {
 }
 
 struct Failure {
-    // 0: the call had no handle.
+    // The id is 0 where the call had no handle.
     std::uint64_t handle = 0;
     std::string message;
 };
@@ -57,7 +57,7 @@ tmmStatus_t fail(std::uint64_t handle, tmmStatus_t status, const char* message) 
     try {
         last_failure() = {.handle = handle, .message = message};
     } catch (...) {
-        // Too little memory even for the sentence; the status tells.
+        // There is too little memory even for the sentence; the status tells.
     }
     return status;
 }

@@ -61,7 +61,7 @@ void check(const CudaDriver& driver, CUresult result, const char* call) {
     throw LaunchRefused(text);
 }
 
-// The same of what is loaded, where the code itself may be at fault.
+// The same check of what is loaded, where the code itself may be at fault.
 void check_image(const CudaDriver& driver, CUresult result, const char* what) {
     for (const CUresult unusable :
          {CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_INVALID_SOURCE, CUDA_ERROR_INVALID_PTX, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_NOT_FOUND})
@@ -69,7 +69,7 @@ void check_image(const CudaDriver& driver, CUresult result, const char* what) {
     check(driver, result, what);
 }
 
-// The primary context, shared by the device and by all that must be freed in it.
+// The primary context, which the device and all that must be freed in it share.
 struct Context {
     const CudaDriver& driver;
     CUdevice device = 0;
@@ -118,7 +118,7 @@ private:
     CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
 };
 
-// For destructors: runs the release in the context, whatever state the device is in.
+// Runs the release in the context, whatever state the device is in; it is for destructors.
 template <typename Release>
 void release_in(const Context& context, const Release& release) noexcept {
     if (context.driver.context_push(context.handle) != CUDA_SUCCESS) return;
@@ -149,7 +149,7 @@ public:
         const CudaDriver& d = context_->driver;
         const Current current(*context_);
         try {
-            // Not ordered with the default stream, whose use by another thread would otherwise break the capture.
+            // The stream is not ordered with the default stream, whose use by another thread would otherwise break the capture.
             check(d, d.stream_create(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
             check(d, d.event_create(&start_, CU_EVENT_DEFAULT), "cuEventCreate");
             check(d, d.event_create(&stop_, CU_EVENT_DEFAULT), "cuEventCreate");
@@ -184,7 +184,7 @@ public:
 private:
     void capture(const std::function<void(Stream)>& launches) {
         const CudaDriver& d = context_->driver;
-        // Relaxed: whoever records may allocate meanwhile.
+        // The mode is relaxed: whoever records may allocate meanwhile.
         check(d, d.capture_begin(stream_, CU_STREAM_CAPTURE_MODE_RELAXED), "cuStreamBeginCapture");
         try {
             launches(stream_);
@@ -226,7 +226,7 @@ CUdeviceptr device_pointer(const void* memory) {
     return reinterpret_cast<CUdeviceptr>(memory);
 }
 
-// A launch in the driver's words, on the default stream.
+// A launch in the driver's terms, on the default stream.
 struct LaunchConfig {
     CUlaunchConfig of_driver{};
     CUlaunchAttribute attributes[3] = {};
@@ -357,9 +357,9 @@ public:
                                            : swizzle_bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
                                            : swizzle_bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
                                                                  : CU_TENSOR_MAP_SWIZZLE_NONE;
-        // The L2 cache may fetch two lines where a box asks for one. That spares what is brought often some waiting (1 to 3% of large
-        // products), but memory is read 1 to 3% slower so. A row of a box begins within a line where the matrix's rows are no whole lines:
-        // then lines would be fetched that no box needs.
+        // The L2 cache may fetch two lines where a box asks for one. That spares boxes that are brought often some waiting (1 to 3% of
+        // large products), but memory is read 1 to 3% slower so. A row of a box begins within a line where the matrix's rows are no whole
+        // lines: then lines would be fetched that no box needs.
         constexpr std::int64_t line = 128;
         const bool whole_lines = request.row_bytes % line == 0 && request.matrix_bytes % line == 0;
         const CUtensorMapL2promotion promotion =
@@ -425,7 +425,7 @@ private:
         info_.max_threads_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, number);
         info_.power_limit = nvml_ ? nvml_->power_limit_watts() : 0;
         check(driver_, driver_.driver_version(&info_.driver_version), "cuDriverGetVersion");
-        // Drivers for CUDA 12.3 and newer capture such launches into graphs.
+        // Drivers for CUDA 12.3 and later capture such launches into graphs.
         begins_early_ = info_.compute_capability() >= 90 && info_.driver_version >= 12030;
     }
 

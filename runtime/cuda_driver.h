@@ -39,14 +39,14 @@ struct CudaDriver {
     CUresult (*module_unload)(CUmodule module);
     CUresult (*module_function)(CUfunction* function, CUmodule module, const char* name);
     CUresult (*function_set_attribute)(CUfunction function, CUfunction_attribute attribute, int value);
-    // Since 12.4; null in an older driver, which loads a function when it is looked up.
+    // The function exists since 12.4; it is null in an older driver, which loads a function when it is looked up.
     CUresult (*function_load)(CUfunction function);
     CUresult (*launch)(const CUlaunchConfig* config, CUfunction function, void** parameters, void** extra);
     CUresult (*resident_blocks)(int* blocks, CUfunction function, int threads, std::size_t shared_bytes);
-    // Null where the driver is older than clusters.
+    // The function is null where the driver is older than clusters.
     CUresult (*resident_clusters)(int* clusters, CUfunction function, const CUlaunchConfig* config);
 
-    // Since 12.0; null in an older driver, which knows no GPU with TMA.
+    // The function exists since 12.0; it is null in an older driver, which knows no GPU with TMA.
     CUresult (*tensor_map_encode_tiled)(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address, const cuuint64_t* sizes,
                                         const cuuint64_t* strides, const cuuint32_t* box, const cuuint32_t* element_strides,
                                         CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
@@ -75,7 +75,7 @@ struct CudaDriver {
 // is missing: the library, a function that the driver is too old for, or a usable GPU.
 const CudaDriver& cuda_driver();
 
-// "CUDA_ERROR_INVALID_VALUE (invalid argument)".
+// The error reads "CUDA_ERROR_INVALID_VALUE (invalid argument)".
 std::string describe(const CudaDriver& driver, CUresult error);
 
 }  // namespace tmm

@@ -25,7 +25,7 @@ struct LaunchShape {
     std::int64_t shared_bytes = 0;
     // The kernel may begin while the one before it in the stream ends, for which it waits itself (previous_kernel.cuh).
     bool begins_early = false;
-    // Blocks wait for others of lower number. They find these begun before them, as GPUs begin a grid's blocks.
+    // Blocks wait for others of lower number. They find these begun before them, since GPUs begin a grid's blocks in that order.
     bool waits_for_blocks_before = false;
 };
 
@@ -49,7 +49,7 @@ public:
 };
 
 struct DeviceState {
-    // 0 where it can't be read.
+    // The clock is 0 where it can't be read.
     int sm_clock_mhz = 0;
     bool throttled = false;
 };
@@ -59,12 +59,12 @@ class DeviceFault : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
-// One that no kernel causes: the memory or a link is broken, or somebody has taken the device away.
+// A fault that no kernel causes: the memory or a link is broken, or somebody has taken the device away.
 class HardwareFault : public DeviceFault {
 public:
     using DeviceFault::DeviceFault;
 };
-// A launch that the device refused (too many resources); it goes on working.
+// A launch that the device refused (too many resources); the device goes on working.
 class LaunchRefused : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -77,7 +77,7 @@ public:
     virtual ~Device() = default;
     virtual const DeviceInfo& info() const = 0;
 
-    // 256-byte aligned. Zero bytes give null. Throws std::bad_alloc where memory is short.
+    // The memory is aligned to 256 bytes. Zero bytes give null. Throws std::bad_alloc where memory is short.
     virtual void* allocate(std::size_t bytes) = 0;
     virtual void release(void* memory) noexcept = 0;
     // These three order themselves after the default stream's work and return when the copy is done.
@@ -87,7 +87,8 @@ public:
 
     // Loads one entry, whose blocks may take all the shared memory that the device gives one. Throws UnusableImage as well.
     virtual std::shared_ptr<const LoadedKernel> load(const CompiledKernel& kernel, const std::string& entry) = 0;
-    // Only launches: no allocation, no lock, safe inside stream capture. arguments: the kernel's one struct, by value.
+    // Only launches: it makes no allocation, takes no lock, and is safe inside stream capture. arguments: the kernel's one struct, by
+    // value.
     virtual void launch(const LoadedKernel& kernel, const LaunchShape& shape, const void* arguments, std::size_t argument_bytes,
                         Stream stream) = 0;
     // Writes the TensorMap (templates/tmm/tensor_map.h) that TMA reads. Only computes.
@@ -96,9 +97,9 @@ public:
 
     virtual std::unique_ptr<Replay> record(const std::function<void(Stream)>& launches) = 0;
     virtual DeviceState state() = 0;
-    // Resident blocks an SM holds of this kernel; 0 where unknown.
+    // Resident blocks of this kernel that an SM holds; 0 where that is unknown.
     virtual int blocks_per_sm(const LoadedKernel& kernel, int threads, std::int64_t shared_bytes) = 0;
-    // Clusters of the shape that are resident at once, which SMs that a processing cluster has left over take no part in; 0 where unknown.
+    // Clusters of the shape that are resident at once; SMs that a GPC has left over take no part in them. 0 where that is unknown.
     virtual int clusters_at_once(const LoadedKernel&, const LaunchShape&) { return 0; }
 };
 
@@ -106,7 +107,7 @@ inline constexpr int kHostDevice = -1;
 
 // kHostDevice is the emulation. Throws Error (no_device) that names what is missing: the driver, or the GPU of that number.
 std::shared_ptr<Device> open_device(int ordinal);
-// GPUs the driver shows; 0 without a driver. Creates no context. Never throws.
+// GPUs that the driver shows; 0 without a driver. It creates no context and never throws.
 int gpu_count() noexcept;
 
 // Device memory that frees itself.

@@ -12,8 +12,8 @@ namespace tmm {
 
 namespace {
 
-// Values that are made once a key, outside of the lock; whoever asks meanwhile waits for that one making. A making that
-// throws is forgotten, so that the next one to ask tries again.
+// Values that are made once a key, outside of the lock; whoever asks meanwhile waits for that value to be made. If making it throws, it is
+// forgotten, so that the next one to ask tries again.
 template <typename Key, typename Value>
 class OnceEach {
 public:
@@ -88,15 +88,15 @@ std::variant<KernelLoader::Loaded, CompileFailure> KernelLoader::load(const Kern
 
 namespace {
 
-// Do all blocks find a place at once, as far as the device knows? A cluster's stand within one group of SMs, which may have places left
-// that no whole cluster fits.
+// Do all blocks find a place at once, as far as the device knows? A cluster's blocks stand within one group of SMs, which may have places
+// left that no whole cluster fits.
 bool clusters_fit(Device& device, const LoadedKernel& kernel, const LaunchShape& shape) {
     if (shape.cluster <= 1) return true;
     const int clusters = device.clusters_at_once(kernel, shape);
     return clusters == 0 || std::int64_t{clusters} * shape.cluster >= shape.grid;
 }
 
-// Shared memory with which no SM holds more of the step's blocks than its even share, or as few more as let all run at once. Those that
+// Shared memory with which no SM holds more of the step's blocks than its even share, or as few more as let all run at once. Blocks that
 // come while the kernel before still runs would otherwise crowd where its blocks end first.
 std::int64_t spread_evenly(Device& device, const LoadedKernel& kernel, const LaunchStep& step) {
     const DeviceInfo& info = device.info();
@@ -130,7 +130,7 @@ std::variant<ExecutablePlan, CompileFailure> ExecutablePlan::make(LaunchPlan pla
         auto& loaded = std::get<KernelLoader::Loaded>(result);
         if (executable.kernels_.size() == main_step(plan)) executable.registers_ = loaded.registers;
         executable.spill_bytes_ = std::max(executable.spill_bytes_, loaded.spill_bytes);
-        // Those that do not fit beside the others would begin when the others have done all the work.
+        // Clusters that do not fit beside the others would begin when the others have done all the work.
         if (step.walks && step.cluster > 1)
             if (const int clusters = executable.device_->clusters_at_once(*loaded.kernel, shape_of(step)); clusters > 0)
                 step.grid = std::min<std::int64_t>(step.grid, std::int64_t{clusters} * step.cluster);

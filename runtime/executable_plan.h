@@ -12,7 +12,7 @@
 
 namespace tmm {
 
-// Compiled kernels that are loaded on one device, each once. Thread-safe.
+// Compiled kernels that are loaded on one device, each of them once. Thread-safe.
 class KernelLoader {
 public:
     KernelLoader(std::shared_ptr<Device> device, std::shared_ptr<const Compiler> compiler, KernelCache cache);
@@ -38,24 +38,24 @@ LaunchShape shape_of(const LaunchStep& step);
 
 class ExecutablePlan {
 public:
-    // The log where a kernel of the plan does not compile.
+    // The result is the log where a kernel of the plan does not compile.
     static std::variant<ExecutablePlan, CompileFailure> make(LaunchPlan plan, KernelLoader& loader);
 
-    // Launches the steps in order. call.workspace must hold plan().workspace_bytes. alpha = 0 or k = 0 reads neither A nor B.
+    // Launches the steps in order. call.workspace must hold plan().workspace_bytes. With alpha = 0 or k = 0 neither A nor B is read.
     void run(const GemmCall& call, Stream stream) const;
     // Launches the steps that split, for one operand. Its place must hold prepared_bytes(plan(), operand), which are not 0.
     void prepare(const Preparation& preparation, Stream stream) const;
 
     const LaunchPlan& plan() const { return plan_; }
-    // Of the kernel that multiplies.
+    // Registers of the kernel that multiplies.
     int registers() const { return registers_; }
-    // Of the kernel that spills most.
+    // Spilled bytes of the kernel that spills most.
     int spill_bytes() const { return spill_bytes_; }
     int blocks_per_sm() const;
 
 private:
     ExecutablePlan() = default;
-    // False where the step has nothing to do. first: nothing of this call was launched before.
+    // The result is false where the step has nothing to do. first: nothing of this call was launched before.
     bool launch(std::size_t step, const std::byte* arguments, std::size_t bytes, bool first, Stream stream) const;
 
     LaunchPlan plan_;

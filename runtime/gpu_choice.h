@@ -1,4 +1,4 @@
-// --gpu of the tools that run kernels.
+// The option --gpu of the tools that run kernels.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace tmm {
 // became. "all" where there is no GPU is GPU 0, so that what opens it says what is missing. Throws Error (usage).
 std::vector<int> parse_gpus(const std::string& text, const std::string& tool);
 
-// The same for a tool that takes one device: several are refused with what to do instead.
+// The same for a tool that takes one device: where several are named, it refuses and says what to do instead.
 int parse_gpu(const std::string& text, const std::string& tool);
 
 }  // namespace tmm

@@ -34,7 +34,7 @@ std::size_t PlanKeyHash::operator()(const PlanKey& key) const noexcept {
         hash ^= hash >> 32;
     };
     for (const i64 value : {p.m, p.n, p.k, p.batch, p.lda, p.ldb, p.ldc, p.stride_a, p.stride_b, p.stride_c}) mix(value);
-    // Small enumerators and flags side by side.
+    // The enumerators and flags are small and are packed side by side.
     const int small[] = {static_cast<int>(p.type_a), static_cast<int>(p.type_b), static_cast<int>(p.type_c), static_cast<int>(p.compute),
                          static_cast<int>(p.op_a),   static_cast<int>(p.op_b),   p.reads_c ? 1 : 0,          static_cast<int>(p.epilogue)};
     i64 packed = p.alignment;
@@ -59,7 +59,7 @@ std::shared_ptr<const RuntimePlan> RuntimeHandle::find(const PlanKey& key) {
 
 std::shared_ptr<const RuntimePlan> RuntimeHandle::cached_plan(const PlanKey& key, Stream stream) {
     if (std::shared_ptr<const RuntimePlan> plan = find(key)) return plan;
-    // Made without the lock: other problems go on meanwhile. Two threads that miss at once both make it; the first one is kept.
+    // The plan is made without the lock: other problems go on meanwhile. Two threads that miss at once both make it; the first one is kept.
     auto plan = std::make_shared<const RuntimePlan>(
         RuntimePlan::make(key.problem, winners_, loader_, RuntimePlan::Pointers::aligned_as_promised, key.most_workspace));
     if (plan->workspace_bytes() > 0) {
@@ -87,7 +87,7 @@ std::shared_ptr<const RuntimePlan> RuntimeHandle::cached_plan(const PlanKey& key
 void RuntimeHandle::gemm(const GemmProblem& problem, GemmCall call, std::size_t workspace_size, Stream stream,
                          std::int64_t most_workspace) {
     if (is_empty(problem)) return;
-    // They belong to a plan that the caller holds.
+    // The prepared operands belong to a plan that the caller holds.
     call.prepared_a = call.prepared_b = nullptr;
     const int alignment = alignment_of(call);
     const PlanKey key{.problem = alignment < problem.alignment ? with_alignment(problem, alignment) : problem,

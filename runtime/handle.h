@@ -37,7 +37,7 @@ struct OwnedPlan {
 // Thread-safe.
 class RuntimeHandle {
 public:
-    // Least recently used plans beyond this many are dropped.
+    // The least recently used plans beyond this many are dropped.
     static constexpr std::size_t kCachedPlans = 1024;
 
     // A database that can't be read is logged and done without. Throws Error (no_device, no_compiler).
@@ -53,8 +53,8 @@ public:
     void gemm(const GemmProblem& problem, GemmCall call, std::size_t workspace_size, Stream stream,
               std::int64_t most_workspace = kAnyWorkspace);
 
-    // For any element-aligned pointers, with at most most_workspace bytes of workspace. A chosen config whose workspace can't be had
-    // gives way to the fallback.
+    // The plan takes any element-aligned pointers and at most most_workspace bytes of workspace. A chosen config whose workspace can't be
+    // had gives way to the fallback.
     OwnedPlan make_plan(const GemmProblem& problem, std::int64_t most_workspace = kAnyWorkspace);
 
 private:
@@ -68,7 +68,7 @@ private:
     WorkspacePool workspaces_;
     std::atomic<Stream> stream_ = nullptr;
     std::mutex mutex_;
-    // Most recently used first.
+    // The most recently used plans come first.
     std::list<Entry> plans_;
     std::unordered_map<PlanKey, std::list<Entry>::iterator, PlanKeyHash> index_;
 };

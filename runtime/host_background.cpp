@@ -11,7 +11,7 @@ void land(const AsyncCopy& copy) {
     std::memset(static_cast<char*>(copy.destination) + read, 0, static_cast<std::size_t>(copy.bytes) - read);
 }
 
-// A box, element after element.
+// Copies a box, element after element.
 void land(const host::BulkCopy& copy) {
     const host::EncodedMatrix& m = copy.matrix;
     const int row_bytes = m.box_columns * m.element_bytes;

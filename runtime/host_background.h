@@ -13,14 +13,14 @@ struct AsyncCopy {
     void* destination;
     const void* source;
     int bytes;
-    // The rest becomes 0.
+    // The rest of the destination becomes 0.
     int source_bytes;
 };
 
 void land(const AsyncCopy& copy);
 void land(const host::BulkCopy& copy);
 
-// A thread's copies by cp.async, or its boxes on the way from shared memory.
+// A thread's copies by cp.async, or its boxes on their way from shared memory.
 template <class Copy>
 class GroupedCopies {
 public:
@@ -35,7 +35,7 @@ private:
         Copy copy;
         unsigned group;
     };
-    // In the order issued; those before `landed_` have landed.
+    // The copies stand in the order issued; those before `landed_` have landed.
     std::vector<Started> copies_;
     std::size_t landed_ = 0;
     unsigned open_group_ = 0;
@@ -70,7 +70,7 @@ public:
     void clear() { copies_.clear(); }
     bool empty() const { return copies_.empty(); }
     void start(const host::BulkCopy& copy) { copies_.push_back(copy); }
-    // Those that this barrier awaits; says how many they were.
+    // Makes the copies land that this barrier awaits; says how many they were.
     unsigned land_for(const host::Mbarrier* barrier);
 
 private:

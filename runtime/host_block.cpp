@@ -137,7 +137,7 @@ public:
     void defer(void (*operation)(const void* data), const void* data, int bytes) {
         DeferredOperations& deferred = scheduler_.current().deferred;
         if (!scheduler_.chance().heads()) return deferred.defer(operation, data, bytes);
-        // Those before it come first: they may add to the same sums.
+        // The operations before it come first: they may add to the same sums.
         deferred.run_all();
         operation(data);
     }
@@ -175,7 +175,7 @@ private:
 
     std::size_t blocks_ = 1;
     HostScheduler scheduler_;
-    // A block's each.
+    // Each block of the cluster has its own.
     std::vector<std::unique_ptr<HostSharedMemory>> shared_;
     BulkCopies bulk_copies_;
 };

@@ -8,7 +8,7 @@
 
 namespace tmm {
 
-// Runs it on the calling OS thread; any number of them may. Throws DeviceFault where threads wait for what never comes, shared
+// Runs it on the calling OS thread; any number of threads may call it. Throws DeviceFault where threads wait for what never comes, shared
 // memory is written outside of its tiles, or the kernel reports an error itself.
 void run_on_host(const HostLaunch& launch);
 

@@ -38,7 +38,8 @@ class Module {
 public:
     explicit Module(const std::vector<std::byte>& image) {
         if (!is_shared_object(image)) throw UnusableImage(ExitStatus::no_device, "the image of a kernel is damaged");
-        // The loader takes files only, and takes files of one name for one: a name of its own, gone once it is loaded.
+        // The loader takes files only, and takes files of one name for one: the image gets a file with a name of its own, which is gone
+        // once it is loaded.
         std::unique_ptr<const LockedTemporary> file = written_file(image);
         handle_ = dlopen(file->path().c_str(), RTLD_NOW | RTLD_LOCAL);
         if (!handle_) {
@@ -96,7 +97,7 @@ struct RecordedLaunch {
 
 using Recording = std::vector<RecordedLaunch>;
 
-// The calling thread's, in which kernels run: what other programs take of the machine does not count.
+// Time of the calling thread, in which kernels run: what other programs take of the machine does not count.
 double thread_time_us() {
     timespec time{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

@@ -15,7 +15,7 @@ namespace tmm {
 class HostFibers {
 public:
     struct Fiber {
-        // Where it goes on, while others run; and where the scheduler goes on, while it runs.
+        // The fiber goes on here while others run; and the scheduler goes on here while the fiber runs.
         boost::context::fiber inside;
         boost::context::fiber scheduler;
         const void* stack_bottom = nullptr;
@@ -24,15 +24,15 @@ public:
 
     // What a free fiber does when it is started.
     explicit HostFibers(std::function<void(Fiber&)> work) : work_(std::move(work)) {}
-    // Ends the free ones; no other may be left.
+    // Ends the free fibers; no other may be left.
     ~HostFibers();
     HostFibers(const HostFibers&) = delete;
     HostFibers& operator=(const HostFibers&) = delete;
 
-    // Called by the scheduler, and over when the fiber suspends itself or its work is done.
+    // The scheduler calls these; they return when the fiber suspends itself or its work is done.
     void start_free_one();
     void resume(Fiber& fiber);
-    // Called by the fiber.
+    // The fiber itself calls it.
     void suspend(Fiber& fiber);
 
 private:

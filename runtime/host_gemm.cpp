@@ -67,7 +67,7 @@ void host_gemm(RuntimeHandle& handle, const GemmProblem& problem, const GemmCall
     DeviceBuffer c;
     const Rows rows_c = rows_of(problem.m, problem.n, problem.ldc, problem.type_c);
     GemmCall on_device = call;
-    // Null where neither is read.
+    // The pointers are null where neither matrix is read.
     if (call.a && call.b) {
         a = to_device(device, call.a, rows_of(stored_rows_a(problem), stored_columns_a(problem), problem.lda, problem.type_a));
         b = to_device(device, call.b, rows_of(stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.type_b));

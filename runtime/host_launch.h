@@ -16,7 +16,7 @@ struct HostLaunch {
     // Blocks that run together; the grid is a multiple of it.
     int cluster = 1;
     std::int64_t shared_bytes = 0;
-    // In every order of threads blocks run one after the other, from the first on.
+    // In every order of threads, blocks then run one after the other, from the first on.
     bool waits_for_blocks_before = false;
     HostThreadOrder order;
 };

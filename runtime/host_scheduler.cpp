@@ -27,7 +27,7 @@ bool release_block(std::span<HostThread> block) {
     return true;
 }
 
-// Those that wait at the same named barrier, when they are as many as it is for.
+// Releases the threads that wait at the same named barrier when they are as many as it is for.
 bool release_named(std::span<HostThread> block) {
     bool released = false;
     for (const HostThread& first : block) {
@@ -145,8 +145,8 @@ bool HostScheduler::run_ready_threads(bool stragglers) {
     return progress;
 }
 
-// True where all threads of the cluster, or of one of its blocks, waited at the same barrier, and may now go on. One block runs as
-// far as it gets before the next: blocks in step would hide that they do not wait for each other.
+// The result is true where all threads of the cluster, or of one of its blocks, waited at the same barrier, and may now go on. One block
+// runs as far as it gets before the next: blocks in step would hide that they do not wait for each other.
 bool HostScheduler::release_barriers() {
     const std::size_t blocks = count() / block_threads_;
     bool released = release_cluster();
@@ -160,7 +160,7 @@ bool HostScheduler::release_barriers() {
     return released;
 }
 
-// Those that wait for an mbarrier look again when one has changed.
+// The threads that wait for an mbarrier look again when one has changed.
 bool HostScheduler::release_mbarriers(std::span<HostThread> block) {
     bool released = false;
     for (HostThread& thread : block) {
@@ -190,7 +190,7 @@ void HostScheduler::cancel() {
     cancelling_ = false;
 }
 
-// Until one of them waits.
+// Begins threads until one of them waits.
 void HostScheduler::begin_threads(HostFibers::Fiber& fiber) {
     while (started_ < startable_ && fault_.empty()) {
         HostThread& thread = threads_[order_[started_++]];
@@ -201,7 +201,7 @@ void HostScheduler::begin_threads(HostFibers::Fiber& fiber) {
     }
 }
 
-// Not in line: what is thrown here must not be caught further out.
+// The function is not inlined: what is thrown here must not be caught further out.
 __attribute__((noinline)) void HostScheduler::run_thread() {
     HostThread* const self = current_;
     try {

@@ -17,14 +17,15 @@ namespace tmm {
 class HostScheduler {
 public:
     void begin_launch(const HostLaunch& launch);
-    // Runs the threads of the cluster's blocks to their end. What went wrong, in words; empty where nothing has.
+    // Runs the threads of the cluster's blocks to their end. The result says in words what went wrong; it is empty where nothing has.
     std::string run_cluster(std::int64_t first_block);
 
-    // Called by the running thread.
+    // These are called by the running thread.
     HostThread& current() const { return *current_; }
     std::size_t current_block() const { return block_of(index_of(*current_)); }
     std::span<HostThread> threads_of(std::size_t block);
-    // Of its block's parts of so many threads, the last of which may be smaller, the one that it is in: its warp, or its warpgroup.
+    // Divides the block into parts of so many threads, the last of which may be smaller, and gives the part that the thread is in: its warp
+    // or warpgroup.
     std::span<HostThread> current_part(std::size_t size) { return part_of_block(index_of(*current_), size); }
     HostChance& chance() { return chance_; }
     void wait(HostThread::State state, host::Site site);
@@ -57,10 +58,10 @@ private:
     const HostLaunch* launch_ = nullptr;
     std::int64_t first_block_ = 0;
     std::size_t block_threads_ = 1;
-    // Of all blocks of the cluster, one block after the other.
+    // Threads of all blocks of the cluster, one block after the other.
     std::vector<HostThread> threads_;
     std::vector<std::size_t> order_;
-    // Threads that may begin, in the order of order_; those that have, and those that have ended.
+    // Threads that may begin, in the order of order_; threads that have begun; and threads that have ended.
     std::size_t startable_ = 0;
     std::size_t started_ = 0;
     std::size_t exited_ = 0;

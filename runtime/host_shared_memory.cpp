@@ -76,7 +76,7 @@ void* HostSharedMemory::take(int index, std::int64_t bytes, std::string& error) 
         return nullptr;
     }
     const auto size = static_cast<std::size_t>(bytes);
-    // A multiple of 16 and no more, as a tile on a GPU may be.
+    // The offset is a multiple of 16 and no more, as a tile's on a GPU may be.
     const std::size_t offset = (tiles_.empty() ? rounded_up(kGapBytes, 64) : used_) + 16;
     const Tile tile{offset, size, static_cast<std::size_t>(packed_)};
     const std::size_t end = end_of(tile);
@@ -126,7 +126,7 @@ std::optional<std::string> HostSharedMemory::damage() const {
         const std::size_t end = i < tiles_.size() ? tiles_[i].offset : used_;
         const unsigned char* const first = arena_.get() + gap;
         const unsigned char* const last = arena_.get() + end;
-        // Equal to itself one byte further on: all bytes are the same.
+        // The range equals itself one byte further on where all bytes are the same.
         const bool whole = *first == kFill && std::memcmp(first, first + 1, static_cast<std::size_t>(last - first) - 1) == 0;
         if (!whole) {
             const unsigned char* const found = std::find_if(first, last, [](unsigned char byte) { return byte != kFill; });

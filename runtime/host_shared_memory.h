@@ -22,16 +22,16 @@ public:
 
     // Forgets all tiles; the launch may take limit bytes.
     void begin_launch(std::int64_t limit);
-    // Every byte becomes 0xff: NaN in each floating-point type.
+    // Every byte becomes 0xff, which is NaN in each floating-point type.
     void begin_block();
-    // The index-th tile, made by the first thread that takes it. Null, with the reason in error, where that can't be.
+    // The index-th tile, which the first thread that takes it makes. It is null, with the reason in error, where that can't be.
     void* take(int index, std::int64_t bytes, std::string& error);
-    // The same place in another block's memory; null where the address is in no tile that both have.
+    // The same place in another block's memory; it is null where the address is in no tile that both have.
     void* counterpart(const void* address, const HostSharedMemory& other) const;
-    // Where the GPU, which leaves no gaps, has the address, if it is in a tile; and the tile that has such an address.
+    // Where the GPU, which leaves no gaps, has the address, if a tile holds it; and the tile that has such an address.
     std::optional<unsigned> gpu_address(const void* address) const;
     host::SharedSpan span(unsigned gpu_address) const;
-    // What is wrong with the gaps, in words.
+    // Says in words what is wrong with the gaps.
     std::optional<std::string> damage() const;
 
 private:
@@ -47,7 +47,7 @@ private:
     };
     std::unique_ptr<unsigned char[], Free> arena_;
     std::vector<Tile> tiles_;
-    // Of them, in this block so far.
+    // How many of them were taken in this block so far.
     std::size_t taken_ = 0;
     std::size_t used_ = 0;
     std::int64_t packed_ = 0;

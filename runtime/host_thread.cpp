@@ -1,4 +1,4 @@
-// A thread's state at the start of a block, and in words.
+// A thread's state at the start of a block, and its description in words.
 #include "runtime/host_thread.h"
 
 #include <fmt/core.h>

@@ -13,7 +13,7 @@ namespace tmm {
 
 namespace {
 
-// What follows the prefix, a number and nothing else.
+// The number that follows the prefix, where nothing else does.
 std::optional<std::uint64_t> number_after(std::string_view prefix, std::string_view text) {
     if (!text.starts_with(prefix)) return std::nullopt;
     std::uint64_t number = 0;

@@ -10,16 +10,16 @@ namespace tmm {
 struct HostThreadOrder {
     enum class Kind { ascending, descending, shuffled, straggling };
     Kind kind = Kind::ascending;
-    // Shuffled anew at each barrier. Half of the asynchronous copies, chosen by the seed, land at once.
+    // The order is shuffled anew at each barrier. Half of the asynchronous copies, chosen by the seed, land at once.
     std::uint64_t seed = 1;
-    // Ascending, but for this thread of each block, which goes on only when no other can: so warps that need not meet come far apart.
+    // The order is ascending, but this thread of each block goes on only when no other can: so warps that need not meet come far apart.
     std::uint64_t straggler = 0;
 };
 
 // "ascending", "descending", "shuffled[:seed]" or "straggling:thread". Throws Error (usage).
 HostThreadOrder parse_host_thread_order(const std::string& text);
 
-// The same choices again for the same order; in orders that are not shuffled never heads and always the first.
+// Gives the same choices again for the same order; in orders that are not shuffled it gives never heads and always the first.
 class HostChance {
 public:
     HostChance() = default;

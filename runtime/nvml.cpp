@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kSuccess = 0;
 constexpr int kSmClock = 1;
-// Software power cap, hardware slowdown, software and hardware thermal slowdown, power brake.
+// The bits are software power cap, hardware slowdown, software and hardware thermal slowdown, and power brake.
 constexpr unsigned long long kHeldDown = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
 
 template <typename Function>

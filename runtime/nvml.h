@@ -8,13 +8,13 @@ namespace tmm {
 
 class Nvml {
 public:
-    // The GPU at that PCI bus address; null where the library or the GPU is not to be had. Never throws.
+    // Opens the GPU at that PCI bus address; the result is null where the library or the GPU is not to be had. Never throws.
     static std::unique_ptr<Nvml> open(const std::string& pci_bus_id) noexcept;
 
     // Each gives 0 where the GPU does not say.
     int sm_clock_mhz() const noexcept;
     int power_limit_watts() const noexcept;
-    // The clock is held down by power or heat.
+    // Power or heat holds the clock down.
     bool throttled() const noexcept;
 
 private:

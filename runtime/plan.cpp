@@ -21,7 +21,7 @@ std::string first_line(const std::string& text) {
     return text.substr(0, text.find('\n'));
 }
 
-// The reason, where the config can't be made to run here.
+// The result is the reason where the config can't be made to run here.
 std::variant<ExecutablePlan, std::string> try_config(const GemmProblem& problem, const KernelConfig& config, KernelLoader& loader) {
     try {
         std::variant<ExecutablePlan, CompileFailure> made =
@@ -33,7 +33,7 @@ std::variant<ExecutablePlan, std::string> try_config(const GemmProblem& problem,
     }
 }
 
-// Throws where not even this one runs.
+// Throws where not even this config runs.
 ExecutablePlan make_or_throw(const GemmProblem& problem, const KernelConfig& config, KernelLoader& loader) {
     std::variant<ExecutablePlan, CompileFailure> made =
         ExecutablePlan::make(make_launch_plan(problem, config, loader.device()->info()), loader);

@@ -27,18 +27,18 @@ public:
     // The plan of the fallback config alone, which needs no workspace.
     static RuntimePlan make_fallback(const GemmProblem& problem, KernelLoader& loader, Pointers pointers, const std::string& because);
 
-    // call.workspace holds workspace_bytes(). Only launches.
+    // call.workspace holds workspace_bytes(). The call only launches.
     void run(const GemmCall& call, Stream stream) const;
 
-    // What a preparation of the operand fills; 0: there is nothing to prepare, and calls' prepared operands are of no meaning.
+    // Bytes that a preparation of the operand fills; 0: there is nothing to prepare, and calls' prepared operands are of no meaning.
     std::size_t prepared_bytes(GemmOperand operand) const;
-    // Not for an operand of 0 bytes. Only launches.
+    // The operand must not be one of 0 bytes. The call only launches.
     void prepare(const Preparation& preparation, Stream stream) const;
 
     const GemmProblem& problem() const { return tuned_.plan().problem; }
     const Selection& selection() const { return selection_; }
     std::size_t workspace_bytes() const;
-    // Lines "config: …", "match: …", "why: …".
+    // The text has the lines "config: …", "match: …", "why: …".
     std::string describe() const;
 
 private:
@@ -49,7 +49,7 @@ private:
 
     Selection selection_;
     ExecutablePlan tuned_;
-    // What tuned_ asks of pointers.
+    // The signature that tuned_ asks of pointers.
     KernelSignature promised_;
     std::optional<ExecutablePlan> any_;
 };

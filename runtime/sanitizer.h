@@ -36,7 +36,7 @@ inline void poison(const void* begin, std::size_t bytes) {
 inline void unpoison(const void* begin, std::size_t bytes) {
     __asan_unpoison_memory_region(begin, bytes);
 }
-// Around every switch of stacks: the first before it, the second on the other side.
+// These stand around every switch of stacks: the first before it, the second on the other side.
 inline void start_switch(void** fake_stack, const void* bottom, std::size_t bytes) {
     __sanitizer_start_switch_fiber(fake_stack, bottom, bytes);
 }
@@ -60,7 +60,7 @@ public:
     KnownStack(const KnownStack&) = delete;
     KnownStack& operator=(const KnownStack&) = delete;
 
-    // Right before the calling thread goes over to this stack, and back to the one that it was on.
+    // Called right before the calling thread goes over to this stack, and back to the one that it was on.
     void enter() {
         left_ = __tsan_get_current_fiber();
         __tsan_switch_to_fiber(stack_, 0);

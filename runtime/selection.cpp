@@ -1,7 +1,7 @@
-// Near means: same types, operations and model of device, valid for the shape, and few doublings away. A difference in what the
-// kernel's text depends on besides (alignment, beta, batch) counts as one doubling, because another kernel was measured then. What won
-// nearby must also be among what is predicted to be fast here: tiles that fill the SMs with one shape leave half of them idle with the
-// next.
+// A problem counts as near where types, operations and model of device are the same, the config is valid for the shape, and the shape is
+// few doublings away. A difference in what the kernel's text depends on besides (alignment, beta, batch) counts as one doubling, because
+// another kernel was measured then. What won nearby must also be among what is predicted to be fast here: tiles that fill the SMs with one
+// shape leave half of them idle with the next.
 #include "runtime/selection.h"
 
 #include <fmt/core.h>
@@ -27,8 +27,8 @@ namespace tmm {
 namespace {
 
 constexpr double kOtherKernelPenalty = 1;
-// Times the best prediction. Nine winners of near problems beyond that were measured on an H200: they took 1.28 times the best, on the
-// average, what is predicted to be the fastest 1.12 times.
+// A winner is followed up to so many times the best prediction. Nine winners of near problems beyond that were measured on an H200: they
+// took 1.28 times as long as the best, on the average, and what is predicted to be the fastest took 1.12 times as long.
 constexpr double kWorthFollowing = 1.05;
 
 // Who asks for TF32 wants its speed: where tensor cores multiply it, a guess at those is faster than what won in FP32.
@@ -36,7 +36,7 @@ bool is_too_slow_a_mode(const GemmProblem& asked, ComputeMode tuned, const Devic
     return asked.compute == ComputeMode::tf32 && tuned != asked.compute && has_tensor_core_kernels(asked, device);
 }
 
-// Same problem, but for the compute mode.
+// The problems are the same, but for the compute mode.
 bool same_but_compute(GemmProblem x, const GemmProblem& y) {
     x.compute = y.compute;
     return x == y;
@@ -51,7 +51,7 @@ std::string time_of(double median_us, bool shipped = false) {
     return median_us > 0 ? fmt::format(" ({} µs when tuned{})", short_number(median_us), shipped ? "; it ships with tmm" : "") : "";
 }
 
-// Where a problem that was tuned in the mode serves this one.
+// The note where a problem that was tuned in the mode serves this one.
 std::string mode_note(const GemmProblem& problem, ComputeMode tuned) {
     return tuned == problem.compute ? "" : fmt::format(", tuned as compute={}", name_of(tuned));
 }
@@ -61,7 +61,7 @@ std::int64_t workspace_bytes(const GemmProblem& problem, const KernelConfig& con
     return make_launch_plan(problem, config, device).workspace_bytes;
 }
 
-// A winner as it serves the problem.
+// A winner's config as it serves the problem.
 KernelConfig as_it_serves(const GemmProblem& problem, const GemmProblem& tuned, const KernelConfig& config) {
     // Anything may stand in a database.
     if (find_misused_field(config) || is_left_to_naive(problem) || !family_of(config).product) return config;
@@ -104,7 +104,7 @@ Winners::Winners(std::vector<WinnerRow> rows, DeviceInfo device, CandidateSource
         const GemmProblem problem = with_alignment(row.problem, row.problem.alignment);
         tuned_.push_back({.winner = std::move(row), .problem = problem});
     }
-    // A user's rows first, so that the first of equals is theirs.
+    // A user's rows come first, so that the first of equals is theirs.
     std::stable_partition(tuned_.begin(), tuned_.end(), [](const Tuned& tuned) { return tuned.winner.origin == "user"; });
 }
 
@@ -132,8 +132,8 @@ const Winners::Tuned* Winners::exact_winner(const GemmProblem& problem, std::int
             continue;
         }
         if (!fits(problem, row.config, most_workspace)) continue;
-        // Of the modes that keep the promise, the one whose winner is the fastest; in a tie the mode that was asked for, since each was
-        // measured in a search of its own.
+        // Among the modes that keep the promise, the one whose winner is the fastest is taken; in a tie it is the mode that was asked for,
+        // since each was measured in a search of its own.
         const auto time = [&](const Tuned& of) { return of.winner.median_us * (of.problem.compute == problem.compute ? 1 : 1 + kTie); };
         const bool better = !exact || (row.origin == exact->winner.origin && time(tuned) < time(*exact));
         if (better) exact = &tuned;
@@ -171,7 +171,7 @@ std::optional<Selection> Winners::select_exact(const GemmProblem& problem, std::
                          .match = Match::exact,
                          .why = fmt::format("{} was tuned on {}, but {}, and this config is the fastest measured one within them{}",
                                             to_text(problem), device_.name, passed_over, time_of(candidate->measurement.median_us))};
-    // Another compute mode's, or one that ships with tmm.
+    // The winner is another compute mode's, or one that ships with tmm.
     std::string ignored;
     if (const Tuned* const other = exact_winner(problem, most_workspace, ignored))
         return Selection{
@@ -185,7 +185,7 @@ std::optional<Selection> Winners::select_exact(const GemmProblem& problem, std::
 Winners::NearWinner Winners::nearest_winner(const GemmProblem& problem, std::int64_t most_workspace) const {
     const KernelSignature signature = signature_of(problem);
     NearWinner nearest;
-    // Distance, then whether the compute mode differs.
+    // The distance, then whether the compute mode differs.
     std::pair<double, bool> best{kNearDoublings, true};
     for (const Tuned& tuned : tuned_) {
         if (!same_operands(tuned.problem, problem) || !may_serve(problem, tuned)) continue;
@@ -207,7 +207,7 @@ Selection Winners::select(const GemmProblem& asked, std::int64_t most_workspace)
     if (is_empty(problem)) return fallback_selection(problem, "there is no element to compute");
     if (problem.k == 0) return fallback_selection(problem, "k is 0, so C is only scaled");
 
-    // Why the problem's own winner can't serve; empty where it has none.
+    // Why the problem's own winner can't serve; it is empty where the problem has none.
     std::string passed_over;
     if (const std::optional<Selection> exact = select_exact(problem, most_workspace, passed_over)) return *exact;
     const std::string within = most_workspace == kAnyWorkspace ? "" : fmt::format(" within {} bytes of workspace", most_workspace);

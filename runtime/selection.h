@@ -28,7 +28,7 @@ struct Selection {
     std::string why;
 };
 
-// Measured times within this of each other count as equal.
+// Measured times that differ by no more than this count as equal.
 inline constexpr double kTie = 0.01;
 
 // A config that won under one compute mode keeps the promise of another: f32_strict is as accurate as f32 asks; f32's
@@ -38,7 +38,7 @@ bool keeps_promise(ComputeMode asked, ComputeMode tuned, const KernelConfig& con
 // How far apart two shapes are: the sum over m, n, k and batch of |log2| of their ratio.
 double doublings_apart(const GemmProblem& x, const GemmProblem& y);
 
-// The verified candidates of a tuned problem, as its WinnerRow spells it, on the winners' device; the fastest first. Thread-safe.
+// The verified candidates of a tuned problem, as its WinnerRow spells it, on the winners' device; the fastest come first. Thread-safe.
 using CandidateSource = std::function<std::vector<MeasuredCandidate>(const GemmProblem& tuned)>;
 
 // The winners of one device, in memory. Immutable, so thread-safe.
@@ -51,8 +51,8 @@ public:
     // an exact winner needs more workspace than it may.
     Winners(std::vector<WinnerRow> rows, DeviceInfo device, CandidateSource candidates = {});
 
-    // A config that needs at most so many bytes of workspace. An exact winner that needs more, or is not valid for its problem (of a
-    // damaged or foreign database), is passed over, and the sentence says so.
+    // A config that needs at most so many bytes of workspace. An exact winner that needs more, or is not valid for its problem (because the
+    // database is damaged or foreign), is passed over, and the sentence says so.
     Selection select(const GemmProblem& problem, std::int64_t most_workspace = kAnyWorkspace) const;
 
     const DeviceInfo& device() const { return device_; }
@@ -68,14 +68,14 @@ private:
     // Why the config may not serve the problem on the device.
     std::optional<std::string> why_unfit(const GemmProblem& problem, const KernelConfig& config) const;
     bool fits(const GemmProblem& problem, const KernelConfig& config, std::int64_t most_workspace) const;
-    // Null where there is none. The last reason why one can't serve goes to passed_over.
+    // The winner is null where there is none. The last reason why one can't serve goes to passed_over.
     const Tuned* exact_winner(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over) const;
     // A winner, and its config as it serves another problem.
     struct NearWinner {
         const Tuned* tuned = nullptr;
         KernelConfig config;
     };
-    // Without one where there is none.
+    // The result has no winner where there is none.
     NearWinner nearest_winner(const GemmProblem& problem, std::int64_t most_workspace) const;
     std::optional<MeasuredCandidate> fastest_candidate(const GemmProblem& problem, const Tuned& tuned, std::int64_t most_workspace) const;
     // own: says why the problem's own winner does not serve; within: how much workspace is allowed.

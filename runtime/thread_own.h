@@ -5,8 +5,8 @@
 
 namespace tmm {
 
-// Made when the thread first asks and freed when it ends. The main thread's is freed before the handlers of exit() and the destructors of
-// global objects run, which may ask again: they get another one, which stays.
+// The value is made when the thread first asks and freed when it ends. The main thread's value is freed before the handlers of exit() and
+// the destructors of global objects run, which may ask again: they get another one, which stays.
 template <typename T>
 T& thread_own() {
     thread_local T* own = nullptr;

@@ -1,4 +1,4 @@
-// Order of the checks: enumerators, sizes, leading dimensions, strides, support, pointers; the first fault is reported.
+// The checks come in this order: enumerators, sizes, leading dimensions, strides, support, pointers; the first fault is reported.
 #include "runtime/validate.h"
 
 #include <fmt/core.h>
@@ -99,7 +99,7 @@ void check_pointer(const void* pointer, int element_size, const char* name, tmmS
         refuse(TMM_STATUS_MISALIGNED_POINTER, "{} is {}, no multiple of its element's {} bytes", name, pointer, element_size);
 }
 
-// Of a program that was compiled before the field was.
+// The struct's size in a program that was compiled before the field existed.
 constexpr std::size_t kSizeWithoutMaxWorkspace = offsetof(tmmGemmProblem_t, max_workspace);
 
 std::int64_t most_workspace(const tmmGemmProblem_t& p) {
@@ -112,7 +112,7 @@ void check_block(const void* pointer, const char* name, tmmStatus_t status) {
         refuse(status, "{} is {}, no multiple of {} bytes", name, pointer, TMM_WORKSPACE_ALIGNMENT);
 }
 
-// Of a program that was compiled before the prepared operands were.
+// The struct's size in a program that was compiled before the prepared operands existed.
 constexpr std::size_t kArgsSizeWithoutPrepared = offsetof(tmmGemmArgs_t, prepared_a);
 
 }  // namespace
@@ -204,7 +204,7 @@ CheckedArgs check_args(const CheckedProblem& checked, const tmmGemmArgs_t* given
         check_pointer(args.a, size_of(checked.swapped ? p.type_b : p.type_a), "a", TMM_STATUS_NULL_A);
         check_pointer(args.b, size_of(checked.swapped ? p.type_a : p.type_b), "b", TMM_STATUS_NULL_B);
     } else {
-        // Not read, so what they hold must not decide about kernels either.
+        // The pointers are not read, so what they hold must not decide about kernels either.
         call.a = nullptr;
         call.b = nullptr;
     }

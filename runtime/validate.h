@@ -13,7 +13,7 @@
 
 namespace tmm {
 
-// A call that the C interface refuses. Never leaves it.
+// A call that the C interface refuses. It never leaves the interface.
 class StatusError : public std::runtime_error {
 public:
     StatusError(tmmStatus_t status, const std::string& what) : std::runtime_error(what), status_(status) {}
@@ -34,7 +34,7 @@ struct CheckedProblem {
 struct CheckedArgs {
     // a, b and alpha, beta as the row-major problem takes them.
     GemmCall call;
-    // Of call.workspace; of no meaning where that is null.
+    // Bytes of call.workspace; of no meaning where that is null.
     std::size_t workspace_size = 0;
 };
 
@@ -53,9 +53,9 @@ Preparation check_preparation(const CheckedProblem& checked, tmmOperand_t operan
 // Throws StatusError (null, or too small).
 void check_prepared_size(const void* prepared, std::size_t size, std::size_t needed);
 
-// Nothing is done: no element of C.
+// The call does nothing, since C has no element.
 bool is_empty(const GemmProblem& problem);
-// The largest power of two up to 16 that divides a, b and c; null divides by everything.
+// The largest power of two up to 16 that divides a, b and c; everything divides null.
 int alignment_of(const GemmCall& call);
 // The problem with the largest alignment that asks no more of pointers than the given one does: rows whose leading dimension
 // is odd are unaligned whatever their first element is. Equal demands then have equal keys.

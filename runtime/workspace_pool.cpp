@@ -17,7 +17,7 @@ WorkspacePool::Lease WorkspacePool::lease(Stream stream, std::size_t bytes) {
         slot.busy = true;
         return Lease(*this, slot);
     }
-    // Powers of two: outgrown buffers, which stay, then add up to no more than the newest.
+    // Sizes are powers of two: outgrown buffers, which stay, then add up to no more than the newest.
     const std::size_t rounded = std::bit_ceil(std::max<std::size_t>(bytes, 1 << 16));
     DeviceBuffer buffer(device_, rounded);
     slots_.push_back(Slot{.stream = stream, .buffer = std::move(buffer), .busy = true});

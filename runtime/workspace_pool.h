@@ -1,4 +1,4 @@
-// Workspaces of a handle's calls: one buffer a stream and caller at a time, kept for the next call.
+// Workspaces of a handle's calls: one buffer for a stream and caller at a time, which is kept for the next call.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class WorkspacePool {
 public:
     explicit WorkspacePool(std::shared_ptr<Device> device) : device_(std::move(device)) {}
 
-    // Held while a call is queued: the stream's order then keeps the next user apart.
+    // A lease is held while a call is queued: the stream's order then keeps the next user apart.
     class Lease {
     public:
         Lease(WorkspacePool& pool, Slot& slot) : pool_(&pool), slot_(&slot) {}
@@ -41,7 +41,7 @@ public:
 private:
     std::shared_ptr<Device> device_;
     std::mutex mutex_;
-    // A deque, so that slots stay where they are.
+    // The container is a deque, so that slots stay where they are.
     std::deque<Slot> slots_;
 };
 

@@ -1,5 +1,5 @@
-// What tests of the C interface share: the devices to run on, matrices in their memory, and the loop of FP32 FMAs that results
-// are held against.
+// Helpers that tests of the C interface share: the devices to run on, matrices in their memory, and the loop of FP32 FMAs that results are
+// compared with.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -50,7 +50,7 @@ private:
     std::filesystem::path path_;
 };
 
-// The log's lines while it lives.
+// Captures the log's lines while it lives.
 class LogCapture {
 public:
     LogCapture() {
@@ -122,7 +122,7 @@ public:
         for (const float value : values) bits.push_back(to_bits(type_, value));
         device_->copy_to_device(address(), bits.data(), bits.size() * sizeof(std::uint16_t));
     }
-    // Of elements of any type, and of floats.
+    // The addresses of the first element, for elements of any type and for floats.
     void* address() const { return static_cast<char*>(buffer_.data()) + offset_ * size_of(type_); }
     float* data() const { return static_cast<float*>(address()); }
     std::vector<float> read() const {
@@ -161,7 +161,7 @@ struct Product {
     float alpha = 1, beta = 0;
     // Elements between the end of a stored row (or column) and the next.
     std::int64_t pad_a = 0, pad_b = 0, pad_c = 0;
-    // Of A and B, and of C. Values are given as floats that the type holds.
+    // The types of A and B, and of C. Values are given as floats that the type holds.
     tmmType_t type = TMM_F32, type_c = TMM_F32;
 
     bool row() const { return layout == TMM_ROW_MAJOR; }
@@ -190,9 +190,9 @@ inline bool same_bits(const std::vector<float>& x, const std::vector<float>& y) 
     return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
 }
 
-// Holds `c`, which was `before`, against a loop of FP32 FMAs: non-finite values where the loop puts them, finite ones within the
-// componentwise bound (and the rounding to the type of C), and what is no element of C bit for bit as it was. The first difference
-// in words; empty: none.
+// Compares `c`, which was `before`, with a loop of FP32 FMAs: non-finite values must be where the loop puts them, finite ones within the
+// componentwise bound (and the rounding to the type of C), and what is no element of C must be bit for bit as it was. Returns the first
+// difference in words; it is empty where there is none.
 inline std::string difference(const Product& p, const std::vector<float>& a, const std::vector<float>& b, const std::vector<float>& before,
                               const std::vector<float>& c) {
     std::vector<char> element(c.size(), 0);
@@ -229,7 +229,7 @@ inline std::string difference(const Product& p, const std::vector<float>& a, con
                 if (!same) return place + ", a loop of FMAs gives " + std::to_string(expected);
             } else {
                 double bound = static_cast<double>(p.k + 3) * std::ldexp(1.0, -24) * magnitude;
-                // Half the distance between two numbers of 11 or 8 digits.
+                // This is half the distance between two numbers of 11 or 8 digits.
                 if (p.type_c == TMM_F16) bound += std::ldexp(1.0, std::max(got == 0 ? -14 : std::ilogb(got), -14) - 11);
                 if (p.type_c == TMM_BF16) bound += std::ldexp(1.0, std::max(got == 0 ? -126 : std::ilogb(got), -126) - 8);
                 if (!(std::abs(static_cast<double>(got) - exact) <= bound)) return place + ", expected " + std::to_string(exact);
@@ -275,7 +275,7 @@ inline tmmGemmArgs_t args_of(const Product& p, const void* a, const void* b, voi
     return args;
 }
 
-// tmmSgemm on given operands; misaligned by `offset` elements. The difference from the loop, or the failure, in words.
+// Runs tmmSgemm on given operands, misaligned by `offset` elements. Returns the difference from the loop, or the failure, in words.
 inline std::string run_and_compare(const Fixture& on, const Product& p, const std::vector<float>& a, const std::vector<float>& b,
                                    const std::vector<float>& before, std::size_t offset = 0) {
     const OnDevice da(on, a, offset);

@@ -55,7 +55,7 @@ inline std::string read(const std::string& file) {
 struct Csv {
     // Lines that begin with '#'.
     std::string comments;
-    // The head first.
+    // The rows of the table, its head first.
     std::vector<std::string> rows;
 };
 inline Csv csv_of(const std::string& text) {
@@ -70,7 +70,7 @@ inline Csv csv_of(const std::string& text) {
     return csv;
 }
 
-// stdout and stderr together.
+// Runs tmm-bench and captures stdout and stderr together.
 inline Outcome bench(const Folder& folder, const std::string& arguments) {
     const std::string command = "TMM_DB=" + folder.file("none.db") + " " TMM_BINARY_DIR "/bench/tmm-bench " + arguments + " 2>&1";
     Outcome outcome;

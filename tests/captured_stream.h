@@ -1,4 +1,4 @@
-// What the tests that capture a stream on a GPU share.
+// Helpers that the tests that capture a stream on a GPU share.
 #pragma once
 
 #include <cuda.h>

@@ -1,4 +1,4 @@
-// What the database's tests share: a directory that removes itself, and values to store.
+// Helpers that the database's tests share: a directory that removes itself, and values to store.
 #pragma once
 
 #include <sys/wait.h>

@@ -16,7 +16,7 @@ namespace emulation_testing {
 
 using namespace tmm;
 
-// What every kernel of a test takes.
+// The arguments that every kernel of a test takes.
 struct Args {
     void* out;
     const void* in;

@@ -1,5 +1,6 @@
-// The C interface as a door: bytes say which function is called with which problem, scalars and pointers. What may be refused is worked out
-// here once more, from what tmm.h says; a call that it allows is held against a plain loop, of small whole numbers, bit for bit.
+// Fuzzes the C interface: bytes say which function is called with which problem, scalars and pointers. The calls that may be refused are
+// worked out here once more, from what tmm.h says; the result of a call that it allows, on small whole numbers, is compared with a plain
+// loop bit for bit.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,11 +28,11 @@ namespace {
 __extension__ using Wide = __int128;
 
 constexpr Wide kMost = std::numeric_limits<std::int64_t>::max();
-// Of one matrix, and products in all: more is planned, not run.
+// Most elements of one matrix, and most products in all: larger calls are planned, not run.
 constexpr Wide kLargestRun = 1 << 16;
 constexpr Wide kMostProducts = 1 << 18;
 
-// Zeros where the input has ended.
+// Gives zeros where the input has ended.
 class Bytes {
 public:
     explicit Bytes(std::string_view rest) : rest_(rest) {}
@@ -217,7 +218,7 @@ bool is_in(int value, int least, int most) {
     return value >= least && value <= most;
 }
 
-// May the problem be asked, by the words of tmm.h?
+// Whether the problem is allowed by the words of tmm.h.
 Verdict is_legal_problem(const Call& call) {
     const tmmGemmProblem_t& p = call.problem;
     if (call.null_problem || (p.struct_size != sizeof p && p.struct_size != offsetof(tmmGemmProblem_t, max_workspace))) return Verdict::no;
@@ -340,8 +341,8 @@ void multiply(const Call& call, const Memory& a, const Memory& b, Memory& c) {
             }
 }
 
-// Two handles of the emulated device: with winners of one simple family near to all small problems, and with none, so that any family is
-// guessed. Left to the process's end.
+// Two handles of the emulated device: one with winners of one simple family near to all small problems, and one with none, so that any
+// family is guessed. They live until the process ends.
 struct Handles {
     TemporaryDirectory directory;
     tmmHandle_t naive = nullptr;
@@ -475,7 +476,7 @@ std::string complaint_about_plan(const Call& call, tmmHandle_t handle, Verdict l
 
 std::string complaint_about_result(const Call& call, tmmHandle_t handle, bool legal, unsigned seed) {
     const tmmGemmProblem_t& p = call.problem;
-    // Where the problem is not legal, its numbers say nothing: any memory will do.
+    // The numbers of a problem that is not legal say nothing: any memory will do.
     const Matrix some{.lines = 8, .length = 8, .ld = 8};
     const bool runs = legal || is_legal_problem(call) == Verdict::yes;
     Operands on{.a = Memory(runs ? call.a() : some, p.type_a, call.offset_a, seed),

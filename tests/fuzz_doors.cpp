@@ -91,14 +91,14 @@ std::vector<std::string> lines_of(std::string_view text) {
     std::vector<std::string> lines;
     while (!text.empty()) {
         const auto end = std::min(text.find('\n'), text.size());
-        // What main() gets ends at a zero.
+        // An argument of main() ends at a zero.
         lines.emplace_back(text.substr(0, std::min(end, text.find('\0'))));
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return lines;
 }
 
-// What the tools make of their arguments before they open anything.
+// Reads the arguments as the tools do before they open anything.
 void read_arguments(const CommandLine& line) {
     for (const OptionDescription& option : line.tool().options) {
         if (!line.has(option.name)) continue;

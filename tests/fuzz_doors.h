@@ -10,22 +10,22 @@ namespace tmm::testing {
 
 struct Answer {
     bool taken = false;
-    // What is wrong with how the input was taken or refused; empty: nothing.
+    // Says what is wrong with how the input was taken or refused; empty where nothing is.
     std::string complaint = {};
 };
 
 struct FuzzDoor {
-    // Of the folder in tests/corpus with its inputs, too.
+    // The door's name, which is also the name of the folder in tests/corpus with its inputs.
     const char* name;
     // Whatever it throws is wrong, too.
     Answer (*answer)(std::string_view input);
-    // By default one in so many of the full run's inputs is tried.
+    // By default one in `slices` of the full run's inputs is tried.
     unsigned slices;
 };
 
 const std::vector<FuzzDoor>& fuzz_doors();
 
-// Shapes files, configs in both spellings, exports in both formats, the tools' arguments one a line.
+// The inputs are shapes files, configs in both spellings, exports in both formats, and the tools' arguments, one a line.
 Answer answer_to_shapes(std::string_view input);
 Answer answer_to_config(std::string_view input);
 Answer answer_to_import(std::string_view input);

@@ -10,7 +10,7 @@ namespace tmm::testing {
 
 class Mutator {
 public:
-    // What the corpus holds: inputs that a door takes, and their words, which may turn up anywhere.
+    // corpus: inputs that a door takes, and their words, which may turn up anywhere.
     explicit Mutator(std::vector<std::string> corpus);
 
     // The input of that number: one of the corpus with a few changes.

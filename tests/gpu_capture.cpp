@@ -14,7 +14,7 @@ namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// One that K is not split for, and one of deep K and few elements, which takes a workspace.
+// For the first product K is not split; the second has deep K and few elements, and takes a workspace.
 const Product kProducts[] = {{.m = 100, .n = 60, .k = 70}, {.m = 64, .n = 64, .k = 65536}};
 
 }  // namespace
@@ -63,7 +63,7 @@ TEST_CASE("a plan's run is captured, in its own workspace or in one that it is b
         std::size_t bytes = 0;
         REQUIRE(tmmPlanWorkspaceSize(plan, &bytes) == TMM_STATUS_SUCCESS);
         const tmm::DeviceBuffer workspace(on.device, bytes);
-        // Also one that misaligned pointers send to the plan's other kernel.
+        // With an offset of 1, misaligned pointers send the call to the plan's other kernel.
         for (const std::size_t offset : {0, 1}) {
             for (const bool brought : {false, true}) {
                 const OnDevice da(on, a, offset), db(on, b, offset), dc(on, before, offset);

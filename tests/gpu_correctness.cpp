@@ -1,4 +1,4 @@
-// Sampled configs on GPU 0: equal to FP64 within the bound and to exact integers bit for bit. TMM_TEST_SEED repeats a run,
+// Runs sampled configs on GPU 0: they must equal FP64 within the bound and exact integers bit for bit. TMM_TEST_SEED repeats a run,
 // TMM_TEST_CONFIGS and TMM_TEST_SECONDS bound it.
 #include <doctest/doctest.h>
 

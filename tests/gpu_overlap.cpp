@@ -126,7 +126,7 @@ TEST_CASE("a chain of kernels that do not wait is wrong") {
     int seen = 0;
     int chains = 0;
     for (const OverlapChain& chain : overlap_chains()) {
-        // Of planes, no product begins before the one before has ended: its last kernel lets none come early.
+        // With planes, no product begins before the previous one has ended: its last kernel lets none start early.
         if (config_of(chain).planes > 1) continue;
         const int wrong = wrong_elements(chain, planted, true);
         fmt::print("{} {}: {} wrong\n", chain.shape, chain.config, wrong);

@@ -1,4 +1,4 @@
-// Random problems through the C interface on GPU 0: 500, and 10,000 with TMM_TEST_FULL=1. TMM_TEST_SEED repeats a run.
+// Runs random problems through the C interface on GPU 0: 500, and 10,000 with TMM_TEST_FULL=1. TMM_TEST_SEED repeats a run.
 #include <doctest/doctest.h>
 
 #include "api_testing.h"

@@ -1,5 +1,5 @@
-// What the tensor cores of a Hopper GPU take of a float, bit for bit: the rule that wgmma.cuh and tmm.h state. Each element of C is one
-// product beside zeros; of two numbers of 11 digits it is exact, so that C says which 11 digits were taken, and of which element.
+// Tests which bits of a float the tensor cores of a Hopper GPU use: the rule that wgmma.cuh and tmm.h state. Each element of C is one
+// product among zeros; the product of two numbers of 11 digits is exact, so that C says which 11 digits were taken, and of which element.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -67,11 +67,11 @@ TEST_CASE("tensor cores take the sign, the exponent and ten bits of fraction of 
         const GemmProblem p = parse_shape(std::string("232x168x104 compute=tf32 ops=") + ops).problem;
         const KernelConfig config = parse_config(tile + config_text);
         REQUIRE(why_invalid(p, config, device->info()).value_or("") == "");
-        // Of row i of op(A) only column place(i) is not zero.
+        // In row i of op(A) only column place(i) is not zero.
         const auto place = [&](i64 i) { return i * 37 % p.k; };
         const auto value = [&] {
             const std::uint32_t bits = static_cast<std::uint32_t>(random());
-            // Exponents about 0.
+            // The exponents are about 0.
             return std::bit_cast<float>((bits & 0x807fffff) | (0x3c000000 + (bits >> 24 & 7) * 0x800000));
         };
         std::vector<float> a(static_cast<std::size_t>(stored_rows_a(p) * p.lda));
@@ -85,7 +85,7 @@ TEST_CASE("tensor cores take the sign, the exponent and ten bits of fraction of 
         for (i64 i = 0; i < p.m; ++i) at_a(i, place(i)) = value();
         for (i64 k = 0; k < p.k; ++k)
             for (i64 j = 0; j < p.n; ++j) at_b(k, j) = value();
-        // All ignored bits are ones; and a NaN that has no others.
+        // In the first all ignored bits are ones; the second is a NaN that has no other bits.
         at_a(3, place(3)) = std::bit_cast<float>(0x3fffffffU);
         at_a(5, place(5)) = std::bit_cast<float>(0x7f800001U);
         const i64 nan_row = 5;

@@ -1,6 +1,6 @@
-// Faults planted in kernels that TMA serves, on a GPU: whether the tuner's verification finds them. No tool sees all of what TMA, mbarriers
-// and wgmma do, so that results have to tell. Each runs in a process of its own, for some never end and others take the context with them.
-// TMM_TEST_SECONDS ends it early; it then says with which fault TMM_TEST_FIRST goes on.
+// Tests whether the tuner's verification finds faults that are planted in kernels that TMA serves, on a GPU. No tool sees all of what TMA,
+// mbarriers and wgmma do, so that results have to tell. Each fault runs in a process of its own, for some never end and others destroy the
+// context. TMM_TEST_SECONDS ends the test early; it then says with which fault TMM_TEST_FIRST goes on.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -27,7 +27,7 @@ namespace {
 
 constexpr const char* kVariable = "TMM_PLANTED_FAULT";
 constexpr auto kPatience = std::chrono::seconds(6);
-// On the hardware, what is not waited for is often there all the same: each run has other timing.
+// On the hardware, data that is not waited for is often there all the same: each run has other timing.
 constexpr int kRuns = 20;
 
 enum Outcome_of_child { right = 40, wrong = 41, not_compiled = 42 };
@@ -55,7 +55,7 @@ int run_planted(const TmaFault& fault, bool planted) {
     return right;
 }
 
-// What became of this program with a fault planted; "never ended" after kPatience.
+// Says how this program ended with a fault planted; "never ended" after kPatience.
 std::string outcome_of(std::size_t fault, bool planted) {
     const pid_t child = fork();
     if (child == 0) {
@@ -108,7 +108,7 @@ TEST_CASE("each planted fault is found in results") {
         REQUIRE_NOTHROW(with_fault(faults[i]));
         const std::string found = outcome_of(i, true);
         fmt::print("{}: {}\n", faults[i].what, found);
-        // ptxas refuses to run wgmma and what reads its sums side by side: found as well.
+        // ptxas refuses to run wgmma and what reads its sums at the same time: the fault is found as well.
         if (faults[i].seen_on_gpu)
             CHECK((found == "wrong" || found == "never ended" || found == "crashed" || found == "not compiled"));
         else

@@ -44,7 +44,7 @@ TEST_CASE("fallback and default kernels pass on a GPU") {
              "2048x2048x2048 compute=tf32",
              "2048x2048x2048 compute=tf32 ops=tt",
              "2048x2048x2048 compute=tf32 ops=nt",
-             // Sampled by rows.
+             // The results of these are sampled by rows.
              "20000x20000x8",
              "6000x6000x6000",
          }) {

@@ -1,4 +1,4 @@
-// Whether JSON is what a schema of docs/schema says. A keyword that is not known here is a fault of the schema's.
+// Checks whether JSON is what a schema of docs/schema says. A keyword that is not known here is a fault of the schema.
 #pragma once
 
 #include <fmt/core.h>
@@ -20,7 +20,7 @@ public:
 
     explicit JsonSchema(const std::string& name) : schema_(load(name)) {}
 
-    // What is wrong, each with its place; empty: nothing.
+    // The faults, each with its place; empty where there is none.
     std::vector<std::string> faults(const Json& value) const {
         std::vector<std::string> found;
         check(value, schema_, schema_, "$", found);

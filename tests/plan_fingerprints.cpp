@@ -1,4 +1,4 @@
-// Prints what each winner that ships with tmm comes to, one line a step: how it is launched, which arguments it is given, and a hash of its
+// Prints the plan of each winner that ships with tmm, one line a step: how it is launched, which arguments it is given, and a hash of its
 // machine code, without any name. Where two versions print the same lines, they run the same kernels in the same way
 // (scripts/compare_kernels).
 #include <elf.h>
@@ -130,7 +130,7 @@ void compile_all(std::map<std::string, Kernel>& kernels, int compute_capability)
 }  // namespace
 
 int main(int argc, char** argv) try {
-    // Every so many winners, where the first argument says so.
+    // Only one in `step` winners is printed, where the first argument says so.
     const std::size_t step = argc > 1 ? std::max(1, std::atoi(argv[1])) : 1;
     std::map<std::string, Kernel> kernels;
     std::vector<Line> lines;

@@ -54,9 +54,9 @@ public:
     struct Options {
         TemplateFiles files = active_templates();
         const char* order = "shuffled:5";
-        // One cluster of blocks splits all lines.
+        // Whether one cluster of thread blocks splits all lines.
         bool one_cluster = false;
-        // Parts of K that another kernel adds up.
+        // Number of parts of K that another kernel adds up.
         int split_k = 1;
     };
 

@@ -55,7 +55,7 @@ inline std::string template_of(const KernelConfig& config) {
     return std::string(kFamilyNames[config.family]) + ".cuh";
 }
 
-// The config's kernel and no other, in the words of a language.
+// A condition that holds for the config's kernel and no other, in the words of a language.
 inline std::string condition(const KernelConfig& config, const char* equals, const char* conjunction, const char* prefix) {
     std::string text;
     for (const Parameter& parameter : kParameters) {

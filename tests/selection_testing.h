@@ -1,4 +1,4 @@
-// What tests of which kernel serves a problem share: configs that any device takes, and words for problems.
+// Helpers for the tests of which kernel serves a problem: configs that any device takes, and words for problems.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace selection_testing {
 
 inline constexpr const char* kTiled8 = "tiled 8x8x8";
 inline constexpr const char* kTiled16 = "tiled 16x16x16";
-// Needs workspace for its partial results.
+// This config needs workspace for its partial sums.
 inline constexpr const char* kSplit3 = "simt 32x32x8 t4x4 s2 v4 peeled split3";
 
 inline tmm::GemmProblem shape(const std::string& text) {

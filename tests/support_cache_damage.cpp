@@ -43,7 +43,7 @@ std::size_t below(Random& random, std::size_t limit) {
     return limit == 0 ? 0 : random() % limit;
 }
 
-// All that are stored, in the order of their names.
+// All kernels that are stored, in the order of their names.
 std::vector<fs::path> kernels(const CacheUnderTest& place) {
     std::vector<fs::path> found;
     std::error_code none;
@@ -179,7 +179,7 @@ void make_socket(const fs::path& path) {
     close(made);
 }
 
-// Anything but a file of tmm's.
+// Puts anything but a file of tmm's at the path.
 void put_something_at(const fs::path& path, const CacheUnderTest& place, Random& random) {
     switch (below(random, 8)) {
         case 0: fs::create_directory(path); break;
@@ -334,7 +334,7 @@ std::string foreign_files(const CacheUnderTest& place) {
     std::error_code unreadable;
     for (auto entry = fs::recursive_directory_iterator(place.cache, unreadable); !unreadable && entry != fs::recursive_directory_iterator();
          entry.increment(unreadable)) {
-        // What has the name and kind of a file of tmm's is its own; a hard link to a foreign file is seen in the other folder.
+        // A file with the name and kind of one of tmm's is tmm's own; a hard link to a foreign file is seen in the other folder.
         if (entry.depth() > 0 || !is_named_by_tmm(entry->path().filename().string())) paths.push_back(entry->path());
     }
     std::sort(paths.begin(), paths.end());

@@ -17,7 +17,7 @@ struct CacheUnderTest {
 struct CacheDamage {
     const char* name;
     void (*apply)(const CacheUnderTest&, std::mt19937_64& random);
-    // What is damaged is compiled and stored again, once.
+    // Whether a damaged kernel is compiled and stored again, once.
     bool heals = true;
 };
 

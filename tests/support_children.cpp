@@ -16,7 +16,7 @@
 namespace tmm::testing {
 namespace {
 
-// In a child: cases from the first one on.
+// Runs, in a child, the cases from the first one on.
 [[noreturn]] void serve(const std::vector<std::size_t>& numbers, std::size_t first, int pipe,
                         const std::function<void(std::size_t, const CaseReport&)>& body) {
     setpgid(0, 0);

@@ -13,7 +13,7 @@ struct CaseFailure {
     std::string reason;
 };
 
-// What a case reports from its child: a reason for failing, or numbers to be added up or compared by name.
+// The report of a case from its child: a reason for failing, or numbers to be added up or compared by name.
 class CaseReport {
 public:
     explicit CaseReport(int pipe) : pipe_(pipe) {}

@@ -49,7 +49,7 @@ std::int64_t trimmed_size(int kind, int tile) {
 
 std::int64_t leading_dimension(std::int64_t columns, int kind, int align_elements) {
     const std::int64_t aligned = (columns + align_elements - 1) / align_elements * align_elements;
-    // Tight, padded by one vector, or padded by one element, which breaks the rows' alignment.
+    // The leading dimension is tight, padded by one vector, or padded by one element, which breaks the rows' alignment.
     return kind == 0 ? aligned : kind == 1 ? aligned + align_elements : aligned + 1;
 }
 
@@ -59,7 +59,7 @@ struct Family {
     int family;
     int boundary;
     Types types = Types::floats;
-    // simt whose tiles the copy engine brings.
+    // Whether it is a simt config whose tiles TMA copies.
     bool by_tma = false;
 };
 constexpr std::array kFamilies = {
@@ -224,14 +224,14 @@ GemmProblem make_problem(const KernelConfig& c, ElementType type, ElementType ty
     p.m = size_of_kind(shape[m_kind], c.swap_ab ? c.block_n : c.block_m, multiples);
     p.n = size_of_kind(shape[n_kind], c.swap_ab ? c.block_m : c.block_n, multiples);
     if (c.trim) {
-        // Both ways, or one: tiles then reach past the edge the other way.
+        // The product is trimmed both ways, or one way: tiles then reach past the edge the other way.
         const int trimmed = (shape[m_kind] + shape[n_kind]) % 4;
         if (trimmed != 1) p.m = trimmed_size(shape[m_kind], c.swap_ab ? c.block_n : c.block_m);
         if (trimmed != 2) p.n = trimmed_size(shape[n_kind], c.swap_ab ? c.block_m : c.block_n);
     }
     p.k = size_of_kind(shape[k_kind], c.block_k * (c.split_k > 1 && c.split_k < 8 ? c.split_k : 1), multiples);
     if (c.family == family::naive) p.k = size_of_kind(shape[k_kind], 32, false);
-    // Of half of them a part has more tiles than there are stages.
+    // In half of them a part has more tiles than there are stages.
     if (product_of(c).is_brought_by_tma(c) && c.family != family::wgmma && shape[k_kind] >= 3)
         p.k += static_cast<std::int64_t>(c.stages + shape[k_kind] - 3) * c.block_k * c.split_k;
     if (c.split_k > p.k) p.k = c.split_k;

@@ -13,7 +13,7 @@ namespace tmm::testing {
 
 struct Sample {
     KernelConfig config;
-    // All valid for the config and of one signature, so that one kernel serves them.
+    // The problems are all valid for the config and have one signature, so that one kernel serves them.
     std::vector<GemmProblem> problems;
     double alpha = 1;
     double beta = 0;

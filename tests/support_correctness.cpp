@@ -21,7 +21,7 @@ struct CorrectnessReport {
     int configs = 0;
     int problems = 0;
     double worst_error_ratio = 0;
-    // What went wrong and how to repeat it, one a line.
+    // Each failure says on one line what went wrong and how to repeat it.
     std::vector<std::string> failures;
 };
 
@@ -49,7 +49,7 @@ private:
     std::vector<std::thread> threads_;
 };
 
-// 0 seconds: no limit.
+// 0 seconds stand for no limit.
 CorrectnessReport run_samples(const std::vector<Sample>& samples, const std::vector<std::shared_ptr<Device>>& devices,
                               const DeviceInfo& planned_for, double seconds) {
     const auto start = std::chrono::steady_clock::now();

@@ -11,8 +11,9 @@
 
 namespace tmm::testing {
 
-// Every sample on every device, until TMM_TEST_SECONDS have passed. Prints how many there were, `where`, and the seed, which repeats the
-// run. Kernels are compiled ahead on all cores. planned_for: the device that plans are made for, which the emulated one may stand in for.
+// Checks every sample on every device, until TMM_TEST_SECONDS have passed. Prints how many there were, `where`, and the seed, which repeats
+// the run. Kernels are compiled ahead on all cores. planned_for: the device that plans are made for, which the emulated one may stand in
+// for.
 void check_samples(const std::vector<Sample>& samples, const std::vector<std::shared_ptr<Device>>& devices, const DeviceInfo& planned_for,
                    std::uint64_t seed, const std::string& where);
 

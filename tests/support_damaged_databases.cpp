@@ -89,7 +89,7 @@ std::string older_database(const char* dump) {
     return read_file(directory / "t.db");
 }
 
-// As a writer leaves it that is killed in the middle of a transaction.
+// The files as a writer leaves them that is killed in the middle of a transaction.
 Files interrupted(const std::string& bytes, const char* journal_mode) {
     const TemporaryDirectory directory;
     const fs::path file = directory / "t.db";
@@ -105,7 +105,7 @@ Files interrupted(const std::string& bytes, const char* journal_mode) {
     return files;
 }
 
-// One case's dice.
+// The random choices of one case.
 class Dice {
 public:
     Dice(std::uint64_t seed, std::size_t number) : engine_(seed * 1'000'003 + number) {}
@@ -120,7 +120,7 @@ private:
     std::mt19937_64 engine_;
 };
 
-// What a column is set to, as SQL.
+// The values that a column is set to, as SQL.
 constexpr const char* kNumbers[] = {"-1",
                                     "0",
                                     "1",
@@ -165,7 +165,7 @@ constexpr const char* kTexts[] = {"''",
                                   "hex(zeroblob(1500))",
                                   "hex(zeroblob(40000))",
                                   "replace(hex(zeroblob(400000)), '00', 'a')"};
-// What a kernel may have.
+// Values that a config's fields may have.
 constexpr const char* kConfigValues[] = {"0", "1", "2", "3", "4", "8", "16", "32"};
 constexpr const char* kRowTables[] = {"device", "environment", "problem", "config", "policy", "measurement", "selection", "in_flight"};
 constexpr const char* kNameTables[] = {"element_type", "compute_mode", "epilogue", "family", "boundary", "outcome"};
@@ -195,7 +195,7 @@ std::string row_statement(Dice& dice, SQLite::Database& raw) {
         case 0: return fmt::format("DELETE FROM {} WHERE {}", table, some_row);
         case 1: return fmt::format("DELETE FROM {}", table);
         case 2: return fmt::format("UPDATE {0} SET rowid = {1} WHERE {2}", table, dice.of(kNumbers), some_row);
-        // Another problem's winner.
+        // This takes another problem's winner.
         case 3: return fmt::format("UPDATE selection SET config_id = (SELECT id FROM config LIMIT 1 OFFSET {})", dice.below(5));
         case 4: return fmt::format("UPDATE selection SET problem_id = problem_id % 5 + 1, compute = {}", dice.below(5));
         default: break;
@@ -216,7 +216,7 @@ std::string damage_rows(Dice& dice, const fs::path& file) {
     std::string done;
     for (std::size_t count = 1 + (dice.one_in(4) ? dice.below(4) : 0); count > 0; --count) {
         const std::string sql = row_statement(dice, raw);
-        // What a constraint refuses is no damage.
+        // A change that a constraint refuses is no damage.
         if (raw.tryExec(sql) == SQLITE_OK) done += sql + "; ";
     }
     return done.empty() ? "rows: nothing" : "rows: " + done;
@@ -344,13 +344,13 @@ std::string damage_bytes(Dice& dice, const fs::path& file, const std::string& ot
     return done;
 }
 
-// The database's own name, or one of its companions'.
+// The file has the database's own name, or one of its companions'.
 std::string lay_beside(Dice& dice, const fs::path& file) {
     constexpr const char* kSuffixes[] = {"-journal", "-journal", "-wal", "-shm", ""};
     const std::string suffix = dice.of(kSuffixes);
     const fs::path path = file.string() + suffix, directory = file.parent_path();
     constexpr const char* kVictims[] = {"victim", "neighbour.db", "neighbour.db-journal"};
-    // What its name leads to is the database.
+    // The database's name leads to the database.
     const fs::path victim = directory / (suffix.empty() ? "victim" : dice.of(kVictims));
     const std::string named = suffix.empty() ? "the database" : suffix;
     if (suffix == "-journal" && dice.one_in(3)) {
@@ -369,7 +369,7 @@ std::string lay_beside(Dice& dice, const fs::path& file) {
     return fmt::format("kind {} as {}", static_cast<int>(what), named);
 }
 
-// A journal or a log that SQLite made, with bytes of it changed.
+// Puts a journal or a log there that SQLite made, with some of its bytes changed.
 std::string damage_journal(Dice& dice, const Files& interrupted, const std::string& other, const fs::path& file) {
     Files files = interrupted;
     std::string done = files.journal.empty() ? "log of a killed writer" : "journal of a killed writer";

@@ -1,4 +1,4 @@
-// Damaged databases, each made from a seed and a number alone: rows that nobody measured, schemas of strangers, bytes changed, and things
+// Makes damaged databases, each from a seed and a number alone: rows that nobody measured, schemas of strangers, bytes changed, and things
 // laid beside the file.
 #pragma once
 
@@ -20,7 +20,8 @@ public:
     DamagedDatabases(const DamagedDatabases&) = delete;
     DamagedDatabases& operator=(const DamagedDatabases&) = delete;
 
-    // Lays the case's database into the empty directory as t.db, beside files of other programs. Returns what was done to it, in words.
+    // Puts the case's database into the empty directory as t.db, together with files of other programs. Returns what was done to it, in
+    // words.
     std::string make(std::size_t number, const std::filesystem::path& directory) const;
 
 private:

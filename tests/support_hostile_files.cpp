@@ -23,7 +23,7 @@ void put(std::string& bytes, std::size_t at, unsigned value, int size) {
     for (int i = 0; i < size; ++i) bytes[at + static_cast<std::size_t>(i)] = static_cast<char>(value >> (8 * (size - 1 - i)));
 }
 
-// Of a table's b-tree: its keys are rowids. SQLite takes a page of an index for a table's only where it stands in one.
+// An interior page of a table's b-tree has rowids as keys. SQLite takes a page of an index for a table's only where it stands in one.
 std::string interior_page(unsigned child, bool of_index) {
     constexpr unsigned kCells = 5;
     // Left child and key; an index's key is a record of one NULL, whose payload has two bytes.
@@ -41,7 +41,7 @@ std::string interior_page(unsigned child, bool of_index) {
             put(page, cell + 4, 2, 1);
             put(page, cell + 5, 2, 1);
         } else {
-            // A key as SQLite's varint: seven bits a byte.
+            // The key is written as SQLite's varint, seven bits a byte.
             put(page, cell + 4, 0x80 | ((i + 1) >> 7), 1);
             put(page, cell + 5, (i + 1) & 0x7f, 1);
         }

@@ -16,12 +16,12 @@ unsigned root_page(const std::filesystem::path& database, const std::string& nam
 // A journal with nothing to roll back, of a transaction over several databases whose super-journal bears the name.
 std::string journal_of_super_journal(const std::string& name, std::size_t database_bytes);
 
-// What may lie where SQLite expects a journal.
+// The kinds of file that may lie where SQLite expects a journal.
 enum class Planted { fifo, directory, full_directory, link_to_file, link_to_nowhere, link_to_itself, socket, hard_link };
 inline constexpr Planted kPlanted[] = {Planted::fifo,         Planted::directory,       Planted::full_directory,
                                        Planted::link_to_file, Planted::link_to_nowhere, Planted::link_to_itself,
                                        Planted::socket,       Planted::hard_link};
-// At the path; the links lead to the victim, a file.
+// Plants it at the path; the links lead to the victim, a file.
 void plant(Planted what, const std::filesystem::path& path, const std::filesystem::path& victim);
 
 }  // namespace tmm::testing

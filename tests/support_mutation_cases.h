@@ -1,4 +1,4 @@
-// What planted faults (support_mutations.h) are tried on: for each template configs and sizes that use all of it.
+// The kernels that planted faults (support_mutations.h) are tried on: for each template configs and sizes that use all of it.
 #pragma once
 
 #include <map>
@@ -27,18 +27,18 @@ struct Case {
     std::vector<Size> sizes;
     // Blocks of the steps around the product, fewer than they would get, so that each takes several turns; 0: as many as they get.
     i64 side_grid = 0;
-    // Of A and B, and of C.
+    // The types of A and B, and of C.
     ElementType type = ElementType::f32;
     ElementType type_c = ElementType::f32;
 };
 
-// By template, "tmm/tiled.cuh".
+// The cases by template, "tmm/tiled.cuh".
 const std::map<std::string, std::vector<Case>>& cases();
 // A fault in what several families share is tried on kernels that use it in different ways.
 std::vector<Case> cases_for(const Mutation& mutation);
 
 GemmProblem problem_of(const Case& one, const Case::Size& size);
-// Where the config could serve: the emulated device, or, for the sake of the steps before wgmma's, one that has it.
+// A device on which the config could serve: the emulated device, or, for the sake of the steps before wgmma's, one that has it.
 DeviceInfo device_of(const Case& one);
 
 }  // namespace tmm::testing

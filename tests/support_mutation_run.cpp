@@ -52,7 +52,7 @@ public:
 
 private:
     static constexpr std::size_t kFence = 1 << 20;
-    // NaN in elements of every type.
+    // The fill byte makes a NaN in elements of every type.
     static constexpr char kFill = '\xff';
     std::size_t bytes_;
     std::size_t total_ = 0;
@@ -92,7 +92,7 @@ void write_element(ElementType type, char* to, float value) {
     }
     std::memcpy(to, &bits, sizeof bits);
 }
-// What is left of the value in an element of the type.
+// The value that is left when it is stored in an element of the type.
 float rounded_to(ElementType type, float value) {
     char element[4];
     write_element(type, element, value);
@@ -130,7 +130,7 @@ struct Launch {
     GemmCall call;
 };
 
-// A plan's steps. Where wgmma would, naive multiplies what the steps before it have left.
+// A plan's steps. In place of wgmma, naive multiplies what the steps before it have left.
 std::vector<Launch> launches_of(const LaunchPlan& plan, const GemmCall& call) {
     std::vector<Launch> launches;
     for (const LaunchStep& step : plan.steps) {
@@ -157,7 +157,7 @@ std::vector<Launch> launches_of(const LaunchPlan& plan, const GemmCall& call) {
     return launches;
 }
 
-// What is wrong with the result, in one line; empty where nothing is.
+// Says in one line what is wrong with the result; empty where nothing is.
 std::string run_size(const Case& one, const Case::Size& size, const Compiler& compiler, std::map<std::string, CompiledKernel>& compiled) {
     const GemmProblem problem = problem_of(one, size);
     const LaunchPlan plan = make_launch_plan(problem, one.config, device_of(one));
@@ -224,7 +224,7 @@ std::string run_size(const Case& one, const Case::Size& size, const Compiler& co
                                                member, i, j, got, expected[index]);
                         std::memcpy(c.place(member, i, j), padding.place(member, i, j), static_cast<std::size_t>(size_of(one.type_c)));
                     }
-            // With its elements gone, C's memory is what it was before the launch.
+            // Apart from its elements, C's memory must be what it was before the launch.
             const std::size_t bytes = static_cast<std::size_t>(
                 ((problem.batch - 1) * problem.stride_c + (problem.m - 1) * problem.ldc + problem.n) * size_of(one.type_c));
             if (std::memcmp(c.memory.data(), padding.memory.data(), bytes) != 0)

@@ -13,7 +13,7 @@ struct CompileError {
     std::string log;
 };
 
-// What is wrong with the result, or with memory around the matrices, in one line; empty where nothing is.
+// Says in one line what is wrong with the result, or with memory around the matrices; empty where nothing is.
 std::string run_case(const Case& one, const Compiler& compiler);
 
 }  // namespace tmm::testing

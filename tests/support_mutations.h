@@ -1,5 +1,5 @@
-// Faults to plant in the kernel templates, one at a time: a barrier removed, a boundary condition dropped, an index of a load or
-// store swapped. Each is an exact fragment of a template and what replaces it.
+// Faults to plant in the kernel templates, one at a time: a barrier removed, a boundary condition dropped, an index of a load or store
+// swapped. Each is an exact fragment of a template and the text that replaces it.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace tmm::testing {
 
 struct Mutation {
-    // "tmm/tiled.cuh".
+    // The template's file, "tmm/tiled.cuh".
     const char* file;
     const char* name;
     // Found exactly `occurrences` times in the file, of which the one numbered `which` is replaced.

@@ -10,7 +10,7 @@ namespace tmm::testing {
 struct OverlapChain {
     // Square, so that a product's result is an operand of the next.
     const char* shape;
-    // Without overlap.
+    // The config is given without overlap.
     const char* config;
 };
 

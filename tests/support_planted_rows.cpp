@@ -28,7 +28,7 @@ using Random = std::mt19937_64;
 int random_value(const Parameter& parameter, Random& random) {
     const auto below = [&](int count) { return static_cast<int>(random() % static_cast<std::uint64_t>(count)); };
     const int least = least_value(parameter), most = most_value(parameter);
-    // Small numbers, powers of two, and any.
+    // The value is a small number, a power of two, or any number.
     switch (below(3)) {
         case 0: return least + below(std::min(most - least + 1, 9));
         case 1: return std::min(most, 1 << below(13));

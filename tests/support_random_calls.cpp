@@ -12,7 +12,7 @@ namespace {
 
 using namespace api_testing;
 
-// Of a problem that ships: more would take the reference too long.
+// Most products of a problem that ships: more would take the reference too long.
 constexpr std::int64_t kMostProducts = std::int64_t{1} << 25;
 
 class Draw {
@@ -23,7 +23,7 @@ public:
     T of(const T (&values)[count]) {
         return values[below(count)];
     }
-    // As often from 10 to 20 as from 100 to 200.
+    // The size is as often from 10 to 20 as from 100 to 200.
     std::int64_t size(int largest) {
         int doublings = 0;
         while (2 << doublings <= largest) ++doublings;
@@ -42,7 +42,7 @@ struct RandomCall {
     std::int64_t gap = 0;
     bool shares_a = false, shares_b = false;
     tmmCompute_t compute = TMM_COMPUTE_F32;
-    // Elements from an aligned address.
+    // Distance in elements from an aligned address.
     std::size_t offset = 0;
 
     std::size_t stride_a() const { return shares_a || batch == 1 ? 0 : product.size_a() + static_cast<std::size_t>(gap); }
@@ -110,7 +110,7 @@ std::vector<float> part(const std::vector<float>& values, std::size_t begin, std
     return {values.begin() + static_cast<std::ptrdiff_t>(begin), values.begin() + static_cast<std::ptrdiff_t>(begin + size)};
 }
 
-// What is wrong with the call's result, in words; empty: nothing.
+// Says in words what is wrong with the call's result; empty where nothing is.
 std::string fault_of(const Fixture& on, const RandomCall& call, unsigned seed) {
     const Product& p = call.product;
     const std::vector<float> a = rounded_to(p.type, normal_values(call.size_a(), seed));

@@ -1,5 +1,5 @@
-// Random problems through the C interface: all types, layouts, operations, leading dimensions, strides, offsets, alpha and beta, with the
-// winners that ship and with what is predicted. Each result is held against FP64, and what is no element of C against what it was.
+// Runs random problems through the C interface: all types, layouts, operations, leading dimensions, strides, offsets, alpha and beta, with
+// the winners that ship and with predicted configs. Each result is compared with FP64, and what is no element of C with what it was.
 #pragma once
 
 #include <cstdint>

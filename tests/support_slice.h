@@ -1,4 +1,4 @@
-// Which of a test's many cases run. The quick suite takes a slice of them; TMM_TEST_FULL=1 takes all.
+// Says which of a test's many cases run. The quick suite takes a slice of them; TMM_TEST_FULL=1 takes all.
 #pragma once
 
 #include <cstddef>

@@ -33,7 +33,7 @@ constexpr const char* kManyTilesOfBoxes = "1400x1400x40 dtype=bf16";
 constexpr const char* kFloatResultsOverC = "70x1501x90 dtype=bf16 ctype=f32 align=16 lda=96 ldb=1504 ldc=1504 beta=1";
 // Six boxes of a tile, of which a warp has room for four.
 constexpr const char* kHalvesOfBoxes = "block_m=128,block_n=192,block_k=64,stages=4,ping_pong=1";
-// 64 columns in one box, 24 in the next.
+// There are 64 columns in one box and 24 in the next.
 constexpr const char* kUnevenBoxes = "block_m=64,block_n=88,block_k=64,stages=2";
 constexpr const char* kUnevenColumns = "70x264x90 dtype=bf16 ops=nt align=16 lda=96 ldb=96";
 constexpr const char* kUnevenColumnsOverC = "70x264x90 dtype=bf16 ops=nt align=16 lda=96 ldb=96 beta=1";
@@ -50,7 +50,7 @@ constexpr const char* kFragments = "block_m=64,block_n=64,block_k=32,stages=2,sw
 constexpr const char* kFloatsAlongN = "1400x1400x41 compute=tf32 align=16 lda=44";
 constexpr const char* kFloats = "70x130x333";
 constexpr const char* kFloatsOfOneTile = "70x130x61";
-// Of the skinny family: more tiles than stages, several warps of a slice, rows and columns beyond the matrices; and parts of K, of a batch.
+// Skinny configs: more tiles than stages, several warps of a slice, rows and columns beyond the matrices; and parts of K, of a batch.
 constexpr const char* kSkinny =
     "family=skinny,vector_width=4,boundary=hardware,block_m=4,block_n=32,block_k=64,thread_m=4,thread_n=4,stages=3,slice_k=2";
 constexpr const char* kSkinnyParts =
@@ -61,7 +61,7 @@ constexpr const char* kSkinnyFarBehind =
     "family=skinny,vector_width=4,boundary=hardware,block_m=4,block_n=32,block_k=256,thread_m=4,thread_n=4,stages=5,slice_k=4";
 constexpr const char* kFewRowsOfLargeTiles = "3x40x3076 ops=nt align=16";
 constexpr const char* kFewRowsOfBatch = "7x30x612 ops=nt batch=2 align=16";
-// Of simt: more tiles than stages, several warps, rows and columns beyond the matrices; and parts of K, of a batch.
+// Configs of simt: more tiles than stages, several warps, rows and columns beyond the matrices; and parts of K, of a batch.
 constexpr const char* kSimt =
     "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=64,block_k=8,thread_m=4,thread_n=8,stages=3,async_copy=3";
 constexpr const char* kSimtFarBehind =
@@ -73,12 +73,12 @@ constexpr const char* kSimtShortLoops =
     "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=128,block_k=32,thread_m=8,thread_n=16,stages=2,async_copy=3";
 constexpr const char* kSimtSlices =
     "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=64,block_k=64,thread_m=8,thread_n=8,stages=2,async_copy=3,slice_k=4";
-// Several waves, beside which strips are multiplied.
+// The product takes several waves, during which strips are multiplied.
 constexpr const char* kSimtBusy =
     "family=simt,vector_width=4,boundary=peeled,block_m=256,block_n=64,block_k=16,thread_m=8,thread_n=8,stages=2,async_copy=3,split_k=2,"
     "min_blocks=2,pack_ab=3,cluster=2,trim=1,overlap=1,fma_order=3";
 constexpr const char* kManyWaves = "2047x2049x2051";
-// The loop over a tile as it is, and as it was when the arrival did not hang on what had been read.
+// The loop over a tile as it is, and as it was when the arrival did not depend on what had been read.
 constexpr const char* kToldOnceMultiplied =
     "                if (k == (brings_by_tma(config) ? 1 % loop : 0) && k0 == 0) pipeline.start_copy();\n"
     "                const int next = (k + 1) % loop;\n"

@@ -15,12 +15,13 @@ struct TmaFault {
     const char* file;
     const char* text;
     const char* instead;
-    // Of wgmma without what all have in common; of others whole.
+    // A config of wgmma without the fields that all of them have in common, or the whole config of another family.
     const char* config;
     const char* shape;
-    // The hardware lets some pass: what is not waited for is there all the same. Of planes, ptxas puts back a wait that lacks (C7517).
+    // The hardware hides some faults: data that is not waited for is there all the same. With planes, ptxas puts back a missing wait
+    // (C7517).
     bool seen_on_gpu = true;
-    // The emulated device runs blocks one after the other: what one waits for of those before it is there.
+    // The emulated device runs thread blocks one after the other: what a block waits for from those before it is there.
     bool seen_emulated = true;
 };
 
@@ -28,7 +29,7 @@ const std::vector<TmaFault>& tma_faults();
 
 GemmProblem problem_of(const TmaFault& fault);
 KernelConfig config_of(const TmaFault& fault);
-// The templates with it. Throws std::logic_error where its text is in them no more.
+// The templates with the fault. Throws std::logic_error where they no longer contain its text.
 TemplateFiles with_fault(const TmaFault& fault, TemplateFiles files = active_templates());
 // The active templates, where sums that nothing has set are NaN instead of what the host's stack holds.
 TemplateFiles templates_with_unset_sums();

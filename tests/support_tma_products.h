@@ -10,7 +10,7 @@
 
 namespace tmm::testing {
 
-// What is wrong with products of the fault's config, by kernels from these templates; empty where nothing is.
+// Says what is wrong with products of the fault's config, by kernels from these templates; empty where nothing is.
 std::string wrong_with(const TmaFault& fault, const TemplateFiles& files);
 
 struct TmaCase {

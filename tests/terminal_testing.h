@@ -17,7 +17,7 @@ namespace tmm::testing {
 
 struct Shown {
     int status = -1;
-    // All that the terminal was sent, stdout and stderr.
+    // All text that was sent to the terminal, stdout and stderr.
     std::string text;
 };
 
@@ -50,7 +50,7 @@ inline Shown run_in_terminal(const std::string& command, int columns, const std:
     return shown;
 }
 
-// Without the escape sequences of colours.
+// The text without the escape sequences of colours.
 inline std::string without_colors(const std::string& text) {
     std::string plain;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -62,7 +62,7 @@ inline std::string without_colors(const std::string& text) {
     return plain;
 }
 
-// What stood in one line of the terminal at some time: lines, and what a carriage return began anew.
+// The texts that stood in one line of the terminal at some time: lines, and those that a carriage return began anew.
 inline std::vector<std::string> lines_shown(const std::string& text) {
     std::vector<std::string> lines(1);
     for (const char c : without_colors(text)) {

@@ -20,7 +20,7 @@
 
 namespace {
 
-// What the process does when it ends: in a handler that was there before the library was used, or in a destructor that runs after those of
+// The process does this when it ends: in a handler that was there before the library was used, or in a destructor that runs after those of
 // the library's own objects would.
 bool (*last_deed)() = nullptr;
 
@@ -42,7 +42,8 @@ struct DestroyedLast {
 
 enum class When { handler, destructor };
 
-// 0 where the last deed came out right. Nothing of the library is used in this process, so that the child uses it for the first time.
+// The status is 0 where the last deed came out right. Nothing of the library is used in this process, so that the child uses it for the
+// first time.
 int status_of_child(When when, bool (*before)(), bool (*deed)()) {
     std::fflush(nullptr);
     const pid_t child = fork();

@@ -125,7 +125,7 @@ TEST_CASE("with --roofline each shape's floor and the distances from it stand in
     CHECK(document["mean_distance"].back()["class"] == "all");
     CHECK(document["mean_distance"].back()["shapes"] == 4);
 
-    // Without it nothing of this is there.
+    // Without --roofline nothing of this is there.
     const Outcome plain = bench(folder, "--gpu host --pairs 1 --vs cpu --shapes " + shapes + " --csv " + folder.file("plain.csv"));
     CHECK(plain.status == 0);
     CHECK_FALSE(contains(plain.text, "floor"));
@@ -197,7 +197,7 @@ TEST_CASE("a peer that can't take part is left out with its reason") {
 
 TEST_CASE("with --max-workspace tmm's plans keep to it, and table, CSV and JSON say so") {
     const Folder folder;
-    // One tile and deep K: a guess divides it.
+    // The product has one tile and deep K: a guess splits K.
     const std::string shapes = folder.with("shapes.txt", "127 127 1023\n");
     const auto run_with = [&](const std::string& option) {
         const Outcome run = bench(folder, "--gpu host --pairs 1 --vs cpu --shapes " + shapes + " --csv " + folder.file("out.csv") +

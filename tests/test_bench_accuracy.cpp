@@ -63,18 +63,18 @@ TEST_CASE("16-bit values are rounded to the nearest, ties to even, and keep zero
     CHECK(bits_of(f16, -2) == 0xc000);
     CHECK(bits_of(bf16, 1) == 0x3f80);
     CHECK(bits_of(bf16, -2) == 0xc000);
-    // Halfway between two values, and a little above.
+    // These values lie halfway between two others, and a little above.
     CHECK(bits_of(f16, 1 + std::ldexp(1.0F, -11)) == 0x3c00);
     CHECK(bits_of(f16, 1 + std::ldexp(3.0F, -11)) == 0x3c02);
     CHECK(bits_of(f16, 1 + std::ldexp(1.0F, -11) + std::ldexp(1.0F, -20)) == 0x3c01);
     CHECK(bits_of(bf16, 1 + std::ldexp(1.0F, -8)) == 0x3f80);
     CHECK(bits_of(bf16, 1 + std::ldexp(3.0F, -8)) == 0x3f82);
-    // The largest values, and what rounds past them.
+    // These are the largest values, and values that round past them.
     CHECK(bits_of(f16, 65504) == 0x7bff);
     CHECK(bits_of(f16, 65519) == 0x7bff);
     CHECK(bits_of(f16, 65520) == 0x7c00);
     CHECK(bits_of(bf16, std::numeric_limits<float>::max()) == 0x7f80);
-    // Below the smallest normal value.
+    // These lie below the smallest normal value.
     CHECK(bits_of(f16, std::ldexp(1.0F, -24)) == 1);
     CHECK(bits_of(f16, std::ldexp(1.0F, -25)) == 0);
     CHECK(bits_of(f16, std::ldexp(-3.0F, -26)) == 0x8001);
@@ -129,7 +129,7 @@ TEST_CASE("operands hold the same normal values in every type, rounded to it, in
         }
         CHECK(squares / 1500 == doctest::Approx(1).epsilon(0.1));
         CHECK(values.size() > (type == ElementType::bf16 ? 500 : 1000));
-        // What is not read is a NaN until it is written.
+        // A C that is not read is NaN until it is written.
         for (const float value : operands.result(1)) REQUIRE(std::isnan(value));
 
         operands.make_absolute(0);
@@ -177,7 +177,7 @@ TEST_CASE("f32 results are compared by the bound, inside the matrix only") {
     CHECK(wrong.where == "C[1][0]: tmm 1.5, peer 1");
     CHECK(std::isinf(compare(p, {kNan, 1, 0, 1, 1, 0}, {1, 1, 0, 1, 1, 0}, scale).ratio));
     CHECK(compare(p, {kNan, 1, 0, 1, 1, 0}, {kNan, 1, 0, 1, 1, 0}, scale).ratio == 0);
-    // A bound of nothing forgives nothing.
+    // A bound of zero allows no difference.
     CHECK(std::isinf(compare(p, {1, 1, 0, 1, 1, 0}, {2, 1, 0, 1, 1, 0}, {0, 0, 0, 0, 0, 0}).ratio));
 }
 
@@ -306,7 +306,7 @@ TEST_CASE("of a large product some rows and columns are checked, the edges among
                     static_cast<float>(exact_element(operands, batch, row, column));
     CHECK(reference.judge(c).ratio <= 1);
     CHECK(reference.judge(c).error < 1e-7);
-    // The four corners of the first and of the last matrix.
+    // The four corners of the first and of the last matrix are checked.
     for (const i64 batch : {i64{0}, p.batch - 1})
         for (const i64 row : {i64{0}, p.m - 1})
             for (const i64 column : {i64{0}, p.n - 1}) {
@@ -341,7 +341,7 @@ TEST_CASE("the CPU multiplies 16-bit matrices into C of their type and of f32") 
 }
 
 TEST_CASE("a wrong product of 16-bit matrices is seen, a right one passes, whatever the type of C") {
-    // What OpenBLAS computes, with one element of C changed after it.
+    // OpenBLAS, with one element of C changed after it.
     class Faulty final : public Contestant {
     public:
         Faulty(std::unique_ptr<Contestant> right, ElementType type, i64 place) : right_(std::move(right)), type_(type), place_(place) {}

@@ -17,7 +17,7 @@ using namespace tmm::bench;
 
 namespace {
 
-// One element of C: row of A, column of B, their distance.
+// One element of C: its row of A, its column of B, and the distance of their elements.
 struct Line {
     const float* a;
     const float* b;
@@ -57,7 +57,7 @@ float forward(const Line& line) {
 float backward(const Line& line) {
     return chain(line, line.k - 1, -1, -1);
 }
-// The odd ones first: another order of one chain.
+// Adds the odd products first: another order of one chain.
 float odd_first(const Line& line) {
     float sum = 0;
     for (const i64 first : {1, 0})
@@ -65,11 +65,11 @@ float odd_first(const Line& line) {
     return sum;
 }
 
-// All but so many upper bits of the fraction cut off.
+// The value with all but the upper `bits` bits of the fraction cut off.
 float cut(float x, int bits) {
     return std::bit_cast<float>(std::bit_cast<unsigned>(x) & ~((1U << (23 - bits)) - 1));
 }
-// To the nearest; 10 bits are f16's and tf32's, 7 bf16's, whatever the exponent.
+// Rounds to the nearest; 10 bits are those of f16 and tf32, 7 those of bf16, whatever the exponent.
 float rounded_to(float x, int bits) {
     const unsigned half = 1U << (22 - bits);
     return cut(std::bit_cast<float>(std::bit_cast<unsigned>(x) + half), bits);
@@ -96,8 +96,8 @@ float chain_towards_zero(const Line& line) {
     }
     return static_cast<float>(sum);
 }
-// Of one element in ten the error is three times the loop's, so that the rms is 1.34 times. (1.3 times each error is none that a float
-// holds: most of them are less than half of a result's last bit.)
+// One element in ten has three times the loop's error, so that the rms is 1.34 times the loop's. (1.3 times each error is none that a float
+// holds: most errors are less than half of a result's last bit.)
 float sometimes_worse(const Line& line) {
     double exact = 0;
     for (i64 i = 0; i < line.k; ++i) exact += static_cast<double>(line.product_a(i)) * line.product_b(i);
@@ -122,7 +122,7 @@ FamilyAccuracy accuracy_of(const Sum& sum, const GemmProblem& p, InputFamily fam
 constexpr InputFamily kOrdinary[] = {InputFamily::uniform, InputFamily::normal,   InputFamily::wide_20,
                                      InputFamily::wide_60, InputFamily::positive, InputFamily::cancelling};
 
-// How far from 0 a sum would have to lie to break the promise, in deviations of the ratio: 5 that are allowed and what lies between.
+// The distance from 0, in deviations of the ratio, at which a sum would break the promise: 5 that are allowed and what lies between.
 double deviations_to_failure(const Ratio& ratio, double most) {
     return (most + kDeviations * ratio.deviation - ratio.value) / ratio.deviation;
 }
@@ -171,7 +171,7 @@ TEST_CASE("other orders of the loop pass by more deviations than chance reaches"
 }
 
 TEST_CASE("the deviation that is reported is the ratio's own from draw to draw") {
-    // Of backward sums the ratio is 1 but for chance.
+    // The ratio of backward sums is 1 but for chance.
     constexpr int repeats = 25;
     for (const GemmProblem& p : {problem(16, 16, 16), problem(48, 48, 24)})
         for (const InputFamily family : {InputFamily::uniform, InputFamily::wide_60, InputFamily::cancelling}) {
@@ -183,7 +183,7 @@ TEST_CASE("the deviation that is reported is the ratio's own from draw to draw")
                 const double deviations = (ratio.value - 1) / ratio.deviation;
                 squares += deviations * deviations;
             }
-            // Of 25 values the root of the mean square is so far from 1 in less than a thousandth of all cases.
+            // The root of the mean square of 25 values is so far from 1 in less than a thousandth of all cases.
             const double spread = std::sqrt(squares / repeats);
             CAPTURE(spread);
             CHECK(spread > 0.5);

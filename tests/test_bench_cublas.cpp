@@ -1,4 +1,4 @@
-// What tmm-bench needs of cuBLAS and cuBLASLt is there, wherever they are installed; calling them needs a GPU.
+// Tests that the functions that tmm-bench needs of cuBLAS and cuBLASLt are there, wherever they are installed; calling them needs a GPU.
 #include <doctest/doctest.h>
 
 #include <stdexcept>
@@ -17,7 +17,7 @@ TEST_CASE("every function of cuBLAS and cuBLASLt is found in an installed librar
         cublas = open_cublas({});
         cublaslt = open_cublaslt({});
     } catch (const Error& error) {
-        // One that is installed but lacks a function is a failure.
+        // A library that is installed but lacks a function is a failure.
         REQUIRE(std::string(error.what()).find("was not found") != std::string::npos);
         MESSAGE("skipped: " << error.what());
         return;
@@ -39,7 +39,7 @@ TEST_CASE("a folder without the libraries is named") {
 }
 
 TEST_CASE("types and modes have the libraries' numbers, and TF32 only where a problem asks for it") {
-    // library_types.h and cublas_api.h.
+    // The values are those of library_types.h and cublas_api.h.
     CHECK(cuda_type(ElementType::f32) == 0);
     CHECK(cuda_type(ElementType::f16) == 2);
     CHECK(cuda_type(ElementType::bf16) == 14);

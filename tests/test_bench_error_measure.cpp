@@ -1,4 +1,4 @@
-// How errors are measured against the exact product, what is held against a loop of FP32 FMAs, and that the loop is one.
+// Tests how errors are measured against the exact product, what is compared with a loop of FP32 FMAs, and that the loop is one.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-// The loop, with its product changed afterwards. On the emulated device.
+// The loop on the emulated device, with its product changed afterwards.
 class Changed final : public Contestant {
 public:
     using Change = std::function<void(float* c)>;
@@ -128,7 +128,7 @@ TEST_CASE("draws are pooled, and the largest error is known by its draw and plac
     CHECK(errors.measure().largest == 0x1p22);
     CHECK(errors.largest_ratio() == 2);
     CHECK(errors.rms_ratio().value == doctest::Approx(std::sqrt((1.0 / 256 + 1.0 / 1024 + 1.0 / 16) / (1.0 / 64 + 1.0 / 1024))));
-    // Of one group nothing is known of chance.
+    // A single group says nothing about chance.
     CHECK(errors.rms_ratio().deviation == 0);
 }
 
@@ -279,7 +279,7 @@ TEST_CASE("planted inaccuracies are reported, each by its name") {
     CHECK_FALSE(one_element.holds());
     CHECK(contains(verdict(one_element), "times as far off as any of the loop's, C[5][3]: tmm "));
 
-    // Every element a little too small: no element is far off.
+    // Every element is a little too small: no element is far off.
     const FamilyAccuracy truncated = accuracy_of(
         [](float* c) {
             for (int i = 0; i < 256; ++i) c[i] *= 1 - 0x1p-21F;
@@ -351,7 +351,7 @@ TEST_CASE("a shape's accuracy stands in the table, CSV and JSON, with cuBLAS whe
         CHECK(contains(text, "  NO\n# uniform: rms inf times the loop's; "));
         CHECK(contains(text, " cublas ") == cublas);
         CHECK(contains(text, " 0.188 ") == cublas);
-        // But for what says why a row is not ok and a config's own line.
+        // The widths of lines that say why a row is not ok, and of a config's own line, are not checked.
         for (std::stringstream lines(text); std::getline(lines, line);)
             if (!line.starts_with("# uniform: ") && !line.starts_with("# 16x16x64: ")) CHECK(line.size() <= (cublas ? 89U : 80U));
         CHECK(contains(text, "9x9x9     failed: no kernel\n"));

@@ -38,7 +38,7 @@ double mean_power(const std::vector<float>& values, int power) {
     return sum / static_cast<double>(values.size());
 }
 
-// Of the values whose last bit of the significand is set.
+// The fraction of the values whose last bit of the significand is set.
 double odd_part(const std::vector<float>& values) {
     const auto odd = [](float value) { return (std::bit_cast<unsigned>(value) & 1) != 0; };
     return static_cast<double>(std::count_if(values.begin(), values.end(), odd)) / static_cast<double>(values.size());
@@ -195,13 +195,13 @@ TEST_CASE("every layout and batch stores the same values, and nothing between th
                 values.insert(value);
             }
     CHECK(values.size() == 3 * 7 * 5);
-    // What the batch shares is its first matrix.
+    // The matrix that the batch shares is its first one.
     for (i64 column = 0; column < 6; ++column)
         for (i64 k = 0; k < 7; ++k) CHECK(b[static_cast<std::size_t>(column * 10 + k)] == value_b(InputFamily::uniform, p, 0, k, column));
     CHECK(std::count_if(a.begin(), a.end(), [](float value) { return std::isnan(value); }) == static_cast<std::ptrdiff_t>(a.size()) - 105);
     CHECK(std::count_if(b.begin(), b.end(), [](float value) { return std::isnan(value); }) == static_cast<std::ptrdiff_t>(b.size()) - 42);
 
-    // The same element of op(A) as in a plain layout.
+    // It is the same element of op(A) as in a plain layout.
     GemmProblem plain = problem(5, 6, 7);
     CHECK(value_a(InputFamily::normal, p, 0, 4, 3) == value_a(InputFamily::normal, plain, 0, 4, 3));
     CHECK(value_b(InputFamily::normal, p, 0, 4, 3) == value_b(InputFamily::normal, plain, 0, 4, 3));

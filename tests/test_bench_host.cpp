@@ -37,7 +37,7 @@ TEST_CASE("on the emulated device a product that needs no barrier is predicted t
     const KernelConfig naive = fallback_config(small);
     KernelConfig tiled{.family = family::tiled, .block_m = 8, .block_n = 8, .block_k = 8, .boundary = boundary::exact};
     CHECK(model.estimate(naive) < model.estimate(tiled));
-    // And what is predicted grows with the work.
+    // The predicted time grows with the work.
     const GemmProblem large = parse_shape("240x240x240").problem;
     CHECK(CostModel(large, host).estimate(naive) > 100 * model.estimate(naive));
 }
@@ -49,7 +49,7 @@ TEST_CASE("a shape that the emulated device can't finish in a minute is too larg
     DeviceInfo gpu = host_device_info();
     gpu.emulated = false;
     CHECK_FALSE(why_too_large(large, gpu, 100));
-    // No overflow, however large.
+    // Nothing overflows, however large the problem is.
     CHECK(why_too_large(parse_shape("1000000000x1000000000x1000000000").problem, host_device_info(), 1));
 }
 

@@ -1,4 +1,4 @@
-// What the report makes of results: classes, means and errors, for results that no device is needed for.
+// Tests what the report makes of results: classes, means and errors, for results that no device is needed for.
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -118,7 +118,7 @@ TEST_CASE("the naive peer says which rule keeps it from a problem") {
     } catch (const std::runtime_error& error) {
         reason = error.what();
     }
-    // That of the family, not that of a search that found nothing.
+    // The reason is that of the family, not that of a search that found nothing.
     const KernelConfig plainest{.family = family::naive, .block_m = 8, .block_n = 32};
     CHECK(reason == violation_of(plainest, signature_of(parse_shape("8 8 8 dtype=f64").problem)));
 }

@@ -147,7 +147,7 @@ TEST_CASE("distances from the floor are averaged over each class and over all") 
     // Without a peer on every shape the two sides would be means over different shapes.
     results[0].ratios.clear();
     CHECK_FALSE(mean_distances(results)[0].peer);
-    // What failed or has no floor does not count.
+    // A shape that failed or has no floor does not count.
     results[1].failure = "lost";
     results[2].floor.reset();
     CHECK(mean_distances(results).back().shapes == 1);
@@ -227,7 +227,7 @@ TEST_CASE("the kernels that measure tensor cores compile, multiply by mma.sync a
     for (const char* instruction :
          {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
           "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"}) {
-        // Every step of 4 and of 16 chains at least once.
+        // Every step of 4 and of 16 chains is there at least once.
         std::size_t count = 0;
         for (std::size_t at = ptx.find(instruction); at != std::string::npos; at = ptx.find(instruction, at + 1)) ++count;
         CHECK_MESSAGE(count >= (4 + 16) * kMmaSteps, instruction);

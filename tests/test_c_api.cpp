@@ -417,7 +417,7 @@ TEST_CASE("max_workspace holds a plan's workspace to that; without the field the
             call.problem.max_workspace = most;
             CHECK(workspace() == unbounded);
         }
-        // As a header without the field has it: what stands in its place is not looked at.
+        // This is the size in a header without the field: what stands in the field's place is not looked at.
         call.problem.struct_size = offsetof(tmmGemmProblem_t, max_workspace);
         call.problem.max_workspace = 0;
         CHECK(workspace() == unbounded);

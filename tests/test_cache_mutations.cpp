@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kCases = 2000;
 constexpr std::size_t kSlices = 66;
-// For a child that would wait for ever. A run takes a fraction of a second; a slow machine has two minutes.
+// The limit is for a child that would wait for ever. A run takes a fraction of a second; a slow machine has two minutes.
 constexpr unsigned kSecondsUntilHung = 120;
 
 enum Verdict { right = 0, failed = 1, wrong_element = 2 };
@@ -75,7 +75,7 @@ public:
     }
     fs::path path(const std::string& name) const { return folder_.path() / name; }
 
-    // In a process of its own, which may crash or hang; what became of it.
+    // Runs in a process of its own, which may crash or hang, and says how that ended.
     std::string outcome(const fs::path& cache) const {
         const pid_t child = fork();
         REQUIRE(child >= 0);

@@ -1,4 +1,4 @@
-// How a command line is read by its table, and what is said of a faulty one.
+// Tests how a command line is read by its table, and what is said of a faulty one.
 #include <doctest/doctest.h>
 
 #include <stdexcept>
@@ -77,7 +77,7 @@ TEST_CASE("each fault of an option says which one and what to do") {
     CHECK(fault(tool, {"-peel"}) == "there is no option '-peel'; did you mean --peel?");
     CHECK(fault(tool, {"-x"}) == "there is no option '-x'; see fruit --help");
     CHECK(fault(tool, {"--zzzzzzzz"}) == "there is no option '--zzzzzzzz'; see fruit --help");
-    // What is in no help is suggested by none.
+    // An option that is not in the help is not suggested.
     CHECK(fault(tool, {"--serv", "1"}) == "there is no option '--serv'; see fruit --help");
     CHECK(fault(tool, {"--basket"}) == "--basket: its value is missing; write --basket FILE");
     CHECK(fault(tool, {"--basket", "--peel"}) == "--basket: its value is missing; write --basket FILE");

@@ -1,4 +1,4 @@
-// What ends a compilation, and whose fault it is: the source's, which is a result, or the machine's, which is an error and may pass.
+// Tests what ends a compilation, and whose fault it is: the source's, which is a result, or the machine's, which is an error and may pass.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 #include <signal.h>

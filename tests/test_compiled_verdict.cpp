@@ -1,4 +1,4 @@
-// Which candidates are out before they run, by what the compiler reports of their kernels.
+// Tests which candidates are rejected before they run, by what the compiler reports of their kernels.
 #include <doctest/doctest.h>
 
 #include "generator/assumed_device.h"

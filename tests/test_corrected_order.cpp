@@ -1,4 +1,4 @@
-// In what order the rest of a search is measured, once some candidates have times.
+// Tests in what order the rest of a search is measured, once some candidates have times.
 #include <doctest/doctest.h>
 
 #include "tuner/corrected_order.h"

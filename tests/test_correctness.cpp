@@ -1,4 +1,4 @@
-// Sampled configs on the emulated device under three orders of threads: equal to FP64 within the bound and to exact integers bit
+// Runs sampled configs on the emulated device under three orders of threads: they must equal FP64 within the bound and exact integers bit
 // for bit. TMM_TEST_SEED repeats a run, TMM_TEST_CONFIGS and TMM_TEST_SECONDS bound it.
 #include <doctest/doctest.h>
 

@@ -62,7 +62,7 @@ Sizes sizes_of(const std::string& shape) {
     return {static_cast<int>(problem.m), static_cast<int>(problem.n), static_cast<int>(problem.k)};
 }
 
-// Small integers, whose products have one right result. Empty where it came out.
+// Multiplies small integers, whose products have one right result. The text is empty where that came out.
 std::string multiply(tmmHandle_t handle, const std::string& shape) {
     const auto [m, n, k] = sizes_of(shape);
     std::vector<float> a(static_cast<std::size_t>(m * k)), b(static_cast<std::size_t>(k * n)), c(static_cast<std::size_t>(m * n), -77.0F);
@@ -96,9 +96,9 @@ std::string described_plan(tmmHandle_t handle, const std::string& shape) {
 }
 
 struct LibraryUse {
-    // How long opening took.
+    // Seconds that opening took.
     double seconds = 0;
-    // How many multiplications the database had a winner for.
+    // Number of multiplications that the database had a winner for.
     int exact = 0;
 };
 
@@ -121,7 +121,7 @@ LibraryUse use_library(const fs::path& file, std::size_t number, const CaseRepor
     return use;
 }
 
-// What the tools do, in this process. Only an error of the database may come of it.
+// Does what the tools do, in this process. Only an error of the database may come of it.
 void use_database(const fs::path& file) {
     const auto attempt = [](auto&& action) {
         try {
@@ -149,7 +149,7 @@ void use_database(const fs::path& file) {
     });
 }
 
-// The same cases in each run, spread over all slices.
+// The sampled cases are the same in each run, spread over all slices.
 bool is_sampled(std::size_t number, std::size_t one_in) {
     return (number * 2654435761U >> 8) % one_in == 0;
 }

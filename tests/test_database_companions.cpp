@@ -1,5 +1,5 @@
-// What lies beside a database under the names of its journal and its write-ahead log: tmm opens it only where SQLite made it, and nothing
-// of somebody else's is deleted, written or waited for.
+// Tests files beside a database under the names of its journal and its write-ahead log: tmm opens them only where SQLite made them, and
+// nothing of somebody else's is deleted, written or waited for.
 #include <SQLiteCpp/Database.h>
 #include <doctest/doctest.h>
 #include <fmt/core.h>

@@ -108,7 +108,7 @@ TEST_CASE("whichever table or index has no end: every reader comes to one, and v
     };
     for (const char* name : kTables) look(name);
     for (const char* name : kIndices) look(name);
-    // What is only looked up by its key has an end for its readers.
+    // A table that is only looked up by its key has an end for its readers.
     CHECK(ended >= 2);
 }
 

@@ -1,4 +1,4 @@
-// Which file a database's name means: always a plain one of that name; and what is said where it can't be opened.
+// Tests which file a database's name means: always a plain one of that name; and what is said where it can't be opened.
 #include <SQLiteCpp/Database.h>
 #include <doctest/doctest.h>
 #include <fmt/core.h>
@@ -154,7 +154,7 @@ TEST_CASE("where the system refuses, its reason and the place are named") {
         MESSAGE("skipped: permissions are only tested as root, with setpriv");
         return;
     }
-    // As somebody who may read the file but write nothing.
+    // The tool runs as somebody who may read the file but write nothing.
     chmod((directory / "").c_str(), 0755);
     chmod((directory / "t.db").c_str(), 0644);
     const std::string other =
@@ -182,7 +182,7 @@ TEST_CASE("a database restored from an SQL dump is told from a stranger's, with 
     CHECK(refused.status == 5);
     CHECK_CONTAINS(refused.err, "restored from an SQL dump");
     CHECK(read_file(restored) == bytes);
-    // What the sentence says to do, done.
+    // The test does what the sentence says to do.
     const auto command = refused.err.find("PRAGMA application_id");
     REQUIRE(command != std::string::npos);
     std::string sql = refused.err.substr(command, refused.err.find('\'', command) - command);

@@ -96,7 +96,7 @@ TEST_CASE("what is written after the clock was set back is the newest: decisions
         CHECK(raw.execAndGet("SELECT block_m FROM winner").getInt() == 16);
         CHECK(raw.execAndGet("SELECT error_ratio FROM winner").getDouble() == 0.5);
 
-        // What an export holds counts in its order, too.
+        // The records of an export count in its order, too.
         TuningDatabase imported = open(directory / "imported.db");
         imported.insert(parse_records(to_csv(records), "export"));
         CHECK(imported.decision(problem)->config == tiled_config(16));
@@ -164,13 +164,13 @@ TEST_CASE("of decisions made apart the later one counts, whichever database take
 TEST_CASE("merging orders rows by time where no database knows more, and by what each knows where clocks went back") {
     CHECK(merged(rows({{"a", 1}, {"c", 3}}), rows({{"b", 2}, {"d", 4}})) == "abcd");
     CHECK(merged(rows({}), rows({{"b", 2}})) == "b");
-    // Equal times: the content decides, in either direction.
+    // Where times are equal, the content decides, in either direction.
     CHECK(merged(rows({{"a", 1}}), rows({{"b", 1}})) == "ab");
     CHECK(merged(rows({{"b", 1}}), rows({{"a", 1}})) == "ab");
-    // One of them wrote b after a.
+    // One of the databases wrote b after a.
     CHECK(merged(rows({{"a", 9}}), rows({{"a", 9}, {"b", 2}})) == "ab");
     CHECK(merged(rows({{"a", 9}, {"b", 2}}), rows({{"a", 9}})) == "ab");
-    // Of equal rows the last place counts.
+    // Where rows are equal, the last place counts.
     CHECK(merged(rows({{"a", 1}, {"b", 1}, {"a", 1}}), rows({})) == "ba");
 }
 

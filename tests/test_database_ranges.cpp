@@ -26,7 +26,7 @@ namespace {
 
 const std::string kHuge = "9223372036854775807";
 
-// Of each kind of record one whose fields all have values.
+// Returns one record of each kind, whose fields all have values.
 std::vector<TuningRecord> samples() {
     TuningRecord measurement{.environment = environment_of("NVIDIA H200"),
                              .problem = problem_of("64 64 64 batch=2"),
@@ -234,7 +234,7 @@ TEST_CASE("the checks of the schema refuse what is out of range when it is writt
     fill(directory / "tmm.db");
     SQLite::Database raw(directory / "tmm.db", SQLite::OPEN_READWRITE);
     raw.exec("PRAGMA foreign_keys = ON");
-    // What no check of a row can tell: extents of matrices, control characters, and an error that is too large for its outcome.
+    // No check of a row can tell these: extents of matrices, control characters, and an error that is too large for its outcome.
     const std::set<std::string> of_extents{"m", "batch", "lda", "ldb", "ldc", "stride_a", "stride_b", "stride_c"};
     for (const auto& [table, column, value] : bad_rows()) {
         if ((of_extents.contains(column) && value == kHuge) || value.find("char(") != std::string::npos) continue;
@@ -263,7 +263,7 @@ TEST_CASE("what the program itself could not measure is stored as unknown, and n
 
 namespace {
 
-// Each field in turn, with a value that it may have nowhere, or that the sample's family has no use for.
+// Each field in turn, with a value that no config may have, or that the sample's family has no use for.
 std::vector<std::pair<const Parameter*, std::string>> unusual_fields(const KernelConfig& config) {
     std::vector<std::pair<const Parameter*, std::string>> fields;
     for (const Parameter& parameter : kParameters) {
@@ -297,7 +297,7 @@ TEST_CASE("an import refuses a config's field that is out of range or of no use 
                 misused.insert(parameter->name);
         }
     }
-    // All numbers but block_m, block_n, block_k and overlap.
+    // These are all numbers but block_m, block_n, block_k and overlap.
     CHECK(misused.size() == kParameterCount - 2 - 4);
     for (const char* runner_up : {"tiled 16x16x16 planes2", "tiled 0x16x16", "tiled 16x16x8192"}) {
         CAPTURE(runner_up);

@@ -1,4 +1,4 @@
-// What a database file's schema may hold beside tmm's own tables is never run, and verify() names it.
+// Tests that code in a database file's schema besides tmm's own tables is never run, and that verify() names it.
 #include <SQLiteCpp/Database.h>
 #include <doctest/doctest.h>
 #include <fmt/core.h>

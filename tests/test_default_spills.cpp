@@ -1,4 +1,4 @@
-// What an untuned shape gets spills no registers, on any architecture: a slice of the problems, all with
+// Tests that the kernels that an untuned shape gets spill no registers, on any architecture: a slice of the problems, all with
 // TMM_TEST_FULL=1.
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@ using namespace tmm;
 
 namespace {
 
-// Large, whole tiles and not, small, few rows, few columns, one row, deep.
+// The sizes are large, with whole tiles and without, small, of few rows, of few columns, of one row, and deep.
 const char* const kSizes[] = {"4096 4096 4096", "1000 1000 1000", "512 512 512",    "127 129 131", "64 64 64",    "256 4096 512",
                               "16 4096 4096",   "4096 8 4096",    "1 4096 4096",    "5000 1 5000", "64 64 65536", "33 33 33 batch=500",
                               "100 90 70",      "2048 2048 64",   "4097 4095 1023", "12 20000 300"};
@@ -64,7 +64,7 @@ TEST_CASE("the default config of an untuned shape spills on no architecture") {
                     }
                 }
     }
-    // What was compiled in a run before need not be compiled again.
+    // Kernels that an earlier run compiled need not be compiled again.
     const KernelCache cache(std::filesystem::path(TMM_BINARY_DIR) / "test_cache" / "default_spills");
     std::atomic<std::size_t> next = 0;
     {

@@ -24,7 +24,7 @@ using namespace emulation_testing;
 
 namespace {
 
-// Runs it in a process of its own: what that wrote to stderr, and whether it died.
+// The end of a function that ran in a process of its own: what it wrote to stderr, and whether it died.
 struct Death {
     bool died = false;
     std::string report;
@@ -33,7 +33,7 @@ template <class Function>
 Death in_child(Function&& function) {
     int ends[2];
     REQUIRE(pipe(ends) == 0);
-    // Where it may leave files behind.
+    // The child process may leave files behind in this directory.
     const tmm::testing::TemporaryDirectory temporary;
     const pid_t child = fork();
     REQUIRE(child >= 0);
@@ -96,7 +96,7 @@ TEST_CASE("barriers order a block's threads, over many phases and whatever the o
 }
 
 TEST_CASE("a missing barrier shows under at least one thread order") {
-    // Each thread reads its neighbour's element: right only where that ran before.
+    // Each thread reads its neighbour's element: it is right only where the neighbour ran before.
     for (const char* step : {"+ 255", "+ 1"}) {
         const auto kernel = compiled(fmt::format(R"(
             tmm::SharedMemory shared;

@@ -70,7 +70,7 @@ TEST_CASE("16-bit numbers become floats, and floats 16-bit numbers, as IEEE 754 
     }
     CHECK(wrong == 0);
 
-    // Every f16 and bf16, what lies halfway to the next and a float to either side of both, and any floats.
+    // The numbers are every f16 and bf16, those halfway to the next and a float to either side of both, and any floats.
     std::vector<float> wide;
     for (const std::vector<float>* numbers : {&from_f16, &from_bf16}) {
         for (std::size_t i = 0; i + 1 < kNumbers; ++i) {

@@ -1,4 +1,4 @@
-// What the lanes of a warp do together on the emulated device: shuffles, votes, and the matrix instructions.
+// Tests what the lanes of a warp do together on the emulated device: shuffles, votes, and the matrix instructions.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -103,7 +103,7 @@ TEST_CASE("mma multiplies fragments as PTX lays them out over a warp's lanes") {
                 for (std::size_t i = 0; i < 16; ++i)
                     for (std::size_t j = 0; j < 8; ++j) {
                         float expected = static_cast<float>(warp * 128 + i * 8 + j);
-                        // Sums of products of 16 bits: exact.
+                        // Sums of products of 16-bit numbers are exact.
                         for (std::size_t k = 0; k < 16; ++k) expected += value(i * 16 + k) * value(k * 8 + j + 1000);
                         CHECK(c[warp * 128 + i * 8 + j] == expected);
                     }

@@ -1,4 +1,4 @@
-// Where the database and the cache lie, by the variables that say so; and that docs/environment.md names every variable.
+// Tests where the database and the cache lie, by the variables that say so; and that docs/environment.md names every variable.
 #include <doctest/doctest.h>
 #include <stdlib.h>
 
@@ -132,13 +132,13 @@ TEST_CASE("docs/environment.md has a row for every variable that anything here r
         // Tests put their names together, and scripts and shells have a syntax of their own.
         for (const std::string& name : matches(text, "test_setting\\(\"([A-Z]+)\"")) read.insert("TMM_TEST_" + name);
         read.merge(matches(text, "\\$\\{(TMM_[A-Z0-9_]+):-"));
-        // But what is compiled into tests is no variable.
+        // A value that is compiled into tests is no variable.
         for (const std::string& name : matches(text, "\\b(TMM_TEST_[A-Z]+)\\b"))
             if (name != "TMM_TEST_CBLAS") read.insert(name);
     }
     CHECK(read.size() > 20);
     for (const std::string& name : read) CHECK_MESSAGE(page.find("| `" + name + "` |") != std::string::npos, name);
-    // And no row for what nobody reads.
+    // The page has no row for a variable that nobody reads.
     for (const std::string& name : matches(page, "\n\\| `([A-Z0-9_]+)` \\|"))
         CHECK_MESSAGE((read.contains(name) || name == "TMM_PLANTED_FAULT"), name);
 }

@@ -85,7 +85,7 @@ TEST_CASE_FIXTURE(Fixture, "threads that want the same kernel share one compilat
     for (std::thread& thread : threads) thread.join();
     CHECK(made == 6);
     CHECK(compiler->calls == 1);
-    // Another shape, the same kernel.
+    // Another shape takes the same kernel.
     CHECK(std::holds_alternative<ExecutablePlan>(make(parse_shape("9x7x5").problem)));
     CHECK(compiler->calls == 1);
     // Another process finds it in the cache.
@@ -183,7 +183,7 @@ TEST_CASE_FIXTURE(Fixture, "a trimmed product is whole, and nothing but it is wr
                 GemmProblem p{.m = one.m, .n = one.n, .k = one.k, .batch = pad == 1 ? 1 : 2, .alignment = 4, .reads_c = pad != 0};
                 p.op_a = ops & 1 ? Operation::transpose : Operation::none;
                 p.op_b = ops & 2 ? Operation::transpose : Operation::none;
-                // With a padding of 4, rows and matrices are as aligned as can be; without, as they come.
+                // With a padding of 4, rows and matrices are as aligned as can be; without it, they are aligned as they come.
                 const auto ld = [&](i64 columns) { return pad == 4 ? (columns + 7) / 4 * 4 : columns + pad; };
                 p.lda = ld(stored_columns_a(p));
                 p.ldb = ld(stored_columns_b(p));
@@ -246,7 +246,7 @@ TEST_CASE_FIXTURE(Fixture,
     const KernelConfig config = parse_config(
         "family=simt,block_m=16,block_n=32,block_k=8,thread_m=4,thread_n=4,stages=3,async_copy=1,vector_width=4,boundary=peeled,stream_k="
         "1");
-    // One tile for the four SMs, three, and eleven of which three are shared.
+    // For the four SMs there are one tile, three tiles, and eleven tiles of which three are shared.
     for (const char* shape : {"13x27x100 beta=1", "45x30x100 beta=1", "170x30x100 beta=1"}) {
         CAPTURE(shape);
         const GemmProblem p = parse_shape(shape).problem;

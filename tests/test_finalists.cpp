@@ -1,4 +1,4 @@
-// Who meets in a run-off: the fastest, of several tiles, of more tiles where the clock fell, and the default.
+// Tests which candidates meet in a run-off: the fastest, of several tiles, of more tiles where the clock fell, and the default.
 #include <doctest/doctest.h>
 
 #include "tuner/finalists.h"

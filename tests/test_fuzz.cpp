@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kFullInputs = 100'000;
-// Of one input: no machine is that slow.
+// Most seconds that one input may take: no machine is that slow.
 constexpr unsigned kHangSeconds = 120;
 
 std::vector<std::string> corpus_of(const std::string& door) {
@@ -54,7 +54,7 @@ std::string escaped(const std::string& input) {
     return text;
 }
 
-// What the input was, where it hangs.
+// The name of the input, which is printed where it hangs.
 char current[200];
 void name_input(const std::string& what) {
     std::strncpy(current, what.c_str(), sizeof current - 1);

@@ -24,7 +24,7 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-// One per family and boundary mode, and ways that a plan is put together.
+// There is one config per family and boundary mode, and there are some for the ways in which a plan is put together.
 constexpr const char* kConfigs[] = {
     "family=naive,block_m=4,block_n=32",
     "family=tiled,block_m=8,block_n=8,block_k=8",
@@ -48,7 +48,7 @@ constexpr Product kTypesOf16Bit[] = {{.type = TMM_BF16, .type_c = TMM_BF16},
                                      {.type = TMM_BF16, .type_c = TMM_F32},
                                      {.type = TMM_F16, .type_c = TMM_F32}};
 
-// Runs a config by name on the product's operands, rounded to its types; a workspace full of NaN. The difference, in words.
+// Runs a config by name on the product's operands, rounded to its types, with a workspace full of NaN. Returns the difference in words.
 std::string run_config(const Fixture& on, tmm::KernelLoader& loader, const std::string& config_text, const Product& p,
                        const std::vector<float>& values_a, const std::vector<float>& values_b, const std::vector<float>& values_c) {
     const std::vector<float> a = rounded_to(p.type, values_a);
@@ -86,7 +86,7 @@ void meet_edges(const Fixture& on, tmm::KernelLoader& loader, const char* config
         p.type_c = types.type_c;
         return p;
     };
-    // Inner and edge tiles in every direction, for tiles of up to 32.
+    // There are inner and edge tiles in every direction, for tiles of up to 32.
     for (const float beta : {0.0f, 0.5f}) {
         const Product p = typed({.m = 67, .n = 70, .k = 41, .alpha = 1.5f, .beta = beta, .pad_a = 3, .pad_b = 2, .pad_c = 5});
         std::vector<float> a = normal_values(p.size_a(), 1);
@@ -105,7 +105,7 @@ void meet_edges(const Fixture& on, tmm::KernelLoader& loader, const char* config
         a[p.at_a(12, 20)] = 0;
         CHECK(run_config(on, loader, config, p, a, b, c) == "");
     }
-    // What stands between the rows is never used.
+    // The padding between the rows is never used.
     const Product p = typed({.m = 33, .n = 35, .k = 18, .pad_a = 2, .pad_b = 1, .pad_c = 1});
     std::vector<float> a(p.size_a(), kNan);
     std::vector<float> b(p.size_b(), kNan);
@@ -116,7 +116,7 @@ void meet_edges(const Fixture& on, tmm::KernelLoader& loader, const char* config
     for (std::int64_t q = 0; q < p.k; ++q)
         for (std::int64_t j = 0; j < p.n; ++j) b[p.at_b(q, j)] = values[next++];
     CHECK(run_config(on, loader, config, p, a, b, std::vector<float>(p.size_c(), kNan)) == "");
-    // alpha = 0 over NaN: beta * C, or zeros.
+    // With alpha = 0 and operands of NaN, the result is beta * C, or zeros.
     const Product scaled = typed({.m = 33, .n = 35, .k = 18, .alpha = 0, .beta = 0.5f, .pad_c = 1});
     const Product cleared = typed({.m = 33, .n = 35, .k = 18, .alpha = 0, .beta = 0, .pad_c = 1});
     const std::vector<float> nans(33 * 35, kNan);
@@ -192,8 +192,8 @@ TEST_CASE("16-bit operands: every layout and operation, odd leading dimensions, 
                             }
                             CHECK(difference(p, a, b, before, once) == "");
                             CHECK(same_bits(dc.read(), once));
-                            // With pointers as the plan was promised a call takes the same kernels; else it looks for what is fast with
-                            // theirs, and the plan takes those that it has for any.
+                            // With pointers as the plan was promised a call takes the same kernels; otherwise the call looks for kernels
+                            // that are fast with its pointers, and the plan takes those that it has for any pointers.
                             if (offset == 0) CHECK(same_bits(once, called));
                         }
                         tmmPlanDestroy(plan);

@@ -1,4 +1,4 @@
-// tmmHostSgemm: matrices in host memory, every layout, operation and leading dimension, against a loop of FMAs and OpenBLAS.
+// Tests tmmHostSgemm on matrices in host memory, with every layout, operation and leading dimension, against a loop of FMAs and OpenBLAS.
 #include <doctest/doctest.h>
 
 #ifdef TMM_TEST_CBLAS

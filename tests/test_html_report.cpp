@@ -37,7 +37,7 @@ KernelConfig simt_config(int rows, int columns) {
     return {.family = family::simt, .block_m = rows, .block_n = columns, .block_k = 16, .thread_m = 8, .thread_n = 8, .stages = 2};
 }
 
-// Some winners and candidates on the device; `us` of the first problem's winner.
+// Stores some winners and candidates on the device; `us` is the time of the first problem's winner.
 void tune(TuningDatabase& database, const std::string& device, double us) {
     database.set_environment(environment_of(device, device == "host" ? 80 : 90, device == "host" ? 4 : 132));
     const char* const shapes[] = {"1024 1024 1024", "4096 4096 4096 dtype=f16",       "16 4096 4096 dtype=f16 ops=nt",
@@ -215,7 +215,7 @@ TEST_CASE("reasons that differ in numbers only are of one kind") {
 
 namespace {
 
-// What a browser saw: the values of html_report_check.js, and its errors.
+// The results of a browser: the values of html_report_check.js, and its errors.
 struct Seen {
     std::map<std::string, std::string> values;
     std::string faults;

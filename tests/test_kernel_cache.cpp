@@ -167,7 +167,7 @@ TEST_CASE("a damaged file is a miss, and is replaced") {
     accepted += cache.find(source(1), compiler).has_value();
     CHECK(accepted == 0);
 
-    // Another kernel's file under this kernel's name.
+    // The damaged file is another kernel's under this kernel's name.
     const Scratch other;
     const KernelCache other_cache(other / "cache");
     other_cache.store(source(2), compiler, compiler.image_of(source(2)));
@@ -242,7 +242,7 @@ TEST_CASE("the least recently used kernels go when the limit is reached") {
     const TextCompiler compiler("text 1", 4000);
     const KernelCache cache(scratch / "cache", kLimit);
     for (int i = 0; i < 10; ++i) cache.store(source(i), compiler, compiler.image_of(source(i)));
-    // All have been used an hour ago, but for kernel 3.
+    // All kernels have been used an hour ago, except kernel 3.
     for (const fs::path& file : files_in(scratch / "cache"))
         fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(1));
     CHECK(cache.find(source(3), compiler));
@@ -259,7 +259,7 @@ TEST_CASE("the least recently used kernels go when the limit is reached") {
     small.store(source(99), compiler, compiler.image_of(source(99)));
     CHECK(bytes_in(scratch / "cache") <= 10'000);
     CHECK(small.find(source(99), compiler));
-    // What would not fit is not stored.
+    // A kernel that would not fit is not stored.
     const TextCompiler large("text 1", 20'000);
     small.store(source(100), large, large.image_of(source(100)));
     CHECK_FALSE(small.find(source(100), large));
@@ -312,7 +312,7 @@ TEST_CASE("an empty image is neither stored nor taken for a kernel") {
     cache.store(source(1), empty, empty.image_of(source(1)));
     CHECK_FALSE(fs::exists(scratch / "cache"));
 
-    // As an earlier tmm kept one: a whole file by its checksum.
+    // An earlier tmm kept kernels like this: a whole file by its checksum.
     const TextCompiler compiler("text 1", 100);
     cache.store(source(1), compiler, compiler.image_of(source(1)));
     const fs::path file = files_in(scratch / "cache").at(0);

@@ -55,7 +55,7 @@ std::vector<KernelConfig> many_configs() {
         base.family = family;
         for (const KernelConfig& start : {base, KernelConfig{.family = family}}) {
             configs.push_back(start);
-            // Each field by itself, over values that could be mistaken for one another's.
+            // Each field is changed by itself, over values that could be mistaken for one another's.
             for (const Parameter& parameter : kParameters) {
                 if (parameter.member == &KernelConfig::family) continue;
                 for (const int value : {0, 1, 2, 4, 12, 16, 128}) {
@@ -184,14 +184,14 @@ TEST_CASE("a kernel's hash follows its code and nothing else") {
         text.replace(text.find(from), from.size(), to);
         return source_hash(source, copy) != hash;
     };
-    // Comments, layout, the vocabulary and files that are not included.
+    // Comments, layout, the vocabulary and files that are not included change nothing.
     CHECK_FALSE(changed("tmm/k.cuh", "// sum", "// the sum of both, it's \"new\""));
     CHECK_FALSE(changed("tmm/k.cuh", "  // sum", ""));
     CHECK_FALSE(changed("tmm/k.cuh", "{ return", "{\n\n    return"));
     CHECK_FALSE(changed("tmm/k.cuh", "{ return", "{ /* why */ return"));
     CHECK_FALSE(changed("tmm/problem.h", "struct P {};", "struct P { int new_field; };"));
     CHECK_FALSE(changed("tmm/other.cuh", "other", "another"));
-    // Code, literals included.
+    // A change of the code changes the hash, literals included.
     CHECK(changed("tmm/k.cuh", "1'000", "1'001"));
     CHECK(changed("tmm/k.cuh", "a + 1", "a - 1"));
     CHECK(changed("tmm/k.cuh", "return a", "returna"));

@@ -1,4 +1,4 @@
-// Whether two elements of C share a place, against trying every element; and that all doors ask the same function.
+// Tests whether two elements of C share a place, against trying every element; and that all interfaces ask the same function.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -84,7 +84,7 @@ TEST_CASE("larger layouts whose rows and members lie within each other") {
 
 TEST_CASE("sizes that nobody can try out are decided at once") {
     constexpr i64 large = i64{1} << 40;
-    // Members side by side, and one too many.
+    // The members lie side by side, and then there is one too many.
     CHECK_FALSE(elements_overlap({.rows = large, .columns = 1, .ld = 1 << 20, .stride = 1, .batch = 1 << 20}));
     CHECK(elements_overlap({.rows = large, .columns = 1, .ld = 1 << 20, .stride = 1, .batch = (1 << 20) + 1}));
     CHECK_FALSE(elements_overlap({.rows = 2, .columns = 1, .ld = large + 1, .stride = large, .batch = 1}));

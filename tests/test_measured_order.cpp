@@ -1,4 +1,4 @@
-// Which candidates a quick search takes where there are times of them.
+// Tests which candidates a quick search takes where there are times of them.
 #include <doctest/doctest.h>
 
 #include "db/verified_times.h"
@@ -26,7 +26,7 @@ tmm::MeasuredCandidate row(int block_m, double median_us, const char* hash = "ea
 
 const std::vector<tmm::Candidate> kCandidates{candidate(1), candidate(2), candidate(3), candidate(4), candidate(5), candidate(6)};
 
-// Of kCandidates, where the first `count` are predicted to be fast.
+// The block_m of the candidates that are chosen from kCandidates, where the first `count` are predicted to be fast.
 std::vector<int> chosen(const std::vector<tmm::MeasuredCandidate>& rows, std::ptrdiff_t count) {
     const std::vector<tmm::Candidate> predicted(kCandidates.begin(), kCandidates.begin() + count);
     std::vector<int> blocks;

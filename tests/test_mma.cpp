@@ -125,7 +125,7 @@ TEST_CASE("NaN and infinities come out where a loop of multiplications puts them
             std::vector<std::uint16_t> b(43 * 40, bfloat16(kNan));
             std::vector<float> value_a(21 * 43, 1);
             std::vector<float> value_b(43 * 37, 1);
-            // In the last row, column and k among others.
+            // They stand in the last row, column and k among others.
             value_a[20 * 43 + 42] = kInfinity;
             value_a[3 * 43 + 7] = kNan;
             value_a[5 * 43 + 1] = kInfinity;
@@ -181,7 +181,7 @@ TEST_CASE("no tile of the search spills registers on any architecture") {
                 problem.op_b = signature.op_b;
                 problem.lda = problem.ldb = problem.ldc = alignment == 16 ? 2048 : 2047;
                 problem.reads_c = signature.reads_c;
-                // What the search leaves out.
+                // The search leaves these configs out.
                 if (why_invalid(problem, config, device) || mma_registers(config, signature) > 255) continue;
                 jobs.push_back({config, signature, device.compute_capability(), {}});
             }

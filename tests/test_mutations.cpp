@@ -31,7 +31,7 @@ using namespace tmm::testing;
 
 namespace {
 
-// One fault in a process of its own, which it may take down.
+// One fault is tried in a process of its own, which it may end.
 struct Trial {
     const Mutation* mutation;
     pid_t process;

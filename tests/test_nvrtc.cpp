@@ -202,7 +202,7 @@ TEST_CASE("registers and spills are read from the assembler's remarks") {
     CHECK(tight.registers <= 32);
     CHECK(tight.spill_bytes > 0);
 
-    // Of several entries, the largest counts.
+    // Where there are several entries, the largest count is reported.
     const KernelSource both{.name = "both",
                             .text = "extern \"C\" __global__ void __launch_bounds__(1024, 2) small" + body +
                                     "extern \"C\" __global__ void __launch_bounds__(128) large" + body,

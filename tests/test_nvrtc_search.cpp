@@ -1,4 +1,4 @@
-// Where libnvrtc is searched for, and in which order; Python's packages are found without running Python.
+// Tests where libnvrtc is searched for, and in which order. Python's packages are found without running Python.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ TEST_CASE("TMM_NVRTC is the only place where it is set: a file, a bare name, a d
     CHECK(files_given("libnvrtc.so.12") == Strings{"libnvrtc.so.12"});
     CHECK(files_given(folder.path() / "flat") == Strings{file});
     CHECK(files_given(folder.path() / "cuda") == Strings{in_toolkit});
-    // Nothing else is taken in place of what was asked for and is not there.
+    // Nothing else is taken in place of a library that was asked for and is not there.
     CHECK(files_given(folder.path()).empty());
     CHECK(files_given(folder.path() / "none.so") == Strings{(folder.path() / "none.so").string()});
 }

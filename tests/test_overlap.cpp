@@ -48,7 +48,7 @@ TEST_CASE("every kernel waits for the one before it, first of all, and then lets
             REQUIRE(wait != std::string::npos);
             REQUIRE(position(ptx, global_memory) != std::string::npos);
             families.insert(step.config.family);
-            // Strips run beside the product before them.
+            // Strips run at the same time as the product before them.
             if (step.config.trim != 0 && step.config.family == family::gemv) {
                 CHECK(position(ptx, next_may_come) < position(ptx, global_memory));
                 CHECK(wait > ptx.rfind("st.global"));
@@ -62,7 +62,7 @@ TEST_CASE("every kernel waits for the one before it, first of all, and then lets
             }
         }
     }
-    // All but scan, which is no kernel any more.
+    // These are all families but scan, which is no kernel any more.
     CHECK(families.size() == family::count - 1);
 }
 

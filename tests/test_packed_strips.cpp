@@ -35,7 +35,7 @@ TEST_CASE("a plan has no kernels of their own for strips that pack multiplies") 
     CHECK(plan.steps[1].config.family == family::simt);
     CHECK(plan.steps[1].extent == Extent{.rows = 1024, .columns = 1024});
     CHECK(plan.steps[1].grid == 256 + plan.steps[1].blocks_for_strips);
-    // The packed operands, and of each strip's element four sums of each of 16 squares along K.
+    // The workspace holds the packed operands, and for each element of a strip four sums of each of 16 squares along K.
     const std::int64_t packed = 2 * 1024 * 1088;
     CHECK(plan.workspace_bytes == 4 * (packed + 2 * 1024 * 16 * 4));
     CHECK(plan.steps[0].grid == 2 * 16 * 16);
@@ -48,11 +48,11 @@ TEST_CASE("blocks that add strips up leave those that multiply an SM each, where
     CHECK(blocks_of("1025x1025x1025", "block_m=64,block_n=64,min_blocks=4,pack_ab=3") == 8);
     CHECK(blocks_of("513x513x513", "block_m=64,block_n=64,min_blocks=4,pack_ab=3") == 9);
     CHECK(blocks_of("514x513x513", "block_m=64,block_n=64,min_blocks=4,pack_ab=3") == 4 + 2 * 4 + 2);
-    // More where each would have so many pieces that the others wait for it.
+    // There are more thread blocks where each would have so many pieces that the others wait for it.
     CHECK(blocks_of("65x65x65 batch=500", "block_m=64,block_n=64,min_blocks=4,pack_ab=3") == 3 * 500);
     CHECK(blocks_of("65x65x300 batch=500", "block_m=64,block_n=64,min_blocks=4,pack_ab=3") == 3 * 500 / 2);
     CHECK(blocks_of("2049x2049x2049", "block_m=128,block_n=128,min_blocks=1,pack_ab=3") == 8);
-    // Whole clusters.
+    // The thread blocks form whole clusters.
     CHECK(blocks_of("513x513x513", "block_m=64,block_n=64,pack_ab=3,split_k=4,cluster=4") % 4 == 0);
 }
 

@@ -1,4 +1,4 @@
-// How many blocks of a product pack its operands, and how much is packed before it.
+// Tests how many thread blocks of a product pack its operands, and how much is packed before it.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -24,7 +24,7 @@ PackingBeside packing_of(const char* shape, const std::string& changes) {
 }  // namespace
 
 TEST_CASE("packers go to SMs that have a block less to multiply, and are no more than a warp can ask") {
-    // On 132 SMs 256 tiles leave 8 of the second round; 1,024 tiles 32 of the eighth; 64 leave 68 of the first.
+    // On 132 SMs 256 tiles leave 8 SMs of the second round free; 1,024 tiles leave 32 of the eighth; 64 tiles leave 68 of the first.
     CHECK(packing_of("2048x2048x2048", ",pack_ab=5").packers == 8);
     CHECK(packing_of("4096x4096x4096", ",pack_ab=5").packers == 32);
     CHECK(packing_of("1024x1024x1024", ",pack_ab=5").packers == 32);

@@ -45,7 +45,7 @@ std::vector<float> spread_operand(const GemmProblem& problem, bool of_a) {
     return values;
 }
 
-// Of what the planes stand for, relative to each element.
+// The largest error of the values that the planes stand for, relative to each element.
 double worst_error(const Steps& steps, const GemmProblem& problem, bool of_a, const std::vector<float>& values) {
     const i64 rows = of_a ? stored_rows_a(problem) : stored_rows_b(problem);
     const i64 columns = of_a ? stored_columns_a(problem) : stored_columns_b(problem);
@@ -94,7 +94,7 @@ TEST_CASE("the planes of an element add up to it: with f16 to 23 bits, with bf16
 TEST_CASE("clusters that walk over several tiles split them as well, and no barrier among them is idle") {
     const GemmProblem problem = parse_shape("66x67x600 ops=nn").problem;
     std::vector<float> unfit_a = normal_values(problem.m * problem.k, 3);
-    // By threads that do not write the mark.
+    // Threads that do not write the mark find this unfit element.
     unfit_a[static_cast<std::size_t>(problem.k)] = 0x1p60f;
     const auto splits_well = [&](const char* order, const TemplateFiles& files) {
         Steps steps(problem, 2, {.files = files, .order = order, .one_cluster = true});

@@ -40,7 +40,7 @@ TEST_CASE("a prepared operand holds what a call splits, and a call with it split
             CHECK((steps.bytes_of(prepared_b) == part_b));
             CHECK(static_cast<i64>(part_a.size() + part_b.size()) == steps.plan().workspace_bytes);
 
-            // What is prepared is not read again: NaN there would be unfit.
+            // A prepared operand is not read again: NaN there would be unfit.
             const std::vector<float> nan_a(a.size(), std::numeric_limits<float>::quiet_NaN());
             const std::vector<float> nan_b(b.size(), std::numeric_limits<float>::quiet_NaN());
             const auto untouched_part = [](const std::vector<std::byte>& part) { return std::vector(part.size(), std::byte{0xff}); };

@@ -1,5 +1,5 @@
-// Which kernels a plan launches to prepare an operand, and for a run that finds one prepared, and how many blocks: on a device that only
-// takes down what is launched, so that no GPU is needed.
+// Tests which kernels a plan launches to prepare an operand, and for a run that finds one prepared, and with how many thread blocks: on a
+// device that only records what is launched, so that no GPU is needed.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -73,9 +73,9 @@ public:
         return blocks_known && clusters_of ? clusters_of(tmm::blocks_per_sm(info_, shape.threads, 32, shape.shared_bytes).blocks)
                                            : clusters;
     }
-    // How many there are, with so many blocks on an SM.
+    // Number of clusters that the device holds, given the number of thread blocks on an SM.
     std::function<int(int)> clusters_of;
-    // Unknown.
+    // The number of clusters is unknown.
     int clusters = 0;
     bool blocks_known = false;
 
@@ -230,9 +230,9 @@ TEST_CASE_FIXTURE(Fixture,
     const std::vector<Launch> apart = launches_of(tile + ",split_k=4");
     REQUIRE(apart.size() == 2);
     CHECK(!apart[0].begins_early);
-    // What sums the parts up needs none of the SMs' order.
+    // The kernel that adds up the partial sums does not depend on the order of the SMs.
     CHECK(apart[1].begins_early);
-    // 256 blocks on 132 SMs.
+    // There are 256 thread blocks on 132 SMs.
     const std::vector<Launch> overlapping = launches_of(tile + ",split_k=4,overlap=1");
     REQUIRE(overlapping.size() == 2);
     CHECK(overlapping[0].begins_early);
@@ -249,7 +249,7 @@ TEST_CASE_FIXTURE(Fixture,
     CHECK(clustered(2) == 2);
     CHECK(clustered(3) == 3);
     CHECK(clustered(9) == resident(launches_of(tile + ",split_k=4,cluster=4")[0]));
-    // Where the driver does not say how many there are, nothing is changed.
+    // If the driver does not say how many there are, nothing is changed.
     device->blocks_known = false;
     CHECK(launches_of(tile + ",split_k=4,overlap=1")[0].shared_bytes == apart[0].shared_bytes);
 }

@@ -27,7 +27,7 @@ namespace {
 
 constexpr uid_t kSomebody = 12345;
 
-// Runs the work in a process of its own, which the limit then binds; the work's number, or minus the signal that ended it.
+// Runs the work in a process of its own, which the limit then binds. Returns the work's number, or minus the signal that ended it.
 int in_child(const std::function<int()>& work) {
     const pid_t child = fork();
     REQUIRE(child >= 0);
@@ -44,7 +44,7 @@ bool limit(__rlimit_resource resource, rlim_t soft) {
     return setrlimit(resource, &now) == 0;
 }
 
-// No thread more than there is; root has no such limit.
+// Allows no more threads than there are; root has no such limit.
 bool forbid_threads() {
     if (geteuid() == 0 && (setresgid(kSomebody, kSomebody, kSomebody) != 0 || setresuid(kSomebody, kSomebody, kSomebody) != 0))
         return false;
@@ -63,7 +63,7 @@ tmmStatus_t multiply(tmmHandle_t handle, std::int64_t m) {
     return tmmSgemm(handle, TMM_ROW_MAJOR, TMM_NO_TRANS, TMM_NO_TRANS, m, 8, 8, &alpha, a.data(), 8, b.data(), 8, &beta, c.data(), 8);
 }
 
-// The process's handling of the signal, unchanged and with none pending.
+// Whether the process's handling of the signal is unchanged and none is pending.
 bool is_untouched() {
     struct sigaction action {};
     sigset_t pending, blocked;

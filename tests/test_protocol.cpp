@@ -1,4 +1,4 @@
-// What the tuner and its worker say to each other survives the pipe, and nonsense is told apart from it.
+// Tests that the messages between the tuner and its worker survive the pipe, and that nonsense is told apart from them.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Which configs take part in a search whatever it offers itself.
+// Tests which configs take part in a search whatever it offers itself.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ MeasuredCandidate row(const char* config, double median_us, Outcome outcome = Ou
 constexpr const char* kNaive = "family=naive,block_m=8,block_n=32";
 constexpr const char* kNarrow = "family=simt,block_m=16,block_n=32,block_k=8,thread_m=4,thread_n=4,vector_width=4";
 constexpr const char* kWide = "family=simt,block_m=32,block_n=64,block_k=8,thread_m=4,thread_n=4,vector_width=4";
-// Serves f32, but not f32_strict.
+// This config serves f32, but not f32_strict.
 constexpr const char* kPlanes =
     "family=wgmma,block_m=128,block_n=64,block_k=64,stages=2,vector_width=8,boundary=hardware,warps_m=2,planes=2,promote_k=64";
 

@@ -1,4 +1,4 @@
-// Who wins a run-off: the fastest, the first of equals, and never one that is slower than the default.
+// Tests which config wins a run-off: the fastest, the first of equals, and never one that is slower than the default.
 #include <doctest/doctest.h>
 
 #include "generator/compile_attempts.h"

@@ -123,7 +123,7 @@ TEST_CASE("enumerators' names in the tables are the program's, and a name that i
         CHECK(strings(raw, "SELECT name FROM outcome ORDER BY value") == names_of_all<Outcome>());
         CHECK(number(raw, "SELECT count(*) FROM family") == family::count);
         CHECK(number(raw, "SELECT count(*) FROM boundary") == boundary::count);
-        // As an older program would have left it, that did not know the mode yet.
+        // An older program that did not know the mode yet would have left the database like this.
         raw.exec("DELETE FROM compute_mode WHERE name = 'tf32'");
     }
     TuningDatabase(file, Mode::read_write);

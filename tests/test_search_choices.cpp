@@ -1,4 +1,4 @@
-// Into how many parts the searches divide K, and how many of them a cluster sums.
+// Tests into how many parts the searches divide K, and how many of them a cluster sums.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Which configs a problem is offered, and what their plans need.
+// Tests which configs a problem is offered, and what their plans need.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -71,7 +71,7 @@ TEST_CASE("every candidate is valid, offered once, and the default leads") {
             CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
             for (const Rejection& rejection : space.rejections) {
                 if (rejection.reason.empty() || rejection.detail.empty()) FAIL_CHECK("a rejection without a reason");
-                // Counted by rule, whatever the sizes.
+                // Rejections are counted by rule, whatever the sizes.
                 if (without_numbers(rejection.reason) != rejection.reason) FAIL_CHECK(rejection.reason);
             }
         }
@@ -108,7 +108,7 @@ TEST_CASE("mma is offered for 16-bit operands, by asynchronous copies wherever a
         }
         CHECK(count >= 30);
     }
-    // Not on older devices, nor for floats.
+    // They are not offered on older devices, nor for floats.
     for (const auto& [text, architecture] : {std::pair{"2048x2048x2048 dtype=bf16", "75"}, std::pair{"2048x2048x2048", "80"}}) {
         const SearchSpace space = search_space(parse_shape(text).problem, assumed_device(architecture), Effort::normal);
         CHECK(
@@ -158,7 +158,7 @@ TEST_CASE("a row and a column too many are offered to be trimmed, and counted so
     CHECK(plan.steps[1].grid == 1024 / 128 * (1024 / 64) * 2);
     CHECK(std::any_of(space.candidates.begin(), space.candidates.end(),
                       [](const KernelConfig& c) { return c.trim == kTrimsByPack && c.slice_k > 1; }));
-    // Strips run beside the product, whether kernels of different calls overlap or not.
+    // Strips run at the same time as the product, whether kernels of different calls overlap or not.
     for (const std::size_t strip : {2U, 3U}) {
         CHECK(plan.steps[strip].grid >= 128);
         CHECK(plan.steps[strip].begins_early);
@@ -182,7 +182,7 @@ TEST_CASE("a row and a column too many are offered to be trimmed, and counted so
     CHECK(bytes_of("1000x1000x64", ",pack_ab=1") == 4 * (64 * 1000 + 24));
     // Copies of whole tiles take what they hold: 64 MiB.
     CHECK(bytes_of("4096x4096x4096", ",pack_ab=1") == std::int64_t{64} << 20);
-    // And a counter for each of those who pack beside the product.
+    // The workspace also has a counter for each thread block that packs during the product.
     CHECK(make_launch_plan(parse_shape("4096x4096x4096").problem,
                            parse_config("family=simt,block_m=128,block_n=128,block_k=32,thread_m=8,thread_n=16,stages=2,async_copy=3,"
                                         "vector_width=4,pack_ab=5"),
@@ -197,7 +197,7 @@ TEST_CASE("a row and a column too many are offered to be trimmed, and counted so
         CAPTURE(text);
         CHECK(default_config(parse_shape(text).problem, device).trim != 1);
     }
-    // Nothing to trim, nothing offered.
+    // Where nothing is to be trimmed, no trimmed config is offered.
     for (const char* text : {"1024x1024x1024", "1000x1000x1000 batch=2"}) {
         const SearchSpace other = search_space(parse_shape(text).problem, device, Effort::normal);
         for (const KernelConfig& c : other.candidates) {
@@ -233,7 +233,7 @@ TEST_CASE("of two operands that lie badly one may be packed alone") {
 }
 
 TEST_CASE("many small matrices are not packed first, a square for each") {
-    // Measured: 960 us, and 220 without.
+    // The measured times are 960 us, and 220 us without.
     CHECK(default_config(parse_shape("10x10x10 batch=100000 compute=f32_strict").problem, assumed_device("90")).pack_ab == 0);
 }
 

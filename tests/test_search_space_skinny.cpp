@@ -1,4 +1,4 @@
-// When the search offers kernels of few rows and many columns along K that TMA serves, and what it says of them elsewhere.
+// Tests when the search offers kernels of few rows and many columns along K that TMA serves, and what it says of them elsewhere.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// When a problem is offered kernels of family wgmma, which ones, and why others are refused.
+// Tests when a problem is offered kernels of family wgmma, which ones, and why others are refused.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -97,17 +97,17 @@ TEST_CASE("the operands whose rows TMA can't bring are padded, and no others") {
 
 TEST_CASE("small products are not worth a padding kernel, large ones are") {
     const DeviceInfo device = assumed_device("90");
-    // Measured: 4.2 and 11.0 us; 34.6 and 9.8 us; 10.2 and 7.4 us.
+    // The measured times are 4.2 and 11.0 us; 34.6 and 9.8 us; 10.2 and 7.4 us.
     CHECK(default_config(parse_shape("100x100x100 batch=64 dtype=bf16").problem, device).family == family::mma);
     CHECK(default_config(parse_shape("1023x1023x1023 dtype=bf16").problem, device).family == family::wgmma);
     CHECK(default_config(parse_shape("333x777x555 dtype=bf16").problem, device).family == family::wgmma);
     CHECK(default_config(parse_shape("64x5x64 dtype=bf16 ops=tn").problem, device).family != family::wgmma);
-    // mma stores such results one by one: 64 and 31 us.
+    // mma stores such results one by one: the times are 64 and 31 us.
     CHECK(default_config(parse_shape("65x65x65 batch=1000 dtype=bf16").problem, device).family == family::wgmma);
 }
 
 TEST_CASE("of few columns along N, clusters share what is asked for row by row, and no kernel adds up parts a row to a block") {
-    // Measured: 12.3 us; in 128 pairs of halves of K 19.7, with parts for a second kernel 17.3.
+    // The measured time is 12.3 us; in 128 pairs of halves of K it is 19.7, with partial sums for a second kernel 17.3.
     const KernelConfig config = default_config(parse_shape("4096x8x4096 dtype=bf16").problem, assumed_device("90"));
     CHECK(config.multicast_b == 4);
     CHECK(config.split_k == 1);
@@ -139,7 +139,7 @@ TEST_CASE("few rows of C are columns of the instruction") {
         const KernelConfig best = default_config(problem, device);
         CHECK(best.family == family::wgmma);
         CHECK(best.swap_ab == 1);
-        // No instruction of many more columns than there are rows.
+        // No instruction has many more columns than there are rows.
         CHECK(best.block_n <= std::max<std::int64_t>(8, 2 * problem.m));
         const std::vector<KernelConfig> found = wgmma_of(search_space(problem, device, Effort::normal));
         CHECK(std::count_if(found.begin(), found.end(), [](const KernelConfig& c) { return c.swap_ab == 1; }) >= 8);
@@ -226,7 +226,7 @@ TEST_CASE("edge tiles are peeled where boxes lack more than a few rows") {
     CHECK(mode_of("128x150x100 ops=nt", "") == boundary::peeled);
     CHECK(mode_of("80x128x100 ops=nt", ",swap_ab=1") == boundary::hardware);
     CHECK(mode_of("128x80x100 ops=nt", ",swap_ab=1") == boundary::peeled);
-    // Of rows along M or N whole slabs are missing, if any, and none where they end with the matrix.
+    // Where rows run along M or N, whole slabs are missing, if any, and none where they end with the matrix.
     CHECK(mode_of("70x160x100 ops=tt", "") == boundary::hardware);
     CHECK(mode_of("70x160x100 ops=tt", "", "block_m=192,block_n=80,warps_m=3") == boundary::hardware);
     CHECK(mode_of("70x161x100 ops=tt ldc=161", "", "block_m=192,block_n=80,warps_m=3") == boundary::peeled);
@@ -237,7 +237,7 @@ TEST_CASE("edge tiles are peeled where boxes lack more than a few rows") {
     CHECK(mode_of("64x130x8192 ops=nn ldb=136 ldc=136", ",split_k=4", "block_m=64,block_n=128") == boundary::peeled);
     CHECK(mode_of("192x160x100 ops=nt", "") == boundary::hardware);
     CHECK(mode_of("192x160x100 ops=nt", ",multicast_b=2") == boundary::peeled);
-    // What blocks share comes whole.
+    // A tile that thread blocks share is copied whole.
     CHECK(mode_of("128x150x100 ops=nt", ",multicast_b=2") == boundary::hardware);
     CHECK(mode_of("100x160x100 ops=nt", ",multicast_a=2") == boundary::hardware);
     for (const KernelConfig& config :
@@ -272,7 +272,7 @@ TEST_CASE("what is predicted to be fastest keeps tiles coming, and does not wait
         const KernelConfig best = default_config(problem, device);
         REQUIRE(best.family == family::wgmma);
         CHECK(best.stages >= 3);
-        // Of clusters of 4 and more the 132 SMs hold no 33.
+        // The 132 SMs do not hold 33 clusters of 4 or more thread blocks.
         const i64 blocks = wgmma::blocks(best, problem.m, problem.n, problem.batch);
         CHECK((cluster_size_of(best) < 4 || blocks <= 120 || blocks > 2 * device.sm_count));
     }
@@ -417,6 +417,6 @@ TEST_CASE("an untuned product's tiles are walked over in bands where an operand 
     const auto config = [&](const char* shape) { return default_config(parse_shape(shape).problem, device); };
     CHECK(config("8192x8192x8192 dtype=bf16").raster > 0);
     CHECK(config("2048x2048x2048 dtype=bf16").raster == 0);
-    // Both tiles of A's rows share what is read of B, once.
+    // Both tiles of A's rows share the tile of B, which is read once.
     CHECK(config("256x28672x8192 dtype=bf16 ops=nt").multicast_b == 2);
 }

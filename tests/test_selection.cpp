@@ -1,4 +1,4 @@
-// Which kernel serves a problem and why: the exact winner, the nearest tuned problem, a guess, the fallback.
+// Tests which kernel serves a problem and why: the exact winner, the nearest tuned problem, a guess, the fallback.
 #include <doctest/doctest.h>
 
 #include <cstdint>

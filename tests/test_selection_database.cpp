@@ -1,5 +1,5 @@
-// What the runtime makes of a tuning database: its winner runs, within the bound on workspace; one that is missing, damaged, foreign, newer
-// or locked costs one log line and no multiplication.
+// Tests what the runtime makes of a tuning database: its winner runs, within the bound on workspace; a database that is missing, damaged,
+// foreign, newer or locked costs one log line and no multiplication.
 #include <doctest/doctest.h>
 #include <sqlite3.h>
 
@@ -138,7 +138,7 @@ TEST_CASE("a plan held to less workspace than the winner needs: the database's f
     store_candidate(file, "40 36 200", wrong, 14, tmm::Outcome::ok, "aa");
     store_candidate(file, "40 36 200", wrong, 13, tmm::Outcome::wrong_result, "bb");
     store_candidate(file, "40 36 200", kTiled8, 30);
-    // Another problem's.
+    // This candidate belongs to another problem.
     store_candidate(file, "40 36 208", "naive 8x32x1", 1);
     const Fixture on(TMM_DEVICE_HOST, file);
     const Product p{.m = 40, .n = 36, .k = 200};

@@ -31,14 +31,14 @@ constexpr uid_t kOwner = 54321;
 
 constexpr int kNotRaised = 77;
 
-// What a caller who means harm prepares: programs, libraries and directories that tell when they are used.
+// The traps of a caller who means harm: programs, libraries and directories that tell when they are used.
 class Trap {
 public:
     Trap() {
         fs::permissions(folder_.path(), fs::perms::all);
         for (const char* name : {"bin", "cache", "tmp", "home", "include", "lib", "nvrtc", "templates"}) {
             fs::create_directory(path(name));
-            // As a place that only the program's owner may write to looks; what it says may then count.
+            // Now it looks like a place that only the program's owner may write to; its content may then count.
             REQUIRE(chown(path(name).c_str(), kOwner, kOwner) == 0);
             fs::permissions(path(name), fs::perms::owner_all | fs::perms::others_read | fs::perms::others_exec);
         }
@@ -79,7 +79,7 @@ public:
                 "BASH_ENV=" + bin + "/sh",
                 "ENV=" + bin + "/sh"};
     }
-    // This program, with the bit that makes it its owner's whoever runs it.
+    // A copy of this program with the set-user-ID bit, so that it runs as its owner whoever starts it.
     fs::path program() const {
         const fs::path copy = path("program");
         fs::copy_file("/proc/self/exe", copy, fs::copy_options::overwrite_existing);
@@ -106,7 +106,7 @@ private:
     tmm::testing::TemporaryDirectory folder_;
 };
 
-// What the caller sees of the program: its exit status.
+// Runs the program as the caller and returns its exit status, which is all that the caller sees of it.
 int run_as_caller(const fs::path& program, const std::vector<std::string>& variables) {
     const pid_t child = fork();
     REQUIRE(child >= 0);

@@ -1,4 +1,4 @@
-// How parts of K are added up: what their sum loses, and which configs lose too much.
+// Tests how the partial sums of parts of K are added up: what their sum loses, and which configs lose too much.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -58,7 +58,7 @@ TEST_CASE("eight parts are added up as if with one rounding, and infinity and Na
     constexpr float infinity = std::numeric_limits<float>::infinity();
     constexpr float largest = std::numeric_limits<float>::max();
     const std::vector<float> sums = sums_of({
-        // One after the other each of the small ones is lost.
+        // When the values are added one after the other, each of the small ones is lost.
         1,        tiny,      tiny,  tiny,  tiny, tiny, tiny, tiny,                                     //
         1e8f,     3,         -1e8f, 0.25f, 0,    0,    0,    0,                                        //
         1,        infinity,  2,     3,     4,    5,    6,    7,                                        //

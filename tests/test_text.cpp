@@ -69,7 +69,8 @@ TEST_CASE("both spellings of a config parse back to it") {
         const std::string text = to_text(config);
         CAPTURE(text);
         REQUIRE(parse_config(text) == config);
-        // What a family implies is no neutral value, so the fields' spelling of a config without it differs from what it reads as.
+        // A value that a family implies is not neutral, so the fields' spelling of a config without it differs from the config that it
+        // reads as.
         KernelConfig named = config;
         for (const Parameter& parameter : kParameters)
             if (named.*parameter.member == parameter.neutral) named.*parameter.member = unwritten_value(parameter, config.family);

@@ -1,5 +1,5 @@
-// Many threads in the library at once, on the emulated device. Results are right in every build; under ThreadSanitizer
-// (cmake --preset tsan) every access that is not ordered shows, too.
+// Runs many threads in the library at once, on the emulated device. Results are right in every build; under ThreadSanitizer (cmake --preset
+// tsan) every access that is not ordered shows, too.
 #include <doctest/doctest.h>
 #include <unistd.h>
 

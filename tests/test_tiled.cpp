@@ -1,5 +1,5 @@
-// The teaching kernel with every TILE_WIDTH from 2 to 32, exact and guarded: sizes of whole tiles, one more, one less, and less than a
-// tile.
+// Tests the teaching kernel with every TILE_WIDTH from 2 to 32, exact and guarded: sizes of whole tiles, one more, one less, and less than
+// a tile.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

@@ -25,7 +25,7 @@ TEST_CASE("results leave in boxes of every width, and by whole chunks where rows
             TmaCase{"block_m=64,block_n=224,block_k=64,stages=2", "200x701x70 dtype=bf16 ctype=f32 ops=nt align=16 lda=72 ldb=72 ldc=704"},
             TmaCase{"block_m=64,block_n=136,block_k=64,stages=2,min_blocks=2",
                     "200x701x70 dtype=bf16 ctype=f32 ops=nt align=16 lda=72 ldb=72 ldc=704"},
-            // Of floats; of a transposed product; both.
+            // Boxes of floats; boxes of a transposed product; both.
             TmaCase{kSmall, "130x203x70 dtype=bf16 ctype=f32 align=16 lda=72 ldb=208 ldc=204"},
             TmaCase{"block_m=64,block_n=24,block_k=64,stages=2,swap_ab=1", "50x203x70 dtype=bf16 align=16 lda=72 ldb=208 ldc=208"},
             TmaCase{"block_m=64,block_n=40,block_k=64,stages=2,swap_ab=1", "50x203x70 dtype=f16 ctype=f32 align=16 lda=72 ldb=208 ldc=204"},
@@ -73,7 +73,7 @@ TEST_CASE("results leave in boxes of every width, and by whole chunks where rows
             TmaCase{"block_m=64,block_n=56,block_k=64,stages=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=205"},
             TmaCase{"block_m=128,block_n=104,block_k=64,stages=7,warps_m=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=206"},
             TmaCase{"block_m=64,block_n=88,block_k=64,stages=2,swap_ab=1", "190x203x70 dtype=bf16 align=16 lda=72 ldb=208 ldc=209"},
-            // In floats: over C that starts anywhere, and parts of K.
+            // The same in floats, over C that starts anywhere, and with parts of K.
             TmaCase{"block_m=64,block_n=88,block_k=64,stages=2", "130x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=203 beta=1"},
             TmaCase{"block_m=64,block_n=56,block_k=64,stages=2", "130x203x70 dtype=f16 ctype=f32 ops=nt align=16 lda=72 ldb=72 ldc=203"},
             TmaCase{"block_m=64,block_n=72,block_k=64,stages=2,swap_ab=1",

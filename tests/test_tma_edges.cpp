@@ -1,4 +1,4 @@
-// Edge tiles that bring the rows that exist, and trimmed products of wgmma, on the emulated device.
+// Tests edge tiles that copy only the rows that exist, and trimmed products of wgmma, on the emulated device.
 #include <doctest/doctest.h>
 
 #include "support_tma_products.h"
@@ -26,7 +26,7 @@ TEST_CASE("edge tiles bring the rows that exist, whichever operand has them, and
                     TmaCase{"block_k=64,block_m=128,block_n=40,swap_ab=1", "70x203x70 dtype=bf16 ops=nt align=16 lda=72 ldb=72 ldc=208"},
                     TmaCase{"block_k=64,block_m=64,block_n=64,pack_ab=3", "83x91x71 dtype=bf16 ops=nt batch=2"},
                     TmaCase{"block_k=64,block_m=64,block_n=64,trim=1", "65x100x72 dtype=bf16 ops=nt align=16"},
-                    // Parts of K, in memory and of a cluster; floats.
+                    // K is split, with partial sums in memory and in a cluster; floats.
                     TmaCase{"block_k=64,block_m=64,block_n=64,split_k=3", "83x91x280 dtype=bf16 ops=nt align=16"},
                     TmaCase{"block_k=64,block_m=64,block_n=64,split_k=4,cluster=2", "83x91x280 dtype=f16 ops=nt align=16"},
                     TmaCase{"block_k=32,block_m=64,block_n=64", "83x91x44 compute=tf32 ops=nt align=16"},
@@ -59,7 +59,7 @@ TEST_CASE("a trimmed product is whole, whether its tiles take the operands as th
                     // One of the operands lies as TMA wants it; tiles reach past the edge one way.
                     TmaCase{"block_m=64,block_n=64,block_k=64,stages=2,pack_ab=2,trim=1", "65x100x72 dtype=bf16 align=16 ldb=101"},
                     TmaCase{"block_m=64,block_n=64,block_k=64,stages=2,trim=1", "100x65x72 dtype=bf16 ops=nt align=16 ldc=72 beta=1"},
-                    // Of a transposed product rows are as many as the tile's columns.
+                    // A transposed product has as many rows as the tile has columns.
                     TmaCase{"block_m=64,block_n=24,block_k=64,stages=2,swap_ab=1,trim=1", "50x66x72 dtype=bf16 ops=nt align=16"},
                     TmaCase{"block_m=64,block_n=40,block_k=64,stages=2,swap_ab=1,pack_ab=3,trim=1", "43x203x71 dtype=f16 ops=nt"},
                     TmaCase{"block_m=64,block_n=64,block_k=64,stages=2,split_k=2,cluster=2,pack_ab=3,trim=1", "65x66x270 dtype=bf16"},

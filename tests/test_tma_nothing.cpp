@@ -1,4 +1,4 @@
-// Where nothing is multiplied, C becomes zeros or beta times what it holds, whatever kernel TMA serves; on the emulated device.
+// When nothing is multiplied, C becomes zeros or beta times what it holds, whatever kernel TMA serves; on the emulated device.
 #include <doctest/doctest.h>
 
 #include <string>

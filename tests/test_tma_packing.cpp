@@ -1,4 +1,5 @@
-// Operands and strips that blocks of simt pack and multiply on their way, and the last k beyond whole tiles, on the emulated device.
+// Tests operands and strips that thread blocks of simt pack and multiply on their way, and the last k beyond whole tiles, on the emulated
+// device.
 #include <doctest/doctest.h>
 
 #include "support_tma_products.h"
@@ -53,7 +54,7 @@ TEST_CASE("strips that are multiplied while their long operand is packed are who
                 4);
     check_right("family=simt,vector_width=4,boundary=exact,block_m=32,block_n=16,block_k=16,thread_m=4,thread_n=4,stages=2,async_copy=3,",
                 {TmaCase{"trim=2,pack_ab=3", "33x17x64"}, TmaCase{"trim=2,pack_ab=1", "64x17x64 align=16 ldb=20"}}, 1);
-    // More pieces of work than blocks that add up.
+    // There are more pieces of work than thread blocks that add up.
     check_right("family=simt,vector_width=4,boundary=peeled,block_m=32,block_n=16,block_k=32,thread_m=2,thread_n=2,stages=2,async_copy=3,",
                 {TmaCase{"trim=2,pack_ab=3", "321x209x385"}}, 1);
 }
@@ -63,12 +64,12 @@ TEST_CASE("the last k are multiplied, however few of a tile, a slice, or a part 
         "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=64,thread_m=8,thread_n=8,stages=2,async_copy=3,";
     check_right(kTile,
                 {
-                    // Less than a tile in all; one k, half a tile, and one more, beyond whole ones.
+                    // K is less than a tile in all; then one k, half a tile, and one more lie beyond whole tiles.
                     TmaCase{"block_k=32", "60x68x1 ops=tn align=16"},
                     TmaCase{"block_k=32", "60x68x65 ops=tn align=16"},
                     TmaCase{"block_k=32", "60x68x80 ops=tn align=16"},
                     TmaCase{"block_k=32", "60x68x81 ops=tn align=16"},
-                    // None for all slices but the first; half of the slices; a part of one.
+                    // Beyond whole tiles there is work for the first slice alone, for half of the slices, and for a part of a slice.
                     TmaCase{"block_k=64,slice_k=4", "60x68x129 ops=tn align=16"},
                     TmaCase{"block_k=64,slice_k=4", "60x68x160 ops=tn align=16"},
                     TmaCase{"block_k=64,slice_k=4", "60x68x149 ops=tn align=16"},

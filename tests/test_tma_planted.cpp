@@ -14,7 +14,7 @@
 using namespace tmm;
 using namespace tmm::testing;
 
-// Every barrier of skinny's has one, and of simt's. What no emulation shows is left out: a missing wait for the kernel before
+// Every barrier of skinny and of simt has a fault. Faults that no emulation shows are left out: a missing wait for the previous kernel
 // (griddepcontrol.wait), for kernels run one after the other here, and a missing fence of barriers just made (fence.mbarrier_init).
 TEST_CASE("each fault in how threads, barriers and copies meet is found on the emulated device") {
     const TemplateFiles unset = templates_with_unset_sums();

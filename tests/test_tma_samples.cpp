@@ -1,4 +1,4 @@
-// Sampled configs of wgmma, skinny and simt whose tiles TMA brings, on the emulated device, held against the references as on a GPU.
+// Compares sampled configs of wgmma, skinny and simt whose tiles TMA copies, on the emulated device, with the references as on a GPU.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ void check_sampled_configs(int of_family, std::size_t most) {
         return config.family == of_family && product_of(config).is_brought_by_tma(config);
     };
     const std::uint64_t seed = test_seed();
-    // Of so few SMs that most blocks have several tiles to walk over.
+    // The device has so few SMs that most thread blocks have several tiles to process.
     DeviceInfo h200 = assumed_device("90");
     h200.sm_count = 2;
     std::vector<Sample> samples = sample_configs({.seed = seed, .count = 600, .problems_per_config = 2}, h200);

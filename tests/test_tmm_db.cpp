@@ -17,7 +17,7 @@ using Mode = TuningDatabase::Mode;
 
 namespace {
 
-// With the database of the directory, and no other environment that it might read.
+// Runs the tool with the database of the directory, and no other environment that it might read.
 CommandResult tool(const TemporaryDirectory& directory, const std::string& arguments) {
     return run_command(
         fmt::format("env -u DISPLAY TMM_DB='{}' '{}/db/tmm-db' {}", (directory / "tmm.db").string(), TMM_BINARY_DIR, arguments));

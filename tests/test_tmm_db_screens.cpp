@@ -27,7 +27,7 @@ const char* const kShape = "1000 1000 1000 dtype=bf16 ops=nt lda=1032 ldb=1040";
 const char* const kWgmma = "wgmma 128x256x64 w2 s4 c2x1 cluster2 split8 planes2 promote64 o2 swap pack3 raster16 overlap";
 const char* const kSimt = "simt 128x128x32 t8x16 s3 async3 v4 peeled split4 slice2 order3 o2 pack7 trim2 raster8 overlap";
 
-// What fills lines: long shapes, long names, long reasons, times of seven digits.
+// Stores content that fills lines: long shapes, long names, long reasons, times of seven digits.
 void fill(const std::filesystem::path& file, double factor = 1) {
     for (const char* device : {"NVIDIA H100 80GB HBM3 with a name that goes on", "host"}) {
         TuningDatabase database(file, Mode::read_write_create);

@@ -45,7 +45,7 @@ bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-// What stands behind a label of --explain, where it comes first.
+// The text behind a label of --explain, where the label comes first.
 std::string value_of(const std::string& text, const std::string& label) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
@@ -165,7 +165,7 @@ TEST_CASE("a config that splits K shows both steps") {
 
     const Run three = tmm_gen(arguments + ",pack_ab=3 --explain", kNoNvrtc);
     CHECK(value_of(three.out, "steps") == "3");
-    // What is told of products does not fit copies and sums.
+    // The text about products does not fit copies and sums.
     CHECK(three.out.find("FLOP per load") == three.out.rfind("FLOP per load"));
     CHECK(contains(tmm_gen("--shape 64x64x64 --config family=pack,pack_ab=1").out, "tmm::pack::kernel<signature, config>"));
 
@@ -215,7 +215,7 @@ TEST_CASE("kernels of 16-bit operands are named and explained by their types") {
     CHECK(wide.status == 0);
     CHECK(contains(wide.out, "tmm_naive_f16f16f32_nn_"));
     CHECK(contains(wide.out, ".align_a = 2, .align_b = 2, .align_c = 4"));
-    // Without a config, tensor cores.
+    // Without a config, tensor cores are used.
     CHECK(contains(tmm_gen("--shape '64x64x64 dtype=bf16'").out, "tmm_wgmma_bf16_nn_"));
     CHECK(contains(tmm_gen("--shape '64x64x64 dtype=bf16' --gpu-arch 80").out, "tmm_mma_bf16_nn_"));
 }
@@ -231,7 +231,7 @@ TEST_CASE("help and version") {
     CHECK(help.status == 0);
     for (const char* word : {"--shape", "--config", "--source", "--stub", "--ptx", "--explain", "--gpu-arch", "--set", "--version"})
         CHECK_MESSAGE(contains(help.out, word), word);
-    // It breaks lines between words.
+    // The help breaks lines between words.
     const std::string in_one_line = std::regex_replace(help.out, std::regex("\\s+"), " ");
     for (const ConfigFieldHelp& field : config_field_help()) CHECK_MESSAGE(contains(in_one_line, field.help), field.name);
     const Run version = tmm_gen("--version");

@@ -1,4 +1,4 @@
-// The C++ header: results, plans, exceptions and ownership.
+// Tests the C++ header: results, plans, exceptions and ownership.
 #include <doctest/doctest.h>
 
 #include <string>

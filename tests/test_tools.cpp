@@ -29,7 +29,7 @@ namespace {
 
 struct Tool {
     const ToolDescription& description;
-    // Where it is built.
+    // The directory in which it is built.
     const char* directory;
 
     fs::path program() const { return fs::path(TMM_BINARY_DIR) / directory / description.name; }
@@ -68,7 +68,7 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-// What bash offers where the last of the words ends.
+// The completions that bash offers where the last of the words ends.
 std::vector<std::string> bash_offers(const Tool& tool, const std::vector<std::string>& words) {
     std::string quoted;
     for (const std::string& word : words) quoted += " " + shell(word);
@@ -83,7 +83,7 @@ bool offers(const std::vector<std::string>& offered, const std::string& word) {
     return std::ranges::find(offered, word) != offered.end();
 }
 
-// Without its first letter's neighbour, which no other option is as near to.
+// The name without its middle letter, or with its last letter doubled where it is short; no other option is as near to that.
 std::string misspelled(const std::string& name) {
     return name.size() < 4 ? name + name.back() : name.substr(0, name.size() / 2) + name.substr(name.size() / 2 + 1);
 }
@@ -225,7 +225,7 @@ TEST_CASE("bash completes options, commands, values and files") {
     CHECK(bash_offers(tune, {"--shapes", (directory / "my").string()}) == std::vector<std::string>{(directory / "my shapes.txt").string()});
     CHECK(bash_offers(tune, {"--budget", ""}) == std::vector<std::string>{""});
 
-    // What a command does not take is not offered; a value is not taken for the command.
+    // An option that a command does not take is not offered; a value is not taken for the command.
     const Tool& db = tools()[1];
     CHECK_FALSE(offers(bash_offers(db, {"ls", "--"}), "--csv"));
     CHECK(offers(bash_offers(db, {"export", "--"}), "--csv"));
@@ -246,7 +246,7 @@ TEST_CASE("zsh reads its completions, which hand it the options of the command a
         std::vector<std::string> commands{""};
         for (const CommandDescription& command : tool.description.commands) commands.push_back(command.name);
         for (const std::string& command : commands) {
-            // What zsh's own function would be given, a line each.
+            // The arguments that zsh's own function would be given, a line each.
             const std::string script =
                 fmt::format("_arguments() {{ print -l -- \"$@\" }}; complete_it() {{ source '{}' }}; words=({} {} ''); complete_it", file,
                             tool.description.name, command);
@@ -388,7 +388,7 @@ TEST_CASE("--gpu means the same in both tools that run kernels; tmm-bench runs o
     CHECK(run(bench, "--shapes - --gpu 0,1", shape).err ==
           "tmm-bench: --gpu: '0,1' means 2 GPUs, and tmm-bench runs on one; run it once for each: --gpu 0, then --gpu 1\n");
     if (gpu_count() == 0) {
-        // What is missing, not what was written, is at fault.
+        // The missing option is at fault, not one that was written.
         const CommandResult first = run(tune, "--shapes - --gpu all", shape);
         const CommandResult second = run(bench, "--shapes - --gpu all", shape);
         CHECK(first.status == 3);

@@ -1,4 +1,5 @@
-// Whatever the umask, what the tools make is their user's alone: directories of mode 0700, files of mode 0600.
+// Tests that, whatever the umask, the files that the tools make are accessible to their user alone: directories have mode 0700, files mode
+// 0600.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 #include <sys/stat.h>

@@ -105,7 +105,7 @@ TEST_CASE("small files") {
             CHECK_MESSAGE(contains(report.err, "File too large"), report.err);
         }
     }
-    // What was there before is still whole.
+    // The content that was there before is still whole.
     const CommandResult listed = home.run("true", "./tmm-db verify --db full.db");
     CHECK_MESSAGE(listed.status == 0, listed.err);
 }

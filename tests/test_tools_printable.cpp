@@ -1,5 +1,5 @@
-// Whatever an argument, a file's name, a file's content or a variable holds, what a tool prints moves no terminal's cursor and breaks no
-// line.
+// Tests that, whatever an argument, a file's name, a file's content or a variable holds, a tool's output moves no terminal's cursor and
+// breaks no line.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -74,7 +74,7 @@ void check_printable(const CommandResult& result) {
     }
 }
 
-// What the tool needs to get as far as looking at one more option.
+// The options that the tool needs to get as far as looking at one more.
 std::string usual(const Tool& tool, const std::string& without) {
     if (tool.description.name == "tmm-gen") return without == "shape" ? "" : "--shape 4x4x4";
     const std::string quick = tool.description.name == "tmm-tune" && without != "budget" ? " --budget 1" : "";

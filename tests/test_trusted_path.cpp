@@ -24,7 +24,7 @@ namespace {
 
 constexpr uid_t kSomebody = 12345;
 
-// root/above/folder/file, all of it this user's alone.
+// The tree root/above/folder/file, all of which belongs to this user alone.
 class Tree {
 public:
     Tree() {
@@ -53,7 +53,7 @@ private:
     fs::path before_;
 };
 
-// What a program of this process loads it from there; it says on stdout that it was run.
+// Builds a library that a program of this process loads from there; it says on stdout that it was run.
 void make_library(const fs::path& file) {
     const std::string command = fmt::format("printf 'int answer(void) {{ return 42; }}' | cc -shared -fPIC -x c -o '{}' -", file.string());
     REQUIRE(std::system(command.c_str()) == 0);
@@ -71,7 +71,7 @@ TEST_CASE("what belongs to this user or root and is nobody else's to write can't
         CHECK(why_others_can_replace(tree.file(), by) == "");
         CHECK(why_others_can_replace("/", by) == "");
         CHECK(why_others_can_replace("/usr/bin", by) == "");
-        // With the sticky bit.
+        // /tmp has the sticky bit.
         CHECK(why_others_can_replace("/tmp", by) == "");
     }
     CHECK(contains(why_others_can_replace(tree.folder() / "missing", NamedBy::person), "can't be looked at"));

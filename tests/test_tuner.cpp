@@ -115,7 +115,7 @@ TEST_CASE("shapes that a budget does not reach get their predicted config, which
     CHECK(folder.count(kMeasured) == 0);
     CHECK(folder.count(kAnnounced) == 0);
 
-    // The same again adds nothing; the JSON has the config, and no figures.
+    // Running the same again adds nothing; the JSON has the config, and no figures.
     const auto json = nlohmann::json::parse(folder.tune({"--budget", "0.001", "--json"}).out);
     const auto& problem = json.at("devices").at(0).at("problems").at(0);
     CHECK(problem.at("state") == "predicted");
@@ -128,7 +128,7 @@ TEST_CASE("shapes that a budget does not reach get their predicted config, which
     CHECK(third.out.find("2 of 2 problems have a verified winner") != std::string::npos);
     CHECK(folder.count("SELECT count(*) FROM winner WHERE predicted") == 0);
     const int measured = folder.count(kMeasured);
-    // What was measured stands in a run that reaches nothing, too.
+    // Earlier measurements stay in a run that reaches nothing, too.
     const Finished fourth = folder.run({"--gpu", "host", "--shapes", folder.shapes().string(), "--db", folder.database().string(),
                                         "--effort", "normal", "--budget", "0.001"});
     CHECK(fourth.status == 0);
@@ -142,12 +142,12 @@ TEST_CASE("a budget ends what takes too long: a product that the emulation searc
     const Finished run = folder.tune({"--budget", "6", "--json"});
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     CAPTURE(run.err);
-    // Of many minutes.
+    // The whole search would take many minutes.
     CHECK(seconds < 90);
     const auto problems = nlohmann::json::parse(run.out).at("devices").at(0).at("problems");
     CHECK(problems[1].at("state") != "decided");
     CHECK(folder.count(kAnnounced) == 0);
-    // None is blamed for the budget's end.
+    // No candidate is blamed for the end of the budget.
     CHECK(folder.count(kMeasured) == folder.count(kPassed));
 }
 
@@ -232,10 +232,10 @@ TEST_CASE("what was fast takes part again, though the search does not offer it a
         "WHERE stages = 3 AND block_m = 8 AND block_n = 8 AND block_k = 128";
     TunerFolder folder("8 8 8 dtype=bf16\n");
     REQUIRE(folder.tune().status == 0);
-    // As if an earlier tmm had offered that.
+    // The database now looks as if an earlier tmm had offered that config.
     folder.query("UPDATE config SET stages = 3 WHERE stages = 1 AND block_m = 8 AND block_n = 8 AND block_k = 128 RETURNING id");
     REQUIRE(folder.count(measured) == 1);
-    // And faster ones that can't serve the problem, as those of another compute mode can't.
+    // There are also faster configs that can't serve the problem, as those of another compute mode can't.
     constexpr const char* useless = "SELECT count(*) FROM config WHERE stages = 16";
     folder.query("UPDATE config SET stages = 16 WHERE stages = 4 RETURNING id");
     REQUIRE(folder.count(useless) >= 2);
@@ -255,7 +255,7 @@ TEST_CASE("a quick search of f16 measures what was fastest with bf16") {
     for (const bool known : {false, true}) {
         TunerFolder folder("8 8 8 dtype=bf16\n");
         REQUIRE(folder.tune().status == 0);
-        // As if that one, which is not predicted to be fast, had been measured.
+        // The database now looks as if that config, which is not predicted to be fast, had been measured.
         REQUIRE(folder.count("SELECT count(*) FROM config WHERE stages = 1 AND block_m = 8 AND block_n = 8 AND block_k = 128") == 1);
         if (known)
             folder.query("UPDATE config SET block_m = 4 WHERE stages = 1 AND block_m = 8 AND block_n = 8 AND block_k = 128 RETURNING id");

@@ -89,7 +89,7 @@ TEST_CASE("what was written after it here stays after it, whichever dates both h
     store(other, {decision(2, now - 5000)});
     TuningDatabase(other, Mode::read_write).merge(file);
     CHECK(winner_of(other) == 8);
-    // Of two decisions of clocks that were ahead by years, each merge says the same.
+    // Where the clocks of two decisions were ahead by years, each merge says the same.
     const auto x = directory / "x.db", y = directory / "y.db";
     store(x, {decision(16, now + 50 * kYear)});
     store(y, {decision(32, now + 60 * kYear)});
@@ -104,7 +104,7 @@ TEST_CASE("tools work whatever the clock says, and what is decided last wins") {
     folder.environment["LD_PRELOAD"] = std::string(TMM_BINARY_DIR) + "/tests/clock/preloaded_clock.so";
     REQUIRE(std::filesystem::exists(folder.environment["LD_PRELOAD"]));
     int decisions = 0, size = 100;
-    // In 2100, in 1969, before the year 1, and after 9999.
+    // The clocks stand in 2100, in 1969, before the year 1, and after 9999.
     for (const char* clock : {"4102444800", "-1", "-62135596801", "253402300800"}) {
         CAPTURE(std::string(clock));
         folder.environment["TMM_TEST_CLOCK"] = clock;

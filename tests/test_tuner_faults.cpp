@@ -48,7 +48,7 @@ TEST_CASE("hanging, faulting, overrunning and wrong candidates are recorded by n
 
 TEST_CASE("Ctrl-C ends a run whose candidate hangs, and blames nobody; a second one ends it at once") {
     PlantedFolder folder("16 16 16\n");
-    // All of them: whichever is compiled first is measured first.
+    // All families get the fault: whichever is compiled first is measured first.
     for (const char* file : kFamilyFiles) folder.plant(file, kAnchor, "    volatile bool on = true;\n    while (on) {\n    }");
     const pid_t pid = folder.start(folder.usual());
     const auto announced = [&] {
@@ -93,7 +93,7 @@ TEST_CASE("where no candidate is right the problem has no winner, the exit statu
 TEST_CASE("a candidate that was running when the machine went down is quarantined by name; when its tuner was killed it runs again") {
     TunerFolder folder("4 4 4\n");
     REQUIRE(folder.tune().status == 0);
-    // As killed runs leave it: announced, by a process that is no more.
+    // The database is as killed runs leave it: the candidate is announced by a process that is no more.
     folder.query("DELETE FROM selection");
     const std::string boot = tuner_testing::read_text("/proc/sys/kernel/random/boot_id");
     std::string announcer;

@@ -16,7 +16,7 @@ using namespace tuner_testing;
 
 namespace {
 
-// What a kernel does instead of its work, and what its row then says; no outcome: there is no row.
+// The action of a kernel instead of its work, and the outcome that its row then has; without an outcome there is no row.
 struct KernelFault {
     const char* name;
     std::string code;
@@ -80,7 +80,7 @@ constexpr const char* kDeclarations =
     "__attribute__((noreturn));\nint pause();\nint access(const char*, int) noexcept;\nint creat(const char*, unsigned);\n}";
 
 constexpr const char* kShapes[] = {"16 16 16", "24 20 28", "8 24 40 ops=nt", "1 64 64", "12 12 12 ops=tt", "20 16 24 ops=tn", "5 40 16"};
-// So many at once: the other candidates must win.
+// Number of faults at once: the other candidates must win.
 constexpr std::size_t kAtOnce = 4;
 
 // The config's own: others may share its kernel.
@@ -107,7 +107,7 @@ void check_rows(const TunerFolder& folder, const KernelConfig& config, const Ker
         CHECK(folder.count("SELECT count(*) " + rows_of(config) + " AND config.id IN (SELECT config_id FROM selection)") == 0);
 }
 
-// Plants so many of the faults from the first on, each in another candidate's kernel, behind the default.
+// Plants `count` faults from the first on, each in another candidate's kernel, behind the default.
 void inject(const char* shape, std::size_t first, std::size_t count) {
     CAPTURE(std::string(shape));
     PlantedFolder folder(std::string(shape) + "\n");
@@ -134,7 +134,7 @@ void inject(const char* shape, std::size_t first, std::size_t count) {
     CHECK(folder.count("SELECT count(*) FROM in_flight") == 0);
 }
 
-// What fails is the machine's: it is in no row, nothing is decided from it, and once it has passed a run comes to its end.
+// The failure is the machine's: it is in no row, nothing is decided from it, and once it has passed a run comes to its end.
 void check_machine_fault(TunerFolder& folder, const Finished& finished, const std::vector<int>& statuses) {
     CAPTURE(finished.status);
     CAPTURE(finished.err);

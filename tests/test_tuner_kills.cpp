@@ -29,7 +29,7 @@ struct Kill {
     int signal;
     Target target;
     int milliseconds;
-    // Users press Ctrl-C again.
+    // Whether it comes twice, as users press Ctrl-C again.
     bool twice;
 };
 
@@ -39,7 +39,7 @@ Kill random_kill(std::mt19937& random) {
               .target = static_cast<Target>(random() % 3),
               .milliseconds = static_cast<int>(random() % 500),
               .twice = random() % 4 == 0};
-    // Squared: more of them fall into the beginning.
+    // The time is squared, so that more of the kills fall into the beginning.
     if (random() % 2 == 0) kill.milliseconds = kill.milliseconds * kill.milliseconds / 1000;
     return kill;
 }
@@ -60,7 +60,7 @@ std::vector<pid_t> processes_of(const TunerFolder& folder) {
     return found;
 }
 
-// What a compiler has begun it may finish; nothing else goes on.
+// A compiler may finish what it has begun; nothing else goes on.
 void wait_for_the_end_of_all(const TunerFolder& folder) {
     for (int i = 0; i < 12000 && !processes_of(folder).empty(); ++i) pause(10);
     CHECK_MESSAGE(processes_of(folder).empty(), "processes outlive the run for two minutes");
@@ -184,7 +184,7 @@ private:
         return folder_.count("SELECT count(*) FROM measurement");
     }
 
-    // Every candidate once, however many runs it took; then the next database begins.
+    // Every candidate was measured once, however many runs it took; then the next database begins.
     void check_complete() {
         CHECK(folder_.count("SELECT count(DISTINCT problem_id) FROM selection") == kProblems);
         CHECK(folder_.count("SELECT count(*) FROM in_flight") == 0);

@@ -31,7 +31,7 @@ TEST_CASE("--remeasure measures again what has results, and keeps them") {
     CAPTURE(again.err);
     CHECK(again.status == 0);
     CHECK(again.out.find("nothing to measure") == std::string::npos);
-    // As many new ones as there were, each of a config that had one; the run-off may add some.
+    // There are as many new measurements as there were, each of a config that had one; the run-off may add some.
     CHECK(folder.count("SELECT count(*) FROM measurement") >= 2 * measured);
     CHECK(folder.count("SELECT count(DISTINCT problem_id * 1000000 + config_id) FROM measurement WHERE id > " + std::to_string(measured)) ==
           folder.count("SELECT count(DISTINCT problem_id * 1000000 + config_id) FROM measurement WHERE id <= " + std::to_string(measured)));

@@ -51,7 +51,7 @@ TEST_CASE("the bar holds whole numbers in any width, and gives up the least impo
         CAPTURE(text);
         CHECK(display_width(text) <= columns);
         if (columns >= 12) CHECK(contains(text, "12/40 shapes"));
-        // Whole or not at all.
+        // Each part is shown whole or not at all.
         CHECK(contains(text, "best") == contains(text, "best 8123.45 µs"));
         CHECK(contains(text, "ETA") == contains(text, "ETA 3 min 20 s"));
         CHECK(contains(text, "4096") == contains(text, "4096x4096x4096"));
@@ -68,7 +68,7 @@ TEST_CASE("a run in a terminal never wraps a line") {
         CHECK(contains(shown.text, "/2 shapes"));
         CHECK(contains(without_colors(shown.text), "3x5x7 dtype=bf16 ops=nt lda=9 ldb=11 ldc=13"));
         CHECK(contains(shown.text, "\x1b[32m["));
-        // What a second run says, which has nothing to measure.
+        // The output of a second run, which has nothing to measure.
         const Shown again = run_in_terminal(command_of(folder), columns);
         check_fits(again.text, columns);
         CHECK(contains(again.text, "nothing to measure"));

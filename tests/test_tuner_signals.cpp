@@ -48,7 +48,7 @@ int rows_of(const TunerFolder& folder, const KernelConfig& config) {
 TEST_CASE("a candidate whose worker is ended from outside every time has no result, and is left to another run") {
     PlantedFolder folder("16 16 16\n");
     const std::vector<KernelConfig> configs = candidates(folder);
-    // Signals of users, terminals, limits and the machine.
+    // The signals are those of users, terminals, limits and the machine.
     const int signals[] = {SIGKILL, SIGXCPU, SIGUSR1, SIGQUIT, SIGALRM, SIGPROF};
     const std::size_t count = std::min(std::size(signals), configs.size() - 2);
     REQUIRE(count >= 3);

@@ -1,4 +1,5 @@
-// What is kept about a candidate is the candidate's own: neither the machine's failures nor the values of alpha and beta decide anything.
+// Tests that a candidate's record depends on the candidate alone: neither the machine's failures nor the values of alpha and beta decide
+// anything.
 #include <doctest/doctest.h>
 
 #include "planted_testing.h"
@@ -14,7 +15,7 @@ TEST_CASE("a kernel that does not compile is data") {
     CAPTURE(finished.err);
     CHECK(finished.status == 0);
     const std::string outcome = folder.outcome(in_sql(broken));
-    // Where in the templates, and no path of this machine.
+    // The outcome says where in the templates the fault lies, and names no path of this machine.
     CHECK(outcome.starts_with("compile_failed: tmm/" + template_of(broken) + ":"));
     CHECK(outcome.find("planted") != std::string::npos);
     CHECK(folder.wins(in_sql(broken)) == 0);

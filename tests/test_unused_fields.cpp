@@ -1,4 +1,5 @@
-// Every family refuses what it does not use, and no numbers in a config, whatever they are, do more than make it refused.
+// Tests that every family refuses the fields that it does not use, and that numbers in a config, whatever they are, do no more than make it
+// refused.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -20,13 +21,13 @@ using namespace tmm;
 namespace {
 
 struct FamilyUse {
-    // A config with a kernel, of the problem.
+    // A config that has a kernel for the problem.
     const char* config;
     const char* problem;
     const char* uses;
 };
 
-// What each family uses is said here once more, so that a line that slips into the rules' table does not go unnoticed.
+// The fields that each family uses are listed here once more, so that a line that slips into the rules' table does not go unnoticed.
 const FamilyUse kFamilies[] = {
     {"family=naive,block_m=8,block_n=32", "64 64 64", "block_m block_n boundary"},
     {"family=tiled,block_m=16,block_n=16,block_k=16", "64 64 64", "block_m block_n block_k boundary"},
@@ -79,11 +80,11 @@ TEST_CASE("each field of each family, set to what is not neutral, is refused whe
                 CHECK(contains(why_no_kernel(changed, signature).value_or(""), parameter.name));
             }
         }
-        // What is not used does not change a name either: both would be one kernel.
+        // A field that is not used does not change a name either: both would be one kernel.
         for (const Parameter& parameter : kParameters)
             if (!uses.count(parameter.name)) CHECK(config.*parameter.member == parameter.neutral);
     }
-    // All but scan, which has no kernel any more.
+    // These are all families but scan, which has no kernel any more.
     CHECK(seen.size() == static_cast<std::size_t>(family::count) - 1);
 }
 
@@ -135,7 +136,7 @@ TEST_CASE("whatever numbers a database's winners have, a choice is made and it i
         row.median_us = 1;
         const bool unfit = why_invalid(problem, config, device) || why_inaccurate(problem, config);
         valid += unfit ? 0 : 1;
-        // Its own problem, and one near to it.
+        // The config is tried on its own problem, and on one near to it.
         GemmProblem near = problem;
         near.m += 3;
         const Winners winners({row}, device);

@@ -1,4 +1,4 @@
-// What the tuner measures beside the search's candidates: the fastest with other orders of their products.
+// Tests what the tuner measures in addition to the search's candidates: the fastest with other orders of their products.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ std::vector<KernelConfig> variants(const std::vector<Timed>& measured, const cha
         measurement.median_us = one.median_us;
         results.emplace_back(measurement);
     }
-    // Those that have no result yet.
+    // These candidates have no result yet.
     for (const std::string& config : unmeasured) {
         candidates.emplace_back().config = parse_config(config);
         results.emplace_back();
@@ -108,7 +108,7 @@ TEST_CASE("time is kept for variants where a candidate has some, whatever its op
 }
 
 TEST_CASE("an order that would be another's twin is none of a small thread tile's") {
-    // Of four rows or columns, four at a time are one column or row at a time.
+    // With four rows or columns, four at a time are one column or row at a time.
     CHECK(orders(variants({{kNarrow, 50}}), kNarrow) == std::multiset<int>{1, 3, 4});
 }
 

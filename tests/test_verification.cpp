@@ -33,7 +33,7 @@ using namespace tmm;
 
 namespace {
 
-// What a planted fault does to memory after a kernel of a plan has run.
+// A planted fault changes memory after a kernel of a plan has run.
 using Fault = std::function<void(const GemmArgs&)>;
 
 struct NamedKernel final : LoadedKernel {
@@ -78,7 +78,7 @@ private:
     std::shared_ptr<Device> device_;
 };
 
-// Compiled once for all cases.
+// The kernels are compiled once for all cases.
 struct Bench {
     Bench() {
         directory = std::filesystem::temp_directory_path() / fmt::format("tmm-test-verification-{}", getpid());
@@ -100,7 +100,7 @@ struct Bench {
         return std::get<ExecutablePlan>(std::move(made));
     }
     ExecutablePlan plan(const GemmProblem& problem) { return plan(problem, fallback_config(problem)); }
-    // What the verifier says of the fallback kernel followed by the fault.
+    // The verifier's verdict on the fallback kernel followed by the fault.
     Verdict verdict(const GemmProblem& problem, const Fault& fault, const VerificationOptions& options = {}) {
         const ExecutablePlan executable = plan(problem);
         Verifier verifier(*loader, problem, options);
@@ -127,7 +127,7 @@ GemmProblem problem_of(const std::string& text) {
 float* element(const GemmArgs& args, i64 row, i64 column) {
     return static_cast<float*>(args.c) + row * args.ldc + column;
 }
-// Where C has 16 bits.
+// The same element where C has 16 bits.
 std::uint16_t* half_element(const GemmArgs& args, i64 row, i64 column) {
     return static_cast<std::uint16_t*>(args.c) + row * args.ldc + column;
 }
@@ -150,7 +150,7 @@ TEST_CASE("right kernels pass, whatever the problem") {
              "20 20 20 beta=1 align=4",
              "20 20 20 layout=col beta=0.5 alpha=-1.5",
              "5 6 7 batch=3",
-             // Results side by side in common rows, with space between them and behind them, and otherwise within each other.
+             // The results lie side by side in common rows, with space between them and behind them, and otherwise within each other.
              "5 6 7 batch=3 ldc=18 stride_c=6",
              "5 6 7 batch=3 ldc=29 stride_c=8 beta=1",
              "5 6 7 batch=3 ldc=29 stride_c=8 layout=col dtype=bf16 align=2",
@@ -159,7 +159,7 @@ TEST_CASE("right kernels pass, whatever the problem") {
              "5 6 7 batch=4 lda=28 stride_a=7 ldb=6 stride_b=1 ldc=24 stride_c=6 ops=nn",
              "1x1x1",
              "1x300x40",
-             // Odd numbers of 2-byte elements, at odd multiples of 2 bytes.
+             // There are odd numbers of 2-byte elements, at odd multiples of 2 bytes.
              "33x29x17 dtype=bf16 align=2",
              "17 41 23 dtype=f16 ops=nt lda=25 ldc=43 align=2 beta=0.5",
              "31 15 9 dtype=bf16 ops=tt lda=41 ldb=13 ldc=17 alpha=-1.5 beta=2",
@@ -226,7 +226,7 @@ TEST_CASE("whole numbers halfway between two of bf16 must have gone to the even 
                     const auto bits = std::bit_cast<std::uint32_t>(3 * exact);
                     if ((bits & 0xffff) != 0x8000) continue;
                     ++ties;
-                    // Away from zero.
+                    // The value is moved away from zero.
                     *half_element(args, row, column) = static_cast<std::uint16_t>((bits >> 16) + 1);
                 }
             }
@@ -595,7 +595,7 @@ TEST_CASE("the reference agrees with OpenBLAS in double precision") {
 
         const bool a_plain = p.op_a == Operation::none;
         const bool b_plain = p.op_b == Operation::none;
-        // All rows, then two of them in an order of their own.
+        // All rows are compared, then two of them in an order of their own.
         for (const std::vector<i64>& rows : {std::vector<i64>{}, std::vector<i64>{p.m - 1, 0}}) {
             const i64 row_count = rows.empty() ? p.m : static_cast<i64>(rows.size());
             std::vector<double> sum(static_cast<std::size_t>(row_count * p.n));

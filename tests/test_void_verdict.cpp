@@ -1,4 +1,4 @@
-// Which kept results say nothing of their candidate.
+// Tests which kept results say nothing of their candidate.
 #include <doctest/doctest.h>
 
 #include "tuner/void_verdict.h"

@@ -39,7 +39,7 @@ KernelSignature signature_for(const char* ops, ElementType type = ElementType::b
                            .align_c = 16};
 }
 
-// "block_m=64,stages=3" over the config.
+// The config with changes such as "block_m=64,stages=3".
 KernelConfig changed(KernelConfig config, const std::string& changes) {
     const KernelConfig other = parse_config("family=wgmma," + changes);
     for (const Parameter& parameter : kParameters)
@@ -150,7 +150,7 @@ TEST_CASE("each rule of the family is named by the config that breaks it") {
         const std::string violation = why_no_kernel(config, broken.signature).value_or("nothing");
         CHECK_MESSAGE(violation.find(broken.reason) != std::string::npos, violation);
     }
-    // What the rules bound is allowed up to the bound.
+    // Values that the rules bound are allowed up to the bound.
     for (const char* changes : {"stages=16", "stages=2", "multicast_a=4", "multicast_b=4", "split_k=1024", "split_k=8,cluster=8",
                                 "split_k=3,cluster=3", "raster=64", "block_n=256", "block_n=8", "block_m=256", "block_m=192,warps_m=3",
                                 "block_k=256", "swap_ab=1", "swap_ab=1,multicast_a=2", "swap_ab=1,multicast_b=4", "min_blocks=2,block_n=64",
@@ -175,7 +175,7 @@ TEST_CASE("kernels of every kind compile without spills, warnings or serialized 
         ElementType type_c;
         bool reads_c;
         const char* changes;
-        // Of C.
+        // The alignment of C.
         int alignment = 16;
     };
     const Sample samples[] = {
@@ -251,7 +251,7 @@ TEST_CASE("kernels of every kind compile without spills, warnings or serialized 
         CHECK(names.insert(make_kernel_source(signature, config).name).second);
         if (!violation) jobs.push_back({fmt::format("{} {}", sample.ops, sample.changes), config, signature, {}});
     }
-    // What problems that are not tuned get.
+    // The configs that problems without a tuned winner get.
     const DeviceInfo device = assumed_device("90");
     for (const char* text : {"4096x4096x4096 dtype=bf16", "2047x2049x2051 dtype=f16 ops=nt", "16x4096x4096 dtype=bf16 ops=nt",
                              "64x64x65536 dtype=bf16", "512x512x64 batch=96 dtype=bf16 ops=nt", "1024x1024x1024 compute=tf32",

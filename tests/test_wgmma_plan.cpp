@@ -1,4 +1,4 @@
-// What the steps of a wgmma plan are told: tensor maps, grids, the workspace's parts, and what the pad step leaves there.
+// Tests the arguments of the steps of a wgmma plan: tensor maps, grids, the workspace's parts, and what the pad step leaves there.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -63,7 +63,7 @@ const TensorMapRequest& request(const Bound& bound, bool left) {
     return *found;
 }
 
-// What the hardware asks of every map.
+// Checks the limits that the hardware sets for every tensor map.
 void check_limits(const TensorMapRequest& map) {
     CHECK(reinterpret_cast<std::uintptr_t>(map.address) % 16 == 0);
     CHECK(map.row_bytes % 16 == 0);
@@ -96,7 +96,7 @@ TEST_CASE("operands that many blocks bring are told apart from those that come f
         const Bound plan = bound(problem, config);
         CHECK_FALSE(request(plan, true).reused);
         CHECK(request(plan, false).reused);
-        // A cluster brings the right operand's tile once for its blocks.
+        // A cluster copies the right operand's tile once for its thread blocks.
         KernelConfig sharing = config;
         sharing.multicast_b = 4;
         const Bound shared = bound(problem, sharing);
@@ -162,7 +162,7 @@ TEST_CASE("a batch is a third dimension, a matrix that all share is one") {
             CHECK(request(shared, !swap).matrices == 5);
             CHECK(request(shared, swap).matrices == 1);
             check_limits(request(shared, swap));
-            // By this the kernel asks for the first, and only, matrix of B.
+            // With this stride the kernel asks for the first, and only, matrix of B.
             CHECK(shared.args.stride_b == 0);
             CHECK(shared.args.stride_a == 256 * 128 + 64);
             CHECK(shared.args.stride_c == 256 * 192);
@@ -197,7 +197,7 @@ TEST_CASE("with boundary mode peeled an operand's last rows along K have boxes o
     struct Expected {
         const char* shape;
         const char* changes;
-        // Of the kernel's left and right operand; 0: no such map.
+        // Rows of the boxes of the kernel's left and right operand; 0: no such map.
         int left_rows;
         int right_rows;
     };
@@ -205,7 +205,7 @@ TEST_CASE("with boundary mode peeled an operand's last rows along K have boxes o
              Expected{"200x328x456 ops=nt", "", 72, 136},
              Expected{"256x328x456 ops=nt", "", 0, 136},
              Expected{"200x328x456 ops=nt", ",swap_ab=1", 72, 8},
-             // What blocks share comes whole.
+             // A tile that thread blocks share is copied whole.
              Expected{"200x328x456 ops=nt", ",multicast_b=2", 72, 0},
              Expected{"50x328x456 ops=nt", ",multicast_a=2", 0, 136},
              Expected{"200x328x456 ops=nn", "", 72, 0},
@@ -250,7 +250,7 @@ TEST_CASE("TMA is told whole chunks of C's rows, where they are aligned") {
         i64 columns;
         int box_rows;
         int box_columns;
-        // Of the last box of a row of boxes, where it is another.
+        // Rows and columns of the last box of a row of boxes, where they differ.
         int rest_rows = 0;
         int rest_columns = 0;
     };
@@ -264,7 +264,7 @@ TEST_CASE("TMA is told whole chunks of C's rows, where they are aligned") {
              Expected{"200x328x64 dtype=bf16 ctype=f32", kTile, 328, 16, 32},
              Expected{"200x331x64 dtype=bf16 ctype=f32 ldb=336 ldc=332", kTile, 328, 16, 32},
              Expected{"200x328x64 dtype=bf16 ops=nt", narrow + ",block_n=176", 328, 16, 64, 16, 48},
-             // As wide as the stages leave room for.
+             // The boxes are as wide as the stages leave room for.
              Expected{"200x328x64 dtype=bf16 ops=nt",
                       "family=wgmma,block_m=128,block_n=112,block_k=64,stages=7,vector_width=8,boundary=hardware,warps_m=2", 328, 16, 32,
                       16, 16},
@@ -304,7 +304,7 @@ TEST_CASE("TMA is told whole chunks of C's rows, where they are aligned") {
 }
 
 TEST_CASE("of C that is read TMA brings all that a row has") {
-    // All boxes alike, and the last one of a row narrower.
+    // First all boxes are alike, then the last one of a row is narrower.
     for (const char* columns : {"128", "176"}) {
         CAPTURE(columns);
         const Bound plan = bound(parse_shape("200x333x64 dtype=bf16 ops=nt ldc=336 beta=1").problem,
@@ -358,7 +358,7 @@ TEST_CASE("a padded operand is brought from where the pad step leaves it") {
                 CAPTURE(pack_ab);
                 CAPTURE(changes);
                 GemmProblem problem = with_ops("203x331x457 batch=3", ops);
-                // What is not padded is right for TMA.
+                // An operand that is not padded is right for TMA.
                 if (pack_ab == 1) problem.ldb = (problem.ldb + 7) / 8 * 8, problem.stride_b = stored_rows_b(problem) * problem.ldb;
                 if (pack_ab == 2) problem.lda = (problem.lda + 7) / 8 * 8, problem.stride_a = stored_rows_a(problem) * problem.lda;
                 const bool swap = std::string(changes) == ",swap_ab=1";
@@ -501,7 +501,7 @@ TEST_CASE("the pad step leaves every row where the product's step looks for it, 
                 const LaunchPlan plan = make_launch_plan(problem, config, assumed_device("90"));
                 CHECK(why_invalid(problem, config, assumed_device("90")).value_or("") == "");
 
-                // Two bytes past a multiple of 16 where nothing better is promised.
+                // The matrix starts two bytes past a multiple of 16 where nothing better is promised.
                 const std::size_t base = problem.alignment == 2 ? 1 : 0;
                 const auto filled = [&](i64 rows, i64 ld, i64 stride) {
                     std::vector<std::uint16_t> values(static_cast<std::size_t>((batch - 1) * stride + rows * ld) + base);
@@ -555,7 +555,7 @@ TEST_CASE("the pad step leaves every row where the product's step looks for it, 
                             for (i64 row = 0; row < rows; ++row)
                                 for (i64 column = 0; column < to_ld; ++column) {
                                     const auto at = static_cast<std::size_t>(first + member * to_stride + row * to_ld + column);
-                                    // What fills a row up is nobody's.
+                                    // The padding of a row may hold anything.
                                     expected.at(at) = column < columns
                                                           ? values.at(base + static_cast<std::size_t>(member * stride + row * ld + column))
                                                           : found.at(at);

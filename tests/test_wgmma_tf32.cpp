@@ -32,8 +32,8 @@ GemmProblem with_ops(const std::string& shape, const std::string& ops) {
     return parse_shape(shape + " compute=tf32 ops=" + ops).problem;
 }
 
-// Where TMA leaves the word (m, k) of a left tile whose rows run along M: a box of 32 columns after the other, lines of 128 bytes one
-// below the other, and with the 128-byte swizzle bits 4 to 6 of the address differ by bits 7 to 9.
+// The address at which TMA leaves the word (m, k) of a left tile whose rows run along M: a box of 32 columns after the other, lines of 128
+// bytes one below the other, and with the 128-byte swizzle bits 4 to 6 of the address differ by bits 7 to 9.
 int landing(const wgmma::TileLayout& tile, int m, int k) {
     const int box = m / 32 * (tile.depth * 128);
     const int inside = k * 128 + m % 32 * 4;
@@ -221,7 +221,7 @@ TEST_CASE("a turned operand lies along K in the workspace, and the product's ste
             std::memcpy(&args, arguments, sizeof args);
             std::vector<std::uint32_t> now(expected.size());
             device->copy_to_host(now.data(), workspace.data(), workspace.bytes());
-            // A copy has rows of k, whichever way the matrix lies: (row, k) stands at row * ld + k. What fills a row up is nobody's.
+            // A copy has rows of k, whichever way the matrix lies: (row, k) stands at row * ld + k. The padding of a row may hold anything.
             i64 end = 0;
             const auto place = [&](const std::vector<std::uint32_t>& values, i64 rows, bool along_k, i64 ld, i64 stride, const void* to,
                                    i64 to_ld, i64 to_stride) {

@@ -36,7 +36,7 @@ inline void write_text(const fs::path& file, const std::string& text) {
 }
 
 struct Finished {
-    // The exit status; minus the signal's number where one ended it.
+    // The exit status, or minus the signal's number where a signal ended the process.
     int status = 0;
     std::string out;
     std::string err;
@@ -77,7 +77,7 @@ public:
     pid_t start(const std::vector<std::string>& arguments) const { return spawn(arguments, false); }
     // Leads a process group of its own, as what a shell starts.
     pid_t start_group(const std::vector<std::string>& arguments) const { return spawn(arguments, true); }
-    // Until a run has said so on stderr, a minute at most.
+    // Waits until a run has said so on stderr, a minute at most.
     void wait_until_said(const std::string& text) const {
         for (int i = 0; i < 3000; ++i) {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -152,7 +152,7 @@ private:
     }
 };
 
-// Worker processes of this parent, by /proc.
+// The worker processes of this parent, found in /proc.
 inline std::vector<pid_t> children_of(pid_t parent) {
     std::vector<pid_t> children;
     std::error_code gone;

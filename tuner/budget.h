@@ -1,4 +1,4 @@
-// How long a run may go on measuring, and what each problem gets of that.
+// Limits how long a run may go on measuring, and how much of that each problem gets.
 #pragma once
 
 #include <algorithm>
@@ -9,29 +9,29 @@
 
 namespace tmm {
 
-// What one problem may take of a run.
+// The time of a run that one problem may take.
 struct Turn {
     SteadyClock::time_point start = SteadyClock::now();
-    // 0: all that it needs.
+    // Seconds that the problem is given; 0 stands for all that it needs.
     double share_seconds = 0;
-    // When whatever it waits for is given up.
+    // Seconds after which whatever the problem waits for is given up.
     double most_seconds = std::numeric_limits<double>::infinity();
 };
 
 // Thread-safe.
 class Budget {
 public:
-    // Seconds of the whole run from its start; 0: no end.
+    // seconds: those of the whole run from its start; 0 stands for no end.
     Budget(double seconds, SteadyClock::time_point start) : seconds_(seconds), start_(start) {}
 
     bool is_limited() const { return seconds_ > 0; }
-    // What is kept for the time after the last measurement.
+    // Keeps these seconds for the time after the last measurement.
     void keep(double seconds) { kept_ = std::min(seconds, seconds_ / 2); }
-    // Until measuring ends.
+    // Seconds until measuring ends.
     double left() const { return is_limited() ? seconds_ - kept_ - seconds_since(start_) : std::numeric_limits<double>::infinity(); }
     bool is_over() const { return left() <= 0; }
-    // The turn of one of so many that come one after another. A measurement that is under way at its end gets a moment more: the next
-    // ones' shares then shrink alike, and what it has taken is not lost.
+    // The turn of one of so many problems that come one after another. A measurement that is under way at its end gets `moment` seconds
+    // more: the shares of the next problems then shrink alike, and the time that it has taken is not lost.
     Turn turn(double rounds, double moment) const {
         if (!is_limited()) return {};
         const double share = std::max(left() / std::max(rounds, 1.0), 1e-3);

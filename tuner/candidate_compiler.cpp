@@ -84,7 +84,7 @@ bool CandidateCompiler::abandon() {
     stopping_ = true;
     waiting_.clear();
     changed_.notify_all();
-    // Again and again: what was about to start its compiler at first has one then.
+    // This is repeated: a thread that was about to start its compiler at first has one later.
     for (int attempt = 0; attempt < 40 && running_ > 0; ++attempt) {
         if (!compiler_->abandon()) break;
         changed_.wait_for(lock, std::chrono::milliseconds(50), [this] { return running_ == 0; });
@@ -120,7 +120,7 @@ void CandidateCompiler::work() {
         Result result;
         std::exception_ptr broken;
         try {
-            // Of the image nothing is kept: the parent never loads it.
+            // The image is not kept: the parent never loads it.
             const CompileResult compiled = cache_.find_or_compile(source, *compiler_);
             if (const auto* kernel = std::get_if<CompiledKernel>(&compiled)) {
                 result.registers = kernel->registers;
@@ -132,7 +132,7 @@ void CandidateCompiler::work() {
             broken = std::current_exception();
         }
         lock.lock();
-        // drop() keeps its hands off what has begun.
+        // drop() leaves a compilation that has begun alone.
         jobs_.at(name).result = std::move(result);
         if (broken) broken_ = broken;
         ++done_;

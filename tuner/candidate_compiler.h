@@ -33,17 +33,17 @@ public:
     CandidateCompiler(const CandidateCompiler&) = delete;
     CandidateCompiler& operator=(const CandidateCompiler&) = delete;
 
-    // Thread-safe, all of them. Lower priorities come first, equal ones in order of their request; a kernel already asked for
-    // keeps the better of its priorities.
+    // All of the following functions are thread-safe. Lower priorities come first, equal ones in order of their request; a kernel already
+    // asked for keeps the better of its priorities.
     void request(const KernelSource& source, int priority);
     // Forgets kernels of this priority that nobody has begun to compile.
     void drop(int priority);
-    // Compiles nothing more and ends what is being compiled, where that can be ended. False where some of it goes on; then the object must
-    // not be destroyed before the process ends, or its destructor waits for that.
+    // Compiles nothing more and ends the compilations under way, where they can be ended. Returns false where some of them go on; then the
+    // object must not be destroyed before the process ends, or its destructor waits for them.
     bool abandon();
-    // Nothing while it is not compiled yet. Rethrows what broke the compiler itself (not the kernel).
+    // Returns nothing while the kernel is not compiled yet. Rethrows what broke the compiler itself (not the kernel).
     std::optional<Result> result(const std::string& name) const;
-    // Until another kernel than the first `seen` is done, at most so many seconds; returns how many are.
+    // Waits at most so many seconds until another kernel than the first `seen` is done; returns how many are.
     int wait_for_more(int seen, double seconds) const;
 
 private:
@@ -61,7 +61,7 @@ private:
     mutable std::mutex mutex_;
     mutable std::condition_variable changed_;
     std::map<std::string, Job> jobs_;
-    // Priority, sequence, name of what waits.
+    // Priority, sequence and name of the kernels that wait.
     std::set<std::pair<std::pair<int, long>, std::string>> waiting_;
     long requests_ = 0;
     int done_ = 0;

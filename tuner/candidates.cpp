@@ -12,7 +12,7 @@
 namespace tmm {
 namespace {
 
-// Of a search on the emulated device: the reference, the first candidates verified and timed, a run-off.
+// Multiplications that a search on the emulated device needs at least: the reference, the first candidates verified and timed, a run-off.
 constexpr double kLeastMultiplications = 25;
 
 constexpr std::string_view kEffortNames[] = {"quick", "normal", "full"};
@@ -37,8 +37,8 @@ const PlannedKernel& KernelBook::kernel(const KernelSignature& signature, const 
 }
 
 std::string why_unserved(const GemmProblem& problem, const DeviceInfo& device) {
-    // What is always right serves nearly all, and is soon found to. The default config is always offered, so where it can't serve, nothing
-    // can.
+    // The fallback config serves nearly all problems, and that is soon found out. The default config is always offered, so where it can't
+    // serve, nothing can.
     if (why_invalid(problem, fallback_config(problem), device)) {
         if (const auto reason = why_invalid(problem, default_config(problem, device), device)) return "no kernel serves it: " + *reason;
     }

@@ -31,12 +31,12 @@ private:
 
 struct Candidate {
     KernelConfig config;
-    // As Measurement has them: every step's, joined by '+'.
+    // The names and hashes of every step's kernel, joined by '+', as Measurement has them.
     std::string kernel_name;
     std::string kernel_hash;
-    // One per step.
+    // The kernels, one per step.
     std::vector<const PlannedKernel*> kernels;
-    // The one that multiplies.
+    // Index of the kernel that multiplies.
     std::size_t main_kernel = 0;
     std::vector<int> threads;
     std::int64_t shared_bytes = 0;

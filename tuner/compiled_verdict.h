@@ -1,4 +1,4 @@
-// What the compiler's reports say of a candidate before it runs.
+// Judges a candidate by the compiler's reports before it runs.
 #pragma once
 
 #include <optional>
@@ -11,9 +11,9 @@
 
 namespace tmm {
 
-// The outcome of a candidate that need not run. kernels: a report for each of its. Spills count from the kernel that multiplies on: what
-// copies operands before it is the same text for all candidates that copy them, and shows in their times. The default config is what an
-// untuned call runs, so it races whatever it spills.
+// The outcome of a candidate that need not run. kernels: a report for each of its kernels. Spills count from the kernel that multiplies on:
+// the kernels that copy operands before it have the same text for all candidates that copy them, and show in their times. The default
+// config is what an untuned call runs, so it is measured whatever it spills.
 std::optional<Measurement> rejection(const Candidate& candidate, const std::vector<CandidateCompiler::Result>& kernels,
                                      const DeviceInfo& device, bool is_default);
 

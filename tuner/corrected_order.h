@@ -10,10 +10,11 @@
 
 namespace tmm {
 
-// Predictions of different families compare badly: what candidates took says by how much their family's are off. Where two families' are so
-// differently off that the order may be wrong, merges `places` anew, each family's in the order that they have, by the predictions times
-// what the family's measured candidates took of theirs (the median; a family that has none is believed), and returns true. estimates: µs
-// that are predicted; they and the results by place among the candidates.
+// Predictions of different families compare badly: the measured times of a family's candidates say by how much its predictions are off.
+// Where the predictions of two families are off by such different factors that the order may be wrong, merges `places` anew, each family's
+// in the order that they have, by the predictions times the ratio of measured to predicted time of the family's measured candidates (the
+// median; a family that has none is believed), and returns true. estimates: predicted times in µs; they and the results are by place among
+// the candidates.
 bool correct_order(std::vector<std::size_t>& places, const std::vector<Candidate>& candidates, const std::vector<double>& estimates,
                    const std::vector<std::optional<Measurement>>& results);
 

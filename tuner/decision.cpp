@@ -20,7 +20,7 @@ double paired_quantile(const std::vector<double>& a, const std::vector<double>& 
     return ratios.empty() ? 1 : quantile(std::move(ratios), q);
 }
 
-// Of two that are as close, one that loses nearly every round is the slower one all the same.
+// Even where two configs are that close, the one that loses nearly every round is the slower one.
 bool is_tie(const std::vector<double>& a, const std::vector<double>& fastest) {
     return paired_ratio(a, fastest) <= 1 + kTie && paired_quantile(a, fastest, kRoundsOfTie) <= 1;
 }

@@ -1,4 +1,4 @@
-// Who wins a run-off, and the sentence that says why.
+// Decides which config wins a run-off, and makes the sentence that says why.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ struct Finalist {
     // Place in the search order, which settles ties.
     int order = 0;
     bool is_default = false;
-    // One a round; the same number for every finalist.
+    // Samples in microseconds, one a round; every finalist has the same number.
     std::vector<double> samples_us;
 };
 
@@ -36,7 +36,7 @@ struct RunOffResult {
 double paired_ratio(const std::vector<double>& a, const std::vector<double>& b);
 
 // A finalist that is within 1% of the fastest ties with it if it was as fast in this share of the rounds. A smaller difference that nearly
-// all rounds agree on is one: of 329 winners 134 stood within 1% of the fastest, some of them slower by 0.9%.
+// all rounds agree on counts as a difference: of 329 winners 134 stood within 1% of the fastest, some of them slower by 0.9%.
 inline constexpr double kRoundsOfTie = 0.25;
 
 // Medians and paired ratios decide; of those that tie with the fastest the first in the search order wins; a winner is never

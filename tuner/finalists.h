@@ -1,4 +1,4 @@
-// Which of the measured candidates meet in the run-off.
+// Chooses which of the measured candidates meet in the run-off.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,11 @@
 
 namespace tmm {
 
-// Indices of the fastest candidates that passed, fastest first, and of the default config, candidate 0, where it passed. results[i] is
-// of candidates[i]; empty: it was not measured. Configs that share their tile hardly differ, so one tile gets half of the places only,
-// if there are others. And where the device lowered its clock under the load of the fastest, times that were taken one by one say
-// little: side by side, at one clock, tiles compare otherwise by several percent. There the places are twice as many, an eighth a tile.
+// Indices of the fastest candidates that passed, fastest first, and of the default config, candidate 0, where it passed. results[i] belongs
+// to candidates[i]; it is empty where that was not measured. Configs that share their tile hardly differ, so one tile gets half of the
+// places only, if there are others. And where the device lowered its clock under the load of the fastest, times that were taken one by one
+// say little: in one run-off, at one clock, tiles compare otherwise by several percent. There the places are twice as many, and one tile
+// gets an eighth of them.
 std::vector<std::size_t> pick_finalists(const std::vector<Candidate>& candidates, const std::vector<std::optional<Measurement>>& results,
                                         std::size_t places);
 

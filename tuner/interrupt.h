@@ -6,7 +6,7 @@
 
 namespace tmm {
 
-// Made in main() before any other thread, since it blocks both signals for the thread that makes it and those made later.
+// The object is made in main() before any other thread, since it blocks both signals for the thread that makes it and those made later.
 class Interrupt {
 public:
     Interrupt();
@@ -15,7 +15,7 @@ public:
     Interrupt& operator=(const Interrupt&) = delete;
 
     bool requested() const { return requested_; }
-    // Readable from the moment on that an interruption was requested.
+    // The descriptor is readable from the moment on that an interruption was requested.
     int fd() const { return event_fd_; }
 
 private:

@@ -7,7 +7,7 @@
 
 namespace tmm {
 
-// Owns both descriptors. Not thread-safe.
+// The channel owns both descriptors. It is not thread-safe.
 class LineChannel {
 public:
     LineChannel() = default;
@@ -16,7 +16,7 @@ public:
     LineChannel& operator=(LineChannel&& other) noexcept;
     ~LineChannel();
 
-    // False where the other side has closed its end.
+    // Returns false where the other side has closed its end.
     bool write_line(std::string_view line);
 
     enum class Read { line, end, timed_out, woken };

@@ -26,7 +26,7 @@ using namespace tmm;
 constexpr double kLeastSeconds = 0.001;
 constexpr double kMostSeconds = 1e9;
 
-// While it lives, log lines take the place of the bar for a moment, as the tuner's own do.
+// While this object lives, log lines take the place of the bar for a moment, as the tuner's own do.
 class LogBesideProgress {
 public:
     explicit LogBesideProgress(Progress& progress) {
@@ -37,7 +37,7 @@ public:
     LogBesideProgress& operator=(const LogBesideProgress&) = delete;
 };
 
-// All but the devices, which may only be counted once signals are waited for.
+// Reads all options but the devices, which may only be counted once signals are waited for.
 TuningOptions options_of(const CommandLine& line) {
     TuningOptions options;
     options.effort = parse_effort(line.text("effort"));
@@ -48,7 +48,7 @@ TuningOptions options_of(const CommandLine& line) {
     return options;
 }
 
-// How results are printed.
+// The way in which results are printed.
 struct Output {
     bool json = false;
     Screen screen;
@@ -75,7 +75,7 @@ ExitStatus tune(const std::vector<Shape>& shapes, const TuningOptions& options, 
     const RunReport report = run_tuning(shapes, options, progress, interrupt);
     fmt::print("{}", output.json ? json_text(report, options.database) : table_text(report, output.screen));
     if (!output.json) fmt::print("database: {}\n", printable(options.database.string()));
-    // Compilations that nobody waits for any more and that can't be ended: the budget is over.
+    // The budget is over, and compilations that nobody waits for any more can't be ended.
     if (report.still_running && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) std::_Exit(static_cast<int>(report.status()));
     return report.status();
 }
@@ -85,18 +85,18 @@ ExitStatus run(const CommandLine& line) {
         return static_cast<ExitStatus>(serve_worker(static_cast<int>(line.whole_number("worker", kHostDevice, 1 << 20))));
     TuningOptions options = options_of(line);
     std::signal(SIGPIPE, SIG_IGN);
-    // Where it is ignored, nobody learns how a worker ended.
+    // Where SIGCHLD is ignored, nobody learns how a worker ended.
     std::signal(SIGCHLD, SIG_DFL);
     // Signals still end the process while it waits for what may be a pipe.
     const std::vector<Shape> shapes = read_shapes(line.text("shapes"), parse_overrides(line.values("set")));
-    // Before any thread is made, and before gpu_count() lets the driver make some.
+    // It is made before any thread is, and before gpu_count() lets the driver make some.
     const Interrupt interrupt;
     options.ordinals = parse_gpus(line.text("gpu"), line.tool().name);
     try {
         return line.has("dry-run") ? print_dry_run(shapes, options, output_of(line), interrupt)
                                    : tune(shapes, options, output_of(line), interrupt);
     } catch (const Error& error) {
-        // What Ctrl-C ended failed for no other reason.
+        // After Ctrl-C the failure has no other cause.
         if (!interrupt.requested()) throw;
         throw Error(ExitStatus::interrupted, error.what());
     }

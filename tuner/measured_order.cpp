@@ -10,7 +10,7 @@ namespace {
 double own_time_of(const Candidate& candidate, const std::vector<MeasuredCandidate>& rows) {
     const MeasuredCandidate* earlier = nullptr;
     const MeasuredCandidate* todays = nullptr;
-    // Newest first.
+    // The rows are ordered newest first.
     for (const MeasuredCandidate& row : rows) {
         if (row.measurement.outcome != Outcome::ok || row.measurement.median_us <= 0 || row.config != candidate.config) continue;
         const MeasuredCandidate*& place = row.measurement.kernel_hash == candidate.kernel_hash ? todays : earlier;
@@ -26,7 +26,7 @@ bool differ_in_variant_alone(KernelConfig a, const KernelConfig& b) {
     return a == b;
 }
 
-// Where nothing is known of a config, it takes as long as the fastest of those with the other overlap or another order of its products.
+// If nothing is known of a config, its time is that of the fastest config with the other overlap or another order of its products.
 double time_of(const Candidate& candidate, const std::vector<MeasuredCandidate>& rows) {
     double time = own_time_of(candidate, rows);
     if (time < std::numeric_limits<double>::infinity()) return time;
@@ -41,7 +41,7 @@ double time_of(const Candidate& candidate, const std::vector<MeasuredCandidate>&
 
 std::vector<Candidate> fastest_measured(const std::vector<Candidate>& predicted, const std::vector<Candidate>& all,
                                         const std::vector<MeasuredCandidate>& rows) {
-    // All that may be chosen, the predicted first.
+    // All candidates that may be chosen, the predicted first.
     std::vector<Candidate> eligible = predicted;
     for (const Candidate& candidate : all) {
         const auto same = [&](const Candidate& other) { return other.config == candidate.config; };

@@ -13,7 +13,7 @@
 namespace tmm {
 namespace {
 
-// A decision and its row.
+// Seconds that a decision and its row take.
 constexpr double kSecondsToStore = 0.0005;
 
 std::size_t thread_count() {

@@ -1,4 +1,4 @@
-// What problems get that a budget did not reach: the config that the model takes to be the fastest, marked as such.
+// Problems that a budget did not reach get the config that the model takes to be the fastest, marked as such.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace tmm {
 
-// Into the reports, and into the database where nothing measured is known of the problem.
+// Writes the predictions into the reports, and into the database where nothing measured is known of the problem.
 void predict(const std::vector<ProblemReport*>& unreached, const Environment& environment, TuningDatabase& database);
 
-// What that takes for so many problems, where one prediction takes so long.
+// Seconds that this takes for so many problems, where one prediction takes seconds_each.
 double seconds_to_predict(std::size_t problems, double seconds_each);
 
 }  // namespace tmm

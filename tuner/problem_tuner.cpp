@@ -22,11 +22,11 @@
 namespace tmm {
 namespace {
 
-// When there are so many times, and whenever there are four times as many, they may change the order of the rest.
+// When this many times are known, and whenever their number has grown fourfold, they may change the order of the rest.
 constexpr int kFirstLook = 8;
 // The run-off's part of a problem's share.
 constexpr double kRunOffShare = 0.15;
-// What variants of the fastest get before it.
+// The part of the share that is kept for variants of the fastest, before the run-off.
 constexpr double kVariantsShare = 0.15;
 // First samples slower than this many times the best are not refined.
 constexpr double kHopeless = 3;
@@ -34,11 +34,11 @@ constexpr int kRunOffAttempts = 5;
 // Retries of a candidate whose worker somebody else killed.
 constexpr int kOutsideKills = 2;
 constexpr double kPoll_s = 0.1;
-// Times the finalists' own: what a run-off takes at least, to record them, sample them once and verify them.
+// The least time of a run-off in units of the finalists' own times, to record them, sample them once and verify them.
 constexpr double kRunOffLaunches = 4;
 
 TimingOptions timing_options(bool emulated, Effort effort, double best_us) {
-    // The emulation's times say nothing of a GPU's: a few will do.
+    // The emulation's times say nothing of a GPU's: a few samples will do.
     if (emulated)
         return TimingOptions{.sample_us = 200, .samples = 3, .total_us = 5000, .min_samples = 1, .abandon_above_us = kHopeless * best_us};
     constexpr int kSamples[] = {5, 7, 15};
@@ -49,7 +49,7 @@ TimingOptions timing_options(bool emulated, Effort effort, double best_us) {
                          .abandon_above_us = kHopeless * best_us};
 }
 
-// seconds: what it may take.
+// seconds: the time that the run-off may take.
 RunOffRequest run_off_request(bool emulated, Effort effort, double seconds) {
     if (emulated) return RunOffRequest{.configs = {}, .rounds = 9, .min_rounds = 3, .sample_us = 200, .total_us = 200000};
     constexpr int kRounds[] = {30, 40, 100};
@@ -77,28 +77,29 @@ std::size_t finalist_places(bool emulated, Effort effort) {
 
 struct ProblemTuner::Session {
     const OpenProblem& open;
-    // Those of the search, and what is made of the fastest.
+    // The candidates of the search, and the variants that are made of the fastest.
     std::vector<Candidate> candidates = {};
-    // Predicted, in µs.
+    // The candidates' predicted times in µs.
     std::vector<double> estimates = {};
     ProblemReport report;
     std::vector<std::optional<Measurement>> results = {};
-    // How often each one's worker was ended from outside, and why those that are given up have no outcome: another run may have more luck.
+    // Number of times that each candidate's worker was ended from outside, and why those that are given up have no outcome: another run may
+    // have more luck.
     std::vector<int> outside_kills = {};
     std::map<std::size_t, std::string> given_up = {};
-    // A run-off was ended from outside.
+    // Whether a run-off was ended from outside.
     bool disturbed = false;
     int priority = 0;
     Turn turn;
     bool prepared = false;
     bool interrupted = false;
     bool cut = false;
-    // Its time was over while something ran.
+    // Whether the problem's time was over while something ran.
     bool expired = false;
     int next_look = kFirstLook;
-    // Why the problem can't be measured at all.
+    // Says why the problem can't be measured at all.
     std::string failure = {};
-    // Of the candidates that passed: the best time, and the least time on the wall that one took from request to reply.
+    // The best time among the candidates that passed, and the least wall-clock time that one of them took from request to reply.
     double best_us = 0;
     double best_wall = 0;
 
@@ -181,17 +182,17 @@ double ProblemTuner::deadline(const Session& s) const {
     return s.best_wall > 0 ? floor + 10 * s.best_wall : 6 * floor;
 }
 
-// Of the problem's turn and of the run.
+// The seconds that are left of the problem's turn and of the run, whichever are fewer.
 double ProblemTuner::left(const Session& s) const {
     return std::min(budget_.left(), s.turn.most_seconds - seconds_since(s.turn.start));
 }
 
-// Of the problem's share.
+// The seconds of the problem's share that are kept for the run-off.
 double ProblemTuner::kept_for_run_off(const Session& s) const {
     return std::max(kRunOffShare * s.turn.share_seconds, std::min(run_off_seconds_, 0.4 * s.turn.share_seconds));
 }
 
-// Once a candidate has passed, the share ends the search; until then only what the problem may take at most.
+// Once a candidate has passed, the share ends the search; until then only the most time that the problem may take does.
 bool ProblemTuner::is_to_end(const Session& s, double kept_seconds) const {
     if (s.expired || left(s) <= 0) return true;
     return s.turn.share_seconds > 0 && s.best_us > 0 && seconds_since(s.turn.start) > s.turn.share_seconds - kept_seconds;
@@ -206,7 +207,7 @@ void ProblemTuner::request_kernels(const Candidate& candidate, int priority) con
     for (const PlannedKernel* kernel : candidate.kernels) compiler_.request(kernel->source, priority);
 }
 
-// Some may have been dropped, with another problem that needs them, too: asked for one by one they would come behind all others.
+// Some kernels may have been dropped, with another problem that needs them, too: asked for one by one they would come behind all others.
 void ProblemTuner::request_in_order(const Session& s, const std::vector<std::size_t>& indices) const {
     compiler_.drop(s.priority);
     for (const std::size_t i : indices) request_kernels(s.candidates[i], s.priority);
@@ -227,11 +228,11 @@ std::optional<Measurement> ProblemTuner::judge_compiled(const Candidate& candida
     return rejection(candidate, kernels, worker_.device(), is_default);
 }
 
-// True once a living worker holds the problem's operands.
+// Returns true once a living worker holds the problem's operands.
 bool ProblemTuner::prepare(Session& s) {
     if (s.prepared && worker_.alive()) return true;
     s.prepared = false;
-    // Compiled here, as all kernels are, so that the worker finds it.
+    // This kernel is compiled here, as all kernels are, so that the worker finds it.
     const KernelSource verify = make_verify_source();
     for (int seen = 0; !compiler_.result(verify.name); seen = compiler_.wait_for_more(seen, kPoll_s)) {
         compiler_.request(verify, s.priority);
@@ -284,7 +285,7 @@ void ProblemTuner::record(Session& s, std::size_t index, Measurement m) {
     s.given_up.erase(index);
 }
 
-// With what is known of them.
+// Adds the candidates together with their known measurements.
 void ProblemTuner::add_candidates(Session& s, const std::vector<Candidate>& candidates) const {
     for (auto& known : known_measurements(database_, s.problem(), candidates)) {
         // Trying to compile again is cheap.
@@ -301,7 +302,7 @@ void ProblemTuner::add_candidates(Session& s, const std::vector<Candidate>& cand
     show_progress(s);
 }
 
-// missing: candidates without a result. kept_seconds: of the problem's share, for what comes after.
+// missing: candidates without a result. kept_seconds: the part of the problem's share that is kept for what comes after.
 void ProblemTuner::measure_all(Session& s, std::vector<std::size_t> missing, double kept_seconds) {
     if (missing.empty()) return;
     request_in_order(s, missing);
@@ -317,7 +318,7 @@ void ProblemTuner::measure_all(Session& s, std::vector<std::size_t> missing, dou
         }
         const auto ready = std::find_if(missing.begin(), missing.end(), [&](std::size_t i) { return compiled(s.candidates[i]); });
         if (ready == missing.end()) {
-            // Asked for each time: a problem tuned beside this one may have dropped kernels that both need.
+            // The kernels are requested each time: a problem that is tuned at the same time may have dropped kernels that both need.
             for (const std::size_t i : missing) request_kernels(s.candidates[i], s.priority);
             seen = compiler_.wait_for_more(seen, kPoll_s);
             continue;
@@ -356,7 +357,7 @@ void ProblemTuner::measure_variants(Session& s) {
     measure_all(s, std::move(missing), kept_for_run_off(s));
 }
 
-// False where the problem can't go on. Without an outcome the candidate is to be tried again.
+// Returns false where the problem can't go on. A candidate without an outcome is to be tried again.
 bool ProblemTuner::measure(Session& s, std::size_t index) {
     if (!prepare(s)) return false;
     const KernelConfig& config = s.candidates[index].config;
@@ -411,7 +412,7 @@ bool ProblemTuner::measure(Session& s, std::size_t index) {
     return true;
 }
 
-// The candidate is not to blame, and keeps no record of it.
+// The candidate is not to blame, and no record of this is kept for it.
 void ProblemTuner::give_up(Session& s, std::size_t index, const std::string& why, bool again) {
     const KernelConfig& config = s.candidates[index].config;
     database_.withdraw(s.problem(), config);
@@ -420,7 +421,7 @@ void ProblemTuner::give_up(Session& s, std::size_t index, const std::string& why
         fmt::format("{}: {}; {} {}", to_text(s.problem()), why, to_text(config), again ? "runs again" : "is left to another run"));
 }
 
-// What a reason adds where candidates have no outcome.
+// The text that a reason adds where candidates have no outcome.
 std::string ProblemTuner::left_out(const Session& s) const {
     const std::size_t others = s.results.size() + s.open.left_out - static_cast<std::size_t>(s.outcomes()) - s.given_up.size();
     std::string text;
@@ -459,7 +460,7 @@ std::vector<std::size_t> ProblemTuner::finalists_of(const Session& s) const {
 }
 
 void ProblemTuner::hold_run_off(Session& s) {
-    // It is what an untuned call runs: no other is chosen before it could race.
+    // The default config is what an untuned call runs: no other is chosen before it could take part in a run-off.
     if (const auto open = s.given_up.find(0); open != s.given_up.end()) {
         s.failure = fmt::format("the default config could not be measured: {}; run again", open->second);
         return;
@@ -490,13 +491,13 @@ void ProblemTuner::hold_run_off(Session& s) {
     decide_alone(s);
 }
 
-// False without a decision.
+// Returns false without a decision.
 bool ProblemTuner::try_run_off(Session& s, const std::vector<std::size_t>& entrants) {
     RunOffRequest request =
         run_off_request(worker_.device().emulated, options_.effort, std::min(left(s), kept_for_run_off(s) > 0 ? kept_for_run_off(s) : 1e9));
     double expected_us = 0;
     double once_us = 0;
-    // Not the default config: untuned calls run it all the same, so nothing is won by shutting it out.
+    // The default config is not announced: untuned calls run it all the same, so nothing is won by excluding it.
     std::vector<Announcement> announced;
     request_in_order(s, entrants);
     for (const std::size_t i : entrants) {
@@ -540,7 +541,7 @@ bool ProblemTuner::try_run_off(Session& s, const std::vector<std::size_t>& entra
     return done != nullptr && done->finalists.size() == entrants.size() && judge(s, entrants, *done);
 }
 
-// False where none passed.
+// Returns false where no finalist passed.
 bool ProblemTuner::judge(Session& s, const std::vector<std::size_t>& entrants, const RunOffDone& done) {
     std::vector<Finalist> finalists;
     std::vector<std::size_t> places;

@@ -20,41 +20,41 @@ namespace tmm {
 // A problem that a run has to look at, with its candidates once its turn is near.
 struct OpenProblem {
     Shape shape;
-    // Place among the report's problems.
+    // Place of the problem among the report's problems.
     std::size_t place = 0;
     // An earlier run's decision, and whether it counts unless the search has changed since.
     std::optional<TuningDatabase::Decision> earlier = {};
     bool may_count = false;
     std::vector<Candidate> candidates = {};
     std::string search_hash = {};
-    // What the search rejected, by reason.
+    // Number of configs that the search rejected, by reason.
     std::map<std::string, int> rejections = {};
-    // Candidates that the search has besides, for which a small budget has no time.
+    // Further candidates that the search has, for which a small budget has no time.
     std::size_t left_out = 0;
 };
 
-// Said of a decision whose run was ended by its budget.
+// Suffix of a decision whose run was ended by its budget.
 inline constexpr std::string_view kCutSuffix = ":cut";
-// Said of one that was disturbed from outside: candidates have no outcome, or no run-off came to its end.
+// Suffix of a decision whose run was disturbed from outside: candidates have no outcome, or no run-off came to its end.
 inline constexpr std::string_view kOpenSuffix = ":open";
 
 // The candidates' newest measurements with today's kernels, by place in `candidates`.
 std::vector<std::optional<Measurement>> known_measurements(TuningDatabase& database, const GemmProblem& problem,
                                                            const std::vector<Candidate>& candidates);
 
-// One per worker, used by one thread.
+// Each worker has its own tuner, which one thread uses.
 class ProblemTuner {
 public:
     ProblemTuner(int worker_number, WorkerProcess& worker, CandidateCompiler& compiler, TuningDatabase& database, Progress& progress,
                  const Interrupt& interrupt, const TuningOptions& options, const Budget& budget);
 
-    // priority: its place in the compiler's queue. Without a limit the report has a winner, or the reason why there is none; within one it
-    // may also say that the problem was not reached.
+    // priority: the problem's place in the compiler's queue. Without a limit the report has a winner, or the reason why there is none;
+    // within a limit it may also say that the problem was not reached.
     ProblemReport tune(const OpenProblem& problem, int priority, const Turn& turn);
 
 private:
     struct Session;
-    // Places among the session's candidates, and times that were taken side by side; 0 where there are none.
+    // Places among the session's candidates, and times that were taken in the same run-off; 0 where there are none.
     struct Verdict {
         std::size_t winner = 0;
         double median_us = 0;
@@ -95,9 +95,9 @@ private:
     const Interrupt& interrupt_;
     const TuningOptions& options_;
     const Budget& budget_;
-    // What the last run-off took on the wall.
+    // Wall-clock time that the last run-off took.
     double run_off_seconds_ = 0;
-    // Of the candidates that the search did not have.
+    // The kernels of the candidates that the search did not have.
     KernelBook variants_;
 };
 

@@ -31,7 +31,7 @@ std::string progress_text(const ProgressState& state, std::size_t columns) {
                                         printable(state.name),
                                         state.candidates > 0 ? fmt::format("{}/{}", state.done, state.candidates) : "",
                                         state.best_us > 0 ? fmt::format("best {:.2f} µs", state.best_us) : ""};
-    // In the order in which they are given up.
+    // The parts are in the order in which they are given up.
     for (const std::size_t least : {4, 3, 2, 1}) {
         std::size_t width = 0;
         for (const std::string& part : parts) width += part.empty() ? 0 : display_width(part) + 2;
@@ -43,7 +43,7 @@ std::string progress_text(const ProgressState& state, std::size_t columns) {
         if (!part.empty()) text += (text.empty() ? "" : "  ") + part;
     const std::size_t width = display_width(text);
     if (width > columns) return "";
-    // The brackets and a space.
+    // The bar also needs its brackets and a space.
     const std::size_t room = columns - width;
     if (room < kShortestBar + 3) return text;
     const std::size_t length = std::min(kLongestBar, room - 3);

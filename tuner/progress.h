@@ -1,4 +1,4 @@
-// How far a run has come, on stderr: a bar with an ETA on a terminal, plain lines elsewhere.
+// Shows on stderr how far a run has come: a bar with an ETA on a terminal, plain lines elsewhere.
 #pragma once
 
 #include <chrono>
@@ -11,28 +11,28 @@
 
 namespace tmm {
 
-// Thread-safe.
+// The class is thread-safe.
 class Progress {
 public:
-    // A bar where the stream is a terminal that can show one.
+    // Progress is shown as a bar where the stream is a terminal that can show one.
     explicit Progress(std::FILE* stream);
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    // How many problems the run has to tune, and the seconds it may take (0: as long as it needs).
+    // Gives the number of problems that the run has to tune, and the seconds it may take (0: as long as it needs).
     void start(int problems, double budget_seconds);
     // worker tells concurrent problems apart; it is any number that the caller keeps to.
-    // One more than was said at the start.
+    // The run has one problem more than was said at the start.
     void add_problem();
     void begin_problem(int worker, const std::string& name);
-    // So many of its candidates have an outcome; best_us 0: none has passed yet.
+    // done: the problem's candidates that have an outcome; best_us is 0 where none has passed yet.
     void update(int worker, int done, int candidates, double best_us);
     // result: what to say of the problem that is done, one line.
-    // Its turn ended without a result; it may have another.
+    // The problem's turn ended without a result; it may have another turn.
     void leave_problem(int worker);
     void end_problem(int worker, const std::string& result);
-    // One line of its own.
+    // Writes a line of its own.
     void note(const std::string& line);
     // Takes the bar away.
     void finish();
@@ -61,21 +61,22 @@ private:
     Clock::time_point last_draw_{};
 };
 
-// What a bar shows of a run.
+// The figures of a run that a bar shows.
 struct ProgressState {
     int problems = 0;
     int problems_done = 0;
-    // From 0 to 1.
+    // Part of the run that is done, from 0 to 1.
     double share = 0;
     std::string time_left;
-    // The problem at work; candidates 0: not known yet.
+    // The problem that is being tuned; candidates is 0 where the number is not known yet.
     std::string name;
     int done = 0;
     int candidates = 0;
-    // 0: none has passed yet.
+    // Best time so far; 0 where no candidate has passed yet.
     double best_us = 0;
 };
-// As much as so many columns hold, whole numbers only: the bar goes first, then the best time, the candidates, the name, the ETA.
+// Shows as much as so many columns hold, and never cuts a number: the bar is left out first, then the best time, the candidates, the name,
+// the ETA.
 std::string progress_text(const ProgressState& state, std::size_t columns);
 
 // "850 ms", "12 s", "3 min 20 s", "1 h 5 min".

@@ -1,4 +1,4 @@
-// What the tuner and its worker process say to each other: one JSON object a line, over a pipe in either direction.
+// The messages between the tuner and its worker process: one JSON object a line, over a pipe in either direction.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace tmm {
 
-// Makes operands and references of a problem; it is the one that later requests are about.
+// Makes operands and references of a problem; later requests are about this problem.
 struct PrepareRequest {
     GemmProblem problem;
     std::uint64_t seed = 1;
@@ -22,7 +22,7 @@ struct PrepareRequest {
     friend bool operator==(const PrepareRequest&, const PrepareRequest&) = default;
 };
 
-// Verify, time, verify again.
+// Verifies the config, times it and verifies it again.
 struct MeasureRequest {
     KernelConfig config;
     TimingOptions timing;
@@ -30,9 +30,9 @@ struct MeasureRequest {
     friend bool operator==(const MeasureRequest&, const MeasureRequest&) = default;
 };
 
-// Rounds in which every config is sampled once, side by side; they end early once total_us are used, but not before min_rounds. Before the
-// first all run for settle_us, or a quarter of that where the device then still keeps its clock: under a load that draws more power than it
-// may it lowers that, and another config may be the fastest.
+// Runs rounds in which every config is sampled once, one after the other; they end early once total_us are used, but not before min_rounds.
+// Before the first round all configs run for settle_us, or a quarter of that where the device then still keeps its clock: under a load that
+// draws more power than it may the device lowers its clock, and another config may be the fastest.
 struct RunOffRequest {
     std::vector<KernelConfig> configs;
     int rounds = 40;
@@ -46,7 +46,7 @@ struct RunOffRequest {
 
 using Request = std::variant<PrepareRequest, MeasureRequest, RunOffRequest>;
 
-// The worker's first word.
+// The worker's first message.
 struct Hello {
     DeviceInfo device;
 };
@@ -60,12 +60,12 @@ struct Measured {
     Measurement measurement;
 };
 
-// What was asked for could not be done for lack of what others of this machine hold, memory above all; the worker goes on.
+// The request could not be served for lack of resources that other processes of this machine hold, memory above all; the worker goes on.
 struct NotMeasured {
     std::string detail;
 };
 
-// Said each time before a config of a run-off runs, so that a fault has a name.
+// The worker sends this each time before a config of a run-off runs, so that a fault can be assigned to a config.
 struct RunOffStep {
     int index = 0;
 };
@@ -86,12 +86,12 @@ struct NotPrepared {
     std::string detail;
 };
 
-// A sticky fault of the device: the worker's last word.
+// A sticky fault of the device: it is the worker's last message.
 struct Faulted {
     std::string detail;
 };
 
-// The environment's failure (tmm::Error): the worker's last word.
+// The environment's failure (tmm::Error): it is the worker's last message.
 struct Failed {
     ExitStatus status = ExitStatus::no_device;
     std::string message;
@@ -99,7 +99,7 @@ struct Failed {
 
 using Reply = std::variant<Hello, Prepared, Measured, RunOffStep, RunOffDone, NotPrepared, NotMeasured, Faulted, Failed>;
 
-// One line, without its newline.
+// Encodes a message as one line, without its newline.
 std::string encode(const Request& request);
 std::string encode(const Reply& reply);
 // Throw std::runtime_error with the reason and the line's beginning where it is not a message of this protocol.

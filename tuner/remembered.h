@@ -8,12 +8,13 @@
 
 namespace tmm {
 
-// The problem and, of 16 bits, that with the other type: kernels take as long for both, near enough to say which are worth measuring.
+// The problem and, where its types have 16 bits, the same problem with the other 16-bit type: kernels take nearly enough the same time for
+// both to say which are worth measuring.
 std::vector<GemmProblem> problems_alike(const GemmProblem& problem);
 
-// Those that serve the problem: `winners`, the fastest few of what was measured, and the winners that ship with tmm, with either type of
-// 16 bits: those of the device's model first, then those of other models of its compute capability. rows: the problem's, the newest first,
-// as TuningDatabase::measurements gives them.
+// The configs that serve the problem: `winners`, a few of the fastest that were measured, and the winners that ship with tmm, with either
+// 16-bit type: those of the device's model first, then those of other models of its compute capability. rows: the problem's measurements,
+// the newest first, as TuningDatabase::measurements gives them.
 std::vector<KernelConfig> remembered_configs(const GemmProblem& problem, const std::vector<KernelConfig>& winners,
                                              const std::vector<MeasuredCandidate>& rows, const DeviceInfo& device);
 

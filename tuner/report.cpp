@@ -46,7 +46,7 @@ Json rejections_json(const std::map<std::string, int>& rejections) {
     return reasons;
 }
 
-// What a kernel that is right never has.
+// Counts outcomes that a correct kernel never has.
 int wrong_results(const ProblemReport& problem) {
     int count = 0;
     for (const auto& [outcome, candidates] : problem.failed)
@@ -54,7 +54,7 @@ int wrong_results(const ProblemReport& problem) {
     return count;
 }
 
-// A sentence, in as many lines as it takes; those after the first are indented.
+// Prints a sentence in as many lines as it takes; those after the first are indented.
 std::string prose(const std::string& text, const Screen& screen, std::size_t indent = 4) {
     return hanging(printable(text), screen.wide ? 0 : screen.columns, indent) + "\n";
 }

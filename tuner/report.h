@@ -1,4 +1,4 @@
-// What a run found, on stdout: the table of winners, or JSON.
+// Prints what a run found, on stdout: the table of winners, or JSON.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace tmm {
 
-// One row a shape and device; below it the problems without a winner and why, and one sentence on the run.
+// The table has one row a shape and device; below it stand the problems without a winner and why, and one sentence on the run.
 std::string table_text(const RunReport& report, const Screen& screen);
 std::string json_text(const RunReport& report, const std::filesystem::path& database);
 
 // The last sentence: "nothing to measure: all 12 problems have verified winners", or what was done.
 std::string summary_text(const RunReport& report);
 
-// What a run would look at on one device.
+// The problems and candidates that a run would look at on one device.
 struct DryRun {
     DeviceInfo device;
     struct Problem {
@@ -28,7 +28,7 @@ struct DryRun {
         // The candidates as text, where they are asked for.
         std::vector<std::string> configs;
         std::size_t rejected = 0;
-        // The rules that rejected configs, and how many each.
+        // The rules that rejected configs, and how many configs each of them rejected.
         std::map<std::string, int> reasons;
     };
     std::vector<Problem> problems;

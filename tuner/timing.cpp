@@ -23,7 +23,7 @@ double quantile(std::vector<double> values, double q) {
 }
 
 PlanTimer::PlanTimer(Device& device, const ExecutablePlan& plan, Verifier& verifier, double sample_us, std::int64_t workspace_bytes) {
-    // Before anything is recorded: the verifier may have to allocate the workspace, which no capture allows.
+    // The calls are made before anything is recorded: the verifier may have to allocate the workspace, which no capture allows.
     std::vector<GemmCall> calls;
     for (int set = 0; set < verifier.rotation_sets(); ++set) calls.push_back(verifier.timing_call(set, workspace_bytes));
     const auto record = [&](int launches) {
@@ -36,7 +36,7 @@ PlanTimer::PlanTimer(Device& device, const ExecutablePlan& plan, Verifier& verif
     if (!device.info().emulated) single->run_timed();
     estimate_us_ = std::max(single->run_timed(), 0.01);
     launches_ = static_cast<int>(std::clamp(std::ceil(sample_us / estimate_us_), 1.0, static_cast<double>(kMaxLaunches)));
-    // A replay visits every operand set, else the next replay would find its operands cached.
+    // A replay uses every operand set; otherwise the next replay would find its operands cached.
     if (estimate_us_ < kCacheMattersBelow_us && !device.info().emulated) launches_ = std::max(launches_, verifier.rotation_sets());
     replay_ = launches_ == 1 ? std::move(single) : record(launches_);
 }

@@ -10,7 +10,7 @@
 
 namespace tmm {
 
-// All times in microseconds of device time.
+// All times are in microseconds of device time.
 struct TimingOptions {
     // A sample lasts at least this long, by holding as many launches as that takes.
     double sample_us = 300;
@@ -18,7 +18,7 @@ struct TimingOptions {
     // Samples end early once they have used this much, but not before min_samples of them.
     double total_us = 30000;
     int min_samples = 3;
-    // A first sample slower than this a launch is the only one; 0: never.
+    // If the first sample is slower than this per launch, no other is taken; 0 stands for never.
     double abandon_above_us = 0;
     // Device time spent before the first sample, so that clocks have settled.
     double warm_up_us = 0;
@@ -35,18 +35,18 @@ struct Timing {
     bool throttled = false;
 };
 
-// The value below which the share q (0 to 1) of the values lies, by linear interpolation; 0 of no values.
+// The value below which the share q (0 to 1) of the values lies, by linear interpolation; 0 where there are no values.
 double quantile(std::vector<double> values, double q);
 
-// One plan, recorded and ready to be sampled. The operands belong to the verifier, which must outlive it.
+// A timer holds one plan, recorded and ready to be sampled. The operands belong to the verifier, which must outlive it.
 class PlanTimer {
 public:
-    // workspace_bytes: at least the plan's own; timers that live side by side must be given the same value.
+    // workspace_bytes: at least the plan's own; timers that exist at the same time must be given the same value.
     PlanTimer(Device& device, const ExecutablePlan& plan, Verifier& verifier, double sample_us, std::int64_t workspace_bytes);
-    // Microseconds a launch.
+    // Microseconds per launch.
     double sample() { return replay_->run_timed() / launches_; }
     int launches() const { return launches_; }
-    // The first estimate, microseconds a launch.
+    // The first estimate in microseconds per launch.
     double estimate_us() const { return estimate_us_; }
 
 private:

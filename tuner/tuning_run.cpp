@@ -33,41 +33,41 @@ struct Group {
     std::vector<std::unique_ptr<WorkerProcess>> workers;
     KernelBook book;
     std::unique_ptr<CandidateCompiler> compiler;
-    // First those without a decision, then those whose decision may count.
+    // The problems without a decision come first, then those whose decision may count.
     std::vector<OpenProblem> open;
     std::size_t undecided = 0;
     // The next open problem that nobody has taken.
     std::size_t next = 0;
-    // Those whose turn ended before anything passed, for what time is left.
+    // The problems whose turn ended before any candidate passed. They are tuned again in the time that is left.
     std::vector<std::size_t> again;
     DeviceReport report;
 
-    // Turns that are left, for a budget; a decision that may count rarely needs one.
+    // Turns that are left, for a budget; a problem whose decision may count rarely needs one.
     double turns_left() const {
         const auto decided = static_cast<double>(open.size() - std::max(next, undecided));
         return static_cast<double>(undecided - std::min(next, undecided) + again.size()) + decided / 20;
     }
 };
 
-// Of a share: candidates that may be measured in a second, and the least that are looked at.
+// Candidates that may be measured in a second of a problem's share, and the fewest that are looked at.
 constexpr double kCandidatesPerSecond = 200;
 constexpr std::size_t kFewestCandidates = 8;
 // The problems that the compiler has before their turn; a short turn is over before a kernel is compiled.
 constexpr std::size_t kAhead = 1;
 constexpr std::size_t kAheadWithinBudget = 4;
-// So many of a problem's kernels are compiled before the rest of the problem before it.
+// This many of a problem's kernels are compiled before the rest of the previous problem's.
 constexpr std::size_t kFirstKernels = 4;
 
 constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
-// What a search leaves behind its candidates.
+// The configs of a search that are not among its candidates.
 struct Remainder {
     // Candidates beyond the number that was asked for.
     std::size_t left_out = 0;
     std::map<std::string, int> rejections = {};
 };
 
-// At most so many.
+// Makes at most `most` candidates.
 std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort, Group& group, std::size_t most = kAll,
                                        Remainder* remainder = nullptr) {
     SearchSpace space = search_space(problem, group.environment.device, effort);
@@ -88,8 +88,8 @@ std::vector<MeasuredCandidate> measured_before(const GemmProblem& problem, Tunin
     return {};
 }
 
-// The same, but where a quick search finds that its problem was measured before, with kernels of an earlier text, say, it takes those
-// that were the fastest instead of those that are predicted to be.
+// Does the same, but where a quick search finds that its problem was measured before, with kernels of an earlier text, say, it takes the
+// candidates that were the fastest instead of those that are predicted to be.
 std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort, Group& group, TuningDatabase& database,
                                        std::size_t most = kAll, Remainder* remainder = nullptr) {
     std::vector<Candidate> predicted = make_candidates(problem, effort, group, most, remainder);
@@ -106,7 +106,8 @@ std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort
     return fastest_measured(predicted, all, rows);
 }
 
-// What won for the problem, and for that with the other type of 16 bits: in run-offs, whose order times taken one by one may not show.
+// The configs that won for the problem, and for the same problem with the other 16-bit type: they won in run-offs, whose order times taken
+// one by one may not show.
 std::vector<KernelConfig> winners_before(const GemmProblem& problem, TuningDatabase& database) {
     std::vector<KernelConfig> winners;
     for (const GemmProblem& alike : problems_alike(problem))
@@ -114,8 +115,8 @@ std::vector<KernelConfig> winners_before(const GemmProblem& problem, TuningDatab
     return winners;
 }
 
-// The candidates, and behind the first of them, which is the default, those that are known to be fast: what a search offers changes
-// with tmm, a budget may end it early, and a winner must not be lost by that.
+// Adds the configs that are known to be fast behind the first candidate, which is the default: the configs that a search offers change with
+// tmm, a budget may end it early, and a winner must not be lost by that.
 void add_remembered(std::vector<Candidate>& candidates, const GemmProblem& problem, Group& group, TuningDatabase& database) {
     if (candidates.empty()) return;
     const DeviceInfo& device = group.environment.device;
@@ -132,7 +133,7 @@ void add_remembered(std::vector<Candidate>& candidates, const GemmProblem& probl
     }
 }
 
-// Takes what an earlier decision says into the report. candidates: what the rejected ones are counted among.
+// Takes what an earlier decision says into the report. candidates: those among which the rejected ones are counted.
 void take_earlier(TuningDatabase& database, const OpenProblem& problem, std::vector<Candidate> candidates, Group& group,
                   ProblemReport& report) {
     const TuningDatabase::Decision& decision = *problem.earlier;
@@ -154,20 +155,20 @@ void take_earlier(TuningDatabase& database, const OpenProblem& problem, std::vec
     if (known.back()) report.error_ratio = known.back()->error_ratio;
 }
 
-// Has the winner been measured with the kernel that it has today?
+// Whether the winner has been measured with the kernel that it has today.
 bool is_winner_current(TuningDatabase& database, const GemmProblem& problem, const KernelConfig& winner, Group& group) {
     if (why_invalid(problem, winner, group.environment.device)) return false;
     const Candidate candidate = make_candidate(problem, winner, group.environment.device, group.book);
     return known_measurements(database, problem, {candidate}).front().has_value();
 }
 
-// Was a decision made without knowing the default config, the first one, or from results that say nothing?
+// Whether a decision was made without knowing the default config, the first one, or from results that say nothing.
 bool rests_on_nothing(const GemmProblem& problem, const std::vector<std::optional<Measurement>>& known) {
     if (!known.empty() && known.front() && known.front()->outcome == Outcome::compile_failed) return true;
     return std::any_of(known.begin(), known.end(), [&](const auto& result) { return result && is_void(problem, *result); });
 }
 
-// Is the earlier decision one of today's candidates? The problem has those of today's effort.
+// Whether the earlier decision is one of today's candidates. The problem has those of today's effort.
 bool counts_today(TuningDatabase& database, const OpenProblem& problem, const TuningOptions& options, Group& group) {
     if (rests_on_nothing(problem.shape.problem, known_measurements(database, problem.shape.problem, problem.candidates))) return false;
     const std::string& hash = problem.earlier->search_hash;
@@ -182,8 +183,8 @@ std::optional<TuningDatabase::Decision> earlier_decision(TuningDatabase& databas
     return decision && !decision->predicted && !why_invalid(problem, decision->config, device) ? decision : std::nullopt;
 }
 
-// Need this run not look behind the decision? It is this database's own, made with as much effort, and by no budget where there is none
-// today.
+// Whether this run need not look behind the decision: it is this database's own, made with as much effort, and by no budget where there is
+// none today.
 bool suffices(const TuningDatabase::Decision& decision, const TuningOptions& options) {
     const bool cut = decision.search_hash.ends_with(kCutSuffix);
     const auto effort = effort_of(decision.search_hash);
@@ -224,7 +225,7 @@ void quarantine(TuningDatabase& database, Group& group, Progress& progress) {
     }
 }
 
-// Where an earlier decision counts as it is, its report; else a problem that is open, or whose decision may count.
+// Fills in the report where an earlier decision counts as it is; otherwise adds a problem that is open, or whose decision may count.
 void look_at(const Shape& shape, const TuningOptions& options, TuningDatabase& database, Group& group, ProblemReport& report) {
     report.reason = why_unserved(shape.problem, group.environment.device);
     if (!report.reason.empty()) {
@@ -243,7 +244,8 @@ void look_at(const Shape& shape, const TuningOptions& options, TuningDatabase& d
         group.open.push_back(std::move(problem));
 }
 
-// Which problems are open. Candidates are made when their turn comes: that takes time, and those of thousands would fill the memory.
+// Finds out which problems are open. Candidates are made when the problem's turn comes: that takes time, and those of thousands of problems
+// would fill the memory.
 void survey(const std::vector<Shape>& shapes, const TuningOptions& options, TuningDatabase& database, const Interrupt& interrupt,
             Group& group) {
     for (const Shape& shape : shapes) {
@@ -256,7 +258,7 @@ void survey(const std::vector<Shape>& shapes, const TuningOptions& options, Tuni
     group.undecided = static_cast<std::size_t>(decided - group.open.begin());
 }
 
-// The first kernels go before the rest of the problem before this one.
+// The first kernels go before the rest of the previous problem's.
 void request_kernels(CandidateCompiler& compiler, const OpenProblem& problem, TuningDatabase& database, const TuningOptions& options,
                      int priority) {
     const auto known = known_measurements(database, problem.shape.problem, problem.candidates);
@@ -273,7 +275,7 @@ Patience patience_with(const Interrupt& interrupt) {
     return {.stop = [&interrupt] { return interrupt.requested(); }};
 }
 
-// One worker's way through its group's problems.
+// The loop of one worker over its group's problems.
 class GroupWork {
 public:
     GroupWork(Group& group, WorkerProcess& worker, int number, const TuningOptions& options, const Budget& budget, Progress& progress,
@@ -294,7 +296,7 @@ public:
         std::optional<ProblemTuner> tuner;
         while (!stop && !interrupt_.requested() && !budget_.is_over()) {
             if (!worker_.alive()) {
-                // No problem's turn pays for what another one's candidate has done.
+                // No problem's turn is shortened by what another problem's candidate has done.
                 if (budget_.left() <= worker_.start_seconds()) return;
                 worker_.respawn();
             }
@@ -315,10 +317,10 @@ public:
 private:
     static int priority_of(std::size_t index) { return 2 * static_cast<int>(index); }
 
-    // The next problem, with its candidates, and what it may take. Those that come after it are made ready, too.
+    // Takes the next problem, with its candidates and the time that it may take. The problems that come after it are made ready, too.
     std::optional<std::size_t> take(Turn& turn) {
         std::lock_guard lock(mutex_);
-        // The workers of a group go through what is left side by side.
+        // The workers of a group process the remaining problems at the same time.
         const auto workers = static_cast<double>(group_.workers.size());
         const DeviceInfo& device = group_.environment.device;
         turn = budget_.turn(group_.turns_left() / workers, device.emulated ? 0.2 : 1);
@@ -339,7 +341,7 @@ private:
         for (std::size_t i = group_.next; i < std::min(group_.next + ahead, group_.undecided); ++i) {
             if (!group_.open[i].candidates.empty()) continue;
             make_ready(group_.open[i], turn.share_seconds, options_, group_, database_);
-            // What it lacks when its turn comes a problem asks for itself.
+            // A problem requests the kernels that it lacks when its turn comes.
             request_kernels(*group_.compiler, group_.open[i], database_, options_, priority_of(i));
         }
         return mine;
@@ -352,7 +354,7 @@ private:
         group_.compiler->request(make_verify_source(), -4);
     }
 
-    // True where the earlier decision counts.
+    // Returns true where the earlier decision counts.
     bool report_earlier(OpenProblem& problem) {
         std::lock_guard lock(mutex_);
         const bool counts = counts_today(database_, problem, options_, group_);
@@ -378,7 +380,8 @@ private:
     TuningDatabase database_;
 };
 
-// What is kept of a budget for the time after the last measurement: predictions for all that may be left, and the end of processes.
+// The seconds of a budget that are kept for the time after the last measurement: predictions for all problems that may be left, and the end
+// of processes.
 double seconds_to_end(double budget_seconds, const std::vector<std::unique_ptr<Group>>& groups, std::size_t undecided) {
     const auto group = std::find_if(groups.begin(), groups.end(), [](const auto& g) { return g->undecided > 0; });
     if (group == groups.end()) return 0;
@@ -387,7 +390,7 @@ double seconds_to_end(double budget_seconds, const std::vector<std::unique_ptr<G
     return 0.02 * budget_seconds + seconds_to_predict(undecided, seconds_since(start));
 }
 
-// Where the budget ended before a problem's turn, an earlier winner stands, else the model's guess.
+// Where the budget ended before a problem's turn, an earlier winner stays; where there is none, the model's guess is taken.
 void finish_unreached(const TuningOptions& options, const Interrupt& interrupt, Group& group) {
     TuningDatabase database(options.database, TuningDatabase::Mode::read_write, patience_with(interrupt));
     database.set_environment(group.environment);
@@ -403,7 +406,7 @@ void finish_unreached(const TuningOptions& options, const Interrupt& interrupt, 
     predict(unreached, group.environment, database);
 }
 
-// What interrupts a run, a hangup above all, may also end compilers and workers that are just being started.
+// A signal that interrupts a run, a hangup above all, may also end compilers and workers that are just being started.
 bool may_be_by_signal(const std::exception_ptr& failure) {
     try {
         std::rethrow_exception(failure);

@@ -19,24 +19,24 @@
 namespace tmm {
 
 struct TuningOptions {
-    // One worker process each; kHostDevice is the emulation. GPUs of the same model share the shapes between them.
+    // Devices with one worker process each; kHostDevice is the emulation. GPUs of the same model share the shapes between them.
     std::vector<int> ordinals;
     std::filesystem::path database;
     Effort effort = Effort::normal;
-    // Seconds of the whole run since `start`; 0: as long as it takes.
+    // Seconds of the whole run since `start`; with 0 it takes as long as it needs.
     double budget_seconds = 0;
     SteadyClock::time_point start = SteadyClock::now();
-    // Measure and decide anew whatever the database has results for; those stay in it.
+    // The run measures and decides anew whatever the database has results for; those stay in it.
     bool remeasure = false;
     // Least deadline of a candidate in seconds; 0: the device's usual one.
     double deadline_floor = 0;
 };
 
 enum class ProblemState {
-    // Decided by an earlier run that measured all there is to measure.
+    // The problem was decided by an earlier run that measured all there is to measure.
     decided_before,
     decided,
-    // Decided from some of the candidates: the budget was used up.
+    // The problem was decided from some of the candidates: the budget was used up.
     cut_short,
     no_winner,
     // The budget ended before it was measured: its config is a guess by the model.
@@ -50,11 +50,12 @@ struct ProblemReport {
     ProblemState state = ProblemState::not_reached;
     // An earlier run's budget ended before all candidates were measured.
     bool cut_before = false;
-    // Valid where the state is decided_before, decided, cut_short or predicted; the figures below it not where it is predicted.
+    // The config is valid where the state is decided_before, decided, cut_short or predicted; the figures below are not valid where it is
+    // predicted.
     KernelConfig config = {};
     double median_us = 0;
     double error_ratio = -1;
-    // Medians of the default config and of the best of the others, of the winner's own run-off; 0 where it had none.
+    // Medians of the default config and of the best of the other configs in the winner's own run-off; 0 where it had none.
     double default_us = 0;
     std::optional<KernelConfig> runner_up = {};
     double runner_up_us = 0;
@@ -63,12 +64,13 @@ struct ProblemReport {
     int measured_now = 0;
     // Candidates that were measured and can't win.
     std::map<Outcome, int> failed = {};
-    // Configs that the search rejected before anything was measured, by reason, as --dry-run counts them. Empty where it did not search.
+    // Configs that the search rejected before anything was measured, by reason, as --dry-run counts them. The map is empty where there was
+    // no search.
     std::map<std::string, int> rejections = {};
-    // Why this winner, or why there is none.
+    // Says why this config won, or why there is no winner.
     std::string reason = {};
 
-    // A verified one.
+    // Whether there is a verified winner.
     bool has_winner() const {
         return state == ProblemState::decided_before || state == ProblemState::decided || state == ProblemState::cut_short;
     }
@@ -87,11 +89,11 @@ struct RunReport {
     std::vector<DeviceReport> devices;
     bool interrupted = false;
     double seconds = 0;
-    // What could not be ended and goes on beside the report; the process must end without destroying it.
+    // Work that could not be ended and goes on while the report is printed; the process must end without destroying it.
     std::shared_ptr<void> still_running = {};
 
     int measured_now() const;
-    // done, no_winner or interrupted.
+    // The status is done, no_winner or interrupted.
     ExitStatus status() const;
 };
 

@@ -8,10 +8,10 @@ namespace tmm {
 namespace {
 
 constexpr std::size_t kVaried = 4;
-// Times the best of all. An order is worth a few per cent, at times a tenth.
+// A candidate is near within this factor of the best time. An order is worth a few per cent, at times a tenth.
 constexpr double kNear = 1.15;
 
-// Overlap is no other kernel.
+// Overlap does not make another kernel.
 bool same_kernel(KernelConfig a, const KernelConfig& b) {
     a.overlap = b.overlap;
     return a == b;

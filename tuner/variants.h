@@ -1,4 +1,4 @@
-// What to measure once the search has its times: variants of the fastest that no prediction tells apart.
+// Makes the configs to measure once the search has its times: variants of the fastest that no prediction tells apart.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@
 
 namespace tmm {
 
-// The fastest candidates that come near the fastest of all: of simt with the other orders of their products (tmm::fma_order), of wgmma,
-// where rows are missing, with the other boundary mode. results: the candidates', by place. None that has a result already; candidates that
-// the budget ended before may be among them.
+// Variants of those candidates that come near the fastest of all: simt configs with the other orders of their products (tmm::fma_order),
+// and wgmma configs, where rows are missing, with the other boundary mode. results: the candidates' results, by place. No config that has a
+// result already is among them; candidates that the budget ended before may be.
 std::vector<KernelConfig> variants_of_fastest(const GemmProblem& problem, const std::vector<Candidate>& candidates,
                                               const std::vector<std::optional<Measurement>>& results);
-// May there be some, whichever are the fastest?
+// Whether there may be variants, whichever candidates are the fastest.
 bool may_have_variants(const GemmProblem& problem, const std::vector<Candidate>& candidates);
 
 }  // namespace tmm

@@ -25,10 +25,10 @@ namespace tmm {
 namespace {
 
 constexpr i64 kGuardBytes = 4096;
-// Words of the workspace, whatever it holds.
+// The workspace is treated as words of this type, whatever it holds.
 constexpr ElementType kWorkspaceType = ElementType::f32;
 constexpr i64 kVectorBytes = 16;
-// As cudaMalloc gives it (CUDA Programming Guide, "Device Memory Accesses").
+// The alignment that cudaMalloc gives (CUDA Programming Guide, "Device Memory Accesses").
 constexpr i64 kAllocationAlignment = 256;
 // Elements of C whose reference is kept; where C is larger, rows are sampled.
 constexpr i64 kReferenceLimit = i64{1} << 25;
@@ -36,7 +36,7 @@ constexpr i64 kSampledRows = 128;
 constexpr double kUnitRoundoff = 0x1p-24;
 constexpr int kThreads = 128;
 
-// Which elements a matrix holds: the seeds of A, B and C of every set differ.
+// The seed of the elements of a matrix: the seeds of A, B and C of every set differ.
 u64 seed_of(std::uint64_t seed, int set, int matrix, int content) {
     return random_bits(random_bits(static_cast<u64>(seed), 0), static_cast<u64>((set * 4 + matrix) * 4 + content));
 }
@@ -55,8 +55,8 @@ struct Matrix {
 enum class Placing {
     // The first element stands at an odd multiple of the alignment, so that a kernel which needs a wider one is seen to.
     odd,
-    // Where whole vectors are aligned, as an allocation begins: what callers pass. Rows then straddle no more of the memory's sectors
-    // than they must, which is what a time should speak of.
+    // The first element stands where whole vectors are aligned, as an allocation begins; that is what callers pass. Rows then straddle no
+    // more of the memory's sectors than they must, and this is the case that should be timed.
     allocated,
 };
 
@@ -118,7 +118,7 @@ struct OperandSet {
     Matrix a;
     Matrix b;
     Matrix c;
-    // What a kernel touches; at least one byte.
+    // Bytes that a kernel touches; at least one.
     i64 bytes() const {
         i64 sum = 0;
         for (const MatrixRegion* region : {&a.region, &b.region, &c.region}) sum += region->span * word_bytes(*region);
@@ -126,7 +126,7 @@ struct OperandSet {
     }
 };
 
-// Where the findings of one run are gathered.
+// The places at which the findings of one run are gathered.
 namespace slot {
 enum : std::size_t { compare, c_zones, c_elements, a_zones, a_elements, b_zones, b_elements, workspace_zones, workspace_elements, count };
 }
@@ -218,7 +218,7 @@ private:
     void launch(const LoadedKernel& kernel, std::int64_t grid, int threads, const Args& args) const {
         device->launch(kernel, {.grid = std::max<std::int64_t>(grid, 1), .threads = threads}, &args, sizeof args, nullptr);
     }
-    // For kernels that go through their work thread by thread.
+    // Thread blocks of kernels whose threads loop over the work.
     i64 grid_for(i64 work) const { return std::min<i64>(ceil_div(work, kThreads * 4), 8 * std::max(device->info().sm_count, 1)); }
     void load_kernels(KernelLoader& loader);
     OperandSet make_set(Placing placing) const;
@@ -261,7 +261,7 @@ Verifier::State::State(KernelLoader& loader, const GemmProblem& asked, const Ver
     try {
         while (static_cast<i64>(sets.size()) <= timed) sets.push_back(make_set(Placing::allocated));
     } catch (const std::bad_alloc&) {
-        // Fewer will do, and in the end the one for verification: operands as large as the memory are larger than any cache.
+        // Fewer sets will do, and in the end the one for verification: operands as large as the memory are larger than any cache.
     }
 
     choose_rows();
@@ -376,7 +376,7 @@ Verdict Verifier::State::check(const ExecutablePlan& plan, int content, double r
     Findings found{};
     device->copy_to_device(findings.data(), found.data(), sizeof found);
 
-    // What must not be read is not even there.
+    // Operands that must not be read are not even there.
     const bool reads_operands = run_alpha != 0 && problem.k != 0;
     std::optional<PoisonedZones> around_a, around_b;
     if (options.poison_operand_zones && device->info().emulated) {

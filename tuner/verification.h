@@ -17,19 +17,19 @@ struct Verdict {
     // Worst componentwise |error| / ((c + 2) u (|alpha| |A| |B| + |beta| |C|)) on real-valued data; -1 where it was not reached. Where C
     // has 16 bits the bound has half the distance between its numbers besides.
     double error_ratio = -1;
-    // Where and how it differs: "C[3][17] = 4, expected 5 (integers)".
+    // Says where and how the result differs: "C[3][17] = 4, expected 5 (integers)".
     std::string detail;
 };
 
 struct VerificationOptions {
     double alpha = 1;
-    // Ignored where the problem does not read C.
+    // beta is ignored where the problem does not read C.
     double beta = 1;
     std::uint64_t seed = 1;
-    // Operand sets for timing are made until they span this many bytes, at most max_sets; with 0 that of verification serves.
+    // Operand sets for timing are made until they span this many bytes, at most max_sets; with 0 the set of verification serves.
     std::int64_t rotation_bytes = 0;
     int max_sets = 16;
-    // Built with AddressSanitizer, on the emulated device: a plan that reads around A or B ends there, with a report.
+    // With AddressSanitizer, on the emulated device, a plan that reads around A or B ends there, with a report.
     bool poison_operand_zones = false;
     // Larger problems (m * n * k) are checked on sampled rows of C.
     double full_check_limit = 4096.0 * 4096.0 * 4096.0;
@@ -46,7 +46,7 @@ public:
     // C is poisoned with NaN (beta = 0) or filled anew before each run. Small integers must come out bit for bit, normal
     // real values within the bound of the plan's config; guard zones of A, B, C and the workspace must be unchanged.
     Verdict verify(const ExecutablePlan& plan);
-    // The real-valued half alone, after timing.
+    // Verifies with real values alone, after timing.
     Verdict verify_again(const ExecutablePlan& plan);
 
     // Operands for timing (normal values), with a workspace of at least workspace_bytes.

@@ -20,7 +20,7 @@ std::optional<double> number_after(const std::string& text, const std::string& w
     return std::strtod(text.c_str() + at + words.size(), nullptr);
 }
 
-// Neither overflows nor underflows what a product of normal values is multiplied by.
+// Whether a product of normal values neither overflows nor underflows when it is multiplied by the scalar.
 bool is_harmless(double scalar) {
     return scalar == 0 || (std::fabs(scalar) >= 0.5 && std::fabs(scalar) <= 2);
 }
@@ -32,7 +32,7 @@ bool hangs_on_scalars(const std::string& detail) {
     return alpha && beta && !(is_harmless(*alpha) && is_harmless(*beta));
 }
 
-// With alpha = 0 nothing was multiplied, and no error seen. Sums of several real values are never all without one.
+// With alpha = 0 nothing was multiplied, and no error was seen. Sums of several real values are never all without an error.
 bool multiplied_nothing(const GemmProblem& p, const Measurement& m) {
     const double work = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
     return p.k > 1 && work >= kNeverAllExact && m.error_ratio == 0;

@@ -1,4 +1,4 @@
-// Results in the database that say nothing of their candidate: what they hung on was no part of the problem.
+// Finds results in the database that say nothing of their candidate: they depended on something that was no part of the problem.
 #pragma once
 
 #include "db/measurement.h"

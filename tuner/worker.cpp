@@ -43,8 +43,8 @@ std::string first_line(const std::string& log) {
     return log.substr(begin, std::min(log.find('\n', begin) - begin, std::size_t{400}));
 }
 
-// What a program multiplies by is no part of the problem, and no result may hang on it. These round nothing, let nothing overflow, and are
-// not 1, so that a kernel which leaves them out is seen.
+// The scalars that a program multiplies by are no part of the problem, and no result may depend on them. These round nothing, let nothing
+// overflow, and are not 1, so that a kernel which leaves them out is seen.
 constexpr double kBeta = -1;
 double alpha_for(const GemmProblem& problem) {
     double alpha = 2;
@@ -53,7 +53,8 @@ double alpha_for(const GemmProblem& problem) {
     return alpha;
 }
 
-// Where memory is short: more than the device has can never be, all else hangs on what others hold.
+// This matters where memory is short: a plan that needs more than the device has can never run, all else depends on what other processes
+// hold.
 bool can_never_fit(const LaunchPlan& plan, const GemmProblem& p, const DeviceInfo& device) {
     const double operands = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.batch) * size_of(p.type_c);
     return device.memory_bytes > 0 && static_cast<double>(plan.workspace_bytes) + operands > static_cast<double>(device.memory_bytes);
@@ -171,7 +172,7 @@ Reply Worker::measure(const MeasureRequest& request) {
         s.verifier.reset();
         return NotMeasured{.detail = fmt::format("memory was short for a workspace of {} bytes", plan.workspace_bytes)};
     } catch (const std::system_error& error) {
-        // No more threads, files or whatever else the system lends.
+        // The system has no more threads, files or other resources to give.
         return NotMeasured{.detail = first_line(error.what())};
     }
     return Measured{m};
@@ -243,7 +244,8 @@ RunOffDone Worker::try_run_off(const RunOffRequest& request, const std::function
         std::clamp(static_cast<int>(std::min(affordable, 1e6)), std::min(request.min_rounds, request.rounds), request.rounds);
     for (int round = 0; round < rounds; ++round) {
         for (std::size_t turn = 0; turn < runners.size(); ++turn) {
-            // Every round begins with another finalist, and every other one runs backwards, so that no one always follows the same.
+            // Every round begins with another finalist, and every other round runs backwards, so that no finalist always follows the same
+            // one.
             const std::size_t shifted = (turn + static_cast<std::size_t>(round) / 2) % runners.size();
             const std::size_t i = round % 2 == 0 ? shifted : runners.size() - 1 - shifted;
             if (runners[i].timer) done.finalists[i].samples_us.push_back(sample(i));

@@ -8,18 +8,19 @@
 
 namespace tmm {
 
-// The work itself, apart from the pipe. Not thread-safe. Throws DeviceFault after which the process must end, and Error.
+// The worker does the work itself, apart from the pipe. It is not thread-safe. It throws DeviceFault, after which the process must end, and
+// Error.
 class Worker {
 public:
     explicit Worker(int ordinal);
     ~Worker();
 
     const DeviceInfo& device() const;
-    // Prepared or NotPrepared.
+    // Replies with Prepared or NotPrepared.
     Reply prepare(const PrepareRequest& request);
-    // Measured or NotMeasured.
+    // Replies with Measured or NotMeasured.
     Reply measure(const MeasureRequest& request);
-    // RunOffDone or NotMeasured. step(index) is called each time before a config runs.
+    // Replies with RunOffDone or NotMeasured. step(index) is called each time before a config runs.
     Reply run_off(const RunOffRequest& request, const std::function<void(int)>& step);
 
 private:

@@ -1,4 +1,4 @@
-// What the end of a worker says: whether its own code may be to blame, and how long it had to work.
+// Tells from the end of a worker whether its own code may be to blame, and how long it had to work.
 #pragma once
 
 #include <sys/types.h>
@@ -23,10 +23,10 @@ class WorkingTime {
 public:
     explicit WorkingTime(pid_t process) : process_(process) {}
 
-    // To be called every kLook seconds or more often.
+    // The function must be called every kLook seconds or more often.
     void look();
     double working() const { return working_; }
-    // By the clock on the wall.
+    // All time since the start by the wall clock.
     double all() const { return seconds_since(start_); }
 
     static constexpr double kLook = 0.1;

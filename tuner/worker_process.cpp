@@ -25,7 +25,7 @@ namespace {
 // Creating a context on a machine with many GPUs takes seconds.
 constexpr double kStartSeconds = 180;
 constexpr int kStartAttempts = 5;
-// What an interruption leaves to the candidate in flight.
+// Seconds that an interruption leaves to the candidate in flight.
 constexpr double kGraceSeconds = 2;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -58,13 +58,13 @@ void WorkerProcess::start() {
             start_seconds_ = seconds_since(begun);
             return;
         }
-        // Whatever ended it may pass: the GPU of a worker that was just killed is busy for a moment.
+        // The cause of its end may pass: the GPU of a worker that was just killed is busy for a moment.
         std::this_thread::sleep_for(std::chrono::milliseconds(200 * attempt));
     }
     throw Error(ExitStatus::no_device, fmt::format("the worker process did not start in {} attempts: it {}", kStartAttempts, how));
 }
 
-// False where it ended before it said anything; how then tells.
+// Returns false where the worker ended before it said anything; `how` then tells how.
 bool WorkerProcess::spawn(std::string& how) {
     int requests[2];
     int replies[2];
@@ -80,7 +80,7 @@ bool WorkerProcess::spawn(std::string& how) {
     posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_adddup2(&actions, requests[0], STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, replies[1], STDOUT_FILENO);
-    // What ends a run is the parent's to handle: it lets the worker finish.
+    // The parent handles the signals that end a run: it lets the worker finish.
     sigset_t blocked;
     sigemptyset(&blocked);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&blocked, signal);
@@ -138,7 +138,7 @@ void WorkerProcess::kill_and_reap() noexcept {
 WorkerProcess::Died WorkerProcess::reap() {
     channel_.close();
     int status = 0;
-    // Its pipe has ended, so it is about to; a process that closed the pipe and lives on is ended here.
+    // The worker's pipe has ended, so it is about to end, too; a process that closed the pipe and lives on is ended here.
     pid_t reaped = 0;
     for (int i = 0; i < 500 && reaped == 0; ++i) {
         reaped = waitpid(pid_, &status, WNOHANG);
@@ -157,7 +157,7 @@ WorkerProcess::Died WorkerProcess::reap() {
     return Died{.how = fmt::format("exited with status {}", WEXITSTATUS(status))};
 }
 
-// timed_out where one of the two is over.
+// Returns timed_out where one of the two times is over.
 LineChannel::Read WorkerProcess::read_line(std::string& line, WorkingTime& time, double deadline_seconds, double turn_seconds,
                                            int wake_fd) {
     while (true) {

@@ -19,11 +19,11 @@ public:
     // The process ended, or said something that makes no sense.
     struct Died {
         std::string how;
-        // By a signal that no code raises, and that was not ours: the candidate is not to blame.
+        // The process was ended by a signal that no code raises, and that was not ours: the candidate is not to blame.
         bool from_outside = false;
     };
     struct TimedOut {
-        // The turn's time was over, not the deadline.
+        // Whether the turn's time was over, and not the deadline.
         bool turn_is_over = false;
     };
     struct Interrupted {};
@@ -37,9 +37,9 @@ public:
     WorkerProcess& operator=(const WorkerProcess&) = delete;
 
     const DeviceInfo& device() const { return device_; }
-    // Whether it runs; after Died, TimedOut and Interrupted it does not.
+    // Whether the worker runs; after Died, TimedOut and Interrupted it does not.
     bool alive() const { return pid_ > 0; }
-    // What its last start took.
+    // Seconds that its last start took.
     double start_seconds() const { return start_seconds_; }
     // Throws Error where no worker can be started any more.
     void respawn();

@@ -1,4 +1,5 @@
-// What was tried for one shape: predicted against measured times, coloured by outcome. Where nothing is predicted, in order of time.
+// Shows the candidates that were tried for one shape: predicted against measured times, coloured by outcome. Where nothing is predicted,
+// they are in order of time.
 "use strict";
 
 const kOutcomeStyles = {
@@ -23,7 +24,7 @@ function outcomeSeries(outcome, points) {
   return { label: outcome, data: points, backgroundColor: fill, borderColor: stroke, ...common, ...style };
 }
 
-// Which of the group's candidates won: one for each compute mode.
+// The configs of the group's candidates that won: one for each compute mode.
 function winningConfigs(group) {
   return new Set(winners.filter((row) => row.group === groups.indexOf(group)).map((row) => row.config));
 }
@@ -57,7 +58,7 @@ function candidateTooltip() {
   };
 }
 
-// Points by outcome. The winner is drawn last, upon the others.
+// Groups the points by outcome. The winner is drawn last, upon the others.
 function candidateSeries(rows, won, x, y) {
   const series = new Map();
   for (const row of rows) {
@@ -68,7 +69,7 @@ function candidateSeries(rows, won, x, y) {
   return [...series].sort((a, b) => (a[0] === "winner") - (b[0] === "winner")).map(([outcome, points]) => outcomeSeries(outcome, points));
 }
 
-// A logarithmic range of the values; what has none stands on a line at its lower end, `at`.
+// A logarithmic range of the values; points without a value stand on a line at its lower end, `at`.
 function rangeWithUnknown(values) {
   const range = logRange(values);
   const unknown = values.some((value) => !(value > 0));
@@ -124,7 +125,7 @@ function countsText(rows) {
   return [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(", ");
 }
 
-// How well the prediction chose.
+// Says how well the prediction chose.
 function choiceText(rows) {
   const timed = rows.filter((row) => row.outcome === "ok" && row.us > 0 && row.predicted > 0);
   if (timed.length < 2) return "";
@@ -147,7 +148,7 @@ function triedNote(group, rows) {
   return notes.join(" ");
 }
 
-// own: the groups of the device. Returns what chooses a group, for other charts.
+// own: the groups of the device. Returns a function that chooses a group, for other charts.
 function showCandidates(own) {
   const section = document.getElementById("tried-section");
   section.hidden = own.length === 0;

@@ -19,7 +19,7 @@ using nlohmann::json;
 
 constexpr const char* kArithmetics[] = {"ffma", "tf32", "f16", "bf16"};
 
-// tmm-bench writes its numbers as text. 0 where there is none.
+// tmm-bench writes its numbers as text. The result is 0 where there is none.
 double number(const json& run, const std::string& key) {
     const std::string text = run.value(key, "");
     double value = 0;

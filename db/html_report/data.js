@@ -3,7 +3,7 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 
-// Columns of equal length to rows: {us: [1, 2]} to [{us: 1}, {us: 2}].
+// Turns columns of equal length into rows: {us: [1, 2]} into [{us: 1}, {us: 2}].
 function rowsOf(columns) {
   const names = Object.keys(columns);
   const count = names.length ? columns[names[0]].length : 0;

@@ -1,4 +1,4 @@
-// Winners over M and N for one K: a cell a pair, coloured and labelled by speed or time.
+// Shows winners over M and N for one K: a cell for each pair, coloured and labelled by speed or time.
 "use strict";
 
 const kCellHeight = 26;
@@ -21,7 +21,7 @@ function textColorOn([red, green, blue]) {
   return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? "#111111" : "#f5f5f5";
 }
 
-// Of each pair of M and N the best value, and all rows behind it.
+// Returns for each pair of M and N the best value, and all rows behind it.
 function cellsOf(rows, measure) {
   const cells = new Map();
   for (const row of rows) {

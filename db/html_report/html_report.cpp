@@ -19,7 +19,7 @@ const std::map<std::string, std::string>& embedded_chart_library();
 
 namespace {
 
-// In this order: each uses what stands before it.
+// The scripts are in this order because each uses those before it.
 constexpr const char* kScripts[] = {"theme.js", "data.js", "table.js", "roofline.js", "heat_map.js", "candidates.js", "page.js"};
 
 // The policy in page.html runs no script without it, and what a database holds can't know it.

@@ -51,7 +51,7 @@ function failuresText(own) {
   return `${total} candidates failed. Those whose reasons differ in numbers only are one row, with one of them as an example.${cut}`;
 }
 
-// Rows of the device's own.
+// The rows of the device.
 function ownRows(place) {
   const ofDevice = (rows) => rows.filter((row) => row.device === place);
   return { winners: ofDevice(winners), groups: ofDevice(groups), failures: ofDevice(failures) };

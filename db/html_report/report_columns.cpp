@@ -21,7 +21,7 @@ using nlohmann::json;
 
 constexpr std::size_t kMostFailures = 1'000;
 
-// To that many digits; what is not known is 0. A whole number is written without a point.
+// Rounds to that many digits; a value that is not known is 0. A whole number is written without a point.
 json rounded(double value, int digits) {
     if (!(value > 0) || !std::isfinite(value)) return 0;
     const double scale = std::pow(10.0, digits - 1 - std::floor(std::log10(value)));
@@ -30,7 +30,7 @@ json rounded(double value, int digits) {
     return result;
 }
 
-// What of A, B and C has to move once.
+// The bytes of A, B and C that have to move once.
 double bytes_of(const GemmProblem& p) {
     const auto matrix = [](i64 rows, i64 columns, ElementType type) {
         return static_cast<double>(rows) * static_cast<double>(columns) * size_of(type);
@@ -42,7 +42,7 @@ double bytes_of(const GemmProblem& p) {
     return a + b + matrix(p.m, p.n, p.type_c) * batch * (p.reads_c ? 2 : 1);
 }
 
-// Names the ceiling of what multiplies.
+// Names the ceiling of the unit that multiplies.
 std::string arithmetic_of(const GemmProblem& p) {
     if (p.type_a == ElementType::f32) return p.compute == ComputeMode::tf32 ? "tf32" : "ffma";
     return std::string(name_of(p.type_a));

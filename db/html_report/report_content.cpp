@@ -79,7 +79,7 @@ std::size_t largest_group(const std::vector<Group>& groups, std::size_t most) {
     return sizes.empty() ? 0 : sizes.back();
 }
 
-// Half of what stays are the foremost, the rest is drawn evenly from the others.
+// Half of the candidates that stay are the foremost, the rest is drawn evenly from the others.
 void thin_out(std::vector<Candidate>& candidates, std::size_t most) {
     if (candidates.size() <= most) return;
     const std::size_t whole = (most + 1) / 2, drawn = most - whole, others = candidates.size() - whole;
@@ -132,7 +132,7 @@ private:
                 content_.groups.push_back({.device = key.first, .problem = record.problem});
                 measured_.emplace_back();
             }
-            // Oldest first: a later one replaces.
+            // The oldest comes first: a later one replaces it.
             measured_[place->second][record.config] = std::move(record.measurement);
         }
     }
@@ -200,7 +200,7 @@ private:
     TuningDatabase& database_;
     const HtmlReportOptions& options_;
     ReportContent content_;
-    // By place of the group.
+    // The measurements by place of the group.
     std::vector<std::map<KernelConfig, Measurement, ConfigOrder>> measured_;
     std::map<Key, std::size_t> groups_;
     std::map<Key, int> chosen_from_;

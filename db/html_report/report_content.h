@@ -1,4 +1,4 @@
-// What the HTML report tells of a database: its devices, and for each the winners, what was tried, and what failed.
+// The content of the HTML report on a database: its devices, and for each the winners, what was tried, and what failed.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ struct ReportContent {
 
     struct Device {
         DeviceInfo info = {};
-        // With the limits that the cost models need, which the database does not hold. Nothing where the device's kind is not known, and
-        // for the emulated device, of which nothing is predicted.
+        // The device with the limits that the cost models need, which the database does not hold. Nothing where the device's kind is not
+        // known, and for the emulated device, for which nothing is predicted.
         std::optional<DeviceInfo> modelled = {};
-        // Of a GPU, where they were measured.
+        // The ceilings of a GPU, where they were measured.
         std::optional<Ceilings> ceilings = {};
     };
 
@@ -32,20 +32,21 @@ struct ReportContent {
         double predicted_us = 0;
     };
 
-    // What was tried for one problem on one device: the newest measurement of each config, the fastest first, failures last.
+    // The candidates that were tried for one problem on one device: the newest measurement of each config, the fastest first, failures
+    // last.
     struct Group {
         std::size_t device = 0;
-        // In its default compute mode: measurements serve every mode.
+        // The problem in its default compute mode: measurements serve every mode.
         GemmProblem problem = {};
         std::vector<Candidate> candidates = {};
-        // How many were measured; `candidates` may hold fewer.
+        // Number of candidates that were measured; `candidates` may hold fewer.
         std::size_t measured = 0;
     };
 
     struct Winner {
         std::size_t device = 0;
         WinnerRow row = {};
-        // How many it was chosen from.
+        // Number of candidates that it was chosen from.
         int candidates = 0;
         // The place of its candidates among the groups.
         std::optional<std::size_t> group = {};
@@ -64,20 +65,21 @@ struct ReportContent {
     std::vector<Device> devices = {};
     std::vector<Group> groups = {};
     std::vector<Winner> winners = {};
-    // The most frequent first.
+    // Failures, the most frequent first.
     std::vector<Failure> failures = {};
 };
 
 struct HtmlReportOptions {
-    // Only devices whose name holds this; empty: all.
+    // The report shows only devices whose name contains this text; an empty one stands for all.
     std::string device = {};
-    // More are thinned out: each problem keeps its fastest and a sample of the others. So many keep the page below 2 MB.
+    // Most candidates that the page shows. More are thinned out: each problem keeps its fastest and a sample of the others. So many keep
+    // the page below 2 MB.
     std::size_t most_candidates = 40'000;
-    // Beside those that are known.
+    // Measured ceilings, in addition to those that are known.
     std::optional<Ceilings> ceilings = {};
 };
 
-// Under the default policy.
+// Reads the report's content under the default policy.
 ReportContent read_report_content(TuningDatabase& database, const HtmlReportOptions& options);
 
 }  // namespace tmm

@@ -1,5 +1,5 @@
-// Each winner's speed against the FLOP that it does for a byte moved, under what the device can do at most. The emulated device has no
-// such roof, and its times are drawn against the work.
+// Shows each winner's speed against the FLOP that it does for a byte moved, under the device's roofs. The emulated device has no roof, and
+// its times are drawn against the work.
 "use strict";
 
 const kArithmeticNames = { ffma: "FFMA", tf32: "TF32", f16: "FP16", bf16: "BF16", f64: "FP64" };
@@ -9,7 +9,8 @@ function multipliesBy(row, arithmetic) {
   return data.classes[row.problem.class].arithmetic === arithmetic && (arithmetic !== "ffma" || row.planes === 1);
 }
 
-// The roofs that the rows meet: {read: TB/s, tflops: {arithmetic: TFLOP/s}, measured: what of it is no mere best achieved}.
+// The roofs that apply to the rows: {read: TB/s, tflops: {arithmetic: TFLOP/s}, measured: the roofs that were measured and are not merely
+// the best achieved}.
 function roofsOf(device, rows) {
   const best = (values) => Math.max(...values);
   const roofs = { tflops: {}, measured: { read: device.ceilings !== null, tflops: {} } };

@@ -92,7 +92,7 @@ function compare(x, y) {
   return typeof x === "number" ? x - y : String(x).localeCompare(String(y), "en", { numeric: true });
 }
 
-// Long text behind one word.
+// Hides long text behind one word.
 function folded(word, text) {
   const details = document.createElement("details");
   const summary = document.createElement("summary");

@@ -1,4 +1,4 @@
-// What charts share: colours of the page's style sheet, numbers as text, logarithmic axes, and drawing anew.
+// Functions that the charts share: colours of the page's style sheet, numbers as text, logarithmic axes, and drawing anew.
 "use strict";
 
 function themeColor(name) {
@@ -16,7 +16,7 @@ function shortNumber(value) {
   return value.toFixed(Math.min(9, Math.max(0, digits)));
 }
 
-// Without zeros at the end, for axes and labels.
+// The number without zeros at the end, for axes and labels.
 function roundNumber(value) {
   return String(Number(value.toPrecision(3)));
 }
@@ -78,8 +78,8 @@ function drawChart(canvasId, config) {
 
 const kLabelHeight = 15;
 
-// Writes the `endLabel` of lines, {text, at, side}, at that of its points: to the "left" of it, or "above" it where it is the right end. Labels
-// that would cover each other are moved down.
+// Writes the `endLabel` of lines, {text, at, side}, at that of its points: to the "left" of it, or "above" it where it is the right end.
+// Labels that would cover each other are moved down.
 const endLabels = {
   id: "endLabels",
   afterDatasetsDraw(chart) {

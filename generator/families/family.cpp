@@ -10,11 +10,11 @@
 namespace tmm {
 namespace {
 
-// In the order of their numbers.
+// The descriptors stand in the order of their numbers.
 constexpr std::array<const Family*, family::count> kFamilies{&kNaive, &kTiled, &kSimt, &kGemv,   &kReduce, &kPack,  &kWgmma,
                                                              &kMma,   &kPad,   &kScan, &kPlanes, &kRescue, &kFixup, &kSkinny};
 
-// wgmma comes first: where nothing comes near its best config, an untuned problem's is found sooner.
+// wgmma comes first: where nothing comes near its best config, the best config of an untuned problem is found sooner.
 constexpr std::array<const Family*, 7> kProducts{&kWgmma, &kNaive, &kTiled, &kSimt, &kSkinny, &kGemv, &kMma};
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What the host knows of a family of kernels: one descriptor each. Whoever needs to know something of a family asks its descriptor, so that
-// nothing outside this folder names a family. Every entry is mandatory: a descriptor that lacks one does not compile.
+// What the host knows of a family of kernels: each family has one descriptor. Whoever needs to know something of a family asks its
+// descriptor, so that nothing outside this folder names a family. Every entry is mandatory: a descriptor that lacks one does not compile.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct GemmCall;
 struct LaunchStep;
 class PlanBuilder;
 
-// A value without a default, so that the descriptor must give one.
+// A value that has no default, so that the descriptor must give one.
 template <class T>
 class Mandatory {
 public:
@@ -81,7 +81,7 @@ struct Rules {
 
 // What overlap with the kernel before costs, beyond what it gains.
 struct Crowding {
-    // Of the time that the config takes alone.
+    // Part of the time that the config takes alone.
     double share = 0;
     double microseconds = 0;
 };
@@ -109,7 +109,7 @@ struct Product {
     Mandatory<std::optional<std::string> (*)(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device)> why_not;
     // Registers of a thread that hold sums; 0 where their number bounds nothing.
     Mandatory<int (*)(const KernelConfig& config)> accumulators;
-    // Does the copy engine bring its tiles, and no thread?
+    // Does the copy engine bring its tiles, rather than its threads?
     Mandatory<bool (*)(const KernelConfig& config)> is_brought_by_tma;
     // Do threads share the products of one element of C, whatever the config?
     Mandatory<bool> shares_k;
@@ -117,8 +117,8 @@ struct Product {
     Mandatory<i64 (*)(const GemmProblem& problem, const KernelConfig& config, i64 k)> longest_chain;
 
     // Search.
-    // Configs worth a prediction, likely ones first; some may be invalid for the problem. doubt: how much slower than predicted each is
-    // taken to be.
+    // Configs worth a prediction, the likely ones first; some may be invalid for the problem. doubt: how much slower than predicted each
+    // config is taken to be.
     struct Candidate {
         KernelConfig config;
         double doubt = 0;
@@ -126,9 +126,9 @@ struct Product {
         Candidate(const KernelConfig& tile, double its_doubt = 0) : config(tile), doubt(its_doubt) {}
     };
     Mandatory<std::vector<Candidate> (*)(const GemmProblem& problem, const DeviceInfo& device)> candidates;
-    // Those of them, or others, that may serve an untuned problem: surely without spilling.
+    // Those of the candidates, or other configs, that may serve an untuned problem and surely do not spill.
     Mandatory<std::vector<KernelConfig> (*)(const GemmProblem& problem, const DeviceInfo& device)> defaults;
-    // The same tile in other launches, tried once it has proven the best of all for an untuned problem.
+    // The same tile in other launches, which are tried once it has proven the best of all for an untuned problem.
     Mandatory<std::vector<KernelConfig> (*)(const KernelConfig& best)> default_variants;
     // The problem is of a kind that the family multiplies on the device's tensor cores.
     Mandatory<bool (*)(const GemmProblem& problem, const DeviceInfo& device)> uses_tensor_cores;
@@ -138,9 +138,9 @@ struct Product {
     Mandatory<bool (*)(const GemmProblem& problem, const KernelConfig& config)> is_unrivalled;
     // Predictions compare badly with those of other families, so that no more than a share of a search's places goes to this one.
     Mandatory<bool (*)(const GemmProblem& problem)> is_hard_to_compare;
-    // How much less likely the second way to come to one tile of C is, and each doubling of their number.
+    // How much less likely the second way to come to one tile of C counts, and each doubling of the number of ways.
     Mandatory<double> doubt_of_ways;
-    // The same kernel otherwise arranged, worth trying once the config has proven fast.
+    // Other arrangements of the same kernel, worth trying once the config has proven fast.
     Mandatory<std::vector<KernelConfig> (*)(const GemmProblem& problem, const KernelConfig& config)> variants;
     // The winner of one problem as it serves another.
     Mandatory<KernelConfig (*)(const GemmProblem& problem, const GemmProblem& tuned, const KernelConfig& config)> adapt;
@@ -170,19 +170,19 @@ struct Product {
 };
 
 struct Family {
-    // Its number in KernelConfig::family.
+    // The family's number in KernelConfig::family.
     Mandatory<int> number;
     KernelFacts kernel;
     Rules rules;
-    // Null: a step of other families' plans.
+    // The pointer is null for a family that is a step of other families' plans.
     Mandatory<const Product*> product;
 };
 
-// Throws std::invalid_argument where the config's number is none.
+// Throws std::invalid_argument where the config's number is no family's.
 const Family& family_of(const KernelConfig& config);
 // The config must be of a family that multiplies.
 const Product& product_of(const KernelConfig& config);
-// Those that multiply, in the order in which a search asks them: of equal predictions the first counts.
+// The families that multiply, in the order in which a search asks them: of equal predictions the first counts.
 std::span<const Family* const> product_families();
 
 // The family's rules, by the config's name for it.

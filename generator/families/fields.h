@@ -5,7 +5,7 @@
 
 namespace tmm {
 
-// A bit for each row of kParameters.
+// One bit stands for each row of kParameters.
 using FieldSet = unsigned long long;
 static_assert(kParameterCount <= 64);
 
@@ -17,7 +17,7 @@ constexpr FieldSet fields(Members... members) {
     return set;
 }
 
-// The first field with a value that no config of a family may have: outside of what the field may hold, or not neutral where the family
+// The first field with a value that no config of the family may have: outside of what the field may hold, or not neutral where the family
 // does not use the field. Null where there is none. Nothing else is computed of a config before this is known.
 constexpr const Parameter* misused_field(const KernelConfig& c, FieldSet used) {
     for (int i = 0; i < kParameterCount; ++i) {

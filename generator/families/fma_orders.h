@@ -8,9 +8,9 @@
 
 namespace tmm {
 
-// The one to begin with: the fastest, or within 1% of it, on the average over the 200 kernels that were measured in four orders or more
-// (one H200, NVRTC 13.0); of 16 x 8 elements a thread, of which none was, the one with the fewest slow FFMAs in SASS. config: simt's, its
-// own order is ignored.
+// The order to begin with. It is the fastest, or within 1% of it, on the average over the 200 kernels that were measured in four orders or
+// more (one H200, NVRTC 13.0). Thread tiles of 16 x 8 elements were not measured: for these it is the order with the fewest slow FFMAs in
+// SASS. config: simt's; its own order is ignored.
 int likely_order(const KernelConfig& config, const KernelSignature& signature);
 
 // The config with each other order that its thread tile can take.

@@ -1,4 +1,4 @@
-// Few rows or few columns, bound by memory: threads share the products of each element.
+// The family for few rows or few columns, bound by memory: threads share the products of each element.
 #include "tmm/gemv.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::vector<Product::Candidate> candidates(const GemmProblem& p, const DeviceInf
     return {configs.begin(), configs.end()};
 }
 
-// Before 8.0 ptxas wants more registers for 16-bit elements: kernels with 192 sums and elements read ahead spilled. Where rows are not
+// Before 8.0 ptxas needs more registers for 16-bit elements: kernels with 192 sums and elements read ahead spilled. Where rows are not
 // aligned, so that elements come in chunks, kernels with 128 did, and with 16 rows even fewer.
 std::vector<KernelConfig> defaults(const GemmProblem& p, const DeviceInfo& device) {
     std::vector<KernelConfig> configs = gemv_configs(p, device);

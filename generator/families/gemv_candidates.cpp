@@ -27,7 +27,7 @@ std::vector<KernelConfig> gemv_configs(const GemmProblem& p, const DeviceInfo& d
         const std::int64_t many = swap ? p.m : p.n;
         if (few > 32) continue;
         for (const int rows : {1, 2, 4, 8, 16}) {
-            // Rows beyond what there are cost registers; far fewer read the large operand again and again.
+            // Tile rows beyond those that there are cost registers; far fewer read the large operand again and again.
             if ((rows > 1 && rows >= 2 * few) || few > 4LL * rows) continue;
             for (int thread_n = 1; thread_n <= widest; thread_n *= 2) {
                 for (const int threads_n : {1, 4, 8, 16, 32, 64}) {
@@ -46,7 +46,7 @@ std::vector<KernelConfig> gemv_configs(const GemmProblem& p, const DeviceInfo& d
                             config.boundary = boundary::exact;
                         const int block_threads = gemv::threads(config);
                         if (block_threads < 128 || block_threads > 512) continue;
-                        // Sums and elements leave room for addresses and for elements made floats.
+                        // Sums and elements leave room for addresses and for elements converted to floats.
                         const int registers = std::min(176, device.registers_per_sm / block_threads - 40);
                         const std::int64_t tiles = ceil_divide(few, rows) * ceil_divide(many, config.block_n) * p.batch;
                         for (const int split : split_choices(p, device, tiles, block_k)) {

@@ -9,7 +9,7 @@
 
 namespace tmm {
 
-// Configs worth a prediction; some may be invalid for the problem. None where the problem has more than a few rows and columns.
+// Configs worth a prediction; some may be invalid for the problem. There are none where the problem has more than a few rows and columns.
 std::vector<KernelConfig> gemv_configs(const GemmProblem& problem, const DeviceInfo& device);
 
 }  // namespace tmm

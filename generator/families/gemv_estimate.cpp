@@ -18,19 +18,21 @@ constexpr double kMemoryBytesPerMicrosecond = 4.5e6;
 // Pieces of a row shorter than a sector bring it whole; those shorter than two are slower.
 constexpr double kSectorBytes = 32;
 constexpr double kShortPieces = 0.14;
-// Issue slots of a warp: of a load of 16 bytes, with its way through the cache; of an FMA with its conversions; of an addition of sums.
+// Issue slots that a warp takes for a load of 16 bytes, with its way through the cache; for an FMA with its conversions; and for an
+// addition of sums.
 constexpr double kSlotsOfLoad = 20;
-// Of an element where each lane's lies in a line of its own. By strips of 12 columns of 1100 cubed, and of four of 10000x100x1000, on an
-// H200; as wavefronts of the cache they would be 128.
+// Issue slots for an element where each lane's element lies in a line of memory of its own. They come from strips of 12 columns of 1100
+// cubed and of four columns of 10000x100x1000 on an H200; counted as wavefronts of the cache they would be 128.
 constexpr double kSlotsOfScattered = 80;
-// Of 16 bytes that come in two chunks and are shifted into place.
+// Issue slots for 16 bytes that come in two chunks and are shifted into place.
 constexpr double kSlotsOfChunks = 61;
 // So many warps of an SM shift them as fast as it issues.
 constexpr double kWarpsOfChunks = 8;
 constexpr double kSlotsOfFma = 2.6;
 constexpr double kSlotsOfSum = 8.5;
 constexpr double kLoad = 0.5;
-// In chunks, where lines run along K and where they do not, each phase by itself; and what a wave of blocks takes besides.
+// Microseconds that each phase waits by itself for loads in chunks, where lines run along K and where they do not; and what a wave of
+// blocks takes besides.
 constexpr double kChunksAlongK = 0.22;
 constexpr double kChunks = 2.1;
 constexpr double kWaveOfChunks = 1.6;
@@ -39,7 +41,8 @@ constexpr double kReduce = 1.5;
 // How the three times come together: 1 adds them, infinity takes the longest.
 constexpr double kNorm = 2.14;
 constexpr int kAccessBytes = 16;
-// A strip is a launch. Of its time, what it holds the product up that it runs beside.
+// Microseconds that a strip takes at least, since it is a launch; and the part of its time by which it holds up the product that it runs
+// beside.
 constexpr double kShortestStrip = 4;
 constexpr double kBeside = 0.5;
 
@@ -56,8 +59,8 @@ LineRead line_of_many(const GemmProblem& p, const KernelConfig& c) {
     const KernelSignature s = signature_of(p);
     return line_read(p, c, gemv::many_along_k(c, s) ? gemv::k_step(c) : c.thread_n, c.swap_ab ? s.align_a : s.align_b);
 }
-// Where few rows run along K; else each of its elements is by itself, of which, where neighbouring threads read the same ones, the model
-// counts as many as an access would bring as one.
+// What a thread reads at once of a line of the few rows, where these run along K. Else each of its elements lies by itself; where
+// neighbouring threads read the same ones, the model counts as many of these as an access would bring as one.
 LineRead line_of_few(const GemmProblem& p, const KernelConfig& c) {
     const KernelSignature s = signature_of(p);
     if (gemv::few_along_k(c, s)) return line_read(p, c, gemv::k_step(c), c.swap_ab ? s.align_b : s.align_a);
@@ -103,7 +106,7 @@ double gemv_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     const bool few_are_scattered = along_k && !gemv::few_along_k(c, s);
     const double loading = c.block_m * (few_are_scattered ? steps * kSlotsOfScattered : slots_of(line_of_few(p, c), p, c)) +
                            (along_k ? c.thread_n : steps) * slots_of(line, p, c);
-    // Of a warp's lanes that run along K, and of the threads that do.
+    // Additions across a warp's lanes that run along K, and across the threads that do.
     const double adding = (along_k ? 10 * sums : 0) + static_cast<double>(c.block_m) * c.block_n / threads * gemv::threads_k(c);
     const double slots = phases * (loading + sums * steps * kSlotsOfFma) + adding * kSlotsOfSum;
     const double too_few = line.in_chunks ? std::max(1.0, kWarpsOfChunks / (std::min(busiest, resident) * warps)) : 1.0;

@@ -12,9 +12,9 @@ constexpr std::int64_t kBlocksWanted = 128;
 
 }  // namespace
 
-// Small blocks, of which several find room where the product leaves that of one of its own. A thread takes more than one of the many only
-// where enough blocks are left to fill a device. Where each k of the few is a line of memory of its own while the many run along K, what a
-// warp reads of the few costs more than the rest, and is to serve as many as can be.
+// The blocks are small, so that several find room where the product leaves that of one of its own blocks. A thread takes more than one of
+// the many rows or columns only where enough blocks are left to fill a device. Where each k of the few rows or columns is a line of memory
+// of its own while the many run along K, what a warp reads of the few costs more than the rest, and is to serve as many as can be.
 KernelConfig gemv_strip(const Extent& extent, std::int64_t batch, const KernelSignature& signature, bool swap) {
     KernelConfig config{.family = family::gemv,
                         .vector_width = kVectorBytes / size_of(signature.type_a),

@@ -9,7 +9,7 @@
 
 namespace tmm {
 
-// swap: the strip has few columns, not rows. signature: that of the strip, whose start may be less aligned than the matrix's.
+// swap: the strip has few columns, not rows. signature: the strip's, whose start may be less aligned than the matrix's.
 KernelConfig gemv_strip(const Extent& extent, std::int64_t batch, const KernelSignature& signature, bool swap);
 
 }  // namespace tmm

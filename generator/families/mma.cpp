@@ -1,4 +1,4 @@
-// Tensor cores by warps: mma.sync, ldmatrix, cp.async.
+// The family for tensor cores that warps use: mma.sync, ldmatrix, cp.async.
 #include "tmm/mma.h"
 
 #include "generator/cost_model_host.h"

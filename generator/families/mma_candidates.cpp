@@ -73,8 +73,8 @@ KernelConfig mma_config(const MmaTile& tile, const MmaPipeline& pipeline, const 
 int mma_registers(const KernelConfig& c, const KernelSignature& s) {
     constexpr int kAddresses = 24;
     const int fragments = 2 * 4 * (mma::warp_rows(c) + mma::warp_columns(c)) / mma::kSquare;
-    // Until it is stored, a single element takes a register of its own, as do the two elements that one of a realigned tile comes from;
-    // and each access its address.
+    // Until it is stored, a single element takes a register of its own, and so do the two elements from which one of a realigned tile
+    // comes; and each access takes a register for its address.
     const auto on_the_way = [&](const mma::TileLayout& tile) {
         if (tile.async_copy) return 0;
         const int elements = mma::tile_elements(tile) / mma::threads(c);

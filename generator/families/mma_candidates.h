@@ -14,25 +14,26 @@ namespace tmm {
 struct MmaTile {
     int block_m, block_n, warps_m, warps_n, min_blocks;
 };
-// From large products to thin and small ones.
+// The tiles go from large products to thin and small ones.
 std::span<const MmaTile> mma_tiles();
 
 struct MmaPipeline {
     int block_k, stages;
 };
-// The likelier first. Operands that cp.async can't bring, all of them, travel through registers.
+// The likelier pipelines come first. Where cp.async can bring neither operand, both travel through registers.
 std::span<const MmaPipeline> mma_pipelines(bool async_copy);
 
 // Can cp.async bring an operand of the signature?
 bool mma_copies_async(const KernelSignature& signature);
 
-// For sizes of any kind. Where the SM's shared memory and registers hold fewer blocks than the tile's min_blocks, it is those.
+// The config serves sizes of any kind. Where the SM's shared memory and registers hold fewer blocks than the tile's min_blocks, its
+// min_blocks is that number.
 KernelConfig mma_config(const MmaTile& tile, const MmaPipeline& pipeline, const KernelSignature& signature, const DeviceInfo& device);
 
 // Registers that a thread needs: sums, the fragments of two steps, elements on their way to shared memory, and some for addresses.
 int mma_registers(const KernelConfig& config, const KernelSignature& signature);
 
-// Product::candidates and Product::defaults; none but of 16-bit problems.
+// Product::candidates and Product::defaults; there are none but for 16-bit problems.
 std::vector<Product::Candidate> mma_candidates(const GemmProblem& problem, const DeviceInfo& device);
 std::vector<KernelConfig> mma_defaults(const GemmProblem& problem, const DeviceInfo& device);
 

@@ -31,9 +31,9 @@ constexpr double kRealignedCopies = 35;
 constexpr double kClocksPerMicrosecond = 1.7e3;
 // Below so many warps an SM's four tensor cores do not find enough independent work.
 constexpr double kWarpsWanted = 4.8;
-// Of blocks that look for the matrix's edges, what their products take longer.
+// The part by which products take longer in blocks that look for the matrix's edges.
 constexpr double kEdges = 0.1;
-// A phase, and what it waits for memory, shared by the loads that are under way together.
+// Microseconds of a phase, and those that it waits for memory, which are shared by the loads that are under way together.
 constexpr double kPhase = 0.05;
 constexpr double kLoad = 0.9;
 constexpr double kMemoryBytesPerMicrosecond = 4.3e6;
@@ -41,12 +41,13 @@ constexpr double kMemoryBytesPerMicrosecond = 4.3e6;
 // takes 15.3 us and 11008x32x4096 31.7, where 16x4096x4096 takes 11.7 nt and 11.1 tn, and 8x11008x4096 nt 25.6.
 constexpr double kCrossed = 1.25;
 constexpr std::int64_t kFew = 32;
-// By an SM.
+// The rate at which an SM stores its results.
 constexpr double kStoredBytesPerMicrosecond = 2e4;
-// Where they leave one by one, for C's rows may start at any of 16 bits: 197x197x64 nt batch=192 takes 50 us, 65 cubed batch=1000 64,
-// 4096x1001x2048 nt 62.
+// Storing takes so many times as long where results leave one by one, since C's rows may start at any multiple of 16 bits: 197x197x64 nt
+// batch=192 takes 50 us, 65 cubed batch=1000 64, 4096x1001x2048 nt 62.
 constexpr double kSingleStores = 4;
-// A launch; each wave of blocks, with nothing in their pipelines; the kernel that adds parts up, beside what these take of memory.
+// Microseconds of a launch; of each wave of blocks, which begins with nothing in the blocks' pipelines; and of the kernel that adds parts
+// up, beside what these take of memory.
 constexpr double kFixed = 0.9;
 constexpr double kWave = 0.3;
 constexpr double kSecondKernel = 0.9;
@@ -58,13 +59,13 @@ constexpr double kNorm = 3.5;
 // Multiply-adds of an SM in a clock, at most, by mma.sync with 16-bit operands and sums in float.
 double rate(const DeviceInfo& device) {
     switch (device.compute_capability()) {
-        // Of the 2048 of wgmma, and of the later units that mma.sync does not reach either.
+        // mma.sync reaches this part of the 2048 of wgmma, and does not reach the rate of the later units either.
         case 90:
         case 100:
         case 103: return 0.6 * 2048;
         case 80: return 1024;
         case 87: return 512;
-        // GPUs for graphics: half of that where sums are floats.
+        // GPUs for graphics multiply at half of that rate where sums are floats.
         default: return 256;
     }
 }

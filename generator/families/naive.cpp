@@ -1,4 +1,4 @@
-// One thread an element, straight from global memory: to be read, to be compared with, and what always works.
+// One thread computes one element, straight from global memory: a kernel to be read and to be compared with, which always works.
 #include "tmm/naive.h"
 
 #include "generator/cost_model_host.h"
@@ -18,7 +18,7 @@ constexpr KernelConfig kPlainest{.family = family::naive, .block_m = 8, .block_n
 std::vector<Product::Candidate> candidates(const GemmProblem&, const DeviceInfo&) {
     return {{kPlainest}};
 }
-// Tiny products are launches, whatever is done in them.
+// Tiny products take the time of a launch, whatever is done in them.
 std::vector<KernelConfig> defaults(const GemmProblem&, const DeviceInfo&) {
     return {kPlainest};
 }

@@ -1,4 +1,4 @@
-// What always works.
+// The family that always works.
 #pragma once
 
 #include "tmm/config.h"

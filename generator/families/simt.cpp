@@ -25,7 +25,7 @@ namespace {
 
 using C = KernelConfig;
 
-// Of what its threads can have, the registers that a kernel wants that surely does not spill. What a search tries may want more.
+// The part of the registers that its threads can have which a kernel may want and surely does not spill. What a search tries may want more.
 constexpr double kSurelyFits = 1.0;
 
 const char* arguments_type(const KernelConfig& c) {
@@ -71,9 +71,9 @@ double host_estimate(const GemmProblem& p, const KernelConfig& c) {
 }
 
 // SMs that are free first take as many blocks as they have room for, and others none. Where blocks leave room they then stand unevenly, and
-// so do clusters where the last wave is in part. Of 6,700 pairs of simt's configs, alike but for overlap, the ones that overlap took 1.05
-// times as long with such clusters. With such blocks, in plans of several kernels, they took 1.01 times as long, but up to 1.4 times; all
-// others 0.98 times.
+// so do clusters where the last wave is partial. Among 6,700 pairs of simt's configs, alike but for overlap, the configs that overlap took
+// 1.05 times as long with such clusters. With such blocks, in plans of several kernels, they took 1.01 times as long, but up to 1.4 times;
+// all others took 0.98 times as long.
 Crowding crowding(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     constexpr double of_clusters = 0.05;
     constexpr double of_blocks = 0.02;
@@ -122,7 +122,7 @@ KernelSignature signature(const GemmProblem& p, const KernelConfig& c) {
     return signature;
 }
 
-// Blocks of pack that an SM should hold. For some architectures ptxas spills with the registers that a fourth leaves.
+// Blocks of pack that an SM should hold. For some architectures ptxas spills with the registers that a fourth block leaves.
 int pack_blocks_per_sm(const DeviceInfo& device) {
     const int architecture = device.compute_capability();
     return architecture < 80 || architecture / 10 == 10 ? pack::kBlocksPerSm - 1 : pack::kBlocksPerSm;

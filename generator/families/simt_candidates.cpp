@@ -35,7 +35,8 @@ constexpr RegisterTile kRegisterTiles[] = {
     {128, 32, 16, 8, 8},  {32, 256, 8, 16, 4},  {256, 32, 16, 8, 4},
 };
 
-// Where C has few tiles, more of a block's warps stand before one and slice K. How many blocks an SM holds then follows from the slices.
+// Where C has few tiles, several of a block's warps stand before one tile and slice K. How many blocks an SM holds then follows from the
+// slices.
 constexpr RegisterTile kSlicedTiles[] = {
     {4, 32, 4, 1},  {4, 64, 4, 2},   {4, 128, 4, 4},  {8, 32, 8, 1},  {8, 64, 8, 2},   {8, 128, 8, 4},  {16, 32, 8, 2},   {16, 64, 8, 4},
     {16, 32, 4, 4}, {16, 128, 8, 8}, {32, 32, 8, 4},  {32, 64, 8, 8}, {32, 128, 8, 8}, {16, 16, 4, 2},  {32, 4, 1, 4},    {64, 4, 2, 4},
@@ -43,16 +44,16 @@ constexpr RegisterTile kSlicedTiles[] = {
     {32, 32, 4, 8}, {64, 32, 8, 8},  {128, 32, 8, 8}, {64, 64, 8, 8}, {128, 64, 8, 8}, {64, 128, 8, 8}, {128, 128, 8, 8},
 };
 constexpr int kSlices[] = {2, 4, 8};
-// Threads that an SM holds of them, and no tiles are sliced that have more: they leave nothing to fill.
+// Threads that an SM holds of such blocks. Tiles with more threads are not sliced: they leave nothing to fill.
 constexpr int kSlicedThreads = 512;
 
 struct Pipeline {
     int block_k, stages, async_copy;
 };
-// The likelier first: between equal predictions the order decides.
+// The likelier pipelines come first: between equal predictions the order decides.
 constexpr Pipeline kPipelines[] = {{16, 3, 1}, {8, 2, 0}, {32, 2, 1}, {16, 2, 0}, {16, 4, 1}, {32, 3, 1}, {8, 4, 1}, {8, 3, 1}, {16, 1, 0}};
 constexpr Pipeline kSlicedPipelines[] = {{64, 4, 1}, {64, 3, 1}, {32, 6, 1}, {32, 4, 1}, {64, 2, 1}, {32, 3, 1}, {16, 4, 1}};
-// The copy engine's have so many stages at most, and no more than find room.
+// The copy engine's pipelines have at most so many stages, and no more than find room.
 constexpr Pipeline kTmaPipelines[] = {{16, 5, 3}, {32, 4, 3}, {32, 2, 3}, {8, 8, 3}, {16, 3, 3}};
 constexpr Pipeline kSlicedTmaPipelines[] = {{64, 4, 3}, {32, 6, 3}, {64, 2, 3}};
 
@@ -60,7 +61,7 @@ std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
 
-// The operands that lie badly for simt: rows along K, or not aligned to a whole vector.
+// The operands that lie badly for simt: their rows run along K or are not aligned to a whole vector.
 int worth_packing(const GemmProblem& p) {
     const KernelSignature s = signature_of(p);
     const bool a = s.op_a == Operation::none || s.align_a < 16;
@@ -75,8 +76,9 @@ bool both_rows_run_along_k(const GemmProblem& p) {
     return p.op_a == Operation::none && p.op_b == Operation::transpose;
 }
 
-// Of two that lie badly, the one to pack alone. Where the rows of both run along K, that which costs less: the other is then the only one
-// to be turned or read along K. Else the one whose rows do: the other is copied by narrower vectors, and costs no pass over it.
+// Which of two operands that lie badly is to be packed alone. Where the rows of both run along K, it is the one that costs less: the other
+// is then the only one to be turned or read along K. Else it is the one whose rows do: the other is copied by narrower vectors, and costs
+// no pass over it.
 int worth_packing_alone(const GemmProblem& p) {
     if (worth_packing(p) != 3) return 0;
     if (both_rows_run_along_k(p)) return p.m <= p.n ? 1 : 2;
@@ -112,17 +114,17 @@ KernelConfig with_strips_packed(KernelConfig config) {
     return config;
 }
 
-// ptxas finds room for no more than so many times what a thread has: of 1,170 kernels that want more 560 spilled, and of the others none
-// came within 3% of its problem's fastest.
+// ptxas finds room for no more than so many times the registers that a thread has: among 1,170 kernels that want more, 560 spilled, and
+// none of the others came within 3% of its problem's fastest.
 constexpr double kRoomFor = 1.25;
 constexpr double kAddresses = 24;
-// Where copies look for the matrix's edges, and of each vector that a thread copies then.
+// Registers wanted where copies look for the matrix's edges, and for each vector that a thread copies then.
 constexpr double kEdges = 10;
 constexpr double kEdgesOfCopy = 1.3;
 
-// As many stages as the blocks that an SM is to hold have room for.
+// The config gets as many stages as the blocks that an SM is to hold have room for.
 KernelConfig with_stages_that_fit(KernelConfig config, const KernelSignature& signature, const DeviceInfo& device) {
-    // Of each block the driver takes 1 KiB.
+    // The driver takes 1 KiB of each block.
     const std::int64_t room = std::min(device.shared_bytes_per_block, device.shared_bytes_per_sm / config.min_blocks - 1024);
     while (config.stages > 2 && shared_bytes_of(config, signature) > room) --config.stages;
     return config;
@@ -143,8 +145,8 @@ bool would_spill(const KernelConfig& c, const KernelSignature& s, const DeviceIn
     return simt_register_need(c, s, device) > kRoomFor;
 }
 
-// So many tiles for each SM need no parts of K: of nine shapes on an H200 that were searched with them, the best config of so many tiles
-// and with parts took 1.003 to 1.24 times what the best of all did.
+// With so many tiles for each SM no parts of K are needed: for nine shapes that were searched with parts on an H200, the best config with
+// so many tiles and with parts took 1.003 to 1.24 times as long as the best of all.
 constexpr int kTilesThatSuffice = 8;
 
 // Tiles that fill so much of their waves gain nothing where blocks share them.
@@ -158,14 +160,14 @@ bool pays_to_share(const GemmProblem& p, const KernelConfig& c, const DeviceInfo
 
 }  // namespace
 
-// Its sums, the elements of two k, vectors on their way through registers, addresses.
+// The need counts its sums, the elements of two k, vectors on their way through registers, and addresses.
 double simt_register_need(const KernelConfig& c, const KernelSignature& s, const DeviceInfo& device) {
     if (device.registers_per_sm <= 0) return 0;
     return registers_wanted(c, s) / registers_for(device, simt::threads(c) * c.min_blocks);
 }
 
-// Of 2,505 kernels of untuned problems, compiled for seven architectures by NVRTC 13.0, 38 spilled whose plain need is 0.875 to 1 of what
-// their threads have: these are what they had in common.
+// Among 2,505 kernels of untuned problems, compiled for seven architectures by NVRTC 13.0, 38 spilled whose plain need is 0.875 to 1 of
+// what their threads have. What these had in common is added here.
 double simt_most_registers(const KernelConfig& c, const KernelSignature& s, const DeviceInfo& device) {
     constexpr double for_shared_tiles = 17;
     if (device.registers_per_sm <= 0) return 0;
@@ -174,7 +176,7 @@ double simt_most_registers(const KernelConfig& c, const KernelSignature& s, cons
                                                       : 0;
     };
     const int architecture = device.compute_capability();
-    // The need is fitted to 9.0.
+    // The need is fitted to compute capability 9.0.
     const double share = architecture < 80 ? 1.02 : architecture >= 120 ? 1.15 : 1;
     const double more =
         addresses(simt::layout_a(c, s)) + addresses(simt::layout_b(c, s)) + (c.stream_k != 0 && architecture != 90 ? for_shared_tiles : 0);

@@ -10,12 +10,13 @@
 
 namespace tmm {
 
-// Configs worth a prediction; some may be invalid for the problem. Those of FP32 problems alone.
+// Configs worth a prediction, for FP32 problems alone; some may be invalid for the problem.
 std::vector<KernelConfig> simt_configs(const GemmProblem& problem, const DeviceInfo& device);
 // The registers that a simt kernel's threads want, as a part of those that they can have.
 double simt_register_need(const KernelConfig& config, const KernelSignature& signature, const DeviceInfo& device);
 
-// The same of a config that nobody has compiled and that is to be sure not to spill: with what some architectures and copies want more.
+// The same for a config that nobody has compiled and that is to be sure not to spill: it counts what some architectures and copies want
+// besides.
 double simt_most_registers(const KernelConfig& config, const KernelSignature& signature, const DeviceInfo& device);
 
 }  // namespace tmm

@@ -16,9 +16,10 @@ namespace {
 
 constexpr double kClocksPerMicrosecond = 1.95e3;
 constexpr double kSchedulers = 4;
-// Issue slots of a warp: of an FMA, and more in a thread tile of more than 64 elements, and where one operand, or both, are read along K;
-// of a read of 4 elements; beside these of one k; of a copy of a vector, more where it is turned, where it passes through registers, or
-// through them to be turned, and where it looks for the matrix's edges; and of a tile's barrier.
+// Issue slots that a warp takes for an FMA, with what comes on top in a thread tile of more than 64 elements, and where one operand or both
+// are read along K; for a read of 4 elements; for each k besides; for a copy of a vector, with what comes on top where the vector is
+// turned, where it passes through registers, where it is turned in registers, and where the copy looks for the matrix's edges; and for a
+// tile's barrier.
 constexpr double kSlotsOfFma = 1;
 constexpr double kLargeThreadTile = 0.095;
 constexpr double kOneAlongK = 0.185;
@@ -31,16 +32,17 @@ constexpr double kSlotsOfSyncCopy = 31.5;
 constexpr double kSlotsOfTurningInRegisters = 85.5;
 constexpr double kSlotsOfEdges = 6.57;
 constexpr double kSlotsOfTile = 7.1;
-// Where the copy engine brings tiles: of an FMA, more in a thread tile of more rows than columns; and of all of a block's warps for one
-// tile, which wait, tell, and say what to bring.
+// Issue slots where the copy engine brings tiles: those that a warp takes for an FMA, with a factor for thread tiles of more rows than
+// columns; and those that all of a block's warps together take for one tile, for which they wait, signal, and say what to bring.
 constexpr double kSlotsOfFmaWithTma = 1.025;
 constexpr double kMoreRowsThanColumns = 1.04;
 constexpr double kSlotsOfTmaTile = 250;
 // Clocks of shared memory for a warp's access to vectors of 4.
 constexpr double kClocksOfVector = 2.27;
-// With few warps: how much longer, with 8 on an SM.
+// The part by which issuing takes longer where an SM holds few warps, given for 8 of them.
 constexpr double kFewWarps = 0.0209;
-// A warp's own way through a tile's instructions, and through loads from memory; of each byte of a stage that TMA brings.
+// A warp's own latency: clocks for each issue slot and for each k of a tile; microseconds for loads from memory, and for each byte of a
+// stage that TMA brings.
 constexpr double kChain = 1.63;
 constexpr double kChainOfK = 0.239;
 constexpr double kLoad = 0.686;
@@ -50,35 +52,37 @@ constexpr double kSharedTiles = 1.04;
 // A wave's first tiles and its results, where no other block of the SM goes on meanwhile.
 constexpr double kFill = 5.5;
 constexpr double kMemoryBytesPerMicrosecond = 1.1e7;
-// What all bytes' way from and to memory alone would take, and how sharply it bounds the whole from below.
+// The rate at which memory by itself would move all bytes, and how sharply the time for that bounds the whole from below.
 constexpr double kStreamedBytesPerMicrosecond = 4.4e6;
-// And what all blocks bring of the operands, most of it out of the L2 cache.
+// The rate at which all blocks together bring the operands, most of them out of the L2 cache.
 constexpr double kBroughtBytesPerMicrosecond = 7e6;
 constexpr double kStreamNorm = 6;
-// Rows of tiles that are shorter than a line of 128 bytes: how much longer for each piece more.
+// The part by which an operand takes longer for each additional piece where the rows of its tiles are shorter than a line of 128 bytes.
 constexpr double kShortPieces = 0.376;
 constexpr double kLineElements = 32;
-// Between 1, where memory's time is added to the rest, and infinity, where the longer counts alone.
+// The norm lies between 1, where memory's time is added to the rest, and infinity, where the longer of the two counts alone.
 constexpr double kNorm = 1.25;
 constexpr double kFixed = 0.348;
 constexpr double kPack = 3;
 constexpr double kPackedBytesPerMicrosecond = 3.6e6;
-// Of a block, however little of the square exists: 2 x 100000 squares of 10 x 10 took 740 us on an H200.
+// Microseconds that a block takes for a square, however little of the square exists: 2 x 100000 squares of 10 x 10 took 740 us on an H200.
 constexpr double kSquare = 1.95;
-// How much longer a pack takes that multiplies a strip, too; and a place of an SM for each piece of its sums: twice what it took where
-// blocks had eleven of them (65 cubed, batch=500), since it was measured nowhere else.
+// The part by which a pack takes longer that multiplies a strip, too; and the microseconds that a place on an SM takes for each piece of
+// the strip's sums: twice what it took where blocks had eleven of them (65 cubed, batch=500), since it was measured nowhere else.
 constexpr double kPackedStrip = 0.1;
 constexpr double kPieceOfStrip = 3.7;
-// What blocks that pack beside the product take from it, by a few shapes of an H200: 1024 and 2048 cubed, one or both operands packed.
+// Microseconds that blocks which pack beside the product take from it, by a few shapes on an H200: 1024 and 2048 cubed, with one or both
+// operands packed.
 constexpr double kPackers = 3;
 constexpr double kReduce = 2.45;
 constexpr double kReducedBytesPerMicrosecond = 8.18e6;
-// Of the SMs' places those that clusters of more than two blocks can take: an H200's groups of SMs leave some that no whole cluster fits.
+// The part of the SMs' places that clusters of more than two blocks can take: an H200's groups of SMs leave some that no whole cluster
+// fits.
 constexpr double kClusterPlaces = 0.945;
-// Each time that a cluster's number of parts doubles; and of a tile's element, that its blocks show each other.
+// Microseconds for each doubling of a cluster's number of parts, and for each element of a tile that the cluster's blocks show each other.
 constexpr double kClusterSum = 0.406;
 constexpr double kClusterElement = 2.34e-4;
-// Each time that a block's slices double; and of each of their sums.
+// Microseconds for each doubling of a block's slices, and for each of the slices' sums.
 constexpr double kSliceSum = 0.15;
 constexpr double kSliceElement = 1e-5;
 constexpr double kPartialBytes = 4;
@@ -141,18 +145,18 @@ double slots(const KernelConfig& c, const Tile& tile) {
 
 // What the busiest SM does.
 struct Work {
-    // At once, or one after the other.
+    // Blocks that run at once or one after the other.
     double blocks;
     // All blocks' phases of block_k, and those that follow each other in one place of the SM.
     double phases;
     double phases_in_line;
     // How often a place begins anew, with nothing in its pipeline.
     double fills;
-    // That all SMs leave to be added up.
+    // Parts that all SMs leave to be added up.
     double parts;
 };
 
-// A block's tiles along K. Few k beyond whole ones take as long as they are many.
+// A block's tiles along K. A few k beyond whole tiles take time in proportion to their number.
 double phases_of_item(const KernelConfig& c, double k) {
     const double depth = std::ceil(k / c.split_k);
     const double left = std::fmod(depth, c.block_k);
@@ -161,7 +165,7 @@ double phases_of_item(const KernelConfig& c, double k) {
 }
 
 Work whole_tiles(double blocks, double phases, double resident, int cluster, const DeviceInfo& device) {
-    // Clusters come to SMs of their own first, and to such as have others when those are taken.
+    // Clusters first come to SMs of their own, and to SMs that hold other clusters when those are taken.
     const int all_sms = std::max(1, device.sm_count);
     const double at_once = sms_for_clusters(all_sms, cluster, static_cast<int>(resident)) * resident;
     const double spread = std::ceil(blocks / sms_for_clusters(all_sms, cluster));
@@ -186,7 +190,7 @@ Work shared_work(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& 
             .parts = static_cast<double>(line.tiles + line.blocks)};
 }
 
-// How many more pieces of lines than its elements need an operand's tile brings from memory, for each that they need.
+// The number of additional pieces of lines that an operand's tile brings from memory for each piece that its elements need.
 double extra_pieces(const simt::TileLayout& layout) {
     return std::max(0.0, kLineElements / simt::matrix_columns(layout) - 1);
 }
@@ -210,8 +214,8 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     const Work work = c.stream_k != 0 ? shared_work(p, c, device) : whole_tiles(all, phases, resident, c.cluster, device);
     const double busiest = work.blocks;
 
-    // A phase of so many blocks on an SM: what its busiest scheduler issues, and what all warps read of shared memory; and a warp's own
-    // way.
+    // The time of a phase of so many blocks on an SM is what its busiest scheduler issues or what all warps read of shared memory,
+    // whichever takes longer; the chain is a warp's own latency.
     const auto issuing = [&](double at_once) {
         const double warps = std::max(1.0, at_once * tile.warps);
         const double slots_of_scheduler = slots(c, tile) * std::ceil(warps / kSchedulers) * (1 + kFewWarps * 8 / warps);
@@ -229,8 +233,8 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
                                             : phases * ((work.fills - 1) * std::max(issuing(full), chain) + std::max(issuing(last), chain));
     const double multiplying = products + kFill * work.fills / resident;
 
-    // Clusters that find no place in what seems one whole wave, since other kernels have some, run after it, alone. Of sliced tiles it is
-    // known how many blocks an SM holds.
+    // Clusters that find no place in what seems one whole wave, since other kernels hold some places, run after it, alone. For sliced tiles
+    // it is known how many blocks an SM holds.
     const bool left_over = c.slice_k > 1 && c.cluster > 2 && work.fills == 1 && all > kClusterPlaces * resident * device.sm_count;
     const double alone = left_over ? phases * std::max(issuing(1), chain) : 0;
 

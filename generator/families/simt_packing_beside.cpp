@@ -12,12 +12,13 @@
 namespace tmm {
 namespace {
 
-// Measured on an H200, beside blocks that multiply (2048 cubed nt): what a packer's square takes, and FMAs of an SM in a clock.
+// Measurements on an H200, beside blocks that multiply (2048 cubed nt): clocks that a packer's square takes, and FMAs of an SM in a clock.
 constexpr double kClocksOfSquare = 3500;
 constexpr double kFmasOfClock = 106;
-// Packers that keep up only just are waited for: they are to be done in so much of the time that the first wave multiplies.
+// The product waits for packers that keep up only just: they are to be done in so much of the time that the first wave multiplies.
 constexpr double kPackersTime = 0.9;
-// Of the operands, packed before in any case: the first stretches of tiles must not wait (2048 cubed: an eighth 326 us, 3/16 322).
+// The part of the operands that is packed before in any case, since the first stretches of tiles must not wait (2048 cubed: an eighth takes
+// 326 us, 3/16 322).
 constexpr double kLeastBefore = 3.0 / 16;
 
 std::int64_t rows_of_squares(const GemmProblem& problem) {
@@ -29,8 +30,8 @@ std::int64_t rows_of_squares(const GemmProblem& problem) {
 PackingBeside packing_beside(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
     if (!pack::packs_beside(config)) return {};
     const Extent extent = main_extent(problem, config);
-    // Where there is none, all is packed before. More packers would push blocks that multiply to SMs that have as many already (392 blocks,
-    // 1792 cubed: 294 instead of 223 us).
+    // Where no SM has room to spare, all is packed before. More packers would push blocks that multiply to SMs that have as many already
+    // (392 blocks, 1792 cubed: 294 instead of 223 us).
     const std::int64_t spare = sms_with_room(blocks_of(config, extent.rows, extent.columns, problem.batch), device);
     const auto packers = static_cast<double>(std::min<std::int64_t>(spare, pack::kMostPackers));
     const std::int64_t squares = (pack::packs_a(config) ? pack::tiles(extent.rows, pack::kTile, 1) : 0) +

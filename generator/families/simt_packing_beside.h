@@ -11,13 +11,13 @@
 namespace tmm {
 
 struct PackingBeside {
-    // Blocks of the product's grid, its first; 0: all is packed before.
+    // The first blocks of the product's grid pack; 0: all is packed before.
     int packers = 0;
-    // Of the operands' rows of squares, 64 k each, the first that packers pack.
+    // The first of the operands' rows of squares, 64 k each, that packers pack.
     int first_row = 0;
 };
 
-// Of a config whose pack_ab says so; no packers for any other.
+// What a config packs beside its product, where its pack_ab says so; there are no packers for any other config.
 PackingBeside packing_beside(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
 // Why packers would have nothing to do, or can't serve the problem.

@@ -1,4 +1,4 @@
-// A few rows, and columns that run along K, brought by the copy engine and multiplied by FMAs.
+// The family for a few rows, with columns that run along K, brought by the copy engine and multiplied by FMAs.
 #include "tmm/skinny.h"
 
 #include "generator/cost_model_host.h"

@@ -10,7 +10,7 @@
 namespace tmm {
 namespace {
 
-// Of the few rows, or columns. Where there are more, simt's tiles are faster.
+// Most rows, or columns, that count as few. Where there are more, simt's tiles are faster.
 constexpr std::int64_t kMostRows = 48;
 
 struct RowsOfWarp {
@@ -30,7 +30,8 @@ constexpr int kSlices[] = {1, 2, 4, 8};
 // The part of the SMs' time in which they have work, where all blocks take as long.
 constexpr double kWellFilled = 0.8;
 
-// ptxas finds room for so many times what a thread has: of 27 kernels that spilled 22 wanted more, of 529 that did not 6.
+// ptxas finds room for so many times the registers that a thread has: of 27 kernels that spilled 22 wanted more, and of 529 that did not
+// spill 6 did.
 constexpr double kRoomFor = 1.1;
 
 bool would_spill(const KernelConfig& c, const DeviceInfo& device) {
@@ -67,7 +68,7 @@ std::vector<KernelConfig> skinny_configs(const GemmProblem& p, const DeviceInfo&
         }
     };
     for (const RowsOfWarp& rows : kRows) {
-        // Rows beyond what there are cost time; columns read again and again cost more.
+        // Tile rows beyond those that there are cost time; reading columns again and again costs more.
         if (rows.block_m >= 2 * few || few > rows.block_m) continue;
         for (int thread_n = 1; thread_n <= 16; ++thread_n) {
             const int sums = rows.thread_m * thread_n;

@@ -15,32 +15,33 @@ namespace {
 constexpr double kClocksPerMicrosecond = 1.98e3;
 constexpr double kSchedulers = 4;
 constexpr double kMemoryBytesPerMicrosecond = 4.6e6;
-// Until a stage that is asked for has come, and of each byte of it.
+// Microseconds until a stage that is asked for has come, and those that each byte of it adds.
 constexpr double kLatency = 0.524;
 constexpr double kLatencyOfByte = 9.9e-6;
-// Issue slots of a warp: of an FMA, of a vector that it reads, of a tile.
+// Issue slots that a warp takes for an FMA, for a vector that it reads, and for a tile.
 constexpr double kSlotsOfFma = 1.1;
 constexpr double kSlotsOfVector = 1.69;
 constexpr double kSlotsOfTile = 141;
-// With few warps: how much longer, with 8 on an SM; and the part of its slots that a warp alone takes at least.
+// The part by which issuing takes longer where an SM holds few warps, given for 8 of them; and the part of its slots that a warp alone
+// takes at least.
 constexpr double kFewWarps = 0.22;
 constexpr double kChain = 0.73;
 // Clocks of shared memory for a warp's vector.
 constexpr double kClocksOfVector = 4.55;
-// Between 1, where the three are added up, and infinity, where the longest counts alone.
+// The norm lies between 1, where the three times are added up, and infinity, where the longest counts alone.
 constexpr double kNorm = 4.67;
 constexpr double kFixed = 0.815;
-// Of a block that no other goes on beside: its first tile and the sums of lanes and slices; and of each byte of a stage.
+// Microseconds of a block that no other goes on beside: for its first tile and the sums of lanes and slices, and for each byte of a stage.
 constexpr double kFill = 1.82;
 constexpr double kFillOfByte = 1.02e-5;
-// Of the copy engine, for a line of a row that does not exist: 11008x16x4096 nt in tiles of 84 columns, of which the last lacks 80, takes
-// 74 microseconds, where all else would take 48.
+// Clocks of the copy engine for a line of a row that does not exist: 11008x16x4096 nt in tiles of 84 columns, of which the last lacks 80,
+// takes 74 microseconds, where all else would take 48.
 constexpr double kClocksOfMissingLine = 10;
 constexpr double kPartialBytes = 4;
 constexpr int kAddresses = 24;
-// Where there is room, ptxas takes more.
+// ptxas takes more registers where there is room.
 constexpr int kTakenBeyond = 24;
-// Of a thread.
+// Most registers that a thread may have.
 constexpr int kMostRegisters = 255;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The steps around a product. Each is a family to the generator, which makes its text; none serves a problem by itself.
+// The steps around a product. Each step is a family to the generator, which makes its text; none of them serves a problem by itself.
 #include "generator/families/descriptors.h"
 #include "generator/families/neutral.h"
 #include "tmm/fixup.h"
@@ -26,7 +26,7 @@ const char* rescue_arguments(const KernelConfig&) {
     return "tmm::RescueArgs";
 }
 
-// Old databases may name scan, which has no kernel any more.
+// Old databases may name scan, which no longer has a kernel.
 const char* no_kernel(const KernelConfig&, const KernelSignature&) {
     return "no such family";
 }

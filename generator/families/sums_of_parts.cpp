@@ -11,7 +11,7 @@ constexpr std::int64_t kBlocksWanted = 128;
 
 }  // namespace
 
-// Where there are many parts, threads share an element's parts, the more the fewer elements.
+// Where there are many parts, threads share an element's parts: the fewer the elements, the more threads do.
 KernelConfig reduce_config(const GemmProblem& problem, const KernelConfig& config) {
     const Extent extent = main_extent(problem, config);
     const std::int64_t rows = extent.rows * problem.batch;

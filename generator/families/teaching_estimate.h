@@ -8,7 +8,7 @@
 namespace tmm {
 
 struct TeachingKernel {
-    // Of the SM's FMA rate, where there is enough independent work.
+    // The part of the SM's FMA rate that the kernel reaches where there is enough independent work.
     double share_of_fma_rate;
     // Microseconds in which a block's loads are waited for.
     double waiting;

@@ -11,7 +11,7 @@ std::optional<std::string> why_no_tma(const GemmProblem& p, const DeviceInfo& de
     if (std::max(p.lda, p.stride_a) >= longest / size_of(p.type_a) || std::max(p.ldb, p.stride_b) >= longest / size_of(p.type_b) ||
         (stores && std::max(p.ldc, p.stride_c) >= longest / size_of(p.type_c)))
         return "TMA takes rows and matrices less than 2^40 bytes apart";
-    // Its coordinates; a tile may begin, or end, so far beyond.
+    // TMA's coordinates end at 2^31; a tile may begin, or end, 2^12 beyond the matrix.
     constexpr std::int64_t last = (std::int64_t{1} << 31) - (1 << 12);
     if (std::max({p.m, p.n, p.k, p.batch}) > last) return "TMA's coordinates end at 2^31";
     return std::nullopt;

@@ -1,4 +1,4 @@
-// Tensor cores by warpgroups: wgmma, with tiles that the copy engine brings.
+// The family for tensor cores that warpgroups use: wgmma, with tiles that the copy engine brings.
 #include "tmm/wgmma.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ using C = KernelConfig;
 
 // The search doubts the second way to come to one tile of C, and each doubling of their number.
 constexpr double kWayDoubt = 0.03;
-// Of so few rows or columns, gemv may be faster than tensor cores.
+// With so few rows or columns, gemv may be faster than tensor cores.
 constexpr i64 kVeryFew = 4;
 
 const char* arguments_type(const KernelConfig&) {
@@ -74,7 +74,7 @@ bool multiplies_planes(const GemmProblem& p) {
 bool is_at_its_best(const GemmProblem& p, const DeviceInfo& device) {
     return suits_wgmma(p, device) && p.type_a != ElementType::f32 && std::min(p.m, p.n) > kVeryFew;
 }
-// What tensor cores fed by TMA multiply as it is, nothing else multiplies as fast, but with very few rows.
+// Nothing else multiplies as fast what tensor cores fed by TMA multiply as it is, except where rows are very few.
 bool is_unrivalled(const GemmProblem& p, const KernelConfig& c) {
     return c.planes == 1 && c.pack_ab == 0 && std::min(p.m, p.n) > kVeryFew;
 }
@@ -90,8 +90,8 @@ KernelConfig adapt(const GemmProblem& p, const GemmProblem& tuned, const KernelC
     return wanted == with_wgmma_boundary(c, tuned) ? c : wanted;
 }
 
-// Blocks that come early take the SMs that are free first: fewer than SMs, they are not spread over all parts of the chip any more, and
-// reading memory takes longer.
+// Blocks that come early take the SMs that are free first. Where they are fewer than the SMs, they are then no longer spread over all parts
+// of the chip, and reading memory takes longer.
 Crowding crowding(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     constexpr double part_of_memory_time = 0.6;
     constexpr double parts_in_the_way = 4e6;
@@ -102,7 +102,7 @@ Crowding crowding(const GemmProblem& p, const KernelConfig& c, const DeviceInfo&
     const double memory = batch * (m + n) * k * size_of(p.type_a) / kMemoryBytesPerMicrosecond;
     const auto all = static_cast<double>(blocks_of(c, p.m, p.n, p.batch));
     const double sms = std::max(1, device.sm_count);
-    // Where parts are summed, by many blocks, the next product's come to the SMs in the order in which those end.
+    // Where parts are summed by many blocks, the next product's blocks come to the SMs in the order in which those end.
     const double parts = partial_results(c) > 1 ? batch * partial_results(c) * m * n * kPartialBytes : 0;
     return {.microseconds =
                 part_of_memory_time * memory * (1 - all / (std::ceil(all / sms) * sms)) + kGapBetweenKernels * parts / parts_in_the_way};
@@ -110,7 +110,7 @@ Crowding crowding(const GemmProblem& p, const KernelConfig& c, const DeviceInfo&
 
 double workspace_of_operands(const GemmProblem& p, const KernelConfig& c, const DeviceInfo&) {
     if (c.planes > 1) return static_cast<double>(planes_workspace_bytes(p, c));
-    // Rounded up to the next part's start.
+    // Sizes are rounded up to the next part's start.
     const auto padded = [&](const pad::Shape& shape, ElementType type) {
         return static_cast<double>(p.batch) * static_cast<double>(shape.rows) * static_cast<double>(pad::padded_ld(shape.columns, type)) *
                    size_of(type) +
@@ -119,7 +119,7 @@ double workspace_of_operands(const GemmProblem& p, const KernelConfig& c, const 
     return (pad::pads_a(c) ? padded(pad::copy_of_a(p), p.type_a) : 0) + (pad::pads_b(c) ? padded(pad::copy_of_b(p), p.type_b) : 0);
 }
 
-// It does not run on the emulated device.
+// The family does not run on the emulated device.
 double host_estimate(const GemmProblem&, const KernelConfig&) {
     return 0;
 }

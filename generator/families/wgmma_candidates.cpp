@@ -12,8 +12,8 @@ namespace tmm {
 namespace {
 
 constexpr int kMostStages = 16;
-// The fewer rows of C are the instruction's columns where they are not more than these. Of more rows only such tiles are swapped as have no
-// like unswapped.
+// Few rows of C, up to this number, are the instruction's columns. With more rows, only such tiles are swapped as have no counterpart
+// unswapped.
 constexpr std::int64_t kMostSwappedRows = 256;
 // Tiles with a deeper stage than two rows of 128 bytes are no wider than that, so that some stages fit.
 constexpr int kWidestDeepTile = 192;
@@ -24,13 +24,13 @@ constexpr double kPhasesOfPart = 8;
 struct Rows {
     int block_m, warps_m, warps_n;
 };
-// Of products of planes. Sums of f16 products over more k would lose so much that is not the same each time, and so not made good in the
-// end, that products of positive numbers were less exact than SGEMM's; over less they cost more additions and gain nothing. Of bf16
-// products nothing is made good.
+// The k over which products of planes are summed before the sum is promoted. Sums of f16 products over more k would lose so much that is
+// not the same each time, and so is not made good in the end, that products of positive numbers were less exact than SGEMM's; over less k
+// they cost more additions and gain nothing. For bf16 products nothing is made good.
 constexpr int promoted_depth(int planes) {
     return planes == 2 ? 64 : 16;
 }
-// 64 rows an instruction; one or two instructions a warpgroup.
+// An instruction covers 64 rows; a warpgroup issues one or two of them.
 constexpr Rows kRows[] = {{128, 2, 1}, {64, 1, 1}, {256, 2, 1}, {192, 3, 1}, {128, 1, 1}, {64, 1, 2}, {128, 1, 2}};
 constexpr int kColumns[] = {8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256};
 
@@ -39,7 +39,7 @@ struct Sharing {
     int multicast_a, multicast_b;
 };
 constexpr Sharing kSharings[] = {{1, 1}, {2, 1}, {1, 2}};
-// Worth the cluster only where the L2 is asked for much, or where few rows are needed by all blocks.
+// These are worth the cluster only where the L2 is asked for much, or where few rows are needed by all blocks.
 constexpr Sharing kWideSharings[] = {{4, 1}, {1, 4}, {2, 2}, {4, 2}, {2, 4}};
 constexpr std::int64_t kMostThinRows = 256;
 
@@ -47,8 +47,9 @@ double ceil_divide(double a, double b) {
     return std::ceil(a / b);
 }
 
-// As many stages as min_blocks blocks on an SM leave room for; and as many beside all boxes that a tile's results may leave in at once or,
-// where C is read, that it may come in early, and the widest ones; or, without boxes, beside rows as wide as they may be staged.
+// As many stages as min_blocks blocks on an SM leave room for; and as many as fit beside all boxes in which a tile's results may leave at
+// once or, where C is read, in which it may come early, and beside the widest ones; or, without boxes, beside rows as wide as they may be
+// staged.
 std::vector<int> stages_worth_trying(KernelConfig config, const KernelSignature& signature, const DeviceInfo& device) {
     const std::int64_t share =
         std::min<std::int64_t>(device.shared_bytes_per_block, device.shared_bytes_per_sm / config.min_blocks - wgmma::kReservedSharedBytes);
@@ -87,7 +88,7 @@ KernelConfig wgmma_split(KernelConfig config, int split, int cluster) {
     return config;
 }
 
-// Configs worth a prediction, for every tile that the problem's shape may want; some may be invalid for it. Not split.
+// Configs worth a prediction, for every tile that the problem's shape may want; some may be invalid for it. None of them splits K.
 std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceInfo& device, int planes) {
     std::vector<KernelConfig> configs;
     // tf32 takes a B whose rows run along N as the left operand only.
@@ -119,7 +120,7 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
         const double tiles_right = ceil_divide(static_cast<double>(right), config.block_n);
         const double tiles = tiles_left * tiles_right * static_cast<double>(problem.batch);
         const bool many = tiles > device.sm_count;
-        // However K is split.
+        // Tiles count as few however K is split.
         const double parts = std::max(1.0, std::floor(static_cast<double>(problem.k) / (kPhasesOfPart * block_k)));
         const bool few = 2 * tiles * parts < device.sm_count;
         const bool takes_turns = many && min_blocks == 1 && planes == 1 && !left_is_b && rows.warps_m * rows.warps_n == 1 && block_n >= 64;
@@ -155,7 +156,7 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
         const bool small = squares < 2 * device.sm_count && problem.n >= wgmma::kRows;
         const bool many_swapped = swap && problem.m > kMostSwappedRows && !small && !left_is_b;
         if (many_swapped && problem.n < wgmma::kRows) continue;
-        // Of a right operand whose rows run along the columns of the product whole slabs are brought.
+        // Whole slabs of a right operand are brought whose rows run along the columns of the product.
         const bool whole_slabs = swap ? problem.op_a == Operation::transpose : problem.op_b == Operation::none;
         const int narrowest = whole_slabs && planes == 1 ? row_elements : 8;
         for (const Rows& rows : kRows) {
@@ -164,7 +165,7 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
                 if (block_n >= 2 * right && block_n > narrowest) continue;
                 if (many_swapped && block_n % wgmma::kRows == 0) continue;
                 if (block_n < 64 && right > i64{4} * block_n && !small) continue;
-                // Few rows are bound by memory, and the more blocks an SM holds, the more evenly they share it.
+                // Products of few rows are bound by memory, and the more blocks an SM holds, the more evenly they share it.
                 const int most_blocks = swap ? 4 : 3;
                 for (const int block_k : {row_elements, 2 * row_elements, 4 * row_elements}) {
                     if (block_k > 2 * row_elements && rows.block_m + block_n > kWidestDeepTile) continue;
@@ -181,7 +182,7 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
 }  // namespace
 
 KernelConfig with_wgmma_boundary(KernelConfig config, const GemmProblem& problem) {
-    // Fewer cost less than to look for them.
+    // Looking for fewer missing rows costs more than they do.
     constexpr i64 worth_it = 8;
     const Extent main = main_extent(problem, config);
     const i64 missing = wgmma::missing_rows(config, main_signature(problem, config), main.rows, main.columns);

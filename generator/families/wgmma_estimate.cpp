@@ -12,25 +12,27 @@
 namespace tmm {
 namespace {
 
-// Multiply-adds of an SM in a clock, of 16-bit operands, bytes of shared memory read by wgmma, bytes that L2 gives an SM on Hopper, and
-// bytes of results that all SMs store at once. Wider operands, whose k an instruction has less of, take as long an instruction.
+// Rates per clock: multiply-adds of an SM with 16-bit operands, bytes of shared memory that wgmma reads, bytes that L2 gives an SM on
+// Hopper, and bytes of results that an SM stores while all SMs store at once. An instruction with wider operands covers less of K and takes
+// as long.
 constexpr double kProductsPerClock = 2048;
 constexpr double kSharedBytesPerClock = 128;
 constexpr double kL2BytesPerClock = 75;
 constexpr double kStoredBytesPerClock = 30;
 constexpr double kClocksPerMicrosecond = 1.9e3;
-// In a phase, where a block's only warpgroup waits for its products and for the next tiles, and no other uses the tensor cores meanwhile.
+// Microseconds in each phase in which a block's only warpgroup waits for its products and for the next tiles, while no other uses the
+// tensor cores.
 constexpr double kAlone = 0.02;
-// Products that take longer than so many microseconds run at the power limit, which wide tiles, of which less is moved for each product,
-// spare.
+// Products that take longer than so many microseconds run at the power limit. Wide tiles spare power, since less is moved for each product.
 constexpr double kPowerLimited = 100;
 constexpr double kPowerOfMultiplying = 0.9;
 constexpr double kPowerOfMoving = 11;
 
 constexpr double kMemoryBytesPerMicrosecond = 4.6e6;
-// The part of that which few blocks reach; more where they fill more of the SMs.
+// The part of this rate that few blocks reach; they reach more where they fill more of the SMs.
 constexpr double kReadByFew = 0.2;
-// From a copy's issue to its landing, L2 missed. Of a block's stages one is read, and the one before it often still.
+// Microseconds from a copy's issue to its landing when it misses the L2 cache. One of a block's stages is being read, and often the one
+// before it still is.
 constexpr double kMemoryLatency = 0.68;
 constexpr double kStagesRead = 1.5;
 // Short pieces of many rows are slower than long ones of few.
@@ -38,43 +40,43 @@ constexpr double kShortPieces = 0.045;
 // The part of the L2 cache that an operand may take and still be there for the next band of tiles.
 constexpr double kStaysInL2 = 0.7;
 constexpr double kSplitLines = 1.8;
-// What several clusters ask for, each on its own, costs memory so much more: 100x5120x5120 nt in tiles of 64 x 80 24.6 microseconds, in
-// pairs that share their 80 columns 19.9.
+// What several clusters ask for, each on its own, costs memory so much more: 100x5120x5120 nt in tiles of 64 x 80 takes 24.6 microseconds,
+// and 19.9 in pairs that share their 80 columns.
 constexpr double kAskedAgain = 0.2;
 
-// Rows of few columns along M or N: TMA asks for each by itself, and all blocks for the same few lines. As many rows of 8 columns as
-// that are hidden, others show: 4096x8x4096 takes 12.5 us where 64 blocks bring a quarter of B's rows each, 19.7 where 128 bring half.
+// TMA asks for each row of few columns along M or N by itself, and all blocks ask for the same few lines. So many rows of 8 columns are
+// hidden, and those beyond show: 4096x8x4096 takes 12.5 us where 64 blocks bring a quarter of B's rows each, 19.7 where 128 bring half.
 constexpr double kFewColumns = 32;
 constexpr double kNarrowRow = 3.7e-5;
 constexpr double kHiddenRows = 65536;
 
-// Of a tile's results, however few: from the last product to where the next tile's take their place. Rows that begin or end within a line
-// are stored in more pieces, those of transposed products in pieces of 16 elements; those that do not start at whole chunks pass through
-// registers once more.
+// Microseconds that a tile's results take, however few they are, from the last product to where the next tile's take their place. Rows that
+// begin or end within a line are stored in more pieces, and those of transposed products in pieces of 16 elements; rows that do not start
+// at whole chunks pass through registers once more.
 constexpr double kStore = 0.38;
-// For each box that a warp's results leave in.
+// Microseconds for each box in which a warp's results leave.
 constexpr double kBox = 0.08;
 constexpr double kSplitBoxes = 1.4;
 constexpr double kSplitStores = 2.4;
 constexpr double kTransposedStores = 1.8;
 constexpr double kShiftedPerMicrosecond = 8192;
 constexpr double kShiftedTransposed = 4;
-// Where C is read, a box of it that finds no room before the sums are ready.
+// Microseconds for each box of C, where C is read, that finds no room before the sums are ready.
 constexpr double kLateBox = 0.56;
 
-// A launch, the first tiles.
+// Microseconds of a launch and of the first tiles.
 constexpr double kFixed = 0.7;
 constexpr double kSecondKernel = 2.1;
 constexpr double kPaddedBytesPerMicrosecond = 4.8e6;
 constexpr double kPartialBytes = 4;
-// Each time that a cluster's number of parts doubles; and what its blocks show each other.
+// Microseconds for each doubling of a cluster's number of parts, and the rate at which its blocks show each other their sums.
 constexpr double kClusterSum = 0.35;
 constexpr double kClusterBytesPerMicrosecond = 3.5e4;
 constexpr double kClusterStart = 0.6;
 constexpr double kEachSharer = 0.15;
 // Sums of planes are added up in registers while products go on.
 constexpr double kPromoting = 1.25;
-// Of the kernel that makes planes of floats, and of the one after the product that looks whether it is needed.
+// Microseconds of the kernel that makes planes of floats, and of the one after the product that looks whether it is needed.
 constexpr double kPlanes = 5.6;
 constexpr double kSplitBytesPerMicrosecond = 3e6;
 // What is not the longest still stands in its way.
@@ -130,7 +132,7 @@ public:
 
 private:
     double bytes_of_results() const { return static_cast<double>(c_.block_m) * c_.block_n * size_of(s_.type_c); }
-    // How much longer results take to store for where their rows end.
+    // How many times as long results take to store because of where their rows end.
     double pieces_of_results() const {
         if (wgmma::stages_narrow_rows(c_, s_)) return kSplitStores;
         if (c_.swap_ab) return kTransposedStores;
@@ -141,9 +143,9 @@ private:
         return partial_results(c_) > 1 ? 2 * kPartialBytes * partial_results(c_) * batch_ * left_ * right_ : 0.0;
     }
 
-    // Of a phase: a line of each row or column that L2 gives an SM.
+    // Microseconds in which L2 gives an SM what a phase needs of one row or column.
     double line() const { return c_.block_k * element_ / (kL2BytesPerClock * kClocksPerMicrosecond); }
-    // What the L2 is asked for in a phase, of which blocks that share tiles save each other some.
+    // Microseconds of a phase's requests to L2, some of which blocks that share tiles save each other.
     double requests() const {
         const double lines_a = a_is_whole_lines(p_, c_.planes) ? 1 : kSplitLines;
         const double lines_b = b_is_whole_lines(p_, c_.planes) ? 1 : kSplitLines;
@@ -175,7 +177,7 @@ private:
                pieces_of_results() * bytes_of_results() / (kStoredBytesPerClock * kClocksPerMicrosecond);
     }
     double arithmetic() const {
-        // In turns, results leave while the next tile is multiplied, if that takes as long.
+        // With ping-pong, results leave while the next tile is multiplied, if that takes as long.
         const double tile = c_.ping_pong ? std::max(phases_ * phase(), epilogue()) : phases_ * phase() + epilogue();
         const double last = c_.ping_pong ? epilogue() : 0;
         if (busiest_ * tile <= kPowerLimited) return busiest_ * tile + last;
@@ -206,7 +208,7 @@ private:
         return bytes / (kMemoryBytesPerMicrosecond * std::max(0.1, even) * (1 - kShortPieces * pieces));
     }
 
-    // Of both operands, by all blocks.
+    // Microseconds for the narrow rows of both operands, as all blocks bring them.
     double narrow_rows() const {
         const auto rows = [&](const wgmma::TileLayout& tile, double extent, int sharers) {
             if (tile.along_k || extent >= kFewColumns) return 0.0;

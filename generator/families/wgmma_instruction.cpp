@@ -27,7 +27,8 @@ std::string wgmma_instruction(const KernelSignature& signature, const KernelConf
     const std::string_view multiplied = signature.compute == ComputeMode::tf32 ? "tf32" : type;
     const auto instruction = fmt::format("wgmma.mma_async.sync.aligned.m64n{0}k{1}.f32.{2}.{2} ", n, wgmma::k_step(signature), multiplied);
     if (wgmma::left_from_registers(config, signature)) {
-        // Behind the descriptor: whether it adds to the sums, and that both operands' signs are taken as they are.
+        // Behind the descriptor stand a predicate, whether it adds to the sums, and two ones, by which both operands' signs are taken as
+        // they are.
         return fmt::format(
             "#ifdef __CUDACC__\n"
             "template <>\n"
@@ -44,7 +45,7 @@ std::string wgmma_instruction(const KernelSignature& signature, const KernelConf
             "#endif\n\n",
             type, n, registers, instruction, names, registers + 1, registers + 2, registers + 3, registers + 4, registers + 5, operands);
     }
-    // And who is transposed, which tf32 can't be.
+    // The last operands say which matrix is transposed, which tf32 can't be.
     const std::string transposed =
         is_16_bit(signature.type_a) ? fmt::format(", {}, {}", transpose_left ? 1 : 0, transpose_right ? 1 : 0) : std::string();
     return fmt::format(

@@ -4,7 +4,7 @@
 
 namespace tmm::host {
 
-// What the device writes into a TensorMap.
+// The contents that the device writes into a TensorMap.
 struct EncodedMatrix {
     const unsigned char* address;
     long long rows;
@@ -23,7 +23,7 @@ struct Mbarrier {
     unsigned phase : 2;
     unsigned pending : 15;
     unsigned expected : 15;
-    // Announced and not yet landed.
+    // Bytes that were announced and have not landed yet.
     int bytes;
 
     void end_phase_if_complete() {
@@ -34,8 +34,8 @@ struct Mbarrier {
 };
 static_assert(sizeof(Mbarrier) == 8);
 
-// A box of a matrix on its way to shared memory, or from there. address: of its place there, as the GPU counts it: the swizzle depends on
-// it. barrier: null on the way from there.
+// A box of a matrix on its way to shared memory, or from there. address: the GPU's address of its place there, on which the swizzle
+// depends. barrier: null on the way from there.
 struct BulkCopy {
     unsigned char* shared;
     unsigned address;
@@ -44,8 +44,8 @@ struct BulkCopy {
     Mbarrier* barrier;
 };
 
-// Within 1024 bytes, 8 rows of 128, chunk c of row r stands at c ^ r; where rows are shorter, only among the chunks of a row. span: 128, 64
-// or 32 bytes, or 0, where boxes lie as they are.
+// Within 1024 bytes, 8 rows of 128, chunk c of row r stands at c ^ r; where rows are shorter, chunks are swapped only among those of a row.
+// span: 128, 64 or 32 bytes, or 0 where boxes are not swizzled.
 constexpr unsigned swizzled(unsigned address, unsigned span) {
     return span != 0 ? address ^ (address >> 7 & (span / 16 - 1)) << 4 : address;
 }

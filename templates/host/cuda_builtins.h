@@ -12,10 +12,10 @@
 
 namespace tmm::host {
 
-// Set once, when the shared object is loaded.
+// This is set once, when the shared object is loaded.
 inline const Services* services = nullptr;
 
-// Constant as far as one kernel's thread can see.
+// The result is constant as far as one kernel's thread can see.
 [[gnu::const, gnu::noinline]] inline const Thread& thread() {
     return *services->current_thread();
 }
@@ -86,7 +86,7 @@ inline int __all_sync(unsigned mask, int predicate, TMM_HOST_SITE) {
     return __ballot_sync(mask, !predicate, file, line) == 0;
 }
 
-// The lane read from, as PTX's shfl.sync defines it; a segment is `width` lanes.
+// Returns the value of the lane that PTX's shfl.sync reads from; a segment is `width` lanes.
 template <class T>
 inline T __shfl_sync(unsigned mask, T value, int source, int width = 32, TMM_HOST_SITE) {
     const int first = tmm::host::lane() & ~(width - 1);

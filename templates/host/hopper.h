@@ -88,12 +88,13 @@ inline void bulk_copy(void* destination, unsigned address, const TensorMap* map,
     __builtin_memcpy(&copy.matrix, map, sizeof copy.matrix);
     host::services->start_bulk_copy(copy);
 }
-// Of a box in shared memory, which TMA refuses elsewhere, or swizzles otherwise than its readers think.
+// The address of a box in shared memory: at an address that is no multiple of the swizzle's span TMA refuses the box, or swizzles it
+// otherwise than its readers think.
 inline unsigned box_address(const void* box, const TensorMap* map, host::Site site) {
     host::EncodedMatrix matrix;
     __builtin_memcpy(&matrix, map, sizeof matrix);
     const unsigned address = host::services->shared_address(box, site);
-    // Without a swizzle the 128 bytes that the instruction wants.
+    // Without a swizzle the address must be a multiple of the 128 bytes that the instruction wants.
     if (address % (matrix.swizzle_bytes != 0 ? 8 * static_cast<unsigned>(matrix.swizzle_bytes) : 128) != 0)
         host::services->fail("a box's address is no multiple of its swizzle's span", site);
     return address;
@@ -162,10 +163,10 @@ inline void cp_async_bulk_wait_group_read() {
     host::services->wait_for_bulk_stores(pending);
 }
 
-// An operand of wgmma in shared memory, by its descriptor.
+// An operand of wgmma in shared memory, which is read by its descriptor.
 struct SharedOperand {
     unsigned start;
-    // From slab to slab, where rows run along M or N; and from 8 rows to the next 8.
+    // Bytes from slab to slab, where rows run along M or N; and from 8 rows to the next 8.
     unsigned slab;
     unsigned rows_8;
     host::SharedSpan span;
@@ -207,10 +208,10 @@ struct WarpgroupMma {
     bool adds;
     unsigned long long left;
     unsigned long long right;
-    // Row of the thread's first sums, and its first column.
+    // Row and column of the thread's first sums.
     int row;
     int column;
-    // Of a left operand from registers: rows `row` and `row + 8`.
+    // The rows `row` and `row + 8` of a left operand from registers.
     float fragments[2][8];
 
     template <ElementType type, int n, bool transpose_left, bool transpose_right, bool from_registers>

@@ -1,4 +1,4 @@
-// What a kernel is told at launch: the head that every family shares. A family that needs more derives its own struct from it.
+// The arguments of a kernel at launch: the head that every family shares. A family that needs more derives its own struct from it.
 #pragma once
 
 #include "tmm/problem.h"
@@ -36,7 +36,7 @@ struct GemmArgs {
     i64 k_per_split = 0;
     int split_k = 1;
     int raster = 0;
-    // Stream-K: so many of the first tiles are shared by the first blocks.
+    // Stream-K: how many of the first blocks share how many of the first tiles.
     int stream_blocks = 0;
     i64 stream_tiles = 0;
     // Exact in double for every compute type.
@@ -45,7 +45,7 @@ struct GemmArgs {
     // A factor that changes nothing (simt.cuh, store_part).
     float one = 1;
 
-    // Of A, or of B.
+    // The batch stride of A, or of B.
     constexpr i64 stride(bool of_b) const { return of_b ? stride_b : stride_a; }
 };
 

@@ -9,7 +9,7 @@ namespace tmm::ceilings {
 
 using ReadVector = Vector<unsigned, kReadVectorBytes / sizeof(unsigned)>;
 
-// The ranges one behind the other, as if they were one.
+// Reads the ranges one after the other, as if they were one range.
 __device__ inline ReadVector load_from(const ReadArgs& args, i64 index) {
     const void* start = args.ranges[0].start;
     i64 before = 0;

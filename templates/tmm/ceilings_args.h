@@ -1,4 +1,4 @@
-// What the kernels of ceilings.cuh are told: shared with the host, which measures a device's ceilings with them.
+// The arguments of the kernels of ceilings.cuh. They are shared with the host, which measures a device's ceilings with these kernels.
 #pragma once
 
 #include "tmm/problem.h"
@@ -7,7 +7,7 @@ namespace tmm {
 
 // The unit of reading: 16 bytes, the widest load of one thread.
 inline constexpr int kReadVectorBytes = 16;
-// A, B and C.
+// One range each for A, B and C.
 inline constexpr int kReadRanges = 3;
 
 // Consecutive vectors; start is a multiple of 16.
@@ -16,15 +16,15 @@ struct ReadRange {
     i64 vectors = 0;
 };
 
-// Reads every vector of every range once. What they fold to is written only where it equals `improbable`, which the compiler
-// can't know that it does not.
+// Reads every vector of every range once. The value that they fold to is written only where it equals `improbable`; the compiler can't know
+// that it does not.
 struct ReadArgs {
     ReadRange ranges[kReadRanges];
     unsigned improbable = 0x9e3779b9u;
     unsigned* sink = nullptr;
 };
 
-// Steps of each chain in a round: enough that counting rounds costs nothing beside them.
+// Steps of each chain in a round: enough that counting rounds costs nothing in comparison.
 inline constexpr int kFmaSteps = 16;
 
 // Each chain steps x = x * factor + summand, kFmaSteps times a round. Nothing is written unless the chains add up to

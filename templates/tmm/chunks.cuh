@@ -1,5 +1,5 @@
-// Neighbours that start anywhere, 8 of 16 bits or 4 floats: they lie in two chunks of 16 aligned bytes, which a thread reads whole and
-// shifts into place.
+// Neighbouring elements that start anywhere, 8 of 16 bits or 4 floats, lie in two chunks of 16 aligned bytes, which a thread reads whole
+// and shifts into place.
 //
 //   chunks       | . . . a b c d e | f g h . . . . . |      shift 3: as many elements of the first chunk belong to others
 //   in place           | a b c d e f g h |
@@ -11,7 +11,7 @@ namespace tmm {
 
 template <class T>
 constexpr int elements_of_chunk = 16 / static_cast<int>(sizeof(T));
-// Of 16 bits.
+// Elements of 16 bits that a chunk holds.
 constexpr int kChunkElements = 8;
 using Chunk = Vector<unsigned, 4>;
 struct Chunks {
@@ -25,7 +25,7 @@ __device__ inline int shift_of(const T* place) {
     return static_cast<int>(reinterpret_cast<unsigned long long>(place) / sizeof(T) % elements_of_chunk<T>);
 }
 
-// A chunk that reaches beyond begin to end is read by elements, those alone that are within.
+// A chunk that reaches beyond the range from begin to end is read element by element, and only the elements within the range are read.
 template <class T>
 __device__ inline Chunk read_chunk(const T* chunk, const T* begin, const T* end) {
     if (chunk >= begin && chunk + kChunkElements <= end) return *reinterpret_cast<const Chunk*>(chunk);

@@ -1,10 +1,10 @@
-// How a multiplication is done: one point of the search space. Every field is an int with a neutral value that stands where
-// a family does not use it, so that one kernel has one spelling and stored rows keep their meaning when a field is added.
+// A config says how a multiplication is done: it is one point of the search space. Every field is an int with a neutral value that stands
+// where a family does not use it, so that one kernel has one spelling and stored rows keep their meaning when a field is added.
 #pragma once
 
 namespace tmm {
 
-// Values are stored in databases: append only.
+// Values are stored in databases, so that new ones are only appended.
 namespace family {
 inline constexpr int naive = 0;    // one thread an element, straight from global memory
 inline constexpr int tiled = 1;    // square tiles in shared memory, one element a thread
@@ -26,20 +26,20 @@ inline constexpr int count = 14;
 namespace boundary {
 inline constexpr int exact = 0;     // no check: sizes are multiples of the tile
 inline constexpr int guarded = 1;   // out-of-range loads give 0, stores are checked; M, N and K each by its own condition
-inline constexpr int peeled = 2;    // inner tiles unchecked, edge tiles guarded; of what TMA brings, edge tiles have boxes of their own
+inline constexpr int peeled = 2;    // inner tiles unchecked, edge tiles guarded; where TMA brings tiles, edge tiles have boxes of their own
 inline constexpr int hardware = 3;  // TMA fills what is outside with zeros; stores are checked
 inline constexpr int count = 4;
 }  // namespace boundary
 
-// The way through the products of a thread's rows and columns for one k. The sums are the same; out of one ptxas makes faster kernels than
-// out of another.
+// The order of the products of a thread's rows and columns for one k. The sums are the same; ptxas makes faster kernels out of one order
+// than out of another.
 namespace fma_order {
 constexpr int two_rows = 0, one_row = 1, four_rows = 2, one_column = 3, two_columns = 4, four_columns = 5, count = 6;
 }  // namespace fma_order
 
-// Of pack_ab: its operands are packed by blocks of the product, too.
+// The bit of pack_ab with which its operands are packed by blocks of the product, too.
 inline constexpr int kPacksBeside = 4;
-// Of trim: strips are multiplied while their long operand is packed.
+// The value of trim with which strips are multiplied while their long operand is packed.
 inline constexpr int kTrimsByPack = 2;
 
 struct KernelConfig {
@@ -78,13 +78,13 @@ struct KernelConfig {
 
 // How a field is written in a config's short text, "wgmma 128x256x64 w2 s4 c2x1": a word and a number.
 struct Token {
-    // Null: the value's own name is the token.
+    // Null where the value's own name is the token.
     const char* word;
     // Fields of one place are one token, their numbers joined by 'x'; a text's tokens stand in the order of their places.
     int place;
     // The field's number among those of its token.
     int part = 0;
-    // A 1 at the end is left out: swap, w2 for w2x1.
+    // Whether a 1 at the end is left out: swap, w2 for w2x1.
     bool drops_one = false;
 };
 namespace token {
@@ -195,7 +195,8 @@ constexpr int unwritten_value(const Parameter& parameter, int family) {
     return parameter.neutral;
 }
 
-// What a field may hold in any family: of values outside nothing is computed. Within, a product of three fields fits an int.
+// The range of a field's values in any family: nothing is computed of values outside of it. Within it a product of three fields fits an
+// int.
 constexpr int least_value(const Parameter& parameter) {
     return parameter.value_names ? 0 : parameter.neutral;
 }
@@ -207,12 +208,12 @@ constexpr int most_value(const Parameter& parameter) {
     return member == &KernelConfig::split_k ? 1024 : 64;
 }
 
-// Sums that are left for a second kernel, of each element; 1: none are.
+// Partial sums of each element that are left for a second kernel; 1 where none are.
 constexpr int partial_results(const KernelConfig& c) {
     return c.split_k / c.cluster;
 }
 
-// Does `pack` multiply what tiles leave, and blocks of the product add it up (strips.cuh)?
+// Does `pack` multiply the strips that tiles leave, and do blocks of the product add up their parts (strips.cuh)?
 constexpr bool leaves_strips_to_pack(const KernelConfig& c) {
     return c.family == family::simt && c.trim == kTrimsByPack;
 }
@@ -222,9 +223,9 @@ constexpr KernelConfig kernel_config(KernelConfig c) {
     c.raster = 0;
     if (c.family != family::gemv && c.family != family::pack && !leaves_strips_to_pack(c)) c.trim = 0;
     c.overlap = 0;
-    // Whether a sum goes to C or is partial; not how many parts there are.
+    // The text depends on whether a sum goes to C or is partial, not on how many parts there are.
     c.split_k = c.split_k > c.cluster ? 2 * c.cluster : c.cluster;
-    // simt checks no edges of packed operands, and packs beside the product.
+    // simt checks no edges of packed operands, and packs while it multiplies.
     const bool checks_edges = c.family == family::simt && c.boundary != boundary::exact;
     if (c.family != family::pack && c.family != family::pad && !checks_edges && (c.pack_ab & kPacksBeside) == 0) c.pack_ab = 0;
     return c;

@@ -1,4 +1,4 @@
-// Division by a number that the host knows: a multiplication and a shift, where the GPU's own takes some 25 instructions.
+// Division by a number that the host knows takes a multiplication and a shift, where the GPU's own division takes some 25 instructions.
 #pragma once
 
 namespace tmm {

@@ -1,4 +1,4 @@
-// What happens to a finished sum: C = alpha * sum + beta * C, in float, rounded once to C's type.
+// The epilogue of a finished sum: C = alpha * sum + beta * C, in float, rounded once to C's type.
 #pragma once
 
 #include "tmm/args.h"
@@ -13,13 +13,13 @@ namespace tmm {
 template <KernelConfig config>
 constexpr bool is_partial = config.split_k > config.cluster;
 
-// What becomes of a sum where C holds `before`, not yet rounded: beta = 0 never counts it, so that NaN there does not spread.
+// The result of a sum where C holds `before`, not yet rounded: with beta = 0 `before` never counts, so that NaN there does not spread.
 template <class C>
 __device__ inline float result_of(float sum, C before, float alpha, float beta) {
     return beta != 0.0f ? fmaf(beta, to_float(before), alpha * sum) : alpha * sum;
 }
 
-// beta = 0 never reads C.
+// With beta = 0 C is never read.
 template <KernelSignature signature>
 __device__ inline void store_result(Element<signature.type_c>* c, float sum, float alpha, float beta) {
     float result = alpha * sum;
@@ -29,7 +29,7 @@ __device__ inline void store_result(Element<signature.type_c>* c, float sum, flo
     *c = from_float<Element<signature.type_c>>(result);
 }
 
-// `width` neighbouring elements of a row, of which the first `valid` exist.
+// Stores `width` neighbouring elements of a row, of which the first `valid` exist.
 template <KernelSignature signature, int width>
 __device__ inline void store_results(Element<signature.type_c>* c, const float* sums, float alpha, float beta, int valid) {
     using C = Element<signature.type_c>;

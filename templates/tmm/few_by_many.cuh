@@ -1,4 +1,4 @@
-// Which part of few * many a block works on (few_by_many.h), and how its threads' sums become C.
+// This file says which part of few * many a block works on (few_by_many.h), and how its threads' sums become C.
 #pragma once
 
 #include "tmm/args.h"
@@ -12,7 +12,8 @@ namespace tmm {
 template <KernelConfig config>
 constexpr bool is_swapped = config.swap_ab != 0;
 
-// How many rows few has, and columns many; of these, a block's first; its part of K; and the member of the batch.
+// How many rows few has, and how many columns many has; the block's first row and first column of these; its part of K; and the member of
+// the batch.
 struct FewByMany {
     i64 few_count;
     i64 many_count;
@@ -41,8 +42,8 @@ __device__ inline FewByMany place_of_block(const GemmArgs& args) {
     return place;
 }
 
-// By all threads of the block: adds up so many parts of each sum, in their order, and stores it. part: the first of them in shared memory,
-// block_m rows of block_n, one behind the other.
+// Adds up so many parts of each sum, in their order, and stores it. All threads of the block call this. part: the first of the parts in
+// shared memory, each block_m rows of block_n elements, one after the other.
 template <KernelSignature signature, KernelConfig config, int parts, int threads>
 __device__ inline void store_sums_of_parts(const GemmArgs& args, const FewByMany& place, const float* part) {
     constexpr int part_size = config.block_m * config.block_n;

@@ -1,4 +1,4 @@
-// What a fixup kernel needs and allows (fixup.cuh). Its block_m, block_n and block_k are those of the kernel before it.
+// This file says what a fixup kernel needs and allows (fixup.cuh). Its block_m, block_n and block_k are those of the kernel before it.
 #pragma once
 
 #include "tmm/config.h"

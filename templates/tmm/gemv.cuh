@@ -169,7 +169,7 @@ __device__ void kernel(const GemmArgs& args) {
     }
     if (begin > k_end) begin = k_end;
     const i64 end = last < begin ? begin : begin + ((last - begin) / steps + 1) * steps;
-    // What stands before and behind them, if there can be any.
+    // The k before and behind the steps, if there can be any.
     constexpr bool has_singles = config.boundary != boundary::exact || many_in_chunks || few_in_chunks;
     const i64 before = begin - k_begin;
     const i64 singles = before + (k_end - end);

@@ -1,4 +1,4 @@
-// What a gemv kernel needs and allows (gemv.cuh). It knows the operands by size (few_by_many.h).
+// This file says what a gemv kernel needs and allows (gemv.cuh). It knows the operands by size (few_by_many.h).
 #pragma once
 
 #include "tmm/config.h"
@@ -27,7 +27,7 @@ constexpr bool comes_in_chunks(const KernelConfig& c, ElementType type, int alig
     return alignment < 16 && size_of(type) <= 4 && neighbours * size_of(type) == 16 && c.vector_width == neighbours;
 }
 
-// Is it a strip of C that another kernel of its plan leaves, and runs beside that?
+// Does the kernel compute a strip of C that another kernel of its plan leaves, and does it run at the same time as that kernel?
 constexpr bool is_strip(const KernelConfig& c) {
     return c.trim != 0;
 }

@@ -1,5 +1,5 @@
-// How gemv's threads read neighbouring elements of a line, a row or a column that runs along them: by vectors where lines are aligned, by
-// the chunks of 16 aligned bytes that hold them where they start at any element, or one by one where not all exist.
+// This file says how gemv's threads read neighbouring elements of a line, a row or a column that runs along them: by vectors where lines
+// are aligned, by the chunks of 16 aligned bytes that hold them where they start at any element, or one by one where not all exist.
 #pragma once
 
 #include "tmm/chunks.cuh"

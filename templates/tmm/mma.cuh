@@ -34,16 +34,16 @@
 
 namespace tmm::mma {
 
-// What a warp multiplies in one step: 16 of k.
+// The fragments that a warp multiplies in one step: 16 of k.
 template <KernelConfig config>
 struct Fragments {
     unsigned a[warp_rows(config) / kSquare][4];
-    // For two products side by side.
+    // Fragments of B for two products side by side.
     unsigned b[warp_columns(config) / kSquare][4];
 };
 
-// Reads a warp's fragments of one operand from its tiles, one stage after the other. Each lane points ldmatrix at one row of one of
-// the four matrices: lanes 0 to 7 at those of the first, and so on. The second lies beside the first along M (A) or along K (B).
+// Reads a warp's fragments of one operand from its tiles, one stage after the other. Each lane points ldmatrix at one row of one of the
+// four matrices: lanes 0 to 7 at those of the first, and so on. The second matrix lies beside the first along M (A) or along K (B).
 template <class T, TileLayout layout, int stages, bool second_along_k>
 class FragmentReader {
 public:
@@ -94,7 +94,7 @@ __device__ inline void multiply(const Fragments<config>& fragments, Sums<config>
     for (int i = 0; i < squares_m; ++i) {
 #pragma unroll
         for (int step = 0; step < products_n; ++step) {
-            // There and back, so that neighbouring products share a fragment.
+            // The products go forth and back, so that neighbouring products share a fragment.
             const int j = i % 2 == 0 ? step : products_n - 1 - step;
             const unsigned(&b)[4] = fragments.b[j / 2];
             if constexpr (type == ElementType::f16)
@@ -134,7 +134,7 @@ __device__ inline void store_sums(const Destination& destination, i64 row0, i64 
     }
 }
 
-// Which of the copies brings an operand.
+// The kind of copy that brings an operand.
 template <class T, TileLayout layout, KernelConfig config, bool realigned = layout.realigned>
 struct CopyOf {
     using Type = TileCopy<T, layout, threads(config), config>;
@@ -166,7 +166,7 @@ __device__ void kernel(const GemmArgs& args) {
         tiles_a, tiles_b, item.tiles);
     FragmentReader<T, shape_a, config.stages, false> reader_a(tiles_a, row0);
     FragmentReader<T, shape_b, config.stages, true> reader_b(tiles_b, column0);
-    // Those that are multiplied, and the next, which are on their way.
+    // The fragments that are multiplied, and the next ones, which are on their way.
     Fragments<config> fragments[2];
     Sums<config> sums = {};
 
@@ -189,7 +189,7 @@ __device__ void kernel(const GemmArgs& args) {
             reader_b.read(fragments[(step + 1) % 2].b, next_k);
             multiply<signature.type_a, config>(fragments[step % 2], sums);
         }
-        // After an odd number of steps the first of the next tile are where the second belong.
+        // After an odd number of steps the first fragments of the next tile are where the second ones belong.
         if constexpr (steps % 2 != 0) fragments[0] = fragments[1];
     }
 

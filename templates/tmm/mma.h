@@ -1,4 +1,4 @@
-// What an mma kernel needs and allows (mma.cuh).
+// This file says what an mma kernel needs and allows (mma.cuh).
 #pragma once
 
 #include "tmm/config.h"
@@ -38,7 +38,7 @@ struct TileLayout {
     bool async_copy;
     // Rows start anywhere; they are read by aligned chunks, which are shifted into place (realigning_copy.cuh).
     bool realigned;
-    // No copies of operands that go on past the edges.
+    // No operand here is a copy that goes on past the matrix's edges.
     bool padded = false;
 };
 
@@ -75,13 +75,13 @@ constexpr bool moves_vectors(const TileLayout&) {
     return true;
 }
 
-// As many chunks of a row change places among each other: a power of two that divides the row, up to the 8 chunks that fill the banks.
+// How many chunks of a row change places among each other: a power of two that divides the row, up to the 8 chunks that fill the banks.
 constexpr unsigned swizzle_span(const TileLayout& l) {
     const unsigned chunks = static_cast<unsigned>(matrix_columns(l) / kChunk);
     return chunks % 8 == 0 ? 8 : chunks % 4 == 0 ? 4 : chunks % 2 == 0 ? 2 : 1;
 }
 
-// Where an element of the matrix's part stands in the tile.
+// The offset in the tile of an element of the matrix's part.
 constexpr int element_offset(const TileLayout& l, int row, int column) {
     const unsigned r = static_cast<unsigned>(row);
     const unsigned c = static_cast<unsigned>(column);

@@ -1,5 +1,5 @@
-// Kernels that multiply by tensor cores in registers, and do nothing else: what they reach no matrix product by the same
-// instructions can pass. Apart from ceilings.cuh because they need compute capability 8.0.
+// Kernels that multiply by tensor cores in registers, and do nothing else: what they reach no matrix product by the same instructions can
+// pass. They are apart from ceilings.cuh because they need compute capability 8.0.
 #pragma once
 
 #include "tmm/ceilings_args.h"
@@ -16,7 +16,7 @@ __device__ inline float random_value(unsigned place) {
     return static_cast<float>(static_cast<int>(bits)) * (1.0f / 2147483648.0f);
 }
 
-// What a register of an operand holds, and the instruction.
+// The contents of an operand's register, and the instruction.
 struct Bf16Mma {
     __device__ static unsigned operand(unsigned place) {
         const unsigned low = from_float<Bfloat16>(random_value(2 * place)).bits;
@@ -45,8 +45,8 @@ struct Tf32Mma {
     }
 };
 
-// The accumulators do not wait for each other: `chains` multiplications of a warp are under way at once. Every other one takes the
-// negative of the same product, so that sums stay as small as a matrix product's.
+// The accumulators do not wait for each other: `chains` multiplications of a warp are under way at once. Every other multiplication takes
+// the negative of the same product, so that sums stay as small as a matrix product's.
 template <class Mma, int chains>
 __device__ inline void multiply_by_tensor_cores(const MmaArgs& args) {
     unsigned a[2][4];

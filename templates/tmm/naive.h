@@ -1,4 +1,4 @@
-// What a naive kernel needs and allows (naive.cuh).
+// This file says what a naive kernel needs and allows (naive.cuh).
 #pragma once
 
 #include "tmm/config.h"
@@ -20,7 +20,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     return nullptr;
 }
 
-// Blocks walk over the tiles of C, so that the grid's limit does not bound the problem.
+// Blocks loop over the tiles of C, so that the grid's limit does not bound the problem.
 constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
     const i64 tiles = ((m + c.block_m - 1) / c.block_m) * ((n + c.block_n - 1) / c.block_n) * batch;
     return tiles < 2147483647 ? tiles : 2147483647;

@@ -10,7 +10,7 @@
 // Such a matrix goes through a square in shared memory, so that both sides are read and written along their rows. Lines past K, up to whole
 // squares, are zeros: they add nothing to the sums of tiles that reach so far.
 //
-// Of C the product may leave a strip, a few rows or columns beyond its tiles. They need all of an operand once more, and here it passes
+// The product may leave a strip of C, a few rows or columns beyond its tiles. They need all of an operand once more, and here it passes
 // through registers anyway: each thread multiplies its k of a square with those of the other operand's few lines.
 #pragma once
 
@@ -37,7 +37,7 @@ struct Operand {
     PackedStrip strip{};
 };
 
-// How much of a square stands before the operand's edges, and how many of its lines are written: of the last square along K more than
+// How much of a square lies within the operand's edges, and how many of its lines are written: the last square along K writes more than
 // kTile where few are left beyond it.
 struct SquareEdges {
     int outer;
@@ -78,10 +78,10 @@ __device__ inline Square find_square(const Operand& operand, unsigned number) {
                 outer0};
 }
 
-// Where blocks bring together what threads hold of a square.
+// Shared memory in which a block brings together what its threads hold of a square.
 struct SharedSquare {
     float* turning;
-    // Of a strip's few lines, kFewOfLine each.
+    // A strip's few lines, kFewOfLine elements of each.
     float* few;
 };
 
@@ -91,7 +91,7 @@ struct PlaceInSquare {
     int row = static_cast<int>(threadIdx.x) / kTile;
 };
 
-// Of the strip's few lines what the thread brings.
+// The elements of the strip's few lines that the thread brings.
 struct FewOfThread {
     float in_square = 0;
     float beyond = 0;
@@ -147,7 +147,7 @@ __device__ inline void copy_elements(const Square& square, const Operand& operan
         beyond = square.from[turned ? lane * ld + row + kTile : (row + kTile) * ld + lane];
     if constexpr (with_strip) {
         const FewOfThread few(square, operand.strip);
-        // The last square's have been read before they are written anew.
+        // The few lines of the last square have been read before they are written anew.
         __syncthreads();
         few.store(shared.few);
     } else if constexpr (turned) {
@@ -204,7 +204,7 @@ __device__ void kernel(const PackArgs& args) {
     const auto find = [&](unsigned number) {
         return number < squares_a ? find_square<turned_a>(a, number) : find_square<turned_b>(b, number - squares_a);
     };
-    // The first is found while the kernel before this one ends.
+    // The block's first square is found while the kernel before this one ends.
     Square square = blockIdx.x < squares ? find(blockIdx.x) : Square{};
     wait_for_previous_kernel();
     if (args.squares && blockIdx.x == 0 && threadIdx.x < kMostPackers) args.squares[threadIdx.x] = 0;

@@ -1,4 +1,4 @@
-// What a pack kernel needs and allows (pack.cuh), and where it leaves the operands.
+// This file says what a pack kernel needs and allows (pack.cuh), and where it leaves the operands.
 #pragma once
 
 #include "tmm/args.h"
@@ -8,12 +8,12 @@
 
 namespace tmm {
 
-// Blocks of a product that pack for its others (packers.cuh).
+// Blocks of a product that pack for its other blocks (packers.cuh).
 struct PackersArgs {
     int blocks = 0;
     // Rows of squares along M or N that `pack` has left to them begin here, counted along K.
     int first_row = 0;
-    // Of the operands as they lie, where they are packed.
+    // The operands as they lie, where they are packed.
     const float* a = nullptr;
     const float* b = nullptr;
     i64 lda = 0;
@@ -24,14 +24,14 @@ struct PackersArgs {
     bool vectors_b = false;
     float* packed_a = nullptr;
     float* packed_b = nullptr;
-    // How many squares each has packed.
+    // How many squares each of these blocks has packed.
     unsigned* squares = nullptr;
 };
 
-// A few lines of one operand, multiplied with all of the other, which is packed: a strip of C. What each square has of its sums goes to
-// `sums`, as [batch][part][line][workspace_ld(outer)].
+// A strip of C: a few lines of one operand, multiplied with all of the other, which is packed. Each square's part of the strip's sums goes
+// to `sums`, as [batch][part][line][workspace_ld(outer)].
 struct PackedStrip {
-    // 0: there is none.
+    // 0 where there is no strip.
     int lines = 0;
     const float* few = nullptr;
     // Elements of `few` from one line, one k and one member of the batch to the next.
@@ -41,8 +41,8 @@ struct PackedStrip {
     float* sums = nullptr;
 };
 
-// What `pack` is told: of how many k it packs lines, and how many lines it writes, those past K with zeros; the counters of those who pack
-// the others, which it sets to 0; and the strips that it multiplies with A and with B.
+// What `pack` is told: of how many k it packs lines, and how many lines it writes, those past K with zeros; the counters of the blocks that
+// pack the other lines, which it sets to 0; and the strips that it multiplies with A and with B.
 struct PackArgs : GemmArgs {
     i64 depth = 0;
     i64 lines = 0;
@@ -56,22 +56,24 @@ namespace pack {
 // A block copies squares of this width, so many rows of them at a time. No tile of simt is deeper.
 constexpr int kTile = 64;
 constexpr int kRows = 4;
-// That an SM should hold, which bounds the registers: 132 SMs then take 512 blocks at once, all that 1023 x 1023 x 1023 needs.
+// Blocks that an SM should hold, which bounds the registers: 132 SMs then take 512 blocks at once, all that 1023 x 1023 x 1023 needs.
 constexpr int kBlocksPerSm = 4;
 
 // Neighbouring k of a row of threads.
 constexpr int kOfRow = kTile / kRows;
-// Lines of a strip: each row of threads brings one. A square's k of them, and those that may be left beyond it.
+// Most lines that a strip may have, since each row of threads brings one; and the elements of such a line: a square's k of it, and those
+// that may be left beyond the square.
 constexpr int kMostStripLines = kRows;
 constexpr int kFewOfLine = kTile + kRows;
 constexpr bool multiplies_strips(const KernelConfig& c) {
     return c.trim != 0;
 }
-// Squares along K. The last takes along as many k beyond as it has rows of threads: a square of its own would cost them a second round.
+// Squares along K. The last square takes along as many further k as it has rows of threads: a square of their own would cost these a second
+// round.
 constexpr i64 squares_along_k(i64 k) {
     return k <= kTile ? (k > 0 ? 1 : 0) : (k - kRows + kTile - 1) / kTile;
 }
-// Parts of each of a strip's sums: of a square each row of threads adds up its own k.
+// Parts of each of a strip's sums: each row of threads adds up its own k of a square.
 constexpr i64 strip_parts(i64 k) {
     return squares_along_k(k) * kRows;
 }
@@ -87,16 +89,16 @@ constexpr bool packs_b(const KernelConfig& c) {
     return (c.pack_ab & 2) != 0;
 }
 
-// Are all but the first lines packed beside the product, by blocks of its own?
+// Are all lines but the first ones packed while the product runs, by blocks of the product?
 constexpr bool packs_beside(const KernelConfig& c) {
     return (c.pack_ab & kPacksBeside) != 0;
 }
 constexpr int packed_operands(const KernelConfig& c) {
     return c.pack_ab & ~kPacksBeside;
 }
-// One for each lane of a warp at most: a warp looks at all of their counters at once.
+// Most blocks that pack: one for each lane of a warp, since a warp looks at all of their counters at once.
 constexpr int kMostPackers = 32;
-// Their loops go through squares by powers of two, and by whole rows.
+// Can blocks of so many threads pack? Their loops go through squares by powers of two, and by whole rows.
 constexpr bool can_pack(int threads) {
     return threads >= kTile && (threads & (threads - 1)) == 0;
 }
@@ -106,7 +108,7 @@ constexpr i64 kCounterBytes = kMostPackers * static_cast<i64>(sizeof(unsigned));
 constexpr i64 packed_depth(i64 k) {
     return (k + kTile - 1) / kTile * kTile;
 }
-// Does a tile so deep never reach past them?
+// Does a tile of that depth never reach past these lines?
 constexpr bool divides_depth(int block_k) {
     return kTile % block_k == 0;
 }
@@ -125,7 +127,7 @@ constexpr i64 elements_past_the_last(const KernelConfig& product, i64 m, i64 n) 
     return of_a > of_b ? of_a : of_b;
 }
 
-// Of the workspace, from its start: all of that.
+// Elements of all of this in the workspace, from its start.
 constexpr i64 workspace_elements(const KernelConfig& product, i64 m, i64 n, i64 k, i64 batch) {
     return (packs_a(product) ? packed_elements(m, k, batch) : 0) + (packs_b(product) ? packed_elements(n, k, batch) : 0) +
            elements_past_the_last(product, m, n);
@@ -134,7 +136,7 @@ constexpr i64 workspace_elements(const KernelConfig& product, i64 m, i64 n, i64 
 constexpr int threads(const KernelConfig&) {
     return kTile * kRows;
 }
-// One element more a row, so that columns are read from different banks.
+// A row has one element more, so that columns are read from different banks.
 constexpr int kSquareElements = kTile * (kTile + 1);
 // Elements that are moved at once where they are aligned.
 constexpr int kVector = 4;
@@ -156,7 +158,7 @@ constexpr i64 tiles(i64 outer, i64 k, i64 batch) {
     return ((outer + kTile - 1) / kTile) * squares_along_k(k) * batch;
 }
 
-// Blocks walk over the tiles, so that the grid's limit does not bound the problem.
+// Blocks loop over the tiles, so that the grid's limit does not bound the problem.
 constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 k, i64 batch) {
     const i64 needed = (packs_a(c) ? tiles(m, k, batch) : 0) + (packs_b(c) ? tiles(n, k, batch) : 0);
     return needed < 1 ? 1 : needed < 2147483647 ? needed : 2147483647;

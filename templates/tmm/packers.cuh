@@ -1,5 +1,5 @@
-// Blocks of a product that pack its operands' later lines while the others multiply the first ones, on SMs, or places of SMs, that its last
-// wave would leave idle. The kernel before (pack.cuh) has packed the first lines.
+// Some blocks of a product pack its operands' later lines while the others multiply the first ones. They run on SMs, or places of SMs, that
+// the product's last wave would leave idle. The kernel before (pack.cuh) has packed the first lines.
 //
 //     k ->        | first lines |  row 0  |  row 1  |  row 2  | …       rows of squares, 64 k each, of A and then of B
 //     packed by   |    pack     | 0 1 2 0 | 1 2 0 1 | 2 0 1 2 | …       packers, in turn
@@ -17,7 +17,7 @@
 
 namespace tmm::pack {
 
-// Of a row of squares those of A, where it is packed, and of both operands.
+// Squares of A in a row of squares, where A is packed, and squares of both operands in it.
 template <KernelConfig config>
 __device__ inline unsigned squares_of_a(i64 m) {
     return packs_a(config) ? static_cast<unsigned>((m + kTile - 1) / kTile) : 0;
@@ -27,7 +27,7 @@ __device__ inline unsigned squares_of_row(i64 m, i64 n) {
     return squares_of_a<config>(m) + (packs_b(config) ? static_cast<unsigned>((n + kTile - 1) / kTile) : 0);
 }
 
-// A block's share of the squares. `threads` of it copy each square by copies in the background to a ring of `stages` in shared memory, and
+// A block's share of the squares. Its `threads` threads copy each square by asynchronous copies to a ring of `stages` in shared memory, and
 // write it as lines along M or N.
 template <KernelConfig config, int threads, int stages>
 class Packer {
@@ -68,13 +68,13 @@ public:
 private:
     struct TurnedSquare : Square {
         bool turned;
-        // Copied by 16 bytes: turned, with rows that are aligned so.
+        // Whether the square is copied by 16 bytes: it is turned, and its rows are aligned so.
         bool vectors;
         i64 ld;
         i64 packed_ld;
     };
 
-    // A square's row, and its place among those of the row: of A's, and then of B's.
+    // A square's row of squares, and its place in that row: A's squares come first, and then B's.
     struct Cursor {
         unsigned row;
         unsigned place;
@@ -82,7 +82,7 @@ private:
     __device__ Cursor cursor_at(unsigned number) const {
         return {static_cast<unsigned>(packers_.first_row) + number / across_, number % across_};
     }
-    // To the packer's next square. A division would cost as much as all that is done with the square.
+    // Moves to the packer's next square. A division would cost as much as all that is done with the square.
     __device__ void advance(Cursor& cursor) const {
         cursor.place += static_cast<unsigned>(packers_.blocks);
         while (cursor.place >= across_) {
@@ -110,7 +110,8 @@ private:
         return found;
     }
 
-    // As it lies in the matrix, with zeros beyond its edges. A group of copies, of nothing where there are no more squares.
+    // Brings a square as it lies in the matrix, with zeros beyond its edges. Each call makes a group of copies, which is empty where there
+    // are no more squares.
     __device__ void bring(Cursor& cursor, int stage) const {
         if (cursor.row < rows_) {
             const TurnedSquare from = square(cursor);
@@ -193,14 +194,14 @@ private:
             *destination = *source;
     }
 
-    // All threads' squares so far are there for others.
+    // Makes the squares that all threads have packed so far visible to other blocks.
     __device__ void publish(unsigned packed) const {
         ptx::fence_proxy_async_global();
         __syncthreads();
         if (threadIdx.x == 0) ptx::st_release_gpu(packers_.squares + blockIdx.x, packed);
     }
 
-    // Whoever waits for what was written waits for memory.
+    // Squares are published several at a time, since waiting for what was written means waiting for memory.
     static constexpr unsigned kPublishedTogether = 4;
 
     const PackersArgs& packers_;
@@ -213,21 +214,21 @@ private:
     SharedTiles<float> squares_;
 };
 
-// How far the operands' lines are there, as a warp knows it.
+// How far the operands' lines are packed, as far as a warp knows.
 template <KernelConfig config>
 class PackedRows {
 public:
     __device__ PackedRows(const PackersArgs& packers, i64 m, i64 n)
         : packers_(packers), across_(squares_of_row<config>(m, n)), there_(packers.first_row) {}
 
-    // By all lanes of a warp: on return the lines of k are there, for the copy engine, too.
+    // All lanes of a warp call this. On return the lines of k are packed, and the copy engine sees them, too.
     __device__ void wait_for(int k) {
         const int row = k / kTile;
         if (row < there_) return;
         const unsigned lane = threadIdx.x % 32;
         const unsigned packers = static_cast<unsigned>(packers_.blocks);
         do {
-            // All squares before the first that the lane's packer has left, as far as they are its own.
+            // The lane's packer has packed all of its own squares before the one of this number.
             const unsigned done = lane < packers ? ptx::ld_acquire_gpu(packers_.squares + lane) * packers + lane : 0xffffffffu;
             there_ = packers_.first_row + static_cast<int>(ptx::redux_min(done) / across_);
         } while (row >= there_);
@@ -242,19 +243,19 @@ private:
     int there_;
 };
 
-// The tiles of an item of work, in stretches of which the warps ask before each whether its lines are there. To ask before each tile costs
+// The tiles of an item of work, in stretches: before each stretch the warps ask whether its lines are packed. To ask before each tile costs
 // 2%: ptxas then holds what the tiles' loop goes by in other registers.
 template <KernelConfig config>
 class PackedStretches {
 public:
     __device__ PackedStretches(const PackersArgs& packers, i64 m, i64 n, int tiles) : rows_(packers, m, n), tiles_(tiles) {}
 
-    // Where the stretch ends that begins with the tile, of so many.
+    // The end of the stretch that begins with the tile, out of so many tiles.
     __device__ int end_of(int tile, int tiles) const {
         constexpr int length = 2 * kTile / config.block_k;
         return tile + length < tiles ? tile + length : tiles;
     }
-    // On return the lines are there that are brought before that end: those of the stages that follow, too.
+    // On return all lines that are brought before that end are packed, also those of the stages that follow.
     __device__ void wait_for(int tile) {
         const int end = end_of(tile, tiles_) + config.stages;
         rows_.wait_for((end < tiles_ ? end : tiles_) * config.block_k - 1);
@@ -265,7 +266,7 @@ private:
     int tiles_;
 };
 
-// Where all is packed before the kernel begins.
+// Used where all is packed before the kernel begins.
 struct NoStretches {
     __device__ void wait_for(int) {}
 };

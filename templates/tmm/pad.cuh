@@ -5,7 +5,7 @@
 //                                             ----->         b b b b b . . .
 //                                                            c c c c c . . .
 //
-// Of tf32 wgmma wants rows along K. Where they run along M or N, the copy turns the matrix.
+// For tf32 wgmma needs rows along K. Where they run along M or N, the copy turns the matrix.
 #pragma once
 
 #include "tmm/args.h"
@@ -20,8 +20,8 @@ namespace tmm::pad {
 
 using Unit = Element<ElementType::f16>;
 
-// A lane's chunks of a warp's piece. Those from `inside` to `inside_end` come from two chunks that lie within the matrix: all but the first
-// one of its first row and the last ones.
+// A lane's chunks of a warp's piece. The chunks from `inside` to `inside_end` come from two chunks that lie within the matrix: these are
+// all but the first chunk of the matrix's first row and the last chunks.
 struct Piece {
     const Unit* from;
     Chunk* to;
@@ -38,7 +38,7 @@ __device__ inline Piece find_piece(const PadOperand& operand, i64 batch, unsigne
     const unsigned band = operand.pieces_of_band > 1 ? in_matrix / operand.pieces_of_band : in_matrix;
     const unsigned part = in_matrix - band * operand.pieces_of_band;
     const bool is_short = operand.rows_between_steps != 0;
-    // The lane's row of those side by side, and its place in that row's part of the piece.
+    // The lane's row among the rows side by side, and its place in that row's part of the piece.
     const unsigned beside = lane >> operand.lanes_log2;
     const unsigned place = lane - (beside << operand.lanes_log2);
     const unsigned row = band * operand.rows_of_band + (is_short ? part << (5 - operand.lanes_log2) : 0) + beside;
@@ -91,7 +91,7 @@ __device__ inline void copy_piece(const PadOperand& operand, const Piece& piece)
     }
 }
 
-// The block's square of a matrix that is turned. source: rows of `columns` elements; the copy: rows of `rows`.
+// Turns the block's square of a matrix. source: rows of `columns` elements; the copy: rows of `rows` elements.
 __device__ inline void turn(const void* source, i64 rows, i64 columns, i64 ld, i64 stride, i64 batch, void* copy, float* shared) {
     const pack::Operand operand{static_cast<const float*>(source), ld, stride, rows, columns, columns, columns, columns,
                                 static_cast<float*>(copy)};
@@ -106,7 +106,7 @@ __device__ void kernel(const PadArgs& args) {
     const unsigned number = blockIdx.x * kWarps + threadIdx.x / 32;
     const unsigned pieces_a = args.operands[0].pieces;
     const bool of_a = number < pieces_a;
-    // Found while the kernel before this one ends.
+    // The warp's piece is found while the kernel before this one ends.
     const PadOperand& operand = args.operands[of_a ? 0 : 1];
     Piece piece = {};
     if (number < pieces_a + args.operands[1].pieces) piece = find_piece(operand, args.batch, of_a ? number : number - pieces_a);

@@ -1,4 +1,4 @@
-// What a pad kernel needs and allows (pad.cuh), and where it leaves the operands.
+// This file says what a pad kernel needs and allows (pad.cuh), and where it leaves the operands.
 #pragma once
 
 #include "tmm/args.h"
@@ -21,25 +21,25 @@ struct PadOperand {
     i64 rows = 0;
     i64 ld = 0;
     i64 stride = 0;
-    // From a matrix's first element to its end.
+    // Elements from a matrix's first element to its end.
     i64 extent = 0;
-    // Of the copy, in chunks.
+    // The leading dimension of the copy, in chunks.
     i64 copy_ld = 0;
-    // From a lane's chunk to its next one: in the matrix, and in the copy.
+    // Distance from a lane's chunk to its next one: in the matrix, in elements, and in the copy, in chunks.
     i64 step = 0;
     i64 copy_step = 0;
     unsigned chunks_of_row = 0;
-    // None where it is not copied so.
+    // The number of all pieces; 0 where the operand is not copied in pieces.
     unsigned pieces = 0;
     unsigned pieces_of_matrix = 1;
-    // A band is a long row, or as many short ones as its pieces take together, each all steps long.
+    // A band is a long row, or as many short rows as its pieces take together, where each piece is all steps long.
     unsigned pieces_of_band = 1;
     unsigned rows_of_band = 1;
-    // Along the row, the last one's may be fewer.
+    // Chunks of a piece along its row; the last piece of a row may have fewer.
     unsigned chunks_of_piece = 0;
-    // The power of two of the lanes that a row gets.
+    // The binary logarithm of the number of lanes that a row gets.
     int lanes_log2 = 5;
-    // Of short rows, from one step to the next; else a step goes on in its row, by 32 chunks.
+    // Rows from one step to the next where rows are short; 0 where they are long, and a step goes on in its row, by 32 chunks.
     int rows_between_steps = 0;
 };
 
@@ -53,9 +53,9 @@ struct PadArgs : GemmArgs {
 namespace tmm::pad {
 
 constexpr int kWarps = 8;
-// That an SM should hold. They leave a thread 80 registers.
+// Blocks that an SM should hold. They leave a thread 80 registers.
 constexpr int kBlocksPerSm = 3;
-// Of 16 bytes, that a lane copies at once: five, so that a row of little more than 2048 elements is two pieces.
+// Chunks of 16 bytes that a lane copies at once: five, so that a row of little more than 2048 elements is two pieces.
 constexpr int kChunksOfLane = 5;
 
 constexpr bool pads_a(const KernelConfig& c) {
@@ -65,7 +65,7 @@ constexpr bool pads_b(const KernelConfig& c) {
     return (c.pack_ab & 2) != 0;
 }
 
-// Of tf32 wgmma reads shared memory along K only: an operand whose rows run along M or N is turned when it is copied.
+// wgmma reads tf32 from shared memory along K only: an operand whose rows run along M or N is turned when it is copied.
 constexpr bool turns_a(const KernelConfig& c, const KernelSignature& s) {
     return pads_a(c) && s.compute == ComputeMode::tf32 && s.op_a == Operation::transpose;
 }
@@ -73,7 +73,7 @@ constexpr bool turns_b(const KernelConfig& c, const KernelSignature& s) {
     return pads_b(c) && s.compute == ComputeMode::tf32 && s.op_b == Operation::none;
 }
 
-// A copied operand's matrix.
+// Rows and columns of the matrix that an operand is copied to.
 struct Shape {
     i64 rows;
     i64 columns;
@@ -86,13 +86,13 @@ constexpr Shape copy_of_b(const GemmProblem& p) {
 }
 
 // Elements from one row to the next: rows start at multiples of the 16 bytes that TMA wants, and rows of several lines of 128 bytes at
-// multiples of those, so that none of their boxes needs two lines where one would do; but those of floats, which pack may turn,
-// only at multiples of 16.
+// multiples of those, so that none of their boxes needs two lines where one would do; but rows of floats, which pack may turn, start only
+// at multiples of 16 bytes.
 constexpr i64 padded_ld(i64 columns, ElementType type) {
     const i64 unit = (columns * size_of(type) < 512 || !is_16_bit(type) ? 16 : 128) / size_of(type);
     return (columns + unit - 1) / unit * unit;
 }
-// In the workspace A stands first, then B; each a batch of matrices without gaps but the rows' own padding. Both parts start at
+// In the workspace A stands first, then B; each is a batch of matrices without gaps but the rows' own padding. Both parts start at
 // multiples of 256 bytes.
 constexpr i64 padded_bytes(i64 rows, i64 columns, i64 batch, ElementType type) {
     return (batch * rows * padded_ld(columns, type) * size_of(type) + 255) / 256 * 256;
@@ -101,7 +101,7 @@ constexpr i64 padded_bytes(i64 rows, i64 columns, i64 batch, ElementType type) {
 constexpr int threads(const KernelConfig&) {
     return kWarps * 32;
 }
-// A square that is turned.
+// The shared memory holds a square where an operand is turned.
 constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
     return turns_a(c, s) || turns_b(c, s) ? pack::shared_bytes(c, s) : 0;
 }
@@ -113,7 +113,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     return nullptr;
 }
 
-// How matrices of so many 16-bit columns are cut, their rows and the copy's so far apart.
+// Cuts matrices of so many 16-bit columns into pieces. ld and copy_ld: the leading dimensions of the matrix and of its copy.
 constexpr PadOperand cut(i64 rows, i64 columns, i64 batch, i64 ld, i64 copy_ld) {
     constexpr unsigned at_once = 32 * kChunksOfLane;
     PadOperand cut;
@@ -143,7 +143,7 @@ constexpr PadOperand cut(i64 rows, i64 columns, i64 batch, i64 ld, i64 copy_ld) 
     cut.pieces = static_cast<unsigned>(batch) * cut.pieces_of_matrix;
     return cut;
 }
-// A warp for each piece, a block for each square that is turned, of the operand that has more.
+// There is a warp for each piece, and a block for each square that is turned, of the operand that has more of them.
 constexpr i64 blocks(i64 pieces, i64 squares) {
     const i64 for_pieces = (pieces + kWarps - 1) / kWarps;
     const i64 needed = for_pieces > squares ? for_pieces : squares;

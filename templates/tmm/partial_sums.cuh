@@ -5,7 +5,7 @@
 
 namespace tmm {
 
-// Where a column stands in a row of a part of a tile (simt.cuh, store_part).
+// The place of a column in a row of a part of a tile (simt.cuh, store_part).
 constexpr int place_in_part(int column) {
     return column ^ 1;
 }
@@ -31,7 +31,7 @@ __device__ inline Vector<float, width> sum_of_parts(const Vector<float, width> (
     Vector<float, width> sums;
 #pragma unroll
     for (int i = 0; i < width; ++i) {
-        // Of two parts the loss is less than what the sum is rounded to.
+        // With two parts the loss is less than what the sum is rounded to.
         if constexpr (parts == 2) {
             sums.element[i] = part[0].element[i] + part[1].element[i];
         } else {

@@ -24,7 +24,7 @@ __device__ inline float power_of_two(int exponent) {
     return __int_as_float((127 + exponent) << 23);
 }
 
-// The power of two to divide a line by, such that the power is a float, and so is its reciprocal.
+// The exponent of the power of two to divide a line by, such that the power is a float, and so is its reciprocal.
 __device__ inline int exponent_for(unsigned largest_bits, int top) {
     const int exponent = static_cast<int>(largest_bits >> 23) - 127 - top;
     return exponent < -126 ? -126 : exponent;
@@ -55,7 +55,7 @@ struct Split {
     }
 };
 
-// What the threads of a block tell each other.
+// Shared memory by which the threads of a block tell each other what they found.
 template <KernelConfig config>
 struct Shared {
     // A block's tiles: as many as there is room for are kept from the search for the largest element to the split.
@@ -63,9 +63,9 @@ struct Shared {
     // The bits of the largest magnitude of each line, as each warp found it; and as the block did, for the cluster to read.
     SharedTiles<unsigned> of_warp;
     unsigned* of_block;
-    // What each line is multiplied by.
+    // The factor that each line is multiplied by.
     float* scale;
-    // In the first block of the cluster: not 0 when some thread has met a line that is unfit.
+    // A word of the cluster's first block, not 0 when some thread has met a line that is unfit.
     unsigned* unfit;
 
     __device__ explicit Shared(SharedMemory& memory)
@@ -76,7 +76,7 @@ struct Shared {
           unfit(memory.take<unsigned, 1>()[0]) {}
 };
 
-// A tile of lines, by one block of a cluster. The block takes every cluster-th of the tiles along them, from its rank on.
+// One block's share of a tile of lines. The block takes every cluster-th of the tiles along them, from its rank on.
 template <KernelConfig config, bool lines_are_rows, int align>
 class LineTile {
 public:
@@ -105,7 +105,7 @@ public:
         }
         show(largest);
         find_scales();
-        // Backwards: the tiles that were read last are here still.
+        // The block goes backwards, since the tiles that were read last are still in shared memory.
         bool unfit = false;
 #pragma unroll 1
         for (int i = tiles - 1; i >= 0; --i) {
@@ -132,7 +132,7 @@ private:
         else
             __syncthreads();
     }
-    // The same, but does not wait for the planes to be written.
+    // The same, but it does not wait for the planes to be written.
     __device__ static void meet() {
         if constexpr (config.cluster > 1)
             ptx::cluster_meet();
@@ -144,7 +144,7 @@ private:
         const i64 tiles = depth_end_ > depth_begin_ ? ceil_divide(depth_end_ - depth_begin_, kTileDepth) : 0;
         return rank_ < tiles ? static_cast<int>((tiles - rank_ + config.cluster - 1) / config.cluster) : 0;
     }
-    // Where the block's i-th tile begins, along the lines.
+    // The place along the lines where the block's i-th tile begins.
     __device__ i64 depth0(int i) const {
         return depth_begin_ + (rank_ + static_cast<i64>(i) * config.cluster) * kTileDepth;
     }
@@ -164,7 +164,8 @@ private:
     __device__ float* slot(int tile) const {
         return shared_.slots[tile % config.stages];
     }
-    // The copy of a tile, if there is such a one. A group each, so that their count tells which tile has landed.
+    // Starts the copy of a tile, if there is such a tile. Each call makes a group of copies, so that their count tells which tile has
+    // landed.
     __device__ void start(int tile, int tiles) const {
         if (0 <= tile && tile < tiles)
             start_copy<lines_are_rows, align>(slot(tile), source_, o_.ld, row0(tile), column0(tile), row_end(), column_end());
@@ -183,7 +184,7 @@ private:
         }
     }
 
-    // The block's largest, for the whole cluster to see.
+    // Shows the block's largest magnitudes to the whole cluster.
     __device__ void show(unsigned (&largest)[most_lines]) const {
         const int thread = static_cast<int>(threadIdx.x);
         // Lanes so far apart, and farther, have the same lines.
@@ -234,7 +235,7 @@ private:
         __syncthreads();
     }
 
-    // True where too many of the thread's elements are short.
+    // Writes a tile's planes. True where too many of the thread's elements are short.
     __device__ bool write(int tile) const {
         using T = Element<type_of(config.planes)>;
         const Place place = first_place<lines_are_rows>();
@@ -286,7 +287,7 @@ private:
     i64 item_;
     i64 matrix_;
     i64 line0_;
-    // The part of K.
+    // The bounds of the part of K.
     i64 depth_begin_;
     i64 depth_end_;
     const float* source_;

@@ -1,5 +1,5 @@
-// How floats stand as 16-bit planes, and where: what the kernel that writes them (planes.cuh), those that multiply them
-// (wgmma_planes.cuh) and the host agree on.
+// This file says how floats are stored as 16-bit planes, and where: the kernel that writes them (planes.cuh), those that multiply them
+// (wgmma_planes.cuh) and the host agree on it.
 //
 // A line is what a scale belongs to: a row of op(A), a column of op(B); where parts of K are multiplied apart, its part. Each line is
 // divided by a power of two, its exponent, such that its largest element is near 2^top; then an element x is
@@ -19,17 +19,17 @@
 
 namespace tmm {
 
-// Of an operand that is not to be split, since it stands prepared, all are null.
+// Where the planes of an operand go. All pointers are null for an operand that is not to be split, since its planes are already prepared.
 struct PlanesOperand {
-    // [batch][part of K][line].
+    // The exponents of the lines: [batch][part of K][line].
     int* exponents = nullptr;
-    // As the operand lies, rows padded as those of pad are: [batch][plane][row][column].
+    // The planes lie as the operand does, and their rows are padded as those of `pad` are: [batch][plane][row][column].
     void* planes = nullptr;
-    // Of each tile of lines, not 0 where a line is unfit: [batch][part of K][tile].
+    // A mark for each tile of lines, not 0 where a line is unfit: [batch][part of K][tile].
     unsigned* unfit = nullptr;
 };
 
-// An operand's marks, for those who multiply.
+// An operand's marks of unfit tiles, for the kernels that multiply it.
 struct UnfitMarks {
     const unsigned* of_tile = nullptr;
     i64 count = 0;
@@ -47,24 +47,24 @@ namespace tmm::planes {
 constexpr ElementType type_of(int planes) {
     return planes == 2 ? ElementType::f16 : ElementType::bf16;
 }
-// Of a line's largest element when the line has been divided. The sums of K products of such elements stay far from overflow.
+// The exponent of a line's largest element when the line has been divided. The sums of K products of such elements stay far from overflow.
 constexpr int top_exponent(int planes) {
     return planes == 2 ? 14 : 40;
 }
-// An element is short below this one: where l's last bit would stand below what its type holds.
+// The exponent below which an element is short: there l's last bit would stand below what its type holds.
 constexpr int least_exponent(int planes) {
     return planes == 2 ? -13 : -108;
 }
-// Of the elements that a thread splits, so many may be short: of any data, a few are.
+// How many of the elements that a thread splits may be short: any data has a few such elements.
 constexpr int kMostShort = 1;
 
 constexpr i64 ceil_divide(i64 a, i64 b) {
     return (a + b - 1) / b;
 }
 
-// A cluster of blocks takes a tile of lines from end to end; its blocks take turns at parts of them, in tiles of which a thread has 8
-// quads of neighbouring elements (planes_tile.cuh). A block keeps as many as it has slots in shared memory until the largest elements are
-// known; what is beyond it reads twice, the second time from L2.
+// A cluster of blocks takes a tile of lines from end to end; its blocks take turns at parts of them, in tiles of which a thread has 8 quads
+// of neighbouring elements (planes_tile.cuh). A block keeps as many tiles as it has slots in shared memory until the largest elements are
+// known; it reads the other tiles twice, the second time from L2.
 constexpr int kTileLines = 32;
 constexpr int kTileDepth = 256;
 constexpr int kQuad = 4;
@@ -72,7 +72,7 @@ constexpr int kQuads = 8;
 constexpr int kThreads = kTileLines * kTileDepth / (kQuad * kQuads);
 constexpr int kMostBlocks = 8;
 constexpr int kMostSlots = 3;
-// As many blocks as the lines are long enough for.
+// Blocks of a cluster: as many as the lines are long enough for.
 constexpr int cluster_for(i64 depth) {
     int blocks = 1;
     while (blocks < kMostBlocks && blocks * kTileDepth < depth) blocks *= 2;
@@ -95,7 +95,7 @@ struct Operand {
     i64 stride;
     i64 matrices;
     bool lines_are_rows;
-    // Of K.
+    // The parts of K, and the depth of each.
     int parts;
     i64 part_depth;
 };
@@ -120,7 +120,7 @@ constexpr i64 depth(const Operand& o) {
 constexpr i64 line_tiles(const Operand& o) {
     return ceil_divide(lines(o), kTileLines);
 }
-// What clusters have to do.
+// Items of work that the clusters have to do.
 constexpr i64 items(const Operand& o) {
     return o.matrices * o.parts * line_tiles(o);
 }
@@ -128,8 +128,8 @@ constexpr i64 items(const Operand& o, const PlanesOperand& to) {
     return to.planes ? items(o) : 0;
 }
 
-// What an operand takes, in the workspace of a call or prepared in memory of its own: planes, exponents and the marks of unfit lines,
-// one behind the other, each at a multiple of 256 bytes.
+// Bytes that an operand takes, in the workspace of a call or prepared in memory of its own: planes, exponents and the marks of unfit lines,
+// one after the other, each at a multiple of 256 bytes.
 constexpr i64 rounded(i64 bytes) {
     return (bytes + 255) / 256 * 256;
 }
@@ -165,7 +165,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     return nullptr;
 }
 
-// Clusters walk over the items, so that the grid's limit does not bound the problem.
+// Clusters loop over the items, so that the grid's limit does not bound the problem.
 constexpr i64 blocks(const KernelConfig& c, i64 items) {
     const i64 most = 2147483647 / c.cluster;
     return (items < 1 ? 1 : items < most ? items : most) * c.cluster;

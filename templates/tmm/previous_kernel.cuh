@@ -1,4 +1,4 @@
-// Where a kernel stops for the one before it in its stream (programmatic dependent launch).
+// A kernel waits here for the one before it in its stream (programmatic dependent launch).
 #pragma once
 
 #include "tmm/ptx.cuh"
@@ -13,9 +13,10 @@ __device__ inline void wait_for_previous_kernel() {
     ptx::griddepcontrol_launch_dependents();
 }
 
-// Strips of C that a product leaves (trim) run beside it: it writes nothing of theirs, and when its last block has begun, and they may
-// come, what it waited for has ended. A strip's kernel calls the first of these before its work, and lets the next one come at once; the
-// second after it, so that its end, too, means the end of all before it. One block that stays until then is enough.
+// Strips of C that a product leaves (trim) run while the product runs: it writes nothing of theirs, and when its last block has begun, and
+// they may come, the kernel that it waited for has ended. A strip's kernel calls the first of these functions before its work, and lets the
+// next kernel come at once; it calls the second after its work, so that its end, too, means the end of all before it. One block that stays
+// until then is enough.
 __device__ inline void begin_beside_previous_kernel() {
     ptx::griddepcontrol_launch_dependents();
 }

@@ -1,12 +1,12 @@
-// What is asked of tmm: the vocabulary of a matrix multiplication, C = epilogue(alpha * op(A) * op(B) + beta * C).
-// Read by g++, clang and NVRTC alike, so it includes nothing.
+// The vocabulary of what is asked of tmm, a matrix multiplication: C = epilogue(alpha * op(A) * op(B) + beta * C). The file is read by g++,
+// clang and NVRTC alike, so it includes nothing.
 #pragma once
 
 namespace tmm {
 
 using i64 = long long;
 
-// Values are stored in databases: append only.
+// Values are stored in databases, so that new ones are only appended.
 enum class ElementType : int { f32 = 0, f16 = 1, bf16 = 2, f64 = 3 };
 enum class ComputeMode : int { f32 = 0, f32_strict = 1, tf32 = 2, f64 = 3 };
 enum class Operation : int { none = 0, transpose = 1 };
@@ -49,7 +49,7 @@ struct GemmProblem {
     i64 stride_c = 0;
     // The caller's promise about a, b and c: each pointer is a multiple of this many bytes.
     int alignment = 16;
-    // C is read: beta may differ from 0.
+    // Whether C is read: beta may differ from 0.
     bool reads_c = false;
     Epilogue epilogue = Epilogue::none;
 

@@ -33,7 +33,7 @@ __device__ inline unsigned short cvt_rn_bf16_f32(float value) {
 #endif
 }
 
-// Copy from global to shared memory in the background: source_bytes are read, the rest of the width is filled with zeros.
+// Copies from global to shared memory in the background: source_bytes are read, the rest of the width is filled with zeros.
 __device__ inline void cp_async_4(void* destination, const void* source, int source_bytes) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(destination)), "l"(source), "r"(source_bytes)
                  : "memory");
@@ -58,15 +58,15 @@ __device__ inline void cp_async_wait_group() {
     asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
 
-// Four 8 x 8 matrices of 16-bit elements from shared memory to a warp's registers. Lane l points at row l % 8 of matrix l / 8, 16 bytes;
-// of each matrix it gets elements 2 (l % 4) and the next of row l / 4.
+// Loads four 8 x 8 matrices of 16-bit elements from shared memory to a warp's registers. Lane l points at row l % 8 of matrix l / 8, 16
+// bytes; of each matrix it gets elements 2 (l % 4) and the next of row l / 4.
 __device__ inline void ldmatrix_x4(unsigned (&fragments)[4], const void* row) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(fragments[0]), "=r"(fragments[1]), "=r"(fragments[2]), "=r"(fragments[3])
                  : "r"(shared_address(row))
                  : "memory");
 }
-// The same of the transposed matrices.
+// The same for the transposed matrices.
 __device__ inline void ldmatrix_x4_trans(unsigned (&fragments)[4], const void* row) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(fragments[0]), "=r"(fragments[1]), "=r"(fragments[2]), "=r"(fragments[3])
@@ -85,14 +85,14 @@ __device__ inline void mma_m16n8k16_bf16(float (&sums)[4], const unsigned (&a)[4
         : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
-// The same of floats of which the tensor cores take as much as TF32 has: 16 x 8 times 8 x 8.
+// The same for floats, of which the tensor cores take as much as TF32 has: 16 x 8 times 8 x 8.
 __device__ inline void mma_m16n8k8_tf32(float (&sums)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
     asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// A word of shared memory, whose address shared_address() gives.
+// Loads a word of shared memory, whose address shared_address() gives.
 __device__ inline unsigned ld_shared(unsigned address) {
     unsigned word;
     asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"(address) : "memory");
@@ -129,8 +129,8 @@ __device__ inline const T* mapa(const T* shared, int rank) {
     return reinterpret_cast<const T*>(address);
 }
 
-// Words to global memory in one access; left to itself, the compiler takes it apart in large kernels. For what the kernel does not
-// read again: the compiler may move its own accesses across.
+// Stores words to global memory in one access; left to itself, the compiler takes the access apart in large kernels. This is for words that
+// the kernel does not read again: the compiler may move its own accesses across.
 __device__ inline void st_global(void* destination, const unsigned (&words)[2]) {
     asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(destination), "r"(words[0]), "r"(words[1]));
 }
@@ -138,7 +138,7 @@ __device__ inline void st_global(void* destination, const unsigned (&words)[4]) 
     asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(destination), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]));
 }
 
-// Words that no one reads again soon, whose place the L2 cache gives away first.
+// Loads words that no one reads again soon, whose place the L2 cache gives away first.
 __device__ inline void ld_global_evict_first(unsigned (&words)[4], const void* source) {
     unsigned long long policy;
     asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
@@ -152,7 +152,7 @@ __device__ inline void bar_sync(int id, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-// True in one thread of the warp, the same each time.
+// True in one thread of the warp, which is the same each time.
 __device__ inline bool elect_sync() {
     unsigned elected;
     asm volatile(
@@ -193,7 +193,7 @@ __device__ inline void mbarrier_arrive(unsigned long long* barrier) {
 struct ClusterBarriers {
     unsigned address;
 };
-// Those that stand in the block of that rank where this block's stand.
+// The barriers that stand in the block of that rank where this block's barriers stand.
 __device__ inline ClusterBarriers mapa_barriers(unsigned long long* barriers, int rank) {
     ClusterBarriers mapped;
     asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(mapped.address) : "r"(shared_address(barriers)), "r"(rank));
@@ -262,7 +262,7 @@ __device__ inline unsigned ld_acquire_gpu(const unsigned* word) {
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
     return value;
 }
-// A box from shared memory goes to the map's matrix, as far as it lies within; in the background, by a group of the thread's.
+// A box from shared memory goes to the map's matrix, as far as it lies within, in the background, in a group of the thread's.
 __device__ inline void cp_async_bulk_tensor_3d_store(const TensorMap* map, int x, int y, int z, const void* source) {
     asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(map), "r"(x), "r"(y), "r"(z),
                  "r"(shared_address(source))
@@ -292,7 +292,7 @@ __device__ void wgmma_mma_async(float (&sums)[n / 2], unsigned long long left, u
 template <ElementType type, int n>
 __device__ void wgmma_mma_async_fragments(float (&sums)[n / 2], const unsigned (&left)[4], unsigned long long right, bool adds);
 
-// Before the first wgmma, and after ordinary instructions have touched the sums or fragments.
+// A warpgroup calls this before the first wgmma, and after ordinary instructions have touched the sums or fragments.
 __device__ inline void wgmma_fence() {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
@@ -304,7 +304,7 @@ __device__ inline void wgmma_wait_group() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
 
-// Two floats rounded to nearest; the first stands in the lower half.
+// Rounds two floats to nearest; the first stands in the lower half.
 template <ElementType type>
 __device__ inline unsigned cvt_rn_pair(float lower, float upper) {
     unsigned pair;
@@ -315,8 +315,8 @@ __device__ inline unsigned cvt_rn_pair(float lower, float upper) {
     return pair;
 }
 
-// Four 8 x 8 matrices of 16-bit elements: lane l holds, of each, elements 2 (l % 4) and the next of row l / 4, and gives the address of
-// the 16 bytes where row l % 8 of matrix l / 8 goes; transposed: where column l % 8 goes.
+// Stores four 8 x 8 matrices of 16-bit elements: of each matrix lane l holds elements 2 (l % 4) and the next of row l / 4, and it gives the
+// address of the 16 bytes where row l % 8 of matrix l / 8 goes; transposed: where column l % 8 goes.
 template <bool transposed>
 __device__ inline void stmatrix_x4(void* row, const unsigned (&pairs)[4]) {
     if constexpr (transposed)
@@ -328,7 +328,7 @@ __device__ inline void stmatrix_x4(void* row, const unsigned (&pairs)[4]) {
                      "r"(pairs[1]), "r"(pairs[2]), "r"(pairs[3])
                      : "memory");
 }
-// Two matrices; lanes 0 to 15 give the addresses.
+// The same for two matrices; lanes 0 to 15 give the addresses.
 template <bool transposed>
 __device__ inline void stmatrix_x2(void* row, const unsigned (&pairs)[2]) {
     if constexpr (transposed)
@@ -340,15 +340,16 @@ __device__ inline void stmatrix_x2(void* row, const unsigned (&pairs)[2]) {
                      : "memory");
 }
 
-// threadIdx.x. What follows from it is not computed ahead of a loop that needs the registers.
+// Returns threadIdx.x. What follows from it is not computed ahead of a loop that needs the registers.
 __device__ inline int thread_here() {
     unsigned thread;
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
     return static_cast<int>(thread);
 }
 
-// No instruction that reads or writes these registers crosses: between a wait for wgmma and those that use its sums, and between those
-// that change sums and wgmma's fence. To the compiler both are just instructions that name no registers.
+// No instruction that reads or writes these registers moves across this. It stands between a wait for wgmma and the instructions that use
+// its sums, and between the instructions that change sums and wgmma's fence. To the compiler both are just instructions that name no
+// registers.
 template <int count>
 __device__ inline void hold(float (&sums)[count]) {
 #pragma unroll

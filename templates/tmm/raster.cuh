@@ -9,8 +9,8 @@ struct TilePlace {
     Index n;
 };
 
-// raster = 0: row by row. Else in bands of `raster` tile rows, walked column by column, so that blocks that run together share rows and
-// columns in L2.
+// With raster = 0 blocks take tiles row by row; otherwise they take bands of `raster` tile rows, column by column within a band, so that
+// blocks that run together share rows and columns in L2.
 template <class Index>
 __device__ inline TilePlace<Index> tile_place(Index tile, Index tiles_m, Index tiles_n, int raster) {
     if (raster == 0) return {tile / tiles_n, tile % tiles_n};

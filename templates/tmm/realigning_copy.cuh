@@ -1,5 +1,5 @@
-// The way of an operand's tiles through registers where the matrix's rows start at any element of 16 bits: a thread reads the chunks that
-// hold its elements (chunks.cuh), and shifts them into place when it stores.
+// RealigningCopy moves an operand's tiles through registers where the matrix's rows start at any element of 16 bits: a thread reads the
+// chunks that hold its elements (chunks.cuh), and shifts them into place when it stores.
 #pragma once
 
 #include "tmm/chunks.cuh"
@@ -40,7 +40,7 @@ public:
     }
 
     __device__ void store(T* tile, const Registers& registers) const {
-        // Of the tile that was loaded last.
+        // The number of k from the beginning of the tile that was loaded last to k_end.
         const int k_left = this->k_left_ + config.block_k;
 #pragma unroll
         for (int i = 0; i < Base::copies; ++i) {
@@ -61,10 +61,10 @@ private:
             values.element[j] = valid >= 2 * j + 2 ? values.element[j] : valid == 2 * j + 1 ? values.element[j] & 0xffffu : 0u;
     }
 
-    // The matrix's elements, as far as K is wanted.
+    // Bounds of the matrix's elements that may be read, up to k_end.
     const T* begin_;
     const T* end_;
-    // Of the thread's first vector of a tile, and how much further it is in each that follows.
+    // The shift of the thread's first vector of a tile, and how much the shift grows from each vector to the next.
     int shift_;
     int shift_step_;
 };

@@ -17,7 +17,7 @@ __device__ inline void add(Vector<float, kVector>& sum, const Vector<float, kVec
     for (int i = 0; i < kVector; ++i) sum.element[i] += value.element[i];
 }
 
-// Where a block's columns begin.
+// The place where a block's columns begin.
 struct Place {
     i64 batch;
     i64 row;
@@ -43,7 +43,7 @@ __device__ void kernel(const GemmArgs& args) {
     SharedMemory shared;
     float* sums = shared.take<float, sharers * config.block_n>()[0];
 
-    // The first is found while the kernel before this one ends.
+    // The block's first place is found while the kernel before this one ends.
     Place place = place_of<config>(args, blockIdx.x);
     wait_for_previous_kernel();
     for (i64 block = blockIdx.x; block < blocks;) {

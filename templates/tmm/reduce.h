@@ -1,4 +1,4 @@
-// What a reduce kernel needs and allows (reduce.cuh).
+// This file says what a reduce kernel needs and allows (reduce.cuh).
 #pragma once
 
 #include "tmm/config.h"
@@ -9,7 +9,7 @@ namespace tmm::reduce {
 
 // Neighbouring elements of a row that a thread adds up: the partial sums are floats whatever C's type is.
 constexpr int kVector = 4;
-// So many shares of an element are added up before their sum joins the others.
+// How many shares of an element are added up before their sum joins the others.
 constexpr int kAddedTogether = 8;
 
 // block_n columns of one row, in vectors; block_m threads share the parts of each vector.

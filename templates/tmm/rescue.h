@@ -1,4 +1,4 @@
-// What a rescue kernel needs and allows (rescue.cuh): what simt does.
+// This file says what a rescue kernel needs and allows (rescue.cuh): what simt does.
 #pragma once
 
 #include "tmm/args.h"
@@ -16,7 +16,7 @@ struct RescueArgs : GemmArgs {
 
 namespace tmm::rescue {
 
-// Sums end after so much of K.
+// The k after which sums end and are added to the total.
 constexpr int kPromotedDepth = 64;
 
 constexpr int threads(const KernelConfig& c) {
@@ -30,7 +30,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.slice_k != 1) return "rescue does not slice K: slice_k is 1";
     return simt::first_violation(c, s);
 }
-// Tiles of C, for each part of K. Blocks walk over them.
+// Tiles of C, for each part of K. Blocks loop over them.
 constexpr i64 items(const KernelConfig& c, i64 m, i64 n, i64 batch, i64 split_k) {
     return ((m + c.block_m - 1) / c.block_m) * ((n + c.block_n - 1) / c.block_n) * batch * split_k;
 }

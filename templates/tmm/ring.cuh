@@ -5,15 +5,15 @@
 
 namespace tmm {
 
-// Where a side of the ring stands. The parity of a barrier's phase turns each time the ring comes round.
+// The place of one side of the ring. The parity of a barrier's phase turns each time the ring comes round.
 template <int stages>
 struct RingPlace {
     int stage = 0;
     unsigned parity = 0;
-    // Where it stood before it advanced.
+    // The stage before the last advance.
     int previous = 0;
 
-    // True where it has come round.
+    // Goes on to the next stage. True where the ring has come round.
     __device__ bool advance() {
         previous = stage;
         const bool round = ++stage == stages;
@@ -28,15 +28,15 @@ struct RingPlace {
         stage = place % stages;
         parity ^= static_cast<unsigned>(place / stages) & 1;
     }
-    // So many tiles ago, less than there are stages.
+    // The place so many tiles ago, fewer than there are stages.
     __device__ RingPlace back(int tiles) const {
         const bool round = stage < tiles;
         return {.stage = stage - tiles + (round ? stages : 0), .parity = parity ^ (round ? 1u : 0u)};
     }
 };
 
-// By one thread: a ring's barriers. A stage has landed with all bytes that were announced, and is free when so many readers said so. The
-// caller has the copy engine, and other blocks, see them (fence_mbarrier_init).
+// One thread makes a ring's barriers. A stage has landed when all bytes that were announced have landed, and is free when so many readers
+// have said so. The caller makes the barriers visible to the copy engine, and to other blocks (fence_mbarrier_init).
 template <int stages>
 __device__ inline void init_ring(unsigned long long* full, unsigned long long* empty, int readers) {
     for (int stage = 0; stage < stages; ++stage) {

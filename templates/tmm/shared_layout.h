@@ -1,4 +1,4 @@
-// How much shared memory tiles take: one truth for the host, which asks for it, and the kernels, which carve it.
+// The shared memory that tiles take, computed in one place for the host, which asks for it, and the kernels, which carve it.
 #pragma once
 
 #include "tmm/problem.h"

@@ -1,4 +1,4 @@
-// What of a problem the text of a kernel depends on. It holds no sizes, so that one compiled kernel serves many shapes.
+// The part of a problem that the text of a kernel depends on. It holds no sizes, so that one compiled kernel serves many shapes.
 #pragma once
 
 #include "tmm/problem.h"
@@ -74,7 +74,7 @@ constexpr const char* converted_types_violation(const KernelSignature& s) {
     return nullptr;
 }
 
-// What the epilogue sees where a kernel leaves partial results in the workspace instead of C.
+// The signature that the epilogue sees where a kernel leaves partial results in the workspace instead of C.
 constexpr KernelSignature partial_result_of(KernelSignature s) {
     s.type_c = ElementType::f32;
     s.align_c = 16;

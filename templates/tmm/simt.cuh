@@ -27,8 +27,8 @@
 // need not wait for each other. Where operands have to be packed for that, the grid's first blocks may do so (packers.cuh), or add up
 // strips that were multiplied on the way (strips.cuh).
 //
-// With slice_k a block has threads for each slice of a tile's k, all before the same C. It takes a block's warps, not more blocks, to
-// fill an SM then, where C has few tiles:
+// With slice_k a block has threads for each slice of a tile's k, and those of all slices have the same part of C. Then a block's warps, not
+// more blocks, fill an SM where C has few tiles:
 //
 //      k   | 0 1 2 … |  slice 0          a tile of A and B, slice_k = 2; the slices' sums meet in shared memory
 //      |   |_________|                   at the end
@@ -53,7 +53,7 @@
 
 namespace tmm::simt {
 
-// Where a thread stands among the threads_m x threads_n of its block.
+// A thread's place among the threads_m x threads_n threads of its block.
 struct ThreadPlace {
     int m;
     int n;
@@ -76,8 +76,8 @@ __device__ constexpr int element_of(int thread, int i) {
     return (i / group * threads_across + thread) * group + i % group;
 }
 
-// One operand's elements for a thread: of the k that is multiplied, and the next, which are on their way. Lines along K bring several
-// k at once.
+// One operand's elements for a thread: those of the k that is multiplied, and those of the next k, which are on their way. Where lines run
+// along K, a read brings several k at once.
 template <TileLayout layout, int per_thread, int threads_across, int stages>
 class Fragments {
 public:
@@ -115,7 +115,7 @@ public:
         return values_[k / steps % 2][k % steps];
     }
 
-    // k is counted from the line so many further on from now on.
+    // From now on k is counted from the line that is so many lines further on.
     __device__ void next_lines(int lines) {
         stage_tile_ += lines * layout.line_distance;
     }
@@ -124,7 +124,7 @@ public:
         next_stage(stage_ == stages, 0);
         if (stage_ == stages) stage_ = 0;
     }
-    // The same where another counts: `round` where the ring begins anew.
+    // The same where the caller counts the stages: `round` is true where the ring begins anew.
     __device__ void next_stage(bool round, int lines) {
         stage_tile_ += (round ? 1 - stages : 1) * distance_ + lines * layout.line_distance;
     }
@@ -143,7 +143,7 @@ using FragmentsOfA = Fragments<layout_a(config, signature), config.thread_m, thr
 template <KernelSignature signature, KernelConfig config>
 using FragmentsOfB = Fragments<layout_b(config, signature), config.thread_n, threads_n(config), config.stages>;
 
-// Forth one time and back the next.
+// The steps go forth one time and back the next.
 __device__ constexpr int turning(int step, int length, int time) {
     return time % 2 == 0 ? step : length - 1 - step;
 }
@@ -154,8 +154,8 @@ struct ElementPlace {
     int j;
 };
 
-// Which of the thread's products for one k comes when. Of a product's three operands the register file delivers two a cycle; the third
-// must be the same as in the product before. So each step of the way keeps its row or its column. Two rows at a time:
+// The order of a thread's products for one k. The register file delivers two of a product's three operands a cycle; the third must be the
+// same as in the product before. So each step keeps its row or its column. With two rows at a time:
 //
 //        0   3   4   7       The way takes `together` rows (or columns) at a time, along them forth and back, and across them down
 //        1   2   5   6       and up. ptxas makes its own of it: of kernels that differ in nothing else one reaches 0.78 of the FFMA
@@ -206,10 +206,10 @@ __device__ inline void store_tile(const Destination<signature, config>& destinat
 }
 
 // Hands store(place, vector) each group of the sums, for others to add up: block_m rows of block_n elements from `part` on, in which
-// neighbouring columns have changed places. What leaves as a vector is added up in registers that follow each other, every other one in
-// the same bank as the element of B that it is multiplied with, if that stands in a vector, too; in the next bank, if they change places.
-// Where the way through the products goes by columns neither helps; multiplied by a 1 that the compiler does not know, sums leave from
-// other registers than they are added up in.
+// neighbouring columns have changed places. Sums that leave as a vector are added up in registers that follow each other, every other
+// register in the same bank as the element of B that it is multiplied with, if that stands in a vector, too; in the next bank, if they
+// change places. Where the order of the products goes by columns neither helps; there the sums are multiplied by a 1 that the compiler does
+// not know, so that they leave from other registers than they are added up in.
 template <KernelSignature signature, KernelConfig config, class Store>
 __device__ inline void store_part(float* part, float one, ThreadPlace place, const float (&sums)[config.thread_m][config.thread_n],
                                   Store&& store) {
@@ -222,7 +222,7 @@ __device__ inline void store_part(float* part, float one, ThreadPlace place, con
     });
 }
 
-// Which slice a thread multiplies. The first's threads hold all of the sums in the end.
+// The slice that a thread multiplies. In the end the threads of the first slice hold all of the sums.
 template <KernelConfig config>
 __device__ inline int slice_of_thread() {
     return config.slice_k == 1 ? 0 : static_cast<int>(threadIdx.x) / slice_threads(config);
@@ -272,7 +272,8 @@ __device__ inline void store_cluster_tile(const Destination<signature, config>& 
          vector += config.cluster * threads(config)) {
         const int row = vector / vectors_per_row;
         const int column = vector % vectors_per_row * kSumVector;
-        // Who reads parts must also store them: then they are there before the thread meets the others and a block may end.
+        // A thread that reads parts must also store their sum: the parts are then there before the thread meets the others and a block may
+        // end.
         if (guarded && (row0 + row >= destination.rows || column0 + column >= destination.columns)) continue;
         Vector<float, kSumVector> parts[config.cluster];
 #pragma unroll
@@ -313,7 +314,7 @@ template <KernelSignature signature, KernelConfig config>
 struct Tiles {
     SharedTiles<float> a;
     SharedTiles<float> b;
-    // Of tiles that the copy engine brings.
+    // Barriers of the tiles that the copy engine brings.
     unsigned long long* barriers = nullptr;
 
     __device__ explicit Tiles(SharedMemory& shared)
@@ -322,7 +323,7 @@ struct Tiles {
         if constexpr (brings_by_tma(config)) barriers = shared.take<unsigned long long, barriers_of(config)>()[0];
     }
 
-    // The way of an item's tiles.
+    // The pipeline that brings an item's tiles to shared memory.
     __device__ auto pipeline(const Arguments<config>& args, const WorkItem& item) const {
         constexpr TileLayout shape_a = layout_a(config, signature);
         constexpr TileLayout shape_b = layout_b(config, signature);
@@ -343,7 +344,7 @@ struct Tiles {
     }
 };
 
-// 0, made of all that the warp has read (ReadBits): of sums in which each vector of a fragment has part.
+// A 0 that is made of all that the warp has read (ReadBits): of sums to which each vector of a fragment contributes.
 template <KernelSignature signature, KernelConfig config>
 __device__ inline unsigned zero_after(float one, const float (&sums)[config.thread_m][config.thread_n]) {
     constexpr int group_a = group_of(layout_a(config, signature), config.thread_m);
@@ -357,8 +358,8 @@ __device__ inline unsigned zero_after(float one, const float (&sums)[config.thre
     return bits.zero();
 }
 
-// How many of an item's tiles are multiplied whole, and how many k of the thread's slice one at a time behind them. The last tile holds
-// zeros past the end of K: where these are half of it or more, it is not multiplied whole.
+// How many of an item's tiles are multiplied whole, and how many k of the thread's slice are multiplied one at a time after them. The last
+// tile holds zeros past the end of K: where these are half of it or more, it is not multiplied whole.
 struct WholeTiles {
     int tiles;
     int k_left;
@@ -447,8 +448,9 @@ __device__ inline void multiply_item(const Arguments<config>& args, const WorkIt
     }
 }
 
-// A block's stretch of the line of all phases (stream.h): parts of tiles at its ends, and between them whole ones. Where it has come to
-// stands in shared memory, in `progress`, and is read again where it is needed, since the products need all registers.
+// Multiplies a block's stretch of the line of all phases (stream.h): parts of tiles at its ends, and whole tiles between them. The place
+// that the block has come to stands in shared memory, in `progress`, and is read again where it is needed, since the products need all
+// registers.
 template <KernelSignature signature, KernelConfig config>
 __device__ inline void multiply_stretch(const GemmArgs& args, ThreadPlace place, const Tiles<signature, config>& tiles,
                                         volatile i64* progress) {
@@ -474,7 +476,7 @@ __device__ inline void multiply_stretch(const GemmArgs& args, ThreadPlace place,
     }
 }
 
-// Where blocks of the kernel pack lines, or add up strips, they are the grid's first: the number of a block among the others, or below 0.
+// A block's number among the blocks that multiply. It is below 0 for blocks that pack lines or add up strips, which are the grid's first.
 template <KernelConfig config>
 __device__ inline int number_of_block(const Arguments<config>& args) {
     if constexpr (pack::packs_beside(config))

@@ -1,4 +1,4 @@
-// What a simt kernel needs and allows (simt.cuh).
+// This file says what a simt kernel needs and allows (simt.cuh).
 #pragma once
 
 #include "tmm/args.h"
@@ -11,7 +11,7 @@
 
 namespace tmm {
 
-// Of kernels whose tiles the copy engine brings.
+// Arguments of kernels whose tiles the copy engine brings.
 struct SimtTmaArgs : GemmArgs {
     PackersArgs packers;
     StripsArgs strips;
@@ -42,7 +42,7 @@ constexpr int threads_m(const KernelConfig& c) {
 constexpr int threads_n(const KernelConfig& c) {
     return c.block_n / c.thread_n;
 }
-// The threads of each of the block's slice_k slices of a tile's k. Those of every slice hold all of the block's C.
+// The threads of each of the block's slice_k slices of a tile's k. The threads of every slice hold all of the block's C.
 constexpr int slice_threads(const KernelConfig& c) {
     return threads_m(c) * threads_n(c);
 }
@@ -57,8 +57,9 @@ constexpr int slice_depth(const KernelConfig& c) {
     return c.block_k / c.slice_k;
 }
 
-// How many k the loop's body multiplies: all of a slice, or, where the copy engine brings tiles, no more than an instruction cache keeps.
-// A loop of 2048 products takes 1 to 2% longer than one of 1024 on an H200, one of 512 5%, since each time round costs, too.
+// How many k the loop's body multiplies: all of a slice, or, where the copy engine brings tiles, no more than an instruction cache keeps. A
+// loop of 2048 products takes 1 to 2% longer than a loop of 1024 on an H200, and a loop of 512 takes 5% longer, since each iteration has a
+// cost, too.
 constexpr int kProductsOfLoop = 1024;
 
 constexpr int loop_depth(const KernelConfig& c) {
@@ -142,7 +143,7 @@ constexpr int group_of(const TileLayout& l, int per_thread) {
 // Columns that a thread sums at once where parts of K are added up.
 constexpr int kSumVector = 4;
 
-// Where the copy engine brings tiles: a stage has landed; it has been read.
+// Two barriers for each stage where the copy engine brings tiles: the stage has landed, and it has been read.
 constexpr int barriers_of(const KernelConfig& c) {
     return 2 * c.stages;
 }
@@ -180,12 +181,12 @@ constexpr bool moves_vectors(const TileLayout& l) {
     return !is_turned(l);
 }
 
-// Where an element of the matrix's part stands in the tile.
+// The offset in the tile of an element of the matrix's part.
 constexpr int element_offset(const TileLayout& l, int row, int column) {
     return is_turned(l) ? column * l.line_distance + row : row * l.line_distance + column;
 }
 
-// Do all threads move as many of the tile's vectors, row by row, or some of them one and the others none?
+// Do all threads move the same number of the tile's vectors, row by row, or some threads one vector and the others none?
 constexpr bool copies_evenly(const TileLayout& l, int threads) {
     if (matrix_columns(l) % l.vector != 0) return false;
     const int per_row = matrix_columns(l) / l.vector;
@@ -194,7 +195,7 @@ constexpr bool copies_evenly(const TileLayout& l, int threads) {
     return matrix_rows(l) % rows_per_pass == 0 || matrix_rows(l) < rows_per_pass;
 }
 
-// Rows, or columns, of a thread that the way through its products takes at a time.
+// Rows, or columns, of a thread that the order of its products takes at a time.
 constexpr bool takes_rows(const KernelConfig& c) {
     return c.fma_order <= fma_order::four_rows;
 }
@@ -210,7 +211,7 @@ constexpr int taken_together(const KernelConfig& c) {
 constexpr const char* order_violation(const KernelConfig& c) {
     if (c.fma_order < 0 || c.fma_order >= fma_order::count) return "fma_order is 0 to 5";
     const int lines = takes_rows(c) ? c.thread_m : c.thread_n;
-    // All at a time would be one of the others' ways.
+    // To take all of them at a time would be the same as another order.
     if (c.fma_order != fma_order::two_rows && taken_together(c) > 1 && (lines == taken_together(c) || lines % taken_together(c) != 0))
         return "fma_order takes two or four rows or columns at a time out of a multiple of that";
     return nullptr;

@@ -1,6 +1,6 @@
-// The skinny family: few rows times a matrix of many columns, where the rows of both run along K. Of the many columns' elements each is
-// multiplied with every row, so that reading them and multiplying them take about as long; the copy engine (TMA) does the one while the
-// threads do the other.
+// The skinny family: few rows times a matrix of many columns, where the rows of both run along K. Each element of the many columns is
+// multiplied with every row, so that reading them and multiplying them take about as long; the copy engine (TMA) reads them while the
+// threads multiply.
 //
 //   a stage of the ring in shared memory, as in the matrices:            a warp before it: eight lanes share a line of 32 k, the others
 //                                                                        share rows and columns (here 1 x 4 times 8 lanes):
@@ -32,7 +32,7 @@
 
 namespace tmm::skinny {
 
-// Where a thread's sums stand in the block's tile, and its k in a line.
+// The place of a thread's sums in the block's tile, and of its k in a line.
 struct ThreadPlace {
     int row0;
     int column0;
@@ -50,19 +50,19 @@ __device__ inline ThreadPlace thread_place() {
             .k0 = warp / warps_n(config) * slice_depth(config) + lane % kLanesAlongK * kVector};
 }
 
-// The ring, as one thread fills it and all warps read it. Tiles are counted from the part's first.
+// The ring of stages, which one thread fills and all warps read. Tiles are counted from the part's first.
 template <KernelConfig config>
 class Ring {
 public:
     __device__ Ring(float* tiles, unsigned long long* barriers) : tiles_(tiles), full_(barriers), empty_(barriers + config.stages) {}
 
-    // By one thread; the caller sees to it that all know of the barriers.
+    // One thread calls this; the caller sees to it that all threads know of the barriers.
     __device__ void init() const {
         init_ring<config.stages>(full_, empty_, warps(config));
         ptx::fence_mbarrier_init();
     }
 
-    // By one thread: brings a tile to its stage, once all warps have read what was there.
+    // Brings a tile to its stage, once all warps have read what was there. One thread calls this.
     __device__ void bring(const SkinnyArgs& args, const FewByMany& place, int tile) const {
         const int stage = tile % config.stages;
         if (tile >= config.stages) wait(empty_ + stage, tile / config.stages - 1);
@@ -75,13 +75,13 @@ public:
         ptx::cp_async_bulk_tensor_3d(few + few_elements(config), &args.many, k, static_cast<int>(place.column0), batch_many, full_ + stage);
     }
 
-    // Waits for a tile; where it stands.
+    // Waits for a tile, and returns its place.
     __device__ const float* landed(int tile) const {
         const int stage = tile % config.stages;
         wait(full_ + stage, tile / config.stages);
         return tile_of(stage);
     }
-    // By all lanes of a warp that has read the tile. zero: of its ReadBits.
+    // All lanes of a warp that has read the tile call this. zero: the 0 of the warp's ReadBits.
     __device__ void release(int tile, unsigned zero) const {
         __syncwarp();
         if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(empty_ + tile % config.stages + zero);
@@ -126,7 +126,7 @@ __device__ inline void multiply(const float* few, const float* many, float (&sum
     }
 }
 
-// 0, made of all that the warp has read (ReadBits): of sums of each row and of each column.
+// A 0 that is made of all that the warp has read (ReadBits): of sums of each row and of each column.
 template <KernelConfig config>
 __device__ inline unsigned zero_after(float one, const float (&sums)[config.thread_m * config.thread_n]) {
     ReadBits bits(one);
@@ -154,7 +154,7 @@ __device__ inline void add_up_lanes(float (&sums)[count]) {
     if constexpr (distance > 1) add_up_lanes<half, distance / 2>(sums);
 }
 
-// part: block_m rows of block_n.
+// part: block_m rows of block_n elements.
 template <KernelConfig config>
 __device__ inline void store_eighth(float* part, const ThreadPlace& here, const float (&sums)[config.thread_m * config.thread_n]) {
     constexpr int columns = config.thread_n;

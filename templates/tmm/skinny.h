@@ -1,4 +1,4 @@
-// What a skinny kernel needs and allows (skinny.cuh). It knows the operands by size (few_by_many.h).
+// This file says what a skinny kernel needs and allows (skinny.cuh). It knows the operands by size (few_by_many.h).
 #pragma once
 
 #include "tmm/args.h"
@@ -17,11 +17,11 @@ struct SkinnyArgs : GemmArgs {
 
 namespace skinny {
 
-// Of a warp's lanes so many share the k of one line of shared memory: as many vectors fill all banks.
+// How many of a warp's lanes share the k of one line of shared memory: as many vectors fill all banks.
 constexpr int kLanesAlongK = 8;
 constexpr int kVector = 4;
 constexpr int kLine = kLanesAlongK * kVector;
-// So many rows of few are on their way from shared memory while one is multiplied.
+// How many rows of few are on their way from shared memory while another row is multiplied.
 constexpr int kRowsAhead = 2;
 
 // A warp's other lanes share the block's rows, and columns.
@@ -55,9 +55,9 @@ constexpr int stage_elements(const KernelConfig& c) {
 constexpr int stage_bytes(const KernelConfig& c) {
     return stage_elements(c) * 4;
 }
-// While a tile is multiplied, the stage of the one so many tiles before it is brought anew. After two tiles all warps have read it, most
-// likely, and nobody waits; after one a stage more is under way, which counts where memory is waited for otherwise (on an H200, up to some
-// 100 kB an SM).
+// While a tile is multiplied, the stage of the tile so many tiles before it is filled anew. After two tiles all warps have most likely read
+// it, and nobody waits; after one tile one stage more is under way, which counts where memory is waited for otherwise (on an H200, up to
+// some 100 kB an SM).
 constexpr int refill_behind(const KernelConfig& c) {
     constexpr int enough_bytes = 100000;
     return (c.stages - 2) * stage_bytes(c) > enough_bytes ? 2 : 1;
@@ -69,7 +69,7 @@ constexpr int ring_elements(const KernelConfig& c) {
 constexpr int sums_of_slices(const KernelConfig& c) {
     return c.slice_k * c.block_m * c.block_n;
 }
-// A stage has landed; it has been read.
+// Two barriers for each stage: it has landed, and it has been read.
 constexpr int barriers(const KernelConfig& c) {
     return 2 * c.stages;
 }
@@ -112,7 +112,7 @@ constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
     return blocks_few_by_many(c, m, n, batch);
 }
 
-// A lane's own k, the halvings that add the lanes up, and the slices.
+// The longest chain of roundings: a lane's own k, the halvings that add the lanes up, and the slices.
 constexpr i64 longest_chain(const KernelConfig& c, i64 k) {
     return (k + c.block_k - 1) / c.block_k * (slice_depth(c) / kLanesAlongK) + 3 + c.slice_k;
 }

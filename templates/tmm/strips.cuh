@@ -22,10 +22,10 @@ namespace tmm::strips {
 template <KernelSignature signature, int threads>
 class Strips {
 public:
-    // By all threads of the block. shared: shared_elements(threads).
+    // All threads of the block construct one. shared: shared_elements(threads) elements of shared memory.
     __device__ Strips(const GemmArgs& args, const StripsArgs& strips, float* shared) : args_(args), strips_(strips), shared_(shared) {}
 
-    // The block's share of the pieces of work.
+    // Does the block's share of the pieces of work.
     __device__ void add_up() {
         const Pieces count = pieces(strips_.with_a.lines, strips_.with_b.lines, args_.m, args_.n);
         for (i64 piece = blockIdx.x; piece < count.all() * args_.batch; piece += strips_.blocks) {
@@ -47,7 +47,8 @@ public:
 private:
     static constexpr int warps = threads / 32;
 
-    // kSums of one of the strip's lines, in the order of their parts: each warp every warps-th, then the warps' own.
+    // Adds up kSums of one of the strip's lines, in the order of their parts: each warp adds up every warps-th part, and then the warps'
+    // sums are added up.
     template <bool of_columns>
     __device__ void add_up_sums(const PackedStrip& strip, i64 outer, i64 batch, i64 number) {
         const i64 pieces_of_line = (outer + kSums - 1) / kSums;

@@ -6,11 +6,11 @@
 
 namespace tmm {
 
-// What the product is told of them.
+// What the product is told of the strips.
 struct StripsArgs {
-    // Of the product's grid, its first: they add up the strips.
+    // How many blocks add up the strips; they are the first of the product's grid.
     int blocks = 0;
-    // Columns of C, of which A is the long operand, and rows, of which B is.
+    // The columns of C, whose long operand is A, and the rows, whose long operand is B.
     PackedStrip with_a;
     PackedStrip with_b;
 };
@@ -36,12 +36,12 @@ struct Pieces {
     i64 of_corner;
     constexpr i64 all() const { return of_columns + of_rows + of_corner; }
 };
-// For each member of the batch. m, n: the product's part of C.
+// The pieces of work for each member of the batch. m, n: the product's part of C.
 constexpr Pieces pieces(int lines_with_a, int lines_with_b, i64 m, i64 n) {
     return {lines_with_a * ((m + kSums - 1) / kSums), lines_with_b * ((n + kSums - 1) / kSums), i64{lines_with_a} * lines_with_b};
 }
 
-// Of a block of so many warps.
+// The longest chain of roundings in a block of so many warps.
 constexpr i64 longest_chain(int warps, i64 k) {
     const i64 of_sum = pack::kLongestStripChain + (pack::strip_parts(k) + warps - 1) / warps + warps;
     const i64 of_corner = (k + 32 * warps - 1) / (32 * warps) + 5 + warps;

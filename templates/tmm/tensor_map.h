@@ -1,11 +1,11 @@
-// What the tensor memory accelerator (TMA) is told about a matrix: the driver encodes it, the kernel only hands it on.
+// A tensor map tells the tensor memory accelerator (TMA) about a matrix: the driver encodes it, the kernel only hands it on.
 #pragma once
 
 #include "tmm/problem.h"
 
 namespace tmm {
 
-// Of a box, each way, in elements (cuTensorMapEncodeTiled, boxDim).
+// The largest extent of a box in each dimension, in elements (cuTensorMapEncodeTiled, boxDim).
 constexpr int kLargestBox = 256;
 
 struct alignas(64) TensorMap {

@@ -6,13 +6,13 @@
 
 namespace tmm {
 
-// Bands of rows of tiles, walked column by column; the last band may have fewer rows:
+// Bands of rows of tiles, which are taken column by column; the last band may have fewer rows:
 //
 //     band 0   | 0 2 4 6 8 |
 //              | 1 3 5 7 9 |
 //     band 1   | 10 11 …   |
 struct TileGrid {
-    // Of all of C; of a band; and the rows of each band but the last, and of that.
+    // Tiles of all of C and of a band; and the rows of tiles of each band but the last, and of the last.
     Divisor tiles;
     Divisor band_tiles;
     Divisor band_rows;
@@ -20,7 +20,7 @@ struct TileGrid {
     unsigned last_band = 0;
 };
 
-// rows, columns: how many tiles C has that way, or clusters of them. raster: rows of a band; 0: one.
+// rows, columns: how many tiles, or clusters of tiles, C has in each direction. raster: the rows of a band; 0 stands for one row.
 constexpr TileGrid tile_grid(i64 rows, i64 columns, int raster) {
     if (rows <= 0 || columns <= 0) return {};
     const i64 rows_of_band = raster < 1 ? 1 : raster < rows ? raster : rows;
@@ -32,7 +32,7 @@ constexpr TileGrid tile_grid(i64 rows, i64 columns, int raster) {
             .last_band = static_cast<unsigned>(bands - 1)};
 }
 
-// By value: of two members the compiler would choose the address, and wait for what stands there.
+// The choice is made by value: of two members the compiler would choose the address, and wait for what stands there.
 constexpr Divisor either(bool first, Divisor one, Divisor other) {
     return {.number = first ? +one.number : +other.number,
             .factor = first ? +one.factor : +other.factor,

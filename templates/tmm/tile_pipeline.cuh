@@ -1,4 +1,4 @@
-// The way of tiles of A and B from global to shared memory while the tiles before them are multiplied.
+// Brings tiles of A and B from global to shared memory while the tiles before them are multiplied.
 //
 // A family says with a layout what a tile is like in shared memory: members rows_along_k, outer, depth, vector, access, async_copy,
 // padded, and the functions matrix_rows(), matrix_columns(), moves_vectors() and element_offset().
@@ -12,9 +12,9 @@
 
 namespace tmm {
 
-// The way of one operand's tiles, one tile after the other along K. Each thread moves vectors at the same `copies` places of every
-// tile. Past the end of K zeros take the matrix's place. Past its last row or column of C anything will do, since it is not stored:
-// what there is is copied once more.
+// Copies one operand's tiles, one tile after the other along K. Each thread moves vectors at the same `copies` places of every tile. Past
+// the end of K zeros take the matrix's place. Past its last row or column of C any values will do, since the results are not stored:
+// elements that exist are copied once more.
 template <class T, auto layout, int threads, KernelConfig config>
 class TileCopy {
 public:
@@ -66,7 +66,7 @@ public:
         advance();
     }
 
-    // The same through registers, in two halves.
+    // The same through registers, in two halves: load() and store().
     __device__ void load(Registers& registers) {
         with_checks([&]<bool k_ends, bool outer_ends> {
             constexpr int access = layout.access;
@@ -127,14 +127,14 @@ protected:
         return matrix_rows(layout) % rows_per_pass == 0 || row_ + i * rows_per_pass < matrix_rows(layout);
     }
 
-    // Where the vector after the i-th comes from.
+    // The source of the vector after the i-th.
     template <bool outer_ends>
     __device__ const T* following(const T* source, int i) const {
         if (outer_ends && layout.rows_along_k && row_ + (i + 1) * rows_per_pass >= outer_left_) return source;
         return source + rows_per_pass * ld_;
     }
 
-    // Where element j of the i-th vector goes.
+    // The destination of element j of the i-th vector.
     __device__ T* destination(T* tile, int i, int j) const {
         return tile + element_offset(layout, row_ + i * rows_per_pass, column_ + j);
     }
@@ -162,8 +162,8 @@ protected:
     const T* next_;
 };
 
-// The ring of tiles in shared memory, `stages` of A and as many of B: one is multiplied while the others are under way. Of an operand
-// that travels through registers only the next is.
+// The ring of tiles in shared memory, `stages` of A and as many of B: one tile is multiplied while the others are under way. Of an operand
+// that travels through registers only the next tile is under way.
 template <class CopyA, class CopyB, int stages>
 class TilePipeline {
 public:
@@ -189,7 +189,8 @@ public:
         if constexpr (has_async_copies) start_async_copy();
     }
 
-    // Once everyone has read the last of the tile before: on return the next tile is there, everyone's part of it.
+    // All threads call this once they have read the last of the tile before. On return the next tile is there, with every thread's part of
+    // it.
     __device__ void next_tile() {
         if constexpr (has_async_copies) ptx::cp_async_wait_group<stages - 2>();
         if constexpr (has_loads) {
@@ -198,7 +199,7 @@ public:
             if constexpr (!CopyA::async_copy) copy_a_.store(tiles_a_[store_stage_], registers_a_);
             if constexpr (!CopyB::async_copy) copy_b_.store(tiles_b_[store_stage_], registers_b_);
             store_stage_ = store_stage_ + 1 == stages ? 0 : store_stage_ + 1;
-            // Before the barrier, which ptxas puts no load off past: they are under way for as long as this tile is multiplied.
+            // The loads come before the barrier, past which ptxas moves no load: they are under way for as long as this tile is multiplied.
             load();
         }
         __syncthreads();
@@ -215,7 +216,7 @@ private:
             if constexpr (CopyB::async_copy) copy_b_.start(tiles_b_[copy_stage_]);
             copy_stage_ = copy_stage_ + 1 == stages ? 0 : copy_stage_ + 1;
         }
-        // A group a tile, empty past the last, so that the count of groups tells which tile has landed.
+        // There is a group for each tile, and an empty one past the last, so that the count of groups tells which tile has landed.
         ptx::cp_async_commit_group();
     }
 
@@ -235,7 +236,7 @@ private:
     // Tiles not yet under way: by asynchronous copies, and through registers.
     int uncopied_;
     int unloaded_;
-    // Where the next of them goes.
+    // The stages that the next of them go to.
     int copy_stage_ = 0;
     int store_stage_ = 0;
 };

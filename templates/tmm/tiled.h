@@ -1,4 +1,4 @@
-// What a tiled kernel needs and allows (tiled.cuh).
+// This file says what a tiled kernel needs and allows (tiled.cuh).
 #pragma once
 
 #include "tmm/config.h"

@@ -1,5 +1,5 @@
-// The way of tiles of A and B to shared memory by the copy engine (TMA): a thread says which, and none copies. It stands where TilePipeline
-// does (tile_pipeline.cuh), with the same layouts.
+// Brings tiles of A and B to shared memory by the copy engine (TMA): a thread says which tiles, and no thread copies. It takes the place of
+// TilePipeline (tile_pipeline.cuh), with the same layouts.
 //
 //   ring of `stages`:    full[s]: both tiles of stage s have landed     empty[s]: all warps have read them
 //
@@ -25,11 +25,11 @@ struct TmaOperand {
     SharedTiles<T> tiles;
 };
 
-// For one item of work. `warps`: of the block.
+// Brings the tiles of one item of work. `warps`: the number of the block's warps.
 template <class T, auto layout_a, auto layout_b, int warps, KernelConfig config>
 class TmaPipeline {
 public:
-    // By all threads. barriers: two for each stage. tiles: how many there are of each operand.
+    // All threads call this. barriers: two for each stage. tiles: how many there are of each operand.
     __device__ TmaPipeline(const TmaOperand<T>& a, const TmaOperand<T>& b, unsigned long long* barriers, i64 k_begin, int tiles)
         : a_(a),
           b_(b),
@@ -55,7 +55,7 @@ public:
         if (tiles_ > 0) wait_for_phase(full_, 0);
     }
 
-    // Brings a tile to the stage of one that was multiplied before.
+    // Brings a tile to the stage of a tile that was multiplied before.
     __device__ void start_copy() {
         if (static_cast<unsigned>(tile_) % warps != static_cast<unsigned>(warp_)) return;
         const int tile = tile_ - kRefillBehind + config.stages;
@@ -65,8 +65,8 @@ public:
         if (ptx::elect_sync()) bring(tile, read.stage);
     }
 
-    // Once the warp has asked for the last of a tile: on return the next one is there, if there is one. True where its stage is the ring's
-    // first.
+    // A warp calls this once it has asked for the last of a tile. On return the next tile is there, if there is one. True where that tile's
+    // stage is the ring's first.
     __device__ bool next_tile() {
         ++tile_;
         const bool round = place_.advance();
@@ -74,7 +74,7 @@ public:
         return round;
     }
 
-    // Once the warp has read all of the tile before. zero: of its ReadBits.
+    // A warp calls this once it has read all of the tile before. zero: the 0 of its ReadBits.
     __device__ void release_previous(unsigned zero) {
         __syncwarp();
         if (ptx::elect_sync()) ptx::mbarrier_arrive(empty_ + place_.previous + zero);
@@ -100,7 +100,7 @@ private:
     int k_begin_;
     int tiles_;
     int warp_;
-    // The one that is multiplied, and its place in the ring.
+    // The tile that is multiplied, and its place in the ring.
     int tile_ = 0;
     RingPlace<config.stages> place_;
 };

@@ -1,4 +1,4 @@
-// The way of sums in shared memory to rows of C that TMA can't store to.
+// Moves sums from shared memory to rows of C that TMA can't store to.
 #pragma once
 
 #include "tmm/args.h"
@@ -7,13 +7,13 @@
 
 namespace tmm {
 
-// A warp's rows of C, of 16 bits, that start at any element. Each is staged as far behind a multiple of 16 bytes as it stands in C, so that
-// what makes whole chunks there does so here:
+// A warp's rows of C with elements of 16 bits, which start at any element. Each row is staged as far behind a multiple of 16 bytes as it
+// stands in C, so that what makes whole chunks in C does so in shared memory, too:
 //
 //     staged row:   | . . . a a a a a | c c c c c c c c | c c c c c c c c | b b b . . . . . |      ahead 3, 24 columns
 //
-// 8 lanes write a row: each a whole chunk, and one element of the two at its ends, which others have a part of. What a tile that ends with
-// C has behind its last 8 columns goes by elements.
+// 8 lanes write a row: each writes a whole chunk, and one element of the two chunks at the row's ends, of which others have a part, too.
+// Where a tile ends with C, the columns behind its last whole 8 columns are written element by element.
 template <class Destination>
 class UnalignedRows {
     using T = typename Destination::C;
@@ -24,7 +24,7 @@ class UnalignedRows {
     static constexpr int kTurns = kRowsTogether / kRowsOfTurn;
 
 public:
-    // row0, column0: the first of the warp's, in the tile.
+    // row0, column0: the warp's first row and column in the tile.
     __device__ UnalignedRows(const Destination& destination, int row0, int column0, int lane, T* staged)
         : destination_(destination),
           row0_(row0),
@@ -40,14 +40,14 @@ public:
         }
     }
 
-    // Where an element of the rows is staged that are written next, the staged ones so far apart.
+    // The place where an element of the rows that are written next is staged; staged rows are `distance` elements apart.
     template <int distance>
     __device__ T* at(int row, int column) const {
         return staged_ + row * distance + ahead(row) + column;
     }
 
-    // Writes so many rows, and so much of each, from this row and column of the warp's on, both multiples of 8; by all lanes, when all
-    // elements are staged.
+    // Writes so many rows, and so much of each, from this row and column of the warp's on, both multiples of 8. All lanes call this when
+    // all elements are staged.
     template <int rows, int row_length, int distance>
     __device__ void store(int row0, int column0) const {
         static_assert(row_length <= kLanesOfRow * kChunkElements && row_length % kChunkElements == 0 && rows % kRowsTogether == 0);
@@ -81,7 +81,7 @@ private:
         const int chunk = slot * kChunkElements;
         const int row = lane_ / kLanesOfRow;
         const T* const from = staged_ + row * distance;
-        // The place of the element.
+        // The place of the single element that the lane writes.
         int end[kTurns];
 #pragma unroll
         for (int turn = 0; turn < kTurns; ++turn) end[turn] = slot < ahead_[turn] ? columns + slot : slot;
@@ -111,7 +111,7 @@ private:
     int lane_;
     unsigned ahead_of_first_;
     T* staged_;
-    // Of the lane's row of each turn: how far it begins behind the chunk that it begins in, and that chunk.
+    // For the lane's row of each turn: how far the row begins behind the start of the chunk that it begins in, and that chunk's place in C.
     int ahead_[kTurns];
     T* to_[kTurns];
 };

@@ -35,7 +35,7 @@ __device__ inline void store_vector(T* destination, const Vector<T, width>& valu
         *reinterpret_cast<Vector<T, width>*>(destination) = value;
 }
 
-// To global memory, and not read again by this kernel.
+// Stores a vector to global memory that this kernel does not read again.
 template <class T, int width>
 __device__ inline void store_vector_global(T* destination, const Vector<T, width>& value) {
     if constexpr (sizeof(T) * width >= 8)

@@ -18,7 +18,7 @@ __device__ inline unsigned bits_of(float value) {
     return static_cast<unsigned>(__float_as_int(value));
 }
 
-// Does what depends on a type with a value of it.
+// Calls body, which depends on a type, with a value of that type.
 template <class Body>
 __device__ inline auto with_type(ElementType type, const Body& body) {
     switch (type) {
@@ -53,8 +53,8 @@ __device__ inline bool is_finite(ElementType type, unsigned bits) {
     return (bits & exponent) != exponent;
 }
 
-// The most that rounding a float to the type of C can have changed, by what it came to: half the distance between numbers of that
-// size. Where C is a float the chain of roundings counts it already.
+// The most that rounding a float to the type of C can have changed it, judged by the value that it came to: half the distance between
+// numbers of that size. Where C is a float the chain of roundings counts it already.
 __device__ inline double rounding_to(ElementType type, double value) {
     if (!is_16_bit(type)) return 0;
     int exponent = static_cast<int>(__double_as_longlong(fabs(value)) >> 52) - 1023;
@@ -113,8 +113,8 @@ __device__ inline void check(const CheckArgs& args) {
     report(args.elements, elements, first_element);
 }
 
-// T is the type of A and B. A block of 256 threads computes 64 rows by 64 columns; neighbouring threads take neighbouring columns. What
-// rows and columns lie outside is computed from the last ones inside and not stored.
+// T is the type of A and B. A block of 256 threads computes 64 rows by 64 columns; neighbouring threads take neighbouring columns. Rows and
+// columns that lie outside are computed from the last ones inside and not stored.
 template <class T>
 __device__ inline void reference(const ReferenceArgs& args) {
     constexpr int tile = kReferenceTile;

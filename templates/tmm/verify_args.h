@@ -1,5 +1,5 @@
-// What the kernels of verify.cuh are told, and what they fill matrices with: shared with the host, which lays the operands out
-// and reads the findings.
+// The arguments of the kernels of verify.cuh, and the contents that they fill matrices with. They are shared with the host, which lays the
+// operands out and reads the findings.
 #pragma once
 
 #include "tmm/problem.h"
@@ -8,14 +8,14 @@ namespace tmm {
 
 using u64 = unsigned long long;
 
-// What the elements of a matrix hold.
+// The contents of a matrix's elements.
 namespace contents {
 inline constexpr int integers = 0;   // -2 to 2: products and sums are exact, in tf32 and bf16 too
 inline constexpr int normal = 1;     // close to standard normal, rounded to the matrix's type
 inline constexpr int unwritten = 2;  // unwritten_of the type everywhere
 }  // namespace contents
 
-// Quiet NaNs that no arithmetic gives: what lies between and around elements, and elements that a kernel has to write.
+// Quiet NaNs that no arithmetic gives. kPoison lies between and around elements, and kUnwritten in elements that a kernel has to write.
 inline constexpr unsigned kPoison = 0x7ff5a5a5u;
 inline constexpr unsigned kUnwritten = 0x7fc0deadu;
 
@@ -85,13 +85,13 @@ struct MatrixRegion {
     i64 rows = 0;
     i64 columns = 0;
     i64 ld = 1;
-    // 0: one matrix.
+    // 0 where there is one matrix.
     i64 stride = 0;
     // Members of the batch, stride apart.
     i64 batch = 1;
 };
 
-// Of `count` places that are `step` apart, from 0 on, the last one that is not behind the given place.
+// The last of `count` places that are `step` apart, from 0 on, that is not behind the given place.
 constexpr i64 last_start(i64 count, i64 step, i64 place) {
     return (place / step < count ? place / step : count - 1) * step;
 }
@@ -105,7 +105,7 @@ constexpr bool holds_element(const MatrixRegion& r, i64 offset) {
         const i64 within = offset % r.stride;
         return within / r.ld < r.rows && within % r.ld < r.columns;
     }
-    // Members side by side in common rows.
+    // The members of the batch stand side by side in common rows.
     if (r.ld >= (r.batch - 1) * r.stride + r.columns) {
         const i64 within = offset % r.ld;
         return within - last_start(r.batch, r.stride, within) < r.columns;
@@ -121,10 +121,10 @@ constexpr bool holds_element(const MatrixRegion& r, i64 offset) {
     return false;
 }
 
-// What was found, summed up by atomic operations. A ratio's bits order like the ratio.
+// The findings, summed up by atomic operations. A ratio's bits order like the ratio.
 struct Finding {
     u64 count = 0;
-    // Index of the first.
+    // Index of the first finding.
     u64 first = ~0ull;
     u64 worst_ratio_bits = 0;
 };
@@ -136,8 +136,8 @@ struct FillArgs {
     u64 seed = 0;
 };
 
-// zones: words outside of the elements that are not poison_of the type. elements: with unchanged, those that differ from content; else
-// those that are not finite. Indices are words of the buffer.
+// zones: words outside of the elements that are not poison_of the type. elements: with unchanged, elements that differ from content;
+// otherwise elements that are not finite. Indices are words of the buffer.
 struct CheckArgs {
     MatrixRegion region;
     int content = 0;
@@ -149,13 +149,13 @@ struct CheckArgs {
 
 // sum = op(A) op(B) and magnitude = |op(A)| |op(B)| in double, [batch][row][n], of the rows listed (all where rows is null).
 struct ReferenceArgs {
-    // Of A and B.
+    // The type of A and B.
     ElementType type = ElementType::f32;
     const void* a = nullptr;
     const void* b = nullptr;
     const i64* rows = nullptr;
     double* sum = nullptr;
-    // May be null.
+    // The pointer may be null.
     double* magnitude = nullptr;
     i64 row_count = 0;
     i64 n = 0;
@@ -174,7 +174,7 @@ struct ReferenceArgs {
 inline constexpr int kReferenceThreads = 256;
 inline constexpr int kReferenceTile = 64;
 
-// All rows of op(A) op(B). The pointers are the caller's to set.
+// Arguments for all rows of op(A) op(B). The pointers are the caller's to set.
 constexpr ReferenceArgs reference_of(const GemmProblem& p) {
     const bool a_plain = p.op_a == Operation::none;
     const bool b_plain = p.op_b == Operation::none;
@@ -198,9 +198,9 @@ constexpr i64 reference_blocks(const ReferenceArgs& args) {
     return tiles < most ? tiles : most;
 }
 
-// C against alpha * sum + beta * C0, where C0 is what content and seed made C hold. bound_factor 0: equal once rounded to the
-// type of C; else |error| <= bound_factor * (|alpha| magnitude + |beta| |C0|), and where C has 16 bits, what rounding a float to it
-// adds. Indices count [batch][row][n].
+// Compares C with alpha * sum + beta * C0, where C0 is what content and seed made C hold. bound_factor 0: they must be equal once rounded
+// to the type of C; otherwise |error| <= bound_factor * (|alpha| magnitude + |beta| |C0|), and where C has 16 bits, what rounding a float
+// to it adds. Indices count [batch][row][n].
 struct CompareArgs {
     ElementType type = ElementType::f32;
     const void* c = nullptr;

@@ -95,8 +95,8 @@ __device__ void kernel(const WgmmaArgs& args) {
     else
         __syncthreads();
 
-    // From the first lane, so that the compiler sees it is the same in all of them: what follows from it, descriptors and addresses of
-    // boxes above all, then stays in uniform registers, of which wgmma and the copy engine take it.
+    // The warp's number comes from the first lane, so that the compiler sees that it is the same in all lanes: what follows from it,
+    // descriptors and addresses of boxes above all, then stays in uniform registers, from which wgmma and the copy engine take it.
     const int warp = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0);
     const int warpgroup = warp / (kWarpgroup / 32);
     if (warpgroup == 0) {
@@ -130,7 +130,8 @@ __device__ void kernel(const WgmmaArgs& args) {
             const auto wait_turn = [&] {
                 if constexpr (config.ping_pong) pipeline.wait_turn(consumer, own_item++);
             };
-            // What C holds would hold the first tiles up. It comes behind them where those that follow leave it time.
+            // Bringing C's old values would delay the first tiles. These values come after the first tiles where the tiles that follow
+            // leave time for it.
             const bool fetches_late = signature.reads_c && item.tiles > config.stages;
             if (fetches_late) {
                 wait_turn();
@@ -140,7 +141,7 @@ __device__ void kernel(const WgmmaArgs& args) {
             if (!fetches_late) wait_turn();
             if constexpr (config.planes > 1) {
                 multiply_planes<signature, config>(pipeline, args, item, group_row, group_column, sums);
-                // Without k there is nothing, and no exponents.
+                // Without k there is no product, and there are no exponents.
                 if (args.k > 0)
                     unscale<config>(args, item, group_row, group_column, config.swap_ab ? args.n : args.m, config.swap_ab ? args.m : args.n,
                                     sums);

@@ -1,4 +1,4 @@
-// What a wgmma kernel needs and allows (wgmma.cuh).
+// This file says what a wgmma kernel needs and allows (wgmma.cuh).
 #pragma once
 
 #include "tmm/args.h"
@@ -13,21 +13,23 @@
 namespace tmm {
 
 struct WgmmaArgs : GemmArgs {
-    // In clusters that load together: rows are the left operand's, columns the right one's. It stands beside what else a block reads first,
-    // for each line of arguments is waited for.
+    // The grid counts clusters of blocks that load together: its rows are the left operand's, its columns the right one's. It stands next
+    // to the other arguments that a block reads first, since each line of arguments is waited for.
     TileGrid grid;
     TensorMap left;
     TensorMap right;
-    // Of C, where results leave in boxes: in those of all columns but a tile's last ones, and in theirs; and as it is read, if it is.
+    // Tensor maps of C where results leave in boxes: one for the boxes of all columns but a tile's last ones, and one for the boxes of
+    // these; `before` and `before_rest` are the same for reading C, if it is read.
     TensorMap result;
     TensorMap result_rest;
     TensorMap before;
     TensorMap before_rest;
-    // With boundary mode peeled: of an operand's last rows, where they are fewer than a tile has, and no other block shares them.
+    // Tensor maps for boundary mode peeled: each covers an operand's last rows, where they are fewer than a tile has and no other block
+    // shares them.
     TensorMap left_edge;
     TensorMap right_edge;
-    // Where the operands are planes of floats (planes.h): the power of two that each line was divided by in each part of K,
-    // [batch][part][line], and which tiles of lines do not fit their planes.
+    // These are used where the operands are planes of floats (planes.h): the exponent of the power of two that each line was divided by in
+    // each part of K, [batch][part][line], and marks of the tiles of lines that do not fit their planes.
     const int* exponents_left = nullptr;
     const int* exponents_right = nullptr;
     UnfitMarks unfit_a;
@@ -60,7 +62,7 @@ struct TileLayout {
     int outer;
     int depth;
     int element_bytes;
-    // As many tiles, of as many 16-bit matrices, stand one behind the other.
+    // The number of tiles that stand one after the other, one for each of as many 16-bit matrices.
     int planes;
 };
 constexpr TileLayout left_tile(const KernelConfig& c, const KernelSignature& s) {
@@ -96,25 +98,25 @@ constexpr int tile_bytes(const TileLayout& t) {
     return t.planes * plane_bytes(t);
 }
 
-// Of tf32 the hardware reads both operands along K only from shared memory; but the left one may come from registers, into which its
-// tile, whose rows run along M, is read word by word.
+// From shared memory the hardware reads tf32 operands along K only; but the left operand may come from registers, into which its tile,
+// whose rows run along M, is read word by word.
 constexpr bool left_from_registers(const KernelConfig& c, const KernelSignature& s) {
     return s.compute == ComputeMode::tf32 && !left_tile(c, s).along_k;
 }
 
-// k of one instruction: 32 bytes.
+// The k of one instruction: 32 bytes.
 constexpr int k_step(const KernelSignature& s) {
     return 32 / size_of(s.type_a);
 }
 
-// Warpgroups that multiply a tile of C together; with ping_pong two that each multiply a whole one.
+// Warpgroups that multiply a tile of C together; with ping_pong, two warpgroups that each multiply a whole tile.
 constexpr int consumers(const KernelConfig& c) {
     return c.ping_pong ? 2 : c.warps_m * c.warps_n;
 }
 constexpr int warps_of_consumers(const KernelConfig& c) {
     return consumers(c) * kWarpgroup / 32;
 }
-// Those that read each tile of A and B.
+// Warpgroups that read each tile of A and B.
 constexpr int readers(const KernelConfig& c) {
     return c.warps_m * c.warps_n;
 }
@@ -122,18 +124,18 @@ constexpr int readers(const KernelConfig& c) {
 constexpr int threads(const KernelConfig& c) {
     return (consumers(c) + 1) * kWarpgroup;
 }
-// What a warpgroup computes.
+// Rows and columns of the tile that a warpgroup computes.
 constexpr int group_m(const KernelConfig& c) {
     return c.block_m / c.warps_m;
 }
 constexpr int group_n(const KernelConfig& c) {
     return c.block_n / c.warps_n;
 }
-// Products of planes that make one of floats (wgmma_planes.cuh).
+// Products of planes that make one product of floats (wgmma_planes.cuh).
 constexpr int products(int planes) {
     return planes == 1 ? 1 : planes == 2 ? 3 : 6;
 }
-// Sums of a thread; with planes each element has three (wgmma_planes.cuh).
+// Accumulators of a thread; with planes each element has three (wgmma_planes.cuh).
 constexpr int accumulators(const KernelConfig& c) {
     return group_m(c) * group_n(c) / kWarpgroup * (c.planes > 1 ? 3 : 1);
 }
@@ -143,8 +145,8 @@ constexpr int fragment_registers(const KernelConfig& c, const KernelSignature& s
     return left_from_registers(c, s) ? 2 * kFragments * group_m(c) / kRows : 0;
 }
 
-// Blocks of a cluster that share tiles, multicast_b along the left operand's rows and multicast_a along the right one's columns. Those of
-// `cluster` take parts of K instead.
+// Blocks of a cluster that share tiles: multicast_b of them along the left operand's rows and multicast_a along the right operand's
+// columns. The blocks that `cluster` counts take parts of K instead.
 constexpr int multicast(const KernelConfig& c) {
     return c.multicast_a * c.multicast_b;
 }
@@ -159,7 +161,7 @@ constexpr unsigned place_along_left(const KernelConfig& c, unsigned rank) {
 constexpr unsigned place_along_right(const KernelConfig& c, unsigned rank) {
     return rank % static_cast<unsigned>(multicast(c)) / static_cast<unsigned>(c.multicast_b);
 }
-// A bit for the rank of each block that has the same left tile as the block of that rank, and that has the same right one.
+// Bit masks of ranks: the blocks that have the same left tile as the block of the given rank, and the blocks that have the same right tile.
 constexpr unsigned sharers_of_left(const KernelConfig& c, unsigned rank) {
     unsigned ranks = 0;
     for (int place = 0; place < c.multicast_a; ++place) ranks |= 1u << place * c.multicast_b;
@@ -175,7 +177,7 @@ constexpr int cluster_size(const KernelConfig& c) {
     return multicast(c) * c.cluster;
 }
 
-// Registers a thread may have, before the warpgroups trade; and after: the one that brings tiles needs few.
+// Registers that a thread may have before the warpgroups trade registers, and after it: the warpgroup that brings tiles needs few.
 constexpr int kProducerRegisters = 40;
 constexpr int registers_at_launch(const KernelConfig& c) {
     const int share = 65536 / (threads(c) * c.min_blocks) / 8 * 8;
@@ -193,7 +195,7 @@ constexpr bool trades_registers(const KernelConfig& c) {
 // A warp turns its 16 rows of sums, so many columns at a time, into rows of C by way of shared memory.
 constexpr int kWarpRows = 16;
 
-// Do results leave by the copy engine, in boxes (wgmma_boxes.cuh)? Else the warp writes them itself (wgmma_store.cuh).
+// Do results leave by the copy engine, in boxes (wgmma_boxes.cuh)? Otherwise the warp writes them itself (wgmma_store.cuh).
 constexpr bool stores_boxes(const KernelConfig& c, const KernelSignature& s) {
     return s.align_c >= 16 && c.split_k == 1;
 }
@@ -208,21 +210,21 @@ constexpr bool adds_to_sums(const KernelConfig& c, const KernelSignature& s, int
 constexpr i64 pipeline_bytes(const KernelConfig& c, const KernelSignature& s) {
     return static_cast<i64>(c.stages) * (tile_bytes(left_tile(c, s)) + tile_bytes(right_tile(c, s)));
 }
-// Of Hopper's SMs; the system takes some for each block.
+// Bytes of shared memory of one of Hopper's SMs, of which the system takes some for each block.
 constexpr i64 kSharedBytesOfSm = 228 * 1024;
 constexpr i64 kReservedSharedBytes = 1024;
-// More than all of a block's barriers take (wgmma_boxes.cuh sees to it).
+// Bytes kept free for a block's barriers, more than all of them take (wgmma_boxes.cuh sees to it).
 constexpr i64 kBytesForBarriers = 1024;
 constexpr i64 room_for_results(const KernelConfig& c, const KernelSignature& s) {
     return kSharedBytesOfSm / c.min_blocks - kReservedSharedBytes - pipeline_bytes(c, s) - kBytesForBarriers;
 }
-// While one leaves the next is filled.
+// A warp has at least two boxes: while one leaves, the next is filled.
 constexpr int kLeastBoxes = 2;
 constexpr int box_bytes(const KernelSignature& s, int sum_columns) {
     return kWarpRows * sum_columns * size_of(s.type_c);
 }
-// So many columns of a warpgroup's sums leave together: 128 bytes of elements of that size or all that there are; half of that, and half
-// again, down to 8, where the stages leave too little room. bytes_of: what so many columns take of each warp.
+// How many columns of a warpgroup's sums leave together: 128 bytes of elements of that size or all that there are; half of that, and half
+// again, down to 8, where the stages leave too little room. bytes_of: the bytes that so many columns take for each warp.
 template <class BytesOf>
 constexpr int columns_together(const KernelConfig& c, const KernelSignature& s, int element_bytes, BytesOf&& bytes_of) {
     int most = kRowBytes / element_bytes;
@@ -233,14 +235,15 @@ constexpr int columns_together(const KernelConfig& c, const KernelSignature& s, 
     }
     return most;
 }
-// Of 64 rows of sums so many columns leave in each box, and the rest in a narrower one.
+// How many columns of 64 rows of sums leave in each box; the rest of them leave in a narrower box.
 constexpr int sum_columns_of_box(const KernelConfig& c, const KernelSignature& s) {
     return columns_together(c, s, size_of(s.type_c), [&](int columns) { return kLeastBoxes * box_bytes(s, columns); });
 }
 constexpr int sum_columns_of_rest(const KernelConfig& c, const KernelSignature& s) {
     return group_n(c) % sum_columns_of_box(c, s);
 }
-// Elements of C in a row of a box of so many columns of sums, and rows: a warp's 16 rows of sums or, swapped, columns.
+// Elements of C in a row of a box of so many columns of sums, and the box's rows: the 16 rows of sums of a warp are its rows or, with
+// swap_ab, its columns.
 constexpr int box_columns(const KernelConfig& c, int sum_columns) {
     return c.swap_ab ? kWarpRows : sum_columns;
 }
@@ -253,8 +256,9 @@ constexpr int boxes_of_row(const KernelConfig& c, const KernelSignature& s) {
 constexpr int boxes_of_tile(const KernelConfig& c, const KernelSignature& s) {
     return group_m(c) / kRows * boxes_of_row(c, s);
 }
-// A warp's boxes: as many as fit. Where C is read as well, what it holds comes in up to four of them while the tile is multiplied. Else
-// results leave in all of a tile's at once, up to six, or in halves of an even number, of which one is filled while the other leaves.
+// The number of a warp's boxes: as many as fit. Where C is read as well, its old values come into up to four of them while the tile is
+// multiplied. Otherwise results leave in all of a tile's boxes at once, up to six, or in two halves of an even number of boxes, of which
+// one is filled while the other leaves.
 constexpr int boxes_of_warp(const KernelConfig& c, const KernelSignature& s) {
     const i64 most = s.reads_c ? 4 : 6;
     const i64 fit = room_for_results(c, s) / (box_bytes(s, sum_columns_of_box(c, s)) * warps_of_consumers(c));
@@ -263,14 +267,14 @@ constexpr int boxes_of_warp(const KernelConfig& c, const KernelSignature& s) {
     if (boxes < kLeastBoxes) return kLeastBoxes;
     return static_cast<int>(s.reads_c || boxes == boxes_of_tile(c, s) ? boxes : boxes / 2 * 2);
 }
-// How many of them are filled before the copy engine is told.
+// How many of the boxes are filled before the copy engine is told to store them.
 constexpr int boxes_at_once(const KernelConfig& c, const KernelSignature& s) {
     if (s.reads_c) return 1;
     return boxes_of_warp(c, s) < boxes_of_tile(c, s) ? boxes_of_warp(c, s) / 2 : boxes_of_tile(c, s);
 }
-// Is a slab of this tile that would reach beyond the matrix brought from where it ends with the matrix instead? What it then has in common
-// with the slab before it is multiplied, and stored, twice alike. TMA takes longer for boxes of which chunks do not exist: 1024x1000x1024
-// in tiles of 64 x 128 5.9 instead of 5.2 microseconds on an H200.
+// Is a slab of this tile that would reach beyond the matrix brought from where it ends with the matrix instead? The elements that it then
+// has in common with the slab before it are multiplied, and stored, twice with the same result. TMA takes longer for boxes of which some
+// chunks do not exist: 1024x1000x1024 in tiles of 64 x 128 takes 5.9 instead of 5.2 microseconds on an H200.
 constexpr bool slabs_end_with_matrix(const KernelConfig& c, const KernelSignature& s, const TileLayout& tile) {
     return stores_boxes(c, s) && !s.reads_c && c.planes == 1 && !tile.along_k && tile.element_bytes == 2;
 }
@@ -280,12 +284,13 @@ constexpr i64 whole_chunks(i64 columns, ElementType type) {
     return columns / chunk * chunk;
 }
 
-// Otherwise staged in C's type, or in float where C is read, since the sum is rounded only once.
+// Bytes of an element that is staged where results do not leave in boxes: it has C's type, or is a float where C is read, since the sum is
+// rounded only once.
 constexpr int staged_bytes(const KernelConfig& c, const KernelSignature& s) {
     return s.reads_c || c.split_k > c.cluster ? 4 : size_of(s.type_c);
 }
-// Elements from one staged row of C to the next, of so many columns of sums, such that neither the sums' owners nor the rows' writers meet
-// in a bank: those of 8 columns take as many banks in each of 8 rows.
+// Elements from one staged row of C to the next where so many columns of sums are staged. With this distance neither the threads that own
+// the sums nor those that write the rows meet in a bank: the sums of 8 columns take as many banks in each of 8 rows.
 constexpr int staged_distance(const KernelConfig& c, const KernelSignature& s, int sum_columns) {
     if (c.swap_ab) return kWarpRows + 16 / staged_bytes(c, s);
     const int eights = sum_columns / 8;
@@ -294,7 +299,7 @@ constexpr int staged_distance(const KernelConfig& c, const KernelSignature& s, i
 constexpr int staged_rows_bytes(const KernelConfig& c, const KernelSignature& s, int sum_columns) {
     return (c.swap_ab ? sum_columns : kWarpRows) * staged_distance(c, s, sum_columns) * staged_bytes(c, s);
 }
-// So many columns of sums are staged one after the other, and then the rest.
+// How many columns of sums are staged at a time; the rest of them is staged last.
 constexpr int staged_columns(const KernelConfig& c, const KernelSignature& s) {
     return columns_together(c, s, staged_bytes(c, s), [&](int columns) { return staged_rows_bytes(c, s, columns); });
 }
@@ -307,20 +312,21 @@ constexpr bool stages_narrow_rows(KernelConfig c, const KernelSignature& s) {
 }
 constexpr int staged_tile_bytes(const KernelConfig& c, const KernelSignature& s) {
     if (stores_boxes(c, s)) return boxes_of_warp(c, s) * box_bytes(s, sum_columns_of_box(c, s));
-    // Clusters that sum parts of K show each other theirs instead.
+    // The blocks of a cluster that sums parts of K show each other their sums instead.
     if (c.cluster > 1) return 16;
     return staged_rows_bytes(c, s, staged_columns(c, s));
 }
 
-// Two for each stage, and one for each warpgroup that waits for its turn; and for each box that something comes in.
+// Barriers: two for each stage, and one for each warpgroup that waits for its turn; and, in all, one for each box that values of C come
+// into.
 constexpr int pipeline_barriers(const KernelConfig& c) {
     return 2 * c.stages + (c.ping_pong ? 2 : 0);
 }
 constexpr int barriers(const KernelConfig& c, const KernelSignature& s) {
     return pipeline_barriers(c) + (stores_boxes(c, s) && s.reads_c ? warps_of_consumers(c) * boxes_of_warp(c, s) : 0);
 }
-// Where a cluster's blocks show each other their sums, as rows of C: over the tiles, which are not needed any more. Elements from one row
-// to the next, such that the sums of a warp meet in no bank.
+// A cluster's blocks show each other their sums as rows of C, over the tiles, which are not needed any more. Elements from one row to the
+// next, such that the sums of a warp meet in no bank; and the bytes of a block's part.
 constexpr int part_distance(const KernelConfig& c) {
     return c.swap_ab ? c.block_m + 4 : c.block_n / 8 % 2 != 0 ? c.block_n : c.block_n + 8;
 }
@@ -401,10 +407,10 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     return nullptr;
 }
 
-// Rows of boxes that do not exist of the operands' last tiles, or last clusters of them: beyond the matrix's last row, or in slabs that lie
-// beyond its columns. With boundary mode hardware TMA brings zeros in their place, which takes it longer than to fetch rows: 32x6144x4096
-// nt of bf16 in tiles of 128 x 64 31.2 instead of 16.3 microseconds on an H200. With peeled, edge tiles bring what there is, of an operand
-// that blocks do not share; others do not count.
+// Rows of boxes of the operands' last tiles, or last clusters of tiles, that do not exist: they lie beyond the matrix's last row, or in
+// slabs beyond its columns. With boundary mode hardware TMA brings zeros in their place, which takes it longer than to fetch rows:
+// 32x6144x4096 nt of bf16 in tiles of 128 x 64 takes 31.2 instead of 16.3 microseconds on an H200. With boundary mode peeled, edge tiles
+// bring only the rows that exist, of an operand that blocks do not share; operands that blocks share do not count.
 constexpr i64 missing_rows(const KernelConfig& c, const KernelSignature& s, i64 m, i64 n) {
     const auto missing = [&](const TileLayout& tile, int sharers, int tiles, i64 extent) {
         if (sharers > 1 || (!tile.along_k && slabs_end_with_matrix(c, s, tile))) return i64{0};
@@ -416,8 +422,8 @@ constexpr i64 missing_rows(const KernelConfig& c, const KernelSignature& s, i64 
            missing(right_tile(c, s), c.multicast_b, c.multicast_a, c.swap_ab ? m : n);
 }
 
-// Tiles of the kernel's left and right operand over all of C, in whole clusters of blocks that load together; and all that blocks do, each
-// tile, part of K and member of the batch by one.
+// Tiles of the kernel's left and right operand over all of C, in whole clusters of blocks that load together; and the number of blocks, one
+// for each tile, part of K and member of the batch.
 constexpr i64 clusters_left(const KernelConfig& c, i64 m, i64 n) {
     const i64 rows = static_cast<i64>(c.block_m) * c.multicast_b;
     return ((c.swap_ab ? n : m) + rows - 1) / rows;
@@ -430,17 +436,17 @@ constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
     return clusters_left(c, m, n) * clusters_right(c, m, n) * batch * (c.split_k / c.cluster) * cluster_size(c);
 }
 
-// The longest chain of roundings, in units of 2^-24 relative to the sum of magnitudes. An instruction aligns 16 products and the
-// sum so far to the largest of them and cuts off what falls below its 24 bits (Khattak and Mikaitis, arXiv 2512.07004): 17 addends
-// and their sum, each off by less than two units. Of tf32 it may take 4 products at a time, and before that each of the two factors
-// has lost up to 2^-10 of itself.
+// The longest chain of roundings, in units of 2^-24 relative to the sum of magnitudes. An instruction aligns 16 products and the sum so far
+// to the largest of them and cuts off what falls below its 24 bits (Khattak and Mikaitis, arXiv 2512.07004): 17 addends and their sum are
+// each off by less than two units. With tf32 it may take 4 products at a time, and before that each of the two factors has lost up to 2^-10
+// of itself.
 constexpr i64 longest_chain(const KernelSignature& s, i64 k) {
     const bool tf32 = s.compute == ComputeMode::tf32;
     const int products = tf32 ? 4 : k_step(s);
     return (k + products - 1) / products * 2 * (products + 2) + (tf32 ? 2 * (1 << 14) : 0);
 }
 
-// What the tuner lets products of planes (wgmma_planes.cuh) be off by, in the same units. The first three terms are proven in
+// The error that the tuner allows products of planes (wgmma_planes.cuh), in the same units. The first three terms are proven in
 // docs/fp32-on-tensor-cores.md: planes that are not quite the operands, short sums over promote_k, and their compensated addition. The
 // small products, summed over all of K, are given less than is proven, since on the data that the tuner multiplies they stay far below.
 constexpr i64 longest_chain_of_planes(const KernelConfig& c, i64 k) {

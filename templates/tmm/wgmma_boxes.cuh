@@ -1,14 +1,13 @@
-// What becomes of a warpgroup's sums where C's rows are aligned: boxes of C that the copy engine takes out of shared memory, while the
-// warpgroup goes on, and cuts off where C ends. It cuts whole chunks of 16 bytes only: of a chunk in which C's rows end the warp writes the
-// elements itself.
+// Where C's rows are aligned, a warpgroup's sums become boxes of C, which the copy engine takes out of shared memory while the warpgroup
+// goes on, and cuts off where C ends. It cuts off whole chunks of 16 bytes only: where C's rows end within a chunk, the warp writes the
+// elements of that chunk itself.
 //
 // Each warp fills some boxes in turn, several at once where they find room:
 //
 //     copy engine:                                      box 0, box 1 -> C               box 2, box 3 -> C
 //     warp:         multiplies …   box 0 = …, box 1 = …   box 2 = …, box 3 = …   multiplies …
 //
-// Where C is read as well, what it holds comes in them first, while the tile is multiplied, and what becomes of it and the sums takes its
-// place:
+// Where C is read as well, its old values come into the boxes first, while the tile is multiplied, and the results take their place:
 //
 //     copy engine:  C -> box 0, C -> box 1                     box 0 -> C, box 1 -> C
 //     warp:         multiplies …           box 0 = …, box 1 = …
@@ -17,9 +16,9 @@
 //
 //     176 columns of 16 bits:   | 64 | 64 | 48 |
 //
-// Of each 8 rows of 128 bytes of a box, 1024 bytes, chunk c of 16 bytes of row r stands at c ^ r; rows of 64 and 32 bytes, of which 2 and
-// 4 take the place of one, have as many chunks less to choose from, others none: of 16, 48, 80 and 112 bytes 8 rows of a chunk meet in no
-// bank as they lie, of 96 two and two.
+// In each 8 rows of 128 bytes of a box, 1024 bytes, the 16-byte chunk c of row r stands at c ^ r. Rows of 64 and 32 bytes, 2 or 4 of which
+// take the place of one such row, have correspondingly fewer chunks to choose from, and rows of other lengths are not swizzled: in rows of
+// 16, 48, 80 and 112 bytes a column of chunks of 8 rows has no bank conflicts as it lies, in rows of 96 bytes the chunks meet two by two.
 #pragma once
 
 #include "tmm/ptx.cuh"
@@ -33,7 +32,7 @@ template <KernelSignature signature, KernelConfig config>
 class BoxStore {
     using C = Element<signature.type_c>;
     using P = Pipeline<signature, config>;
-    // Columns of sums of a box, and of the last one of a row of boxes if they are fewer there.
+    // Columns of sums of a box, and of the last box of a row of boxes if it has fewer.
     static constexpr int kColumns = sum_columns_of_box(config, signature);
     static constexpr int kRest = sum_columns_of_rest(config, signature);
     static constexpr int kBytes = box_bytes(signature, kColumns);
@@ -45,7 +44,7 @@ class BoxStore {
     static_assert(barriers(config, signature) * static_cast<i64>(sizeof(unsigned long long)) <= kBytesForBarriers);
 
 public:
-    // By one thread, before any other uses the barriers.
+    // One thread calls this before any other uses the barriers.
     __device__ static void init(const WgmmaArgs& args, unsigned long long* barriers) {
         ptx::prefetch_tensormap(&args.result);
         if constexpr (kRest > 0) ptx::prefetch_tensormap(&args.result_rest);
@@ -56,7 +55,7 @@ public:
         }
     }
 
-    // boxes: the warp's; barriers: of all warps; warp: its number among the consumers.
+    // boxes: the warp's boxes; barriers: those of all warps; warp: the warp's number among the consumers.
     __device__ BoxStore(const WgmmaArgs& args, unsigned char* boxes, unsigned long long* barriers, int warp)
         : args_(args),
           boxes_(boxes),
@@ -66,8 +65,8 @@ public:
           alpha_(static_cast<float>(args.alpha)),
           beta_(static_cast<float>(args.beta)) {}
 
-    // Brings what C holds where the block's next tile will stand, as much as the boxes take, and the rest to the L2 cache; by all threads
-    // of the warpgroup, before they multiply.
+    // Brings the old values of C where the block's next tile will stand, as many as the boxes take, and the rest to the L2 cache. All
+    // threads of the warpgroup call this before they multiply.
     __device__ void fetch(const WorkItem& item, int group_row, int group_column) {
         if (!reads_c()) return;
         // All lanes have done with the boxes of the tile before.
@@ -85,10 +84,10 @@ public:
         }
     }
 
-    // The block's next tile; by all threads of the warpgroup.
+    // Stores the block's next tile. All threads of the warpgroup call this.
     __device__ void store(const WorkItem& item, int group_row, int group_column, const Sums<config>& sums) {
         const int lane = ptx::thread_here() % 32;
-        // A tile then begins with slot 0; said so, all slots are constants.
+        // A tile then begins with slot 0; since the code says so, all slots are constants.
         if constexpr (!signature.reads_c && kOfTile % kBoxes == 0) next_ = {};
 #pragma unroll
         for (int first = 0; first < kOfTile; first += kAtOnce) {
@@ -118,7 +117,7 @@ public:
         }
     }
 
-    // Before the thread ends, and the shared memory with its block.
+    // A thread calls this before it ends, since the shared memory ends with its block.
     __device__ void finish() const {
         ptx::cp_async_bulk_wait_group_read<0>();
     }
@@ -127,12 +126,12 @@ private:
     static constexpr int kOfRow = boxes_of_row(config, signature);
     static constexpr int kAtOnce = boxes_at_once(config, signature);
 
-    // The slot of the box that is filled so many after that of `slot`.
+    // The slot of the box that is filled so many boxes after the one in `slot`.
     __device__ static int slot_on(int slot, int boxes) {
         return slot + boxes < kBoxes ? slot + boxes : slot + boxes - kBoxes;
     }
 
-    // Until those that are filled next have been read, or what C holds has landed in them.
+    // Waits until the boxes that are filled next have been read, or until C's old values have landed in them.
     __device__ void wait_for_boxes(int lane) const {
         if (reads_c()) {
             wait_for_phase(landed_ + next_.stage, next_.parity);
@@ -171,7 +170,7 @@ private:
         }
     }
 
-    // Where a box's first element stands, and whether C has any of its columns.
+    // The place in C of a box's first element, and whether C has any of the box's columns.
     struct PlaceInC {
         int x;
         int y;
@@ -190,7 +189,7 @@ private:
             store_ends<kColumns>(item, lane, to.x, to.y, whole() - to.x, slot);
     }
 
-    // Where C is read: the box before this one has left, or will soon have, and what C holds for a later one comes there.
+    // Where C is read, its old values for a later box come into the box before this one, which has left or will soon have left.
     __device__ void fetch_ahead(const WorkItem& item, int group_row, int group_column, int box, int lane) const {
         const int ahead = box - 1 + kBoxes;
         if (box > 0 && ahead < kOfTile && reads_c() && lane == 0) {
@@ -215,7 +214,7 @@ private:
     __device__ int whole() const {
         return static_cast<int>(whole_chunks(columns_, signature.type_c));
     }
-    // beta = 0 never reads C.
+    // With beta = 0 C is never read.
     __device__ bool reads_c() const {
         return signature.reads_c && beta_ != 0;
     }
@@ -230,8 +229,8 @@ private:
         ptx::cp_async_bulk_tensor_3d(box_of(slot), map_before(box), from.x, from.y, item.batch, landed_ + slot);
     }
 
-    // The box's columns from `first` on that C has, fewer than a chunk, each row by as many lanes as a chunk has elements. It stands in the
-    // kernel once for each box of a tile, so that it must be short.
+    // Stores the box's columns from `first` on that C has, fewer than a chunk; as many lanes store each row as a chunk has elements. This
+    // code stands in the kernel once for each box of a tile, so that it must be short.
     template <int columns>
     __device__ void store_ends(const WorkItem& item, int lane, int x, int y, int first, int slot) const {
         constexpr int lanes_of_row = 16 / static_cast<int>(sizeof(C));
@@ -246,8 +245,8 @@ private:
     __device__ unsigned char* box_of(int slot) const {
         return boxes_ + slot * kBytes;
     }
-    // Where an element of a box stands, in whole chunks of 16 bytes or parts of one: rows_on and columns_on from another, whose offset has
-    // no bit in common with that distance, so that what is the same for all boxes is found once.
+    // The place in a box of an element that is moved in whole chunks of 16 bytes or parts of one. It stands rows_on and columns_on from
+    // another element, whose offset has no bit in common with that distance, so that what is the same for all boxes is computed once.
     template <int row_length>
     __device__ C* place(int slot, int row, int column, int rows_on = 0, int columns_on = 0) const {
         constexpr int row_bytes = row_length * static_cast<int>(sizeof(C));
@@ -262,13 +261,13 @@ private:
 
     const WgmmaArgs& args_;
     unsigned char* boxes_;
-    // One for each box: what C holds has landed in it.
+    // A barrier for each box: C's old values have landed in it.
     unsigned long long* landed_;
     // The box to be filled next.
     RingPlace<kBoxes> next_;
-    // The first of the warp's rows, of each 64 that the warpgroup has.
+    // The warp's first row within each 64 rows of the warpgroup.
     int first_row_;
-    // Of C.
+    // Columns of C.
     int columns_;
     float alpha_;
     float beta_;

@@ -1,5 +1,5 @@
-// What a block brings of a tile that reaches beyond the matrix, with boundary mode peeled: the rows that exist, in boxes of their own,
-// where rows run along K; the slabs that do where they run along M or N.
+// With boundary mode peeled a block brings only a part of a tile that reaches beyond the matrix: the rows that exist, in boxes of their
+// own, where rows run along K, and the slabs that exist where rows run along M or N.
 //
 //     rows along K:   k ->                             rows along M or N:
 //           +-----------------+  +-----------------+         +-----------------+  +------------+----+  . . . . . . . . .
@@ -8,16 +8,16 @@
 //           .    left out     .  .                 .         |                 |  |            |    |  .               .
 //           . . . . . . . . . .  . . . . . . . . . .         +-----------------+  +------------+----+  . . . . . . . . .
 //
-// What several blocks share comes whole all the same: a block that waits for no other's share could tell one that it has read a stage
-// before others told it of the stage before. What shared memory holds in the place of the rest, NaN perhaps, is multiplied all the same,
-// into rows and columns that are not stored.
+// A tile that several blocks share comes whole all the same: a block that waits for no other block's share could tell another block that it
+// has read a stage before others told that block of the stage before. What shared memory holds in the place of the rest, NaN perhaps, is
+// multiplied all the same, into rows and columns that are not stored.
 #pragma once
 
 #include "tmm/wgmma_items.cuh"
 
 namespace tmm::wgmma {
 
-// Of one tile in each phase: bytes, slabs, and the map that they are brought by, if any are.
+// What a block brings of one tile in each phase: its bytes, its slabs, and the map that they are brought by, if any are.
 struct Brought {
     int bytes;
     int slabs;
@@ -29,7 +29,7 @@ __device__ inline Brought all_of(const TensorMap& whole) {
     return {tile_bytes(tile), slabs(tile), &whole};
 }
 
-// edge: the map of the matrix's last rows, fewer than a tile has; existing: rows, or columns, of the tile.
+// edge: the map of the matrix's last rows, fewer than a tile has; existing: the rows, or columns, of the tile that exist.
 template <KernelSignature signature, KernelConfig config, TileLayout tile, int sharers>
 __device__ inline Brought brought_of(const TensorMap& whole, const TensorMap& edge, int existing) {
     if constexpr (sharers > 1 || (!tile.along_k && slabs_end_with_matrix(config, signature, tile))) {
@@ -43,7 +43,7 @@ __device__ inline Brought brought_of(const TensorMap& whole, const TensorMap& ed
     }
 }
 
-// Do all of the item's rows and columns exist, or is it all the same?
+// Do all of the item's rows and columns exist, or does it make no difference?
 template <KernelConfig config>
 __device__ inline bool is_inner(const WorkItem& item) {
     return config.boundary != boundary::peeled || (item.existing_left == config.block_m && item.existing_right == config.block_n);

@@ -20,7 +20,7 @@ public:
                                                    fragment_offset(thread, fragment_of(thread, read), slab_bytes(tile)));
     }
 
-    // Of the i-th 64 rows of the warpgroup; k: a multiple of 8.
+    // Reads the fragments of the i-th 64 rows of the warpgroup. k: a multiple of 8.
     __device__ void read(unsigned address, int i, int k, unsigned (&fragments)[kFragments]) const {
         const unsigned start = static_cast<unsigned>(i * kRows / row_elements(tile) * slab_bytes(tile) + k * kRowBytes);
         unsigned words[kFragments];

@@ -1,8 +1,8 @@
-// Where the threads of a warpgroup read a left operand that wgmma takes from registers: the hardware takes tf32 from shared memory
-// along K only, so that a tile whose rows run along M goes through registers. Apart from the device code, since a test without a GPU
-// holds it against the layouts.
+// This file says where the threads of a warpgroup read a left operand that wgmma takes from registers: the hardware takes tf32 from shared
+// memory along K only, so that a tile whose rows run along M goes through registers. It is apart from the device code, since a test without
+// a GPU holds it against the layouts.
 //
-// Of an instruction's 64 rows and 8 of k, lane t of warp w holds four words:
+// Lane t of warp w holds four words of an instruction's 64 rows and 8 k:
 //
 //                            k = t % 4      k = t % 4 + 4
 //     row 16 w + t / 4:      fragment 0     fragment 2
@@ -27,8 +27,8 @@ constexpr int fragment_of(int thread, int read) {
     return read ^ thread % 2 * 2;
 }
 
-// Bytes from the line of the instruction's first k, in the first slab of its 64 rows, to a thread's fragment. The line's k is a multiple
-// of 8; slab_bytes: from slab to slab.
+// Bytes from the line of the instruction's first k, in the first slab of its 64 rows, to a thread's fragment. The line's k is a multiple of
+// 8; slab_bytes: the distance from slab to slab.
 constexpr int fragment_offset(int thread, int fragment, int slab_bytes) {
     const int row = thread / 32 * 16 + thread % 32 / 4 + fragment % 2 * 8;
     const int k = thread % 4 + fragment / 2 * 4;

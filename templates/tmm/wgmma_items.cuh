@@ -1,4 +1,4 @@
-// What blocks of a wgmma kernel work on, one after the other.
+// The items of work of a wgmma kernel's blocks, which take them one after the other.
 #pragma once
 
 #include "tmm/ptx.cuh"
@@ -6,7 +6,7 @@
 
 namespace tmm::wgmma {
 
-// What a block works on: a tile of C, a part of K, a member of the batch. Coordinates of the copy engine have 31 bits, and so have these.
+// The work of a block: a tile of C, a part of K, a member of the batch. Coordinates of the copy engine have 31 bits, and so have these.
 struct WorkItem {
     // The tile's first row of the left operand, and column of the right one.
     int left0;
@@ -32,13 +32,13 @@ __device__ inline int tiles_of_part(const GemmArgs& args, int split) {
     return end > begin ? static_cast<int>((end - begin + config.block_k - 1) / config.block_k) : 0;
 }
 
-// So many clusters, or blocks, take a part of K of each tile, most often one.
+// How many clusters, or blocks, take a part of K of each tile, most often 1.
 template <KernelConfig config>
 __device__ inline unsigned parts_of_k(const GemmArgs& args) {
     return config.split_k == 1 ? 1 : static_cast<unsigned>(args.split_k) / config.cluster;
 }
 
-// index: of the cluster; rank: the block's place in it.
+// index: the number of the cluster's item; rank: the block's place in the cluster.
 template <KernelConfig config>
 __device__ inline WorkItem work_item(const WgmmaArgs& args, unsigned index, unsigned rank) {
     const unsigned rest = quotient(index, args.grid.tiles);
@@ -75,12 +75,13 @@ public:
           items_(args.grid.tiles.number * static_cast<unsigned>(args.batch) * parts_of_k<config>(args)),
           first_(work_item<config>(args, index_, rank_)) {}
 
-    // Calls visit with each.
+    // Calls visit with each item.
     template <class Visit>
     __device__ void for_each(Visit&& visit) const {
         for_each_in_turn<1>(0, visit, [](int) {});
     }
-    // The same where so many take them in turn: visit is called with those of `whose`, and leave_out with how many tiles each other has.
+    // The same where `takers` take the items in turn: visit is called with the items of the taker `whose`, and leave_out with the number of
+    // tiles of each other item.
     template <int takers, class Visit, class LeaveOut>
     __device__ void for_each_in_turn(int whose, Visit&& visit, LeaveOut&& leave_out) const {
         const unsigned distance = gridDim.x / cluster_size(config);
@@ -91,7 +92,7 @@ public:
                 if (index != index_) item = work_item<config>(args_, index, rank_);
                 visit(item);
             } else {
-                // Where K is divided, parts differ.
+                // Where K is divided, its parts may have different numbers of tiles.
                 leave_out(config.split_k == 1 ? tiles_of_part<config>(args_, 0) : work_item<config>(args_, index, rank_).tiles);
             }
             taker = taker + 1 == takers ? 0 : taker + 1;
@@ -105,7 +106,7 @@ public:
 private:
     const WgmmaArgs& args_;
     unsigned rank_;
-    // Of the block's, or its cluster's, first item; and how many all blocks have.
+    // Index of the block's, or its cluster's, first item; and the number of items of all blocks.
     unsigned index_;
     unsigned items_;
     WorkItem first_;

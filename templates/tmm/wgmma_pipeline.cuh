@@ -9,9 +9,9 @@
 //       v   | …               |  | …               |    v   | …               |  | …               |
 //           +-----------------+  +-----------------+        +-----------------+  +-----------------+
 //
-// Within each group of 8 rows, 1024 bytes, TMA swaps 16-byte chunks, chunk c of row r stands at c ^ r, so that wgmma's reads down a
-// column meet in no bank. The descriptor tells wgmma so: where the tile starts, how far it is to the next group of 8 rows, and, along
-// M or N, to the next slab.
+// Within each group of 8 rows, 1024 bytes, TMA swaps 16-byte chunks: chunk c of row r stands at c ^ r, so that wgmma's reads down a column
+// meet in no bank. The descriptor tells wgmma so: where the tile starts, how far it is to the next group of 8 rows, and, along M or N, to
+// the next slab.
 #pragma once
 
 #include "tmm/ptx.cuh"
@@ -30,7 +30,7 @@ public:
         : tiles_(tiles), full_(barriers), empty_(barriers + config.stages), turn_(barriers + 2 * config.stages) {}
 
     __device__ void init() const {
-        // Who multiplies tiles that several blocks load tells all of them.
+        // A warpgroup that multiplies tiles that several blocks load tells all of these blocks.
         init_ring<config.stages>(full_, empty_, readers(config) * sharers(config));
         if constexpr (config.ping_pong) {
             for (int consumer = 0; consumer < consumers(config); ++consumer) ptx::mbarrier_init(turn_ + consumer, kWarpgroup / 32);
@@ -38,21 +38,21 @@ public:
         ptx::fence_mbarrier_init();
     }
 
-    // By one thread of the producer.
+    // One thread of the producer calls this.
     __device__ void produce(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
         if (is_inner<config>(item))
             bring(args, item, rank, all_of<left>(args.left), all_of<right>(args.right));
         else
             bring(args, item, rank, brought_of_left(args, item), brought_of_right(args, item));
     }
-    // By one thread, for the block's first item, before the copy engine needs them.
+    // One thread calls this for the block's first item, before the copy engine needs the maps.
     __device__ static void prefetch_edges(const WgmmaArgs& args, const WorkItem& item) {
         if (is_inner<config>(item)) return;
         if (brought_of_left(args, item).map == &args.left_edge) ptx::prefetch_tensormap(&args.left_edge);
         if (brought_of_right(args, item).map == &args.right_edge) ptx::prefetch_tensormap(&args.right_edge);
     }
 
-    // By the same thread, after the last item: waits until all stages have been read.
+    // Waits until all stages have been read. The producer's thread calls this after the last item.
     __device__ void drain() {
         for (int stage = 0; stage < config.stages; ++stage) {
             wait_for_phase(empty_ + place_.stage, place_.parity ^ 1);
@@ -60,8 +60,8 @@ public:
         }
     }
 
-    // By a consumer, before its first item, when all blocks of the cluster run: a thread for each block that is told of stages that are
-    // free, without a loop: ptxas serializes wgmma around branches.
+    // A consumer calls this before its first item, when all blocks of the cluster run. It chooses a thread for each block that is told of
+    // stages that are free, so that this takes no loop: ptxas serializes wgmma around branches.
     __device__ void find_told() {
         const int thread = static_cast<int>(threadIdx.x) % kWarpgroup;
         tells_ = thread < multicast(config);
@@ -70,9 +70,9 @@ public:
             told_ = ptx::mapa_barriers(empty_, tells_ ? thread : 0);
         }
     }
-    // By a consumer: waits for the tiles of the next stage.
+    // Waits for the tiles of the next stage. A consumer calls this.
     __device__ void wait_full() const { wait_for_phase(full_ + place_.stage, place_.parity); }
-    // By a consumer, when it has read the tiles of the stage before the present one.
+    // A consumer calls this when it has read the tiles of the stage before the present one.
     __device__ void release_previous() const {
         if (!tells_) return;
         if constexpr (multicast(config) > 1)
@@ -82,11 +82,11 @@ public:
     }
     __device__ void advance() { place_.advance(); }
 
-    // With ping_pong a consumer reads the tiles of every other item; those of the others it leaves out.
+    // With ping_pong a consumer reads the tiles of every other item; it skips the tiles of the other items.
     __device__ void skip(int tiles) { place_.skip(tiles); }
-    // A barrier tells its last two phases apart: who waited for the tiles of its next item while the other consumer's still land could
-    // take an earlier phase for its own. So a consumer begins when all tiles of the item before have landed, and tells the other so; each
-    // of its warps does, for one that is late, storing its last results, must not find the turn after its own begun.
+    // A barrier tells its last two phases apart: a consumer that waited for the tiles of its next item while the other consumer's tiles
+    // still land could take an earlier phase for its own. So a consumer begins when all tiles of the item before have landed, and tells the
+    // other so; each of its warps does, for a warp that is late, storing its last results, must not find the turn after its own begun.
     __device__ void wait_turn(int consumer, int own_item) const {
         wait_for_phase(turn_ + consumer, static_cast<unsigned>(consumer == 0 ? own_item + 1 : own_item) & 1);
     }
@@ -103,7 +103,7 @@ public:
     static constexpr TileLayout left = left_tile(config, signature);
     static constexpr TileLayout right = right_tile(config, signature);
 
-    // Where a slab of the left, or right, tile is brought from that is to begin at this row, or column.
+    // The row, or column, that a slab of the left, or right, tile is brought from where it is to begin at `outer`.
     __device__ static int left_slab(const GemmArgs& args, int outer) { return place_of_slab<left>(outer, extent_left(args)); }
     __device__ static int right_slab(const GemmArgs& args, int outer) { return place_of_slab<right>(outer, extent_right(args)); }
 
@@ -149,8 +149,8 @@ private:
         }
     }
 
-    // Of a tile that several blocks need, each loads a share of every slab's rows, for all of them.
-    // share: this block's; blocks: a bit for the rank of each.
+    // Where several blocks need a tile, each of them loads a share of every slab's rows for all of them. share: the number of this block's
+    // share; blocks: a bit for the rank of each of the blocks.
     template <TileLayout tile, int shares>
     __device__ void load(unsigned char* destination, const Brought& brought, int outer, i64 extent, int k, int matrix, unsigned share,
                          unsigned blocks) const {
@@ -176,7 +176,7 @@ private:
     unsigned long long* empty_;
     unsigned long long* turn_;
     RingPlace<config.stages> place_;
-    // Of a consumer: does this thread tell a block of stages that are free, and which barriers there.
+    // Used by consumers: whether this thread tells a block of stages that are free, and that block's barriers.
     bool tells_ = false;
     ptx::ClusterBarriers told_{};
 };

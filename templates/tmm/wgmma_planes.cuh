@@ -31,13 +31,13 @@ constexpr PlanePair small_product(int planes, int i) {
     constexpr PlanePair of_three[] = {{1, 1}, {0, 2}, {2, 0}, {0, 1}, {1, 0}};
     return planes == 2 ? of_three[3 + i] : of_three[i];
 }
-// What the correction counts in: the low plane of f16 is stored so many times too large.
+// The unit that the correction counts in: the low plane of f16 is stored so many times too large.
 constexpr float correction_unit(int planes) {
     return planes == 2 ? 0x1p-11f : 1.0f;
 }
 
-// What a short sum of f16 products loses on average to tensor cores that cut off, of itself: as much for each instruction, measured on an
-// H200 over uniform, normal and positive numbers. Products of bf16 have few bits to lose.
+// The fraction of itself that a short sum of f16 products loses on average, since tensor cores cut off: as much for each instruction,
+// measured on an H200 over uniform, normal and positive numbers. Products of bf16 have few bits to lose.
 template <KernelConfig config>
 __device__ inline float mean_loss(i64 k) {
     constexpr float of_instruction = config.planes == 2 ? 0.55f * 0x1p-24f : 0.0f;
@@ -45,7 +45,7 @@ __device__ inline float mean_loss(i64 k) {
     return static_cast<float>((depth + 15) / 16) * of_instruction;
 }
 
-// Of each element of the warpgroup's 64 rows.
+// The three sums of each element of the warpgroup's 64 rows.
 template <KernelConfig config>
 struct PlaneSums {
     float short_sum[group_n(config) / 2] = {};
@@ -110,20 +110,20 @@ __device__ inline void multiply_planes(Pipeline<signature, config>& pipeline, co
                                               fmaf(parts.correction[i], correction_unit(config.planes), parts.short_sum[i]));
 }
 
-// 2^exponent as two factors of which neither overflows: exponents of two lines add up to more than a float has.
+// Multiplies by 2^exponent as by two factors of which neither overflows: exponents of two lines add up to more than a float has.
 __device__ inline float times_power_of_two(float value, int exponent) {
     const int half = exponent / 2;
     return value * __int_as_float((127 + half) << 23) * __int_as_float((127 + exponent - half) << 23);
 }
 
-// Gives back the powers of two that the lines were divided by. lines_left, lines_right: how many there are.
+// Multiplies the sums by the powers of two that the lines were divided by. lines_left, lines_right: how many lines there are.
 template <KernelConfig config>
 __device__ inline void unscale(const WgmmaArgs& args, const WorkItem& item, int group_row, int group_column, i64 lines_left,
                                i64 lines_right, Sums<config>& sums) {
     const int thread = ptx::thread_here();
     const int lane = thread % 32;
     const int warp = thread % kWarpgroup / 32;
-    // Where all of the batch share a matrix, there are exponents of one only.
+    // Where all members of the batch share a matrix, there are exponents of one matrix only.
     const int batch_left = args.stride(config.swap_ab != 0) != 0 ? item.batch : 0;
     const int batch_right = args.stride(config.swap_ab == 0) != 0 ? item.batch : 0;
     const auto exponent = [&](const int* exponents, int batch, i64 line, i64 lines) {

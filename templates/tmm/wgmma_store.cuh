@@ -1,6 +1,6 @@
-// What becomes of a warpgroup's sums: rows of C, by way of shared memory.
+// A warpgroup's sums become rows of C by way of shared memory.
 //
-// C of a warpgroup: of every 64 x n instruction lane t of warp w holds, for each 8 columns, these four sums:
+// Lane t of warp w holds these four sums of every 64 x n instruction of a warpgroup, for each 8 columns:
 //
 //     row 16 w + t / 4:      columns 2 (t % 4), 2 (t % 4) + 1
 //     row 16 w + t / 4 + 8:  the same columns
@@ -77,8 +77,9 @@ __device__ inline void for_each_pair(const float (&sums)[n / 2], int lane, int f
     }
 }
 
-// Puts a warp's 16 rows of `columns` sums, from first_column on, in C's rows where place(row, column, rows on, columns on) says, as what
-// made(sum, before) makes of them is in type T. before: what stood there, where it is needed (over). type: T's, where it has 16 bits.
+// Puts a warp's 16 rows of `columns` sums, from first_column on, in C's rows where place(row, column, rows on, columns on) says, each as
+// made(sum, before) makes it, in type T. before: the value that stood there, where it is needed (over). type: T's type, where it has 16
+// bits.
 template <KernelConfig config, class T, ElementType type, int columns, bool over, class Made, class Place>
 __device__ inline void put_sums(const float (&sums)[group_n(config) / 2], int lane, int first_column, Made&& made, Place&& place) {
     constexpr bool transposed = config.swap_ab != 0;
@@ -87,7 +88,7 @@ __device__ inline void put_sums(const float (&sums)[group_n(config) / 2], int la
             const auto both = __builtin_bit_cast(Vector<T, 2>, before);
             return ptx::cvt_rn_pair<type>(made(sums[sum], both.element[0]), made(sums[sum + 1], both.element[1]));
         };
-        // Matrices of 8 x 8: rows 0 to 7 and 8 to 15 of 8 columns, then of the next 8 where there are.
+        // The matrices are 8 x 8: rows 0 to 7 and 8 to 15 of 8 columns, then of the next 8 columns where there are any.
         const int row = lane / 8 % 2 * 8;
         const auto at = [&](int column, int c) {
             return transposed ? place(column + lane % 8, row, c, 0) : place(row + lane % 8, column, 0, c);
@@ -126,7 +127,8 @@ __device__ inline void put_sums(const float (&sums)[group_n(config) / 2], int la
     }
 }
 
-// What a sum is on its way through shared memory: already C's, or, where C is read as well, in float still and without alpha.
+// The form of a sum on its way through shared memory: an element of C already, or, where C is read as well, still a float that alpha has
+// not been applied to.
 template <KernelSignature target, bool in_float>
 struct Staged {
     using C = Element<target.type_c>;
@@ -195,7 +197,7 @@ __device__ inline void store_columns(const Destination<signature, config>& desti
             S::template store<width>(c, from, before[i], destination.alpha, destination.beta);
         });
     }
-    // What the last vector of each row has of C, where C ends within it.
+    // Stores what C has of the last vector of each row, where C ends within that vector.
     const int columns_here = destination.columns - column0;
     if (width > 1 && columns_here < row_length && columns_here % width > 0) {
 #pragma unroll 1
@@ -209,7 +211,7 @@ __device__ inline void store_columns(const Destination<signature, config>& desti
             S::template store<1>(c, staged + row * distance + column, before, destination.alpha, destination.beta);
         }
     }
-    // They have been written before the next overwrite them.
+    // The rows have been written before the next ones overwrite them.
     __syncwarp();
 }
 
@@ -228,7 +230,7 @@ __device__ inline void store_unaligned_columns(const UnalignedRows<Destination<s
         c.template store<columns, kWarpRows, distance>(first_column, 0);
     else
         c.template store<kWarpRows, columns, distance>(0, first_column);
-    // They have been written before the next overwrite them.
+    // The rows have been written before the next ones overwrite them.
     __syncwarp();
 }
 
@@ -243,7 +245,7 @@ __device__ inline void for_each_staged(Visit&& visit) {
     if constexpr (rest > 0) visit.template operator()<rest>(group_n(config) - rest);
 }
 
-// A warp stages some of its columns after the other.
+// A warp stages some of its columns at a time, one group after the other.
 template <KernelSignature signature, KernelConfig config>
 __device__ inline void store_tile(const Destination<signature, config>& destination, int group_row, int group_column,
                                   const Sums<config>& sums, unsigned char* staged_bytes) {
@@ -300,7 +302,7 @@ __device__ inline void store_cluster_tile(const Destination<signature, config>& 
     constexpr int vectors = config.block_m * config.block_n / width;
     constexpr int threads = consumers(config) * kWarpgroup;
     constexpr int turn = config.cluster * threads;
-    // Other blocks' memory is far, so that several loads are under way: of 16 vectors, as long as there are so many.
+    // Other blocks' memory is far, so that several loads are under way: loads of 16 vectors, as long as there are so many.
     constexpr int most = 16 / config.cluster;
     constexpr int turns = (vectors + turn - 1) / turn;
     constexpr int together = turns < most ? turns : most;
@@ -313,7 +315,8 @@ __device__ inline void store_cluster_tile(const Destination<signature, config>& 
                 const int vector = first + i * turn;
                 const int row = vector * width / row_length;
                 const int column = vector * width % row_length;
-                // Who reads parts must also store them: then they are there before the thread meets the others and a block may end.
+                // A thread that reads parts must also store their sum: the parts are then there before the thread meets the others and a
+                // block may end.
                 if (vector < vectors && destination.has(row + 1, column + 1)) visit(i, row, column);
             }
         };

@@ -1,4 +1,4 @@
-// What a block of a tiled product works on, and where its results go.
+// The work of a block of a tiled product, and the place where its results go.
 #pragma once
 
 #include "tmm/args.h"
@@ -16,7 +16,7 @@ struct TileOfC {
     i64 batch;
 };
 
-// What a block works on: a tile of C, and a part of K.
+// The work of a block: a tile of C, and a part of K.
 struct WorkItem : TileOfC {
     int split;
     // The part of K, and how many tiles of block_k it makes.
@@ -25,8 +25,8 @@ struct WorkItem : TileOfC {
     int tiles;
 };
 
-// The index-th of all of the batch's tiles, or of as many times as many: where it begins, and in `batch` how often they went before it.
-// Index holds their number.
+// The place of the index-th of all of the batch's tiles. Where index counts all tiles several times, `batch` says how many times all of C's
+// tiles come before it. Index is a type that holds their number.
 template <KernelConfig config, class Index>
 __device__ inline TileOfC tile_of_c(const GemmArgs& args, Index index) {
     const Index tiles_m = static_cast<Index>((args.m + config.block_m - 1) / config.block_m);
@@ -37,7 +37,7 @@ __device__ inline TileOfC tile_of_c(const GemmArgs& args, Index index) {
                    .batch = static_cast<i64>(index / (tiles_m * tiles_n))};
 }
 
-// index: the block's, in a type that holds the number of items.
+// index: the block's index, in a type that holds the number of items.
 template <KernelConfig config, class Index>
 __device__ inline WorkItem work_item(const GemmArgs& args, Index index) {
     // The blocks of a cluster, which follow each other, take parts of one tile.
@@ -80,7 +80,7 @@ struct Destination {
     float alpha;
     float beta;
     float one;
-    // Of the whole matrix.
+    // Rows and columns of the whole matrix.
     i64 rows;
     i64 columns;
 
@@ -96,7 +96,7 @@ struct Destination {
             is_partial<config> ? static_cast<C*>(args.workspace) + part * rows * ld : static_cast<C*>(args.c) + item.batch * args.stride_c;
     }
 
-    // `width` neighbouring results of a row.
+    // Stores `width` neighbouring results of a row.
     template <int width, bool guarded>
     __device__ void store(i64 row, i64 column, const float* results) const {
         if (guarded && row >= rows) return;

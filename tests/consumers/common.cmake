@@ -1,4 +1,5 @@
-# What the scripts of this directory share. Each is run with -DSOURCE, -DBUILD (of tmm), -DC_COMPILER, -DCXX_COMPILER, -DFLAGS.
+# The settings that the scripts of this directory share. Each script is run with -DSOURCE, -DBUILD (of tmm), -DC_COMPILER,
+# -DCXX_COMPILER, -DFLAGS.
 set(work ${BUILD}/consumers)
 set(prefix ${work}/moved)
 set(ENV{TMM_DB} ${work}/none.db)

@@ -1,5 +1,5 @@
-# What is installed: no path of the machine that built it in any file; libtmm.so exports the C interface alone, needs libc and libstdc++
-# alone, of versions that Debian 12 has, and is small.
+# Checks the installed files: none of them holds a path of the machine that built it; libtmm.so exports the C interface alone, needs libc
+# and libstdc++ alone, of versions that Debian 12 has, and is small.
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
 
 execute_process(COMMAND grep -rlF -e ${SOURCE}/ -e ${BUILD} ${prefix} OUTPUT_VARIABLE output RESULT_VARIABLE status)

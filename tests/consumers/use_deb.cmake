@@ -1,4 +1,4 @@
-# The Debian package: its fields, its files, and a tool that runs from what it unpacks.
+# Tests the Debian package: its fields, its files, and a tool that runs from what it unpacks.
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
 skip_without(DPKG_DEB dpkg-deb)
 skip_without(SHLIBDEPS dpkg-shlibdeps)

@@ -10,7 +10,7 @@ get_filename_component(file ${NVRTC} REALPATH)
 get_filename_component(directory ${file} DIRECTORY)
 get_filename_component(name ${NVRTC} NAME)
 
-# As pip lays a wheel out.
+# The files lie as pip lays a wheel out.
 set(environment ${work}/virtual_environment)
 set(wheel ${environment}/lib/python3.11/site-packages/nvidia/cu13/lib)
 file(REMOVE_RECURSE ${environment})

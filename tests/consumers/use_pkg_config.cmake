@@ -1,4 +1,4 @@
-# Without CMake: the flags come from tmm.pc, in the moved prefix.
+# Builds without CMake: the flags come from tmm.pc, in the moved prefix.
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
 skip_without(PKG_CONFIG pkg-config)
 file(GLOB_RECURSE file ${prefix}/tmm.pc)

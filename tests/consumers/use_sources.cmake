@@ -1,4 +1,4 @@
-# FetchContent, then add_subdirectory in the same build directory: a project of other settings takes the sources in.
+# Tests FetchContent, then add_subdirectory in the same build directory: a project of other settings takes the sources in.
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
 set(build ${work}/subproject)
 file(REMOVE_RECURSE ${build})

@@ -122,7 +122,7 @@ typedef enum tmmOperation TMM_INT_ENUM {
     TMM_CONJ_TRANS = 113 /* the same as TMM_TRANS: every type is real */
 } tmmOperation_t;
 
-/* Of a product, as the caller's problem names them whatever its layout. */
+/* The operands of a product, as the caller's problem names them whatever its layout. */
 typedef enum tmmOperand TMM_INT_ENUM { TMM_OPERAND_A = 0, TMM_OPERAND_B = 1 } tmmOperand_t;
 
 /* Elements. This version has kernels for A and B of one type, TMM_F32, TMM_F16 or TMM_BF16, and C of that type or TMM_F32; other

@@ -68,7 +68,7 @@ inline tmmGemmArgs_t args(const void* alpha, const void* a, const void* b, const
 
 class Plan;
 
-// A tmmHandle_t. Several threads may use one; moved-from ones may only be destroyed or assigned to.
+// A tmmHandle_t. Several threads may use one; a handle that was moved from may only be destroyed or assigned to.
 class Handle {
 public:
     // device: a CUDA ordinal or TMM_DEVICE_HOST; database: empty for the default one.
@@ -85,7 +85,7 @@ public:
                const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c, std::int64_t ldc) {
         check(tmmSgemm(get(), layout, op_a, op_b, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc));
     }
-    // The same on host memory; done on return.
+    // The same on host memory; it is done when the call returns.
     void host_sgemm(tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, std::int64_t m, std::int64_t n, std::int64_t k,
                     float alpha, const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c,
                     std::int64_t ldc) {
@@ -104,7 +104,7 @@ private:
     std::unique_ptr<std::remove_pointer_t<tmmHandle_t>, Destroy> handle_;
 };
 
-// A tmmPlan_t. One thread and one stream at a time, unless each run brings its own workspace. It may outlive its handle.
+// A tmmPlan_t. One thread and one stream may use it at a time, unless each run brings its own workspace. It may outlive its handle.
 class Plan {
 public:
     Plan(const Handle& handle, const tmmGemmProblem_t& problem) {
@@ -121,7 +121,7 @@ public:
         return bytes;
     }
 
-    // What an operand takes that is rewritten once for many runs; 0: the plan rewrites none. See tmmPlanPrepare.
+    // Bytes of an operand that is rewritten once for many runs; 0: the plan rewrites none. See tmmPlanPrepare.
     std::size_t prepared_size(tmmOperand_t operand) const {
         std::size_t bytes = 0;
         check(tmmPlanPreparedSize(get(), operand, &bytes));

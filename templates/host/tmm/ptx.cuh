@@ -17,7 +17,7 @@ inline float cvt_f32_f16(unsigned short value) {
     const unsigned exponent = value >> 10 & 0x1fu;
     const unsigned fraction = value & 0x3ffu;
     if (exponent == 0x1f) return host::same_bits<float>(sign | 0x7f800000u | fraction << 13);
-    // Subnormal: fraction * 2^-24.
+    // A subnormal number is fraction * 2^-24.
     if (exponent == 0) return host::same_bits<float>(sign | host::same_bits<unsigned>(static_cast<float>(fraction) * 0x1p-24f));
     return host::same_bits<float>(sign | (exponent + 112) << 23 | fraction << 13);
 }
@@ -31,7 +31,7 @@ inline unsigned short cvt_rn_f16_f32(float value) {
     // From 65520 on, the middle between the largest finite number and the next, all is infinite.
     if (magnitude >= 0x477ff000u) return static_cast<unsigned short>(sign | 0x7c00u);
     if (magnitude >= 0x38800000u) return static_cast<unsigned short>(sign | rounded(magnitude - (112u << 23), 13));
-    // Subnormal results: adding 0.5 rounds to multiples of 2^-24, which are left in the last bits.
+    // For subnormal results adding 0.5 rounds to multiples of 2^-24, which are left in the last bits.
     const float shifted = host::same_bits<float>(magnitude) + 0.5f;
     return static_cast<unsigned short>(sign | (host::same_bits<unsigned>(shifted) & 0x7ffu));
 }
@@ -93,7 +93,7 @@ inline void ld_global_evict_first(unsigned (&words)[count], const void* source, 
     __builtin_memcpy(words, source, sizeof(words));
 }
 
-// What the 32 lanes of a warp bring to an instruction that it executes as one.
+// Returns what the 32 lanes of a warp bring to an instruction that the warp executes as one.
 template <class Brought>
 inline const Brought* gather(const Brought& brought, host::Site site) {
     return static_cast<const Brought*>(host::services->gather(&brought, sizeof brought, site));

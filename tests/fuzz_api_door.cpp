@@ -82,7 +82,10 @@ struct Matrix {
 
     Wide extent() const {
         if (lines == 0 || length == 0 || batch == 0) return 0;
-        return ((Wide{lines} - 1) * ld + (Wide{batch} - 1) * stride + length) * element;
+        // Products beyond this are too large in any case, and sums of them would not fit.
+        constexpr Wide far = Wide{1} << 100;
+        const auto bounded = [&](Wide product) { return std::clamp(product, -far, far); };
+        return (bounded((Wide{lines} - 1) * ld) + bounded((Wide{batch} - 1) * stride) + length) * element;
     }
     bool is_number() const { return extent() <= kMost && Wide{std::max({lines, length, ld, stride})} * element <= kMost; }
     std::size_t at(std::int64_t member, std::int64_t line, std::int64_t i) const {

@@ -26,6 +26,8 @@ constexpr milliseconds kLongestPause{50};
 // Whoever tidies the directory may remove a new file before it is locked; then the next one is made.
 constexpr int kAttempts = 100;
 constexpr off_t kLargestLock = 16;
+// It stands in a lock in place of the first digit of its holder's number.
+constexpr char kGaveUp = '-';
 
 bool same_file(const struct stat& a, const struct stat& b) {
     return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
@@ -58,8 +60,7 @@ CompileTurn::CompileTurn(int directory, std::string name, milliseconds patience,
         // What another process was about to store may be there now.
         if (lock == Lock::unknown_here || is_done()) return;
         if (lock == Lock::taken) {
-            // Who gave it back could not make it. Nobody can then, and those that waited need not find out one after the other.
-            if (waited && !inherited_) give_back();
+            if (holder_gave_up()) give_back();
             return;
         }
         if (waited && !same_file(before, opened_)) deadline = Clock::now() + patience;
@@ -78,6 +79,10 @@ CompileTurn::~CompileTurn() {
     give_back();
 }
 
+void CompileTurn::give_up() {
+    if (file_) (void)pwrite(file_.get(), &kGaveUp, 1, 0);
+}
+
 void CompileTurn::give_back() {
     if (file_) remove(opened_);
     file_ = FileDescriptor();
@@ -88,9 +93,9 @@ Lock CompileTurn::try_once() {
         FileDescriptor file(openat(directory_, name_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
         if (!file || fstat(file.get(), &opened_) != 0 || !looks_like_lock(opened_)) return Lock::unknown_here;
         const Lock lock = try_lock(file);
+        if (lock == Lock::held_by_another) seen_ = std::move(file);
         if (lock != Lock::taken) return lock;
         if (fstat(file.get(), &opened_) != 0 || opened_.st_nlink == 0) continue;
-        inherited_ = opened_.st_size > 0;
         // A umask may have taken this user's own rights, and others must be able to open it.
         fchmod(file.get(), 0600);
         const std::string holder = fmt::format("{}\n", getpid());
@@ -108,6 +113,11 @@ bool CompileTurn::holder_is_stopped() const {
     const ssize_t size = file ? read(file.get(), text, sizeof text) : 0;
     int process = 0;
     return size > 0 && std::from_chars(text, text + size, process).ec == std::errc() && is_stopped(process);
+}
+
+bool CompileTurn::holder_gave_up() const {
+    char first = 0;
+    return seen_ && pread(seen_.get(), &first, 1, 0) == 1 && first == kGaveUp;
 }
 
 void CompileTurn::remove(const struct stat& file) const {

@@ -19,23 +19,26 @@ public:
     CompileTurn(int directory, std::string name, std::chrono::milliseconds patience, const std::function<bool()>& is_done);
     // Gives the lock back, if it is held.
     ~CompileTurn();
+    // Tells those that wait that what they wait for will not be there, so that each of them makes its own instead of waiting for the next.
+    void give_up();
     CompileTurn(const CompileTurn&) = delete;
     CompileTurn& operator=(const CompileTurn&) = delete;
 
 private:
-    // Leaves in opened_ which file it found.
+    // Leaves in opened_ which file it found, and keeps it in seen_ while another holds it.
     Lock try_once();
     void give_back();
     bool holder_is_stopped() const;
+    bool holder_gave_up() const;
     // Removes the lock unless another file has taken its name.
     void remove(const struct stat& file) const;
 
     int directory_;
     std::string name_;
     FileDescriptor file_;
+    // The file that another held when it was last tried. What its holder wrote can be read here when the file has lost its name.
+    FileDescriptor seen_;
     struct stat opened_ {};
-    // The last holder ended without giving the lock back.
-    bool inherited_ = false;
 };
 
 }  // namespace tmm

@@ -40,6 +40,7 @@ constexpr std::size_t kKeyDigits = 32;
 // A temporary file or a lock that can't be locked and is this old belongs to a process that died.
 constexpr std::int64_t kStaleSeconds = 3600;
 constexpr std::int64_t kLargestFile = 1LL << 30;
+constexpr int kAttempts = 100;
 // Other processes fill the directory too, so what it holds is counted anew now and then.
 constexpr int kStoresBetweenScans = 256;
 
@@ -146,6 +147,30 @@ std::string temporary_name(const Key& key) {
     return fmt::format("{}.{}.{:08x}.{}{}", key.file_name(), getpid(), run, counter++, kTemporarySuffix);
 }
 
+bool has_name(const FileDescriptor& file, int directory, const char* name) {
+    struct stat opened, named;
+    return fstat(file.get(), &opened) == 0 && fstatat(directory, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && opened.st_dev == named.st_dev &&
+           opened.st_ino == named.st_ino;
+}
+
+struct NewFile {
+    std::string name;
+    FileDescriptor descriptor;
+};
+
+// Makes a file that stays locked until it has the kernel's name. Whoever clears away what dead processes left may lock it first, and
+// removes it; then another is made.
+NewFile new_locked_file(int directory, const Key& key) {
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+        NewFile made{temporary_name(key), {}};
+        made.descriptor = FileDescriptor(openat(directory, made.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+        if (!made.descriptor) return made;
+        const Lock lock = try_lock(made.descriptor);
+        if (lock == Lock::unknown_here || (lock == Lock::taken && has_name(made.descriptor, directory, made.name.c_str()))) return made;
+    }
+    return {};
+}
+
 struct StoredFile {
     std::string name;
     std::int64_t bytes = 0;
@@ -178,7 +203,9 @@ void remove_abandoned_files(int directory, std::string_view suffix) {
         const FileDescriptor file(openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
         const Lock lock = file ? try_lock(file) : Lock::unknown_here;
         const bool is_old = std::abs(status.st_mtim.tv_sec - std::time(nullptr)) > kStaleSeconds;
-        if (lock == Lock::taken || (lock == Lock::unknown_here && is_old)) unlinkat(directory, name, 0);
+        // Another process may have removed the file since it was opened, and a third one holds what has its name now.
+        if ((lock == Lock::taken && has_name(file, directory, name)) || (lock == Lock::unknown_here && is_old))
+            unlinkat(directory, name, 0);
     });
 }
 
@@ -276,29 +303,27 @@ std::optional<CompiledKernel> KernelCache::find(const KernelSource& source, cons
     return read_kernel(directory->get(), key_of(source, compiler));
 }
 
-void KernelCache::store(const KernelSource& source, const Compiler& compiler, const CompiledKernel& kernel) const {
-    if (kernel.image.empty()) return;
+bool KernelCache::store(const KernelSource& source, const Compiler& compiler, const CompiledKernel& kernel) const {
+    if (kernel.image.empty()) return false;
     const Key key = key_of(source, compiler);
     const std::string content = encoded(key, kernel);
     const auto size = static_cast<std::int64_t>(content.size());
-    if (size > std::min(limit_bytes_, kLargestFile)) return;
+    if (size > std::min(limit_bytes_, kLargestFile)) return false;
     const auto directory = state_->open_directory(directory_, true);
-    if (!directory) return;
+    if (!directory) return false;
 
-    const std::string temporary = temporary_name(key);
     {
-        const FileDescriptor file(openat(directory->get(), temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-        // The file stays locked until it has its name. Whoever holds the lock now takes the file for a dead process's, and removes it.
-        if (file && try_lock(file) == Lock::held_by_another) return;
+        const NewFile temporary = new_locked_file(directory->get(), key);
+        const int file = temporary.descriptor.get();
         // A umask may have taken this user's own rights.
-        if (!file || fchmod(file.get(), 0600) != 0 || !write_all(file.get(), content)) {
+        if (!temporary.descriptor || fchmod(file, 0600) != 0 || !write_all(file, content)) {
             state_->complain(directory_, fmt::format("it can't be written to ({})", std::strerror(errno)));
-            unlinkat(directory->get(), temporary.c_str(), 0);
-            return;
+            unlinkat(directory->get(), temporary.name.c_str(), 0);
+            return false;
         }
-        if (renameat(directory->get(), temporary.c_str(), directory->get(), key.file_name().c_str()) != 0) {
-            unlinkat(directory->get(), temporary.c_str(), 0);
-            return;
+        if (renameat(directory->get(), temporary.name.c_str(), directory->get(), key.file_name().c_str()) != 0) {
+            unlinkat(directory->get(), temporary.name.c_str(), 0);
+            return false;
         }
     }
 
@@ -309,6 +334,7 @@ void KernelCache::store(const KernelSource& source, const Compiler& compiler, co
         state.stored_bytes = evict(directory->get(), limit_bytes_);
         state.stores_since_scan = 0;
     }
+    return true;
 }
 
 CompileResult KernelCache::find_or_compile(const KernelSource& source, const Compiler& compiler) const {
@@ -317,12 +343,15 @@ CompileResult KernelCache::find_or_compile(const KernelSource& source, const Com
     if (!directory) return compiler.compile(source);
     const Key key = key_of(source, compiler);
     std::optional<CompiledKernel> stored;
-    const CompileTurn turn(directory->get(), key.file_name() + std::string(kLockSuffix), patience_, [&] {
+    CompileTurn turn(directory->get(), key.file_name() + std::string(kLockSuffix), patience_, [&] {
         stored = read_kernel(directory->get(), key);
         return stored.has_value();
     });
     if (stored) return *std::move(stored);
-    return compile_and_store(source, compiler);
+    CompileResult result = compiler.compile(source);
+    const auto* kernel = std::get_if<CompiledKernel>(&result);
+    if (!kernel || !store(source, compiler, *kernel)) turn.give_up();
+    return result;
 }
 
 CompileResult KernelCache::compile_and_store(const KernelSource& source, const Compiler& compiler) const {

@@ -26,8 +26,8 @@ public:
                          std::chrono::milliseconds patience = kDefaultPatience);
 
     std::optional<CompiledKernel> find(const KernelSource& source, const Compiler& compiler) const;
-    // A kernel is published by rename; failure to store is not an error. An empty image is not stored.
-    void store(const KernelSource& source, const Compiler& compiler, const CompiledKernel& kernel) const;
+    // A kernel is published by rename; failure to store is not an error, and the result is false. An empty image is not stored.
+    bool store(const KernelSource& source, const Compiler& compiler, const CompiledKernel& kernel) const;
     // One of the processes and threads that need a kernel at once compiles it, and the others wait for it.
     CompileResult find_or_compile(const KernelSource& source, const Compiler& compiler) const;
     // Replaces what is stored, where that turned out to be of no use.

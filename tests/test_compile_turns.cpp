@@ -255,6 +255,31 @@ TEST_CASE("locks of dead processes are cleared away by whoever comes next, those
     close(held);
 }
 
+TEST_CASE("whoever clears away dead locks takes none from a living process, and nobody takes it for one that compiles") {
+    const TemporaryDirectory folder;
+    const SlowCompiler compiler(folder, milliseconds(0));
+    const fs::path directory = folder.path() / "cache";
+    (void)KernelCache(directory).find_or_compile(source(0), compiler);
+    std::vector<pid_t> tidying;
+    for (int i = 0; i < 4; ++i)
+        tidying.push_back(started([&] {
+            while (true) (void)KernelCache(directory).find(source(0), compiler);
+            return true;
+        }));
+    constexpr int kKernels = 100;
+    std::vector<pid_t> children;
+    for (int i = 0; i < 4; ++i)
+        children.push_back(started([&] {
+            const KernelCache cache(directory, KernelCache::kDefaultLimit, kForever);
+            for (int k = 1; k <= kKernels; ++k)
+                if (!is_kernel(cache.find_or_compile(source(k), compiler), source(k))) return false;
+            return true;
+        }));
+    for (const pid_t child : children) CHECK(succeeded(child));
+    for (const pid_t process : tidying) end(process);
+    CHECK(compiler.compilations() == kKernels + 1);
+}
+
 TEST_CASE("eight programs that multiply for the first time run the compiler once for each kernel") {
     const TemporaryDirectory folder;
     const fs::path script = folder.path() / "compiler";

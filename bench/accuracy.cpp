@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "bench/element_bits.h"
-#include "generator/side_by_side.h"
+#include "generator/text/side_by_side.h"
 
 namespace tmm::bench {
 namespace {

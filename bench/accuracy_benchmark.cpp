@@ -8,9 +8,9 @@
 #include <new>
 #include <stdexcept>
 
-#include "generator/cost_model_host.h"
 #include "generator/error.h"
-#include "generator/text.h"
+#include "generator/search/cost_model_host.h"
+#include "generator/text/text.h"
 
 namespace tmm::bench {
 

@@ -9,7 +9,7 @@
 #include "bench/family_accuracy.h"
 #include "bench/peers.h"
 #include "bench/tuned.h"
-#include "generator/shapes_file.h"
+#include "generator/text/shapes_file.h"
 
 namespace tmm::bench {
 

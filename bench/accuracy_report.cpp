@@ -11,7 +11,7 @@
 
 #include "bench/comment_lines.h"
 #include "bench/result_file.h"
-#include "generator/text.h"
+#include "generator/text/text.h"
 
 namespace tmm::bench {
 namespace {

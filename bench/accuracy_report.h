@@ -7,7 +7,7 @@
 
 #include "bench/accuracy_benchmark.h"
 #include "bench/run_info.h"
-#include "generator/terminal.h"
+#include "generator/text/terminal.h"
 
 namespace tmm::bench {
 

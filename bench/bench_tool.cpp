@@ -5,10 +5,10 @@
 #include <sstream>
 
 #include "bench/byte_count.h"
-#include "generator/environment.h"
 #include "generator/error.h"
-#include "generator/printable.h"
-#include "generator/shape_overrides.h"
+#include "generator/text/environment.h"
+#include "generator/text/printable.h"
+#include "generator/text/shape_overrides.h"
 
 namespace tmm::bench {
 namespace {

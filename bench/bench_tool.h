@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "generator/command_line.h"
-#include "generator/shapes_file.h"
+#include "generator/text/command_line.h"
+#include "generator/text/shapes_file.h"
 
 namespace tmm::bench {
 

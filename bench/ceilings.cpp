@@ -10,9 +10,9 @@
 #include <tuple>
 
 #include "bench/statistics.h"
-#include "generator/environment.h"
 #include "generator/error.h"
-#include "tmm/ceilings_args.h"
+#include "generator/text/environment.h"
+#include "tmm/ceilings/args.h"
 
 namespace tmm::bench {
 namespace {
@@ -196,7 +196,7 @@ std::string to_text(const CeilingLaunch& launch, const std::string& what, const 
 }
 
 KernelSource make_mma_ceilings_source() {
-    KernelSource source{.name = "tmm_mma_ceilings", .text = "#include \"tmm/mma_ceilings.cuh\"\n", .entries = {}};
+    KernelSource source{.name = "tmm_mma_ceilings", .text = "#include \"tmm/ceilings/mma.cuh\"\n", .entries = {}};
     for (const MultiplyingKernel& row : kMultiplyingKernels)
         if (row.source == make_mma_ceilings_source) source.entries.push_back({row.entry, "tmm::MmaArgs"});
     return source;

@@ -1,5 +1,5 @@
-// Measures the highest rates that the device can reach, by kernels that do one thing only (templates/tmm/ceilings.cuh and
-// mma_ceilings.cuh).
+// Measures the highest rates that the device can reach, by kernels that do one thing only (templates/tmm/ceilings/kernels.cuh and
+// ceilings/mma.cuh).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include "bench/recorded.h"
 #include "bench/roofline.h"
 #include "bench/value_pool.h"
-#include "generator/kernel_source.h"
+#include "generator/compile/kernel_source.h"
 #include "runtime/executable_plan.h"
 
 namespace tmm::bench {

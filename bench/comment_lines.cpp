@@ -1,6 +1,6 @@
 #include "bench/comment_lines.h"
 
-#include "generator/text_width.h"
+#include "generator/text/text_width.h"
 
 namespace tmm::bench {
 

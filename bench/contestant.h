@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "generator/launch_plan.h"
+#include "generator/plan/launch_plan.h"
 #include "runtime/device.h"
 
 namespace tmm::bench {

@@ -8,10 +8,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include "generator/environment.h"
+#include "generator/compile/python_sites.h"
+#include "generator/compile/shared_library.h"
 #include "generator/error.h"
-#include "generator/python_sites.h"
-#include "generator/shared_library.h"
+#include "generator/text/environment.h"
 
 namespace tmm::bench {
 namespace {

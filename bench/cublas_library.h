@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "tmm/problem.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm::bench {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tmm/problem.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm::bench {
 

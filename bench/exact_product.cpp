@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "generator/environment.h"
 #include "generator/error.h"
-#include "tmm/verify_args.h"
+#include "generator/text/environment.h"
+#include "tmm/verify/args.h"
 
 namespace tmm::bench {
 

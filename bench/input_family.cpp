@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include "generator/side_by_side.h"
-#include "tmm/verify_args.h"
+#include "generator/text/side_by_side.h"
+#include "tmm/verify/args.h"
 
 namespace tmm::bench {
 namespace {

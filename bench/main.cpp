@@ -6,7 +6,7 @@
 #include "bench/comparison_run.h"
 #include "bench/session.h"
 #include "generator/log.h"
-#include "generator/tool_main.h"
+#include "generator/text/tool_main.h"
 #include "runtime/gpu_choice.h"
 
 namespace {

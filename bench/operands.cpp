@@ -9,7 +9,7 @@
 
 #include "bench/element_bits.h"
 #include "generator/error.h"
-#include "generator/text.h"
+#include "generator/text/text.h"
 
 namespace tmm::bench {
 namespace {

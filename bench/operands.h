@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "bench/value_pool.h"
-#include "generator/launch_plan.h"
-#include "generator/shapes_file.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/text/shapes_file.h"
 #include "runtime/device.h"
 
 namespace tmm::bench {

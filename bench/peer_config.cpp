@@ -5,11 +5,11 @@
 #include <stdexcept>
 
 #include "bench/peers.h"
-#include "generator/environment.h"
 #include "generator/error.h"
 #include "generator/families/naive.h"
-#include "generator/search_space.h"
-#include "generator/text.h"
+#include "generator/search/search_space.h"
+#include "generator/text/environment.h"
+#include "generator/text/text.h"
 
 namespace tmm::bench {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "bench/cublas_library.h"
 #include "bench/peers.h"
-#include "tmm/signature.h"
+#include "tmm/vocabulary/signature.h"
 
 namespace tmm::bench {
 namespace {

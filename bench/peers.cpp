@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "generator/error.h"
-#include "generator/nearest_name.h"
-#include "generator/printable.h"
-#include "generator/text.h"
+#include "generator/text/nearest_name.h"
+#include "generator/text/printable.h"
+#include "generator/text/text.h"
 
 namespace tmm::bench {
 namespace {

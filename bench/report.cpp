@@ -13,9 +13,9 @@
 #include "bench/comment_lines.h"
 #include "bench/result_file.h"
 #include "db/json_fields.h"
-#include "generator/printable.h"
-#include "generator/text.h"
-#include "generator/text_width.h"
+#include "generator/text/printable.h"
+#include "generator/text/text.h"
+#include "generator/text/text_width.h"
 
 namespace tmm::bench {
 namespace {

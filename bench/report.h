@@ -9,7 +9,7 @@
 #include "bench/run_info.h"
 #include "bench/shape_benchmark.h"
 #include "db/text_table.h"
-#include "generator/terminal.h"
+#include "generator/text/terminal.h"
 
 namespace tmm::bench {
 

@@ -5,9 +5,9 @@
 
 #include <system_error>
 
+#include "generator/compile/private_files.h"
 #include "generator/error.h"
-#include "generator/private_files.h"
-#include "generator/text.h"
+#include "generator/text/text.h"
 
 namespace tmm::bench {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "tmm/problem.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm::bench {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/roofline.h"
-#include "generator/device_info.h"
+#include "generator/machine/device_info.h"
 
 namespace tmm::bench {
 

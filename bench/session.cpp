@@ -7,9 +7,9 @@
 #include <iostream>
 
 #include "bench/peers.h"
-#include "generator/compiler.h"
-#include "generator/printable.h"
-#include "generator/text_width.h"
+#include "generator/compile/compiler.h"
+#include "generator/text/printable.h"
+#include "generator/text/text_width.h"
 
 namespace tmm::bench {
 namespace {

@@ -14,8 +14,8 @@
 #include "bench/run_info.h"
 #include "bench/tuned.h"
 #include "generator/error.h"
-#include "generator/terminal.h"
-#include "generator/text.h"
+#include "generator/text/terminal.h"
+#include "generator/text/text.h"
 #include "runtime/device.h"
 
 namespace tmm::bench {

@@ -9,8 +9,8 @@
 #include <stdexcept>
 
 #include "db/measurement.h"
-#include "generator/cost_model_host.h"
 #include "generator/error.h"
+#include "generator/search/cost_model_host.h"
 
 namespace tmm::bench {
 namespace {

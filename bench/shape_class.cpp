@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "db/measurement.h"
-#include "tmm/signature.h"
+#include "tmm/vocabulary/signature.h"
 
 namespace tmm::bench {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "tmm/problem.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm::bench {
 

@@ -10,7 +10,7 @@
 
 #include "db/time_limit.h"
 #include "db/tuning_database.h"
-#include "generator/file_size_signal.h"
+#include "generator/compile/file_size_signal.h"
 
 namespace tmm {
 

@@ -14,8 +14,8 @@
 #include "db/companions.h"
 #include "db/migrations.h"
 #include "db/schema_check.h"
+#include "generator/compile/private_files.h"
 #include "generator/error.h"
-#include "generator/private_files.h"
 
 namespace tmm {
 namespace {

@@ -12,11 +12,11 @@
 #include "db/report.h"
 #include "db/report_json.h"
 #include "db/tuning_database.h"
-#include "generator/environment.h"
-#include "generator/printable.h"
-#include "generator/shapes_file.h"
-#include "generator/terminal.h"
-#include "generator/text_width.h"
+#include "generator/text/environment.h"
+#include "generator/text/printable.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/terminal.h"
+#include "generator/text/text_width.h"
 
 namespace tmm {
 namespace {

@@ -1,8 +1,8 @@
 // The commands of tmm-db.
 #pragma once
 
-#include "generator/command_line.h"
 #include "generator/error.h"
+#include "generator/text/command_line.h"
 
 namespace tmm {
 

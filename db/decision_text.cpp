@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "db/text_table.h"
-#include "generator/text.h"
+#include "generator/text/text.h"
 
 namespace tmm {
 

@@ -7,8 +7,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "generator/matrix_layout.h"
-#include "generator/text.h"
+#include "generator/plan/matrix_layout.h"
+#include "generator/text/text.h"
 
 namespace tmm {
 namespace {

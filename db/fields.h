@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "db/measurement.h"
-#include "tmm/config.h"
-#include "tmm/problem.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm {
 

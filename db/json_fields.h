@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tmm/config.h"
+#include "tmm/vocabulary/config.h"
 
 namespace tmm {
 

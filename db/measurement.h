@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "tmm/config.h"
-#include "tmm/problem.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm {
 

@@ -11,7 +11,7 @@
 #include "db/measurement.h"
 #include "db/schema_check.h"
 #include "generator/error.h"
-#include "generator/text.h"
+#include "generator/text/text.h"
 
 namespace tmm {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "generator/error.h"
-#include "generator/text.h"
+#include "generator/text/text.h"
 
 namespace tmm {
 namespace {

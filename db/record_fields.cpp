@@ -10,8 +10,8 @@
 #include "db/fields.h"
 #include "db/ranges.h"
 #include "generator/error.h"
-#include "generator/misused_field.h"
-#include "generator/text.h"
+#include "generator/families/misused_field.h"
+#include "generator/text/text.h"
 
 namespace tmm {
 namespace {

@@ -8,7 +8,7 @@
 #include "db/schema_check.h"
 #include "db/tuning_database_impl.h"
 #include "generator/error.h"
-#include "generator/text.h"
+#include "generator/text/text.h"
 
 namespace tmm {
 namespace {

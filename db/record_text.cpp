@@ -13,8 +13,8 @@
 #include "db/fields.h"
 #include "db/record_fields.h"
 #include "generator/error.h"
-#include "generator/misused_field.h"
-#include "generator/text.h"
+#include "generator/families/misused_field.h"
+#include "generator/text/text.h"
 
 namespace tmm {
 namespace {

@@ -15,9 +15,9 @@
 #include "db/text_table.h"
 #include "db/winner_difference.h"
 #include "generator/error.h"
-#include "generator/printable.h"
-#include "generator/text.h"
-#include "generator/text_width.h"
+#include "generator/text/printable.h"
+#include "generator/text/text.h"
+#include "generator/text/text_width.h"
 
 namespace tmm {
 namespace {

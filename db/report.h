@@ -7,7 +7,7 @@
 
 #include "db/problem_lookup.h"
 #include "db/tuning_database.h"
-#include "generator/terminal.h"
+#include "generator/text/terminal.h"
 
 namespace tmm {
 

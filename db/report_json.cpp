@@ -5,7 +5,7 @@
 
 #include "db/json_fields.h"
 #include "db/winner_difference.h"
-#include "generator/text.h"
+#include "generator/text/text.h"
 
 namespace tmm {
 namespace {

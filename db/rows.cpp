@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "db/fields.h"
-#include "generator/misused_field.h"
-#include "generator/text.h"
+#include "generator/families/misused_field.h"
+#include "generator/text/text.h"
 
 namespace tmm {
 namespace {

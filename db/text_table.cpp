@@ -7,8 +7,8 @@
 #include <cmath>
 #include <iterator>
 
-#include "generator/printable.h"
-#include "generator/text_width.h"
+#include "generator/text/printable.h"
+#include "generator/text/text_width.h"
 
 namespace tmm {
 namespace {

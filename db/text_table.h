@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "generator/terminal.h"
+#include "generator/text/terminal.h"
 
 namespace tmm {
 

@@ -12,7 +12,7 @@
 #include "db/tuning_database_impl.h"
 #include "generator/error.h"
 #include "generator/log.h"
-#include "generator/text.h"
+#include "generator/text/text.h"
 
 namespace tmm {
 const Environment& TuningDatabase::Impl::known_environment() const {

@@ -9,7 +9,7 @@
 
 #include "db/measurement.h"
 #include "db/time_limit.h"
-#include "generator/device_info.h"
+#include "generator/machine/device_info.h"
 
 namespace tmm {
 

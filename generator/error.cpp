@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "generator/printable.h"
+#include "generator/text/printable.h"
 
 namespace tmm {
 namespace {

@@ -5,11 +5,11 @@
 #include <memory>
 #include <variant>
 
-#include "generator/compiler.h"
+#include "generator/compile/compiler.h"
 #include "generator/error.h"
 #include "generator/families/family.h"
-#include "generator/occupancy.h"
-#include "generator/text.h"
+#include "generator/machine/occupancy.h"
+#include "generator/text/text.h"
 
 namespace tmm {
 namespace {

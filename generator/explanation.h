@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "generator/kernel_steps.h"
+#include "generator/plan/kernel_steps.h"
 
 namespace tmm {
 

@@ -1,6 +1,6 @@
 #include "generator/gen_tool.h"
 
-#include "generator/text.h"
+#include "generator/text/text.h"
 
 namespace tmm {
 namespace {

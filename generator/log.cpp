@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include "generator/printable.h"
+#include "generator/text/printable.h"
 
 namespace tmm {
 namespace {

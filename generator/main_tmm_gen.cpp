@@ -3,15 +3,15 @@
 
 #include <string>
 
-#include "generator/assumed_device.h"
-#include "generator/compiler.h"
+#include "generator/compile/compiler.h"
 #include "generator/explanation.h"
 #include "generator/gen_tool.h"
-#include "generator/kernel_steps.h"
-#include "generator/search_space.h"
-#include "generator/shape_overrides.h"
-#include "generator/text.h"
-#include "generator/tool_main.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/plan/kernel_steps.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shape_overrides.h"
+#include "generator/text/text.h"
+#include "generator/text/tool_main.h"
 
 namespace {
 

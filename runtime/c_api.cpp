@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "generator/environment.h"
 #include "generator/error.h"
 #include "generator/log.h"
+#include "generator/text/environment.h"
 #include "runtime/handle.h"
 #include "runtime/host_gemm.h"
 #include "runtime/thread_own.h"

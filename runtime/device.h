@@ -7,10 +7,10 @@
 #include <memory>
 #include <string>
 
-#include "generator/compiler.h"
-#include "generator/device_info.h"
+#include "generator/compile/compiler.h"
 #include "generator/error.h"
-#include "generator/tensor_map_request.h"
+#include "generator/machine/device_info.h"
+#include "generator/plan/tensor_map_request.h"
 
 namespace tmm {
 
@@ -91,7 +91,7 @@ public:
     // value.
     virtual void launch(const LoadedKernel& kernel, const LaunchShape& shape, const void* arguments, std::size_t argument_bytes,
                         Stream stream) = 0;
-    // Writes the TensorMap (templates/tmm/tensor_map.h) that TMA reads. Only computes.
+    // Writes the TensorMap (templates/tmm/vocabulary/tensor_map.h) that TMA reads. Only computes.
     virtual void encode_tensor_map(const TensorMapRequest& request, void* map) const = 0;
     virtual void synchronize(Stream stream = nullptr) = 0;
 

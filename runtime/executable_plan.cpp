@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "generator/occupancy.h"
+#include "generator/machine/occupancy.h"
 
 namespace tmm {
 

@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "generator/kernel_cache.h"
-#include "generator/launch_plan.h"
+#include "generator/compile/kernel_cache.h"
+#include "generator/plan/launch_plan.h"
 #include "runtime/device.h"
 
 namespace tmm {

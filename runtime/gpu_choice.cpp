@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "generator/error.h"
-#include "generator/printable.h"
+#include "generator/text/printable.h"
 
 namespace tmm {
 namespace {

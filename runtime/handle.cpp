@@ -5,9 +5,9 @@
 #include <exception>
 #include <new>
 
-#include "generator/environment.h"
 #include "generator/log.h"
-#include "generator/text.h"
+#include "generator/text/environment.h"
+#include "generator/text/text.h"
 #include "runtime/read_winners.h"
 #include "runtime/validate.h"
 

@@ -17,14 +17,14 @@
 #include <utility>
 #include <vector>
 
-#include "generator/environment.h"
+#include "generator/compile/locked_temporary.h"
+#include "generator/compile/private_files.h"
+#include "generator/compile/shared_object.h"
 #include "generator/error.h"
-#include "generator/locked_temporary.h"
-#include "generator/private_files.h"
-#include "generator/shared_object.h"
+#include "generator/text/environment.h"
 #include "runtime/host_block.h"
 #include "runtime/sanitizer.h"
-#include "tmm/tensor_map.h"
+#include "tmm/vocabulary/tensor_map.h"
 
 namespace tmm {
 namespace {

@@ -1,5 +1,5 @@
-// The emulated device: runs kernels that the system's C++ compiler made (generator/host_compiler.cpp) on the CPU. It is for tests and a
-// first look; its times say nothing about a GPU.
+// The emulated device: runs kernels that the system's C++ compiler made (generator/compile/host_compiler.cpp) on the CPU. It is for tests
+// and a first look; its times say nothing about a GPU.
 #pragma once
 
 #include <memory>

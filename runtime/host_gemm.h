@@ -1,7 +1,7 @@
 // A multiplication of matrices in host memory: allocates on the device, copies, multiplies, copies back, frees.
 #pragma once
 
-#include "generator/launch_plan.h"
+#include "generator/plan/launch_plan.h"
 
 namespace tmm {
 

@@ -9,10 +9,10 @@
 #include <variant>
 
 #include "generator/log.h"
-#include "generator/search_space.h"
-#include "generator/text.h"
+#include "generator/search/search_space.h"
+#include "generator/text/text.h"
 #include "runtime/validate.h"
-#include "tmm/signature.h"
+#include "tmm/vocabulary/signature.h"
 
 namespace tmm {
 namespace {

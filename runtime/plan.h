@@ -9,7 +9,7 @@
 
 #include "runtime/executable_plan.h"
 #include "runtime/selection.h"
-#include "tmm/signature.h"
+#include "tmm/vocabulary/signature.h"
 
 namespace tmm {
 

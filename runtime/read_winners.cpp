@@ -11,7 +11,7 @@
 #include "db/tuning_database.h"
 #include "db/verified_times.h"
 #include "generator/log.h"
-#include "generator/text.h"
+#include "generator/text/text.h"
 
 namespace tmm {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "generator/device_info.h"
+#include "generator/machine/device_info.h"
 #include "runtime/selection.h"
 
 namespace tmm {

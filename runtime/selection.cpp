@@ -13,15 +13,15 @@
 #include <utility>
 
 #include "db/text_table.h"
-#include "generator/cost_model.h"
 #include "generator/families/family.h"
-#include "generator/launch_plan.h"
-#include "generator/misused_field.h"
-#include "generator/search_choices.h"
-#include "generator/search_space.h"
-#include "generator/text.h"
+#include "generator/families/misused_field.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/search/cost_model.h"
+#include "generator/search/search_choices.h"
+#include "generator/search/search_space.h"
+#include "generator/text/text.h"
 #include "runtime/validate.h"
-#include "tmm/signature.h"
+#include "tmm/vocabulary/signature.h"
 
 namespace tmm {
 namespace {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "db/tuning_database.h"
-#include "generator/device_info.h"
-#include "generator/launch_plan.h"
-#include "tmm/config.h"
-#include "tmm/problem.h"
+#include "generator/machine/device_info.h"
+#include "generator/plan/launch_plan.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm {
 

@@ -9,9 +9,9 @@
 #include <limits>
 #include <utility>
 
-#include "generator/matrix_layout.h"
-#include "generator/row_major.h"
-#include "tmm/signature.h"
+#include "generator/plan/matrix_layout.h"
+#include "generator/plan/row_major.h"
+#include "tmm/vocabulary/signature.h"
 
 namespace tmm {
 namespace {

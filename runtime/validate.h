@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "generator/launch_plan.h"
-#include "tmm/problem.h"
+#include "generator/plan/launch_plan.h"
 #include "tmm/tmm.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm {
 

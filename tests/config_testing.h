@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "tmm/config.h"
+#include "tmm/vocabulary/config.h"
 
 namespace tmm {
 

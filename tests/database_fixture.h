@@ -12,7 +12,7 @@
 #include <string>
 
 #include "db/tuning_database.h"
-#include "generator/shapes_file.h"
+#include "generator/text/shapes_file.h"
 
 namespace tmm::testing {
 

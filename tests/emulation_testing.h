@@ -24,9 +24,9 @@ struct Args {
     int n;
 };
 inline constexpr const char* kHead = R"(
-#include "tmm/element.cuh"
+#include "tmm/number/element.cuh"
 #include "tmm/ptx.cuh"
-#include "tmm/shared_memory.cuh"
+#include "tmm/tile/shared_memory.cuh"
 struct Args { void* out; const void* in; const void* other; int n; };
 )";
 inline constexpr const char* kOrders[] = {"ascending", "descending", "shuffled:1", "shuffled:2"};

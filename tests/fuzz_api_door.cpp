@@ -16,9 +16,9 @@
 
 #include "db/tuning_database.h"
 #include "fuzz_doors.h"
-#include "generator/device_info.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
+#include "generator/machine/device_info.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 #include "support_temporary_directory.h"
 #include "tmm/tmm.h"
 

@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "generator/compiler.h"
+#include "generator/compile/compiler.h"
 #include "generator/error.h"
 #include "runtime/device.h"
 

@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "generator/search_space.h"
-#include "generator/shapes_file.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shapes_file.h"
 #include "runtime/executable_plan.h"
 #include "support_overlap_chains.h"
 #include "support_temporary_directory.h"
@@ -120,7 +120,7 @@ TEST_CASE("a chain of kernels that do not wait is wrong") {
     if (!has_hopper()) return;
     TemplateFiles planted = active_templates();
     const std::string wait = "ptx::griddepcontrol_wait();";
-    std::string& text = planted.at("tmm/previous_kernel.cuh");
+    std::string& text = planted.at("tmm/tile/previous_kernel.cuh");
     REQUIRE(text.find(wait) != std::string::npos);
     text.erase(text.find(wait), wait.size());
     int seen = 0;

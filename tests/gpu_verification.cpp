@@ -7,9 +7,9 @@
 #include <string>
 #include <variant>
 
-#include "generator/search_space.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 #include "tuner/verification.h"
 
 using namespace tmm;

@@ -14,15 +14,15 @@
 #include <string>
 #include <vector>
 
-#include "generator/assumed_device.h"
-#include "generator/launch_plan.h"
-#include "generator/search_space.h"
-#include "generator/template_files.h"
-#include "generator/text.h"
+#include "generator/compile/template_files.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/search/search_space.h"
+#include "generator/text/text.h"
 #include "runtime/executable_plan.h"
 #include "runtime/host_device.h"
-#include "tmm/planes.h"
-#include "tmm/wgmma.h"
+#include "tmm/families/wgmma/rules.h"
+#include "tmm/steps/planes/rules.h"
 
 namespace planes_testing {
 

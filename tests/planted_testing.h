@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "generator/text.h"
-#include "tmm/config.h"
+#include "generator/text/text.h"
+#include "tmm/vocabulary/config.h"
 #include "tuner_testing.h"
 
 namespace tuner_testing {
@@ -49,10 +49,11 @@ public:
 
 inline constexpr const char* kAnchor = "static_assert(first_violation(config, signature) == nullptr);";
 
-inline constexpr const char* kFamilyFiles[] = {"naive.cuh", "tiled.cuh", "simt.cuh", "gemv.cuh"};
+inline constexpr const char* kFamilyFiles[] = {"families/naive/kernel.cuh", "families/tiled/kernel.cuh", "families/simt/kernel.cuh",
+                                               "families/gemv/kernel.cuh"};
 
 inline std::string template_of(const KernelConfig& config) {
-    return std::string(kFamilyNames[config.family]) + ".cuh";
+    return "families/" + std::string(kFamilyNames[config.family]) + "/kernel.cuh";
 }
 
 // A condition that holds for the config's kernel and no other, in the words of a language.

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "generator/shapes_file.h"
-#include "tmm/problem.h"
+#include "generator/text/shapes_file.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace selection_testing {
 

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using Random = std::mt19937_64;
 
-// The head of a stored kernel, as generator/kernel_cache.cpp writes it.
+// The head of a stored kernel, as generator/compile/kernel_cache.cpp writes it.
 constexpr std::size_t kHeaderBytes = 56;
 constexpr std::size_t kLogBytesAt = 20;
 constexpr std::size_t kImageBytesAt = 24;

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "generator/device_info.h"
-#include "tmm/config.h"
-#include "tmm/problem.h"
+#include "generator/machine/device_info.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm::testing {
 

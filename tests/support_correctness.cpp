@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "generator/launch_plan.h"
-#include "generator/text.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/text/text.h"
 #include "support_temporary_directory.h"
 #include "tuner/verification.h"
 

@@ -11,8 +11,8 @@
 #include "database_fixture.h"
 #include "db/fields.h"
 #include "db/records.h"
-#include "generator/search_space.h"
-#include "generator/text.h"
+#include "generator/search/search_space.h"
+#include "generator/text/text.h"
 #include "support_hostile_files.h"
 
 namespace tmm::testing {

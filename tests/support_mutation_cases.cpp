@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "generator/assumed_device.h"
-#include "tmm/signature.h"
+#include "generator/machine/assumed_device.h"
+#include "tmm/vocabulary/signature.h"
 
 namespace tmm::testing {
 namespace {
@@ -47,10 +47,10 @@ using C = KernelConfig;
 
 const std::map<std::string, std::vector<Case>>& cases() {
     static const std::map<std::string, std::vector<Case>> all = {
-        {"tmm/naive.cuh",
+        {"tmm/families/naive/kernel.cuh",
          {{"naive nn", kNone, kNone, 2, 4, true, {.family = family::naive, .block_m = 4, .block_n = 8}, {{19, 13, 11}, {5, 23, 7}}},
           {"naive tt", kTranspose, kTranspose, 1, 4, false, {.family = family::naive, .block_m = 8, .block_n = 4}, {{19, 13, 11}}}}},
-        {"tmm/tiled.cuh",
+        {"tmm/families/tiled/kernel.cuh",
          {{"tiled nn",
            kNone,
            kNone,
@@ -67,7 +67,7 @@ const std::map<std::string, std::vector<Case>>& cases() {
            false,
            {.family = family::tiled, .block_m = 8, .block_n = 8, .block_k = 8},
            {{19, 13, 21}, {23, 3, 9}}}}},
-        {"tmm/simt.cuh",
+        {"tmm/families/simt/kernel.cuh",
          {{"simt registers", kNone, kNone, 1, 16, true, kSimtConfig, {{45, 75, 21}, {3, 130, 9}}},
           {"simt async", kTranspose, kNone, 1, 16, false, with(kSimtSmall, &C::async_copy, 1, &C::stages, 3), {{37, 41, 43}, {7, 70, 5}}},
           {"simt peeled",
@@ -128,7 +128,7 @@ const std::map<std::string, std::vector<Case>>& cases() {
            with(kSimtSmall, &C::boundary, exact, &C::async_copy, 1, &C::stages, 3),
            {{32, 64, 16}}},
           {"simt turned batch", kTranspose, kTranspose, 2, 16, true, with(kSimtSmall, &C::stages, 2), {{37, 41, 43}}}}},
-        {"tmm/mma.cuh",
+        {"tmm/families/mma/kernel.cuh",
          {{"mma async",
            kNone,
            kNone,
@@ -217,7 +217,7 @@ const std::map<std::string, std::vector<Case>>& cases() {
            0,
            ElementType::f16,
            ElementType::f32}}},
-        {"tmm/gemv.cuh",
+        {"tmm/families/gemv/kernel.cuh",
          {{"gemv rows", kNone, kNone, 1, 16, true, kGemvConfig, {{3, 45, 37}, {2, 70, 5}}},
           {"gemv along k",
            kNone,
@@ -292,15 +292,15 @@ const std::map<std::string, std::vector<Case>>& cases() {
            {{3, 21, 520}, {3, 8, 301}},
            0,
            ElementType::f16}}},
-        {"tmm/reduce.cuh",
+        {"tmm/steps/reduce/kernel.cuh",
          {{"reduce shared", kNone, kNone, 2, 4, true, with(kGemvConfig, &C::split_k, 8), {{5, 45, 120}}, 2},
           {"reduce wide", kNone, kNone, 2, 16, false, with(kGemvConfig, &C::split_k, 2), {{6, 301, 40}}}}},
-        {"tmm/pack.cuh",
+        {"tmm/steps/pack/kernel.cuh",
          {{"pack both", kNone, kTranspose, 2, 4, true, with(kSimtSmall, &C::pack_ab, 3, &C::split_k, 2), {{37, 41, 43}, {7, 70, 5}}, 2},
           {"pack beyond squares", kNone, kNone, 1, 4, false, with(kSimtSmall, &C::pack_ab, 3), {{37, 70, 66}, {70, 37, 130}}},
           {"pack straight", kTranspose, kNone, 2, 4, false, with(kSimtSmall, &C::pack_ab, 3), {{37, 41, 43}, {5, 70, 67}}},
           {"pack for tf32", kTranspose, kNone, 2, 4, false, with(kWgmmaConfig, &C::pack_ab, 3), {{5, 70, 300}}}}},
-        {"tmm/pad.cuh",
+        {"tmm/steps/pad/kernel.cuh",
          {{"pad both",
            kNone,
            kNone,
@@ -334,7 +334,8 @@ std::vector<Case> cases_for(const Mutation& mutation) {
     if (const auto family = cases().find(mutation.file); family != cases().end()) {
         tried = family->second;
     } else {
-        for (const char* file : {"tmm/tiled.cuh", "tmm/simt.cuh", "tmm/mma.cuh", "tmm/gemv.cuh"})
+        for (const char* file : {"tmm/families/tiled/kernel.cuh", "tmm/families/simt/kernel.cuh", "tmm/families/mma/kernel.cuh",
+                                 "tmm/families/gemv/kernel.cuh"})
             tried.insert(tried.end(), cases().at(file).begin(), cases().at(file).end());
     }
     const std::string first = mutation.first_case;

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "generator/device_info.h"
+#include "generator/machine/device_info.h"
 #include "support_mutations.h"
-#include "tmm/config.h"
-#include "tmm/problem.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm::testing {
 
@@ -32,7 +32,7 @@ struct Case {
     ElementType type_c = ElementType::f32;
 };
 
-// The cases by template, "tmm/tiled.cuh".
+// The cases by template, "tmm/families/tiled/kernel.cuh".
 const std::map<std::string, std::vector<Case>>& cases();
 // A fault in what several families share is tried on kernels that use it in different ways.
 std::vector<Case> cases_for(const Mutation& mutation);

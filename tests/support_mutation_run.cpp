@@ -14,8 +14,8 @@
 #include <random>
 #include <vector>
 
-#include "generator/launch_plan.h"
-#include "generator/search_space.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/search/search_space.h"
 #include "runtime/executable_plan.h"
 #include "runtime/host_device.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "generator/compiler.h"
+#include "generator/compile/compiler.h"
 #include "support_mutation_cases.h"
 
 namespace tmm::testing {

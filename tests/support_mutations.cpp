@@ -5,25 +5,25 @@
 namespace tmm::testing {
 namespace {
 
-constexpr const char* kNaive = "tmm/naive.cuh";
-constexpr const char* kTiled = "tmm/tiled.cuh";
-constexpr const char* kSimt = "tmm/simt.cuh";
-constexpr const char* kSimtRules = "tmm/simt.h";
-constexpr const char* kPipeline = "tmm/tile_pipeline.cuh";
-constexpr const char* kChunks = "tmm/chunks.cuh";
-constexpr const char* kRealigning = "tmm/realigning_copy.cuh";
-constexpr const char* kWorkItem = "tmm/work_item.cuh";
-constexpr const char* kRaster = "tmm/raster.cuh";
-constexpr const char* kMma = "tmm/mma.cuh";
-constexpr const char* kStream = "tmm/stream.h";
-constexpr const char* kFixup = "tmm/fixup.cuh";
-constexpr const char* kGemv = "tmm/gemv.cuh";
-constexpr const char* kGemvLines = "tmm/gemv_lines.cuh";
-constexpr const char* kFewByMany = "tmm/few_by_many.cuh";
-constexpr const char* kReduce = "tmm/reduce.cuh";
-constexpr const char* kPack = "tmm/pack.cuh";
-constexpr const char* kPad = "tmm/pad.cuh";
-constexpr const char* kEpilogue = "tmm/epilogue.cuh";
+constexpr const char* kNaive = "tmm/families/naive/kernel.cuh";
+constexpr const char* kTiled = "tmm/families/tiled/kernel.cuh";
+constexpr const char* kSimt = "tmm/families/simt/kernel.cuh";
+constexpr const char* kSimtRules = "tmm/families/simt/rules.h";
+constexpr const char* kPipeline = "tmm/tile/tile_pipeline.cuh";
+constexpr const char* kChunks = "tmm/tile/chunks.cuh";
+constexpr const char* kRealigning = "tmm/tile/realigning_copy.cuh";
+constexpr const char* kWorkItem = "tmm/output/work_item.cuh";
+constexpr const char* kRaster = "tmm/tile/raster.cuh";
+constexpr const char* kMma = "tmm/families/mma/kernel.cuh";
+constexpr const char* kStream = "tmm/tile/stream.h";
+constexpr const char* kFixup = "tmm/steps/fixup/kernel.cuh";
+constexpr const char* kGemv = "tmm/families/gemv/kernel.cuh";
+constexpr const char* kGemvLines = "tmm/families/gemv/lines.cuh";
+constexpr const char* kFewByMany = "tmm/output/few_by_many.cuh";
+constexpr const char* kReduce = "tmm/steps/reduce/kernel.cuh";
+constexpr const char* kPack = "tmm/steps/pack/kernel.cuh";
+constexpr const char* kPad = "tmm/steps/pad/kernel.cuh";
+constexpr const char* kEpilogue = "tmm/output/epilogue.cuh";
 
 // clang-format off
 const std::vector<Mutation> kMutations = {
@@ -146,7 +146,7 @@ const std::vector<Mutation> kMutations = {
     {kSimt, "no barrier before the parts go away", "before the others have read it.\n    ptx::cluster_meet();", "before the others have read it.\n", "simt cluster"},
     {kWorkItem, "blocks of a cluster, of one tile", "tile_of_c<config>(args, index / cluster)", "tile_of_c<config>(args, index)", "simt cluster"},
     {kWorkItem, "part of K of a block in a cluster", "rest % clusters_k * cluster + rank", "rest % clusters_k + rank * clusters_k", "simt clusters"},
-    {"tmm/partial_sums.cuh", "a part is left out", "for (int p = 1; p < parts; ++p)", "for (int p = 2; p < parts; ++p)", "simt cluster"},
+    {"tmm/output/partial_sums.cuh", "a part is left out", "for (int p = 1; p < parts; ++p)", "for (int p = 2; p < parts; ++p)", "simt cluster"},
     {kSimt, "the same part again", "ptx::mapa(part, r)", "ptx::mapa(part, 0)", "simt cluster"},
     {kSimt, "every block sums all", "vector += config.cluster * threads(config)", "vector += threads(config)", "simt cluster"},
     {kSimt, "row of a sum", "const int row = vector / vectors_per_row;", "const int row = vector % vectors_per_row;", "simt cluster"},

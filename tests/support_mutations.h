@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "generator/template_files.h"
+#include "generator/compile/template_files.h"
 
 namespace tmm::testing {
 
 struct Mutation {
-    // The template's file, "tmm/tiled.cuh".
+    // The template's file, "tmm/families/tiled/kernel.cuh".
     const char* file;
     const char* name;
     // Found exactly `occurrences` times in the file, of which the one numbered `which` is replaced.

@@ -1,6 +1,6 @@
 #include "support_overlap_chains.h"
 
-#include "generator/text.h"
+#include "generator/text/text.h"
 
 namespace tmm::testing {
 

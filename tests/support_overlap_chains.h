@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "tmm/config.h"
+#include "tmm/vocabulary/config.h"
 
 namespace tmm::testing {
 

@@ -8,9 +8,9 @@
 
 #include "db/tuning_database.h"
 #include "generator/families/family.h"
-#include "generator/misused_field.h"
-#include "generator/search_space.h"
-#include "generator/text.h"
+#include "generator/families/misused_field.h"
+#include "generator/search/search_space.h"
+#include "generator/text/text.h"
 #include "runtime/read_winners.h"
 #include "runtime/validate.h"
 #include "support_correctness.h"

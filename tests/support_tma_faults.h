@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "generator/template_files.h"
-#include "tmm/config.h"
-#include "tmm/problem.h"
+#include "generator/compile/template_files.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm::testing {
 

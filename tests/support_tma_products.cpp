@@ -4,8 +4,8 @@
 
 #include <variant>
 
-#include "generator/assumed_device.h"
-#include "generator/search_space.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/search/search_space.h"
 #include "runtime/executable_plan.h"
 #include "runtime/host_device.h"
 #include "support_slice.h"

@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "generator/template_files.h"
+#include "generator/compile/template_files.h"
 #include "support_tma_faults.h"
 
 namespace tmm::testing {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "generator/text_width.h"
+#include "generator/text/text_width.h"
 
 namespace tmm::testing {
 

@@ -11,10 +11,10 @@
 
 #include "db/records.h"
 #include "db/tuning_database.h"
-#include "generator/compiler.h"
+#include "generator/compile/compiler.h"
+#include "generator/compile/kernel_source.h"
+#include "generator/compile/template_files.h"
 #include "generator/error.h"
-#include "generator/kernel_source.h"
-#include "generator/template_files.h"
 #include "support_temporary_directory.h"
 #include "tmm/tmm.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench_testing.h"
-#include "generator/text.h"
+#include "generator/text/text.h"
 
 using namespace bench_testing;
 

@@ -10,7 +10,7 @@
 
 #include "bench/family_accuracy.h"
 #include "bench/peers.h"
-#include "tmm/verify_args.h"
+#include "tmm/verify/args.h"
 
 using namespace tmm;
 using namespace tmm::bench;

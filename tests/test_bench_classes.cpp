@@ -5,7 +5,7 @@
 
 #include "bench/shape_class.h"
 #include "db/measurement.h"
-#include "generator/shapes_file.h"
+#include "generator/text/shapes_file.h"
 
 using namespace tmm;
 using namespace tmm::bench;

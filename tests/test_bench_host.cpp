@@ -5,11 +5,11 @@
 #include <set>
 
 #include "bench_testing.h"
-#include "generator/cost_model.h"
-#include "generator/cost_model_host.h"
-#include "generator/device_info.h"
-#include "generator/search_space.h"
-#include "generator/shapes_file.h"
+#include "generator/machine/device_info.h"
+#include "generator/search/cost_model.h"
+#include "generator/search/cost_model_host.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shapes_file.h"
 
 using namespace tmm;
 using namespace bench_testing;

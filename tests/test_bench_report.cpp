@@ -8,7 +8,7 @@
 #include "bench/peers.h"
 #include "bench/report.h"
 #include "generator/families/family.h"
-#include "generator/shapes_file.h"
+#include "generator/text/shapes_file.h"
 
 using namespace tmm;
 using namespace tmm::bench;

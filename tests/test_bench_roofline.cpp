@@ -8,9 +8,9 @@
 #include "bench/operands.h"
 #include "bench/report.h"
 #include "bench/roofline.h"
-#include "generator/compiler.h"
-#include "generator/environment.h"
-#include "tmm/ceilings_args.h"
+#include "generator/compile/compiler.h"
+#include "generator/text/environment.h"
+#include "tmm/ceilings/args.h"
 
 using namespace tmm;
 using namespace tmm::bench;

@@ -11,8 +11,8 @@
 
 #include "api_testing.h"
 #include "db/tuning_database.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 #include "runtime/validate.h"
 #include "support_temporary_directory.h"
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "generator/command_line.h"
-#include "generator/tool_help.h"
-#include "generator/wrapped_text.h"
+#include "generator/text/command_line.h"
+#include "generator/text/tool_help.h"
+#include "generator/text/wrapped_text.h"
 
 using namespace tmm;
 

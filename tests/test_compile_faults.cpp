@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "generator/child_process.h"
-#include "generator/compile_attempts.h"
-#include "generator/compiler.h"
+#include "generator/compile/child_process.h"
+#include "generator/compile/compile_attempts.h"
+#include "generator/compile/compiler.h"
+#include "generator/compile/shared_object.h"
 #include "generator/error.h"
-#include "generator/shared_object.h"
 #include "support_temporary_directory.h"
 
 using namespace tmm;
@@ -106,10 +106,10 @@ std::string read(const fs::path& path) {
 
 TEST_CASE("a log blames the source where it names a place in it, and nothing else does") {
     for (const char* log : {
-             "tmm/simt.cuh:12:5: error: static assertion failed: planted",
+             "tmm/families/simt/kernel.cuh:12:5: error: static assertion failed: planted",
              "In file included from source/kernel.cpp:1:\nkernel:1:8: error: expected ')' before '{' token",
-             "tmm/tiled.cuh(30): error: identifier \"x\" is undefined",
-             "tmm/tiled.cuh(30): error #20013-D: calling a function",
+             "tmm/families/tiled/kernel.cuh(30): error: identifier \"x\" is undefined",
+             "tmm/families/tiled/kernel.cuh(30): error #20013-D: calling a function",
              "ptxas error   : Entry function 'k' uses too much shared data (0x20000 bytes, 0xc000 max)",
              "ptxas fatal   : (C7600) Register allocation failed with register count of '255'",
              "the pipeline of wgmma instructions was serialized:\n(C7510) Potential Performance Loss: wgmma.mma_async instructions are "
@@ -125,10 +125,11 @@ TEST_CASE("a log blames the source where it names a place in it, and nothing els
              "virtual memory exhausted: Cannot allocate memory",
              "c++: fatal error: Killed signal terminated program cc1plus\ncompilation terminated.",
              "c++: schwerer Fehler: Signal Killed beendete Programm cc1plus",
-             "tmm/simt.cuh:21:1: fatal error: error writing to /tmp/ccCBVt71.s: No space left on device",
-             "tmm/simt.cuh:21:1: schwerer Fehler: beim Schreiben in /tmp/cc.s: Auf dem Gerät ist kein Speicherplatz mehr verfügbar",
+             "tmm/families/simt/kernel.cuh:21:1: fatal error: error writing to /tmp/ccCBVt71.s: No space left on device",
+             "tmm/families/simt/kernel.cuh:21:1: schwerer Fehler: beim Schreiben in /tmp/cc.s: Auf dem Gerät ist kein Speicherplatz mehr "
+             "verfügbar",
              "source/kernel.cpp:1:10: fatal error: host/cuda_builtins.h: No such file or directory",
-             "tmm/simt.cuh:21:1: internal compiler error: Segmentation fault",
+             "tmm/families/simt/kernel.cuh:21:1: internal compiler error: Segmentation fault",
              "/tmp/cc1.s: Assembler messages:\n/tmp/cc1.s: Fatal error: can't write 64 bytes to section .text: No space left on device",
              "/usr/bin/ld: final link failed: No space left on device\ncollect2: error: ld returned 1 exit status",
              "c++: error: unrecognized command-line option '-std=c++20'",

@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "generator/kernel_cache.h"
+#include "generator/compile/kernel_cache.h"
 #include "support_temporary_directory.h"
 #include "tmm/tmm.h"
 

@@ -1,9 +1,9 @@
 // Tests which candidates are rejected before they run, by what the compiler reports of their kernels.
 #include <doctest/doctest.h>
 
-#include "generator/assumed_device.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 #include "tuner/compiled_verdict.h"
 
 using namespace tmm;

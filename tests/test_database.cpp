@@ -12,7 +12,7 @@
 #include "db/records.h"
 #include "generator/error.h"
 #include "generator/log.h"
-#include "generator/text.h"
+#include "generator/text/text.h"
 
 using namespace tmm;
 using namespace tmm::testing;

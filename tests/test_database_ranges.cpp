@@ -15,8 +15,8 @@
 #include "db/record_fields.h"
 #include "db/record_text.h"
 #include "generator/error.h"
+#include "generator/families/misused_field.h"
 #include "generator/log.h"
-#include "generator/misused_field.h"
 
 using namespace tmm;
 using namespace tmm::testing;

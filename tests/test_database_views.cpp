@@ -10,7 +10,7 @@
 #include "database_fixture.h"
 #include "db/fields.h"
 #include "db/records.h"
-#include "generator/text.h"
+#include "generator/text/text.h"
 
 using namespace tmm;
 using namespace tmm::testing;

@@ -9,14 +9,14 @@
 #include <thread>
 #include <vector>
 
-#include "generator/assumed_device.h"
-#include "generator/compiler.h"
-#include "generator/kernel_cache.h"
-#include "generator/kernel_source.h"
-#include "generator/launch_plan.h"
-#include "generator/search_space.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
+#include "generator/compile/compiler.h"
+#include "generator/compile/kernel_cache.h"
+#include "generator/compile/kernel_source.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 #include "support_slice.h"
 
 using namespace tmm;

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "generator/environment.h"
+#include "generator/text/environment.h"
 
 using namespace tmm;
 
@@ -146,7 +146,7 @@ TEST_CASE("docs/environment.md has a row for every variable that anything here r
 TEST_CASE("the environment is read in one place") {
     for (const std::filesystem::path& file : sources()) {
         const std::string name = file.lexically_relative(TMM_SOURCE_DIR).string();
-        if (name.starts_with("tests/") || name == "generator/environment.cpp") continue;
+        if (name.starts_with("tests/") || name == "generator/text/environment.cpp") continue;
         CHECK_MESSAGE(read_text(file).find("getenv") == std::string::npos, name);
     }
 }

@@ -16,9 +16,9 @@
 #include <variant>
 #include <vector>
 
-#include "generator/search_space.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 #include "runtime/executable_plan.h"
 #include "runtime/host_device.h"
 #include "support_slice.h"

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "api_testing.h"
-#include "generator/compiler.h"
-#include "generator/environment.h"
-#include "generator/search_space.h"
-#include "generator/text.h"
+#include "generator/compile/compiler.h"
+#include "generator/search/search_space.h"
+#include "generator/text/environment.h"
+#include "generator/text/text.h"
 #include "runtime/executable_plan.h"
 #include "runtime/validate.h"
 #include "support_slice.h"

@@ -11,10 +11,10 @@
 #include "db/html_report/html_report.h"
 #include "db/html_report/report_content.h"
 #include "db/records.h"
-#include "generator/assumed_device.h"
 #include "generator/error.h"
-#include "generator/search_space.h"
-#include "generator/text.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/search/search_space.h"
+#include "generator/text/text.h"
 
 using namespace tmm;
 using namespace tmm::testing;

@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "generator/kernel_cache.h"
+#include "generator/compile/kernel_cache.h"
 #include "generator/log.h"
 
 using namespace tmm;

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "generator/compile/kernel_source.h"
 #include "generator/error.h"
-#include "generator/kernel_source.h"
-#include "generator/text.h"
+#include "generator/text/text.h"
 
 using namespace tmm;
 
@@ -80,7 +80,7 @@ TEST_CASE("the stub names signature, config and kernel, and nothing else") {
     CHECK(source.entries[0].name == source.name);
     CHECK(source.entries[0].args_type == "tmm::GemmArgs");
     CHECK(source.text ==
-          R"(#include "tmm/simt.cuh"
+          R"(#include "tmm/families/simt/kernel.cuh"
 
 namespace {
 constexpr tmm::KernelSignature signature{
@@ -171,9 +171,10 @@ TEST_CASE("alignments wider than a kernel's accesses are not kept") {
 TEST_CASE("a kernel's hash follows its code and nothing else") {
     const KernelSource source{.name = "k", .text = "#include \"tmm/k.cuh\"\nkernel<1>();\n", .entries = {}};
     const TemplateFiles files{
-        {"tmm/k.cuh", "#pragma once\n#include \"tmm/problem.h\"\n#include \"tmm/used.cuh\"\nint f() { return a + 1'000; }  // sum\n"},
+        {"tmm/k.cuh",
+         "#pragma once\n#include \"tmm/vocabulary/problem.h\"\n#include \"tmm/used.cuh\"\nint f() { return a + 1'000; }  // sum\n"},
         {"tmm/used.cuh", "const char* text = \"a // b\";\n"},
-        {"tmm/problem.h", "struct P {};\n"},
+        {"tmm/vocabulary/problem.h", "struct P {};\n"},
         {"tmm/other.cuh", "int other;\n"},
     };
     const std::string hash = source_hash(source, files);
@@ -189,7 +190,7 @@ TEST_CASE("a kernel's hash follows its code and nothing else") {
     CHECK_FALSE(changed("tmm/k.cuh", "  // sum", ""));
     CHECK_FALSE(changed("tmm/k.cuh", "{ return", "{\n\n    return"));
     CHECK_FALSE(changed("tmm/k.cuh", "{ return", "{ /* why */ return"));
-    CHECK_FALSE(changed("tmm/problem.h", "struct P {};", "struct P { int new_field; };"));
+    CHECK_FALSE(changed("tmm/vocabulary/problem.h", "struct P {};", "struct P { int new_field; };"));
     CHECK_FALSE(changed("tmm/other.cuh", "other", "another"));
     // A change of the code changes the hash, literals included.
     CHECK(changed("tmm/k.cuh", "1'000", "1'001"));

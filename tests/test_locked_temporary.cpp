@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "generator/compiler.h"
-#include "generator/locked_temporary.h"
+#include "generator/compile/compiler.h"
+#include "generator/compile/locked_temporary.h"
 #include "support_temporary_directory.h"
 
 using namespace tmm;

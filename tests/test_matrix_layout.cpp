@@ -8,8 +8,8 @@
 
 #include "db/fields.h"
 #include "generator/error.h"
-#include "generator/matrix_layout.h"
-#include "generator/shapes_file.h"
+#include "generator/plan/matrix_layout.h"
+#include "generator/text/shapes_file.h"
 #include "runtime/validate.h"
 
 using namespace tmm;

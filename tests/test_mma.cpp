@@ -15,17 +15,17 @@
 #include <thread>
 #include <vector>
 
-#include "generator/assumed_device.h"
-#include "generator/compiler.h"
+#include "generator/compile/compiler.h"
 #include "generator/families/mma_candidates.h"
-#include "generator/launch_plan.h"
-#include "generator/search_space.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 #include "runtime/executable_plan.h"
 #include "runtime/host_device.h"
 #include "support_correctness.h"
-#include "tmm/mma.h"
+#include "tmm/families/mma/rules.h"
 
 using namespace tmm;
 

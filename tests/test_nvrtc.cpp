@@ -9,13 +9,13 @@
 #include <thread>
 #include <vector>
 
-#include "generator/assumed_device.h"
-#include "generator/compiler.h"
+#include "generator/compile/compiler.h"
 #include "generator/error.h"
 #include "generator/families/family.h"
 #include "generator/families/wgmma_instruction.h"
-#include "generator/occupancy.h"
-#include "generator/text.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/machine/occupancy.h"
+#include "generator/text/text.h"
 
 using namespace tmm;
 
@@ -246,7 +246,7 @@ TEST_CASE("a kernel whose wgmma instructions wait for each other is a failure th
     const auto compiled = [&](const std::string& between) {
         const std::string multiply = "    tmm::ptx::wgmma_mma_async<tmm::ElementType::bf16, 64, false, true>(sums, left, right, true);\n";
         const KernelSource source{.name = "products",
-                                  .text = "#include \"tmm/wgmma.cuh\"\n" + wgmma_instruction(bf16, config) +
+                                  .text = "#include \"tmm/families/wgmma/kernel.cuh\"\n" + wgmma_instruction(bf16, config) +
                                           "extern \"C\" __global__ void __launch_bounds__(128) products(float* c) {\n"
                                           "    float sums[32] = {};\n"
                                           "    const unsigned long long left = 1ull << 62, right = 1ull << 62 | 64;\n"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "generator/nvrtc_search.h"
-#include "generator/python_sites.h"
+#include "generator/compile/nvrtc_search.h"
+#include "generator/compile/python_sites.h"
 #include "tests/support_temporary_directory.h"
 
 using namespace tmm;

@@ -6,12 +6,12 @@
 #include <set>
 #include <string>
 
-#include "generator/assumed_device.h"
-#include "generator/compiler.h"
+#include "generator/compile/compiler.h"
 #include "generator/error.h"
-#include "generator/launch_plan.h"
-#include "generator/search_space.h"
-#include "generator/shapes_file.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shapes_file.h"
 #include "support_overlap_chains.h"
 
 using namespace tmm;

@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "generator/assumed_device.h"
 #include "generator/families/simt_packing_beside.h"
-#include "generator/launch_plan.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 
 using namespace tmm;
 

@@ -10,17 +10,17 @@
 #include <string>
 #include <vector>
 
-#include "generator/assumed_device.h"
-#include "generator/launch_plan.h"
-#include "generator/search_space.h"
-#include "generator/shapes_file.h"
-#include "generator/template_files.h"
-#include "generator/text.h"
+#include "generator/compile/template_files.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 #include "planes_testing.h"
 #include "support_slice.h"
-#include "tmm/planes.h"
-#include "tmm/rescue.h"
-#include "tmm/wgmma.h"
+#include "tmm/families/wgmma/rules.h"
+#include "tmm/steps/planes/rules.h"
+#include "tmm/steps/rescue/rules.h"
 
 using namespace planes_testing;
 using tmm::testing::in_slice;
@@ -112,7 +112,7 @@ TEST_CASE("clusters that walk over several tiles split them as well, and no barr
           "// Every line's scale is there.\n        __syncthreads();", "showed each other is read.\n        meet();"}) {
         CAPTURE(std::string(reason));
         TemplateFiles files = active_templates();
-        std::string& text = files.at("tmm/planes.cuh");
+        std::string& text = files.at("tmm/steps/planes/kernel.cuh");
         const std::size_t at = text.find(reason);
         REQUIRE(at != std::string::npos);
         text.erase(at, std::string(reason).size());

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "generator/assumed_device.h"
-#include "generator/launch_plan.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 #include "planes_testing.h"
 
 using namespace planes_testing;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "generator/search_space.h"
+#include "generator/search/search_space.h"
 #include "runtime/host_device.h"
 #include "support_correctness.h"
 #include "support_planted_rows.h"

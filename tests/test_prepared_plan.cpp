@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "database_fixture.h"
-#include "generator/assumed_device.h"
 #include "generator/log.h"
-#include "generator/occupancy.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/machine/occupancy.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 #include "runtime/plan.h"
-#include "tmm/planes.h"
+#include "tmm/steps/planes/rules.h"
 
 using namespace tmm;
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "generator/error.h"
-#include "generator/printable.h"
+#include "generator/text/printable.h"
 
 using namespace tmm;
 

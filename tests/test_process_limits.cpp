@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "generator/compile/kernel_cache.h"
 #include "generator/error.h"
-#include "generator/kernel_cache.h"
-#include "generator/side_by_side.h"
+#include "generator/text/side_by_side.h"
 #include "support_temporary_directory.h"
 #include "tmm/tmm.h"
 #include "tuner/candidate_compiler.h"

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "db/records.h"
-#include "generator/assumed_device.h"
-#include "generator/search_space.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 #include "tuner/remembered.h"
 
 using namespace tmm;

@@ -1,7 +1,7 @@
 // Tests which config wins a run-off: the fastest, the first of equals, and never one that is slower than the default.
 #include <doctest/doctest.h>
 
-#include "generator/compile_attempts.h"
+#include "generator/compile/compile_attempts.h"
 #include "tuner/candidate_compiler.h"
 #include "tuner/candidates.h"
 #include "tuner/decision.h"

@@ -17,7 +17,7 @@
 #include "db/record_text.h"
 #include "db/schema_check.h"
 #include "generator/error.h"
-#include "generator/text.h"
+#include "generator/text/text.h"
 
 using namespace tmm;
 using namespace tmm::testing;

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "generator/assumed_device.h"
-#include "generator/search_choices.h"
-#include "generator/shapes_file.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/search/search_choices.h"
+#include "generator/text/shapes_file.h"
 
 using namespace tmm;
 

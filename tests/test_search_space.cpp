@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include "generator/assumed_device.h"
+#include "generator/compile/kernel_source.h"
 #include "generator/families/simt_candidates.h"
-#include "generator/kernel_source.h"
-#include "generator/launch_plan.h"
-#include "generator/search_space.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
-#include "tmm/simt.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
+#include "tmm/families/simt/rules.h"
 
 using namespace tmm;
 

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "generator/assumed_device.h"
 #include "generator/families/skinny_candidates.h"
-#include "generator/search_space.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 #include "runtime/host_device.h"
 #include "runtime/selection.h"
 

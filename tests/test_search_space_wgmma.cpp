@@ -9,15 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "generator/assumed_device.h"
 #include "generator/error.h"
 #include "generator/families/family.h"
 #include "generator/families/wgmma_candidates.h"
-#include "generator/launch_plan.h"
-#include "generator/search_space.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
-#include "tmm/wgmma.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
+#include "tmm/families/wgmma/rules.h"
 
 using namespace tmm;
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "db/records.h"
-#include "generator/assumed_device.h"
-#include "generator/launch_plan.h"
-#include "generator/search_space.h"
-#include "generator/text.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/search/search_space.h"
+#include "generator/text/text.h"
 #include "runtime/selection.h"
 #include "selection_testing.h"
 

@@ -14,8 +14,8 @@
 
 #include "api_testing.h"
 #include "db/tuning_database.h"
-#include "generator/launch_plan.h"
-#include "generator/text.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/text/text.h"
 #include "selection_testing.h"
 
 using namespace api_testing;

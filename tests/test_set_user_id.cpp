@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "generator/compiler.h"
-#include "generator/environment.h"
-#include "generator/template_files.h"
+#include "generator/compile/compiler.h"
+#include "generator/compile/template_files.h"
+#include "generator/text/environment.h"
 #include "support_temporary_directory.h"
 #include "tmm/tmm.h"
 

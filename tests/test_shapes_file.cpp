@@ -10,8 +10,8 @@
 #include <string>
 
 #include "generator/error.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 
 using namespace tmm;
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "emulation_testing.h"
-#include "generator/assumed_device.h"
-#include "generator/search_space.h"
-#include "generator/shapes_file.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shapes_file.h"
 
 using namespace tmm;
 using namespace emulation_testing;
@@ -19,7 +19,7 @@ namespace {
 std::vector<float> sums_of(const std::vector<float>& values) {
     static const CompiledKernel kernel = [] {
         const KernelSource source{.name = "test_kernel",
-                                  .text = std::string("#include \"tmm/partial_sums.cuh\"\n") + kHead + R"(
+                                  .text = std::string("#include \"tmm/output/partial_sums.cuh\"\n") + kHead + R"(
 extern "C" __global__ void test_kernel(const __grid_constant__ Args args) {
     tmm::Vector<float, 1> parts[8];
     for (int p = 0; p < 8; ++p) parts[p].element[0] = static_cast<const float*>(args.in)[threadIdx.x * 8 + p];

@@ -11,8 +11,8 @@
 
 #include "config_testing.h"
 #include "generator/error.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 
 using namespace tmm;
 

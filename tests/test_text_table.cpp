@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "generator/text_width.h"
+#include "generator/text/text_width.h"
 
 using namespace tmm;
 using Fit = TableColumn::Fit;

@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "generator/kernel_cache.h"
-#include "generator/kernel_source.h"
-#include "generator/side_by_side.h"
+#include "generator/compile/kernel_cache.h"
+#include "generator/compile/kernel_source.h"
+#include "generator/text/side_by_side.h"
 #include "support_temporary_directory.h"
 #include "tmm/tmm.h"
 #include "tuner/candidate_compiler.h"

@@ -3,10 +3,10 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "generator/assumed_device.h"
 #include "generator/families/family.h"
-#include "generator/search_space.h"
-#include "generator/shapes_file.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shapes_file.h"
 #include "runtime/host_device.h"
 #include "support_correctness.h"
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <variant>
 
-#include "generator/assumed_device.h"
-#include "generator/search_space.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 #include "runtime/executable_plan.h"
 #include "runtime/host_device.h"
 #include "support_slice.h"
@@ -98,7 +98,7 @@ TEST_CASE("where nothing is multiplied, C becomes zeros, or beta times what it h
     }
     CHECK(wrong_without_product("70x136x90 compute=tf32 align=16 lda=92", ",block_n=64,block_k=32,swap_ab=1", unset) == "");
     const TmaFault forgotten{.what = "what nothing was added to is stored",
-                             .file = "tmm/wgmma_boxes.cuh",
+                             .file = "tmm/families/wgmma/boxes.cuh",
                              .text = "item.tiles == 0",
                              .instead = "false",
                              .config = "",

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <string>
 
-#include "generator/assumed_device.h"
 #include "generator/families/family.h"
+#include "generator/machine/assumed_device.h"
 #include "runtime/host_device.h"
 #include "support_correctness.h"
 

@@ -9,7 +9,7 @@
 #include "database_fixture.h"
 #include "db/record_text.h"
 #include "generator/error.h"
-#include "generator/text.h"
+#include "generator/text/text.h"
 
 using namespace tmm;
 using namespace tmm::testing;

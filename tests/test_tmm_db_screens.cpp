@@ -9,7 +9,7 @@
 
 #include "database_fixture.h"
 #include "db/records.h"
-#include "generator/text.h"
+#include "generator/text/text.h"
 #include "json_schema_testing.h"
 #include "terminal_testing.h"
 

@@ -12,8 +12,8 @@
 #include <sstream>
 #include <string>
 
-#include "generator/compiler.h"
-#include "generator/text.h"
+#include "generator/compile/compiler.h"
+#include "generator/text/text.h"
 
 using namespace tmm;
 
@@ -66,7 +66,7 @@ TEST_CASE("the stub and the source need neither a driver nor NVRTC") {
     const Run stub = tmm_gen(kTiled16, kNoNvrtc);
     CHECK(stub.status == 0);
     CHECK(stub.err == "");
-    CHECK(contains(stub.out, "#include \"tmm/tiled.cuh\""));
+    CHECK(contains(stub.out, "#include \"tmm/families/tiled/kernel.cuh\""));
     CHECK(contains(stub.out, "tmm_tiled_f32_nn_16x16x16_guarded(const __grid_constant__ tmm::GemmArgs args)"));
     CHECK(tmm_gen(std::string(kTiled16) + " --stub").out == stub.out);
 

@@ -10,10 +10,10 @@
 #include <fstream>
 #include <string>
 
+#include "generator/compile/locked_temporary.h"
+#include "generator/compile/shared_library.h"
+#include "generator/compile/trusted_path.h"
 #include "generator/error.h"
-#include "generator/locked_temporary.h"
-#include "generator/shared_library.h"
-#include "generator/trusted_path.h"
 #include "support_temporary_directory.h"
 
 using namespace tmm;

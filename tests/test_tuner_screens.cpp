@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "generator/text_width.h"
+#include "generator/text/text_width.h"
 #include "json_schema_testing.h"
 #include "terminal_testing.h"
 #include "tuner/progress.h"

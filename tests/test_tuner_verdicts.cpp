@@ -23,7 +23,7 @@ TEST_CASE("a kernel that does not compile is data") {
 
 TEST_CASE("what did not compile is tried again while its problem has no decision") {
     TunerFolder folder("4 4 4\n");
-    fail_to_compile(folder, "tmm/simt.cuh:1:1: error: planted");
+    fail_to_compile(folder, "tmm/families/simt/kernel.cuh:1:1: error: planted");
     const Finished failed = folder.tune();
     CAPTURE(failed.err);
     CHECK(failed.status != 0);

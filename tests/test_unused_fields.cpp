@@ -7,13 +7,13 @@
 #include <sstream>
 #include <string>
 
-#include "generator/assumed_device.h"
 #include "generator/error.h"
 #include "generator/families/family.h"
-#include "generator/launch_plan.h"
-#include "generator/search_space.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 #include "runtime/selection.h"
 
 using namespace tmm;

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "generator/families/fma_orders.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
-#include "tmm/simt.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
+#include "tmm/families/simt/rules.h"
 #include "tuner/variants.h"
 
 using namespace tmm;

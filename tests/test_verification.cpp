@@ -18,11 +18,11 @@
 #include <vector>
 
 #include "generator/error.h"
-#include "generator/search_space.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 #include "runtime/host_device.h"
-#include "tmm/verify_args.h"
+#include "tmm/verify/args.h"
 #include "tuner/verification.h"
 
 #ifdef TMM_TEST_CBLAS

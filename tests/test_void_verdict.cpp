@@ -40,8 +40,9 @@ TEST_CASE("a verdict on values of alpha and beta that may overflow or vanish") {
 TEST_CASE("a compiler's failure that names no place in the source") {
     CHECK(is_void(Outcome::compile_failed, "cc1plus: out of memory allocating 65536 bytes"));
     CHECK(is_void(Outcome::compile_failed, "the compiler exited with 1"));
-    CHECK(is_void(Outcome::compile_failed, "tmm/simt.cuh:1:1: fatal error: error writing to /tmp/x.s: No space left on device"));
-    CHECK_FALSE(is_void(Outcome::compile_failed, "tmm/simt.cuh:12:5: error: static assertion failed: planted"));
+    CHECK(is_void(Outcome::compile_failed,
+                  "tmm/families/simt/kernel.cuh:1:1: fatal error: error writing to /tmp/x.s: No space left on device"));
+    CHECK_FALSE(is_void(Outcome::compile_failed, "tmm/families/simt/kernel.cuh:12:5: error: static assertion failed: planted"));
     CHECK_FALSE(is_void(Outcome::compile_failed, "the pipeline of wgmma instructions was serialized:"));
 }
 

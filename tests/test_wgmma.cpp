@@ -10,15 +10,15 @@
 #include <thread>
 #include <vector>
 
-#include "generator/assumed_device.h"
-#include "generator/compiler.h"
+#include "generator/compile/compiler.h"
 #include "generator/families/family.h"
-#include "generator/launch_plan.h"
-#include "generator/occupancy.h"
-#include "generator/search_space.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
-#include "tmm/wgmma.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/machine/occupancy.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
+#include "tmm/families/wgmma/rules.h"
 
 using namespace tmm;
 

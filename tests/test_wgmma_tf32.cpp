@@ -11,16 +11,16 @@
 #include <utility>
 #include <vector>
 
-#include "generator/assumed_device.h"
-#include "generator/compiler.h"
+#include "generator/compile/compiler.h"
 #include "generator/families/family.h"
 #include "generator/families/wgmma_candidates.h"
-#include "generator/launch_plan.h"
-#include "generator/search_space.h"
-#include "generator/shapes_file.h"
-#include "generator/text.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 #include "runtime/host_device.h"
-#include "tmm/wgmma.h"
+#include "tmm/families/wgmma/rules.h"
 
 using namespace tmm;
 

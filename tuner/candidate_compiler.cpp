@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include "generator/compile_attempts.h"
+#include "generator/compile/compile_attempts.h"
 #include "generator/error.h"
-#include "generator/side_by_side.h"
+#include "generator/text/side_by_side.h"
 
 namespace tmm {
 namespace {

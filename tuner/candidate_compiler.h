@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "generator/kernel_cache.h"
+#include "generator/compile/kernel_cache.h"
 
 namespace tmm {
 

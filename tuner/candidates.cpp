@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "generator/cost_model_host.h"
 #include "generator/error.h"
-#include "generator/text.h"
+#include "generator/search/cost_model_host.h"
+#include "generator/text/text.h"
 
 namespace tmm {
 namespace {

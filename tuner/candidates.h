@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "db/measurement.h"
-#include "generator/kernel_source.h"
-#include "generator/launch_plan.h"
-#include "generator/search_space.h"
+#include "generator/compile/kernel_source.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/search/search_space.h"
 
 namespace tmm {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "db/measurement.h"
-#include "generator/device_info.h"
+#include "generator/machine/device_info.h"
 #include "tuner/candidate_compiler.h"
 #include "tuner/candidates.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "generator/text.h"
+#include "generator/text/text.h"
 #include "runtime/selection.h"
 #include "tuner/timing.h"
 

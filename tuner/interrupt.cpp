@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "generator/error.h"
-#include "generator/side_by_side.h"
+#include "generator/text/side_by_side.h"
 
 namespace tmm {
 

@@ -4,13 +4,13 @@
 
 #include <csignal>
 
-#include "generator/environment.h"
 #include "generator/error.h"
 #include "generator/log.h"
-#include "generator/printable.h"
-#include "generator/shape_overrides.h"
-#include "generator/terminal.h"
-#include "generator/tool_main.h"
+#include "generator/text/environment.h"
+#include "generator/text/printable.h"
+#include "generator/text/shape_overrides.h"
+#include "generator/text/terminal.h"
+#include "generator/text/tool_main.h"
 #include "runtime/gpu_choice.h"
 #include "tuner/candidates.h"
 #include "tuner/dry_run.h"

@@ -7,8 +7,8 @@
 
 #include "db/ranges.h"
 #include "db/records.h"
-#include "generator/search_space.h"
-#include "generator/side_by_side.h"
+#include "generator/search/search_space.h"
+#include "generator/text/side_by_side.h"
 
 namespace tmm {
 namespace {

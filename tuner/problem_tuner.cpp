@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "db/text_table.h"
-#include "generator/cost_model.h"
 #include "generator/error.h"
-#include "generator/text.h"
+#include "generator/search/cost_model.h"
+#include "generator/text/text.h"
 #include "runtime/selection.h"
 #include "tuner/compiled_verdict.h"
 #include "tuner/corrected_order.h"

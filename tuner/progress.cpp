@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "generator/printable.h"
-#include "generator/text_width.h"
+#include "generator/text/printable.h"
+#include "generator/text/text_width.h"
 
 namespace tmm {
 namespace {

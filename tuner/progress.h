@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "generator/terminal.h"
+#include "generator/text/terminal.h"
 
 namespace tmm {
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include "generator/text.h"
+#include "generator/text/text.h"
 
 namespace tmm {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "db/measurement.h"
-#include "generator/device_info.h"
 #include "generator/error.h"
+#include "generator/machine/device_info.h"
 #include "tuner/timing.h"
 
 namespace tmm {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "db/tuning_database.h"
-#include "generator/device_info.h"
+#include "generator/machine/device_info.h"
 
 namespace tmm {
 

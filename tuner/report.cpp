@@ -7,9 +7,9 @@
 
 #include "db/json_fields.h"
 #include "db/text_table.h"
-#include "generator/printable.h"
-#include "generator/text.h"
-#include "generator/text_width.h"
+#include "generator/text/printable.h"
+#include "generator/text/text.h"
+#include "generator/text/text_width.h"
 #include "tuner/candidates.h"
 #include "tuner/decision.h"
 #include "tuner/progress.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "generator/search_space.h"
-#include "generator/terminal.h"
+#include "generator/search/search_space.h"
+#include "generator/text/terminal.h"
 #include "tuner/tuning_run.h"
 
 namespace tmm {

@@ -1,7 +1,7 @@
 // The command line of tmm-tune.
 #pragma once
 
-#include "generator/tool_description.h"
+#include "generator/text/tool_description.h"
 
 namespace tmm {
 

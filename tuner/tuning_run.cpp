@@ -10,9 +10,9 @@
 #include <memory>
 #include <mutex>
 
-#include "generator/environment.h"
-#include "generator/side_by_side.h"
-#include "generator/text.h"
+#include "generator/text/environment.h"
+#include "generator/text/side_by_side.h"
+#include "generator/text/text.h"
 #include "tuner/budget.h"
 #include "tuner/measured_order.h"
 #include "tuner/predictions.h"

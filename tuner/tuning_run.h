@@ -10,8 +10,8 @@
 
 #include "db/tuning_database.h"
 #include "generator/error.h"
-#include "generator/search_space.h"
-#include "generator/shapes_file.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shapes_file.h"
 #include "tuner/elapsed.h"
 #include "tuner/interrupt.h"
 #include "tuner/progress.h"

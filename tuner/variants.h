@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "db/measurement.h"
-#include "tmm/config.h"
-#include "tmm/problem.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/problem.h"
 #include "tuner/candidates.h"
 
 namespace tmm {

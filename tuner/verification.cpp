@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "generator/error.h"
-#include "generator/text.h"
+#include "generator/text/text.h"
 #include "runtime/sanitizer.h"
-#include "tmm/verify_args.h"
+#include "tmm/verify/args.h"
 
 namespace tmm {
 

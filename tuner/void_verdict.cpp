@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "generator/compile_attempts.h"
+#include "generator/compile/compile_attempts.h"
 #include "tuner/worker_end.h"
 
 namespace tmm {

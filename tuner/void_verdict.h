@@ -2,7 +2,7 @@
 #pragma once
 
 #include "db/measurement.h"
-#include "tmm/problem.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm {
 

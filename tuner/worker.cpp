@@ -14,10 +14,10 @@
 #include <optional>
 #include <system_error>
 
-#include "generator/compile_attempts.h"
-#include "generator/environment.h"
-#include "generator/kernel_cache.h"
+#include "generator/compile/compile_attempts.h"
+#include "generator/compile/kernel_cache.h"
 #include "generator/log.h"
+#include "generator/text/environment.h"
 #include "runtime/executable_plan.h"
 #include "tuner/line_channel.h"
 #include "tuner/verification.h"

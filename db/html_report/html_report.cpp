@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "db/html_report/report_columns.h"
+#include "generator/compile/private_files.h"
 #include "generator/error.h"
-#include "generator/private_files.h"
 
 namespace tmm {
 

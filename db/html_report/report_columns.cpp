@@ -11,8 +11,8 @@
 
 #include "db/fields.h"
 #include "db/html_report/string_list.h"
-#include "generator/search_space.h"
-#include "generator/text.h"
+#include "generator/search/search_space.h"
+#include "generator/text/text.h"
 
 namespace tmm {
 namespace {

@@ -10,11 +10,11 @@
 
 #include "db/fields.h"
 #include "db/records.h"
-#include "generator/assumed_device.h"
-#include "generator/cost_model.h"
 #include "generator/error.h"
-#include "generator/search_space.h"
-#include "generator/text.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/search/cost_model.h"
+#include "generator/search/search_space.h"
+#include "generator/text/text.h"
 
 namespace tmm {
 namespace {

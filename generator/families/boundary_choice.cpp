@@ -1,7 +1,7 @@
 #include "generator/families/boundary_choice.h"
 
-#include "generator/launch_plan.h"
-#include "generator/search_choices.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/search/search_choices.h"
 
 namespace tmm {
 

@@ -1,8 +1,8 @@
 // How a winner of other sizes meets the edges of a problem's matrices.
 #pragma once
 
-#include "tmm/config.h"
-#include "tmm/problem.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm {
 

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "generator/device_info.h"
 #include "generator/families/fields.h"
-#include "generator/tensor_map_request.h"
-#include "tmm/config.h"
-#include "tmm/problem.h"
-#include "tmm/signature.h"
+#include "generator/machine/device_info.h"
+#include "generator/plan/tensor_map_request.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/problem.h"
+#include "tmm/vocabulary/signature.h"
 
 namespace tmm {
 

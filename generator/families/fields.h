@@ -1,7 +1,7 @@
 // Sets of a config's fields: which of them a family uses, and whether a config leaves all others alone.
 #pragma once
 
-#include "tmm/config.h"
+#include "tmm/vocabulary/config.h"
 
 namespace tmm {
 

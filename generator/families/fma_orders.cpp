@@ -1,6 +1,6 @@
 #include "generator/families/fma_orders.h"
 
-#include "tmm/simt.h"
+#include "tmm/families/simt/rules.h"
 
 namespace tmm {
 namespace {

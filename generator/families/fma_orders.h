@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "tmm/config.h"
-#include "tmm/signature.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/signature.h"
 
 namespace tmm {
 

@@ -1,16 +1,16 @@
 // The family for few rows or few columns, bound by memory: threads share the products of each element.
-#include "tmm/gemv.h"
+#include "tmm/families/gemv/rules.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "generator/cost_model_host.h"
 #include "generator/families/boundary_choice.h"
 #include "generator/families/descriptors.h"
 #include "generator/families/gemv_candidates.h"
 #include "generator/families/gemv_estimate.h"
 #include "generator/families/neutral.h"
-#include "generator/launch_arguments.h"
+#include "generator/plan/launch_arguments.h"
+#include "generator/search/cost_model_host.h"
 
 namespace tmm {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "generator/families/gemv_estimate.h"
-#include "generator/launch_plan.h"
-#include "generator/search_choices.h"
-#include "tmm/gemv.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/search/search_choices.h"
+#include "tmm/families/gemv/rules.h"
 
 namespace tmm {
 namespace {

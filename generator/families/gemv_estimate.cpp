@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "generator/families/family.h"
-#include "generator/launch_plan.h"
-#include "generator/occupancy.h"
-#include "tmm/gemv.h"
+#include "generator/machine/occupancy.h"
+#include "generator/plan/launch_plan.h"
+#include "tmm/families/gemv/rules.h"
 
 namespace tmm {
 namespace {

@@ -1,9 +1,9 @@
 // How long a config of the gemv family is taken to run: the cost model's part for few rows.
 #pragma once
 
-#include "generator/device_info.h"
-#include "tmm/config.h"
-#include "tmm/problem.h"
+#include "generator/machine/device_info.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm {
 
@@ -15,7 +15,7 @@ double gemv_estimate(const GemmProblem& problem, const KernelConfig& config, con
 // Microseconds of a plan whose product takes `product`, and the strips that it leaves (trim) their own beside it.
 double with_strips(double product, const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
-// Registers of a thread that gemv's elements wait in until they are multiplied (gemv.cuh).
+// Registers of a thread that gemv's elements wait in until they are multiplied (families/gemv/kernel.cuh).
 int registers_read_ahead(const GemmProblem& problem, const KernelConfig& config);
 
 }  // namespace tmm

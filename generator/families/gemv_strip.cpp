@@ -1,6 +1,6 @@
 #include "generator/families/gemv_strip.h"
 
-#include "tmm/gemv.h"
+#include "tmm/families/gemv/rules.h"
 
 namespace tmm {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "generator/launch_plan.h"
-#include "tmm/config.h"
-#include "tmm/signature.h"
+#include "generator/plan/launch_plan.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/signature.h"
 
 namespace tmm {
 

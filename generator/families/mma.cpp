@@ -1,12 +1,12 @@
 // The family for tensor cores that warps use: mma.sync, ldmatrix, cp.async.
-#include "tmm/mma.h"
+#include "tmm/families/mma/rules.h"
 
-#include "generator/cost_model_host.h"
 #include "generator/families/descriptors.h"
 #include "generator/families/mma_candidates.h"
 #include "generator/families/mma_estimate.h"
 #include "generator/families/neutral.h"
-#include "generator/launch_arguments.h"
+#include "generator/plan/launch_arguments.h"
+#include "generator/search/cost_model_host.h"
 
 namespace tmm {
 namespace {

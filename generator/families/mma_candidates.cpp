@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "generator/launch_plan.h"
-#include "generator/search_choices.h"
-#include "tmm/mma.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/search/search_choices.h"
+#include "tmm/families/mma/rules.h"
 
 namespace tmm {
 namespace {

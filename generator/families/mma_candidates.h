@@ -4,10 +4,10 @@
 #include <span>
 #include <vector>
 
-#include "generator/device_info.h"
 #include "generator/families/family.h"
-#include "tmm/config.h"
-#include "tmm/signature.h"
+#include "generator/machine/device_info.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/signature.h"
 
 namespace tmm {
 

@@ -6,9 +6,9 @@
 
 #include "generator/families/family.h"
 #include "generator/families/mma_candidates.h"
-#include "generator/launch_plan.h"
-#include "generator/occupancy.h"
-#include "tmm/mma.h"
+#include "generator/machine/occupancy.h"
+#include "generator/plan/launch_plan.h"
+#include "tmm/families/mma/rules.h"
 
 namespace tmm {
 namespace {

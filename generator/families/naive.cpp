@@ -1,12 +1,12 @@
 // One thread computes one element, straight from global memory: a kernel to be read and to be compared with, which always works.
-#include "tmm/naive.h"
+#include "tmm/families/naive/rules.h"
 
-#include "generator/cost_model_host.h"
 #include "generator/families/descriptors.h"
 #include "generator/families/naive.h"
 #include "generator/families/neutral.h"
 #include "generator/families/teaching_estimate.h"
-#include "generator/launch_arguments.h"
+#include "generator/plan/launch_arguments.h"
+#include "generator/search/cost_model_host.h"
 
 namespace tmm {
 namespace {

@@ -1,7 +1,7 @@
 // The family that always works.
 #pragma once
 
-#include "tmm/config.h"
+#include "tmm/vocabulary/config.h"
 
 namespace tmm {
 

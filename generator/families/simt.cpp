@@ -1,10 +1,8 @@
 // Block tiles of register tiles, multiplied by FMAs: tiles come through registers, by cp.async or by the copy engine.
-#include "tmm/simt.h"
+#include "tmm/families/simt/rules.h"
 
 #include <cmath>
 
-#include "generator/cost_model.h"
-#include "generator/cost_model_host.h"
 #include "generator/families/boundary_choice.h"
 #include "generator/families/descriptors.h"
 #include "generator/families/fma_orders.h"
@@ -13,12 +11,14 @@
 #include "generator/families/simt_estimate.h"
 #include "generator/families/simt_packing_beside.h"
 #include "generator/families/tma_limits.h"
-#include "generator/launch_arguments.h"
-#include "generator/launch_plan.h"
-#include "generator/packed_strips.h"
-#include "generator/plan_builder.h"
-#include "generator/tensor_maps.h"
-#include "tmm/pack.h"
+#include "generator/plan/launch_arguments.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/plan/packed_strips.h"
+#include "generator/plan/plan_builder.h"
+#include "generator/plan/tensor_maps.h"
+#include "generator/search/cost_model.h"
+#include "generator/search/cost_model_host.h"
+#include "tmm/steps/pack/rules.h"
 
 namespace tmm {
 namespace {

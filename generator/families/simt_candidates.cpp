@@ -7,10 +7,10 @@
 
 #include "generator/families/family.h"
 #include "generator/families/fma_orders.h"
-#include "generator/launch_plan.h"
-#include "generator/occupancy.h"
-#include "generator/search_choices.h"
-#include "tmm/simt.h"
+#include "generator/machine/occupancy.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/search/search_choices.h"
+#include "tmm/families/simt/rules.h"
 
 namespace tmm {
 namespace {

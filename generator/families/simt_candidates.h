@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "generator/device_info.h"
-#include "tmm/config.h"
-#include "tmm/problem.h"
-#include "tmm/signature.h"
+#include "generator/machine/device_info.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/problem.h"
+#include "tmm/vocabulary/signature.h"
 
 namespace tmm {
 

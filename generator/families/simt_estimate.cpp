@@ -6,10 +6,10 @@
 
 #include "generator/families/family.h"
 #include "generator/families/gemv_estimate.h"
-#include "generator/launch_plan.h"
-#include "generator/occupancy.h"
-#include "tmm/pack.h"
-#include "tmm/simt.h"
+#include "generator/machine/occupancy.h"
+#include "generator/plan/launch_plan.h"
+#include "tmm/families/simt/rules.h"
+#include "tmm/steps/pack/rules.h"
 
 namespace tmm {
 namespace {

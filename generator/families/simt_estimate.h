@@ -1,9 +1,9 @@
 // How long a config of the simt family is taken to run: the cost model's part for FP32 FMAs.
 #pragma once
 
-#include "generator/device_info.h"
-#include "tmm/config.h"
-#include "tmm/problem.h"
+#include "generator/machine/device_info.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm {
 

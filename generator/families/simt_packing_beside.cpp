@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "generator/families/family.h"
-#include "generator/launch_plan.h"
-#include "generator/occupancy.h"
-#include "tmm/pack.h"
+#include "generator/machine/occupancy.h"
+#include "generator/plan/launch_plan.h"
+#include "tmm/steps/pack/rules.h"
 
 namespace tmm {
 namespace {

@@ -1,12 +1,12 @@
-// Who packs operands while they are multiplied (packers.cuh), and how much of them is packed before.
+// Who packs operands while they are multiplied (steps/pack/packers.cuh), and how much of them is packed before.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "generator/device_info.h"
-#include "tmm/config.h"
-#include "tmm/signature.h"
+#include "generator/machine/device_info.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/signature.h"
 
 namespace tmm {
 

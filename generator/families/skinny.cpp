@@ -1,14 +1,14 @@
 // The family for a few rows, with columns that run along K, brought by the copy engine and multiplied by FMAs.
-#include "tmm/skinny.h"
+#include "tmm/families/skinny/rules.h"
 
-#include "generator/cost_model_host.h"
 #include "generator/families/descriptors.h"
 #include "generator/families/neutral.h"
 #include "generator/families/skinny_candidates.h"
 #include "generator/families/skinny_estimate.h"
 #include "generator/families/tma_limits.h"
-#include "generator/launch_arguments.h"
-#include "generator/tensor_maps.h"
+#include "generator/plan/launch_arguments.h"
+#include "generator/plan/tensor_maps.h"
+#include "generator/search/cost_model_host.h"
 
 namespace tmm {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "generator/families/skinny_estimate.h"
-#include "generator/occupancy.h"
-#include "generator/search_choices.h"
-#include "tmm/skinny.h"
+#include "generator/machine/occupancy.h"
+#include "generator/search/search_choices.h"
+#include "tmm/families/skinny/rules.h"
 
 namespace tmm {
 namespace {

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "generator/families/simt_estimate.h"
-#include "generator/launch_plan.h"
-#include "generator/occupancy.h"
-#include "tmm/skinny.h"
+#include "generator/machine/occupancy.h"
+#include "generator/plan/launch_plan.h"
+#include "tmm/families/skinny/rules.h"
 
 namespace tmm {
 namespace {

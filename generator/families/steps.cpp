@@ -1,12 +1,12 @@
 // The steps around a product. Each step is a family to the generator, which makes its text; none of them serves a problem by itself.
 #include "generator/families/descriptors.h"
 #include "generator/families/neutral.h"
-#include "tmm/fixup.h"
-#include "tmm/pack.h"
-#include "tmm/pad.h"
-#include "tmm/planes.h"
-#include "tmm/reduce.h"
-#include "tmm/rescue.h"
+#include "tmm/steps/fixup/rules.h"
+#include "tmm/steps/pack/rules.h"
+#include "tmm/steps/pad/rules.h"
+#include "tmm/steps/planes/rules.h"
+#include "tmm/steps/reduce/rules.h"
+#include "tmm/steps/rescue/rules.h"
 
 namespace tmm {
 namespace {

@@ -1,7 +1,7 @@
 #include "generator/families/sums_of_parts.h"
 
-#include "generator/launch_plan.h"
-#include "tmm/reduce.h"
+#include "generator/plan/launch_plan.h"
+#include "tmm/steps/reduce/rules.h"
 
 namespace tmm {
 namespace {

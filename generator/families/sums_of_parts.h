@@ -1,8 +1,8 @@
 // The kernels that add up what a product leaves in parts.
 #pragma once
 
-#include "tmm/config.h"
-#include "tmm/problem.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm {
 

@@ -4,10 +4,10 @@
 #include <array>
 #include <cmath>
 
-#include "generator/cost_model.h"
 #include "generator/families/family.h"
-#include "generator/launch_plan.h"
-#include "generator/occupancy.h"
+#include "generator/machine/occupancy.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/search/cost_model.h"
 
 namespace tmm {
 

@@ -1,9 +1,9 @@
 // How long a config of the families that are there to be read, naive and tiled, is taken to run.
 #pragma once
 
-#include "generator/device_info.h"
-#include "tmm/config.h"
-#include "tmm/problem.h"
+#include "generator/machine/device_info.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm {
 

@@ -1,14 +1,14 @@
 // Square tiles in shared memory, one element a thread: the kernel of the tutorials.
-#include "tmm/tiled.h"
+#include "tmm/families/tiled/rules.h"
 
 #include <cmath>
 
-#include "generator/cost_model_host.h"
 #include "generator/families/descriptors.h"
 #include "generator/families/neutral.h"
 #include "generator/families/teaching_estimate.h"
-#include "generator/launch_arguments.h"
-#include "generator/search_choices.h"
+#include "generator/plan/launch_arguments.h"
+#include "generator/search/cost_model_host.h"
+#include "generator/search/search_choices.h"
 
 namespace tmm {
 namespace {

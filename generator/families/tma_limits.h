@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "generator/device_info.h"
-#include "tmm/problem.h"
+#include "generator/machine/device_info.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm {
 

@@ -1,11 +1,10 @@
 // The family for tensor cores that warpgroups use: wgmma, with tiles that the copy engine brings.
-#include "tmm/wgmma.h"
+#include "tmm/families/wgmma/rules.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "generator/cost_model.h"
 #include "generator/families/descriptors.h"
 #include "generator/families/neutral.h"
 #include "generator/families/tma_limits.h"
@@ -13,11 +12,12 @@
 #include "generator/families/wgmma_estimate.h"
 #include "generator/families/wgmma_instruction.h"
 #include "generator/families/wgmma_steps.h"
-#include "generator/launch_arguments.h"
-#include "generator/launch_plan.h"
-#include "generator/tensor_maps.h"
-#include "tmm/pad.h"
-#include "tmm/planes.h"
+#include "generator/plan/launch_arguments.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/plan/tensor_maps.h"
+#include "generator/search/cost_model.h"
+#include "tmm/steps/pad/rules.h"
+#include "tmm/steps/planes/rules.h"
 
 namespace tmm {
 namespace {

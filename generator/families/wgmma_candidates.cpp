@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "generator/families/wgmma_estimate.h"
-#include "generator/launch_plan.h"
-#include "generator/search_choices.h"
-#include "tmm/wgmma.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/search/search_choices.h"
+#include "tmm/families/wgmma/rules.h"
 
 namespace tmm {
 namespace {

@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "generator/families/gemv_estimate.h"
-#include "generator/launch_plan.h"
-#include "generator/occupancy.h"
-#include "tmm/pad.h"
-#include "tmm/wgmma.h"
+#include "generator/machine/occupancy.h"
+#include "generator/plan/launch_plan.h"
+#include "tmm/families/wgmma/rules.h"
+#include "tmm/steps/pad/rules.h"
 
 namespace tmm {
 namespace {

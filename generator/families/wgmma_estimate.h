@@ -2,9 +2,9 @@
 // cores that TMA feeds.
 #pragma once
 
-#include "generator/device_info.h"
-#include "tmm/config.h"
-#include "tmm/problem.h"
+#include "generator/machine/device_info.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm {
 

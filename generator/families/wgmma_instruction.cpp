@@ -4,8 +4,8 @@
 
 #include <string_view>
 
-#include "generator/text.h"
-#include "tmm/wgmma.h"
+#include "generator/text/text.h"
+#include "tmm/families/wgmma/rules.h"
 
 namespace tmm {
 

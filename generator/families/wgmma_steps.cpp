@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "generator/families/family.h"
-#include "generator/launch_arguments.h"
-#include "tmm/pack.h"
-#include "tmm/pad.h"
-#include "tmm/planes.h"
-#include "tmm/rescue.h"
+#include "generator/plan/launch_arguments.h"
+#include "tmm/steps/pack/rules.h"
+#include "tmm/steps/pad/rules.h"
+#include "tmm/steps/planes/rules.h"
+#include "tmm/steps/rescue/rules.h"
 
 namespace tmm {
 namespace {

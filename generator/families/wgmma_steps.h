@@ -1,7 +1,7 @@
 // The kernels around a product of wgmma's: operands padded, or written as planes, and what serves where planes do not fit.
 #pragma once
 
-#include "generator/plan_builder.h"
+#include "generator/plan/plan_builder.h"
 
 namespace tmm {
 

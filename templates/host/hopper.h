@@ -3,8 +3,8 @@
 #pragma once
 
 #include "host/cuda_builtins.h"
-#include "tmm/problem.h"
-#include "tmm/tensor_map.h"
+#include "tmm/vocabulary/problem.h"
+#include "tmm/vocabulary/tensor_map.h"
 
 namespace tmm::ptx {
 

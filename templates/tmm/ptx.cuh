@@ -1,8 +1,8 @@
 // PTX instructions behind functions of the same name. The emulated device has its own version of this file.
 #pragma once
 
-#include "tmm/problem.h"
-#include "tmm/tensor_map.h"
+#include "tmm/vocabulary/problem.h"
+#include "tmm/vocabulary/tensor_map.h"
 
 namespace tmm::ptx {
 
@@ -74,7 +74,7 @@ __device__ inline void ldmatrix_x4_trans(unsigned (&fragments)[4], const void* r
                  : "memory");
 }
 
-// sums += A * B by a warp: 16 x 16 times 16 x 8. Which lane holds what is drawn in mma.cuh.
+// sums += A * B by a warp: 16 x 16 times 16 x 8. Which lane holds what is drawn in families/mma/kernel.cuh.
 __device__ inline void mma_m16n8k16_f16(float (&sums)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
@@ -287,8 +287,8 @@ __device__ inline void cp_async_bulk_wait_group_read() {
 template <ElementType type, int n, bool transpose_left, bool transpose_right>
 __device__ void wgmma_mma_async(float (&sums)[n / 2], unsigned long long left, unsigned long long right, bool adds);
 
-// The same with the left matrix, 64 x 32 bytes of k, in the warpgroup's registers (wgmma_fragments.h), which nobody writes before the
-// instruction has ended.
+// The same with the left matrix, 64 x 32 bytes of k, in the warpgroup's registers (families/wgmma/fragments.h), which nobody writes before
+// the instruction has ended.
 template <ElementType type, int n>
 __device__ void wgmma_mma_async_fragments(float (&sums)[n / 2], const unsigned (&left)[4], unsigned long long right, bool adds);
 

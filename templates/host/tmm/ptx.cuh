@@ -2,7 +2,7 @@
 #pragma once
 
 #include "host/cuda_builtins.h"
-#include "tmm/problem.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm::ptx {
 

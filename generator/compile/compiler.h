@@ -1,0 +1,58 @@
+// KernelSource -> machine code, or the compiler's log.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "generator/compile/kernel_source.h"
+#include "generator/machine/device_info.h"
+
+namespace tmm {
+
+struct CompiledKernel {
+    // A cubin (PTX text where the GPU is newer than NVRTC knows); a shared object for the emulated device.
+    std::vector<std::byte> image;
+    // The largest values among its entries; -1 where the compiler does not say.
+    int registers = -1;
+    int spill_bytes = -1;
+    // Warnings and remarks of the compiler.
+    std::string log;
+};
+
+struct CompileFailure {
+    std::string log;
+};
+
+using CompileResult = std::variant<CompiledKernel, CompileFailure>;
+
+// Thread-safe: many threads may compile at once.
+class Compiler {
+public:
+    virtual ~Compiler() = default;
+    virtual CompileResult compile(const KernelSource& source) const = 0;
+    // All that the result depends on besides the source and the templates that it includes: compiler, version, options, architecture, and
+    // for the emulated device the text of templates/host. It is a part of the cache's key.
+    virtual std::string identity() const = 0;
+    // Ends what is being compiled at this moment: it fails, soon. The result is false where that can't be done.
+    virtual bool abandon() const { return false; }
+};
+
+// NVRTC for the device's architecture. Throws Error (no_compiler) where libnvrtc is not found.
+std::unique_ptr<Compiler> make_nvrtc_compiler(int compute_capability);
+// The same with other templates than the active ones; not for a KernelCache that others use, whose keys know the active ones only.
+std::unique_ptr<Compiler> make_nvrtc_compiler(int compute_capability, const TemplateFiles& files);
+// The system's C++ compiler, for the emulated device. Throws Error (no_compiler) where there is none.
+std::unique_ptr<Compiler> make_host_compiler();
+// The same with other templates than the active ones; not for a KernelCache, whose keys know the active ones only.
+std::unique_ptr<Compiler> make_host_compiler(const TemplateFiles& files);
+std::unique_ptr<Compiler> make_compiler(const DeviceInfo& device);
+
+// NVRTC's version as major * 1000 + minor * 10; 0 where libnvrtc is not found. Never throws.
+int nvrtc_version();
+// PTX text of a kernel, for people to read. Throws Error with the log where it does not compile.
+std::string compile_to_ptx(const KernelSource& source, int compute_capability);
+
+}  // namespace tmm

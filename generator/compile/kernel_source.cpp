@@ -1,0 +1,244 @@
+// Writes the stub of a kernel, its canonical name and its hash.
+#include "generator/compile/kernel_source.h"
+
+#include <fmt/core.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cctype>
+#include <initializer_list>
+#include <iterator>
+#include <stdexcept>
+#include <string_view>
+
+#include "generator/families/family.h"
+#include "generator/text/text.h"
+
+namespace tmm {
+namespace {
+
+// A kernel that stands ready in its template, with the struct that it takes by value.
+struct FixedEntry {
+    const char* name;
+    const char* args_type;
+};
+
+constexpr FixedEntry kVerifyEntries[] = {
+    {"tmm_verify_fill", "tmm::FillArgs"},
+    {"tmm_verify_check", "tmm::CheckArgs"},
+    {"tmm_verify_reference", "tmm::ReferenceArgs"},
+    {"tmm_verify_compare", "tmm::CompareArgs"},
+};
+
+constexpr FixedEntry kCeilingEntries[] = {
+    {"tmm_ceiling_read_1", "tmm::ReadArgs"}, {"tmm_ceiling_read_2", "tmm::ReadArgs"}, {"tmm_ceiling_read_4", "tmm::ReadArgs"},
+    {"tmm_ceiling_read_8", "tmm::ReadArgs"}, {"tmm_ceiling_fma_8", "tmm::FmaArgs"},   {"tmm_ceiling_fma_16", "tmm::FmaArgs"},
+    {"tmm_ceiling_empty", "tmm::EmptyArgs"},
+};
+
+std::string joined(const std::vector<std::string>& items) {
+    // The text has lines of at most 120 columns, continued with an indent.
+    std::string text;
+    std::size_t line = 0;
+    for (const std::string& item : items) {
+        if (text.empty()) {
+            line = 0;
+        } else if (line + item.size() > 100) {
+            text += ",\n    ";
+            line = 0;
+        } else {
+            text += ", ";
+        }
+        text += item;
+        line += item.size() + 2;
+    }
+    return text;
+}
+
+std::string signature_fields(const KernelSignature& s) {
+    const auto op = [](Operation o) { return o == Operation::none ? "none" : "transpose"; };
+    std::vector<std::string> fields{
+        fmt::format(".type_a = tmm::ElementType::{}", name_of(s.type_a)),
+        fmt::format(".type_b = tmm::ElementType::{}", name_of(s.type_b)),
+        fmt::format(".type_c = tmm::ElementType::{}", name_of(s.type_c)),
+        fmt::format(".compute = tmm::ComputeMode::{}", name_of(s.compute)),
+        fmt::format(".op_a = tmm::Operation::{}", op(s.op_a)),
+        fmt::format(".op_b = tmm::Operation::{}", op(s.op_b)),
+        fmt::format(".align_a = {}", s.align_a),
+        fmt::format(".align_b = {}", s.align_b),
+        fmt::format(".align_c = {}", s.align_c),
+    };
+    if (s.batched) fields.emplace_back(".batched = true");
+    if (s.reads_c) fields.emplace_back(".reads_c = true");
+    if (s.epilogue != Epilogue::none) fields.push_back(fmt::format(".epilogue = tmm::Epilogue::{}", name_of(s.epilogue)));
+    return joined(fields);
+}
+
+std::string config_fields(const KernelConfig& config) {
+    std::vector<std::string> fields;
+    for (const Parameter& parameter : kParameters) {
+        const int value = config.*parameter.member;
+        if (value == parameter.neutral && parameter.member != &KernelConfig::family) continue;
+        if (parameter.value_names) {
+            fields.push_back(fmt::format(".{0} = tmm::{0}::{1}", parameter.name, parameter.value_names[value]));
+        } else {
+            fields.push_back(fmt::format(".{} = {}", parameter.name, value));
+        }
+    }
+    return joined(fields);
+}
+
+// Parts are joined by '_' and each begins with its own letters, so that different kernels never share a name.
+std::string types_part(const KernelSignature& s) {
+    if (s.type_a == s.type_b && s.type_b == s.type_c) return std::string(name_of(s.type_a));
+    return fmt::format("{}{}{}", name_of(s.type_a), name_of(s.type_b), name_of(s.type_c));
+}
+
+std::string canonical_name(const KernelSignature& s, const KernelConfig& c) {
+    std::string name = fmt::format("tmm_{}_{}_{}", kFamilyNames[c.family], types_part(s), ops_name(s.op_a, s.op_b));
+    if (s.compute != default_compute(s.type_a)) name += fmt::format("_c{}", name_of(s.compute));
+    if (s.align_a != size_of(s.type_a) || s.align_b != size_of(s.type_b) || s.align_c != size_of(s.type_c))
+        name += fmt::format("_a{}b{}c{}", s.align_a, s.align_b, s.align_c);
+    if (s.batched) name += "_batched";
+    if (s.reads_c) name += "_beta";
+    if (s.epilogue != Epilogue::none) name += fmt::format("_{}", name_of(s.epilogue));
+
+    static_assert(kParameterCount == 29, "a new field of KernelConfig needs its part in the name");
+    if (c.block_m != 1 || c.block_n != 1 || c.block_k != 1) name += fmt::format("_{}x{}x{}", c.block_m, c.block_n, c.block_k);
+    if (c.thread_m != 1 || c.thread_n != 1) name += fmt::format("_t{}x{}", c.thread_m, c.thread_n);
+    if (c.warps_m != 1 || c.warps_n != 1) name += fmt::format("_w{}x{}", c.warps_m, c.warps_n);
+    if (c.stages != 1) name += fmt::format("_s{}", c.stages);
+    if (c.async_copy != 0) name += fmt::format("_async{}", c.async_copy == 1 ? "" : std::to_string(c.async_copy));
+    if (c.vector_width != 1) name += fmt::format("_v{}", c.vector_width);
+    name += fmt::format("_{}", kBoundaryNames[c.boundary]);
+    if (c.cluster != 1) name += fmt::format("_cluster{}", c.cluster);
+    if (c.multicast_a != 1 || c.multicast_b != 1) name += fmt::format("_multicast{}x{}", c.multicast_a, c.multicast_b);
+    if (c.split_k > c.cluster) name += "_split";
+    if (c.stream_k != 0) name += fmt::format("_stream{}", c.stream_k == 1 ? "" : std::to_string(c.stream_k));
+    if (c.slice_k != 1) name += fmt::format("_slice{}", c.slice_k);
+    if (c.planes != 1) name += fmt::format("_planes{}", c.planes);
+    if (c.promote_k != 0) name += fmt::format("_promote{}", c.promote_k);
+    if (c.ping_pong != 0) name += fmt::format("_pingpong{}", c.ping_pong == 1 ? "" : std::to_string(c.ping_pong));
+    if (c.fma_order != 0) name += fmt::format("_order{}", c.fma_order);
+    if (c.along_k != 0) name += fmt::format("_along{}", c.along_k == 1 ? "" : std::to_string(c.along_k));
+    if (c.min_blocks != 1) name += fmt::format("_o{}", c.min_blocks);
+    if (c.swap_ab != 0) name += fmt::format("_swap{}", c.swap_ab == 1 ? "" : std::to_string(c.swap_ab));
+    if (c.pack_ab != 0) name += fmt::format("_pack{}", c.pack_ab);
+    if (c.trim != 0) name += fmt::format("_strip{}", c.trim == 1 ? "" : std::to_string(c.trim));
+    return name;
+}
+
+int clamped(int alignment, int element_size, int vector_width) {
+    int widest = element_size;
+    while (widest < 16 && widest * 2 <= element_size * vector_width) widest *= 2;
+    return std::clamp(alignment, element_size, widest);
+}
+
+bool is_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
+bool is_space(char c) {
+    return std::isspace(static_cast<unsigned char>(c));
+}
+
+// The text without comments, and without white space that separates nothing. Literals stay as they are.
+std::string folded(std::string_view text) {
+    std::string out;
+    bool space = false;
+    for (std::size_t i = 0; i < text.size();) {
+        const char c = text[i];
+        const std::string_view two = text.substr(i, 2);
+        if (is_space(c)) {
+            space = true;
+            ++i;
+        } else if (two == "//") {
+            i = std::min(text.find('\n', i), text.size());
+            space = true;
+        } else if (two == "/*") {
+            const auto end = text.find("*/", i + 2);
+            i = end == std::string_view::npos ? text.size() : end + 2;
+            space = true;
+        } else {
+            if (space && !out.empty() && is_word(out.back()) == is_word(c)) out += ' ';
+            space = false;
+            // An apostrophe within a number (1'000) opens no literal.
+            const bool literal = c == '"' || (c == '\'' && (out.empty() || !is_word(out.back())));
+            out += c;
+            ++i;
+            if (!literal) continue;
+            while (i < text.size() && text[i] != c) {
+                if (text[i] == '\\' && i + 1 < text.size()) out += text[i++];
+                out += text[i++];
+            }
+            if (i < text.size()) out += text[i++];
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+KernelSignature kernel_signature(const KernelSignature& signature, const KernelConfig& config) {
+    KernelSignature s = signature;
+    s.compute = kernel_compute(s.compute);
+    const KernelFacts& kernel = family_of(config).kernel;
+    if (kernel.vector_of_partial_sums > 0) {
+        s.op_a = s.op_b = Operation::none;
+        s.type_a = s.type_b = s.type_c;
+    }
+    if (!kernel.knows_tf32 && computes_by_floats(s)) s.compute = ComputeMode::f32;
+    // These know no vector_width: they read and write whole vectors wherever C allows.
+    const int vector_of_parts = kernel.vector_of_partial_sums;
+    const int width = vector_of_parts > 0 ? vector_of_parts : config.vector_width;
+    s.align_a = clamped(s.align_a, size_of(s.type_a), kernel.moves_single_elements_of_ab ? 1 : width);
+    s.align_b = clamped(s.align_b, size_of(s.type_b), kernel.moves_single_elements_of_ab ? 1 : width);
+    s.align_c = clamped(s.align_c, size_of(s.type_c), kernel.moves_single_elements_of_c ? 1 : width);
+    return s;
+}
+
+KernelSource make_kernel_source(const KernelSignature& signature, const KernelConfig& full_config) {
+    const KernelConfig config = kernel_config(full_config);
+    const KernelSignature s = kernel_signature(signature, config);
+    const KernelFacts& kernel = family_of(config).kernel;
+    if (config.boundary < 0 || config.boundary >= boundary::count)
+        throw std::invalid_argument(fmt::format("there is no boundary mode {}", config.boundary));
+    const std::string name = canonical_name(s, config);
+    const char* args_type = kernel.arguments_type(config);
+    const char* family = kFamilyNames[config.family];
+    const char* room = family_of(config).product ? "families" : "steps";
+    std::string text = fmt::format(
+        "#include \"tmm/{6}/{0}/kernel.cuh\"\n\n"
+        "{5}"
+        "namespace {{\n"
+        "constexpr tmm::KernelSignature signature{{\n    {1}}};\n"
+        "constexpr tmm::KernelConfig config{{\n    {2}}};\n"
+        "}}  // namespace\n\n"
+        "extern \"C\" __global__ void __launch_bounds__(tmm::{0}::threads(config), config.min_blocks)\n"
+        "    {3}(const __grid_constant__ {4} args) {{\n"
+        "    tmm::{0}::kernel<signature, config>(args);\n"
+        "}}\n",
+        family, signature_fields(s), config_fields(config), name, args_type, kernel.preamble(s, config), room);
+    return KernelSource{.name = name, .text = std::move(text), .entries = {{name, args_type}}};
+}
+
+KernelSource make_verify_source() {
+    KernelSource source{.name = "tmm_verify", .text = "#include \"tmm/verify/kernels.cuh\"\n", .entries = {}};
+    for (const FixedEntry& entry : kVerifyEntries) source.entries.push_back({entry.name, entry.args_type});
+    return source;
+}
+
+KernelSource make_ceilings_source() {
+    KernelSource source{.name = "tmm_ceilings", .text = "#include \"tmm/ceilings/kernels.cuh\"\n", .entries = {}};
+    for (const FixedEntry& entry : kCeilingEntries) source.entries.push_back({entry.name, entry.args_type});
+    return source;
+}
+
+std::string source_hash(const KernelSource& source, const TemplateFiles& files) {
+    TemplateFiles counted = files;
+    for (const char* vocabulary : {"tmm/vocabulary/problem.h", "tmm/vocabulary/signature.h", "tmm/vocabulary/config.h"})
+        counted[vocabulary].clear();
+    const std::string text = folded(flatten(source.text, counted));
+    return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
+}
+
+}  // namespace tmm

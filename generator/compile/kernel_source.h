@@ -1,0 +1,44 @@
+// Signature and config -> the short text that names them and instantiates one kernel.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "generator/compile/template_files.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/signature.h"
+
+namespace tmm {
+
+struct KernelEntry {
+    std::string name;
+    // The C++ type of the kernel's only parameter, passed by value.
+    std::string args_type;
+};
+
+struct KernelSource {
+    // The canonical name: the same in the profiler, the database, the log and a dump file.
+    std::string name;
+    // The stub: a handful of lines that include the template.
+    std::string text;
+    std::vector<KernelEntry> entries;
+};
+
+// The signature that a kernel is generated for: of alignments wider than the config's accesses nothing is kept, so that
+// problems which differ in nothing else share the kernel.
+KernelSignature kernel_signature(const KernelSignature& signature, const KernelConfig& config);
+
+// One kernel. The entry is named "tmm_<family>_<types>_<ops>_…"; equal kernels have equal names.
+KernelSource make_kernel_source(const KernelSignature& signature, const KernelConfig& config);
+
+// The kernels that make operands, compute references and compare results (templates/tmm/verify/kernels.cuh).
+KernelSource make_verify_source();
+
+// The kernels that measure what the device can do at most (templates/tmm/ceilings/kernels.cuh).
+KernelSource make_ceilings_source();
+
+// A kernel's identity in the database: a 64-bit hash, as 16 hex digits, of stub and templates with comments and white space
+// folded away. The vocabulary (problem.h, signature.h, config.h) does not count: its names stand in the stub.
+std::string source_hash(const KernelSource& source, const TemplateFiles& files = active_templates());
+
+}  // namespace tmm

@@ -1,0 +1,14 @@
+// A device of each compute capability that tmm knows, for whoever asks about a GPU that is not there.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "generator/machine/device_info.h"
+
+namespace tmm {
+
+// "90", "sm_90", "sm_90a" or "9.0". Throws Error (usage) that lists what is known.
+DeviceInfo assumed_device(std::string_view architecture);
+
+}  // namespace tmm

@@ -1,0 +1,24 @@
+// The limits of the emulated device.
+#include "generator/machine/device_info.h"
+
+#include <unistd.h>
+
+namespace tmm {
+
+DeviceInfo host_device_info() {
+    DeviceInfo info;
+    info.name = "host";
+    info.emulated = true;
+    info.compute_capability_major = 8;
+    info.compute_capability_minor = 0;
+    info.sm_count = 4;
+    info.memory_bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+    info.l2_bytes = 1 << 20;
+    info.shared_bytes_per_block = 163 << 10;
+    info.shared_bytes_per_sm = 164 << 10;
+    info.registers_per_sm = 65536;
+    info.max_threads_per_sm = 2048;
+    return info;
+}
+
+}  // namespace tmm

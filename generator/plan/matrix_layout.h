@@ -1,0 +1,33 @@
+// How the matrices of a problem lie in memory: how much of it they take, and whether two results share a place. Every door asks here, so
+// that what one takes no other refuses.
+#pragma once
+
+#include <optional>
+
+#include "tmm/vocabulary/problem.h"
+
+namespace tmm {
+
+// A batch of stored matrices: element (i, j) of member b stands b * stride + i * ld + j elements behind the first.
+struct MatrixLayout {
+    i64 rows = 0;
+    // columns is at most ld.
+    i64 columns = 0;
+    i64 ld = 0;
+    i64 stride = 0;
+    i64 batch = 1;
+    ElementType type = ElementType::f32;
+};
+MatrixLayout layout_of_a(const GemmProblem& problem);
+MatrixLayout layout_of_b(const GemmProblem& problem);
+MatrixLayout layout_of_c(const GemmProblem& problem);
+
+// Bytes from the first element to the end of the last, 0 where there is none; nothing where that, or a distance between rows or members, is
+// no number of 63 bits when it is counted in bytes.
+std::optional<i64> extent_in_bytes(const MatrixLayout& layout);
+
+// Do two elements stand in one place? The answer is exact, whatever order rows and members of the batch lie in: one behind the other, side
+// by side in common rows, or otherwise within each other. The layout's extent must be a number.
+bool elements_overlap(const MatrixLayout& layout);
+
+}  // namespace tmm

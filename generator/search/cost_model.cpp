@@ -1,0 +1,57 @@
+#include "generator/search/cost_model.h"
+
+#include <algorithm>
+
+#include "generator/families/family.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/search/cost_model_host.h"
+
+namespace tmm {
+namespace {
+
+// What each block on an SM that adds up parts of K takes, beyond those few that the families' models count: it begins, and has little to
+// do. Without it, 11008x32x4096 in parts took some 8 us longer than predicted, with 83 such blocks on an SM, and 4096x8x4096 3 to 5,
+// with 31.
+constexpr double kBlockOfSum = 0.1;
+constexpr double kBlocksCounted = 8;
+
+}  // namespace
+
+double workspace_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+    const Extent main = main_extent(p, c);
+    const int parts = partial_results(c);
+    const double partials = parts > 1 ? static_cast<double>(p.batch) * kPartialBytes * parts * static_cast<double>(main.rows) *
+                                            static_cast<double>(workspace_ld(main.columns))
+                                      : 0;
+    return partials + product_of(c).workspace_of_operands(p, c, device);
+}
+
+double CostModel::estimate(const KernelConfig& c) const {
+    if (device_.emulated) return host_time_of_plan(problem_, c);
+    const double time = alone(c);
+    if (c.overlap == 0) return time + (device_.overlaps_kernels() ? kGapBetweenKernels : 0);
+    const Crowding crowding = product_of(c).crowding(problem_, c, device_);
+    return time + crowding.share * time + crowding.microseconds;
+}
+
+KernelConfig CostModel::with_better_overlap(KernelConfig c) const {
+    c.overlap = device_.overlaps_kernels() && crowding(c) < kGapBetweenKernels ? 1 : 0;
+    return c;
+}
+
+double CostModel::crowding(const KernelConfig& c) const {
+    const Crowding crowding = product_of(c).crowding(problem_, c, device_);
+    return (crowding.share > 0 ? crowding.share * alone(c) : 0) + crowding.microseconds;
+}
+
+double CostModel::alone(const KernelConfig& c) const {
+    return product_of(c).estimate(problem_, c, device_) + beginning_of_sums(c);
+}
+
+// These blocks are as many as C has rows, however few its columns are.
+double CostModel::beginning_of_sums(const KernelConfig& c) const {
+    const double of_sm = static_cast<double>(blocks_that_add_parts(problem_, c)) / std::max(1, device_.sm_count);
+    return kBlockOfSum * std::max(0.0, of_sm - kBlocksCounted);
+}
+
+}  // namespace tmm

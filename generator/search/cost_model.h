@@ -1,0 +1,43 @@
+// How long a config is taken to run, so that likely candidates come first and hopeless ones are left out.
+#pragma once
+
+#include "generator/machine/device_info.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/problem.h"
+
+namespace tmm {
+
+// Memory's speed as the plainer models take it.
+inline constexpr double kMemoryBytesPerMicrosecond = 4.0e6;
+// Microseconds between two kernels that do not overlap, beyond what is between others; measured on an H200, as is what crowding costs.
+inline constexpr double kGapBetweenKernels = 0.6;
+// Split-K's partial results are floats.
+inline constexpr double kPartialBytes = 4;
+
+// Each family has a model of its own (Product::estimate). This one keeps references to what it is made of.
+class CostModel {
+public:
+    CostModel(const GemmProblem& problem, const DeviceInfo& device) : problem_(problem), device_(device) {}
+
+    // Microseconds of a valid config's whole plan; good to a factor of two.
+    double estimate(const KernelConfig& config) const;
+    // The config with the better overlap, by the estimate.
+    KernelConfig with_better_overlap(KernelConfig config) const;
+
+private:
+    // The plan's time without what stands between it and the kernel before.
+    double alone(const KernelConfig& config) const;
+    // The time by the family's own model; what that leaves out is that many blocks begin to add up parts.
+    double beginning_of_sums(const KernelConfig& config) const;
+    // What overlap costs.
+    double crowding(const KernelConfig& config) const;
+
+    const GemmProblem& problem_;
+    const DeviceInfo& device_;
+};
+
+// Bytes of workspace that a config's plan asks for, or a little more; in floating point, which does not overflow where a plan would
+// never be made.
+double workspace_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
+
+}  // namespace tmm

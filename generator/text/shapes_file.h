@@ -1,0 +1,40 @@
+// shapes.txt: one problem a line, "M N K [key=value …]"; also "1024x1024x1024"; ranges "128:1024:128" multiply out; # comments.
+// Keys: dtype, ctype, compute, ops, layout, batch, lda, ldb, ldc, align, alpha, beta; and for what a program may ask of the
+// runtime but seldom stands in a file: btype, stride_a, stride_b, stride_c, epilogue.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tmm/vocabulary/problem.h"
+
+namespace tmm {
+
+struct Shape {
+    GemmProblem problem;
+    double alpha = 1;
+    double beta = 0;
+    // Line in the file, from 1.
+    int line = 0;
+};
+
+// The problem with the line's own alpha and beta, which are no part of it: a problem by itself spells beta=1 for any beta but 0.
+std::string to_text(const Shape& shape);
+
+// "key=value" pairs that --set gives; they win over a line's own keys.
+using ShapeOverrides = std::vector<std::pair<std::string, std::string>>;
+
+// A column-major line becomes the row-major problem over the same memory: A and B change places, m and n too.
+// Leading dimensions are an unpadded row's unless given, strides rows * ld. Sizes start at 1: an empty product needs no kernel.
+// Ranges multiply out to at most 1,000,000 problems.
+// Equal problems are kept once, in order of first appearance. Throws Error (bad_input) with "name:line:column", the first
+// fault and, where there are more, their number. "-" is standard input, which faults call <stdin>.
+std::vector<Shape> parse_shapes(std::string_view text, const std::string& name, const ShapeOverrides& overrides = {});
+std::vector<Shape> read_shapes(const std::filesystem::path& file, const ShapeOverrides& overrides = {});
+// One line, as --shape and tmm-db show take it. Throws Error (usage) with the column.
+Shape parse_shape(std::string_view text, const ShapeOverrides& overrides = {});
+
+}  // namespace tmm

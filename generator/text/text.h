@@ -1,0 +1,50 @@
+// How the vocabulary is written and read: command lines, JSON, database columns and messages all use these spellings.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/problem.h"
+
+namespace tmm {
+
+std::string_view name_of(ElementType type);
+std::string_view name_of(ComputeMode mode);
+std::string_view name_of(Epilogue epilogue);
+// The name is "nn", "nt", "tn" or "tt".
+std::string ops_name(Operation op_a, Operation op_b);
+// Throw Error (usage) that lists the valid names.
+ElementType parse_element_type(std::string_view text);
+ComputeMode parse_compute_mode(std::string_view text);
+Epilogue parse_epilogue(std::string_view text);
+
+// "1024x1024x1024", then what differs from an unpadded f32 nn problem: " ops=nt batch=4 lda=1032".
+// A row-major shapes-file line that parses back to the same problem.
+std::string to_text(const GemmProblem& problem);
+// What operands of the type are computed in unless something else is said.
+constexpr ComputeMode default_compute(ElementType type) {
+    return type == ElementType::f64 ? ComputeMode::f64 : ComputeMode::f32;
+}
+
+// "simt 128x64x16 t8x4 s3": the family, the block's tile, then what differs from neutral, by the tokens of kParameters.
+std::string to_text(const KernelConfig& config);
+// "family=simt,block_m=128,…": the fields that differ from their neutral values under their own names.
+std::string fields_text(const KernelConfig& config);
+// Reads either spelling: tokens and name=value fields, separated by spaces or commas. What it does not know, values out of range
+// and repeated fields throw Error (usage) that names the token.
+KernelConfig parse_config(std::string_view text);
+// The same text, with configs that are spelled by their fields in the short spelling: sentences that older programs stored.
+std::string with_short_configs(std::string_view text);
+
+// What a field of a config means, and its token in the short spelling; empty where another field's token holds it as well.
+struct ConfigFieldHelp {
+    std::string name;
+    std::string token;
+    std::string help;
+};
+// The fields stand in the order of the spelling.
+std::vector<ConfigFieldHelp> config_field_help();
+
+}  // namespace tmm

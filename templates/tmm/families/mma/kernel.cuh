@@ -1,0 +1,201 @@
+// The mma family: a block computes block_m x block_n of C on tensor cores, warps_m x warps_n warps a rectangle of it each, by
+// mma.sync.m16n8k16 with operands of 16 bits and sums in float. Tiles of A and B travel from global to shared memory, `stages` of
+// them at once, while the block multiplies those that have landed.
+//
+// A tile lies in shared memory as it does in global memory, whichever way its rows run. ldmatrix reads matrices of 8 rows of 16
+// bytes, a chunk each; so that 8 rows one below the other meet in no bank, the chunks of a row change places:
+//
+//   a tile 64 elements wide (8 chunks): chunk c       32 wide (4 chunks): two rows fill     16 wide (2 chunks): four
+//   of row r stands at c ^ r % 8                      the banks: c ^ r / 2 % 4              rows do: c ^ r / 4 % 2
+//     r 0 | 0 1 2 3 4 5 6 7 |                           r 0 | 0 1 2 3 |                       r 0 | 0 1 |
+//       1 | 1 0 3 2 5 4 7 6 |                             1 | 0 1 2 3 |                         1 | 0 1 |
+//       2 | 2 3 0 1 6 7 4 5 |                             2 | 1 0 3 2 |                         … |     |
+//       … |                 |                             … |         |                         4 | 1 0 |
+//
+// Fragments of one product, 16 x 16 of A by 16 x 8 of B. g is lane / 4, t is lane % 4; a register holds two elements that
+// follow each other along k; ldmatrix gives a lane element (g, 2t) and (g, 2t + 1) of each of four matrices, or, transposed,
+// (2t, g) and (2t + 1, g):
+//
+//           k 0-7     k 8-15                     n 0-7                            n 0-7
+//   m 0-7  | a[0]    | a[2]    |        k 0-7   | b[0]    |            m 0-7     | sum[0], sum[1] |  row g, columns 2t and 2t + 1
+//   m 8-15 | a[1]    | a[3]    |        k 8-15  | b[1]    |            m 8-15    | sum[2], sum[3] |  row g + 8
+//            row g, k 2t, 2t + 1                  k 2t, 2t + 1, column g
+#pragma once
+
+#include "tmm/families/mma/rules.h"
+#include "tmm/number/element.cuh"
+#include "tmm/output/work_item.cuh"
+#include "tmm/ptx.cuh"
+#include "tmm/tile/previous_kernel.cuh"
+#include "tmm/tile/realigning_copy.cuh"
+#include "tmm/tile/shared_memory.cuh"
+#include "tmm/tile/tile_pipeline.cuh"
+#include "tmm/vocabulary/args.h"
+
+namespace tmm::mma {
+
+// The fragments that a warp multiplies in one step: 16 of k.
+template <KernelConfig config>
+struct Fragments {
+    unsigned a[warp_rows(config) / kSquare][4];
+    // Fragments of B for two products side by side.
+    unsigned b[warp_columns(config) / kSquare][4];
+};
+
+// Reads a warp's fragments of one operand from its tiles, one stage after the other. Each lane points ldmatrix at one row of one of the
+// four matrices: lanes 0 to 7 at those of the first, and so on. The second matrix lies beside the first along M (A) or along K (B).
+template <class T, TileLayout layout, int stages, bool second_along_k>
+class FragmentReader {
+public:
+    // outer0: the warp's first row or column within the tile.
+    __device__ FragmentReader(SharedTiles<T> tiles, int outer0) : distance_(tiles.distance), tile_(tiles[0]) {
+        const int lane = static_cast<int>(threadIdx.x) % 32;
+        const int matrix = lane / 8;
+        const int outer = outer0 + (second_along_k ? matrix / 2 : matrix % 2) * 8;
+        const int k = (second_along_k ? matrix % 2 : matrix / 2) * 8;
+        row_ = (layout.rows_along_k ? outer : k) + lane % 8;
+        column_ = layout.rows_along_k ? k : outer;
+    }
+
+    template <int count>
+    __device__ void read(unsigned (&fragments)[count][4], int k) const {
+#pragma unroll
+        for (int i = 0; i < count; ++i) {
+            if constexpr (layout.rows_along_k)
+                ptx::ldmatrix_x4(fragments[i], tile_ + element_offset(layout, row_ + i * kSquare, column_ + k));
+            else
+                ptx::ldmatrix_x4_trans(fragments[i], tile_ + element_offset(layout, row_ + k, column_ + i * kSquare));
+        }
+    }
+    __device__ void next_stage() {
+        ++stage_;
+        tile_ += (stage_ == stages ? 1 - stages : 1) * distance_;
+        if (stage_ == stages) stage_ = 0;
+    }
+
+private:
+    int distance_;
+    const T* tile_;
+    int row_;
+    int column_;
+    int stage_ = 0;
+};
+
+// The sums that a lane holds of a warp's rectangle of C: those of 16 x 8 products.
+template <KernelConfig config>
+using Sums = float[warp_rows(config) / kSquare][warp_columns(config) / 8][4];
+
+// sums += fragments of A * fragments of B.
+template <ElementType type, KernelConfig config>
+__device__ inline void multiply(const Fragments<config>& fragments, Sums<config>& sums) {
+    constexpr int squares_m = warp_rows(config) / kSquare;
+    constexpr int products_n = warp_columns(config) / 8;
+#pragma unroll
+    for (int i = 0; i < squares_m; ++i) {
+#pragma unroll
+        for (int step = 0; step < products_n; ++step) {
+            // The products go forth and back, so that neighbouring products share a fragment.
+            const int j = i % 2 == 0 ? step : products_n - 1 - step;
+            const unsigned(&b)[4] = fragments.b[j / 2];
+            if constexpr (type == ElementType::f16)
+                ptx::mma_m16n8k16_f16(sums[i][j], fragments.a[i], b[j % 2 * 2], b[j % 2 * 2 + 1]);
+            else
+                ptx::mma_m16n8k16_bf16(sums[i][j], fragments.a[i], b[j % 2 * 2], b[j % 2 * 2 + 1]);
+        }
+    }
+}
+
+// Two neighbouring lanes hold two columns each of two products side by side. They exchange one pair, so that each stores four
+// neighbouring columns: the lower lane of the left product, the upper lane of the right one.
+template <KernelConfig config, bool guarded, class Destination>
+__device__ inline void store_sums(const Destination& destination, i64 row0, i64 column0, const Sums<config>& sums) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const bool upper = lane % 2 != 0;
+    const int row = lane / 4;
+    const int column = lane % 4 / 2 * 4 + (upper ? 8 : 0);
+#pragma unroll
+    for (int i = 0; i < warp_rows(config) / kSquare; ++i) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+#pragma unroll
+            for (int j = 0; j < warp_columns(config) / 8; j += 2) {
+                float group[4];
+#pragma unroll
+                for (int e = 0; e < 2; ++e) {
+                    const float left = sums[i][j][half * 2 + e];
+                    const float right = sums[i][j + 1][half * 2 + e];
+                    const float received = __shfl_xor_sync(0xffffffffu, upper ? left : right, 1);
+                    group[e] = upper ? received : left;
+                    group[2 + e] = upper ? right : received;
+                }
+                destination.template store<4, guarded>(row0 + i * kSquare + half * 8 + row, column0 + j * 8 + column, group);
+            }
+        }
+    }
+}
+
+// The kind of copy that brings an operand.
+template <class T, TileLayout layout, KernelConfig config, bool realigned = layout.realigned>
+struct CopyOf {
+    using Type = TileCopy<T, layout, threads(config), config>;
+};
+template <class T, TileLayout layout, KernelConfig config>
+struct CopyOf<T, layout, config, true> {
+    using Type = RealigningCopy<T, layout, threads(config), config>;
+};
+
+template <KernelSignature signature, KernelConfig config>
+__device__ void kernel(const GemmArgs& args) {
+    static_assert(first_violation(config, signature) == nullptr);
+    using T = Element<signature.type_a>;
+    constexpr TileLayout shape_a = layout_a(config, signature);
+    constexpr TileLayout shape_b = layout_b(config, signature);
+    SharedMemory shared;
+    const SharedTiles<T> tiles_a = shared.take<T, tile_elements(shape_a), config.stages>();
+    const SharedTiles<T> tiles_b = shared.take<T, tile_elements(shape_b), config.stages>();
+
+    const WorkItem item = work_item<config>(args, blockIdx.x);
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    const int row0 = warp / config.warps_n * warp_rows(config);
+    const int column0 = warp % config.warps_n * warp_columns(config);
+    using CopyA = typename CopyOf<T, shape_a, config>::Type;
+    using CopyB = typename CopyOf<T, shape_b, config>::Type;
+    TilePipeline<CopyA, CopyB, config.stages> pipeline(
+        CopyA(static_cast<const T*>(args.a) + item.batch * args.stride_a, args.lda, item.row0, args.m, item.k_begin, item.k_end),
+        CopyB(static_cast<const T*>(args.b) + item.batch * args.stride_b, args.ldb, item.column0, args.n, item.k_begin, item.k_end),
+        tiles_a, tiles_b, item.tiles);
+    FragmentReader<T, shape_a, config.stages, false> reader_a(tiles_a, row0);
+    FragmentReader<T, shape_b, config.stages, true> reader_b(tiles_b, column0);
+    // The fragments that are multiplied, and the next ones, which are on their way.
+    Fragments<config> fragments[2];
+    Sums<config> sums = {};
+
+    wait_for_previous_kernel();
+    pipeline.begin();
+    reader_a.read(fragments[0].a, 0);
+    reader_b.read(fragments[0].b, 0);
+    constexpr int steps = config.block_k / kSquare;
+    for (int tile = 0; tile < item.tiles; ++tile) {
+#pragma unroll
+        for (int step = 0; step < steps; ++step) {
+            if (step == 0) pipeline.start_copy();
+            if (step + 1 == steps) {
+                pipeline.next_tile();
+                reader_a.next_stage();
+                reader_b.next_stage();
+            }
+            const int next_k = (step + 1) % steps * kSquare;
+            reader_a.read(fragments[(step + 1) % 2].a, next_k);
+            reader_b.read(fragments[(step + 1) % 2].b, next_k);
+            multiply<signature.type_a, config>(fragments[step % 2], sums);
+        }
+        // After an odd number of steps the first fragments of the next tile are where the second ones belong.
+        if constexpr (steps % 2 != 0) fragments[0] = fragments[1];
+    }
+
+    const Destination<signature, config> destination(args, item);
+    store_by_boundary<config>(
+        args, item, [&]<bool guarded>() { store_sums<config, guarded>(destination, item.row0 + row0, item.column0 + column0, sums); });
+}
+
+}  // namespace tmm::mma

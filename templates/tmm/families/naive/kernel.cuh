@@ -1,0 +1,42 @@
+// The naive family: one thread computes one element of C straight from global memory, with a bounds check. It takes any
+// size, any leading dimension and any element-aligned pointer, which makes it the kernel of last resort.
+#pragma once
+
+#include "tmm/families/naive/rules.h"
+#include "tmm/output/epilogue.cuh"
+#include "tmm/tile/previous_kernel.cuh"
+#include "tmm/vocabulary/args.h"
+
+namespace tmm::naive {
+
+template <KernelSignature signature, KernelConfig config>
+__device__ void kernel(const GemmArgs& args) {
+    static_assert(first_violation(config, signature) == nullptr);
+    wait_for_previous_kernel();
+    const i64 tiles_m = (args.m + config.block_m - 1) / config.block_m;
+    const i64 tiles_n = (args.n + config.block_n - 1) / config.block_n;
+    const i64 tiles = tiles_m * tiles_n * args.batch;
+    const float alpha = static_cast<float>(args.alpha);
+    const float beta = static_cast<float>(args.beta);
+    // Steps from one k to the next along a row of op(A) and a column of op(B).
+    const i64 step_a = signature.op_a == Operation::none ? 1 : args.lda;
+    const i64 step_b = signature.op_b == Operation::none ? args.ldb : 1;
+
+    for (i64 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const i64 batch = tile / (tiles_m * tiles_n);
+        const i64 row = tile / tiles_n % tiles_m * config.block_m + threadIdx.x / config.block_n;
+        const i64 column = tile % tiles_n * config.block_n + threadIdx.x % config.block_n;
+        if (row < args.m && column < args.n) {
+            const auto* a = static_cast<const Element<signature.type_a>*>(args.a) + batch * args.stride_a +
+                            (signature.op_a == Operation::none ? row * args.lda : row);
+            const auto* b = static_cast<const Element<signature.type_b>*>(args.b) + batch * args.stride_b +
+                            (signature.op_b == Operation::none ? column : column * args.ldb);
+            float sum = 0.0f;
+            for (i64 k = 0; k < args.k; ++k) sum = fmaf(to_float(a[k * step_a]), to_float(b[k * step_b]), sum);
+            auto* c = static_cast<Element<signature.type_c>*>(args.c) + batch * args.stride_c + row * args.ldc + column;
+            store_result<signature>(c, sum, alpha, beta);
+        }
+    }
+}
+
+}  // namespace tmm::naive

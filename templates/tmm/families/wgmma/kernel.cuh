@@ -1,0 +1,177 @@
+// The wgmma family: tensor cores fed by the copy engine (TMA). A block is one warpgroup that brings tiles of A and B to shared
+// memory and one to three that multiply them; the two sides meet at barriers only.
+//
+//   ring of `stages`:    | left right | left right | left right | …       full[s]:  the tiles of stage s have landed
+//        producer  ----> brings s      brings s+1                         empty[s]: all consumers have read stage s
+//        consumers ---->                              multiply s
+//
+// Consumers share a tile of C, or (ping_pong) take whole ones in turn, so that the tensor cores go on while results leave:
+//
+//        consumer 0:  multiply item 0 | store 0         | multiply item 2 | …
+//        consumer 1:                  | multiply item 1 | store 1         | …
+//
+// f16 and bf16 go in as they are. compute = tf32 multiplies floats: of each the tensor cores take the sign, the 8 bits of exponent and
+// the upper 10 of fraction and ignore the lower 13, so that an operand is rounded towards zero, by less than 2^-10 of itself; a NaN
+// whose fraction has ones in those 13 bits only counts as infinite. The products of two such numbers are exact.
+#pragma once
+
+#include "tmm/families/wgmma/boxes.cuh"
+#include "tmm/families/wgmma/fragments.cuh"
+#include "tmm/families/wgmma/pipeline.cuh"
+#include "tmm/families/wgmma/planes.cuh"
+#include "tmm/families/wgmma/store.cuh"
+#include "tmm/ptx.cuh"
+#include "tmm/steps/planes/unfit_marks.cuh"
+#include "tmm/tile/previous_kernel.cuh"
+#include "tmm/tile/shared_memory.cuh"
+
+namespace tmm::wgmma {
+
+// Multiplies all tiles of an item. The instructions of a tile run while the next is waited for; a stage is free when those that
+// read it have ended.
+template <KernelSignature signature, KernelConfig config>
+__device__ inline void multiply(Pipeline<signature, config>& pipeline, const WorkItem& item, int group_row, int group_column,
+                                Sums<config>& sums) {
+    using P = Pipeline<signature, config>;
+    const auto left_distance = static_cast<unsigned>(distance_of<P::left>(group_row, 0));
+    const auto right_distance = static_cast<unsigned>(distance_of<P::right>(group_column, 0));
+    for (int tile = 0; tile < item.tiles; ++tile) {
+        pipeline.wait_full();
+        const unsigned left = first_descriptor<P::left>(pipeline.left_address()) + left_distance;
+        const unsigned right = first_descriptor<P::right>(pipeline.right_address()) + right_distance;
+        ptx::wgmma_fence();
+#pragma unroll
+        for (int k = 0; k < config.block_k; k += k_step(signature)) {
+#pragma unroll
+            for (int i = 0; i < group_m(config) / kRows; ++i)
+                ptx::wgmma_mma_async<signature.type_a, group_n(config), !P::left.along_k, !P::right.along_k>(
+                    sums.of[i], descriptor(left, distance_of<P::left>(i * kRows, k)), descriptor(right, distance_of<P::right>(0, k)),
+                    adds_to_sums(config, signature, tile, k));
+        }
+        ptx::wgmma_commit_group();
+        ptx::wgmma_wait_group<1>();
+        if (tile > 0) pipeline.release_previous();
+        pipeline.advance();
+    }
+    pipeline.pass_turn();
+    ptx::wgmma_wait_group<0>();
+#pragma unroll
+    for (int i = 0; i < group_m(config) / kRows; ++i) ptx::hold(sums.of[i]);
+    if (item.tiles > 0) pipeline.release_previous();
+}
+
+template <KernelSignature signature, KernelConfig config>
+__device__ void kernel(const WgmmaArgs& args) {
+    static_assert(first_violation(config, signature) == nullptr);
+    SharedMemory shared;
+    constexpr i64 tiles_bytes =
+        pipeline_bytes(config, signature) > part_bytes(config) ? pipeline_bytes(config, signature) : part_bytes(config);
+    unsigned char* const tiles = shared.take<unsigned char, static_cast<int>(tiles_bytes)>()[0];
+    const SharedTiles<unsigned char> staged =
+        shared.take<unsigned char, staged_tile_bytes(config, signature), warps_of_consumers(config)>();
+    unsigned long long* const barriers = shared.take<unsigned long long, tmm::wgmma::barriers(config, signature)>()[0];
+
+    Pipeline<signature, config> pipeline(tiles, barriers);
+    if (threadIdx.x == 0) {
+        // Where nothing is multiplied, there are no maps.
+        if (args.k > 0) {
+            ptx::prefetch_tensormap(&args.left);
+            ptx::prefetch_tensormap(&args.right);
+        }
+        if constexpr (stores_boxes(config, signature)) BoxStore<signature, config>::init(args, barriers + pipeline_barriers(config));
+        pipeline.init();
+    }
+    const Items<config> items(args);
+    if (config.boundary == boundary::peeled && threadIdx.x == 0 && args.k > 0) pipeline.prefetch_edges(args, items.first());
+    if constexpr (config.planes > 1) {
+        // Blocks of `rescue`, which comes next, most often for nothing, would only be in the way.
+        ptx::griddepcontrol_wait();
+        // Another kernel takes the whole product over.
+        if (planes::any_unfit(args.unfit_a, args.unfit_b)) return;
+    }
+    // Everyone knows of the barriers, in all blocks that arrive at them.
+    if constexpr (multicast(config) > 1)
+        ptx::cluster_meet();
+    else
+        __syncthreads();
+
+    // The warp's number comes from the first lane, so that the compiler sees that it is the same in all lanes: what follows from it,
+    // descriptors and addresses of boxes above all, then stays in uniform registers, from which wgmma and the copy engine take it.
+    const int warp = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0);
+    const int warpgroup = warp / (kWarpgroup / 32);
+    if (warpgroup == 0) {
+        if constexpr (trades_registers(config)) ptx::setmaxnreg_dec<kProducerRegisters>();
+        if (threadIdx.x < 32 && ptx::elect_sync()) {
+            if constexpr (config.planes == 1) wait_for_previous_kernel();
+            items.for_each([&](const WorkItem& item) { pipeline.produce(args, item, items.rank()); });
+            // Other blocks' arrivals reach into this one's shared memory until they have read all of their tiles.
+            if constexpr (multicast(config) > 1) pipeline.drain();
+        }
+        __syncwarp();
+        if constexpr (config.cluster > 1) {
+            ptx::cluster_sync();
+            ptx::cluster_meet();
+        }
+    } else {
+        if constexpr (trades_registers(config)) ptx::setmaxnreg_inc<consumer_registers(config)>();
+        const int consumer = warpgroup - 1;
+        const int group = config.ping_pong ? 0 : consumer;
+        const int group_row = group / config.warps_n * group_m(config);
+        const int group_column = group % config.warps_n * group_n(config);
+        const int thread = static_cast<int>(threadIdx.x) - kWarpgroup;
+        pipeline.find_told();
+        [[maybe_unused]] int own_item = 0;
+        unsigned char* const staged_here = staged[warp - kWarpgroup / 32];
+        BoxStore<signature, config> boxes(args, staged_here, barriers + pipeline_barriers(config), warp - kWarpgroup / 32);
+        if constexpr (config.planes == 1) wait_for_previous_kernel();
+        const auto serve = [&](const WorkItem& item) {
+            Sums<config> sums;
+            if constexpr (!first_product_replaces(config, signature)) sums = {};
+            const auto wait_turn = [&] {
+                if constexpr (config.ping_pong) pipeline.wait_turn(consumer, own_item++);
+            };
+            // Bringing C's old values would delay the first tiles. These values come after the first tiles where the tiles that follow
+            // leave time for it.
+            const bool fetches_late = signature.reads_c && item.tiles > config.stages;
+            if (fetches_late) {
+                wait_turn();
+                pipeline.wait_full();
+            }
+            if constexpr (stores_boxes(config, signature)) boxes.fetch(item, group_row, group_column);
+            if (!fetches_late) wait_turn();
+            if constexpr (config.planes > 1) {
+                multiply_planes<signature, config>(pipeline, args, item, group_row, group_column, sums);
+                // Without k there is no product, and there are no exponents.
+                if (args.k > 0)
+                    unscale<config>(args, item, group_row, group_column, config.swap_ab ? args.n : args.m, config.swap_ab ? args.m : args.n,
+                                    sums);
+            } else if constexpr (left_from_registers(config, signature)) {
+                multiply_fragments<signature, config>(pipeline, item, group_row, group_column, sums);
+            } else {
+                multiply<signature, config>(pipeline, item, group_row, group_column, sums);
+            }
+            if constexpr (config.cluster > 1) {
+                // All of the block's warpgroups have read the tiles that the sums overwrite.
+                ptx::bar_sync(1, consumers(config) * kWarpgroup);
+                float* const part = reinterpret_cast<float*>(tiles);
+                show_part<config>(group_row, group_column, sums, part);
+                // Every block's part is there.
+                ptx::cluster_sync();
+                store_cluster_tile<signature, config>(Destination<signature, config>(args, item), thread, part);
+                // No block ends, and its shared memory with it, before the others have read it.
+                ptx::cluster_meet();
+            } else if constexpr (stores_boxes(config, signature)) {
+                boxes.store(item, group_row, group_column, sums);
+            } else {
+                store_tile<signature, config>(Destination<signature, config>(args, item), group_row, group_column, sums, staged_here);
+            }
+        };
+        if constexpr (config.ping_pong)
+            items.template for_each_in_turn<2>(consumer, serve, [&](int tiles) { pipeline.skip(tiles); });
+        else
+            items.for_each(serve);
+        if constexpr (stores_boxes(config, signature)) boxes.finish();
+    }
+}
+
+}  // namespace tmm::wgmma

@@ -1,0 +1,73 @@
+// This file says which part of few * many a block works on (few_by_many.h), and how its threads' sums become C.
+#pragma once
+
+#include "tmm/output/epilogue.cuh"
+#include "tmm/tile/few_by_many.h"
+#include "tmm/vocabulary/args.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/signature.h"
+
+namespace tmm {
+
+template <KernelConfig config>
+constexpr bool is_swapped = config.swap_ab != 0;
+
+// How many rows few has, and how many columns many has; the block's first row and first column of these; its part of K; and the member of
+// the batch.
+struct FewByMany {
+    i64 few_count;
+    i64 many_count;
+    i64 row0;
+    i64 column0;
+    i64 split;
+    i64 batch;
+};
+
+template <KernelConfig config>
+__device__ inline FewByMany place_of_block(const GemmArgs& args) {
+    FewByMany place;
+    place.few_count = few_count(config, args.m, args.n);
+    place.many_count = many_count(config, args.m, args.n);
+    // A grid has fewer than 2^31 blocks.
+    const auto along_many = static_cast<unsigned>(blocks_many(config, args.m, args.n));
+    const auto along_few = static_cast<unsigned>(blocks_few(config, args.m, args.n));
+    const auto splits = static_cast<unsigned>(args.split_k);
+    unsigned rest = blockIdx.x;
+    place.column0 = i64{rest % along_many} * config.block_n;
+    rest /= along_many;
+    place.row0 = i64{rest % along_few} * config.block_m;
+    rest /= along_few;
+    place.split = rest % splits;
+    place.batch = rest / splits;
+    return place;
+}
+
+// Adds up so many parts of each sum, in their order, and stores it. All threads of the block call this. part: the first of the parts in
+// shared memory, each block_m rows of block_n elements, one after the other.
+template <KernelSignature signature, KernelConfig config, int parts, int threads>
+__device__ inline void store_sums_of_parts(const GemmArgs& args, const FewByMany& place, const float* part) {
+    constexpr int part_size = config.block_m * config.block_n;
+    constexpr bool swapped = is_swapped<config>;
+    constexpr bool to_workspace = config.split_k > 1;
+    constexpr KernelSignature target = to_workspace ? partial_result_of(signature) : signature;
+    const i64 ld = to_workspace ? workspace_ld(args.n) : args.ldc;
+    using C = Element<target.type_c>;
+    C* c = to_workspace ? static_cast<C*>(args.workspace) + (place.batch * args.split_k + place.split) * args.m * ld
+                        : static_cast<C*>(args.c) + place.batch * args.stride_c;
+    const float alpha = to_workspace ? 1.0f : static_cast<float>(args.alpha);
+    const float beta = to_workspace ? 0.0f : static_cast<float>(args.beta);
+    for (int element = static_cast<int>(threadIdx.x); element < part_size; element += threads) {
+        // Neighbouring threads store neighbouring elements of C.
+        const int i = swapped ? element % config.block_m : element / config.block_n;
+        const int j = swapped ? element / config.block_m : element % config.block_n;
+        const i64 few_index = place.row0 + i;
+        const i64 many_index = place.column0 + j;
+        if (few_index < place.few_count && many_index < place.many_count) {
+            float sum = part[i * config.block_n + j];
+            for (int p = 1; p < parts; ++p) sum += part[p * part_size + i * config.block_n + j];
+            store_result<target>(c + (swapped ? many_index * ld + few_index : few_index * ld + many_index), sum, alpha, beta);
+        }
+    }
+}
+
+}  // namespace tmm

@@ -1,0 +1,125 @@
+// The work of a block of a tiled product, and the place where its results go.
+#pragma once
+
+#include "tmm/output/epilogue.cuh"
+#include "tmm/tile/raster.cuh"
+#include "tmm/tile/stream.h"
+#include "tmm/vocabulary/args.h"
+#include "tmm/vocabulary/config.h"
+
+namespace tmm {
+
+// A tile's first row and column of C, and the member of the batch.
+struct TileOfC {
+    i64 row0;
+    i64 column0;
+    i64 batch;
+};
+
+// The work of a block: a tile of C, and a part of K.
+struct WorkItem : TileOfC {
+    int split;
+    // The part of K, and how many tiles of block_k it makes.
+    i64 k_begin;
+    i64 k_end;
+    int tiles;
+};
+
+// The place of the index-th of all of the batch's tiles. Where index counts all tiles several times, `batch` says how many times all of C's
+// tiles come before it. Index is a type that holds their number.
+template <KernelConfig config, class Index>
+__device__ inline TileOfC tile_of_c(const GemmArgs& args, Index index) {
+    const Index tiles_m = static_cast<Index>((args.m + config.block_m - 1) / config.block_m);
+    const Index tiles_n = static_cast<Index>((args.n + config.block_n - 1) / config.block_n);
+    const TilePlace<Index> place = tile_place(index % (tiles_m * tiles_n), tiles_m, tiles_n, args.raster);
+    return TileOfC{.row0 = static_cast<i64>(place.m) * config.block_m,
+                   .column0 = static_cast<i64>(place.n) * config.block_n,
+                   .batch = static_cast<i64>(index / (tiles_m * tiles_n))};
+}
+
+// index: the block's index, in a type that holds the number of items.
+template <KernelConfig config, class Index>
+__device__ inline WorkItem work_item(const GemmArgs& args, Index index) {
+    // The blocks of a cluster, which follow each other, take parts of one tile.
+    constexpr Index cluster = config.cluster;
+    const Index rank = index % cluster;
+    const Index clusters_k = static_cast<Index>(args.split_k) / cluster;
+    WorkItem item;
+    static_cast<TileOfC&>(item) = tile_of_c<config>(args, index / cluster);
+    const Index rest = static_cast<Index>(item.batch);
+    item.batch = rest / clusters_k;
+    item.split = static_cast<int>(rest % clusters_k * cluster + rank);
+    item.k_begin = item.split * args.k_per_split;
+    item.k_end = item.k_begin + args.k_per_split < args.k ? item.k_begin + args.k_per_split : args.k;
+    item.tiles = item.k_end > item.k_begin ? static_cast<int>((item.k_end - item.k_begin + config.block_k - 1) / config.block_k) : 0;
+    return item;
+}
+
+// The first tile of a stretch, and the part of K that belongs to the stretch.
+template <KernelConfig config>
+__device__ inline WorkItem first_work_item(const GemmArgs& args, const PhaseLine& line, const Stretch& stretch) {
+    const i64 tile = line.first_tile(stretch);
+    const i64 phase = stretch.begin - tile * line.phases;
+    const i64 phases = line.phases_of_first_tile(stretch);
+    WorkItem item;
+    static_cast<TileOfC&>(item) = tile_of_c<config>(args, static_cast<unsigned>(tile));
+    item.split = 0;
+    item.k_begin = phase * config.block_k;
+    item.k_end = (phase + phases) * config.block_k < args.k ? (phase + phases) * config.block_k : args.k;
+    item.tiles = args.k > 0 ? static_cast<int>(phases) : 0;
+    return item;
+}
+
+template <KernelSignature signature, KernelConfig config>
+struct Destination {
+    static constexpr KernelSignature target = is_partial<config> ? partial_result_of(signature) : signature;
+    using C = Element<target.type_c>;
+
+    C* first;
+    i64 ld;
+    float alpha;
+    float beta;
+    float one;
+    // Rows and columns of the whole matrix.
+    i64 rows;
+    i64 columns;
+
+    __device__ Destination(const GemmArgs& args, const WorkItem& item)
+        : ld(is_partial<config> ? workspace_ld(args.n) : args.ldc),
+          alpha(is_partial<config> ? args.one : static_cast<float>(args.alpha)),
+          beta(is_partial<config> ? 0.0f : static_cast<float>(args.beta)),
+          one(args.one),
+          rows(args.m),
+          columns(args.n) {
+        const i64 part = (item.batch * args.split_k + item.split) / config.cluster;
+        first =
+            is_partial<config> ? static_cast<C*>(args.workspace) + part * rows * ld : static_cast<C*>(args.c) + item.batch * args.stride_c;
+    }
+
+    // Stores `width` neighbouring results of a row.
+    template <int width, bool guarded>
+    __device__ void store(i64 row, i64 column, const float* results) const {
+        if (guarded && row >= rows) return;
+        const i64 left = columns - column;
+        const int valid = !guarded || left >= width ? width : static_cast<int>(left);
+        store_results<target, width>(first + row * ld + column, results, alpha, beta, valid);
+    }
+};
+
+// Calls store<guarded>(): with checks of the matrix's edges where the boundary mode and the tile's place want them.
+template <KernelConfig config, class Store>
+__device__ inline void store_by_boundary(const GemmArgs& args, const WorkItem& item, Store&& store) {
+    const bool inside = item.row0 + config.block_m <= args.m && item.column0 + config.block_n <= args.n;
+    if constexpr (config.boundary == boundary::exact) {
+        store.template operator()<false>();
+    } else if constexpr (config.boundary == boundary::guarded) {
+        store.template operator()<true>();
+    } else {
+        if (inside)
+            store.template operator()<false>();
+        else
+            store.template operator()<true>();
+    }
+}
+
+}  // namespace tmm

@@ -1,0 +1,51 @@
+// The second half of stream-K (stream.h): adds up the parts of each tile that blocks have shared, in the order of K, and applies the
+// epilogue, so that the same inputs give the same bits. Tiles that one block had to itself are done.
+#pragma once
+
+#include "tmm/output/epilogue.cuh"
+#include "tmm/output/partial_sums.cuh"
+#include "tmm/output/work_item.cuh"
+#include "tmm/steps/fixup/rules.h"
+#include "tmm/tile/previous_kernel.cuh"
+#include "tmm/tile/stream.h"
+#include "tmm/tile/vector.cuh"
+#include "tmm/vocabulary/args.h"
+
+namespace tmm::fixup {
+
+template <KernelSignature signature, KernelConfig config>
+__device__ void kernel(const GemmArgs& args) {
+    static_assert(first_violation(config, signature) == nullptr);
+    const unsigned tile = blockIdx.x / blocks_per_tile(config);
+    const int vector = static_cast<int>(blockIdx.x % blocks_per_tile(config) * blockDim.x + threadIdx.x);
+    constexpr int vectors_per_row = config.block_n / kVector;
+    const PhaseLine line = phase_line(config, args);
+    const i64 first = line.block_of(tile * line.phases);
+    const i64 last = line.block_of((tile + 1) * line.phases - 1);
+    const TileOfC place = tile_of_c<config>(args, tile);
+    const i64 row = place.row0 + vector / vectors_per_row;
+    const i64 column = place.column0 + vector % vectors_per_row * kVector;
+    const i64 left = args.n - column;
+    // Blocks after the first begin with this tile.
+    const i64 first_part = line.part_of(first, tile);
+
+    wait_for_previous_kernel();
+    if (first == last || vector >= vectors(config) || row >= args.m || left <= 0) return;
+    const float* parts = static_cast<const float*>(args.workspace) + vector * kVector;
+    PartSum sums[kVector] = {};
+#pragma unroll 4
+    for (i64 block = first; block <= last; ++block) {
+        const i64 number = block == first ? first_part : 2 * block;
+        const Vector<float, kVector> part = load_vector<kVector>(parts + number * (config.block_m * config.block_n));
+#pragma unroll
+        for (int i = 0; i < kVector; ++i) sums[i].add(part.element[i]);
+    }
+    float results[kVector];
+#pragma unroll
+    for (int i = 0; i < kVector; ++i) results[i] = sums[place_in_part(i)].value();
+    auto* c = static_cast<Element<signature.type_c>*>(args.c) + place.batch * args.stride_c + row * args.ldc + column;
+    store_results<signature, kVector>(c, results, static_cast<float>(args.alpha), static_cast<float>(args.beta),
+                                      left < kVector ? static_cast<int>(left) : kVector);
+}
+
+}  // namespace tmm::fixup

@@ -1,0 +1,125 @@
+// The first step of a product whose rows TMA can't bring, since they do not start at multiples of 16 bytes: copies A, B or both into
+// the workspace as they lie, each row at such a multiple.
+//
+//     ld = 5:  a a a a a b b b b b c c c c c        padded:  a a a a a . . .
+//                                             ----->         b b b b b . . .
+//                                                            c c c c c . . .
+//
+// For tf32 wgmma needs rows along K. Where they run along M or N, the copy turns the matrix.
+#pragma once
+
+#include "tmm/number/element.cuh"
+#include "tmm/ptx.cuh"
+#include "tmm/steps/pack/kernel.cuh"
+#include "tmm/steps/pad/rules.h"
+#include "tmm/tile/chunks.cuh"
+#include "tmm/tile/previous_kernel.cuh"
+#include "tmm/vocabulary/args.h"
+
+namespace tmm::pad {
+
+using Unit = Element<ElementType::f16>;
+
+// A lane's chunks of a warp's piece. The chunks from `inside` to `inside_end` come from two chunks that lie within the matrix: these are
+// all but the first chunk of the matrix's first row and the last chunks.
+struct Piece {
+    const Unit* from;
+    Chunk* to;
+    int count;
+    int inside;
+    int inside_end;
+    const Unit* begin;
+    const Unit* end;
+};
+__device__ inline Piece find_piece(const PadOperand& operand, i64 batch, unsigned number) {
+    const unsigned lane = threadIdx.x % 32;
+    const unsigned member = batch > 1 ? number / operand.pieces_of_matrix : 0;
+    const unsigned in_matrix = number - member * operand.pieces_of_matrix;
+    const unsigned band = operand.pieces_of_band > 1 ? in_matrix / operand.pieces_of_band : in_matrix;
+    const unsigned part = in_matrix - band * operand.pieces_of_band;
+    const bool is_short = operand.rows_between_steps != 0;
+    // The lane's row among the rows side by side, and its place in that row's part of the piece.
+    const unsigned beside = lane >> operand.lanes_log2;
+    const unsigned place = lane - (beside << operand.lanes_log2);
+    const unsigned row = band * operand.rows_of_band + (is_short ? part << (5 - operand.lanes_log2) : 0) + beside;
+    const unsigned chunk = (is_short ? 0 : part * operand.chunks_of_piece) + place;
+    const int left_of_row = static_cast<int>(operand.chunks_of_row - chunk);
+    const int left_of_piece = static_cast<int>(operand.chunks_of_piece - place);
+    const int chunks_left = left_of_row < left_of_piece ? left_of_row : left_of_piece;
+    const int rows_left = static_cast<int>(operand.rows) - static_cast<int>(row);
+    const int distance = is_short ? operand.rows_between_steps : 32;
+    Piece piece;
+    piece.count = 0;
+#pragma unroll
+    for (int i = 0; i < kChunksOfLane; ++i) piece.count += chunks_left > 0 && i * distance < (is_short ? rows_left : chunks_left) ? 1 : 0;
+    piece.begin = static_cast<const Unit*>(operand.source) + member * operand.stride;
+    piece.end = piece.begin + operand.extent;
+    piece.from = piece.begin + row * operand.ld + i64{chunk} * kChunkElements;
+    piece.to = static_cast<Chunk*>(operand.copy) + (member * operand.rows + row) * operand.copy_ld + chunk;
+    const Unit* const aligned = piece.from - shift_of(piece.from);
+    piece.inside = aligned < piece.begin ? 1 : 0;
+    piece.inside_end = piece.count;
+    while (piece.inside_end > piece.inside && aligned + (piece.inside_end - 1) * operand.step + 2 * kChunkElements > piece.end)
+        --piece.inside_end;
+    return piece;
+}
+
+// All of a lane's chunks are under way at once, and may leave the L2 cache before all else: they are read once.
+__device__ inline void copy_piece(const PadOperand& operand, const Piece& piece) {
+    const int shift = shift_of(piece.from);
+    const Unit* const aligned = piece.from - shift;
+    Chunks chunks[kChunksOfLane];
+#pragma unroll
+    for (int i = 0; i < kChunksOfLane; ++i) {
+        const Unit* const first = aligned + i * operand.step;
+        if (i >= piece.inside && i < piece.inside_end) {
+            ptx::ld_global_evict_first(chunks[i].first.element, first);
+            ptx::ld_global_evict_first(chunks[i].second.element, first + kChunkElements);
+        }
+    }
+    // What stands behind the row fills its last chunk.
+#pragma unroll
+    for (int i = 0; i < kChunksOfLane; ++i) {
+        if (i >= piece.inside && i < piece.inside_end) piece.to[i * operand.copy_step] = shifted(chunks[i], shift);
+    }
+#pragma unroll 1
+    for (int i = 0; i < piece.count; ++i) {
+        if (i >= piece.inside && i < piece.inside_end) continue;
+        const Unit* const chunk = aligned + i * operand.step;
+        const Chunks two{read_chunk(chunk, piece.begin, piece.end), read_chunk(chunk + kChunkElements, piece.begin, piece.end)};
+        piece.to[i * operand.copy_step] = shifted(two, shift);
+    }
+}
+
+// Turns the block's square of a matrix. source: rows of `columns` elements; the copy: rows of `rows` elements.
+__device__ inline void turn(const void* source, i64 rows, i64 columns, i64 ld, i64 stride, i64 batch, void* copy, float* shared) {
+    const pack::Operand operand{static_cast<const float*>(source), ld, stride, rows, columns, columns, columns, columns,
+                                static_cast<float*>(copy)};
+    const unsigned squares = static_cast<unsigned>(pack::tiles(rows, columns, batch));
+    if (blockIdx.x < squares)
+        pack::copy_square<true, false>(operand, pack::find_square<true>(operand, blockIdx.x), {.turning = shared, .few = nullptr});
+}
+
+template <KernelSignature signature, KernelConfig config>
+__device__ void kernel(const PadArgs& args) {
+    static_assert(first_violation(config, signature) == nullptr);
+    const unsigned number = blockIdx.x * kWarps + threadIdx.x / 32;
+    const unsigned pieces_a = args.operands[0].pieces;
+    const bool of_a = number < pieces_a;
+    // The warp's piece is found while the kernel before this one ends.
+    const PadOperand& operand = args.operands[of_a ? 0 : 1];
+    Piece piece = {};
+    if (number < pieces_a + args.operands[1].pieces) piece = find_piece(operand, args.batch, of_a ? number : number - pieces_a);
+    wait_for_previous_kernel();
+    copy_piece(operand, piece);
+    if constexpr (turns_a(config, signature) || turns_b(config, signature)) {
+        SharedMemory shared;
+        float* const square = shared.take<float, pack::kTile*(pack::kTile + 1)>()[0];
+        if constexpr (turns_a(config, signature))
+            turn(args.a, args.k, args.m, args.lda, args.stride_a, args.batch, args.operands[0].copy, square);
+        if constexpr (turns_b(config, signature))
+            turn(args.b, args.k, args.n, args.ldb, args.stride_b, args.batch, args.operands[1].copy, square);
+    }
+}
+
+}  // namespace tmm::pad

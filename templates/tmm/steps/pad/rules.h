@@ -1,0 +1,153 @@
+// This file says what a pad kernel needs and allows (kernel.cuh), and where it leaves the operands.
+#pragma once
+
+#include "tmm/steps/pack/rules.h"
+#include "tmm/vocabulary/args.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/signature.h"
+
+namespace tmm {
+
+// An operand that is copied as it lies, 16 bits after the other, whatever they hold: its batch of matrices, and how they are cut into
+// pieces, each of which a warp copies in steps of 32 chunks of 8. Pieces are parts of a long row; or short rows, some side by side and
+// others below. Rows that are a multiple of 8 apart begin alike, however far from a multiple of 16 bytes.
+//
+//     rows of 11 chunks:   lanes 0 ... 15   lanes 16 ... 31
+//                  step 0:      row 0            row 1
+//                  step 1:      row 8            row 9         …
+struct PadOperand {
+    const void* source = nullptr;
+    void* copy = nullptr;
+    i64 rows = 0;
+    i64 ld = 0;
+    i64 stride = 0;
+    // Elements from a matrix's first element to its end.
+    i64 extent = 0;
+    // The leading dimension of the copy, in chunks.
+    i64 copy_ld = 0;
+    // Distance from a lane's chunk to its next one: in the matrix, in elements, and in the copy, in chunks.
+    i64 step = 0;
+    i64 copy_step = 0;
+    unsigned chunks_of_row = 0;
+    // The number of all pieces; 0 where the operand is not copied in pieces.
+    unsigned pieces = 0;
+    unsigned pieces_of_matrix = 1;
+    // A band is a long row, or as many short rows as its pieces take together, where each piece is all steps long.
+    unsigned pieces_of_band = 1;
+    unsigned rows_of_band = 1;
+    // Chunks of a piece along its row; the last piece of a row may have fewer.
+    unsigned chunks_of_piece = 0;
+    // The binary logarithm of the number of lanes that a row gets.
+    int lanes_log2 = 5;
+    // Rows from one step to the next where rows are short; 0 where they are long, and a step goes on in its row, by 32 chunks.
+    int rows_between_steps = 0;
+};
+
+// The head's workspace is not used: the copies' places stand in `operands`, A's and B's, those that are turned as well.
+struct PadArgs : GemmArgs {
+    PadOperand operands[2];
+};
+
+}  // namespace tmm
+
+namespace tmm::pad {
+
+constexpr int kWarps = 8;
+// Blocks that an SM should hold. They leave a thread 80 registers.
+constexpr int kBlocksPerSm = 3;
+// Chunks of 16 bytes that a lane copies at once: five, so that a row of little more than 2048 elements is two pieces.
+constexpr int kChunksOfLane = 5;
+
+constexpr bool pads_a(const KernelConfig& c) {
+    return (c.pack_ab & 1) != 0;
+}
+constexpr bool pads_b(const KernelConfig& c) {
+    return (c.pack_ab & 2) != 0;
+}
+
+// wgmma reads tf32 from shared memory along K only: an operand whose rows run along M or N is turned when it is copied.
+constexpr bool turns_a(const KernelConfig& c, const KernelSignature& s) {
+    return pads_a(c) && s.compute == ComputeMode::tf32 && s.op_a == Operation::transpose;
+}
+constexpr bool turns_b(const KernelConfig& c, const KernelSignature& s) {
+    return pads_b(c) && s.compute == ComputeMode::tf32 && s.op_b == Operation::none;
+}
+
+// Rows and columns of the matrix that an operand is copied to.
+struct Shape {
+    i64 rows;
+    i64 columns;
+};
+constexpr Shape copy_of_a(const GemmProblem& p) {
+    return p.compute == ComputeMode::tf32 ? Shape{p.m, p.k} : Shape{stored_rows_a(p), stored_columns_a(p)};
+}
+constexpr Shape copy_of_b(const GemmProblem& p) {
+    return p.compute == ComputeMode::tf32 ? Shape{p.n, p.k} : Shape{stored_rows_b(p), stored_columns_b(p)};
+}
+
+// Elements from one row to the next: rows start at multiples of the 16 bytes that TMA wants, and rows of several lines of 128 bytes at
+// multiples of those, so that none of their boxes needs two lines where one would do; but rows of floats, which pack may turn, start only
+// at multiples of 16 bytes.
+constexpr i64 padded_ld(i64 columns, ElementType type) {
+    const i64 unit = (columns * size_of(type) < 512 || !is_16_bit(type) ? 16 : 128) / size_of(type);
+    return (columns + unit - 1) / unit * unit;
+}
+// In the workspace A stands first, then B; each is a batch of matrices without gaps but the rows' own padding. Both parts start at
+// multiples of 256 bytes.
+constexpr i64 padded_bytes(i64 rows, i64 columns, i64 batch, ElementType type) {
+    return (batch * rows * padded_ld(columns, type) * size_of(type) + 255) / 256 * 256;
+}
+
+constexpr int threads(const KernelConfig&) {
+    return kWarps * 32;
+}
+// The shared memory holds a square where an operand is turned.
+constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
+    return turns_a(c, s) || turns_b(c, s) ? pack::shared_bytes(c, s) : 0;
+}
+
+constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
+    if (s.type_a == ElementType::f64) return "pad copies elements of up to 4 bytes";
+    if (s.compute == ComputeMode::tf32 && (s.type_a != ElementType::f32 || s.type_b != ElementType::f32)) return "tf32 is made of floats";
+    if (c.pack_ab < 1 || c.pack_ab > 3) return "pad's pack_ab is 1 to 3";
+    return nullptr;
+}
+
+// Cuts matrices of so many 16-bit columns into pieces. ld and copy_ld: the leading dimensions of the matrix and of its copy.
+constexpr PadOperand cut(i64 rows, i64 columns, i64 batch, i64 ld, i64 copy_ld) {
+    constexpr unsigned at_once = 32 * kChunksOfLane;
+    PadOperand cut;
+    cut.rows = rows;
+    cut.ld = ld;
+    cut.extent = (rows - 1) * ld + columns;
+    cut.copy_ld = copy_ld / 8;
+    cut.chunks_of_row = static_cast<unsigned>((columns + 7) / 8);
+    if (cut.chunks_of_row > 32) {
+        cut.pieces_of_band = (cut.chunks_of_row + at_once - 1) / at_once;
+        cut.chunks_of_piece = (cut.chunks_of_row + cut.pieces_of_band - 1) / cut.pieces_of_band;
+        cut.step = 32 * 8;
+        cut.copy_step = 32;
+    } else {
+        cut.lanes_log2 = 0;
+        while (1u << cut.lanes_log2 < cut.chunks_of_row) ++cut.lanes_log2;
+        const int side_by_side = 32 >> cut.lanes_log2;
+        cut.rows_between_steps = side_by_side < 8 ? 8 : side_by_side;
+        cut.pieces_of_band = static_cast<unsigned>(cut.rows_between_steps / side_by_side);
+        cut.rows_of_band = static_cast<unsigned>(kChunksOfLane * cut.rows_between_steps);
+        cut.chunks_of_piece = cut.chunks_of_row;
+        cut.step = cut.rows_between_steps * ld;
+        cut.copy_step = cut.rows_between_steps * cut.copy_ld;
+    }
+    cut.pieces_of_matrix = (static_cast<unsigned>(rows) + cut.rows_of_band - 1) / cut.rows_of_band * cut.pieces_of_band;
+    // A plan's workspace has room for so many rows only that 32 bits count them.
+    cut.pieces = static_cast<unsigned>(batch) * cut.pieces_of_matrix;
+    return cut;
+}
+// There is a warp for each piece, and a block for each square that is turned, of the operand that has more of them.
+constexpr i64 blocks(i64 pieces, i64 squares) {
+    const i64 for_pieces = (pieces + kWarps - 1) / kWarps;
+    const i64 needed = for_pieces > squares ? for_pieces : squares;
+    return needed < 1 ? 1 : needed;
+}
+
+}  // namespace tmm::pad

@@ -1,0 +1,81 @@
+// The last step of a product by planes: FP32 FMAs, where the step before it refused since some line does not fit its planes (Inf, NaN,
+// too wide a range). Elsewhere it ends at once, and has few blocks so as to do that soon. So no call waits for the host to know.
+//
+// It is simt but for its sums: each of kPromotedDepth of K is added to a total, and begins with what that addition lost, so that the
+// error of a long sum stays as small as that of planes.
+#pragma once
+
+#include "tmm/families/simt/kernel.cuh"
+#include "tmm/ptx.cuh"
+#include "tmm/steps/planes/unfit_marks.cuh"
+#include "tmm/steps/rescue/rules.h"
+#include "tmm/tile/previous_kernel.cuh"
+
+namespace tmm::rescue {
+
+template <KernelConfig config>
+using Sums = float[config.thread_m][config.thread_n];
+
+// total += sums, which then begin anew with what that lost: a float (Knuth, The Art of Computer Programming, volume 2, 4.2.2, theorem B),
+// or nothing where the total is not finite.
+template <KernelConfig config>
+__device__ inline void promote(Sums<config>& total, Sums<config>& sums) {
+#pragma unroll
+    for (int i = 0; i < config.thread_m; ++i) {
+#pragma unroll
+        for (int j = 0; j < config.thread_n; ++j) {
+            const float sum = total[i][j] + sums[i][j];
+            const float added = sum - total[i][j];
+            const float lost = (total[i][j] - (sum - added)) + (sums[i][j] - added);
+            total[i][j] = sum;
+            sums[i][j] = lost - lost == 0 ? lost : 0;
+        }
+    }
+}
+
+template <KernelSignature signature, KernelConfig config>
+__device__ inline void multiply(const GemmArgs& args, const WorkItem& item, SharedTiles<float> tiles_a, SharedTiles<float> tiles_b) {
+    const simt::ThreadPlace place = simt::thread_place<config>();
+    using CopyA = TileCopy<float, simt::layout_a(config, signature), threads(config), config>;
+    using CopyB = TileCopy<float, simt::layout_b(config, signature), threads(config), config>;
+    TilePipeline<CopyA, CopyB, config.stages> pipeline(
+        CopyA(static_cast<const float*>(args.a) + item.batch * args.stride_a, args.lda, item.row0, args.m, item.k_begin, item.k_end),
+        CopyB(static_cast<const float*>(args.b) + item.batch * args.stride_b, args.ldb, item.column0, args.n, item.k_begin, item.k_end),
+        tiles_a, tiles_b, item.tiles);
+    simt::FragmentsOfA<signature, config> a(tiles_a, place.m, 0);
+    simt::FragmentsOfB<signature, config> b(tiles_b, place.n, 0);
+    Sums<config> total = {};
+    Sums<config> sums = {};
+    pipeline.begin();
+    for (int tile = 0; tile < item.tiles; ++tile) {
+        pipeline.start_copy();
+#pragma unroll
+        for (int k = 0; k < config.block_k; ++k) {
+            a.read(k);
+            b.read(k);
+            simt::multiply<config>(a[k], b[k], sums);
+        }
+        if ((tile + 1) % (kPromotedDepth / config.block_k) == 0) promote<config>(total, sums);
+        pipeline.next_tile();
+        a.next_stage();
+        b.next_stage();
+    }
+    // What the last addition loses is less than a rounding.
+    promote<config>(total, sums);
+    simt::store_results_of<signature, config>(args, item, place, total, nullptr);
+}
+
+template <KernelSignature signature, KernelConfig config>
+__device__ void kernel(const RescueArgs& args) {
+    static_assert(first_violation(config, signature) == nullptr);
+    wait_for_previous_kernel();
+    if (!planes::any_unfit(args.unfit_a, args.unfit_b)) return;
+    SharedMemory shared;
+    const SharedTiles<float> tiles_a = shared.take<float, tile_elements(simt::layout_a(config, signature)), config.stages>();
+    const SharedTiles<float> tiles_b = shared.take<float, tile_elements(simt::layout_b(config, signature)), config.stages>();
+    const auto all = static_cast<unsigned>(items(config, args.m, args.n, args.batch, args.split_k));
+    for (unsigned index = blockIdx.x; index < all; index += gridDim.x)
+        multiply<signature, config>(args, work_item<config>(args, index), tiles_a, tiles_b);
+}
+
+}  // namespace tmm::rescue

@@ -1,0 +1,86 @@
+// The part of a problem that the text of a kernel depends on. It holds no sizes, so that one compiled kernel serves many shapes.
+#pragma once
+
+#include "tmm/vocabulary/problem.h"
+
+namespace tmm {
+
+struct KernelSignature {
+    ElementType type_a = ElementType::f32;
+    ElementType type_b = ElementType::f32;
+    ElementType type_c = ElementType::f32;
+    ComputeMode compute = ComputeMode::f32;
+    Operation op_a = Operation::none;
+    Operation op_b = Operation::none;
+    // Bytes, a power of two from the element's size to 16: every row of the matrix starts at a multiple of it.
+    int align_a = 4;
+    int align_b = 4;
+    int align_c = 4;
+    bool batched = false;
+    bool reads_c = false;
+    Epilogue epilogue = Epilogue::none;
+
+    friend constexpr bool operator==(const KernelSignature&, const KernelSignature&) = default;
+};
+
+// The largest power of two up to 16 that divides the pointer's declared alignment and the byte distance of rows and matrices.
+constexpr int row_alignment(int pointer_alignment, i64 ld, i64 stride, int element_size) {
+    int alignment = 16;
+    while (alignment > element_size &&
+           (pointer_alignment % alignment != 0 || ld * element_size % alignment != 0 || stride * element_size % alignment != 0))
+        alignment /= 2;
+    return alignment;
+}
+
+// Compute modes that run the same FMAs share one kernel: the mode filters which rows may win, it does not change their text.
+constexpr ComputeMode kernel_compute(ComputeMode mode) {
+    return mode == ComputeMode::f32_strict ? ComputeMode::f32 : mode;
+}
+
+constexpr KernelSignature signature_of(const GemmProblem& p) {
+    return KernelSignature{.type_a = p.type_a,
+                           .type_b = p.type_b,
+                           .type_c = p.type_c,
+                           .compute = kernel_compute(p.compute),
+                           .op_a = p.op_a,
+                           .op_b = p.op_b,
+                           .align_a = row_alignment(p.alignment, p.lda, p.stride_a, size_of(p.type_a)),
+                           .align_b = row_alignment(p.alignment, p.ldb, p.stride_b, size_of(p.type_b)),
+                           .align_c = row_alignment(p.alignment, p.ldc, p.stride_c, size_of(p.type_c)),
+                           .batched = p.batch > 1,
+                           .reads_c = p.reads_c,
+                           .epilogue = p.epilogue};
+}
+
+// Does FMA of floats keep the mode's promise? It is more accurate than tf32.
+constexpr bool computes_by_floats(const KernelSignature& s) {
+    return s.compute == ComputeMode::f32 || (s.compute == ComputeMode::tf32 && s.type_a == ElementType::f32);
+}
+
+// Why a family that multiplies floats, and nothing else, can't serve the types; null where it can.
+constexpr const char* float_types_violation(const KernelSignature& s) {
+    if (s.type_a != ElementType::f32 || s.type_b != ElementType::f32 || s.type_c != ElementType::f32)
+        return "the family multiplies f32 into f32";
+    if (!computes_by_floats(s)) return "the family computes in f32";
+    return nullptr;
+}
+
+// Why a family that turns each element of A and B into a float can't serve the types; null where it can.
+constexpr const char* converted_types_violation(const KernelSignature& s) {
+    if (s.type_a != ElementType::f32 && !is_16_bit(s.type_a)) return "the family multiplies f32, f16 and bf16";
+    if (s.type_b != s.type_a) return "the family takes A and B of one type";
+    if (s.type_c != s.type_a && s.type_c != ElementType::f32) return "the family's C has the type of A and B, or f32";
+    if (!computes_by_floats(s)) return "the family computes in f32";
+    return nullptr;
+}
+
+// The signature that the epilogue sees where a kernel leaves partial results in the workspace instead of C.
+constexpr KernelSignature partial_result_of(KernelSignature s) {
+    s.type_c = ElementType::f32;
+    s.align_c = 16;
+    s.reads_c = false;
+    s.epilogue = Epilogue::none;
+    return s;
+}
+
+}  // namespace tmm

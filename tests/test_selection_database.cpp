@@ -273,7 +273,7 @@ TEST_CASE("a winner whose kernel does not compile is logged once, and the fallba
     // The templates of tiled, broken; the others are the real ones.
     const std::string templates = scratch.file("templates");
     std::filesystem::copy(TMM_SOURCE_DIR "/templates", templates, std::filesystem::copy_options::recursive);
-    std::ofstream(templates + "/tmm/tiled.cuh", std::ios::app) << "\n#error broken on purpose\n";
+    std::ofstream(templates + "/tmm/families/tiled/kernel.cuh", std::ios::app) << "\n#error broken on purpose\n";
     // Templates are read once a process, so another one looks.
     const std::string command = "TMM_TEMPLATES='" + templates + "' TMM_TEST_DATABASE='" + file + "' '" +
                                 std::filesystem::read_symlink("/proc/self/exe").string() +

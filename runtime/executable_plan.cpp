@@ -54,8 +54,8 @@ struct KernelLoader::State {
 
     std::shared_ptr<const Compiler> compiler;
     KernelCache cache;
-    OnceEach<std::string, std::shared_ptr<const CompileResult>> compiled;
-    OnceEach<std::pair<std::string, std::string>, std::variant<Loaded, CompileFailure>> loaded;
+    OnceEach<KernelIdentity, std::shared_ptr<const CompileResult>> compiled;
+    OnceEach<std::pair<KernelIdentity, std::string>, std::variant<Loaded, CompileFailure>> loaded;
 };
 
 KernelLoader::KernelLoader(std::shared_ptr<Device> device, std::shared_ptr<const Compiler> compiler, KernelCache cache)
@@ -74,9 +74,10 @@ std::variant<KernelLoader::Loaded, CompileFailure> load_compiled(Device& device,
 }  // namespace
 
 std::variant<KernelLoader::Loaded, CompileFailure> KernelLoader::load(const KernelSource& source, const std::string& entry) {
-    return state_->loaded.get({source.name, entry}, [&]() -> std::variant<Loaded, CompileFailure> {
+    const KernelIdentity identity = identity_of(source);
+    return state_->loaded.get({identity, entry}, [&]() -> std::variant<Loaded, CompileFailure> {
         const auto result = state_->compiled.get(
-            source.name, [&] { return std::make_shared<const CompileResult>(state_->cache.find_or_compile(source, *state_->compiler)); });
+            identity, [&] { return std::make_shared<const CompileResult>(state_->cache.find_or_compile(source, *state_->compiler)); });
         try {
             return load_compiled(*device_, *result, entry);
         } catch (const UnusableImage&) {

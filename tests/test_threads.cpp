@@ -211,9 +211,10 @@ TEST_CASE("the tuner's compiling threads: asked, reordered, dropped and abandone
     in_threads([&](int thread) {
         for (int i = 0; i < 40; ++i) {
             const std::string name = "kernel" + std::to_string((i + thread) % 50);
-            compiler.request({.name = name, .text = name + ";", .entries = {}}, (i + thread) % 3);
+            const KernelSource source{.name = name, .text = name + ";", .entries = {}};
+            compiler.request(source, (i + thread) % 3);
             if (i % 10 == 9) compiler.drop(2);
-            (void)compiler.result(name);
+            (void)compiler.result(identity_of(source));
             (void)compiler.wait_for_more(i, 0.001);
         }
         if (thread == 0) compiler.abandon();

@@ -50,19 +50,20 @@ CandidateCompiler::~CandidateCompiler() {
 }
 
 void CandidateCompiler::request(const KernelSource& source, int priority) {
+    const KernelIdentity identity = identity_of(source);
     {
         std::lock_guard lock(mutex_);
-        const auto [found, is_new] = jobs_.try_emplace(source.name);
+        const auto [found, is_new] = jobs_.try_emplace(identity);
         Job& job = found->second;
         if (!is_new) {
             if (job.begun || priority >= job.priority) return;
-            waiting_.erase({{job.priority, job.sequence}, source.name});
+            waiting_.erase({{job.priority, job.sequence}, identity});
         } else {
             job.source = source;
         }
         job.priority = priority;
         job.sequence = requests_++;
-        waiting_.insert({{job.priority, job.sequence}, source.name});
+        waiting_.insert({{job.priority, job.sequence}, identity});
     }
     changed_.notify_all();
 }
@@ -92,10 +93,10 @@ bool CandidateCompiler::abandon() {
     return running_ == 0;
 }
 
-std::optional<CandidateCompiler::Result> CandidateCompiler::result(const std::string& name) const {
+std::optional<CandidateCompiler::Result> CandidateCompiler::result(const KernelIdentity& kernel) const {
     std::lock_guard lock(mutex_);
     if (broken_) std::rethrow_exception(broken_);
-    const auto found = jobs_.find(name);
+    const auto found = jobs_.find(kernel);
     return found == jobs_.end() ? std::nullopt : found->second.result;
 }
 
@@ -110,9 +111,9 @@ void CandidateCompiler::work() {
     while (true) {
         changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
         if (stopping_) return;
-        const std::string name = waiting_.begin()->second;
+        const KernelIdentity identity = waiting_.begin()->second;
         waiting_.erase(waiting_.begin());
-        Job& job = jobs_.at(name);
+        Job& job = jobs_.at(identity);
         job.begun = true;
         ++running_;
         const KernelSource source = std::move(job.source);
@@ -133,7 +134,7 @@ void CandidateCompiler::work() {
         }
         lock.lock();
         // drop() leaves a compilation that has begun alone.
-        jobs_.at(name).result = std::move(result);
+        jobs_.at(identity).result = std::move(result);
         if (broken) broken_ = broken;
         ++done_;
         --running_;

@@ -42,7 +42,7 @@ public:
     // object must not be destroyed before the process ends, or its destructor waits for them.
     bool abandon();
     // Returns nothing while the kernel is not compiled yet. Rethrows what broke the compiler itself (not the kernel).
-    std::optional<Result> result(const std::string& name) const;
+    std::optional<Result> result(const KernelIdentity& kernel) const;
     // Waits at most so many seconds until another kernel than the first `seen` is done; returns how many are.
     int wait_for_more(int seen, double seconds) const;
 
@@ -60,9 +60,9 @@ private:
     KernelCache cache_;
     mutable std::mutex mutex_;
     mutable std::condition_variable changed_;
-    std::map<std::string, Job> jobs_;
-    // Priority, sequence and name of the kernels that wait.
-    std::set<std::pair<std::pair<int, long>, std::string>> waiting_;
+    std::map<KernelIdentity, Job> jobs_;
+    // Priority, sequence and identity of the kernels that wait.
+    std::set<std::pair<std::pair<int, long>, KernelIdentity>> waiting_;
     long requests_ = 0;
     int done_ = 0;
     int running_ = 0;

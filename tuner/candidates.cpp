@@ -29,11 +29,12 @@ void mix(std::uint64_t& hash, std::string_view text) {
 
 const PlannedKernel& KernelBook::kernel(const KernelSignature& signature, const KernelConfig& config) {
     KernelSource source = make_kernel_source(signature, config);
-    const auto known = kernels_.find(source.name);
+    const KernelIdentity identity = identity_of(source);
+    const auto known = kernels_.find(identity);
     if (known != kernels_.end()) return known->second;
-    std::string name = source.name;
     std::string hash = source_hash(source);
-    return kernels_.emplace(std::move(name), PlannedKernel{.source = std::move(source), .hash = std::move(hash)}).first->second;
+    return kernels_.emplace(identity, PlannedKernel{.source = std::move(source), .identity = identity, .hash = std::move(hash)})
+        .first->second;
 }
 
 std::string why_unserved(const GemmProblem& problem, const DeviceInfo& device) {

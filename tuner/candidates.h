@@ -16,17 +16,19 @@ namespace tmm {
 
 struct PlannedKernel {
     KernelSource source;
+    KernelIdentity identity;
+    // source_hash() of the source.
     std::string hash;
 };
 
-// Kernels by name: candidates of many problems share them, and hashing flattens all their templates. Not thread-safe;
+// Kernels by identity: candidates of many problems share them, and source_hash() flattens all their templates. Not thread-safe;
 // the entries stay where they are.
 class KernelBook {
 public:
     const PlannedKernel& kernel(const KernelSignature& signature, const KernelConfig& config);
 
 private:
-    std::map<std::string, PlannedKernel> kernels_;
+    std::map<KernelIdentity, PlannedKernel> kernels_;
 };
 
 struct Candidate {

@@ -200,7 +200,7 @@ bool ProblemTuner::is_to_end(const Session& s, double kept_seconds) const {
 
 bool ProblemTuner::compiled(const Candidate& candidate) const {
     return std::all_of(candidate.kernels.begin(), candidate.kernels.end(),
-                       [this](const PlannedKernel* kernel) { return compiler_.result(kernel->source.name).has_value(); });
+                       [this](const PlannedKernel* kernel) { return compiler_.result(kernel->identity).has_value(); });
 }
 
 void ProblemTuner::request_kernels(const Candidate& candidate, int priority) const {
@@ -224,7 +224,7 @@ bool ProblemTuner::wait_for_kernels(const Session& s, const Candidate& candidate
 std::optional<Measurement> ProblemTuner::judge_compiled(const Candidate& candidate, bool is_default) const {
     std::vector<CandidateCompiler::Result> kernels;
     for (const PlannedKernel* kernel : candidate.kernels)
-        kernels.push_back(compiler_.result(kernel->source.name).value_or(CandidateCompiler::Result{}));
+        kernels.push_back(compiler_.result(kernel->identity).value_or(CandidateCompiler::Result{}));
     return rejection(candidate, kernels, worker_.device(), is_default);
 }
 
@@ -234,7 +234,8 @@ bool ProblemTuner::prepare(Session& s) {
     s.prepared = false;
     // This kernel is compiled here, as all kernels are, so that the worker finds it.
     const KernelSource verify = make_verify_source();
-    for (int seen = 0; !compiler_.result(verify.name); seen = compiler_.wait_for_more(seen, kPoll_s)) {
+    const KernelIdentity identity = identity_of(verify);
+    for (int seen = 0; !compiler_.result(identity); seen = compiler_.wait_for_more(seen, kPoll_s)) {
         compiler_.request(verify, s.priority);
         if (!interrupt_.requested() && left(s) > 0) continue;
         s.interrupted = interrupt_.requested();

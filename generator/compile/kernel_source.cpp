@@ -196,6 +196,11 @@ KernelSignature kernel_signature(const KernelSignature& signature, const KernelC
     return s;
 }
 
+KernelIdentity identity_of(const KernelSource& source) {
+    const XXH128_hash_t hash = XXH3_128bits(source.text.data(), source.text.size());
+    return {hash.high64, hash.low64};
+}
+
 KernelSource make_kernel_source(const KernelSignature& signature, const KernelConfig& full_config) {
     const KernelConfig config = kernel_config(full_config);
     const KernelSignature s = kernel_signature(signature, config);

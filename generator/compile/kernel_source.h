@@ -1,6 +1,8 @@
 // Signature and config -> the short text that names them and instantiates one kernel.
 #pragma once
 
+#include <compare>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,15 @@ struct KernelSource {
     std::string text;
     std::vector<KernelEntry> entries;
 };
+
+// What a kernel is known by within a process: the hash of its stub, which names all that differs while the templates stay as they are.
+// Names are for people; two kernels may share one.
+struct KernelIdentity {
+    std::uint64_t high = 0;
+    std::uint64_t low = 0;
+    friend auto operator<=>(const KernelIdentity&, const KernelIdentity&) = default;
+};
+KernelIdentity identity_of(const KernelSource& source);
 
 // The signature that a kernel is generated for: of alignments wider than the config's accesses nothing is kept, so that
 // problems which differ in nothing else share the kernel.

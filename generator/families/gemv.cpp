@@ -9,7 +9,7 @@
 #include "generator/families/gemv_candidates.h"
 #include "generator/families/gemv_estimate.h"
 #include "generator/families/neutral.h"
-#include "generator/plan/launch_arguments.h"
+#include "generator/plan/kernel_arguments.h"
 #include "generator/search/cost_model_host.h"
 
 namespace tmm {

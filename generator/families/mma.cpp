@@ -5,7 +5,7 @@
 #include "generator/families/mma_candidates.h"
 #include "generator/families/mma_estimate.h"
 #include "generator/families/neutral.h"
-#include "generator/plan/launch_arguments.h"
+#include "generator/plan/kernel_arguments.h"
 #include "generator/search/cost_model_host.h"
 
 namespace tmm {

@@ -7,17 +7,17 @@
 #include "generator/families/descriptors.h"
 #include "generator/families/fma_orders.h"
 #include "generator/families/neutral.h"
+#include "generator/families/simt_arguments.h"
 #include "generator/families/simt_candidates.h"
 #include "generator/families/simt_estimate.h"
 #include "generator/families/simt_packing_beside.h"
 #include "generator/families/tma_limits.h"
-#include "generator/plan/launch_arguments.h"
 #include "generator/plan/launch_plan.h"
 #include "generator/plan/packed_strips.h"
 #include "generator/plan/plan_builder.h"
-#include "generator/plan/tensor_maps.h"
 #include "generator/search/cost_model.h"
 #include "generator/search/cost_model_host.h"
+#include "generator/steps/pack.h"
 #include "tmm/steps/pack/rules.h"
 
 namespace tmm {
@@ -146,13 +146,6 @@ void add_pack(PlanBuilder& plan) {
     step.strip_sums = plan.take_strip_sums();
 }
 
-std::size_t bind(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
-    return (simt::brings_by_tma(step.config) ? bind_simt_tma : bind_product)(step, problem, call, arguments);
-}
-TensorMapRequests tensor_maps(const LaunchStep& step, const std::byte* arguments) {
-    return simt::brings_by_tma(step.config) ? simt_tensor_maps(step, arguments) : TensorMapRequests{};
-}
-
 constexpr Product kProduct{
     .multiplies_by_fma = true,
     .serves_any_size = false,
@@ -181,8 +174,8 @@ constexpr Product kProduct{
     .walks = neutral::never,
     .add_steps_before = add_pack,
     .add_steps_behind = neutral::no_steps,
-    .bind = bind,
-    .tensor_maps = tensor_maps,
+    .bind = bind_simt,
+    .tensor_maps = simt_tensor_maps,
 };
 
 }  // namespace

@@ -3,11 +3,10 @@
 
 #include "generator/families/descriptors.h"
 #include "generator/families/neutral.h"
+#include "generator/families/skinny_arguments.h"
 #include "generator/families/skinny_candidates.h"
 #include "generator/families/skinny_estimate.h"
 #include "generator/families/tma_limits.h"
-#include "generator/plan/launch_arguments.h"
-#include "generator/plan/tensor_maps.h"
 #include "generator/search/cost_model_host.h"
 
 namespace tmm {

@@ -6,7 +6,7 @@
 #include "generator/families/descriptors.h"
 #include "generator/families/neutral.h"
 #include "generator/families/teaching_estimate.h"
-#include "generator/plan/launch_arguments.h"
+#include "generator/plan/kernel_arguments.h"
 #include "generator/search/cost_model_host.h"
 #include "generator/search/search_choices.h"
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "generator/families/family.h"
-#include "generator/plan/launch_arguments.h"
+#include "generator/steps/pad.h"
+#include "generator/steps/planes.h"
+#include "generator/steps/rescue.h"
 #include "tmm/steps/pack/rules.h"
 #include "tmm/steps/pad/rules.h"
 #include "tmm/steps/planes/rules.h"

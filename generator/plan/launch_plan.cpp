@@ -8,11 +8,11 @@
 #include "generator/families/family.h"
 #include "generator/families/gemv_strip.h"
 #include "generator/families/sums_of_parts.h"
-#include "generator/plan/launch_arguments.h"
+#include "generator/plan/kernel_arguments.h"
 #include "generator/plan/plan_builder.h"
+#include "generator/steps/planes.h"
 #include "tmm/steps/pack/rules.h"
 #include "tmm/steps/pack/strips.h"
-#include "tmm/steps/planes/rules.h"
 #include "tmm/steps/reduce/rules.h"
 
 namespace tmm {

@@ -5,7 +5,9 @@
 
 #include "generator/families/family.h"
 #include "generator/families/sums_of_parts.h"
-#include "generator/plan/launch_arguments.h"
+#include "generator/plan/kernel_arguments.h"
+#include "generator/steps/fixup.h"
+#include "generator/steps/reduce.h"
 #include "tmm/steps/fixup/rules.h"
 #include "tmm/steps/reduce/rules.h"
 
@@ -83,14 +85,14 @@ void PlanBuilder::add_sums() {
     const std::int64_t batch = problem().batch;
     if (line_.blocks > 0) {
         const KernelConfig sum = fixup_config(config());
-        LaunchStep& step = add(signature, sum, extent_, line_.tiles * fixup::blocks_per_tile(sum), bind_sum_of_parts);
+        LaunchStep& step = add(signature, sum, extent_, line_.tiles * fixup::blocks_per_tile(sum), bind_fixup);
         step.partials_offset = partials_offset_;
         step.line = line_;
         plan_.workspace_bytes += stream_workspace_bytes(line_, config());
     }
     if (const int parts = partial_results(config()); parts > 1) {
         const KernelConfig sum = reduce_config(problem(), config());
-        add(signature, sum, extent_, reduce::blocks(sum, extent_.rows, extent_.columns, batch), bind_sum_of_parts).partials_offset =
+        add(signature, sum, extent_, reduce::blocks(sum, extent_.rows, extent_.columns, batch), bind_reduce).partials_offset =
             partials_offset_;
         plan_.workspace_bytes += batch * parts * extent_.rows * workspace_ld(extent_.columns) * kPartialBytes;
     }

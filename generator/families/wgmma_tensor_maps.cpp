@@ -1,55 +1,12 @@
-#include "generator/plan/tensor_maps.h"
-
 #include <algorithm>
 #include <cstring>
 
-#include "tmm/families/simt/rules.h"
-#include "tmm/families/skinny/rules.h"
+#include "generator/families/wgmma_arguments.h"
+#include "generator/plan/operand_maps.h"
 #include "tmm/families/wgmma/rules.h"
 #include "tmm/steps/pad/rules.h"
 
 namespace tmm {
-namespace {
-
-// How often a matrix may be brought and still count as brought from memory rather than from the L2 cache.
-constexpr i64 kFewTimes = 8;
-
-// Offset of the TensorMap within the arguments that hold it.
-template <class Args>
-std::size_t offset_within(const Args& args, const TensorMap& map) {
-    return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&map) - reinterpret_cast<const std::byte*>(&args));
-}
-
-// The matrices as they are stored: elements from row to row, and from matrix to matrix, which is 0 where all of the batch share one.
-struct StoredMatrices {
-    i64 rows;
-    i64 columns;
-    i64 ld;
-    i64 stride;
-};
-struct Box {
-    int rows;
-    int columns;
-};
-
-// times: how often each box is brought.
-TensorMapRequest operand_request(const void* address, ElementType type, const StoredMatrices& matrices, i64 batch, Box box, i64 times) {
-    const i64 row_bytes = matrices.ld * size_of(type);
-    // Where all of the batch share a matrix, the kernel asks for the first.
-    const bool many = batch > 1 && matrices.stride != 0;
-    return TensorMapRequest{.address = address,
-                            .type = type,
-                            .rows = matrices.rows,
-                            .columns = matrices.columns,
-                            .matrices = many ? batch : 1,
-                            .row_bytes = row_bytes,
-                            .matrix_bytes = many ? matrices.stride * size_of(type) : row_bytes,
-                            .box_rows = box.rows,
-                            .box_columns = box.columns,
-                            .reused = times > kFewTimes};
-}
-
-}  // namespace
 
 TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arguments) {
     WgmmaArgs args;
@@ -119,45 +76,6 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
     };
     add_operand(swap ? b : a, args.left, args.left_edge, left, config.multicast_a);
     add_operand(swap ? a : b, args.right, args.right_edge, right, config.multicast_b);
-    return maps;
-}
-
-TensorMapRequests simt_tensor_maps(const LaunchStep& step, const std::byte* arguments) {
-    SimtTmaArgs args;
-    std::memcpy(&args, arguments, sizeof args);
-    const KernelConfig& config = step.config;
-    TensorMapRequests maps;
-    if (args.k == 0) return maps;
-    const auto add = [&](const TensorMap& map, const void* address, i64 outer, i64 ld, i64 stride, int block, i64 times) {
-        TensorMapRequest operand =
-            operand_request(address, ElementType::f32, {.rows = args.k, .columns = outer, .ld = ld, .stride = stride}, args.batch,
-                            {.rows = config.block_k, .columns = block}, times);
-        operand.swizzled = false;
-        maps.add(operand, offset_within(args, map));
-    };
-    add(args.tiles_a, args.a, args.m, args.lda, args.stride_a, config.block_m, (args.n + config.block_n - 1) / config.block_n);
-    add(args.tiles_b, args.b, args.n, args.ldb, args.stride_b, config.block_n, (args.m + config.block_m - 1) / config.block_m);
-    return maps;
-}
-
-TensorMapRequests skinny_tensor_maps(const LaunchStep& step, const std::byte* arguments) {
-    SkinnyArgs args;
-    std::memcpy(&args, arguments, sizeof args);
-    const KernelConfig& config = step.config;
-    TensorMapRequests maps;
-    if (args.k == 0) return maps;
-    const auto add = [&](const TensorMap& map, const void* address, const StoredMatrices& matrices, int box_rows, i64 times) {
-        const Box box{.rows = box_rows, .columns = config.block_k};
-        maps.add(operand_request(address, ElementType::f32, matrices, args.batch, box, times), offset_within(args, map));
-    };
-    // How often each operand is brought.
-    const i64 times_few = blocks_many(config, args.m, args.n);
-    const i64 times_many = blocks_few(config, args.m, args.n);
-    const StoredMatrices a{.rows = args.m, .columns = args.k, .ld = args.lda, .stride = args.stride_a};
-    const StoredMatrices b{.rows = args.n, .columns = args.k, .ld = args.ldb, .stride = args.stride_b};
-    const bool swap = config.swap_ab != 0;
-    add(args.few, swap ? args.b : args.a, swap ? b : a, config.block_m, times_few);
-    add(args.many, swap ? args.a : args.b, swap ? a : b, config.block_n, times_many);
     return maps;
 }
 

@@ -9,6 +9,7 @@
 #include "generator/error.h"
 #include "generator/families/family.h"
 #include "generator/machine/occupancy.h"
+#include "generator/search/cost_model.h"
 #include "generator/text/text.h"
 
 namespace tmm {
@@ -64,6 +65,7 @@ std::string explanation(const KernelRequest& request) {
     if (const auto reason = fault_of(request)) return text + fmt::format("invalid    {}\n", *reason);
 
     const KernelSteps steps = steps_of(request);
+    text += fmt::format("predicted  {}\n", to_text(CostModel(problem, device).predict(request.config)));
     text += fmt::format("steps      {}\nworkspace  {} bytes\n", steps.steps.size(), steps.workspace_bytes);
     for (std::size_t i = 0; i < steps.steps.size(); ++i) {
         const KernelStep& step = steps.steps[i];

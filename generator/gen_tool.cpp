@@ -22,7 +22,9 @@ std::vector<OptionDescription> options() {
          .help = "print the short text that instantiates each kernel; this is what happens where nothing else is asked for"},
         {.name = "source", .help = "print each kernel's whole source, templates and all"},
         {.name = "ptx", .help = "print each kernel's PTX"},
-        {.name = "explain", .help = "print threads, shared memory, loads, registers, blocks an SM and grid, or why the config is invalid"},
+        {.name = "explain",
+         .help = "print the predicted time in its terms, threads, shared memory, loads, registers, blocks an SM and grid, or why the "
+                 "config is invalid"},
     };
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -119,6 +120,26 @@ TEST_CASE("--explain counts loads of the step that multiplies, and of no other")
     CHECK(contains(run.out, "30720 a block, by TMA"));
     CHECK(!contains(run.out, "0 a thread, 0 a block"));
     CHECK(value_of(run.out, "FLOP per load").substr(0, 4) == "119.");
+}
+
+TEST_CASE("--explain tells the predicted time in terms, whose figures add up") {
+    for (const std::string arguments : {"--shape '16x4096x4096 dtype=bf16 ops=nt'", "--shape 4096x4096x4096",
+                                        "--shape 1000x1000x1000 --config 'tiled 16x16x16'", "--shape 1000x1000x1000 --gpu-arch 80"}) {
+        CAPTURE(arguments);
+        const std::string predicted = value_of(tmm_gen(arguments + " --explain", kNoNvrtc).out, "predicted");
+        const auto equals = predicted.find(" µs = ");
+        REQUIRE(equals != std::string::npos);
+        double sum = 0;
+        int terms = 0;
+        for (auto at = equals; at != std::string::npos; at = predicted.find(" + ", at + 1), ++terms)
+            sum += std::stod(predicted.substr(predicted.find_first_of("0123456789", at)));
+        // Each figure is rounded.
+        const auto point = predicted.find('.');
+        const double unit = point < equals ? std::pow(10.0, -static_cast<double>(equals - point - 1)) : 1;
+        CHECK(std::abs(sum - std::stod(predicted)) <= 0.51 * unit * (terms + 1));
+        CHECK(terms >= 2);
+        CHECK(predicted.size() + 11 <= 100);
+    }
 }
 
 TEST_CASE("--explain without NVRTC tells what it can") {

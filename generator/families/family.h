@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "generator/families/fields.h"
+#include "generator/families/predicted_time.h"
 #include "generator/machine/device_info.h"
 #include "generator/plan/tensor_map_request.h"
 #include "tmm/vocabulary/config.h"
@@ -146,8 +147,8 @@ struct Product {
     Mandatory<KernelConfig (*)(const GemmProblem& problem, const GemmProblem& tuned, const KernelConfig& config)> adapt;
 
     // Model.
-    // Microseconds of a valid config's whole plan on a GPU.
-    Mandatory<double (*)(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device)> estimate;
+    // How long a valid config's whole plan takes on a GPU.
+    Mandatory<PredictedTime (*)(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device)> estimate;
     // Microseconds of the product's threads on the emulated device, beside what all kernels take.
     Mandatory<double (*)(const GemmProblem& problem, const KernelConfig& config)> host_estimate;
     Mandatory<Crowding (*)(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device)> crowding;

@@ -82,7 +82,7 @@ int registers_read_ahead(const GemmProblem& p, const KernelConfig& c) {
     return (many + c.block_m) * gemv::k_step(c) * size_of(p.type_a) / register_bytes;
 }
 
-double gemv_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+PredictedTime gemv_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     const KernelSignature s = main_signature(p, c);
     const bool along_k = gemv::many_along_k(c, s);
     const auto [few, many, k, batch] = std::array{static_cast<double>(c.swap_ab ? p.n : p.m), static_cast<double>(c.swap_ab ? p.m : p.n),
@@ -115,19 +115,19 @@ double gemv_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     const double waiting =
         waves * (line.in_chunks ? phases * (along_k ? kChunksAlongK : kChunks) + kWaveOfChunks : phases / c.stages * kLoad);
 
-    const double together = std::pow(std::pow(memory, kNorm) + std::pow(issuing, kNorm) + std::pow(waiting, kNorm), 1 / kNorm);
-    return kFixed + together + (c.split_k > 1 ? kReduce : 0);
+    return norm_of(kNorm, {{.memory = memory}, {.arithmetic = issuing}, {.latency = waiting}}) +
+           PredictedTime{.latency = kFixed, .other_kernels = c.split_k > 1 ? kReduce : 0};
 }
 
-double with_strips(double product, const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+PredictedTime with_strips(const PredictedTime& product, const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     double strips = 0;
     for (const EdgeProduct& edge : edge_products(p, c)) {
         GemmProblem strip = p;
         strip.m = edge.extent.rows;
         strip.n = edge.extent.columns;
-        strips += std::max(kShortestStrip, gemv_estimate(strip, edge.config, device));
+        strips += std::max(kShortestStrip, gemv_estimate(strip, edge.config, device).total());
     }
-    return std::max(product, strips) + kBeside * strips;
+    return longest_of({product, {.other_kernels = strips}}) + PredictedTime{.other_kernels = kBeside * strips};
 }
 
 }  // namespace tmm

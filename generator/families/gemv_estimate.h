@@ -1,6 +1,7 @@
 // How long a config of the gemv family is taken to run: the cost model's part for few rows.
 #pragma once
 
+#include "generator/families/predicted_time.h"
 #include "generator/machine/device_info.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
@@ -10,10 +11,10 @@ namespace tmm {
 // Microseconds of a valid config's whole plan: memory's time, that of the instructions, and that of the loads that wait for each other, of
 // which the longest counts most. The constants are fitted to 2,000 configs of 8 problems of FP32 and bf16 on an H200: of two that
 // differ by more than 3% it puts the faster first in 82 of 100.
-double gemv_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
+PredictedTime gemv_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
 // Microseconds of a plan whose product takes `product`, and the strips that it leaves (trim) their own beside it.
-double with_strips(double product, const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
+PredictedTime with_strips(const PredictedTime& product, const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
 // Registers of a thread that gemv's elements wait in until they are multiplied (families/gemv/kernel.cuh).
 int registers_read_ahead(const GemmProblem& problem, const KernelConfig& config);

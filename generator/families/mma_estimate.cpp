@@ -96,7 +96,7 @@ bool is_crossed(const GemmProblem& p) {
 
 }  // namespace
 
-double mma_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+PredictedTime mma_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     const KernelSignature s = signature_of(p);
     const double sms = std::max(1, device.sm_count);
     const auto [m, n, k, batch] =
@@ -117,12 +117,12 @@ double mma_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInf
     const double parts = partial_results(c) > 1 ? kPartialBytes * partial_results(c) * m * n * batch : 0;
     const double bytes = batch * ((m + n) * k * size_of(p.type_a) + m * n * size_of(p.type_c)) + 2 * parts;
     const double memory = (is_crossed(p) ? kCrossed : 1) * bytes / kMemoryBytesPerMicrosecond;
-    const double together = std::pow(std::pow(multiplying, kNorm) + std::pow(waiting, kNorm) + std::pow(memory, kNorm), 1 / kNorm);
+    const PredictedTime together = norm_of(kNorm, {{.arithmetic = multiplying}, {.latency = waiting}, {.memory = memory}});
 
     const bool singly = s.align_c == 2 && partial_results(c) == 1;
     const double storing = (singly ? kSingleStores : 1) * busiest * tile * size_of(p.type_c) / kStoredBytesPerMicrosecond;
     const double adding = parts > 0 ? kSecondKernel + parts / kSummedBytesPerMicrosecond : 0;
-    return kFixed + kWave * waves + together + storing + adding;
+    return together + PredictedTime{.latency = kFixed + kWave * waves, .results = storing, .other_kernels = adding};
 }
 
 }  // namespace tmm

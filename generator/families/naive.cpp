@@ -23,7 +23,7 @@ std::vector<KernelConfig> defaults(const GemmProblem&, const DeviceInfo&) {
     return {kPlainest};
 }
 
-double estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+PredictedTime estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     return teaching_estimate(p, c, device, {.share_of_fma_rate = 0.04, .waiting = 0.04 * static_cast<double>(p.k)});
 }
 double host_estimate(const GemmProblem& p, const KernelConfig&) {

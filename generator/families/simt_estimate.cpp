@@ -201,7 +201,7 @@ double sum_of_parts_estimate(double bytes) {
     return kReduce + bytes / kReducedBytesPerMicrosecond;
 }
 
-double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+PredictedTime simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     const KernelSignature s = main_signature(p, c);
     const Tile tile = tile_of(c, s);
     const Extent main = main_extent(p, c);
@@ -229,27 +229,30 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
     // Blocks of the last wave have the SM for themselves, and fill it less; where packers come and go, some SMs get one more.
     const double even = busiest - (work.fills - 1) * resident;
     const double last = pack::packs_beside(c) && all > device.sm_count ? std::min(resident, even + 1) : even;
-    const double products = c.stream_k != 0 ? kSharedTiles * std::max(work.phases * issuing(full) / full, work.phases_in_line * chain)
-                                            : phases * ((work.fills - 1) * std::max(issuing(full), chain) + std::max(issuing(last), chain));
-    const double multiplying = products + kFill * work.fills / resident;
+    const auto phase = [&](double at_once) { return longest_of({{.arithmetic = issuing(at_once)}, {.latency = chain}}); };
+    const PredictedTime products =
+        c.stream_k != 0
+            ? kSharedTiles * longest_of({{.arithmetic = work.phases * issuing(full) / full}, {.latency = work.phases_in_line * chain}})
+            : phases * ((work.fills - 1) * phase(full) + phase(last));
+    const PredictedTime multiplying = products + PredictedTime{.latency = kFill * work.fills / resident};
 
     // Clusters that find no place in what seems one whole wave, since other kernels hold some places, run after it, alone. For sliced tiles
     // it is known how many blocks an SM holds.
     const bool left_over = c.slice_k > 1 && c.cluster > 2 && work.fills == 1 && all > kClusterPlaces * resident * device.sm_count;
-    const double alone = left_over ? phases * std::max(issuing(1), chain) : 0;
+    const PredictedTime alone = left_over ? phases * phase(1) : PredictedTime{};
 
     const double partials = c.stream_k != 0          ? 2 * kPartialBytes * work.parts * c.block_m * c.block_n
                             : partial_results(c) > 1 ? 2 * kPartialBytes * partial_results(c) * m * n * batch
                                                      : 0;
     const double pieces = kShortPieces * (m * extra_pieces(tile.a) + n * extra_pieces(tile.b));
     const double bytes = batch * ((m + n + pieces) * k + m * n) * size_of(p.type_a) + partials;
-    const double memory = bytes / kMemoryBytesPerMicrosecond;
-    const double streaming = bytes / kStreamedBytesPerMicrosecond;
-    const double together = std::pow(std::pow(multiplying + alone, kNorm) + std::pow(memory, kNorm), 1 / kNorm);
+    const PredictedTime memory = {.memory = bytes / kMemoryBytesPerMicrosecond};
+    const PredictedTime streaming = {.memory = bytes / kStreamedBytesPerMicrosecond};
     const double tiles = std::ceil(static_cast<double>(main.rows) / c.block_m) * std::ceil(static_cast<double>(main.columns) / c.block_n);
-    const double bringing = batch * tiles * (c.block_m + c.block_n) * k * size_of(p.type_a) / kBroughtBytesPerMicrosecond;
-    const double bounded = std::pow(together, kStreamNorm) + std::pow(streaming, kStreamNorm) + std::pow(bringing, kStreamNorm);
-    double total = kFixed + std::pow(bounded, 1 / kStreamNorm);
+    const PredictedTime bringing = {.memory =
+                                        batch * tiles * (c.block_m + c.block_n) * k * size_of(p.type_a) / kBroughtBytesPerMicrosecond};
+    PredictedTime time = norm_of(kStreamNorm, {norm_of(kNorm, {multiplying + alone, memory}), streaming, bringing});
+    time.latency += kFixed;
     if (c.pack_ab != 0) {
         const double packed = batch * ((pack::packs_a(c) ? m * k : 0) + (pack::packs_b(c) ? n * k : 0)) * size_of(p.type_a);
         const auto squares = static_cast<double>((pack::packs_a(c) ? pack::tiles(p.m, p.k, p.batch) : 0) +
@@ -257,14 +260,14 @@ double simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceIn
         const double copying =
             std::max(2 * packed / kPackedBytesPerMicrosecond, squares * kSquare / (std::max(1, device.sm_count) * pack::kBlocksPerSm));
         const double packing = kPack + copying * share_packed_before(p, c, device);
-        total += packing * (packed_strips(p, c).any() ? 1 + kPackedStrip : 1);
-        total += kPieceOfStrip * static_cast<double>(pieces_of_strips(p, c)) / (device.sm_count * resident);
-        if (pack::packs_beside(c)) total += kPackers;
+        time.other_kernels += packing * (packed_strips(p, c).any() ? 1 + kPackedStrip : 1);
+        time.other_kernels += kPieceOfStrip * static_cast<double>(pieces_of_strips(p, c)) / (device.sm_count * resident);
+        if (pack::packs_beside(c)) time.other_kernels += kPackers;
     }
-    if (partials > 0) total += sum_of_parts_estimate(partials);
-    if (c.cluster > 1) total += kClusterSum * std::log2(c.cluster) * work.fills + kClusterElement * c.block_m * c.block_n;
-    if (c.slice_k > 1) total += kSliceSum * std::log2(c.slice_k) * work.fills + kSliceElement * c.slice_k * c.block_m * c.block_n;
-    return with_strips(total, p, c, device);
+    if (partials > 0) time.other_kernels += sum_of_parts_estimate(partials);
+    if (c.cluster > 1) time.results += kClusterSum * std::log2(c.cluster) * work.fills + kClusterElement * c.block_m * c.block_n;
+    if (c.slice_k > 1) time.results += kSliceSum * std::log2(c.slice_k) * work.fills + kSliceElement * c.slice_k * c.block_m * c.block_n;
+    return with_strips(time, p, c, device);
 }
 
 }  // namespace tmm

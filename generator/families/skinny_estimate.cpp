@@ -50,7 +50,7 @@ int skinny_registers(const KernelConfig& c) {
     return c.thread_m * c.thread_n + skinny::kVector * (c.thread_n + skinny::kRowsAhead + 1) + kAddresses;
 }
 
-double skinny_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+PredictedTime skinny_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     const auto [m, n, k, batch] =
         std::array{static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k), static_cast<double>(p.batch)};
     const double partials = c.split_k > 1 ? 2 * kPartialBytes * c.split_k * m * n * batch : 0;
@@ -79,9 +79,10 @@ double skinny_estimate(const GemmProblem& p, const KernelConfig& c, const Device
     const double missing = std::ceil(many / c.block_n) * c.block_n - many;
     const double last_block = tiles * c.block_k / skinny::kLine * missing * kClocksOfMissingLine / kClocksPerMicrosecond;
 
-    const double together = std::pow(std::pow(memory, kNorm) + std::pow(multiplying, kNorm) + std::pow(waiting, kNorm), 1 / kNorm);
+    const PredictedTime together = norm_of(kNorm, {{.memory = memory}, {.arithmetic = multiplying}, {.latency = waiting}});
     const double filling = kFill * waves + kFillOfByte * skinny::stage_bytes(c);
-    return kFixed + filling + std::max(together, last_block) + (partials > 0 ? sum_of_parts_estimate(partials) : 0);
+    return longest_of({together, {.memory = last_block}}) +
+           PredictedTime{.latency = kFixed + filling, .other_kernels = partials > 0 ? sum_of_parts_estimate(partials) : 0};
 }
 
 }  // namespace tmm

@@ -1,6 +1,7 @@
 // How long a config of the skinny family is taken to run: the cost model's part for few rows whose columns run along K.
 #pragma once
 
+#include "generator/families/predicted_time.h"
 #include "generator/machine/device_info.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
@@ -11,7 +12,7 @@ namespace tmm {
 // the longest counts most, and what a block's first tile and its sums take alone. The constants are fitted to 2,142 configs of 10 problems
 // of 4 to 40 rows on an H200: of two that differ by more than 3% it puts the faster first in 79 of 100, and the fastest of its first 8
 // was at most 0.7% slower than the fastest of all.
-double skinny_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
+PredictedTime skinny_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
 // Registers that a thread needs at once: for its sums, its columns, rows that are read ahead, addresses.
 int skinny_registers(const KernelConfig& config);

@@ -11,7 +11,7 @@
 
 namespace tmm {
 
-double teaching_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device, const TeachingKernel& kernel) {
+PredictedTime teaching_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device, const TeachingKernel& kernel) {
     constexpr int few_registers = 48;
     const double sms = std::max(1, device.sm_count);
     const auto all = static_cast<double>(blocks_of(c, p.m, p.n, p.batch));
@@ -23,7 +23,8 @@ double teaching_estimate(const GemmProblem& p, const KernelConfig& c, const Devi
     const double arithmetic =
         static_cast<double>(c.block_m) * c.block_n * k * std::ceil(all / sms) / (128.0 * 1.7e3 * kernel.share_of_fma_rate * hiding);
     const double bytes = static_cast<double>(p.batch) * ((m * size_of(p.type_a) + n * size_of(p.type_b)) * k + m * n * size_of(p.type_c));
-    return 0.8 + std::max({arithmetic, bytes / kMemoryBytesPerMicrosecond, kernel.waiting});
+    return PredictedTime{.latency = 0.8} +
+           longest_of({{.arithmetic = arithmetic}, {.memory = bytes / kMemoryBytesPerMicrosecond}, {.latency = kernel.waiting}});
 }
 
 }  // namespace tmm

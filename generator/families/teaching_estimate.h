@@ -1,6 +1,7 @@
 // How long a config of the families that are there to be read, naive and tiled, is taken to run.
 #pragma once
 
+#include "generator/families/predicted_time.h"
 #include "generator/machine/device_info.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
@@ -15,6 +16,7 @@ struct TeachingKernel {
 };
 
 // Microseconds of a valid config's whole plan.
-double teaching_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, const TeachingKernel& kernel);
+PredictedTime teaching_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device,
+                                const TeachingKernel& kernel);
 
 }  // namespace tmm

@@ -27,7 +27,7 @@ std::vector<Product::Candidate> candidates(const GemmProblem& p, const DeviceInf
     return candidates;
 }
 
-double estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+PredictedTime estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     return teaching_estimate(
         p, c, device,
         {.share_of_fma_rate = c.block_m >= 16 ? 0.12 : 0.05, .waiting = 0.8 * std::ceil(static_cast<double>(p.k) / c.block_k)});

@@ -121,13 +121,16 @@ public:
           busiest_(ceil_divide(blocks_, sms_)),
           phases_(std::max(1.0, ceil_divide(ceil_divide(k_, config.split_k), config.block_k))) {}
 
-    double estimate() const {
-        const double arithmetic = this->arithmetic();
-        const double latency = busiest_ * phases_ / ((c_.stages - kStagesRead) * std::min(resident_, busiest_)) * kMemoryLatency;
-        const double memory = this->memory();
-        const double longest = std::max({arithmetic, latency, memory});
-        const double beside = kInTheWay * (arithmetic + latency + memory - longest + busiest_ * phases_ * requests());
-        return kFixed + (longest + beside) * (c_.planes > 1 ? kPromoting : 1) + narrow_rows() + other_kernels() + clusters();
+    PredictedTime estimate() const {
+        const PredictedTime tiles = this->tiles();
+        const PredictedTime waits = {.latency =
+                                         busiest_ * phases_ / ((c_.stages - kStagesRead) * std::min(resident_, busiest_)) * kMemoryLatency};
+        const PredictedTime traffic = {.memory = memory()};
+        // The longest counts in full, and the others' part that stands in its way.
+        const PredictedTime together = kInTheWay * (tiles + waits + traffic + PredictedTime{.memory = busiest_ * phases_ * requests()}) +
+                                       (1 - kInTheWay) * longest_of({tiles, waits, traffic});
+        return (c_.planes > 1 ? kPromoting : 1) * together +
+               PredictedTime{.memory = narrow_rows(), .latency = kFixed, .other_kernels = other_kernels()} + clusters();
     }
 
 private:
@@ -153,7 +156,7 @@ private:
         const double lines_right = c_.swap_ab ? lines_a : lines_b;
         return (lines_left * c_.block_m / c_.multicast_a + lines_right * c_.block_n / c_.multicast_b) * line();
     }
-    double phase() const {
+    PredictedTime phase() const {
         const double columns = wgmma::group_n(c_);
         const double instructions =
             static_cast<double>(c_.block_m) / wgmma::kRows * c_.warps_n * c_.block_k / wgmma::k_step(s_) * wgmma::products(c_.planes);
@@ -163,7 +166,7 @@ private:
         const double arrival = (c_.block_m + c_.block_n) * line();
         const bool alone = wgmma::consumers(c_) == 1 && c_.min_blocks == 1;
         const double multiplying = instructions * std::max(products, operands) / kClocksPerMicrosecond + (alone ? kAlone : 0);
-        return std::max({multiplying, arrival, requests()});
+        return longest_of({{.arithmetic = multiplying}, {.memory = arrival}, {.memory = requests()}});
     }
     double epilogue() const {
         const double sums_of_group = static_cast<double>(wgmma::group_m(c_)) * wgmma::group_n(c_);
@@ -176,14 +179,17 @@ private:
         return (kStore + boxes + shifting + late) / std::min(resident_, busiest_) +
                pieces_of_results() * bytes_of_results() / (kStoredBytesPerClock * kClocksPerMicrosecond);
     }
-    double arithmetic() const {
+    // What the busiest SM does for its tiles, were its operands there.
+    PredictedTime tiles() const {
+        const PredictedTime products = phases_ * phase();
+        const PredictedTime stores = {.results = epilogue()};
         // With ping-pong, results leave while the next tile is multiplied, if that takes as long.
-        const double tile = c_.ping_pong ? std::max(phases_ * phase(), epilogue()) : phases_ * phase() + epilogue();
-        const double last = c_.ping_pong ? epilogue() : 0;
-        if (busiest_ * tile <= kPowerLimited) return busiest_ * tile + last;
+        const PredictedTime tile = c_.ping_pong ? longest_of({products, stores}) : products + stores;
+        const PredictedTime last = c_.ping_pong ? stores : PredictedTime{};
+        if (busiest_ * tile.total() <= kPowerLimited) return busiest_ * tile + last;
         // SMs that wait for the last ones spare these power.
         const double rounds = (busiest_ + blocks_ / sms_) / 2;
-        return rounds * tile * (kPowerOfMultiplying + kPowerOfMoving * (1.0 / c_.block_m + 1.0 / c_.block_n)) + last;
+        return rounds * (kPowerOfMultiplying + kPowerOfMoving * (1.0 / c_.block_m + 1.0 / c_.block_n)) * tile + last;
     }
 
     double share_of_bandwidth(double blocks) const { return std::min(1.0, kReadByFew + blocks / sms_); }
@@ -230,14 +236,14 @@ private:
         if (c_.planes > 1) total += kPlanes + batch_ * (m + n) * k_ * (4.0 + element_) / kSplitBytesPerMicrosecond;
         return total;
     }
-    double clusters() const {
-        double total = 0;
+    PredictedTime clusters() const {
+        PredictedTime time;
         // A cluster has one tile: the next one's loads begin when its sums are stored.
         if (c_.cluster > 1)
-            total += kClusterSum * std::ceil(busiest_ / resident_) * std::log2(c_.cluster) +
-                     kPartialBytes * c_.block_m * c_.block_n / kClusterBytesPerMicrosecond;
-        if (wgmma::multicast(c_) > 1) total += kClusterStart + kEachSharer * wgmma::multicast(c_);
-        return total;
+            time.results = kClusterSum * std::ceil(busiest_ / resident_) * std::log2(c_.cluster) +
+                           kPartialBytes * c_.block_m * c_.block_n / kClusterBytesPerMicrosecond;
+        if (wgmma::multicast(c_) > 1) time.latency = kClusterStart + kEachSharer * wgmma::multicast(c_);
+        return time;
     }
 
     const GemmProblem& p_;
@@ -261,7 +267,7 @@ private:
 
 }  // namespace
 
-double wgmma_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
+PredictedTime wgmma_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
     GemmProblem main = problem;
     const Extent extent = main_extent(problem, config);
     main.m = extent.rows;

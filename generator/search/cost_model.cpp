@@ -26,12 +26,16 @@ double workspace_estimate(const GemmProblem& p, const KernelConfig& c, const Dev
     return partials + product_of(c).workspace_of_operands(p, c, device);
 }
 
-double CostModel::estimate(const KernelConfig& c) const {
+PredictedTime CostModel::predict(const KernelConfig& c) const {
     if (device_.emulated) return host_time_of_plan(problem_, c);
-    const double time = alone(c);
-    if (c.overlap == 0) return time + (device_.overlaps_kernels() ? kGapBetweenKernels : 0);
-    const Crowding crowding = product_of(c).crowding(problem_, c, device_);
-    return time + crowding.share * time + crowding.microseconds;
+    PredictedTime time = alone(c);
+    if (c.overlap != 0) {
+        const Crowding crowding = product_of(c).crowding(problem_, c, device_);
+        time.other_kernels += crowding.share * time.total() + crowding.microseconds;
+    } else if (device_.overlaps_kernels()) {
+        time.other_kernels += kGapBetweenKernels;
+    }
+    return time;
 }
 
 KernelConfig CostModel::with_better_overlap(KernelConfig c) const {
@@ -41,11 +45,13 @@ KernelConfig CostModel::with_better_overlap(KernelConfig c) const {
 
 double CostModel::crowding(const KernelConfig& c) const {
     const Crowding crowding = product_of(c).crowding(problem_, c, device_);
-    return (crowding.share > 0 ? crowding.share * alone(c) : 0) + crowding.microseconds;
+    return (crowding.share > 0 ? crowding.share * alone(c).total() : 0) + crowding.microseconds;
 }
 
-double CostModel::alone(const KernelConfig& c) const {
-    return product_of(c).estimate(problem_, c, device_) + beginning_of_sums(c);
+PredictedTime CostModel::alone(const KernelConfig& c) const {
+    PredictedTime time = product_of(c).estimate(problem_, c, device_);
+    time.other_kernels += beginning_of_sums(c);
+    return time;
 }
 
 // These blocks are as many as C has rows, however few its columns are.

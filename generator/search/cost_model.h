@@ -1,6 +1,7 @@
 // How long a config is taken to run, so that likely candidates come first and hopeless ones are left out.
 #pragma once
 
+#include "generator/families/predicted_time.h"
 #include "generator/machine/device_info.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
@@ -19,14 +20,16 @@ class CostModel {
 public:
     CostModel(const GemmProblem& problem, const DeviceInfo& device) : problem_(problem), device_(device) {}
 
-    // Microseconds of a valid config's whole plan; good to a factor of two.
-    double estimate(const KernelConfig& config) const;
+    // How long a valid config's whole plan takes; good to a factor of two.
+    PredictedTime predict(const KernelConfig& config) const;
+    // Its total, in microseconds.
+    double estimate(const KernelConfig& config) const { return predict(config).total(); }
     // The config with the better overlap, by the estimate.
     KernelConfig with_better_overlap(KernelConfig config) const;
 
 private:
     // The plan's time without what stands between it and the kernel before.
-    double alone(const KernelConfig& config) const;
+    PredictedTime alone(const KernelConfig& config) const;
     // The time by the family's own model; what that leaves out is that many blocks begin to add up parts.
     double beginning_of_sums(const KernelConfig& config) const;
     // What overlap costs.

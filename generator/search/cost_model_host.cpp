@@ -37,16 +37,18 @@ double host_time_of_tiles(const GemmProblem& p, const KernelConfig& c, double ph
     return work.threads * (phases * (phase + tile * fma) + waiting);
 }
 
-double host_time_of_plan(const GemmProblem& p, const KernelConfig& c) {
+PredictedTime host_time_of_plan(const GemmProblem& p, const KernelConfig& c) {
     const double elements = elements_of_c(p);
-    double time = kLaunch + host_work(p, c).threads * kThread + product_of(c).host_estimate(p, c) + elements * kStore;
+    PredictedTime time = {.arithmetic = product_of(c).host_estimate(p, c),
+                          .latency = kLaunch + host_work(p, c).threads * kThread,
+                          .results = elements * kStore};
     // Sums of parts, and what is trimmed, are kernels of their own.
-    if (partial_results(c) > 1) time += kLaunch + elements * (partial_results(c) * kFmaFromMemory + kStore + kThread);
-    if (c.stream_k != 0) time += kLaunch + elements * kStore;
+    if (partial_results(c) > 1) time.other_kernels += kLaunch + elements * (partial_results(c) * kFmaFromMemory + kStore + kThread);
+    if (c.stream_k != 0) time.other_kernels += kLaunch + elements * kStore;
     if (c.trim != 0) {
         const Extent main = main_extent(p, c);
         const double left = elements - static_cast<double>(main.rows) * static_cast<double>(main.columns) * static_cast<double>(p.batch);
-        time += 2 * kLaunch + left * static_cast<double>(p.k) * 2 * kFmaFromMemory;
+        time.other_kernels += 2 * kLaunch + left * static_cast<double>(p.k) * 2 * kFmaFromMemory;
     }
     return time;
 }

@@ -4,15 +4,16 @@
 #include <optional>
 #include <string>
 
+#include "generator/families/predicted_time.h"
 #include "generator/machine/device_info.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
 
 namespace tmm {
 
-// Microseconds of a valid config's whole plan, on a core of some 3 GHz. What counts there is how often threads are switched, at barriers
+// How long a valid config's whole plan takes, on a core of some 3 GHz. What counts there is how often threads are switched, at barriers
 // and warp-wide operations, and not what a GPU would be short of: a thread that waits for no other is a plain call.
-double host_time_of_plan(const GemmProblem& problem, const KernelConfig& config);
+PredictedTime host_time_of_plan(const GemmProblem& problem, const KernelConfig& config);
 
 // Microseconds that families' own parts (Product::host_estimate) are made of.
 namespace host_cost {

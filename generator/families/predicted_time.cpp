@@ -1,0 +1,63 @@
+#include "generator/families/predicted_time.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tmm {
+
+PredictedTime& PredictedTime::operator+=(const PredictedTime& other) {
+    for (const PredictedTerm& term : kPredictedTerms) this->*term.member += other.*term.member;
+    return *this;
+}
+
+PredictedTime& PredictedTime::operator*=(double factor) {
+    for (const PredictedTerm& term : kPredictedTerms) this->*term.member *= factor;
+    return *this;
+}
+
+PredictedTime operator+(PredictedTime a, const PredictedTime& b) {
+    return a += b;
+}
+
+PredictedTime operator*(double factor, PredictedTime time) {
+    return time *= factor;
+}
+
+PredictedTime longest_of(std::initializer_list<PredictedTime> parts) {
+    const PredictedTime* longest = nullptr;
+    for (const PredictedTime& part : parts)
+        if (!longest || part.total() > longest->total()) longest = &part;
+    return longest ? *longest : PredictedTime{};
+}
+
+PredictedTime norm_of(double norm, std::initializer_list<PredictedTime> parts) {
+    double powers = 0;
+    for (const PredictedTime& part : parts) powers += std::pow(part.total(), norm);
+    PredictedTime all;
+    if (powers <= 0) return all;
+    const double whole = std::pow(powers, 1 / norm);
+    for (const PredictedTime& part : parts) {
+        const double alone = part.total();
+        if (alone > 0) all += whole * (std::pow(alone, norm) / powers) / alone * part;
+    }
+    return all;
+}
+
+std::string to_text(const PredictedTime& time) {
+    const double total = time.total();
+    // The terms have the digits of the whole, so that they are seen to add up.
+    const int digits = total > 0 && std::isfinite(total) ? std::clamp(2 - static_cast<int>(std::floor(std::log10(total))), 0, 3) : 0;
+    std::string text = fmt::format("{:.{}f} µs", total, digits);
+    const char* between = " = ";
+    for (const PredictedTerm& term : kPredictedTerms) {
+        std::string value = fmt::format("{:.{}f}", time.*term.member, digits);
+        if (value.find_first_not_of("0.") == std::string::npos) continue;
+        text += fmt::format("{}{} {}", between, term.words, value);
+        between = " + ";
+    }
+    return text;
+}
+
+}  // namespace tmm

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "generator/error.h"
-#include "generator/search/cost_model_host.h"
+#include "generator/prediction/cost_model_host.h"
 #include "generator/text/text.h"
 
 namespace tmm::bench {

@@ -10,6 +10,7 @@
 #include "generator/search/search_space.h"
 #include "generator/text/environment.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 
 namespace tmm::bench {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "db/measurement.h"
 #include "generator/error.h"
-#include "generator/search/cost_model_host.h"
+#include "generator/prediction/cost_model_host.h"
 
 namespace tmm::bench {
 namespace {

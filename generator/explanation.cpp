@@ -9,7 +9,7 @@
 #include "generator/error.h"
 #include "generator/families/family.h"
 #include "generator/machine/occupancy.h"
-#include "generator/search/cost_model.h"
+#include "generator/prediction/cost_model.h"
 #include "generator/text/text.h"
 
 namespace tmm {

@@ -8,7 +8,7 @@
 #include "generator/gen_tool.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/plan/kernel_steps.h"
-#include "generator/search/search_space.h"
+#include "generator/prediction/predicted_config.h"
 #include "generator/text/shape_overrides.h"
 #include "generator/text/text.h"
 #include "generator/text/tool_main.h"

@@ -9,8 +9,9 @@
 #include <variant>
 
 #include "generator/log.h"
-#include "generator/search/search_space.h"
+#include "generator/prediction/predicted_config.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 #include "runtime/validate.h"
 #include "tmm/vocabulary/signature.h"
 

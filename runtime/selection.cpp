@@ -16,10 +16,10 @@
 #include "generator/families/family.h"
 #include "generator/families/misused_field.h"
 #include "generator/plan/launch_plan.h"
-#include "generator/search/cost_model.h"
-#include "generator/search/search_choices.h"
-#include "generator/search/search_space.h"
+#include "generator/prediction/cost_model.h"
+#include "generator/prediction/predicted_config.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 #include "runtime/validate.h"
 #include "tmm/vocabulary/signature.h"
 

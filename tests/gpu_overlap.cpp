@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "generator/search/search_space.h"
 #include "generator/text/shapes_file.h"
+#include "generator/validity/validity.h"
 #include "runtime/executable_plan.h"
 #include "support_overlap_chains.h"
 #include "support_temporary_directory.h"

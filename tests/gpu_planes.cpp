@@ -10,9 +10,9 @@
 #include <variant>
 #include <vector>
 
-#include "generator/search/search_space.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 #include "runtime/executable_plan.h"
 
 using namespace tmm;

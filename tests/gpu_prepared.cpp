@@ -10,8 +10,8 @@
 #include "api_testing.h"
 #include "captured_stream.h"
 #include "db/tuning_database.h"
-#include "generator/search/search_space.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 #include "runtime/validate.h"
 
 using namespace api_testing;

@@ -7,7 +7,7 @@
 #include <string>
 #include <variant>
 
-#include "generator/search/search_space.h"
+#include "generator/prediction/predicted_config.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "tuner/verification.h"

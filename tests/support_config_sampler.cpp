@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "generator/families/family.h"
-#include "generator/search/search_space.h"
+#include "generator/validity/validity.h"
 
 namespace tmm::testing {
 namespace {

@@ -11,7 +11,7 @@
 #include "database_fixture.h"
 #include "db/fields.h"
 #include "db/records.h"
-#include "generator/search/search_space.h"
+#include "generator/prediction/predicted_config.h"
 #include "generator/text/text.h"
 #include "support_hostile_files.h"
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "generator/plan/launch_plan.h"
-#include "generator/search/search_space.h"
+#include "generator/prediction/predicted_config.h"
 #include "runtime/executable_plan.h"
 #include "runtime/host_device.h"
 

@@ -6,8 +6,9 @@
 
 #include "bench_testing.h"
 #include "generator/machine/device_info.h"
-#include "generator/search/cost_model.h"
-#include "generator/search/cost_model_host.h"
+#include "generator/prediction/cost_model.h"
+#include "generator/prediction/cost_model_host.h"
+#include "generator/prediction/predicted_config.h"
 #include "generator/search/search_space.h"
 #include "generator/text/shapes_file.h"
 

@@ -14,7 +14,7 @@
 #include "generator/compile/kernel_source.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/plan/launch_plan.h"
-#include "generator/search/search_space.h"
+#include "generator/prediction/predicted_config.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "support_slice.h"

@@ -16,9 +16,10 @@
 #include <variant>
 #include <vector>
 
-#include "generator/search/search_space.h"
+#include "generator/prediction/predicted_config.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 #include "runtime/executable_plan.h"
 #include "runtime/host_device.h"
 #include "support_slice.h"

@@ -9,9 +9,9 @@
 
 #include "api_testing.h"
 #include "generator/compile/compiler.h"
-#include "generator/search/search_space.h"
 #include "generator/text/environment.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 #include "runtime/executable_plan.h"
 #include "runtime/validate.h"
 #include "support_slice.h"

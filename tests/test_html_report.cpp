@@ -13,6 +13,7 @@
 #include "db/records.h"
 #include "generator/error.h"
 #include "generator/machine/assumed_device.h"
+#include "generator/prediction/predicted_config.h"
 #include "generator/search/search_space.h"
 #include "generator/text/text.h"
 

@@ -17,8 +17,8 @@
 #include <thread>
 #include <vector>
 
-#include "generator/search/search_space.h"
 #include "generator/text/environment.h"
+#include "generator/validity/validity.h"
 #include "support_mutation_cases.h"
 #include "support_mutation_run.h"
 #include "support_mutations.h"

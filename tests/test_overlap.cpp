@@ -10,8 +10,10 @@
 #include "generator/error.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/plan/launch_plan.h"
+#include "generator/prediction/predicted_config.h"
 #include "generator/search/search_space.h"
 #include "generator/text/shapes_file.h"
+#include "generator/validity/validity.h"
 #include "support_overlap_chains.h"
 
 using namespace tmm;

@@ -6,9 +6,9 @@
 #include "generator/machine/assumed_device.h"
 #include "generator/plan/launch_plan.h"
 #include "generator/plan/packed_strips.h"
-#include "generator/search/search_space.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 
 using namespace tmm;
 

@@ -8,6 +8,7 @@
 
 #include "generator/machine/assumed_device.h"
 #include "generator/plan/launch_plan.h"
+#include "generator/prediction/predicted_config.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "planes_testing.h"

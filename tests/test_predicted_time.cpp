@@ -1,5 +1,7 @@
 // The terms of predicted times: they add up, whatever hides what, and every family names them.
 #include "generator/families/predicted_time.h"
+#include "generator/prediction/predicted_config.h"
+#include "generator/validity/validity.h"
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>
@@ -10,7 +12,7 @@
 
 #include "generator/families/family.h"
 #include "generator/machine/assumed_device.h"
-#include "generator/search/cost_model.h"
+#include "generator/prediction/cost_model.h"
 #include "generator/search/search_space.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"

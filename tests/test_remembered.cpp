@@ -6,9 +6,9 @@
 
 #include "db/records.h"
 #include "generator/machine/assumed_device.h"
-#include "generator/search/search_space.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 #include "tuner/remembered.h"
 
 using namespace tmm;

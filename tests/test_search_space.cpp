@@ -11,9 +11,11 @@
 #include "generator/families/simt_candidates.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/plan/launch_plan.h"
+#include "generator/prediction/predicted_config.h"
 #include "generator/search/search_space.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 #include "tmm/families/simt/rules.h"
 
 using namespace tmm;

@@ -7,9 +7,11 @@
 
 #include "generator/families/skinny_candidates.h"
 #include "generator/machine/assumed_device.h"
+#include "generator/prediction/predicted_config.h"
 #include "generator/search/search_space.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 #include "runtime/host_device.h"
 #include "runtime/selection.h"
 

@@ -9,8 +9,9 @@
 #include "db/records.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/plan/launch_plan.h"
-#include "generator/search/search_space.h"
+#include "generator/prediction/predicted_config.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 #include "runtime/selection.h"
 #include "selection_testing.h"
 

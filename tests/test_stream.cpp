@@ -7,9 +7,9 @@
 #include "generator/families/simt_candidates.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/plan/launch_plan.h"
-#include "generator/search/search_space.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 
 using namespace tmm;
 

@@ -9,6 +9,7 @@
 #include "generator/machine/assumed_device.h"
 #include "generator/search/search_space.h"
 #include "generator/text/shapes_file.h"
+#include "generator/validity/validity.h"
 
 using namespace tmm;
 using namespace emulation_testing;

@@ -5,8 +5,8 @@
 
 #include "generator/families/family.h"
 #include "generator/machine/assumed_device.h"
-#include "generator/search/search_space.h"
 #include "generator/text/shapes_file.h"
+#include "generator/validity/validity.h"
 #include "runtime/host_device.h"
 #include "support_correctness.h"
 

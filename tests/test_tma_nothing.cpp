@@ -5,9 +5,9 @@
 #include <variant>
 
 #include "generator/machine/assumed_device.h"
-#include "generator/search/search_space.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 #include "runtime/executable_plan.h"
 #include "runtime/host_device.h"
 #include "support_slice.h"

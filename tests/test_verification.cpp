@@ -18,9 +18,11 @@
 #include <vector>
 
 #include "generator/error.h"
+#include "generator/prediction/predicted_config.h"
 #include "generator/search/search_space.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 #include "runtime/host_device.h"
 #include "tmm/verify/args.h"
 #include "tuner/verification.h"

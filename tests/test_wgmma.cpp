@@ -15,9 +15,10 @@
 #include "generator/machine/assumed_device.h"
 #include "generator/machine/occupancy.h"
 #include "generator/plan/launch_plan.h"
-#include "generator/search/search_space.h"
+#include "generator/prediction/predicted_config.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 #include "tmm/families/wgmma/rules.h"
 
 using namespace tmm;

@@ -6,8 +6,10 @@
 #include <cstdint>
 
 #include "generator/error.h"
-#include "generator/search/cost_model_host.h"
+#include "generator/prediction/cost_model_host.h"
+#include "generator/prediction/predicted_config.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 
 namespace tmm {
 namespace {

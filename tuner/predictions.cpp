@@ -7,7 +7,7 @@
 
 #include "db/ranges.h"
 #include "db/records.h"
-#include "generator/search/search_space.h"
+#include "generator/prediction/predicted_config.h"
 #include "generator/text/side_by_side.h"
 
 namespace tmm {

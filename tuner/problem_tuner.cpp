@@ -7,7 +7,8 @@
 
 #include "db/text_table.h"
 #include "generator/error.h"
-#include "generator/search/cost_model.h"
+#include "generator/prediction/cost_model.h"
+#include "generator/search/search_space.h"
 #include "generator/text/text.h"
 #include "runtime/selection.h"
 #include "tuner/compiled_verdict.h"

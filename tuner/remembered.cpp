@@ -4,7 +4,7 @@
 
 #include "db/records.h"
 #include "db/verified_times.h"
-#include "generator/search/search_space.h"
+#include "generator/validity/validity.h"
 
 namespace tmm {
 namespace {

@@ -10,9 +10,11 @@
 #include <memory>
 #include <mutex>
 
+#include "generator/prediction/predicted_config.h"
 #include "generator/text/environment.h"
 #include "generator/text/side_by_side.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 #include "tuner/budget.h"
 #include "tuner/measured_order.h"
 #include "tuner/predictions.h"

@@ -12,9 +12,10 @@
 #include "db/records.h"
 #include "generator/error.h"
 #include "generator/machine/assumed_device.h"
-#include "generator/search/cost_model.h"
+#include "generator/prediction/cost_model.h"
 #include "generator/search/search_space.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 
 namespace tmm {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 
@@ -33,6 +34,12 @@ const Product& product_of(const KernelConfig& config) {
 
 std::span<const Family* const> product_families() {
     return kProducts;
+}
+
+bool has_tensor_core_kernels(const GemmProblem& problem, const DeviceInfo& device) {
+    const auto families = product_families();
+    return std::any_of(families.begin(), families.end(),
+                       [&](const Family* family) { return family->product->uses_tensor_cores(problem, device); });
 }
 
 const char* violation_of(const KernelConfig& config, const KernelSignature& signature) {

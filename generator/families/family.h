@@ -186,6 +186,9 @@ const Product& product_of(const KernelConfig& config);
 // The families that multiply, in the order in which a search asks them: of equal predictions the first counts.
 std::span<const Family* const> product_families();
 
+// Are there kernels that multiply the problem's types on the device's tensor cores?
+bool has_tensor_core_kernels(const GemmProblem& problem, const DeviceInfo& device);
+
 // The family's rules, by the config's name for it.
 const Parameter* misused_field(const KernelConfig& config);
 const char* violation_of(const KernelConfig& config, const KernelSignature& signature);

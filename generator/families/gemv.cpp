@@ -10,7 +10,7 @@
 #include "generator/families/gemv_estimate.h"
 #include "generator/families/neutral.h"
 #include "generator/plan/kernel_arguments.h"
-#include "generator/search/cost_model_host.h"
+#include "generator/prediction/cost_model_host.h"
 
 namespace tmm {
 namespace {

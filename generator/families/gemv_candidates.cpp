@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "generator/families/boundary_choice.h"
+#include "generator/families/candidate_choices.h"
 #include "generator/families/gemv_estimate.h"
 #include "generator/plan/launch_plan.h"
-#include "generator/search/search_choices.h"
 #include "tmm/families/gemv/rules.h"
 
 namespace tmm {

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "generator/families/boundary_choice.h"
+#include "generator/families/candidate_choices.h"
 #include "generator/plan/launch_plan.h"
-#include "generator/search/search_choices.h"
 #include "tmm/families/mma/rules.h"
 
 namespace tmm {

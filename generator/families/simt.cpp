@@ -15,8 +15,8 @@
 #include "generator/plan/launch_plan.h"
 #include "generator/plan/packed_strips.h"
 #include "generator/plan/plan_builder.h"
-#include "generator/search/cost_model.h"
-#include "generator/search/cost_model_host.h"
+#include "generator/prediction/cost_model.h"
+#include "generator/prediction/cost_model_host.h"
 #include "generator/steps/pack.h"
 #include "tmm/steps/pack/rules.h"
 

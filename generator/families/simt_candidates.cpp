@@ -5,11 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "generator/families/boundary_choice.h"
+#include "generator/families/candidate_choices.h"
 #include "generator/families/family.h"
 #include "generator/families/fma_orders.h"
 #include "generator/machine/occupancy.h"
 #include "generator/plan/launch_plan.h"
-#include "generator/search/search_choices.h"
 #include "tmm/families/simt/rules.h"
 
 namespace tmm {

@@ -7,7 +7,7 @@
 #include "generator/families/skinny_candidates.h"
 #include "generator/families/skinny_estimate.h"
 #include "generator/families/tma_limits.h"
-#include "generator/search/cost_model_host.h"
+#include "generator/prediction/cost_model_host.h"
 
 namespace tmm {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "generator/families/candidate_choices.h"
 #include "generator/families/skinny_estimate.h"
 #include "generator/machine/occupancy.h"
-#include "generator/search/search_choices.h"
 #include "tmm/families/skinny/rules.h"
 
 namespace tmm {

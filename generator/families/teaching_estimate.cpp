@@ -7,7 +7,7 @@
 #include "generator/families/family.h"
 #include "generator/machine/occupancy.h"
 #include "generator/plan/launch_plan.h"
-#include "generator/search/cost_model.h"
+#include "generator/prediction/cost_model.h"
 
 namespace tmm {
 

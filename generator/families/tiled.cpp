@@ -3,12 +3,13 @@
 
 #include <cmath>
 
+#include "generator/families/boundary_choice.h"
+#include "generator/families/candidate_choices.h"
 #include "generator/families/descriptors.h"
 #include "generator/families/neutral.h"
 #include "generator/families/teaching_estimate.h"
 #include "generator/plan/kernel_arguments.h"
-#include "generator/search/cost_model_host.h"
-#include "generator/search/search_choices.h"
+#include "generator/prediction/cost_model_host.h"
 
 namespace tmm {
 namespace {

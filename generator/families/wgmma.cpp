@@ -1,4 +1,5 @@
 // The family for tensor cores that warpgroups use: wgmma, with tiles that the copy engine brings.
+#include "generator/plan/workspace_estimate.h"
 #include "tmm/families/wgmma/rules.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 #include "generator/families/wgmma_instruction.h"
 #include "generator/families/wgmma_steps.h"
 #include "generator/plan/launch_plan.h"
-#include "generator/search/cost_model.h"
+#include "generator/prediction/cost_model.h"
 #include "generator/steps/pad.h"
 #include "tmm/steps/pad/rules.h"
 #include "tmm/steps/planes/rules.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "generator/families/candidate_choices.h"
 #include "generator/families/wgmma_estimate.h"
 #include "generator/plan/launch_plan.h"
-#include "generator/search/search_choices.h"
 #include "tmm/families/wgmma/rules.h"
 
 namespace tmm {

@@ -2,7 +2,7 @@
 
 #include "generator/families/family.h"
 #include "generator/plan/launch_plan.h"
-#include "generator/search/search_space.h"
+#include "generator/validity/validity.h"
 
 namespace tmm {
 

@@ -1,10 +1,10 @@
-#include "generator/search/cost_model.h"
+#include "generator/prediction/cost_model.h"
 
 #include <algorithm>
 
 #include "generator/families/family.h"
 #include "generator/plan/launch_plan.h"
-#include "generator/search/cost_model_host.h"
+#include "generator/prediction/cost_model_host.h"
 
 namespace tmm {
 namespace {
@@ -16,15 +16,6 @@ constexpr double kBlockOfSum = 0.1;
 constexpr double kBlocksCounted = 8;
 
 }  // namespace
-
-double workspace_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
-    const Extent main = main_extent(p, c);
-    const int parts = partial_results(c);
-    const double partials = parts > 1 ? static_cast<double>(p.batch) * kPartialBytes * parts * static_cast<double>(main.rows) *
-                                            static_cast<double>(workspace_ld(main.columns))
-                                      : 0;
-    return partials + product_of(c).workspace_of_operands(p, c, device);
-}
 
 PredictedTime CostModel::predict(const KernelConfig& c) const {
     if (device_.emulated) return host_time_of_plan(problem_, c);

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "generator/families/candidate_choices.h"
 #include "generator/machine/assumed_device.h"
-#include "generator/search/search_choices.h"
 #include "generator/text/shapes_file.h"
 
 using namespace tmm;

@@ -12,8 +12,6 @@ namespace tmm {
 inline constexpr double kMemoryBytesPerMicrosecond = 4.0e6;
 // Microseconds between two kernels that do not overlap, beyond what is between others; measured on an H200, as is what crowding costs.
 inline constexpr double kGapBetweenKernels = 0.6;
-// Split-K's partial results are floats.
-inline constexpr double kPartialBytes = 4;
 
 // Each family has a model of its own (Product::estimate). This one keeps references to what it is made of.
 class CostModel {
@@ -38,9 +36,5 @@ private:
     const GemmProblem& problem_;
     const DeviceInfo& device_;
 };
-
-// Bytes of workspace that a config's plan asks for, or a little more; in floating point, which does not overflow where a plan would
-// never be made.
-double workspace_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
 }  // namespace tmm

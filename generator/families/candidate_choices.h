@@ -1,4 +1,4 @@
-// What the families' searches share: how K may be split, who sums the parts, how blocks fill the SMs, and the order of tiles.
+// What the families' candidates share: how K may be split, who sums the parts, how blocks fill the SMs, and the order of tiles.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,5 @@ std::vector<int> split_choices(const GemmProblem& problem, const DeviceInfo& dev
 
 // Tile rows that a band of blocks walks together; 0 where a row or a column of tiles is that short already, or the device holds most tiles.
 int band_choice(std::int64_t tiles_m, std::int64_t tiles_n, std::int64_t batch, const DeviceInfo& device);
-
-// Are a part's rows and columns, and k, whole tiles?
-bool divides(const Extent& part, std::int64_t k, int block_m, int block_n, int block_k);
 
 }  // namespace tmm

@@ -1,4 +1,4 @@
-#include "generator/search/cost_model_host.h"
+#include "generator/prediction/cost_model_host.h"
 
 #include <fmt/format.h>
 

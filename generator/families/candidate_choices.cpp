@@ -1,4 +1,4 @@
-#include "generator/search/search_choices.h"
+#include "generator/families/candidate_choices.h"
 
 #include <algorithm>
 
@@ -44,10 +44,6 @@ std::vector<int> split_choices(const GemmProblem& problem, const DeviceInfo& dev
 int band_choice(std::int64_t tiles_m, std::int64_t tiles_n, std::int64_t batch, const DeviceInfo& device) {
     constexpr int band = 8;
     return tiles_m * tiles_n * batch > 4LL * device.sm_count && tiles_m > band && tiles_n > band ? band : 0;
-}
-
-bool divides(const Extent& part, std::int64_t k, int block_m, int block_n, int block_k) {
-    return part.rows % block_m == 0 && part.columns % block_n == 0 && k % block_k == 0;
 }
 
 }  // namespace tmm

@@ -1,0 +1,17 @@
+// How much workspace a config would need, without its plan being made.
+#pragma once
+
+#include "generator/machine/device_info.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/problem.h"
+
+namespace tmm {
+
+// Split-K's partial results are floats.
+inline constexpr double kPartialBytes = 4;
+
+// Bytes of workspace that a config's plan asks for, or a little more; in floating point, which does not overflow where a plan would
+// never be made.
+double workspace_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
+
+}  // namespace tmm

@@ -1,0 +1,120 @@
+"""The C interface of libtmm (tmm/tmm.h) as ctypes sees it."""
+
+import ctypes
+import os
+from pathlib import Path
+
+HOST = -1
+ROW_MAJOR = 101
+NO_TRANS, TRANS = 111, 112
+TYPES = {"f32": 0, "f16": 1, "bf16": 2, "f64": 3}
+COMPUTE_MODES = {"f32": 0, "f32_strict": 1, "tf32": 2, "f64": 3}
+
+
+class TmmError(RuntimeError):
+    """What libtmm answered. `status` is the tmmStatus_t."""
+
+    def __init__(self, status: int, message: str):
+        super().__init__(message)
+        self.status = status
+
+
+class Problem(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("layout", ctypes.c_int),
+        ("op_a", ctypes.c_int),
+        ("op_b", ctypes.c_int),
+        ("m", ctypes.c_int64),
+        ("n", ctypes.c_int64),
+        ("k", ctypes.c_int64),
+        ("batch", ctypes.c_int64),
+        ("type_a", ctypes.c_int),
+        ("type_b", ctypes.c_int),
+        ("type_c", ctypes.c_int),
+        ("compute", ctypes.c_int),
+        ("lda", ctypes.c_int64),
+        ("ldb", ctypes.c_int64),
+        ("ldc", ctypes.c_int64),
+        ("stride_a", ctypes.c_int64),
+        ("stride_b", ctypes.c_int64),
+        ("stride_c", ctypes.c_int64),
+        ("alignment", ctypes.c_int),
+        ("reads_c", ctypes.c_int),
+        ("epilogue", ctypes.c_int),
+        ("max_workspace", ctypes.c_size_t),
+    ]
+
+
+class Args(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("alpha", ctypes.c_void_p),
+        ("beta", ctypes.c_void_p),
+        ("a", ctypes.c_void_p),
+        ("b", ctypes.c_void_p),
+        ("c", ctypes.c_void_p),
+        ("bias", ctypes.c_void_p),
+        ("workspace", ctypes.c_void_p),
+        ("workspace_size", ctypes.c_size_t),
+        ("prepared_a", ctypes.c_void_p),
+        ("prepared_b", ctypes.c_void_p),
+    ]
+
+
+def _load() -> ctypes.CDLL:
+    # TMM_LIBRARY names a library to use in place of the one that the package carries.
+    path = os.environ.get("TMM_LIBRARY") or str(Path(__file__).with_name("libtmm.so"))
+    library = ctypes.CDLL(path)
+    handle, plan, stream = ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
+    signatures = {
+        "tmmCreate": (ctypes.c_int, [ctypes.POINTER(handle), ctypes.c_int, ctypes.c_char_p]),
+        "tmmDestroy": (ctypes.c_int, [handle]),
+        "tmmSetStream": (ctypes.c_int, [handle, stream]),
+        "tmmGemm": (ctypes.c_int, [handle, ctypes.POINTER(Problem), ctypes.POINTER(Args)]),
+        "tmmPlanCreate": (ctypes.c_int, [handle, ctypes.POINTER(Problem), ctypes.POINTER(plan)]),
+        "tmmPlanWorkspaceSize": (ctypes.c_int, [plan, ctypes.POINTER(ctypes.c_size_t)]),
+        "tmmPlanRun": (ctypes.c_int, [plan, stream, ctypes.POINTER(Args)]),
+        "tmmPlanDescribe": (ctypes.c_int, [plan, ctypes.c_char_p, ctypes.c_size_t]),
+        "tmmPlanDestroy": (ctypes.c_int, [plan]),
+        "tmmStatusString": (ctypes.c_char_p, [ctypes.c_int]),
+        "tmmLastError": (ctypes.c_char_p, [handle]),
+        "tmmGetVersion": (ctypes.c_int, []),
+    }
+    for name, (result, arguments) in signatures.items():
+        function = getattr(library, name)
+        function.restype = result
+        function.argtypes = arguments
+    return library
+
+
+library = _load()
+
+
+def check(status: int, handle=None) -> None:
+    """Raises TmmError unless the status is success."""
+    if status == 0:
+        return
+    said = library.tmmLastError(handle) or b""
+    name = library.tmmStatusString(status) or b"unknown status"
+    raise TmmError(status, (said or name).decode(errors="replace"))
+
+
+def new_problem(**fields) -> Problem:
+    """tmmGemmProblemInit's defaults, then these fields. The struct may be shorter than a newer library's, which struct_size tells it."""
+    defaults = {
+        "struct_size": ctypes.sizeof(Problem),
+        "layout": ROW_MAJOR,
+        "op_a": NO_TRANS,
+        "op_b": NO_TRANS,
+        "batch": 1,
+        "alignment": 16,
+        "max_workspace": ctypes.c_size_t(-1).value,
+    }
+    return Problem(**{**defaults, **fields})
+
+
+def version() -> str:
+    """libtmm's own version."""
+    number = library.tmmGetVersion()
+    return f"{number // 10000}.{number // 100 % 100}.{number % 100}"

@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+import tmm
+
+
+def ones(*shape, dtype="f"):
+    return np.ones(shape, dtype)
+
+
+def test_a_plan_multiplies_and_tells_what_it_chose():
+    plan = tmm.Plan(8, 9, 10, device="host")
+    out = np.empty((8, 9), "f")
+    assert plan.run(ones(8, 10), ones(10, 9), out) is out
+    assert np.array_equal(out, np.full((8, 9), 10))
+    assert {"config", "match", "why"} <= set(plan.describe())
+    assert plan.workspace_size >= 0
+
+
+def test_operations_batches_and_types():
+    plan = tmm.Plan(4, 5, 6, ops="tn", batch=3, dtype="f16", ctype="f32", reads_c=True, device="host")
+    out = np.full((3, 4, 5), 2, "f")
+    plan.run(ones(3, 6, 4, dtype=np.float16), ones(3, 6, 5, dtype=np.float16), out, alpha=2, beta=0.5)
+    assert np.array_equal(out, np.full((3, 4, 5), 13))
+
+
+@pytest.mark.parametrize(
+    "run, error, words",
+    [
+        (lambda plan: plan.run(ones(4, 6), ones(6, 4), ones(4, 5)), ValueError, "(6, 5)"),
+        (lambda plan: plan.run(ones(4, 6, dtype="d"), ones(6, 5), ones(4, 5)), TypeError, "f64"),
+        (lambda plan: plan.run(ones(6, 4).T, ones(6, 5), ones(4, 5)), ValueError, "gaps"),
+        (lambda plan: plan.run(ones(4, 6), ones(6, 5), np.broadcast_to(ones(1), (4, 5))), ValueError, "gaps"),
+        (lambda plan: plan.run(ones(4, 6), ones(6, 5), ones(4, 5), beta=1), tmm.TmmError, "reads_c"),
+    ],
+    ids=range(5),
+)
+def test_what_the_plan_was_not_made_for_is_refused(run, error, words):
+    with pytest.raises(error) as raised:
+        run(tmm.Plan(4, 5, 6, device="host"))
+    assert words in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda: tmm.Plan(4, 5, 6, ops="xx", device="host"), "nn, nt"),
+        (lambda: tmm.Plan(4, 5, 6, dtype="i4", device="host"), "bf16"),
+        (lambda: tmm.Plan(4, 5, 6, compute="f8", device="host"), "f32_strict"),
+    ],
+)
+def test_no_plan_of_what_does_not_exist(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+def test_the_library_says_what_is_wrong_with_a_size():
+    with pytest.raises(tmm.TmmError, match="m is -1"):
+        tmm.Plan(-1, 5, 6, device="host")

@@ -1,5 +1,5 @@
 // The faults, and how they are planted. Left out are changes that change nothing a user could notice: a condition that another
-// one implies, such as `exists` where reduce stores (store_results() stores nothing of a vector that does not exist).
+// one implies, such as `exists` where reduce stores (store_elements() stores nothing of a vector that does not exist).
 #include "support_mutations.h"
 
 namespace tmm::testing {
@@ -23,7 +23,7 @@ constexpr const char* kFewByMany = "tmm/output/few_by_many.cuh";
 constexpr const char* kReduce = "tmm/steps/reduce/kernel.cuh";
 constexpr const char* kPack = "tmm/steps/pack/kernel.cuh";
 constexpr const char* kPad = "tmm/steps/pad/kernel.cuh";
-constexpr const char* kEpilogue = "tmm/output/epilogue.cuh";
+constexpr const char* kOutput = "tmm/output/output.cuh";
 
 // clang-format off
 const std::vector<Mutation> kMutations = {
@@ -35,10 +35,10 @@ const std::vector<Mutation> kMutations = {
     {kNaive, "A's step", "signature.op_a == Operation::none ? 1 : args.lda", "signature.op_a == Operation::none ? args.lda : 1", "naive nn"},
     {kNaive, "B's step", "signature.op_b == Operation::none ? args.ldb : 1", "signature.op_b == Operation::none ? 1 : args.ldb", "naive nn"},
     {kNaive, "A's and B's steps", "fmaf(to_float(a[k * step_a]), to_float(b[k * step_b]), sum)", "fmaf(to_float(a[k * step_b]), to_float(b[k * step_a]), sum)", "naive nn"},
-    {kNaive, "C's index", "row * args.ldc + column", "column * args.ldc + row", "naive nn"},
+    {kNaive, "C's index", "store_element(row, column, sum)", "store_element(column, row, sum)", "naive nn"},
     {kNaive, "A's stride", "batch * args.stride_a", "batch * args.stride_b", "naive nn"},
     {kNaive, "B's stride", "batch * args.stride_b", "batch * args.stride_a", "naive nn"},
-    {kNaive, "C's stride", "batch * args.stride_c", "batch * args.stride_a", "naive nn"},
+    {kNaive, "C's member of the batch", "output_to_c<signature>(args, scalars, batch)", "output_to_c<signature>(args, scalars, 0)", "naive nn"},
 
     // tiled: barriers.
     {kTiled, "no barrier before multiplying", "before anyone multiplies with them.\n        __syncthreads();", "before anyone multiplies with them.\n", "tiled nn"},
@@ -59,10 +59,10 @@ const std::vector<Mutation> kMutations = {
     {kTiled, "index of the tile of B, stored", "tile_b[thread_row * width + thread_column]", "tile_b[thread_column * width + thread_row]", "tiled nn"},
     {kTiled, "index of the tile of A, read", "tile_a[thread_row * width + k]", "tile_a[k * width + thread_row]", "tiled nn"},
     {kTiled, "index of the tile of B, read", "tile_b[k * width + thread_column]", "tile_b[thread_column * width + k]", "tiled nn"},
-    {kTiled, "C's index", "row * args.ldc + column", "column * args.ldc + row", "tiled nn"},
+    {kTiled, "C's index", "store_element(row, column, sum)", "store_element(column, row, sum)", "tiled nn"},
     {kTiled, "A's stride", "batch * args.stride_a", "batch * args.stride_b", "tiled nn"},
     {kTiled, "B's stride", "batch * args.stride_b", "batch * args.stride_a", "tiled nn"},
-    {kTiled, "C's stride", "batch * args.stride_c", "batch * args.stride_a", "tiled nn"},
+    {kTiled, "C's member of the batch", "output_to_c<signature>(args, batch)", "output_to_c<signature>(args, 0)", "tiled nn"},
 
     // simt: barriers and waits.
     {kPipeline, "no barrier before multiplying", "        __syncthreads();\n    }\n\nprivate:", "    }\n\nprivate:", "simt async"},
@@ -88,8 +88,6 @@ const std::vector<Mutation> kMutations = {
     {kPipeline, "a load past the last tile", "if (unloaded_ <= 0) return;", "", "simt exact"},
     {kPipeline, "no count of the tiles", "--uncopied_;", "", "simt async exact"},
     {kPipeline, "no count of the loads", "--unloaded_;", "", "simt exact"},
-    {kWorkItem, "C: no check of M", "if (guarded && row >= rows) return;", "", "simt registers"},
-    {kWorkItem, "C: no check of N", "!guarded || left >= width ? width : static_cast<int>(left)", "width", "simt registers"},
     {kWorkItem, "C, peeled: M not asked", "item.row0 + config.block_m <= args.m && item.column0", "item.column0", "simt peeled"},
     {kWorkItem, "C, peeled: N not asked", " && item.column0 + config.block_n <= args.n", "", "simt peeled"},
     {kRaster, "the last band as high as the others", "rows_left < most_rows ? rows_left : most_rows", "most_rows", "simt split"},
@@ -135,12 +133,9 @@ const std::vector<Mutation> kMutations = {
     {kSimt, "row of C", "(i / group * threads_across + thread) * group + i % group", "(i % group * threads_across + thread) * group + i / group", "simt registers"},
     {kSimt, "row's thread", "threads_m(config)>(place.m, i)", "threads_m(config)>(place.n, i)", "simt registers"},
     {kSimt, "column's thread", "threads_n(config)>(place.n, j)", "threads_n(config)>(place.m, j)", "simt registers"},
-    {kWorkItem, "C's index", "first + row * ld + column", "first + column * ld + row", "simt registers"},
     {kSimt, "stored sum", "&sums[i][j]", "&sums[j][i]", "simt registers"},
-    {kWorkItem, "place of partial results", "(item.batch * args.split_k + item.split) / config.cluster", "(item.split * args.batch + item.batch) / config.cluster", "simt split"},
     {kSimt, "A's stride", "item.batch * args.stride_a", "item.batch * args.stride_b", "simt split"},
     {kSimt, "B's stride", "item.batch * args.stride_b", "item.batch * args.stride_a", "simt split"},
-    {kWorkItem, "C's stride", "item.batch * args.stride_c", "item.batch * args.stride_a", "simt turned batch"},
     // simt: clusters.
     {kSimt, "no barrier before the parts are read", "// Every block's part is there.\n    ptx::cluster_sync();", "", "simt cluster"},
     {kSimt, "no barrier before the parts go away", "before the others have read it.\n    ptx::cluster_meet();", "before the others have read it.\n", "simt cluster"},
@@ -170,7 +165,7 @@ const std::vector<Mutation> kMutations = {
     {kFixup, "no check of M", "|| row >= args.m ", "", "simt stream"},
     {kFixup, "no check of N", "left < kVector ? static_cast<int>(left) : kVector", "kVector", "simt stream"},
     {kFixup, "row of a sum", "place.row0 + vector / vectors_per_row", "place.row0 + vector % vectors_per_row", "simt stream"},
-    {kFixup, "C's stride", "place.batch * args.stride_c", "place.batch * args.stride_a", "simt stream"},
+    {kFixup, "C's member of the batch", "output_to_c<signature>(args, place.batch)", "output_to_c<signature>(args, 0)", "simt stream"},
     {kSimt, "the stage read from, the next", "a.next_stage();", "", "simt async"},
     {kSimt, "the stage read from, the first again", "round ? 1 - stages : 1", "1", "simt async"},
     {kSimt, "the stage read from, counted", "if (stage_ == stages) stage_ = 0;", "", "simt async"},
@@ -290,9 +285,9 @@ const std::vector<Mutation> kMutations = {
     {kFewByMany, "place of a partial sum, read", "sum += part[p * part_size + i * config.block_n + j];", "sum += part[p * part_size + j * config.block_m + i];", "gemv rows"},
     {kFewByMany, "row of an element", "swapped ? element % config.block_m : element / config.block_n", "swapped ? element / config.block_m : element % config.block_n", "gemv rows"},
     {kFewByMany, "column of an element", "swapped ? element / config.block_m : element % config.block_n", "swapped ? element % config.block_m : element / config.block_n", "gemv rows"},
-    {kFewByMany, "C's index", ": few_index * ld + many_index)", ": many_index * ld + few_index)", "gemv rows"},
-    {kFewByMany, "C's index, swapped", "swapped ? many_index * ld + few_index", "swapped ? few_index * ld + many_index", "gemv swapped"},
-    {kFewByMany, "place of partial results", "(place.batch * args.split_k + place.split) * args.m * ld", "(place.split * args.batch + place.batch) * args.m * ld", "gemv swapped"},
+    {kFewByMany, "C's index", "output.store_element(few_index, many_index, sum)", "output.store_element(many_index, few_index, sum)", "gemv rows"},
+    {kFewByMany, "C's index, swapped", "output.store_element(many_index, few_index, sum)", "output.store_element(few_index, many_index, sum)", "gemv swapped"},
+    {kFewByMany, "place of partial results", "place.batch, place.split, 1.0f", "place.split, place.batch, 1.0f", "gemv swapped"},
 
     // reduce: barriers.
     {kReduce, "no barrier before adding up", "before the first sharer adds them up.\n            __syncthreads();", "before the first sharer adds them up.\n", "reduce shared"},
@@ -309,8 +304,8 @@ const std::vector<Mutation> kMutations = {
     {kReduce, "lane's vector", "static_cast<int>(threadIdx.x) % vectors", "static_cast<int>(threadIdx.x) / vectors", "reduce shared"},
     {kReduce, "lane's share", "static_cast<int>(threadIdx.x) / vectors", "static_cast<int>(threadIdx.x) % vectors", "reduce shared"},
     {kReduce, "row and batch", "block / blocks_n % args.m", "block % args.m", "reduce wide"},
-    {kReduce, "C's index", "place.row * args.ldc + column", "column * args.ldc + place.row", "reduce shared"},
-    {kReduce, "C's stride", "place.batch * args.stride_c", "place.batch * args.stride_a", "reduce shared"},
+    {kReduce, "C's index", "(place.row, column, sum.element", "(column, place.row, sum.element", "reduce shared"},
+    {kReduce, "C's member of the batch", "output_to_c<signature>(args, scalars, place.batch)", "output_to_c<signature>(args, scalars, 0)", "reduce shared"},
 
     // pack: barriers.
     {kPack, "no barrier before writing the square", "before this one is written.\n        __syncthreads();", "before this one is written.\n", "pack both"},
@@ -394,17 +389,21 @@ const std::vector<Mutation> kMutations = {
     {kPack, "B behind A", "packs_a(config) ? packed_elements(args.m, args.k, args.batch) : 0", "0", "pack both"},
     {kPack, "tile of B", "(b, number - squares_a)", "(b, number)", "pack both"},
 
-    // The epilogue that all of them share.
-    {kEpilogue, "beta = 0 reads C", "if (beta != 0.0f) result", "result", "tiled nn"},
-    {kEpilogue, "beta = 0 reads C's vector", "if (signature.reads_c && beta != 0.0f) {", "if (signature.reads_c) {", "simt registers"},
-    {kEpilogue, "vectors past the edge stored whole", "if (valid >= width) {", "if (true) {", "simt registers"},
-    {kEpilogue, "no check of the element", "if (i < valid) store_result", "store_result", "simt registers"},
-    {kEpilogue, "vector of C, read", "load_vector<access>(c + first)", "load_vector<access>(c)", "simt peeled"},
-    {kEpilogue, "vector of C, stored", "store_vector_global(c + first, results)", "store_vector_global(c, results)", "simt peeled"},
-    {kEpilogue, "sum with C", "to_float(results.element[i]), alpha * sums[first + i])", "to_float(results.element[i]), alpha * sums[i])", "simt peeled"},
-    {kEpilogue, "sum without C", "results.element[i] = from_float<C>(alpha * sums[first + i]);", "results.element[i] = from_float<C>(alpha * sums[i]);", "simt peeled"},
-    {kEpilogue, "element of C", "(c + i, sums[i], alpha, beta)", "(c, sums[i], alpha, beta)", "simt registers"},
-    {kEpilogue, "element's sum", "(c + i, sums[i], alpha, beta)", "(c + i, sums[0], alpha, beta)", "simt registers"},
+    // What all of them share: where results go, and what becomes of them.
+    {kOutput, "C: no check of M", "if (guarded && row >= rows) return;", "", "simt registers"},
+    {kOutput, "C: no check of N", "!guarded || left >= width ? width : static_cast<int>(left)", "width", "simt registers"},
+    {kOutput, "C's index", "first + row * ld + column", "first + column * ld + row", "simt registers"},
+    {kOutput, "place of partial results", "(batch * args.split_k + split) / config.cluster", "(split * args.batch + batch) / config.cluster", "simt split"},
+    {kOutput, "C's stride", "batch * args.stride_c", "batch * args.stride_a", "simt turned batch"},
+    {kOutput, "beta = 0 reads C's vector, and it counts", "return target.reads_c && scalars.beta != 0.0f;", "return target.reads_c;", "simt registers"},
+    {kOutput, "vectors past the edge stored whole", "if (valid >= width) {", "if (true) {", "simt registers"},
+    {kOutput, "no check of the element", "if (i < valid) store_element", "store_element", "simt registers"},
+    {kOutput, "vector of C, next", "store_vector_at<access>(row, column + begin, ", "store_vector_at<access>(row, column, ", "simt peeled"},
+    {kOutput, "vector of C, its sums", "column + begin, sums + begin)", "column + begin, sums)", "simt peeled"},
+    {kOutput, "element of C's vector", "element_at(row, column + i, sums[i], results.element[i])", "element_at(row, column + i, sums[i], results.element[0])", "simt peeled"},
+    {kOutput, "sum of C's vector", "element_at(row, column + i, sums[i], results.element[i])", "element_at(row, column + i, sums[0], results.element[i])", "simt peeled"},
+    {kOutput, "element of C", "store_element(row, column + i, sums[i])", "store_element(row, column, sums[i])", "simt registers"},
+    {kOutput, "element's sum", "store_element(row, column + i, sums[i])", "store_element(row, column + i, sums[0])", "simt registers"},
 };
 // clang-format on
 

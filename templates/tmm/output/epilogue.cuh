@@ -9,10 +9,6 @@
 
 namespace tmm {
 
-// Sums go to C through the epilogue, or as they are to the workspace where another kernel adds up the parts of K.
-template <KernelConfig config>
-constexpr bool is_partial = config.split_k > config.cluster;
-
 // The result of a sum where C holds `before`, not yet rounded: with beta = 0 `before` never counts, so that NaN there does not spread.
 template <class C>
 __device__ inline float result_of(float sum, C before, float alpha, float beta) {

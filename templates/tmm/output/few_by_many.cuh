@@ -1,7 +1,7 @@
 // This file says which part of few * many a block works on (few_by_many.h), and how its threads' sums become C.
 #pragma once
 
-#include "tmm/output/epilogue.cuh"
+#include "tmm/output/output.cuh"
 #include "tmm/tile/few_by_many.h"
 #include "tmm/vocabulary/args.h"
 #include "tmm/vocabulary/config.h"
@@ -48,14 +48,7 @@ template <KernelSignature signature, KernelConfig config, int parts, int threads
 __device__ inline void store_sums_of_parts(const GemmArgs& args, const FewByMany& place, const float* part) {
     constexpr int part_size = config.block_m * config.block_n;
     constexpr bool swapped = is_swapped<config>;
-    constexpr bool to_workspace = config.split_k > 1;
-    constexpr KernelSignature target = to_workspace ? partial_result_of(signature) : signature;
-    const i64 ld = to_workspace ? workspace_ld(args.n) : args.ldc;
-    using C = Element<target.type_c>;
-    C* c = to_workspace ? static_cast<C*>(args.workspace) + (place.batch * args.split_k + place.split) * args.m * ld
-                        : static_cast<C*>(args.c) + place.batch * args.stride_c;
-    const float alpha = to_workspace ? 1.0f : static_cast<float>(args.alpha);
-    const float beta = to_workspace ? 0.0f : static_cast<float>(args.beta);
+    const auto output = output_of<signature, config>(args, place.batch, place.split, 1.0f);
     for (int element = static_cast<int>(threadIdx.x); element < part_size; element += threads) {
         // Neighbouring threads store neighbouring elements of C.
         const int i = swapped ? element % config.block_m : element / config.block_n;
@@ -65,7 +58,10 @@ __device__ inline void store_sums_of_parts(const GemmArgs& args, const FewByMany
         if (few_index < place.few_count && many_index < place.many_count) {
             float sum = part[i * config.block_n + j];
             for (int p = 1; p < parts; ++p) sum += part[p * part_size + i * config.block_n + j];
-            store_result<target>(c + (swapped ? many_index * ld + few_index : few_index * ld + many_index), sum, alpha, beta);
+            if constexpr (swapped)
+                output.store_element(many_index, few_index, sum);
+            else
+                output.store_element(few_index, many_index, sum);
         }
     }
 }

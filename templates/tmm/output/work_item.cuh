@@ -1,20 +1,13 @@
-// The work of a block of a tiled product, and the place where its results go.
+// The work of a block of a tiled product.
 #pragma once
 
-#include "tmm/output/epilogue.cuh"
+#include "tmm/output/output.cuh"
 #include "tmm/tile/raster.cuh"
 #include "tmm/tile/stream.h"
 #include "tmm/vocabulary/args.h"
 #include "tmm/vocabulary/config.h"
 
 namespace tmm {
-
-// A tile's first row and column of C, and the member of the batch.
-struct TileOfC {
-    i64 row0;
-    i64 column0;
-    i64 batch;
-};
 
 // The work of a block: a tile of C, and a part of K.
 struct WorkItem : TileOfC {
@@ -71,40 +64,9 @@ __device__ inline WorkItem first_work_item(const GemmArgs& args, const PhaseLine
 }
 
 template <KernelSignature signature, KernelConfig config>
-struct Destination {
-    static constexpr KernelSignature target = is_partial<config> ? partial_result_of(signature) : signature;
-    using C = Element<target.type_c>;
-
-    C* first;
-    i64 ld;
-    float alpha;
-    float beta;
-    float one;
-    // Rows and columns of the whole matrix.
-    i64 rows;
-    i64 columns;
-
-    __device__ Destination(const GemmArgs& args, const WorkItem& item)
-        : ld(is_partial<config> ? workspace_ld(args.n) : args.ldc),
-          alpha(is_partial<config> ? args.one : static_cast<float>(args.alpha)),
-          beta(is_partial<config> ? 0.0f : static_cast<float>(args.beta)),
-          one(args.one),
-          rows(args.m),
-          columns(args.n) {
-        const i64 part = (item.batch * args.split_k + item.split) / config.cluster;
-        first =
-            is_partial<config> ? static_cast<C*>(args.workspace) + part * rows * ld : static_cast<C*>(args.c) + item.batch * args.stride_c;
-    }
-
-    // Stores `width` neighbouring results of a row.
-    template <int width, bool guarded>
-    __device__ void store(i64 row, i64 column, const float* results) const {
-        if (guarded && row >= rows) return;
-        const i64 left = columns - column;
-        const int valid = !guarded || left >= width ? width : static_cast<int>(left);
-        store_results<target, width>(first + row * ld + column, results, alpha, beta, valid);
-    }
-};
+__device__ inline Output<signature, is_partial<config>> output_of(const GemmArgs& args, const WorkItem& item) {
+    return output_of<signature, config>(args, item.batch, item.split, args.one);
+}
 
 // Calls store<guarded>(): with checks of the matrix's edges where the boundary mode and the tile's place want them.
 template <KernelConfig config, class Store>

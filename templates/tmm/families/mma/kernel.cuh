@@ -107,8 +107,8 @@ __device__ inline void multiply(const Fragments<config>& fragments, Sums<config>
 
 // Two neighbouring lanes hold two columns each of two products side by side. They exchange one pair, so that each stores four
 // neighbouring columns: the lower lane of the left product, the upper lane of the right one.
-template <KernelConfig config, bool guarded, class Destination>
-__device__ inline void store_sums(const Destination& destination, i64 row0, i64 column0, const Sums<config>& sums) {
+template <KernelConfig config, bool guarded, class Output>
+__device__ inline void store_sums(const Output& output, i64 row0, i64 column0, const Sums<config>& sums) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const bool upper = lane % 2 != 0;
     const int row = lane / 4;
@@ -128,7 +128,7 @@ __device__ inline void store_sums(const Destination& destination, i64 row0, i64 
                     group[e] = upper ? received : left;
                     group[2 + e] = upper ? right : received;
                 }
-                destination.template store<4, guarded>(row0 + i * kSquare + half * 8 + row, column0 + j * 8 + column, group);
+                output.template store<4, guarded>(row0 + i * kSquare + half * 8 + row, column0 + j * 8 + column, group);
             }
         }
     }
@@ -193,9 +193,9 @@ __device__ void kernel(const GemmArgs& args) {
         if constexpr (steps % 2 != 0) fragments[0] = fragments[1];
     }
 
-    const Destination<signature, config> destination(args, item);
-    store_by_boundary<config>(
-        args, item, [&]<bool guarded>() { store_sums<config, guarded>(destination, item.row0 + row0, item.column0 + column0, sums); });
+    const auto output = output_of<signature, config>(args, item);
+    store_by_boundary<config>(args, item,
+                              [&]<bool guarded>() { store_sums<config, guarded>(output, item.row0 + row0, item.column0 + column0, sums); });
 }
 
 }  // namespace tmm::mma

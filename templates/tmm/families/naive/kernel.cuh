@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tmm/families/naive/rules.h"
-#include "tmm/output/epilogue.cuh"
+#include "tmm/output/output.cuh"
 #include "tmm/tile/previous_kernel.cuh"
 #include "tmm/vocabulary/args.h"
 
@@ -16,8 +16,7 @@ __device__ void kernel(const GemmArgs& args) {
     const i64 tiles_m = (args.m + config.block_m - 1) / config.block_m;
     const i64 tiles_n = (args.n + config.block_n - 1) / config.block_n;
     const i64 tiles = tiles_m * tiles_n * args.batch;
-    const float alpha = static_cast<float>(args.alpha);
-    const float beta = static_cast<float>(args.beta);
+    const OutputScalars scalars = output_scalars(args);
     // Steps from one k to the next along a row of op(A) and a column of op(B).
     const i64 step_a = signature.op_a == Operation::none ? 1 : args.lda;
     const i64 step_b = signature.op_b == Operation::none ? args.ldb : 1;
@@ -33,8 +32,7 @@ __device__ void kernel(const GemmArgs& args) {
                             (signature.op_b == Operation::none ? column : column * args.ldb);
             float sum = 0.0f;
             for (i64 k = 0; k < args.k; ++k) sum = fmaf(to_float(a[k * step_a]), to_float(b[k * step_b]), sum);
-            auto* c = static_cast<Element<signature.type_c>*>(args.c) + batch * args.stride_c + row * args.ldc + column;
-            store_result<signature>(c, sum, alpha, beta);
+            output_to_c<signature>(args, scalars, batch).store_element(row, column, sum);
         }
     }
 }

@@ -198,10 +198,10 @@ __device__ inline void for_each_group(ThreadPlace place, const float (&sums)[con
 }
 
 template <KernelSignature signature, KernelConfig config, bool guarded>
-__device__ inline void store_tile(const Destination<signature, config>& destination, i64 row0, i64 column0, ThreadPlace place,
+__device__ inline void store_tile(const Output<signature, is_partial<config>>& output, i64 row0, i64 column0, ThreadPlace place,
                                   const float (&sums)[config.thread_m][config.thread_n]) {
     for_each_group<signature, config>(place, sums, [&](int row, int column, const float* group) {
-        destination.template store<group_of(layout_b(config, signature), config.thread_n), guarded>(row0 + row, column0 + column, group);
+        output.template store<group_of(layout_b(config, signature), config.thread_n), guarded>(row0 + row, column0 + column, group);
     });
 }
 
@@ -260,10 +260,10 @@ __device__ inline void add_up_slices(float (&sums)[config.thread_m][config.threa
 // The blocks of a cluster hold parts of one tile's sums. Each adds up its share of the tile, in the order of the ranks, out of all
 // the blocks' shared memory, and stores it. `part`: block_m rows of block_n elements in shared memory.
 template <KernelSignature signature, KernelConfig config, bool guarded>
-__device__ inline void store_cluster_tile(const Destination<signature, config>& destination, i64 row0, i64 column0, ThreadPlace place,
-                                          const float (&sums)[config.thread_m][config.thread_n], float* part) {
+__device__ inline void store_cluster_tile(const GemmArgs& args, const Output<signature, is_partial<config>>& output, i64 row0, i64 column0,
+                                          ThreadPlace place, const float (&sums)[config.thread_m][config.thread_n], float* part) {
     if (slice_of_thread<config>() == 0)
-        store_part<signature, config>(part, destination.one, place, sums, [](float* to, const auto& values) { store_vector(to, values); });
+        store_part<signature, config>(part, args.one, place, sums, [](float* to, const auto& values) { store_vector(to, values); });
     // Every block's part is there.
     ptx::cluster_sync();
     constexpr int vectors_per_row = config.block_n / kSumVector;
@@ -274,7 +274,7 @@ __device__ inline void store_cluster_tile(const Destination<signature, config>& 
         const int column = vector % vectors_per_row * kSumVector;
         // A thread that reads parts must also store their sum: the parts are then there before the thread meets the others and a block may
         // end.
-        if (guarded && (row0 + row >= destination.rows || column0 + column >= destination.columns)) continue;
+        if (guarded && (row0 + row >= output.rows || column0 + column >= output.columns)) continue;
         Vector<float, kSumVector> parts[config.cluster];
 #pragma unroll
         for (int r = 0; r < config.cluster; ++r) parts[r] = load_vector<kSumVector>(ptx::mapa(part, r) + vector * kSumVector);
@@ -282,7 +282,7 @@ __device__ inline void store_cluster_tile(const Destination<signature, config>& 
         float results[kSumVector];
 #pragma unroll
         for (int i = 0; i < kSumVector; ++i) results[i] = sum.element[place_in_part(i)];
-        destination.template store<kSumVector, guarded>(row0 + row, column0 + column, results);
+        output.template store<kSumVector, guarded>(row0 + row, column0 + column, results);
     }
     // No block ends, and its shared memory with it, before the others have read it.
     ptx::cluster_meet();
@@ -292,12 +292,12 @@ __device__ inline void store_cluster_tile(const Destination<signature, config>& 
 template <KernelSignature signature, KernelConfig config>
 __device__ inline void store_results_of(const GemmArgs& args, const WorkItem& item, ThreadPlace place,
                                         const float (&sums)[config.thread_m][config.thread_n], float* part) {
-    const Destination<signature, config> destination(args, item);
+    const auto output = output_of<signature, config>(args, item);
     store_by_boundary<config>(args, item, [&]<bool guarded>() {
         if constexpr (config.cluster > 1)
-            store_cluster_tile<signature, config, guarded>(destination, item.row0, item.column0, place, sums, part);
+            store_cluster_tile<signature, config, guarded>(args, output, item.row0, item.column0, place, sums, part);
         else if (slice_of_thread<config>() == 0)
-            store_tile<signature, config, guarded>(destination, item.row0, item.column0, place, sums);
+            store_tile<signature, config, guarded>(output, item.row0, item.column0, place, sums);
     });
 }
 

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "tmm/families/tiled/rules.h"
-#include "tmm/output/epilogue.cuh"
+#include "tmm/output/output.cuh"
 #include "tmm/tile/previous_kernel.cuh"
 #include "tmm/tile/shared_memory.cuh"
 #include "tmm/vocabulary/args.h"
@@ -61,10 +61,7 @@ __device__ void kernel(const GemmArgs& args) {
         __syncthreads();
     }
 
-    if (!guarded || (row < args.m && column < args.n)) {
-        float* c = static_cast<float*>(args.c) + batch * args.stride_c + row * args.ldc + column;
-        store_result<signature>(c, sum, static_cast<float>(args.alpha), static_cast<float>(args.beta));
-    }
+    if (!guarded || (row < args.m && column < args.n)) output_to_c<signature>(args, batch).store_element(row, column, sum);
 }
 
 }  // namespace tmm::tiled

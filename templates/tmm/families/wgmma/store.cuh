@@ -8,6 +8,7 @@
 
 #include "tmm/families/wgmma/pipeline.cuh"
 #include "tmm/output/epilogue.cuh"
+#include "tmm/output/output.cuh"
 #include "tmm/output/partial_sums.cuh"
 #include "tmm/output/unaligned_rows.cuh"
 #include "tmm/ptx.cuh"

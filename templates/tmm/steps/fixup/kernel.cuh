@@ -2,7 +2,7 @@
 // epilogue, so that the same inputs give the same bits. Tiles that one block had to itself are done.
 #pragma once
 
-#include "tmm/output/epilogue.cuh"
+#include "tmm/output/output.cuh"
 #include "tmm/output/partial_sums.cuh"
 #include "tmm/output/work_item.cuh"
 #include "tmm/steps/fixup/rules.h"
@@ -43,9 +43,8 @@ __device__ void kernel(const GemmArgs& args) {
     float results[kVector];
 #pragma unroll
     for (int i = 0; i < kVector; ++i) results[i] = sums[place_in_part(i)].value();
-    auto* c = static_cast<Element<signature.type_c>*>(args.c) + place.batch * args.stride_c + row * args.ldc + column;
-    store_results<signature, kVector>(c, results, static_cast<float>(args.alpha), static_cast<float>(args.beta),
-                                      left < kVector ? static_cast<int>(left) : kVector);
+    output_to_c<signature>(args, place.batch)
+        .template store_elements<kVector>(row, column, results, left < kVector ? static_cast<int>(left) : kVector);
 }
 
 }  // namespace tmm::fixup

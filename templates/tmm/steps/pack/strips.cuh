@@ -11,7 +11,7 @@
 //         +-----------+--+           rows, of the last rows of A and B
 #pragma once
 
-#include "tmm/output/epilogue.cuh"
+#include "tmm/output/output.cuh"
 #include "tmm/steps/pack/strips.h"
 #include "tmm/tile/vector.cuh"
 #include "tmm/vocabulary/args.h"
@@ -104,9 +104,7 @@ private:
     }
 
     __device__ void store(i64 batch, i64 row, i64 column, float sum) const {
-        using C = Element<signature.type_c>;
-        store_result<signature>(static_cast<C*>(args_.c) + batch * args_.stride_c + row * args_.ldc + column, sum,
-                                static_cast<float>(args_.alpha), static_cast<float>(args_.beta));
+        output_to_c<signature>(args_, batch).store_element(row, column, sum);
     }
 
     const GemmArgs& args_;

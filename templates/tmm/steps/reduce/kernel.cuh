@@ -3,7 +3,7 @@
 // first of them adds up what all found, some of them at a time.
 #pragma once
 
-#include "tmm/output/epilogue.cuh"
+#include "tmm/output/output.cuh"
 #include "tmm/steps/reduce/rules.h"
 #include "tmm/tile/previous_kernel.cuh"
 #include "tmm/tile/shared_memory.cuh"
@@ -38,8 +38,7 @@ __device__ void kernel(const GemmArgs& args) {
     const int sharer = static_cast<int>(threadIdx.x) / vectors;
     const i64 ld = workspace_ld(args.n);
     const i64 blocks = args.batch * args.m * ((args.n + config.block_n - 1) / config.block_n);
-    const float alpha = static_cast<float>(args.alpha);
-    const float beta = static_cast<float>(args.beta);
+    const OutputScalars scalars = output_scalars(args);
     SharedMemory shared;
     float* sums = shared.take<float, sharers * config.block_n>()[0];
 
@@ -76,9 +75,9 @@ __device__ void kernel(const GemmArgs& args) {
             __syncthreads();
         }
         if (exists && sharer == 0) {
-            auto* c = static_cast<Element<signature.type_c>*>(args.c) + place.batch * args.stride_c + place.row * args.ldc + column;
             const i64 left = args.n - column;
-            store_results<signature, kVector>(c, sum.element, alpha, beta, left < kVector ? static_cast<int>(left) : kVector);
+            output_to_c<signature>(args, scalars, place.batch)
+                .template store_elements<kVector>(place.row, column, sum.element, left < kVector ? static_cast<int>(left) : kVector);
         }
         block += gridDim.x;
         if (block < blocks) place = place_of<config>(args, block);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tmm/number/element.cuh"
+#include "tmm/ptx.cuh"
 #include "tmm/tile/vector.cuh"
 #include "tmm/vocabulary/args.h"
 #include "tmm/vocabulary/config.h"
@@ -20,6 +21,12 @@ struct TileOfC {
     i64 column0;
     i64 batch;
 };
+
+// Two results rounded to elements of 16 bits, which stand in one word.
+template <ElementType type>
+__device__ inline unsigned rounded_pair(float first, float second) {
+    return ptx::cvt_rn_pair<type>(first, second);
+}
 
 struct OutputScalars {
     float alpha;
@@ -46,6 +53,8 @@ struct Output {
     TileOfC origin;
 
     __device__ C* at(Index row, Index column) const { return first + row * ld + column; }
+    // Do these rows and columns exist?
+    __device__ bool has(Index row_end, Index column_end) const { return row_end <= rows && column_end <= columns; }
     // With beta = 0 C is never read.
     __device__ bool reads_c() const { return target.reads_c && scalars.beta != 0.0f; }
 
@@ -61,6 +70,21 @@ struct Output {
     }
     __device__ C element_at(Index row, Index column, float sum, C before) const {
         return from_float<C>(result_at(row, column, sum, before));
+    }
+
+    // Calls visit with this, or with the same of an alpha that is known to be 1, as it is most often: its products would be up to a third
+    // of the instructions of some writers.
+    template <class Visit>
+    __device__ void by_alpha(Visit&& visit) const {
+        if (scalars.alpha == 1.0f)
+            visit(with_alpha_of_1());
+        else
+            visit(*this);
+    }
+    __device__ Output with_alpha_of_1() const {
+        Output same = *this;
+        same.scalars.alpha = 1.0f;
+        return same;
     }
 
     __device__ void store_element(Index row, Index column, float sum) const {
@@ -127,11 +151,10 @@ __device__ inline Output<signature> output_to_c(const GemmArgs& args, i64 batch)
 // compiler may know or not (families/simt/kernel.cuh, store_part).
 template <KernelSignature signature, KernelConfig config>
 __device__ inline Output<signature, is_partial<config>> output_of(const GemmArgs& args, i64 batch, i64 split, float factor) {
-    using Result = Output<signature, is_partial<config>>;
     if constexpr (is_partial<config>) {
         const i64 ld = workspace_ld(args.n);
         const i64 part = (batch * args.split_k + split) / config.cluster;
-        return {.first = static_cast<typename Result::C*>(args.workspace) + part * args.m * ld,
+        return {.first = static_cast<float*>(args.workspace) + part * args.m * ld,
                 .ld = ld,
                 .rows = args.m,
                 .columns = args.n,
@@ -140,6 +163,19 @@ __device__ inline Output<signature, is_partial<config>> output_of(const GemmArgs
     } else {
         return output_to_c<signature>(args, batch);
     }
+}
+
+// A tile of the same from this row and column on, of no more than `most` rows and columns, as far as it exists.
+template <KernelSignature signature, KernelConfig config, int most>
+__device__ inline Output<signature, is_partial<config>, int> output_tile(const GemmArgs& args, int batch, int split, int row0,
+                                                                         int column0) {
+    const auto all = output_of<signature, config>(args, batch, split, 1.0f);
+    return {.first = all.at(row0, column0),
+            .ld = all.ld,
+            .rows = static_cast<int>(args.m - row0 < most ? args.m - row0 : most),
+            .columns = static_cast<int>(args.n - column0 < most ? args.n - column0 : most),
+            .scalars = all.scalars,
+            .origin = {row0, column0, batch}};
 }
 
 }  // namespace tmm

@@ -14,9 +14,9 @@ namespace tmm {
 //
 // 8 lanes write a row: each writes a whole chunk, and one element of the two chunks at the row's ends, of which others have a part, too.
 // Where a tile ends with C, the columns behind its last whole 8 columns are written element by element.
-template <class Destination>
+template <class Output>
 class UnalignedRows {
-    using T = typename Destination::C;
+    using T = typename Output::C;
     static constexpr int kLanesOfRow = kChunkElements;
     static constexpr int kRowsOfTurn = 32 / kLanesOfRow;
     // Rows that are a multiple of 8 apart begin alike.
@@ -25,18 +25,18 @@ class UnalignedRows {
 
 public:
     // row0, column0: the warp's first row and column in the tile.
-    __device__ UnalignedRows(const Destination& destination, int row0, int column0, int lane, T* staged)
-        : destination_(destination),
+    __device__ UnalignedRows(const Output& output, int row0, int column0, int lane, T* staged)
+        : output_(output),
           row0_(row0),
           column0_(column0),
           lane_(lane),
-          ahead_of_first_(static_cast<unsigned>(shift_of(destination.at(row0, column0)))),
+          ahead_of_first_(static_cast<unsigned>(shift_of(output.at(row0, column0)))),
           staged_(staged) {
 #pragma unroll
         for (int turn = 0; turn < kTurns; ++turn) {
             const int row = lane / kLanesOfRow + turn * kRowsOfTurn;
             ahead_[turn] = ahead(row);
-            to_[turn] = destination.at(row0 + row, column0) - ahead_[turn];
+            to_[turn] = output.at(row0 + row, column0) - ahead_[turn];
         }
     }
 
@@ -52,8 +52,8 @@ public:
     __device__ void store(int row0, int column0) const {
         static_assert(row_length <= kLanesOfRow * kChunkElements && row_length % kChunkElements == 0 && rows % kRowsTogether == 0);
         static_assert(distance >= row_length + kChunkElements);
-        const int rows_here = destination_.rows - row0_ - row0;
-        const int columns_left = destination_.columns - column0_ - column0;
+        const int rows_here = output_.rows - row0_ - row0;
+        const int columns_left = output_.columns - column0_ - column0;
         const int columns_here = columns_left < row_length ? columns_left : row_length;
         if (columns_here <= 0) return;
         const int columns = columns_here / kChunkElements * kChunkElements;
@@ -64,7 +64,7 @@ public:
             const int row = element / kChunkElements;
             const int column = columns + element % kChunkElements;
             if (row < rows_here && column < columns_here)
-                *destination_.at(row0_ + row0 + row, column0_ + column0 + column) = *at<distance>(row, column);
+                *output_.at(row0_ + row0 + row, column0_ + column0 + column) = *at<distance>(row, column);
         }
     }
 
@@ -72,7 +72,7 @@ private:
     // Elements between the last multiple of 16 bytes and the row's first, wherever the columns begin.
     __device__ int ahead(int row) const {
         const unsigned of_eight = static_cast<unsigned>(row) % kRowsTogether;
-        return static_cast<int>((ahead_of_first_ + of_eight * static_cast<unsigned>(destination_.ld)) % kChunkElements);
+        return static_cast<int>((ahead_of_first_ + of_eight * static_cast<unsigned>(output_.ld)) % kChunkElements);
     }
 
     template <int rows, int row_length, int distance>
@@ -97,7 +97,7 @@ private:
             }
 #pragma unroll
             for (int turn = 0; turn < kTurns; ++turn) {
-                T* const to = to_[turn] + (row0 + first) * destination_.ld + column0;
+                T* const to = to_[turn] + (row0 + first) * output_.ld + column0;
                 const bool exists = row + first + turn * kRowsOfTurn < rows_here;
                 if (exists && chunk >= ahead_[turn] && chunk < columns) ptx::st_global(to + chunk, chunks[turn].element);
                 if (exists && ahead_[turn] > 0) to[end[turn]] = elements[turn];
@@ -105,7 +105,7 @@ private:
         }
     }
 
-    const Destination& destination_;
+    const Output& output_;
     int row0_;
     int column0_;
     int lane_;

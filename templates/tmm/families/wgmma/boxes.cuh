@@ -62,8 +62,7 @@ public:
           landed_(barriers + warp * kBoxes),
           first_row_(warp % (kWarpgroup / 32) * kWarpRows),
           columns_(static_cast<int>(args.n)),
-          alpha_(static_cast<float>(args.alpha)),
-          beta_(static_cast<float>(args.beta)) {}
+          scalars_(output_scalars(args)) {}
 
     // Brings the old values of C where the block's next tile will stand, as many as the boxes take, and the rest to the L2 cache. All
     // threads of the warpgroup call this before they multiply.
@@ -96,7 +95,7 @@ public:
             const int first_slot = next_.stage;
 #pragma unroll
             for (int box = first; box < end; ++box) {
-                fill_box(item, box, lane, sums.of[box / kOfRow]);
+                fill_box(item, group_row, group_column, box, lane, sums.of[box / kOfRow]);
                 next_.advance();
             }
             ptx::fence_proxy_async();
@@ -131,6 +130,13 @@ private:
         return slot + boxes < kBoxes ? slot + boxes : slot + boxes - kBoxes;
     }
 
+    // The place in C of a box's first element, and whether C has any of the box's columns.
+    struct PlaceInC {
+        int x;
+        int y;
+        bool exists;
+    };
+
     // Waits until the boxes that are filled next have been read, or until C's old values have landed in them.
     __device__ void wait_for_boxes(int lane) const {
         if (reads_c()) {
@@ -142,40 +148,42 @@ private:
         }
     }
 
-    __device__ void fill_box(const WorkItem& item, int box, int lane, const float (&sums)[group_n(config) / 2]) const {
+    __device__ void fill_box(const WorkItem& item, int group_row, int group_column, int box, int lane,
+                             const float (&sums)[group_n(config) / 2]) const {
+        const auto fill = [&]<int columns>() {
+            if constexpr (columns > 0) {
+                put_results<columns>(item, box, lane, sums, [&](const auto& output, int row, int column, float sum, C before) {
+                    const PlaceInC to = place_in_c(item, group_row, group_column, box);
+                    return output.result_at(to.y + row, to.x + column, sum, before);
+                });
+            }
+        };
         if (is_rest(box))
-            fill_columns<kRest>(item, box, lane, sums);
+            fill.template operator()<kRest>();
         else
-            fill_columns<kColumns>(item, box, lane, sums);
+            fill.template operator()<kColumns>();
     }
-    template <int columns>
-    __device__ void fill_columns(const WorkItem& item, int box, int lane, const float (&sums)[group_n(config) / 2]) const {
-        if constexpr (columns > 0) {
-            const auto put = [&](auto&& made) {
-                put_sums<config, C, signature.type_c, columns, signature.reads_c>(
-                    sums, lane, box % kOfRow * kColumns, made, [&](int row, int column, int rows_on, int columns_on) {
-                        return place<box_columns(config, columns)>(next_.stage, row, column, rows_on, columns_on);
-                    });
-            };
-            const auto result = [&](float sum, C before, float alpha) {
-                return signature.reads_c ? result_of(sum, before, alpha, beta_) : alpha * sum;
-            };
-            // alpha is 1 most often, and its products would be up to a third of the instructions.
-            if (first_product_replaces(config, signature) && item.tiles == 0)
-                put([&](float, C before) { return result(0.0f, before, 1.0f); });
-            else if (alpha_ == 1.0f)
-                put([&](float sum, C before) { return result(sum, before, 1.0f); });
-            else
-                put([&](float sum, C before) { return result(sum, before, alpha_); });
-        }
+    // result: gives an output's result of a sum, whose row and column are counted from the box's first ones.
+    template <int columns, class Result>
+    __device__ void put_results(const WorkItem& item, int box, int lane, const float (&sums)[group_n(config) / 2], Result&& result) const {
+        const auto put = [&](auto&& made) {
+            put_sums<config, C, signature.type_c, columns, signature.reads_c>(
+                sums, lane, box % kOfRow * kColumns, made, [&](int row, int column, int rows_on, int columns_on) {
+                    return place<box_columns(config, columns)>(next_.stage, row, column, rows_on, columns_on);
+                });
+        };
+        const auto output = output_to_c<signature>(args_, scalars_, item.batch);
+        // Where nothing was multiplied, sums that the first product would have replaced are not set.
+        if (first_product_replaces(config, signature) && item.tiles == 0)
+            put([&, alike = output.with_alpha_of_1()](int row, int column, float, C before) {
+                return result(alike, row, column, 0.0f, before);
+            });
+        else
+            output.by_alpha([&](const auto& known) {
+                put([&](int row, int column, float sum, C before) { return result(known, row, column, sum, before); });
+            });
     }
 
-    // The place in C of a box's first element, and whether C has any of the box's columns.
-    struct PlaceInC {
-        int x;
-        int y;
-        bool exists;
-    };
     __device__ void send_box(const WorkItem& item, const PlaceInC& to, int box, int slot) const {
         if (to.exists && to.x < whole())
             ptx::cp_async_bulk_tensor_3d_store(is_rest(box) ? &args_.result_rest : &args_.result, to.x, to.y, item.batch, box_of(slot));
@@ -216,7 +224,7 @@ private:
     }
     // With beta = 0 C is never read.
     __device__ bool reads_c() const {
-        return signature.reads_c && beta_ != 0;
+        return output_to_c<signature>(args_, scalars_, 0).reads_c();
     }
     __device__ static bool is_rest(int box) {
         return kRest > 0 && box % kOfRow == kOfRow - 1;
@@ -236,10 +244,11 @@ private:
         constexpr int lanes_of_row = 16 / static_cast<int>(sizeof(C));
         const int column = first + lane % lanes_of_row;
         if (x + column >= columns_) return;
-        C* const c = static_cast<C*>(args_.c) + item.batch * args_.stride_c + x + column;
+        const auto output = output_to_c<signature>(args_, scalars_, item.batch);
+        C* const c = output.at(0, x) + column;
 #pragma unroll 1
         for (int row = lane / lanes_of_row; row < box_rows(config, columns) && y + row < args_.m; row += 32 / lanes_of_row)
-            store_vector(c + (y + row) * args_.ldc, load_vector<1>(place<box_columns(config, columns)>(slot, row, column)));
+            store_vector(c + (y + row) * output.ld, load_vector<1>(place<box_columns(config, columns)>(slot, row, column)));
     }
 
     __device__ unsigned char* box_of(int slot) const {
@@ -269,8 +278,7 @@ private:
     int first_row_;
     // Columns of C.
     int columns_;
-    float alpha_;
-    float beta_;
+    OutputScalars scalars_;
 };
 
 }  // namespace tmm::wgmma

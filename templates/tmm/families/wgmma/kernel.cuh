@@ -157,13 +157,13 @@ __device__ void kernel(const WgmmaArgs& args) {
                 show_part<config>(group_row, group_column, sums, part);
                 // Every block's part is there.
                 ptx::cluster_sync();
-                store_cluster_tile<signature, config>(Destination<signature, config>(args, item), thread, part);
+                store_cluster_tile<signature, config>(tile_output<signature, config>(args, item), thread, part);
                 // No block ends, and its shared memory with it, before the others have read it.
                 ptx::cluster_meet();
             } else if constexpr (stores_boxes(config, signature)) {
                 boxes.store(item, group_row, group_column, sums);
             } else {
-                store_tile<signature, config>(Destination<signature, config>(args, item), group_row, group_column, sums, staged_here);
+                store_tile<signature, config>(tile_output<signature, config>(args, item), group_row, group_column, sums, staged_here);
             }
         };
         if constexpr (config.ping_pong)

@@ -1,0 +1,39 @@
+// Sums on their way to C through shared memory, from where whole rows leave.
+#pragma once
+
+#include "tmm/output/output.cuh"
+#include "tmm/tile/vector.cuh"
+
+namespace tmm {
+
+// What stands in shared memory: elements of C already.
+template <class Output, bool reads_c = Output::target.reads_c>
+struct Staged {
+    using C = typename Output::C;
+    using Type = C;
+
+    // What is staged of a sum, not yet rounded to Type.
+    __device__ static float made(const Output& output, int row, int column, float sum) { return output.result_at(row, column, sum, C{}); }
+    // Stores `width` neighbouring elements of a row, where C holds `before`.
+    template <int width>
+    __device__ static void store(const Output&, int, int, C* c, const Type* staged, const Vector<C, width>&) {
+        store_vector_global(c, load_vector<width>(staged));
+    }
+};
+// Where C is read as well it is still the sums, since what C holds is read as rows leave.
+template <class Output>
+struct Staged<Output, true> {
+    using C = typename Output::C;
+    using Type = float;
+
+    __device__ static float made(const Output&, int, int, float sum) { return sum; }
+    template <int width>
+    __device__ static void store(const Output& output, int row, int column, C* c, const Type* staged, const Vector<C, width>& before) {
+        Vector<C, width> results;
+#pragma unroll
+        for (int i = 0; i < width; ++i) results.element[i] = output.element_at(row, column + i, staged[i], before.element[i]);
+        store_vector_global(c, results);
+    }
+};
+
+}  // namespace tmm

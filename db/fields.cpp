@@ -1,11 +1,9 @@
-// The table of GemmProblem's fields and their ranges.
 #include "db/fields.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <limits>
-#include <type_traits>
+#include <iterator>
 
 #include "generator/plan/matrix_layout.h"
 #include "generator/text/text.h"
@@ -13,58 +11,22 @@
 namespace tmm {
 namespace {
 
-template <auto Member>
-std::int64_t get(const GemmProblem& problem) {
-    return static_cast<std::int64_t>(problem.*Member);
-}
-template <auto Member>
-void set(GemmProblem& problem, std::int64_t value) {
-    problem.*Member = static_cast<std::remove_cvref_t<decltype(problem.*Member)>>(value);
-}
-template <auto Member>
-ProblemField number(const char* name, std::int64_t lowest, std::int64_t highest) {
-    return {.name = name, .get = get<Member>, .set = set<Member>, .lowest = lowest, .highest = highest, .value_names = {}};
-}
-template <auto Member>
-ProblemField named(const char* name, std::vector<std::string> names) {
-    const auto highest = static_cast<std::int64_t>(names.size()) - 1;
-    return {.name = name, .get = get<Member>, .set = set<Member>, .lowest = 0, .highest = highest, .value_names = std::move(names)};
-}
-
-std::vector<ProblemField> make_problem_fields() {
-    using P = GemmProblem;
-    constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
-    const auto types = names_of_all<ElementType>();
-    const std::vector<std::string> operations = {"n", "t"};
-    return {number<&P::m>("m", 0, kMax),
-            number<&P::n>("n", 0, kMax),
-            number<&P::k>("k", 0, kMax),
-            number<&P::batch>("batch", 0, kMax),
-            named<&P::type_a>("type_a", types),
-            named<&P::type_b>("type_b", types),
-            named<&P::type_c>("type_c", types),
-            named<&P::op_a>("op_a", operations),
-            named<&P::op_b>("op_b", operations),
-            number<&P::lda>("lda", 0, kMax),
-            number<&P::ldb>("ldb", 0, kMax),
-            number<&P::ldc>("ldc", 0, kMax),
-            number<&P::stride_a>("stride_a", 0, kMax),
-            number<&P::stride_b>("stride_b", 0, kMax),
-            number<&P::stride_c>("stride_c", 0, kMax),
-            number<&P::alignment>("alignment", 1, 1 << 20),
-            number<&P::reads_c>("reads_c", 0, 1),
-            named<&P::epilogue>("epilogue", names_of_all<Epilogue>())};
+std::vector<ProblemField> fields_where(bool is_promise) {
+    std::vector<ProblemField> fields;
+    std::copy_if(std::begin(kProblemFields), std::end(kProblemFields), std::back_inserter(fields),
+                 [&](const ProblemField& field) { return field.is_promise == is_promise; });
+    return fields;
 }
 
 }  // namespace
 
 const std::vector<ProblemField>& problem_fields() {
-    static const auto& fields = *new auto(make_problem_fields());
+    static const auto& fields = *new auto(fields_where(false));
     return fields;
 }
 
 const ProblemField& compute_field() {
-    static const auto& field = *new auto(named<&GemmProblem::compute>("compute", names_of_all<ComputeMode>()));
+    static const auto& field = *new auto(fields_where(true).at(0));
     return field;
 }
 
@@ -72,7 +34,9 @@ std::string why_inconsistent(const GemmProblem& p) {
     if (p.lda < stored_columns_a(p)) return fmt::format("lda={} is shorter than a row of A ({} elements)", p.lda, stored_columns_a(p));
     if (p.ldb < stored_columns_b(p)) return fmt::format("ldb={} is shorter than a row of B ({} elements)", p.ldb, stored_columns_b(p));
     if (p.ldc < p.n) return fmt::format("ldc={} is shorter than a row of C ({} elements)", p.ldc, p.n);
-    if ((p.alignment & (p.alignment - 1)) != 0) return fmt::format("alignment={} is no power of two", p.alignment);
+    for (const ProblemField& field : kProblemFields)
+        if (field.range.power_of_two && (field.get(p) & (field.get(p) - 1)) != 0)
+            return fmt::format("{}={} is no power of two", field.name, field.get(p));
     if (p.batch <= 1 && (p.stride_a != 0 || p.stride_b != 0 || p.stride_c != 0))
         return fmt::format("strides={},{},{} mean nothing where batch={}", p.stride_a, p.stride_b, p.stride_c, p.batch);
     const MatrixLayout layouts[] = {layout_of_a(p), layout_of_b(p), layout_of_c(p)};

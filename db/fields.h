@@ -1,32 +1,19 @@
-// GemmProblem's fields as the database spells them, with the values each may have: the columns of the table `problem`, and of
-// exports, come from here as a config's come from kParameters.
+// What the database has of GemmProblem's fields (kProblemFields), and which values belong together.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "db/measurement.h"
 #include "tmm/vocabulary/config.h"
-#include "tmm/vocabulary/problem.h"
+#include "tmm/vocabulary/problem_fields.h"
 
 namespace tmm {
 
-struct ProblemField {
-    const char* name;
-    std::int64_t (*get)(const GemmProblem&);
-    // The value must lie within lowest … highest.
-    void (*set)(GemmProblem&, std::int64_t);
-    std::int64_t lowest;
-    std::int64_t highest;
-    // Names of the values 0, 1, … of an enumeration; empty where it is a number.
-    std::vector<std::string> value_names;
-};
-
-// All fields but `compute`, in the order of the table's columns.
+// The columns of the table `problem`: all fields but the promise.
 const std::vector<ProblemField>& problem_fields();
-// `compute`, which selections have and measurements have not.
+// `compute`, the promise, which selections have and measurements have not.
 const ProblemField& compute_field();
 
 // Why the fields do not belong together (a leading dimension shorter than its row, …); empty where they do.

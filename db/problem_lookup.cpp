@@ -10,6 +10,7 @@
 
 #include "generator/error.h"
 #include "generator/text/text.h"
+#include "tmm/vocabulary/problem_fields.h"
 
 namespace tmm {
 namespace {
@@ -33,10 +34,12 @@ bool precedes(const TuningRecord& x, const TuningRecord& y) {
 
 double distance(const GemmProblem& x, const GemmProblem& y) {
     const auto ratio = [](i64 a, i64 b) { return std::abs(std::log2(static_cast<double>(a + 1) / static_cast<double>(b + 1))); };
-    return ratio(x.m, y.m) + ratio(x.n, y.n) + ratio(x.k, y.k) + ratio(x.batch, y.batch) + 4 * (x.type_a != y.type_a) +
-           2 * (x.type_c != y.type_c) + (x.op_a != y.op_a) + (x.op_b != y.op_b) + (x.compute != y.compute) +
-           0.5 * (x.reads_c != y.reads_c) + 0.25 * (x.alignment != y.alignment) + 0.1 * (x.lda != y.lda) + 0.1 * (x.ldb != y.ldb) +
-           0.1 * (x.ldc != y.ldc);
+    double distance = ratio(x.m, y.m) + ratio(x.n, y.n) + ratio(x.k, y.k) + ratio(x.batch, y.batch) + 3 * (x.type_a != y.type_a) +
+                      (x.type_c != y.type_c) + 0.4 * (x.reads_c != y.reads_c);
+    // What is multiplied counts more than where it lies.
+    for (const ProblemField& field : kProblemFields)
+        if (field.get(x) != field.get(y)) distance += field.near_may_differ ? 0.1 : 1;
+    return distance;
 }
 
 }  // namespace

@@ -87,18 +87,19 @@ RecordField text(std::string name, std::size_t limit, Access access) {
 
 RecordField problem_field(const ProblemField& field) {
     const std::string name = field.name;
-    if (field.value_names.empty())
+    if (!field.is_named())
         return {.name = name,
                 .get = [&field](const TuningRecord& record) { return fmt::format("{}", field.get(record.problem)); },
-                .set = [&field, name](
-                           TuningRecord& record,
-                           std::string_view text) { field.set(record.problem, parse_integer(name, text, field.lowest, field.highest)); }};
-    return {
-        .name = name,
-        .is_text = true,
-        .get = [&field](const TuningRecord& record) { return field.value_names.at(static_cast<std::size_t>(field.get(record.problem))); },
-        .set = [&field, name](TuningRecord& record,
-                              std::string_view text) { field.set(record.problem, parse_name(name, text, field.value_names)); }};
+                .set =
+                    [&field, name](TuningRecord& record, std::string_view text) {
+                        field.set(record.problem, parse_integer(name, text, field.range.least, field.range.most));
+                    }};
+    const std::vector<std::string> names(field.values.names, field.values.names + field.values.count);
+    return {.name = name,
+            .is_text = true,
+            .get = [&field, names](const TuningRecord& record) { return names.at(static_cast<std::size_t>(field.get(record.problem))); },
+            .set = [&field, name, names](TuningRecord& record,
+                                         std::string_view text) { field.set(record.problem, parse_name(name, text, names)); }};
 }
 
 RecordField config_field(const Parameter& parameter) {
@@ -229,9 +230,8 @@ std::vector<RecordField> make_fields() {
     std::vector<RecordField> fields;
     add_head(fields);
     for (const auto& field : problem_fields()) {
-        const std::string_view name = field.name;
         fields.push_back(problem_field(field));
-        fields.back().required = name == "m" || name == "n" || name == "k";
+        fields.back().required = !field.key;
     }
     fields.push_back(of_selections(problem_field(compute_field())));
     for (const auto& parameter : kParameters) fields.push_back(config_field(parameter));

@@ -25,7 +25,7 @@ NamedCell not_negative(const char* name, int value) {
 std::vector<NamedCell> values_of(const TuningRecord& record) {
     const Measurement& x = record.measurement;
     if (record.kind == TuningRecord::Kind::selection)
-        return {{"compute", compute_field().get(record.problem)},
+        return {{"compute", std::int64_t{compute_field().get(record.problem)}},
                 real("median_us", x.median_us),
                 {"candidates", std::int64_t{record.candidates}},
                 {"reason", one_line(record.reason, kTextLimit)},

@@ -74,21 +74,18 @@ TuningRecord make_record(const Source& source, Place start, const std::vector<Ce
         }
     }
     GemmProblem& p = record.problem;
-    if (!cell_of("type_b")) p.type_b = p.type_a;
-    if (!cell_of("type_c")) p.type_c = p.type_a;
-    if (!cell_of("lda")) p.lda = std::max(i64{1}, stored_columns_a(p));
-    if (!cell_of("ldb")) p.ldb = std::max(i64{1}, stored_columns_b(p));
-    if (!cell_of("ldc")) p.ldc = std::max(i64{1}, p.n);
-    const auto default_stride = [&](const char* name, i64& stride, i64 rows, i64 ld) {
-        if (cell_of(name)) return;
-        if (__builtin_mul_overflow(rows, ld, &stride)) source.fail(start, fmt::format("the default of {} does not fit in 64 bits", name));
-    };
-    if (p.batch > 1) {
-        default_stride("stride_a", p.stride_a, stored_rows_a(p), p.lda);
-        default_stride("stride_b", p.stride_b, stored_rows_b(p), p.ldb);
-        default_stride("stride_c", p.stride_c, p.m, p.ldc);
+    for (const ProblemField& field : kProblemFields) {
+        if (cell_of(field.name)) continue;
+        const i64 value = field.unwritten(p);
+        if (value < 0) source.fail(start, fmt::format("the default of {} does not fit in 64 bits", field.name));
+        field.set(p, std::max(value, field.range.least_written));
     }
-    if (!cell_of("compute")) p.compute = default_compute(p.type_a);
+    // A batch without members has no strides.
+    if (p.batch == 0) {
+        if (!cell_of("stride_a")) p.stride_a = 0;
+        if (!cell_of("stride_b")) p.stride_b = 0;
+        if (!cell_of("stride_c")) p.stride_c = 0;
+    }
     if (const auto misused = find_misused_field(record.config)) {
         const Cell* cell = cell_of(misused->field->name);
         source.fail(cell ? cell->place : start, misused->why);

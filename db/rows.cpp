@@ -105,14 +105,14 @@ std::string RowReader::origin() {
 }
 
 void RowReader::problem(GemmProblem& problem) {
-    for (const auto& field : problem_fields()) field.set(problem, integer(field.name, field.lowest, field.highest));
+    for (const auto& field : problem_fields()) field.set(problem, integer(field.name, field.range.least, field.range.most));
     problem.compute = default_compute(problem.type_a);
     check(why_inconsistent(problem));
 }
 
 void RowReader::compute(GemmProblem& problem) {
     const auto& field = compute_field();
-    field.set(problem, integer(field.name, field.lowest, field.highest));
+    field.set(problem, integer(field.name, field.range.least, field.range.most));
 }
 
 void RowReader::config(KernelConfig& config) {
@@ -145,7 +145,7 @@ std::string config_columns(const std::string& alias) {
 
 std::vector<NamedCell> cells_of(const GemmProblem& problem) {
     std::vector<NamedCell> cells;
-    for (const auto& field : problem_fields()) cells.emplace_back(field.name, field.get(problem));
+    for (const auto& field : problem_fields()) cells.emplace_back(field.name, std::int64_t{field.get(problem)});
     return cells;
 }
 

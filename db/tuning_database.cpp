@@ -80,7 +80,7 @@ void TuningDatabase::announce(const GemmProblem& problem, const std::vector<Anno
             insert.bind(1, impl_->ids.device(environment.device));
             insert.bind(2, impl_->ids.find_or_insert("problem", cells_of(problem)));
             insert.bind(3, impl_->ids.find_or_insert("config", cells_of(announcement.config)));
-            insert.bind(4, compute_field().get(problem));
+            insert.bind(4, std::int64_t{compute_field().get(problem)});
             insert.bind(5, one_line(announcement.kernel_name, kNameLimit));
             insert.bind(6, one_line(self.boot_id, 100));
             insert.bind(7, self.process);
@@ -209,7 +209,7 @@ std::optional<TuningDatabase::Decision> TuningDatabase::decision(const GemmProbl
         rows.bind(1, *device_id);
         rows.bind(2, *problem_id);
         rows.bind(3, *policy_id);
-        rows.bind(4, compute_field().get(problem));
+        rows.bind(4, std::int64_t{compute_field().get(problem)});
         if (!rows.executeStep()) return {};
         RowReader row(rows);
         Decision decision;

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "generator/log.h"
+#include "generator/problem_hash.h"
 #include "generator/text/environment.h"
 #include "generator/text/text.h"
 #include "runtime/read_winners.h"
@@ -27,21 +28,7 @@ std::string no_workspace(const RuntimePlan& plan) {
 }  // namespace
 
 std::size_t PlanKeyHash::operator()(const PlanKey& key) const noexcept {
-    const GemmProblem& p = key.problem;
-    std::uint64_t hash = 0;
-    const auto mix = [&hash](i64 value) {
-        hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9E3779B97F4A7C15U;
-        hash ^= hash >> 32;
-    };
-    for (const i64 value : {p.m, p.n, p.k, p.batch, p.lda, p.ldb, p.ldc, p.stride_a, p.stride_b, p.stride_c}) mix(value);
-    // The enumerators and flags are small and are packed side by side.
-    const int small[] = {static_cast<int>(p.type_a), static_cast<int>(p.type_b), static_cast<int>(p.type_c), static_cast<int>(p.compute),
-                         static_cast<int>(p.op_a),   static_cast<int>(p.op_b),   p.reads_c ? 1 : 0,          static_cast<int>(p.epilogue)};
-    i64 packed = p.alignment;
-    for (const int value : small) packed = packed * 16 + value;
-    mix(packed);
-    mix(key.most_workspace);
-    return static_cast<std::size_t>(hash);
+    return static_cast<std::size_t>(hash_of(key.problem, static_cast<std::uint64_t>(key.most_workspace)));
 }
 
 RuntimeHandle::RuntimeHandle(int device, const std::filesystem::path& database)

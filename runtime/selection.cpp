@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "generator/text/text.h"
 #include "generator/validity/validity.h"
 #include "runtime/validate.h"
+#include "tmm/vocabulary/problem_fields.h"
 #include "tmm/vocabulary/signature.h"
 
 namespace tmm {
@@ -42,9 +44,9 @@ bool same_but_compute(GemmProblem x, const GemmProblem& y) {
     return x == y;
 }
 
-bool same_operands(const GemmProblem& x, const GemmProblem& y) {
-    return x.type_a == y.type_a && x.type_b == y.type_b && x.type_c == y.type_c && x.op_a == y.op_a && x.op_b == y.op_b &&
-           x.epilogue == y.epilogue;
+bool may_be_near(const GemmProblem& x, const GemmProblem& y) {
+    return std::all_of(std::begin(kProblemFields), std::end(kProblemFields),
+                       [&](const ProblemField& field) { return field.near_may_differ || field.get(x) == field.get(y); });
 }
 
 std::string time_of(double median_us, bool shipped = false) {
@@ -188,7 +190,7 @@ Winners::NearWinner Winners::nearest_winner(const GemmProblem& problem, std::int
     // The distance, then whether the compute mode differs.
     std::pair<double, bool> best{kNearDoublings, true};
     for (const Tuned& tuned : tuned_) {
-        if (!same_operands(tuned.problem, problem) || !may_serve(problem, tuned)) continue;
+        if (!may_be_near(tuned.problem, problem) || !may_serve(problem, tuned)) continue;
         const KernelConfig config = as_it_serves(problem, tuned.problem, tuned.winner.config);
         KernelSignature its = signature_of(tuned.problem);
         its.compute = signature.compute;

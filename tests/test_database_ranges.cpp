@@ -327,3 +327,53 @@ TEST_CASE("a row whose config has a field of no use to its family is left out, a
     }
     set_log_sink({});
 }
+
+TEST_CASE("the tables take all that the doors take: both ends of each field's range") {
+    const TemporaryDirectory directory;
+    TuningDatabase(directory / "tmm.db", Mode::read_write_create);
+    SQLite::Database raw(directory / "tmm.db", SQLite::OPEN_READWRITE);
+    raw.exec("PRAGMA foreign_keys = ON");
+    // A row of neutral values with one of its own; each is undone, since identities are unique.
+    const auto fault_of = [&](const std::string& table, const std::vector<std::pair<std::string, std::int64_t>>& cells) {
+        std::string names, values, fault;
+        for (const auto& [name, value] : cells) {
+            names += (names.empty() ? "" : ", ") + name;
+            values += (values.empty() ? "" : ", ") + std::to_string(value);
+        }
+        raw.exec("SAVEPOINT before");
+        try {
+            raw.exec("INSERT INTO " + table + " (" + names + ") VALUES (" + values + ")");
+        } catch (const SQLite::Exception& error) {
+            fault = error.what();
+        }
+        raw.exec("ROLLBACK TO before");
+        return fault;
+    };
+    for (const Parameter& parameter : kParameters)
+        for (const int value : {least_value(parameter), most_value(parameter)}) {
+            std::vector<std::pair<std::string, std::int64_t>> cells;
+            for (const Parameter& other : kParameters)
+                cells.emplace_back(other.name, other.member == parameter.member ? value : other.neutral);
+            CAPTURE(std::string(parameter.name));
+            CHECK(fault_of("config", cells) == "");
+            // What they take beyond that is no more than an old program may have written, and no door lets it in.
+            if (!parameter.value_names) {
+                cells[static_cast<std::size_t>(&parameter - kParameters)].second = 40000;
+                CHECK(fault_of("config", cells) != "");
+            }
+        }
+    for (const ProblemField& field : problem_fields())
+        for (const i64 value : {field.range.least, field.range.most}) {
+            // Rows fit any size, and a batch may have any strides.
+            GemmProblem problem{.batch = 2, .lda = field.range.most, .ldb = field.range.most, .ldc = field.range.most};
+            field.set(problem, value);
+            if (std::string_view(field.name).starts_with("ld")) problem.m = problem.n = problem.k = 0;
+            std::vector<std::pair<std::string, std::int64_t>> cells;
+            for (const ProblemField& other : problem_fields()) cells.emplace_back(other.name, other.get(problem));
+            CAPTURE(std::string(field.name));
+            CAPTURE(value);
+            CHECK(fault_of("problem", cells) == "");
+            cells[static_cast<std::size_t>(&field - problem_fields().data())].second = field.range.least - 1;
+            CHECK(fault_of("problem", cells) != "");
+        }
+}

@@ -104,9 +104,7 @@ TEST_CASE("a change of any one field of a problem changes its text in the views"
         const TemporaryDirectory directory;
         GemmProblem changed = base;
         const std::int64_t value = field.get(base);
-        field.set(changed, field.value_names.empty() && field.highest > 1
-                               ? std::string_view(field.name) == "alignment" ? value / 2 : value + 1
-                               : 1 - value);
+        field.set(changed, !field.is_named() && field.range.most > 1 ? field.range.power_of_two ? value / 2 : value + 1 : 1 - value);
         REQUIRE(why_inconsistent(changed) == "");
         std::set<std::string> winners, candidates;
         for (const auto& problem : {base, changed}) {

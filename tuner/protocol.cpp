@@ -14,48 +14,19 @@ namespace {
 using Json = nlohmann::json;
 
 Json to_json(const GemmProblem& p) {
-    return {{"m", p.m},
-            {"n", p.n},
-            {"k", p.k},
-            {"batch", p.batch},
-            {"type_a", static_cast<int>(p.type_a)},
-            {"type_b", static_cast<int>(p.type_b)},
-            {"type_c", static_cast<int>(p.type_c)},
-            {"compute", static_cast<int>(p.compute)},
-            {"op_a", static_cast<int>(p.op_a)},
-            {"op_b", static_cast<int>(p.op_b)},
-            {"lda", p.lda},
-            {"ldb", p.ldb},
-            {"ldc", p.ldc},
-            {"stride_a", p.stride_a},
-            {"stride_b", p.stride_b},
-            {"stride_c", p.stride_c},
-            {"alignment", p.alignment},
-            {"reads_c", p.reads_c},
-            {"epilogue", static_cast<int>(p.epilogue)}};
+    Json json = Json::object();
+    for (const ProblemField& field : kProblemFields) json[field.name] = field.get(p);
+    return json;
 }
 
 GemmProblem problem_from(const Json& j) {
     GemmProblem p;
-    p.m = j.at("m");
-    p.n = j.at("n");
-    p.k = j.at("k");
-    p.batch = j.at("batch");
-    p.type_a = static_cast<ElementType>(j.at("type_a").get<int>());
-    p.type_b = static_cast<ElementType>(j.at("type_b").get<int>());
-    p.type_c = static_cast<ElementType>(j.at("type_c").get<int>());
-    p.compute = static_cast<ComputeMode>(j.at("compute").get<int>());
-    p.op_a = static_cast<Operation>(j.at("op_a").get<int>());
-    p.op_b = static_cast<Operation>(j.at("op_b").get<int>());
-    p.lda = j.at("lda");
-    p.ldb = j.at("ldb");
-    p.ldc = j.at("ldc");
-    p.stride_a = j.at("stride_a");
-    p.stride_b = j.at("stride_b");
-    p.stride_c = j.at("stride_c");
-    p.alignment = j.at("alignment");
-    p.reads_c = j.at("reads_c");
-    p.epilogue = static_cast<Epilogue>(j.at("epilogue").get<int>());
+    for (const ProblemField& field : kProblemFields) {
+        const i64 value = j.at(field.name);
+        if (value < field.range.least || value > field.range.most)
+            throw std::runtime_error(fmt::format("{} can't be {}", field.name, value));
+        field.set(p, value);
+    }
     return p;
 }
 

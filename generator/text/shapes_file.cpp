@@ -1,7 +1,7 @@
 // Reads shapes.txt. Every fault has its line and column, a reason and a way out; the first is told, the others are counted.
 #include "generator/text/shapes_file.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <unordered_set>
 
@@ -22,6 +23,7 @@
 #include "generator/log.h"
 #include "generator/plan/matrix_layout.h"
 #include "generator/plan/row_major.h"
+#include "generator/problem_hash.h"
 #include "generator/text/nearest_name.h"
 #include "generator/text/printable.h"
 #include "generator/text/text.h"
@@ -34,8 +36,6 @@ constexpr std::size_t kMostProblems = 1'000'000;
 // A file that is no shapes file is not read to its end.
 constexpr std::size_t kMostFaults = 1000;
 constexpr std::size_t kLargestFile = 256 << 20;
-// The largest alignment, as a tuning database takes it.
-constexpr i64 kLargestAlignment = 1 << 20;
 constexpr i64 kLargest = std::numeric_limits<i64>::max();
 
 // Why a line is refused: where in it, and what would be accepted. It is caught where the file's name and line are known.
@@ -112,93 +112,111 @@ Sizes parse_sizes(std::string_view text, std::size_t offset, const char* what) {
     return sizes;
 }
 
-// What a line says, before it is made into problems. Leading dimensions of 0 and strides of -1 take their defaults.
+// The keys that are no field of a problem, or say more than one.
+enum : std::size_t { kLayout = kProblemFieldCount, kAlpha, kBeta, kKeyCount };
+
+// What a line says, before it is made into problems.
 struct Line {
     Sizes m, n, k;
-    std::optional<ElementType> type_a, type_b, type_c;
-    std::optional<ComputeMode> compute;
-    Operation op_a = Operation::none;
-    Operation op_b = Operation::none;
+    // The fields that the line names.
+    GemmProblem named;
     bool column_major = false;
-    i64 batch = 1;
-    i64 lda = 0, ldb = 0, ldc = 0;
-    i64 stride_a = -1, stride_b = -1, stride_c = -1;
-    int alignment = 16;
-    Epilogue epilogue = Epilogue::none;
     double alpha = 1;
     double beta = 0;
-    // The offset at which each of kKeys was given; npos where it was not.
-    std::array<std::size_t, 32> offsets;
+    // The offset at which each field and key was given; npos where it was not.
+    std::array<std::size_t, kKeyCount> offsets;
+
+    bool names(std::size_t key) const { return offsets[key] != std::string_view::npos; }
 };
 
-// The vocabulary's parsers throw Error (usage); here the fault is the file's.
-template <typename Parse>
-auto parse_name(Parse parse, std::string_view value, std::size_t offset) {
-    try {
-        return parse(value);
-    } catch (const Error& error) {
-        throw Fault{offset, in_quotes(value) + " is not one of its values", error.remedy()};
+// Fields of one key are one word, a letter each: "ops=nt".
+std::span<const ProblemField> fields_of_key(std::size_t field) {
+    std::size_t end = field + 1;
+    while (end < kProblemFieldCount && kProblemFields[end].place == kProblemFields[field].place) ++end;
+    return {kProblemFields + field, end - field};
+}
+
+std::vector<std::string> words_of(std::span<const ProblemField> fields) {
+    std::vector<std::string> words = {""};
+    for (const ProblemField& field : fields) {
+        std::vector<std::string> longer;
+        for (const std::string& word : words)
+            for (int value = 0; value < field.values.offered; ++value) longer.push_back(word + field.values.names[value]);
+        words = std::move(longer);
+    }
+    return words;
+}
+
+i64 parse_number(const ProblemField& field, std::string_view text, std::size_t offset) {
+    const i64 value = parse_count(text, offset, field.key, field.range.least_written);
+    const bool fits = value <= field.range.most && (!field.range.power_of_two || (value & (value - 1)) == 0);
+    if (!fits)
+        throw Fault{offset,
+                    fmt::format("{} = {} is not {} up to {}", field.key, value, field.range.power_of_two ? "a power of two" : "a number",
+                                field.range.most),
+                    "write the bytes that the pointers are multiples of, like 16"};
+    return value;
+}
+
+void set_fields(Line& line, std::size_t first, std::string_view text, std::size_t offset) {
+    const std::span<const ProblemField> fields = fields_of_key(first);
+    if (!fields[0].is_named()) return fields[0].set(line.named, parse_number(fields[0], text, offset));
+    if (fields.size() == 1) {
+        // A value that no kernel serves yet is named all the same, so that it is refused with its reason.
+        for (int value = 0; value < fields[0].values.count; ++value)
+            if (text == fields[0].values.names[value]) return fields[0].set(line.named, value);
+        throw Fault{offset, in_quotes(text) + " is not one of its values", "one of " + offered_names(fields[0].values)};
+    }
+    const std::vector<std::string> words = words_of(fields);
+    auto word = std::find(words.begin(), words.end(), text) - words.begin();
+    if (word == static_cast<std::ptrdiff_t>(words.size()))
+        throw Fault{offset, fmt::format("{} = {} is not one of its values", fields[0].key, in_quotes(text)),
+                    fmt::format("one of {}", fmt::join(words, ", "))};
+    for (auto field = fields.rbegin(); field != fields.rend(); ++field) {
+        field->set(line.named, word % field->values.offered);
+        word /= field->values.offered;
     }
 }
 
-struct Key {
-    const char* name;
-    void (*set)(Line& line, std::string_view value, std::size_t offset);
-};
+void set_key(Line& line, std::size_t key, std::string_view text, std::size_t offset) {
+    switch (key) {
+        case kLayout:
+            if (text != "row" && text != "col")
+                throw Fault{offset, "layout = " + in_quotes(text) + " is not one of its values", "one of row, col"};
+            line.column_major = text == "col";
+            break;
+        case kAlpha: line.alpha = parse_real(text, offset, "alpha"); break;
+        case kBeta: line.beta = parse_real(text, offset, "beta"); break;
+        default: set_fields(line, key, text, offset);
+    }
+}
 
-constexpr Key kKeys[] = {
-    {"dtype", [](Line& l, std::string_view v, std::size_t o) { l.type_a = parse_name(parse_element_type, v, o); }},
-    {"btype", [](Line& l, std::string_view v, std::size_t o) { l.type_b = parse_name(parse_element_type, v, o); }},
-    {"ctype", [](Line& l, std::string_view v, std::size_t o) { l.type_c = parse_name(parse_element_type, v, o); }},
-    {"compute", [](Line& l, std::string_view v, std::size_t o) { l.compute = parse_name(parse_compute_mode, v, o); }},
-    {"ops",
-     [](Line& l, std::string_view v, std::size_t o) {
-         if (v.size() != 2 || v.find_first_not_of("nt") != std::string_view::npos)
-             throw Fault{o, "ops = " + in_quotes(v) + " is not one of its values", "one of nn, nt, tn, tt"};
-         l.op_a = v[0] == 't' ? Operation::transpose : Operation::none;
-         l.op_b = v[1] == 't' ? Operation::transpose : Operation::none;
-     }},
-    {"layout",
-     [](Line& l, std::string_view v, std::size_t o) {
-         if (v != "row" && v != "col") throw Fault{o, "layout = " + in_quotes(v) + " is not one of its values", "one of row, col"};
-         l.column_major = v == "col";
-     }},
-    {"batch", [](Line& l, std::string_view v, std::size_t o) { l.batch = parse_count(v, o, "batch", 1); }},
-    {"lda", [](Line& l, std::string_view v, std::size_t o) { l.lda = parse_count(v, o, "lda", 1); }},
-    {"ldb", [](Line& l, std::string_view v, std::size_t o) { l.ldb = parse_count(v, o, "ldb", 1); }},
-    {"ldc", [](Line& l, std::string_view v, std::size_t o) { l.ldc = parse_count(v, o, "ldc", 1); }},
-    {"stride_a", [](Line& l, std::string_view v, std::size_t o) { l.stride_a = parse_count(v, o, "stride_a", 0); }},
-    {"stride_b", [](Line& l, std::string_view v, std::size_t o) { l.stride_b = parse_count(v, o, "stride_b", 0); }},
-    {"stride_c", [](Line& l, std::string_view v, std::size_t o) { l.stride_c = parse_count(v, o, "stride_c", 0); }},
-    {"align",
-     [](Line& l, std::string_view v, std::size_t o) {
-         const i64 bytes = parse_count(v, o, "align", 1);
-         if ((bytes & (bytes - 1)) != 0 || bytes > kLargestAlignment)
-             throw Fault{o, fmt::format("align = {} is not a power of two up to {}", bytes, kLargestAlignment),
-                         "write the bytes that the pointers are multiples of, like 16"};
-         l.alignment = static_cast<int>(bytes);
-     }},
-    {"alpha", [](Line& l, std::string_view v, std::size_t o) { l.alpha = parse_real(v, o, "alpha"); }},
-    {"beta", [](Line& l, std::string_view v, std::size_t o) { l.beta = parse_real(v, o, "beta"); }},
-    {"epilogue", [](Line& l, std::string_view v, std::size_t o) { l.epilogue = parse_name(parse_epilogue, v, o); }},
-};
-static_assert(std::size(kKeys) <= std::tuple_size_v<decltype(Line::offsets)>);
-
-constexpr std::size_t position_of(std::string_view name) {
-    std::size_t i = 0;
-    while (name != kKeys[i].name) ++i;
-    return i;
+const char* key_name(std::size_t key) {
+    return key == kLayout ? "layout" : key == kAlpha ? "alpha" : key == kBeta ? "beta" : kProblemFields[key].key;
 }
 
 std::size_t key_index(std::string_view name, std::size_t offset) {
-    for (std::size_t i = 0; i < std::size(kKeys); ++i)
-        if (name == kKeys[i].name) return i;
+    // What beta says of reads_c is part of it.
+    const std::size_t order[] = {kLayout, kAlpha, kBeta};
+    for (const std::size_t key : order)
+        if (name == key_name(key)) return key;
     std::vector<std::string_view> names;
-    for (const Key& key : kKeys) names.emplace_back(key.name);
+    for (std::size_t i = 0; i < kProblemFieldCount; ++i) {
+        if (!kProblemFields[i].key) continue;
+        if (name == kProblemFields[i].key) return i;
+        names.emplace_back(kProblemFields[i].key);
+    }
+    for (const std::size_t key : order) names.emplace_back(key_name(key));
     const auto nearest = nearest_name(name, names);
     throw Fault{offset, "there is no key " + in_quotes(name),
                 nearest ? fmt::format("did you mean {}?", *nearest)
                         : "the keys are dtype, ctype, compute, ops, layout, batch, lda, ldb, ldc, align, alpha, beta"};
+}
+
+constexpr std::size_t position_of(std::string_view name) {
+    std::size_t i = 0;
+    while (name != kProblemFields[i].name) ++i;
+    return i;
 }
 
 struct Word {
@@ -258,15 +276,14 @@ Line parse_line(const std::vector<Word>& words, const ShapeOverrides& overrides)
         const auto equals = word.text.find('=');
         if (equals == std::string_view::npos) throw Fault{word.offset, in_quotes(word.text) + " is not key=value", kLineHelp};
         const std::size_t key = key_index(word.text.substr(0, equals), word.offset);
-        if (line.offsets[key] != std::string_view::npos)
-            throw Fault{word.offset, fmt::format("{} is given twice", kKeys[key].name), "give each key once"};
+        if (line.names(key)) throw Fault{word.offset, fmt::format("{} is given twice", key_name(key)), "give each key once"};
         line.offsets[key] = word.offset;
-        kKeys[key].set(line, word.text.substr(equals + 1), word.offset + equals + 1);
+        set_key(line, key, word.text.substr(equals + 1), word.offset + equals + 1);
     }
     for (const auto& [name, value] : overrides) {
         const std::size_t key = key_index(name, 0);
         line.offsets[key] = 0;
-        kKeys[key].set(line, value, 0);
+        set_key(line, key, value, 0);
     }
     return line;
 }
@@ -281,25 +298,25 @@ struct StoredMatrix {
 };
 
 // Leading dimension and stride, with their defaults; refuses a row that does not fit, and extents past 64 bits.
-void lay_out(const Line& line, const StoredMatrix& matrix, i64& ld, i64& stride) {
+void lay_out(const Line& line, const StoredMatrix& matrix, i64 batch, i64& ld, i64& stride) {
     const char name = "abc"[matrix.index];
-    const std::size_t ld_offset = line.offsets[position_of("lda") + matrix.index];
-    const std::size_t stride_offset = line.offsets[position_of("stride_a") + matrix.index];
-    const std::size_t where = ld_offset == std::string_view::npos ? line.m.offset : ld_offset;
-    const std::size_t stride_where = stride_offset == std::string_view::npos ? where : stride_offset;
-    if (ld == 0) ld = matrix.columns;
+    const std::size_t ld_key = position_of("lda") + matrix.index;
+    const std::size_t stride_key = position_of("stride_a") + matrix.index;
+    const std::size_t where = line.names(ld_key) ? line.offsets[ld_key] : line.m.offset;
+    const std::size_t stride_where = line.names(stride_key) ? line.offsets[stride_key] : where;
+    if (!line.names(ld_key)) ld = matrix.columns;
     if (ld < matrix.columns)
         throw Fault{where,
                     fmt::format("ld{} = {} is shorter than a stored {} of {} elements", name, ld, line.column_major ? "column" : "row",
                                 matrix.columns),
                     fmt::format("use at least {}", matrix.columns)};
-    if (line.batch == 1) {
+    if (batch == 1) {
         stride = 0;
-    } else if (stride < 0) {
+    } else if (!line.names(stride_key)) {
         stride = checked_product(matrix.rows, ld, where, "the matrix");
     }
     const MatrixLayout layout{
-        .rows = matrix.rows, .columns = matrix.columns, .ld = ld, .stride = stride, .batch = line.batch, .type = matrix.type};
+        .rows = matrix.rows, .columns = matrix.columns, .ld = ld, .stride = stride, .batch = batch, .type = matrix.type};
     if (!extent_in_bytes(layout))
         throw Fault{stride_where, fmt::format("the size of {} in bytes does not fit in 64 bits", "ABC"[matrix.index]),
                     "use smaller sizes or leading dimensions"};
@@ -310,39 +327,27 @@ void lay_out(const Line& line, const StoredMatrix& matrix, i64& ld, i64& stride)
 }
 
 GemmProblem make_problem(const Line& line, i64 m, i64 n, i64 k) {
-    GemmProblem p{.m = m, .n = n, .k = k, .batch = line.batch};
-    p.type_a = line.type_a.value_or(ElementType::f32);
-    p.type_b = line.type_b.value_or(p.type_a);
-    p.type_c = line.type_c.value_or(p.type_a);
-    p.compute = line.compute.value_or(default_compute(p.type_a));
-    p.op_a = line.op_a;
-    p.op_b = line.op_b;
-    p.lda = line.lda;
-    p.ldb = line.ldb;
-    p.ldc = line.ldc;
-    p.stride_a = line.stride_a;
-    p.stride_b = line.stride_b;
-    p.stride_c = line.stride_c;
-    p.alignment = line.alignment;
+    GemmProblem p = line.named;
+    p.m = m;
+    p.n = n;
+    p.k = k;
+    std::size_t key = 0;
+    for (std::size_t i = 0; i < kProblemFieldCount; ++i) {
+        const ProblemField& field = kProblemFields[i];
+        if (i > 0 && field.place != kProblemFields[i - 1].place) key = i;
+        if (field.key && !line.names(key)) field.set(p, field.unwritten(p));
+    }
     p.reads_c = line.beta != 0;
-    p.epilogue = line.epilogue;
     // Pointers are multiples of their elements' size whatever is said about all three.
     p.alignment = std::max(p.alignment, std::min({size_of(p.type_a), size_of(p.type_b), size_of(p.type_c)}));
     const auto lay = [&](std::size_t index, i64 rows, i64 columns, ElementType type, i64& ld, i64& stride) {
         if (line.column_major) std::swap(rows, columns);
-        lay_out(line, {index, rows, columns, type}, ld, stride);
+        lay_out(line, {index, rows, columns, type}, p.batch, ld, stride);
     };
     lay(0, stored_rows_a(p), stored_columns_a(p), p.type_a, p.lda, p.stride_a);
     lay(1, stored_rows_b(p), stored_columns_b(p), p.type_b, p.ldb, p.stride_b);
     lay(2, p.m, p.n, p.type_c, p.ldc, p.stride_c);
     return line.column_major ? as_row_major(p) : p;
-}
-
-std::size_t hash_of(const GemmProblem& p) {
-    std::size_t hash = 0;
-    for (const i64 field : {p.m, p.n, p.k, p.batch, p.lda, p.ldb, p.ldc, static_cast<i64>(p.op_a) * 2 + static_cast<i64>(p.op_b)})
-        hash = (hash ^ (hash >> 29)) * 0x9e3779b97f4a7c15ULL + static_cast<std::size_t>(field);
-    return hash ^ (hash >> 32);
 }
 
 class Parser {
@@ -381,7 +386,7 @@ private:
         line.offsets.fill(0);
         for (const auto& [key, value] : overrides_) {
             try {
-                kKeys[key_index(key, 0)].set(line, value, 0);
+                set_key(line, key_index(key, 0), value, 0);
             } catch (const Fault& fault) {
                 throw Error(ExitStatus::usage, fault.what, fmt::format("--set {}={}", key, value), fault.remedy);
             }
@@ -445,7 +450,7 @@ private:
     // Indices into shapes_, compared by problem.
     struct Hash {
         const std::vector<Shape>* shapes;
-        std::size_t operator()(std::size_t i) const { return hash_of((*shapes)[i].problem); }
+        std::size_t operator()(std::size_t i) const { return static_cast<std::size_t>(hash_of((*shapes)[i].problem)); }
     };
     struct Equal {
         const std::vector<Shape>* shapes;

@@ -7,6 +7,7 @@
 
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
+#include "tmm/vocabulary/problem_fields.h"
 
 namespace tmm {
 
@@ -15,6 +16,8 @@ std::string_view name_of(ComputeMode mode);
 std::string_view name_of(Epilogue epilogue);
 // The name is "nn", "nt", "tn" or "tt".
 std::string ops_name(Operation op_a, Operation op_b);
+// The names of the values that kernels serve: "f32, f16, bf16".
+std::string offered_names(const ValueNames& values);
 // Throw Error (usage) that lists the valid names.
 ElementType parse_element_type(std::string_view text);
 ComputeMode parse_compute_mode(std::string_view text);
@@ -23,10 +26,6 @@ Epilogue parse_epilogue(std::string_view text);
 // "1024x1024x1024", then what differs from an unpadded f32 nn problem: " ops=nt batch=4 lda=1032".
 // A row-major shapes-file line that parses back to the same problem.
 std::string to_text(const GemmProblem& problem);
-// What operands of the type are computed in unless something else is said.
-constexpr ComputeMode default_compute(ElementType type) {
-    return type == ElementType::f64 ? ComputeMode::f64 : ComputeMode::f32;
-}
 
 // "simt 128x64x16 t8x4 s3": the family, the block's tile, then what differs from neutral, by the tokens of kParameters.
 std::string to_text(const KernelConfig& config);

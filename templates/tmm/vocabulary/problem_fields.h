@@ -1,0 +1,168 @@
+// The list of GemmProblem's fields. The tuner's protocol, the database and its exports, shapes files and the keys of look-ups are made from
+// it, so that a field has one name and one range everywhere. No kernel includes it.
+#pragma once
+
+#include "tmm/vocabulary/problem.h"
+
+namespace tmm {
+
+inline constexpr const char* kElementTypeNames[] = {"f32", "f16", "bf16", "f64"};
+inline constexpr const char* kComputeModeNames[] = {"f32", "f32_strict", "tf32", "f64"};
+inline constexpr const char* kOperationNames[] = {"n", "t"};
+inline constexpr const char* kEpilogueNames[] = {"none", "bias", "activation", "custom"};
+
+// The names of the values 0, 1, … of an enumeration. Kernels serve the first `offered` of them.
+struct ValueNames {
+    const char* const* names = nullptr;
+    int count = 0;
+    int offered = 0;
+};
+template <int count>
+constexpr ValueNames value_names(const char* const (&names)[count], int offered = count) {
+    return {names, count, offered};
+}
+
+inline constexpr ValueNames kElementTypes = value_names(kElementTypeNames, 3);
+inline constexpr ValueNames kComputeModes = value_names(kComputeModeNames, 3);
+inline constexpr ValueNames kOperations = value_names(kOperationNames);
+inline constexpr ValueNames kEpilogues = value_names(kEpilogueNames, 1);
+
+// Where a field's value may lie, whichever way it comes in.
+struct FieldRange {
+    i64 least;
+    i64 most;
+    // The least that a person may write.
+    i64 least_written;
+    bool power_of_two = false;
+};
+
+struct ProblemField {
+    // The C++ member, the database's column, and the member of JSON objects.
+    const char* name;
+    i64 (*get)(const GemmProblem&);
+    void (*set)(GemmProblem&, i64);
+    FieldRange range;
+    ValueNames values;
+    // The key of a shapes file; null where the value leads the line. Fields of one key are one word, a letter each.
+    const char* key;
+    // A text's words stand in the order of their places.
+    int place;
+    // The value where a text has none: it may depend on fields further up. -1 where it would be no number of 64 bits.
+    i64 (*unwritten)(const GemmProblem&);
+    // The problem that is served and that of a winner may differ in it, where the winner is one of a near problem.
+    bool near_may_differ;
+    // Measurements serve each of its values, so that only decisions have it.
+    bool is_promise = false;
+
+    constexpr bool is_named() const { return values.count > 0; }
+};
+
+// What operands of the type are computed in unless something else is said.
+constexpr ComputeMode default_compute(ElementType type) {
+    return type == ElementType::f64 ? ComputeMode::f64 : ComputeMode::f32;
+}
+
+namespace problem_field {
+
+template <auto member>
+struct Access;
+template <typename Value, Value GemmProblem::*member>
+struct Access<member> {
+    static constexpr i64 get(const GemmProblem& problem) { return static_cast<i64>(problem.*member); }
+    static constexpr void set(GemmProblem& problem, i64 value) { problem.*member = static_cast<Value>(value); }
+    // What it is in GemmProblem{}.
+    static constexpr i64 initial(const GemmProblem&) { return get(GemmProblem{}); }
+};
+
+using Unwritten = i64 (*)(const GemmProblem&);
+
+inline constexpr i64 kMost = 0x7fffffffffffffff;
+inline constexpr FieldRange kSize{0, kMost, 1};
+inline constexpr FieldRange kStride{0, kMost, 0};
+inline constexpr FieldRange kAlignment{1, 1 << 20, 1, true};
+inline constexpr FieldRange kFlag{0, 1, 0};
+
+template <auto member>
+constexpr ProblemField number(const char* name, const char* key, int place, FieldRange range,
+                              Unwritten unwritten = Access<member>::initial) {
+    return {name, Access<member>::get, Access<member>::set, range, {}, key, place, unwritten, true};
+}
+template <auto member>
+constexpr ProblemField named(const char* name, const char* key, int place, ValueNames values,
+                             Unwritten unwritten = Access<member>::initial) {
+    return {name, Access<member>::get, Access<member>::set, {0, values.count - 1, 0}, values, key, place, unwritten, false};
+}
+constexpr ProblemField promise(ProblemField field) {
+    field.near_may_differ = field.is_promise = true;
+    return field;
+}
+
+constexpr i64 type_of_a(const GemmProblem& p) {
+    return static_cast<i64>(p.type_a);
+}
+constexpr i64 mode_of_a(const GemmProblem& p) {
+    return static_cast<i64>(default_compute(p.type_a));
+}
+constexpr i64 columns_of_c(const GemmProblem& p) {
+    return p.n;
+}
+// Members of a batch lie one behind the other.
+constexpr i64 stride(const GemmProblem& p, i64 rows, i64 ld) {
+    i64 product = 0;
+    if (p.batch == 1) return 0;
+    return __builtin_mul_overflow(rows, ld, &product) ? -1 : product;
+}
+constexpr i64 stride_of_a(const GemmProblem& p) {
+    return stride(p, stored_rows_a(p), p.lda);
+}
+constexpr i64 stride_of_b(const GemmProblem& p) {
+    return stride(p, stored_rows_b(p), p.ldb);
+}
+constexpr i64 stride_of_c(const GemmProblem& p) {
+    return stride(p, p.m, p.ldc);
+}
+
+}  // namespace problem_field
+
+// The columns of the table `problem` stand in this order.
+inline constexpr ProblemField kProblemFields[] = {
+    problem_field::number<&GemmProblem::m>("m", nullptr, 0, problem_field::kSize),
+    problem_field::number<&GemmProblem::n>("n", nullptr, 0, problem_field::kSize),
+    problem_field::number<&GemmProblem::k>("k", nullptr, 0, problem_field::kSize),
+    problem_field::number<&GemmProblem::batch>("batch", "batch", 6, problem_field::kSize),
+    problem_field::named<&GemmProblem::type_a>("type_a", "dtype", 1, kElementTypes),
+    problem_field::named<&GemmProblem::type_b>("type_b", "btype", 2, kElementTypes, problem_field::type_of_a),
+    problem_field::named<&GemmProblem::type_c>("type_c", "ctype", 3, kElementTypes, problem_field::type_of_a),
+    problem_field::promise(problem_field::named<&GemmProblem::compute>("compute", "compute", 4, kComputeModes, problem_field::mode_of_a)),
+    problem_field::named<&GemmProblem::op_a>("op_a", "ops", 5, kOperations),
+    problem_field::named<&GemmProblem::op_b>("op_b", "ops", 5, kOperations),
+    problem_field::number<&GemmProblem::lda>("lda", "lda", 7, problem_field::kSize, stored_columns_a),
+    problem_field::number<&GemmProblem::ldb>("ldb", "ldb", 8, problem_field::kSize, stored_columns_b),
+    problem_field::number<&GemmProblem::ldc>("ldc", "ldc", 9, problem_field::kSize, problem_field::columns_of_c),
+    problem_field::number<&GemmProblem::stride_a>("stride_a", "stride_a", 10, problem_field::kStride, problem_field::stride_of_a),
+    problem_field::number<&GemmProblem::stride_b>("stride_b", "stride_b", 11, problem_field::kStride, problem_field::stride_of_b),
+    problem_field::number<&GemmProblem::stride_c>("stride_c", "stride_c", 12, problem_field::kStride, problem_field::stride_of_c),
+    problem_field::number<&GemmProblem::alignment>("alignment", "align", 13, problem_field::kAlignment),
+    problem_field::number<&GemmProblem::reads_c>("reads_c", "beta", 14, problem_field::kFlag),
+    problem_field::named<&GemmProblem::epilogue>("epilogue", "epilogue", 15, kEpilogues),
+};
+inline constexpr int kProblemFieldCount = sizeof(kProblemFields) / sizeof(kProblemFields[0]);
+
+namespace problem_field {
+
+struct AnyValue {
+    template <typename Value>
+    constexpr operator Value() const;
+};
+template <typename Aggregate, typename... Values>
+constexpr int member_count() {
+    if constexpr (requires { Aggregate{Values{}..., AnyValue{}}; })
+        return member_count<Aggregate, Values..., AnyValue>();
+    else
+        return sizeof...(Values);
+}
+static_assert(member_count<GemmProblem>() == kProblemFieldCount, "every field of GemmProblem needs its row in kProblemFields");
+
+}  // namespace problem_field
+
+}  // namespace tmm

@@ -15,6 +15,7 @@
 #include "tuner/candidates.h"
 #include "tuner/dry_run.h"
 #include "tuner/report.h"
+#include "tuner/shard.h"
 #include "tuner/tune_tool.h"
 #include "tuner/tuning_run.h"
 #include "tuner/worker.h"
@@ -80,6 +81,15 @@ ExitStatus tune(const std::vector<Shape>& shapes, const TuningOptions& options, 
     return report.status();
 }
 
+std::vector<Shape> shapes_to_tune(const CommandLine& line) {
+    const Shard shard = line.has("shard") ? parse_shard(line.text("shard")) : Shard{};
+    std::vector<Shape> shapes = read_shapes(line.text("shapes"), parse_overrides(line.values("set")));
+    if (!line.has("shard")) return shapes;
+    shapes = shapes_of(shard, shapes);
+    if (shapes.empty()) fmt::print(stderr, "tmm-tune: no problem is left for part {} of {}\n", shard.index, shard.count);
+    return shapes;
+}
+
 ExitStatus run(const CommandLine& line) {
     if (line.has("worker"))
         return static_cast<ExitStatus>(serve_worker(static_cast<int>(line.whole_number("worker", kHostDevice, 1 << 20))));
@@ -88,7 +98,7 @@ ExitStatus run(const CommandLine& line) {
     // Where SIGCHLD is ignored, nobody learns how a worker ended.
     std::signal(SIGCHLD, SIG_DFL);
     // Signals still end the process while it waits for what may be a pipe.
-    const std::vector<Shape> shapes = read_shapes(line.text("shapes"), parse_overrides(line.values("set")));
+    const std::vector<Shape> shapes = shapes_to_tune(line);
     // It is made before any thread is, and before gpu_count() lets the driver make some.
     const Interrupt interrupt;
     options.ordinals = parse_gpus(line.text("gpu"), line.tool().name);

@@ -29,6 +29,9 @@ std::vector<OptionDescription> options() {
          .help = "how many candidates are measured; quick takes those that the database knows as the fastest",
          .default_value = "normal",
          .choices = {"quick", "normal", "full"}},
+        {.name = "shard",
+         .value = "I/N",
+         .help = "only every N-th problem, from the I-th on (0/16 to 15/16); tmm-db merge joins the parts"},
         {.name = "remeasure", .help = "measure and decide anew what the database already has results for; the old ones stay in it"},
         {.name = "json", .help = "print the results as JSON; docs/schema describes it"},
         {.name = "wide", .help = "all columns and every field of a config, however wide the terminal"},
@@ -59,7 +62,9 @@ ToolDescription description() {
                         "COLUMNS", "TERM", "NO_COLOR"},
         .examples = {{"tmm-tune --gpu auto --shapes shapes.txt", "Tunes on GPU 0, or on the emulated device where there is none."},
                      {"echo 16 4096 4096 | tmm-tune --gpu 0 --shapes -", "Tunes one shape."},
-                     {"tmm-tune --gpu all --shapes shapes.txt --budget 600", "Shares the shapes between all GPUs for ten minutes."}},
+                     {"tmm-tune --gpu all --shapes shapes.txt --budget 600", "Shares the shapes between all GPUs for ten minutes."},
+                     {"tmm-tune --gpu 0 --shapes shapes.txt --shard 2/16 --db part2.db",
+                      "Tunes the third of sixteen parts of the shapes."}},
     };
 }
 

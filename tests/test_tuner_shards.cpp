@@ -20,7 +20,7 @@ constexpr int kProblems = 18;
 
 std::string shapes() {
     std::string text;
-    for (int i = 1; i <= kProblems; ++i) text += fmt::format("5 7 {}\n", 8 + i);
+    for (int i = 1; i <= kProblems; ++i) text += fmt::format("5 7 {}\n", 2 * i + 7);
     // A problem that stands twice is no second problem.
     return text + "5 7 9\n";
 }

@@ -423,8 +423,12 @@ private:
         info_.shared_bytes_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, number);
         info_.registers_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, number);
         info_.max_threads_per_sm = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, number);
+        info_.clock_khz = attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE, number);
+        info_.memory_clock_khz = attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, number);
+        info_.memory_bus_bits = attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, number);
         info_.power_limit = nvml_ ? nvml_->power_limit_watts() : 0;
         check(driver_, driver_.driver_version(&info_.driver_version), "cuDriverGetVersion");
+        info_.profile = profile_of(info_);
         // Drivers for CUDA 12.3 and later capture such launches into graphs.
         begins_early_ = info_.compute_capability() >= 90 && info_.driver_version >= 12030;
     }

@@ -138,6 +138,7 @@ int main(int argc, char** argv) try {
     for (std::size_t i = 0; i < winners.size(); i += step) {
         DeviceInfo device = assumed_device("90");
         device.name = winners[i].device;
+        device.profile = profile_of(device);
         add_plan(make_launch_plan(winners[i].problem, winners[i].config, device),
                  fmt::format("{} | {} | {}", device.name, to_text(winners[i].problem), to_text(winners[i].config)), kernels, lines);
         if (winners[i].device == assumed_device("90").name)

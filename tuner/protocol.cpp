@@ -43,7 +43,10 @@ Json to_json(const DeviceInfo& d) {
             {"registers_per_sm", d.registers_per_sm},
             {"max_threads_per_sm", d.max_threads_per_sm},
             {"power_limit", d.power_limit},
-            {"driver_version", d.driver_version}};
+            {"driver_version", d.driver_version},
+            {"clock_khz", d.clock_khz},
+            {"memory_clock_khz", d.memory_clock_khz},
+            {"memory_bus_bits", d.memory_bus_bits}};
 }
 
 DeviceInfo device_from(const Json& j) {
@@ -61,6 +64,10 @@ DeviceInfo device_from(const Json& j) {
     d.max_threads_per_sm = j.at("max_threads_per_sm");
     d.power_limit = j.at("power_limit");
     d.driver_version = j.at("driver_version");
+    d.clock_khz = j.at("clock_khz");
+    d.memory_clock_khz = j.at("memory_clock_khz");
+    d.memory_bus_bits = j.at("memory_bus_bits");
+    d.profile = profile_of(d);
     return d;
 }
 

@@ -39,6 +39,7 @@ std::optional<DeviceInfo> modelled(const DeviceInfo& device) {
         info.name = device.name;
         info.sm_count = device.sm_count;
         if (device.memory_bytes > 0) info.memory_bytes = device.memory_bytes;
+        info.profile = profile_of(info);
         return info;
     } catch (const Error&) {
         return std::nullopt;

@@ -12,9 +12,8 @@
 namespace tmm {
 namespace {
 
-constexpr double kClocksPerMicrosecond = 1.95e3;
 constexpr double kSchedulers = 4;
-constexpr double kMemoryBytesPerMicrosecond = 4.5e6;
+constexpr double kShareOfMemory = 4.5 / 4.6;
 // Pieces of a row shorter than a sector bring it whole; those shorter than two are slower.
 constexpr double kSectorBytes = 32;
 constexpr double kShortPieces = 0.14;
@@ -30,20 +29,21 @@ constexpr double kSlotsOfChunks = 61;
 constexpr double kWarpsOfChunks = 8;
 constexpr double kSlotsOfFma = 2.6;
 constexpr double kSlotsOfSum = 8.5;
-constexpr double kLoad = 0.5;
-// Microseconds that each phase waits by itself for loads in chunks, where lines run along K and where they do not; and what a wave of
+// Latencies of memory that a phase waits for.
+constexpr double kLoads = 0.5 / 0.68;
+// Latencies that each phase waits by itself for loads in chunks, where lines run along K and where they do not; and what a wave of
 // blocks takes besides.
-constexpr double kChunksAlongK = 0.22;
-constexpr double kChunks = 2.1;
-constexpr double kWaveOfChunks = 1.6;
-constexpr double kFixed = 1.6;
-constexpr double kReduce = 1.5;
+constexpr double kChunksAlongK = 0.22 / 0.68;
+constexpr double kChunks = 2.1 / 0.68;
+constexpr double kWaveOfChunks = 1.6 / 0.68;
+constexpr double kLaunches = 1.6 / 0.7;
+// The part of what a second kernel costs that adding parts up does.
+constexpr double kReduce = 1.5 / 2.1;
 // How the three times come together: 1 adds them, infinity takes the longest.
 constexpr double kNorm = 2.14;
 constexpr int kAccessBytes = 16;
-// Microseconds that a strip takes at least, since it is a launch; and the part of its time by which it holds up the product that it runs
-// beside.
-constexpr double kShortestStrip = 4;
+// Launches that a strip takes at least; and the part of its time by which it holds up the product that it runs beside.
+constexpr double kShortestStrip = 4 / 0.7;
 constexpr double kBeside = 0.5;
 
 // What a thread reads of a line at once.
@@ -83,6 +83,7 @@ int registers_read_ahead(const GemmProblem& p, const KernelConfig& c) {
 }
 
 PredictedTime gemv_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+    const MachineProfile& machine = device.profile;
     const KernelSignature s = main_signature(p, c);
     const bool along_k = gemv::many_along_k(c, s);
     const auto [few, many, k, batch] = std::array{static_cast<double>(c.swap_ab ? p.n : p.m), static_cast<double>(c.swap_ab ? p.m : p.n),
@@ -99,7 +100,8 @@ PredictedTime gemv_estimate(const GemmProblem& p, const KernelConfig& c, const D
 
     const double piece = along_k ? std::min(c.block_k * element, 512.0) : c.block_n * element;
     const double more = std::max(1.0, kSectorBytes / piece) * (1 + kShortPieces * std::max(0.0, 2 * kSectorBytes / piece - 0.5));
-    const double memory = batch * ((many * more + few) * k * element + few * many * size_of(p.type_c)) / kMemoryBytesPerMicrosecond;
+    const double memory =
+        batch * ((many * more + few) * k * element + few * many * size_of(p.type_c)) / (kShareOfMemory * machine.memory_bytes);
 
     const double steps = gemv::k_step(c);
     const LineRead line = line_of_many(p, c);
@@ -108,15 +110,15 @@ PredictedTime gemv_estimate(const GemmProblem& p, const KernelConfig& c, const D
                            (along_k ? c.thread_n : steps) * slots_of(line, p, c);
     // Additions across a warp's lanes that run along K, and across the threads that do.
     const double adding = (along_k ? 10 * sums : 0) + static_cast<double>(c.block_m) * c.block_n / threads * gemv::threads_k(c);
-    const double slots = phases * (loading + sums * steps * kSlotsOfFma) + adding * kSlotsOfSum;
+    const double slots = phases * (loading + sums * steps * kSlotsOfFma * slots_of_warp_fma(device)) + adding * kSlotsOfSum;
     const double too_few = line.in_chunks ? std::max(1.0, kWarpsOfChunks / (std::min(busiest, resident) * warps)) : 1.0;
-    const double issuing = too_few * busiest * warps * slots / (kSchedulers * kClocksPerMicrosecond);
+    const double issuing = too_few * busiest * warps * slots / (kSchedulers * machine.fma_clock);
     const double waves = std::ceil(busiest / resident);
-    const double waiting =
-        waves * (line.in_chunks ? phases * (along_k ? kChunksAlongK : kChunks) + kWaveOfChunks : phases / c.stages * kLoad);
+    const double waiting = machine.memory_latency * waves *
+                           (line.in_chunks ? phases * (along_k ? kChunksAlongK : kChunks) + kWaveOfChunks : phases / c.stages * kLoads);
 
     return norm_of(kNorm, {{.memory = memory}, {.arithmetic = issuing}, {.latency = waiting}}) +
-           PredictedTime{.latency = kFixed, .other_kernels = c.split_k > 1 ? kReduce : 0};
+           PredictedTime{.latency = kLaunches * machine.launch, .other_kernels = c.split_k > 1 ? kReduce * machine.second_kernel : 0};
 }
 
 PredictedTime with_strips(const PredictedTime& product, const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
@@ -125,7 +127,7 @@ PredictedTime with_strips(const PredictedTime& product, const GemmProblem& p, co
         GemmProblem strip = p;
         strip.m = edge.extent.rows;
         strip.n = edge.extent.columns;
-        strips += std::max(kShortestStrip, gemv_estimate(strip, edge.config, device).total());
+        strips += std::max(kShortestStrip * device.profile.launch, gemv_estimate(strip, edge.config, device).total());
     }
     return longest_of({product, {.other_kernels = strips}}) + PredictedTime{.other_kernels = kBeside * strips};
 }

@@ -13,10 +13,8 @@
 namespace tmm {
 namespace {
 
-// ldmatrix and the copies into shared memory move so many bytes a clock.
-constexpr double kSharedBytesPerClock = 128;
-// What an SM gets out of the L2 cache while all of them read.
-constexpr double kCacheBytesPerClock = 32;
+// The part of the L2 cache's rate that an SM's threads get while all of them read.
+constexpr double kShareOfL2 = 32.0 / 75;
 // The part of what runs beside the slowest of them that shows nevertheless.
 constexpr double kOverlapLoss = 0.1;
 // Beside the products, a scheduler's time goes to addresses and barriers.
@@ -28,61 +26,47 @@ constexpr int kWidestAccess = 8;
 constexpr double kNarrowCopies = 8;
 constexpr double kRealignedCopies = 35;
 
-constexpr double kClocksPerMicrosecond = 1.7e3;
+constexpr double kShareOfClock = 1.7 / 1.9;
 // Below so many warps an SM's four tensor cores do not find enough independent work.
 constexpr double kWarpsWanted = 4.8;
 // The part by which products take longer in blocks that look for the matrix's edges.
 constexpr double kEdges = 0.1;
-// Microseconds of a phase, and those that it waits for memory, which are shared by the loads that are under way together.
-constexpr double kPhase = 0.05;
-constexpr double kLoad = 0.9;
-constexpr double kMemoryBytesPerMicrosecond = 4.3e6;
+// Clocks of a phase, and the latencies of memory that it waits for, which are shared by the loads that are under way together.
+constexpr double kClocksOfPhase = 95;
+constexpr double kLoads = 0.9 / 0.68;
+constexpr double kShareOfMemory = 4.3 / 4.6;
 // How much longer memory takes where an operand of few rows or columns has them side by side, and the other lies along K: 4096x16x4096
 // takes 15.3 us and 11008x32x4096 31.7, where 16x4096x4096 takes 11.7 nt and 11.1 tn, and 8x11008x4096 nt 25.6.
 constexpr double kCrossed = 1.25;
 constexpr std::int64_t kFew = 32;
-// The rate at which an SM stores its results.
-constexpr double kStoredBytesPerMicrosecond = 2e4;
+// The part of the rate at which an SM stores its results.
+constexpr double kShareOfStores = 20.0 / (30 * 1.9);
 // Storing takes so many times as long where results leave one by one, since C's rows may start at any multiple of 16 bits: 197x197x64 nt
 // batch=192 takes 50 us, 65 cubed batch=1000 64, 4096x1001x2048 nt 62.
 constexpr double kSingleStores = 4;
-// Microseconds of a launch; of each wave of blocks, which begins with nothing in the blocks' pipelines; and of the kernel that adds parts
-// up, beside what these take of memory.
-constexpr double kFixed = 0.9;
-constexpr double kWave = 0.3;
-constexpr double kSecondKernel = 0.9;
-constexpr double kSummedBytesPerMicrosecond = 6e6;
+// Launches that a call takes; latencies of each wave of blocks, which begins with nothing in the blocks' pipelines; and of what a second
+// kernel costs the part that adding parts up does, which come out of the L2 cache, beside what these take of memory.
+constexpr double kLaunches = 0.9 / 0.7;
+constexpr double kWave = 0.3 / 0.68;
+constexpr double kSecondKernel = 0.9 / 2.1;
+constexpr double kSummedOfL2 = 6e3 / (132 * 75 * 1.9);
 constexpr double kPartialBytes = 4;
 // How the three times come together: 1 adds them, infinity takes the longest.
 constexpr double kNorm = 3.5;
 
-// Multiply-adds of an SM in a clock, at most, by mma.sync with 16-bit operands and sums in float.
-double rate(const DeviceInfo& device) {
-    switch (device.compute_capability()) {
-        // mma.sync reaches this part of the 2048 of wgmma, and does not reach the rate of the later units either.
-        case 90:
-        case 100:
-        case 103: return 0.6 * 2048;
-        case 80: return 1024;
-        case 87: return 512;
-        // GPUs for graphics multiply at half of that rate where sums are floats.
-        default: return 256;
-    }
-}
-
 // The part of that rate that the way of the operands through the caches and shared memory leaves.
-double efficiency(const KernelConfig& c, const KernelSignature& s, const DeviceInfo& device) {
+double efficiency(const KernelConfig& c, const KernelSignature& s, const MachineProfile& machine) {
     // What a block does for 16 of k, in clocks of the SM.
-    const double products = 16.0 * c.block_m * c.block_n / rate(device);
+    const double products = 16.0 * c.block_m * c.block_n / machine.mma_16_per_clock;
     const double warps = static_cast<double>(c.warps_m) * c.warps_n;
-    const double read = 32.0 * warps * (mma::warp_rows(c) + mma::warp_columns(c)) / kSharedBytesPerClock;
-    const double written = 32.0 * (c.block_m + c.block_n) / kSharedBytesPerClock;
+    const double read = 32.0 * warps * (mma::warp_rows(c) + mma::warp_columns(c)) / machine.shared_bytes_per_clock;
+    const double written = 32.0 * (c.block_m + c.block_n) / machine.shared_bytes_per_clock;
     const auto copies = [&](const mma::TileLayout& tile) {
         const double accesses = 16.0 * tile.outer / (32.0 * tile.access);
         return tile.realigned ? kRealignedCopies * accesses : tile.access < kWidestAccess ? kNarrowCopies * accesses : accesses;
     };
     const double shared = read + written + copies(mma::layout_a(c, s)) + copies(mma::layout_b(c, s));
-    const double fetched = 32.0 * (c.block_m + c.block_n) / kCacheBytesPerClock;
+    const double fetched = 32.0 * (c.block_m + c.block_n) / (kShareOfL2 * machine.l2_bytes_per_clock);
     const double computed = products / kBestEfficiency;
     const double slowest = std::max({computed, shared, fetched});
     return products / (slowest + kOverlapLoss * (computed + shared + fetched - slowest));
@@ -97,6 +81,7 @@ bool is_crossed(const GemmProblem& p) {
 }  // namespace
 
 PredictedTime mma_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+    const MachineProfile& machine = device.profile;
     const KernelSignature s = signature_of(p);
     const double sms = std::max(1, device.sm_count);
     const auto [m, n, k, batch] =
@@ -110,19 +95,24 @@ PredictedTime mma_estimate(const GemmProblem& p, const KernelConfig& c, const De
     const double tile = static_cast<double>(c.block_m) * c.block_n;
 
     const double warps = std::min(resident, all / sms) * mma::threads(c) / 32;
-    const double products = rate(device) * efficiency(c, s, device) * std::clamp(warps / kWarpsWanted, 0.05, 1.0);
+    const double products = machine.mma_16_per_clock * efficiency(c, s, machine) * std::clamp(warps / kWarpsWanted, 0.05, 1.0);
     const double edges = c.boundary == boundary::exact ? 1 : 1 + kEdges;
-    const double multiplying = edges * busiest * tile * phases * c.block_k / (products * kClocksPerMicrosecond);
-    const double waiting = waves * phases * (kPhase + kLoad / std::max(1, c.stages - (c.async_copy != 0 ? 1 : 0)));
+    const double multiplying = edges * busiest * tile * phases * c.block_k / (products * kShareOfClock * machine.tensor_clock);
+    const double waiting =
+        waves * phases *
+        (kClocksOfPhase / machine.tensor_clock + kLoads * machine.memory_latency / std::max(1, c.stages - (c.async_copy != 0 ? 1 : 0)));
     const double parts = partial_results(c) > 1 ? kPartialBytes * partial_results(c) * m * n * batch : 0;
     const double bytes = batch * ((m + n) * k * size_of(p.type_a) + m * n * size_of(p.type_c)) + 2 * parts;
-    const double memory = (is_crossed(p) ? kCrossed : 1) * bytes / kMemoryBytesPerMicrosecond;
+    const double memory = (is_crossed(p) ? kCrossed : 1) * bytes / (kShareOfMemory * machine.memory_bytes);
     const PredictedTime together = norm_of(kNorm, {{.arithmetic = multiplying}, {.latency = waiting}, {.memory = memory}});
 
     const bool singly = s.align_c == 2 && partial_results(c) == 1;
-    const double storing = (singly ? kSingleStores : 1) * busiest * tile * size_of(p.type_c) / kStoredBytesPerMicrosecond;
-    const double adding = parts > 0 ? kSecondKernel + parts / kSummedBytesPerMicrosecond : 0;
-    return together + PredictedTime{.latency = kFixed + kWave * waves, .results = storing, .other_kernels = adding};
+    const double storing = (singly ? kSingleStores : 1) * busiest * tile * size_of(p.type_c) /
+                           (kShareOfStores * machine.stored_bytes_per_clock * machine.tensor_clock);
+    const double adding = parts > 0 ? kSecondKernel * machine.second_kernel + parts / (kSummedOfL2 * l2_bytes(device)) : 0;
+    return together + PredictedTime{.latency = kLaunches * machine.launch + kWave * machine.memory_latency * waves,
+                                    .results = storing,
+                                    .other_kernels = adding};
 }
 
 }  // namespace tmm

@@ -24,7 +24,7 @@ std::vector<KernelConfig> defaults(const GemmProblem&, const DeviceInfo&) {
 }
 
 PredictedTime estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
-    return teaching_estimate(p, c, device, {.share_of_fma_rate = 0.04, .waiting = 0.04 * static_cast<double>(p.k)});
+    return teaching_estimate(p, c, device, {.share_of_fma_rate = 0.04, .waits = 0.04 / 0.68 * static_cast<double>(p.k)});
 }
 double host_estimate(const GemmProblem& p, const KernelConfig&) {
     return elements_of_c(p) * static_cast<double>(p.k) * host_cost::kFmaFromMemory;

@@ -14,7 +14,6 @@
 namespace tmm {
 namespace {
 
-constexpr double kClocksPerMicrosecond = 1.95e3;
 constexpr double kSchedulers = 4;
 // Issue slots that a warp takes for an FMA, with what comes on top in a thread tile of more than 64 elements, and where one operand or both
 // are read along K; for a read of 4 elements; for each k besides; for a copy of a vector, with what comes on top where the vector is
@@ -41,50 +40,54 @@ constexpr double kSlotsOfTmaTile = 250;
 constexpr double kClocksOfVector = 2.27;
 // The part by which issuing takes longer where an SM holds few warps, given for 8 of them.
 constexpr double kFewWarps = 0.0209;
-// A warp's own latency: clocks for each issue slot and for each k of a tile; microseconds for loads from memory, and for each byte of a
-// stage that TMA brings.
+// A warp's own latency: clocks for each issue slot and for each k of a tile; latencies of memory for loads; and the part of the L2 cache's
+// rate at which TMA brings a stage.
 constexpr double kChain = 1.63;
 constexpr double kChainOfK = 0.239;
-constexpr double kLoad = 0.686;
-constexpr double kLoadOfByte = 3e-5;
+constexpr double kLoads = 0.686 / 0.68;
+constexpr double kStageOfL2 = 1 / (30 * 75 * 1.9e-3);
 // Blocks that share tiles are at different k at a time, and find less in the caches.
 constexpr double kSharedTiles = 1.04;
-// A wave's first tiles and its results, where no other block of the SM goes on meanwhile.
-constexpr double kFill = 5.5;
-constexpr double kMemoryBytesPerMicrosecond = 1.1e7;
-// The rate at which memory by itself would move all bytes, and how sharply the time for that bounds the whole from below.
-constexpr double kStreamedBytesPerMicrosecond = 4.4e6;
-// The rate at which all blocks together bring the operands, most of them out of the L2 cache.
-constexpr double kBroughtBytesPerMicrosecond = 7e6;
+// Latencies of memory for a wave's first tiles and its results, where no other block of the SM goes on meanwhile.
+constexpr double kFills = 5.5 / 0.68;
+// The part of memory's time that is in the way of the products, as its rate in parts of memory's.
+constexpr double kInTheWay = 11 / 4.6;
+// The part of its rate at which memory by itself would move all bytes, and how sharply the time for that bounds the whole from below.
+constexpr double kStreamed = 4.4 / 4.6;
+// The part of the L2 cache's rate at which all blocks together bring the operands, most of them out of it.
+constexpr double kBroughtOfL2 = 7e3 / (132 * 75 * 1.9);
 constexpr double kStreamNorm = 6;
 // The part by which an operand takes longer for each additional piece where the rows of its tiles are shorter than a line of 128 bytes.
 constexpr double kShortPieces = 0.376;
 constexpr double kLineElements = 32;
 // The norm lies between 1, where memory's time is added to the rest, and infinity, where the longer of the two counts alone.
 constexpr double kNorm = 1.25;
-constexpr double kFixed = 0.348;
-constexpr double kPack = 3;
-constexpr double kPackedBytesPerMicrosecond = 3.6e6;
-// Microseconds that a block takes for a square, however little of the square exists: 2 x 100000 squares of 10 x 10 took 740 us on an H200.
-constexpr double kSquare = 1.95;
-// The part by which a pack takes longer that multiplies a strip, too; and the microseconds that a place on an SM takes for each piece of
-// the strip's sums: twice what it took where blocks had eleven of them (65 cubed, batch=500), since it was measured nowhere else.
+constexpr double kLaunches = 0.348 / 0.7;
+// What packing costs, in second kernels, and the part of memory's rate at which it copies.
+constexpr double kPack = 3 / 2.1;
+constexpr double kPacked = 3.6 / 4.6;
+// Latencies of memory that a block takes for a square, however little of the square exists: 2 x 100000 squares of 10 x 10 took 740 us on an
+// H200.
+constexpr double kSquare = 1.95 / 0.68;
+// The part by which a pack takes longer that multiplies a strip, too; and the latencies that a place on an SM takes for each piece of the
+// strip's sums: twice what it took where blocks had eleven of them (65 cubed, batch=500), since it was measured nowhere else.
 constexpr double kPackedStrip = 0.1;
-constexpr double kPieceOfStrip = 3.7;
-// Microseconds that blocks which pack beside the product take from it, by a few shapes on an H200: 1024 and 2048 cubed, with one or both
-// operands packed.
-constexpr double kPackers = 3;
-constexpr double kReduce = 2.45;
-constexpr double kReducedBytesPerMicrosecond = 8.18e6;
+constexpr double kPieceOfStrip = 3.7 / 0.68;
+// What blocks that pack beside the product take from it, in second kernels, by a few shapes on an H200: 1024 and 2048 cubed, with one or
+// both operands packed.
+constexpr double kPackers = 3 / 2.1;
+// What adding parts up costs, in second kernels, and the part of the L2 cache's rate at which it goes.
+constexpr double kReduce = 2.45 / 2.1;
+constexpr double kReducedOfL2 = 8.18e3 / (132 * 75 * 1.9);
 // The part of the SMs' places that clusters of more than two blocks can take: an H200's groups of SMs leave some that no whole cluster
 // fits.
 constexpr double kClusterPlaces = 0.945;
-// Microseconds for each doubling of a cluster's number of parts, and for each element of a tile that the cluster's blocks show each other.
-constexpr double kClusterSum = 0.406;
-constexpr double kClusterElement = 2.34e-4;
-// Microseconds for each doubling of a block's slices, and for each of the slices' sums.
-constexpr double kSliceSum = 0.15;
-constexpr double kSliceElement = 1e-5;
+// Meetings of a cluster for each doubling of its number of parts, and the part of its rate at which its blocks show each other their sums.
+constexpr double kClusterSum = 0.406 / 0.35;
+constexpr double kClusterRate = 4 / (2.34 * 3.5);
+// Clocks for each doubling of a block's slices, and for each of the slices' sums.
+constexpr double kSliceSum = 292.5;
+constexpr double kSliceElement = 0.0195;
 constexpr double kPartialBytes = 4;
 
 constexpr int kVector = 4;
@@ -115,13 +118,13 @@ int registers(const KernelConfig& c, const Tile& tile, const DeviceInfo& device)
     return static_cast<int>(std::min(most, 44 + 1.1 * tile.fmas + 2.5 * (c.thread_m + c.thread_n) * (reads_ahead ? 2 : 1)));
 }
 
-double slots_of_fma(const Tile& tile) {
-    if (tile.by_tma) return kSlotsOfFmaWithTma * (tile.more_rows_than_columns ? kMoreRowsThanColumns : 1);
+double slots_of_fma(const Tile& tile, const DeviceInfo& device) {
+    if (tile.by_tma) return slots_of_warp_fma(device) * kSlotsOfFmaWithTma * (tile.more_rows_than_columns ? kMoreRowsThanColumns : 1);
     const double large = tile.fmas > 64 ? kLargeThreadTile : 0;
     const double along_k = tile.a.lines_along_k && tile.b.lines_along_k   ? kBothAlongK
                            : tile.a.lines_along_k || tile.b.lines_along_k ? kOneAlongK
                                                                           : 0;
-    return kSlotsOfFma * (1 + large) * (1 + along_k);
+    return slots_of_warp_fma(device) * kSlotsOfFma * (1 + large) * (1 + along_k);
 }
 
 double slots_of_copy(const KernelConfig& c, const simt::TileLayout& layout) {
@@ -133,8 +136,8 @@ double slots_of_copy(const KernelConfig& c, const simt::TileLayout& layout) {
 }
 
 // Issue slots of a warp for one tile of block_k.
-double slots(const KernelConfig& c, const Tile& tile) {
-    const double per_k = tile.fmas * slots_of_fma(tile) + tile.reads * kSlotsOfRead + kSlotsOfK;
+double slots(const KernelConfig& c, const Tile& tile, const DeviceInfo& device) {
+    const double per_k = tile.fmas * slots_of_fma(tile, device) + tile.reads * kSlotsOfRead + kSlotsOfK;
     if (tile.by_tma) return per_k * simt::slice_depth(c) + kSlotsOfTmaTile / tile.warps;
     const auto copies = [&](const simt::TileLayout& layout) {
         const double accesses = static_cast<double>(layout.outer) * c.block_k / layout.vector / simt::threads(c);
@@ -166,9 +169,8 @@ double phases_of_item(const KernelConfig& c, double k) {
 
 Work whole_tiles(double blocks, double phases, double resident, int cluster, const DeviceInfo& device) {
     // Clusters first come to SMs of their own, and to SMs that hold other clusters when those are taken.
-    const int all_sms = std::max(1, device.sm_count);
-    const double at_once = sms_for_clusters(all_sms, cluster, static_cast<int>(resident)) * resident;
-    const double spread = std::ceil(blocks / sms_for_clusters(all_sms, cluster));
+    const double at_once = sms_for_clusters(device, cluster, static_cast<int>(resident)) * resident;
+    const double spread = std::ceil(blocks / sms_for_clusters(device, cluster));
     const double busiest = blocks <= at_once ? std::min(resident, spread) : std::ceil(blocks * resident / at_once);
     const double waves = std::ceil(busiest / resident);
     return {.blocks = busiest, .phases = busiest * phases, .phases_in_line = waves * phases, .fills = waves, .parts = 0};
@@ -197,11 +199,12 @@ double extra_pieces(const simt::TileLayout& layout) {
 
 }  // namespace
 
-double sum_of_parts_estimate(double bytes) {
-    return kReduce + bytes / kReducedBytesPerMicrosecond;
+double sum_of_parts_estimate(double bytes, const DeviceInfo& device) {
+    return kReduce * device.profile.second_kernel + bytes / (kReducedOfL2 * l2_bytes(device));
 }
 
 PredictedTime simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+    const MachineProfile& machine = device.profile;
     const KernelSignature s = main_signature(p, c);
     const Tile tile = tile_of(c, s);
     const Extent main = main_extent(p, c);
@@ -218,13 +221,15 @@ PredictedTime simt_estimate(const GemmProblem& p, const KernelConfig& c, const D
     // whichever takes longer; the chain is a warp's own latency.
     const auto issuing = [&](double at_once) {
         const double warps = std::max(1.0, at_once * tile.warps);
-        const double slots_of_scheduler = slots(c, tile) * std::ceil(warps / kSchedulers) * (1 + kFewWarps * 8 / warps);
+        const double slots_of_scheduler = slots(c, tile, device) * std::ceil(warps / kSchedulers) * (1 + kFewWarps * 8 / warps);
         const double reading = simt::slice_depth(c) * tile.reads * kClocksOfVector * warps;
-        return std::max(slots_of_scheduler, reading) / kClocksPerMicrosecond;
+        return std::max(slots_of_scheduler, reading) / machine.fma_clock;
     };
-    const double chain = std::max((slots(c, tile) * kChain + simt::slice_depth(c) * kChainOfK) / kClocksPerMicrosecond,
-                                  (kLoad + (tile.by_tma ? kLoadOfByte * 4.0 * c.block_k * (c.block_m + c.block_n) : 0)) /
-                                      std::max(1, c.stages - (c.async_copy != 0 ? 1 : 0)));
+    const double stage = 4.0 * c.block_k * (c.block_m + c.block_n);
+    const double chain = std::max(
+        (slots(c, tile, device) * kChain + simt::slice_depth(c) * kChainOfK) / machine.fma_clock,
+        (kLoads * machine.memory_latency + (tile.by_tma ? stage / (kStageOfL2 * machine.l2_bytes_per_clock * machine.tensor_clock) : 0)) /
+            std::max(1, c.stages - (c.async_copy != 0 ? 1 : 0)));
     const double full = std::min(busiest, resident);
     // Blocks of the last wave have the SM for themselves, and fill it less; where packers come and go, some SMs get one more.
     const double even = busiest - (work.fills - 1) * resident;
@@ -234,7 +239,7 @@ PredictedTime simt_estimate(const GemmProblem& p, const KernelConfig& c, const D
         c.stream_k != 0
             ? kSharedTiles * longest_of({{.arithmetic = work.phases * issuing(full) / full}, {.latency = work.phases_in_line * chain}})
             : phases * ((work.fills - 1) * phase(full) + phase(last));
-    const PredictedTime multiplying = products + PredictedTime{.latency = kFill * work.fills / resident};
+    const PredictedTime multiplying = products + PredictedTime{.latency = kFills * machine.memory_latency * work.fills / resident};
 
     // Clusters that find no place in what seems one whole wave, since other kernels hold some places, run after it, alone. For sliced tiles
     // it is known how many blocks an SM holds.
@@ -246,27 +251,32 @@ PredictedTime simt_estimate(const GemmProblem& p, const KernelConfig& c, const D
                                                      : 0;
     const double pieces = kShortPieces * (m * extra_pieces(tile.a) + n * extra_pieces(tile.b));
     const double bytes = batch * ((m + n + pieces) * k + m * n) * size_of(p.type_a) + partials;
-    const PredictedTime memory = {.memory = bytes / kMemoryBytesPerMicrosecond};
-    const PredictedTime streaming = {.memory = bytes / kStreamedBytesPerMicrosecond};
+    const PredictedTime memory = {.memory = bytes / (kInTheWay * machine.memory_bytes)};
+    const PredictedTime streaming = {.memory = bytes / (kStreamed * machine.memory_bytes)};
     const double tiles = std::ceil(static_cast<double>(main.rows) / c.block_m) * std::ceil(static_cast<double>(main.columns) / c.block_n);
-    const PredictedTime bringing = {.memory =
-                                        batch * tiles * (c.block_m + c.block_n) * k * size_of(p.type_a) / kBroughtBytesPerMicrosecond};
+    const PredictedTime bringing = {.memory = batch * tiles * (c.block_m + c.block_n) * k * size_of(p.type_a) /
+                                              (kBroughtOfL2 * l2_bytes(device))};
     PredictedTime time = norm_of(kStreamNorm, {norm_of(kNorm, {multiplying + alone, memory}), streaming, bringing});
-    time.latency += kFixed;
+    time.latency += kLaunches * machine.launch;
     if (c.pack_ab != 0) {
         const double packed = batch * ((pack::packs_a(c) ? m * k : 0) + (pack::packs_b(c) ? n * k : 0)) * size_of(p.type_a);
         const auto squares = static_cast<double>((pack::packs_a(c) ? pack::tiles(p.m, p.k, p.batch) : 0) +
                                                  (pack::packs_b(c) ? pack::tiles(p.n, p.k, p.batch) : 0));
-        const double copying =
-            std::max(2 * packed / kPackedBytesPerMicrosecond, squares * kSquare / (std::max(1, device.sm_count) * pack::kBlocksPerSm));
-        const double packing = kPack + copying * share_packed_before(p, c, device);
+        const double copying = std::max(2 * packed / (kPacked * machine.memory_bytes),
+                                        squares * kSquare * machine.memory_latency / (std::max(1, device.sm_count) * pack::kBlocksPerSm));
+        const double packing = kPack * machine.second_kernel + copying * share_packed_before(p, c, device);
         time.other_kernels += packing * (packed_strips(p, c).any() ? 1 + kPackedStrip : 1);
-        time.other_kernels += kPieceOfStrip * static_cast<double>(pieces_of_strips(p, c)) / (device.sm_count * resident);
-        if (pack::packs_beside(c)) time.other_kernels += kPackers;
+        time.other_kernels +=
+            kPieceOfStrip * machine.memory_latency * static_cast<double>(pieces_of_strips(p, c)) / (device.sm_count * resident);
+        if (pack::packs_beside(c)) time.other_kernels += kPackers * machine.second_kernel;
     }
-    if (partials > 0) time.other_kernels += sum_of_parts_estimate(partials);
-    if (c.cluster > 1) time.results += kClusterSum * std::log2(c.cluster) * work.fills + kClusterElement * c.block_m * c.block_n;
-    if (c.slice_k > 1) time.results += kSliceSum * std::log2(c.slice_k) * work.fills + kSliceElement * c.slice_k * c.block_m * c.block_n;
+    if (partials > 0) time.other_kernels += sum_of_parts_estimate(partials, device);
+    if (c.cluster > 1)
+        time.results += kClusterSum * machine.cluster_sync * std::log2(c.cluster) * work.fills +
+                        4.0 * c.block_m * c.block_n / (kClusterRate * machine.cluster_bytes);
+    if (c.slice_k > 1)
+        time.results +=
+            (kSliceSum * std::log2(c.slice_k) * work.fills + kSliceElement * c.slice_k * c.block_m * c.block_n) / machine.fma_clock;
     return with_strips(time, p, c, device);
 }
 

@@ -15,6 +15,6 @@ namespace tmm {
 PredictedTime simt_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
 // Microseconds of the kernel that adds up parts of K, of so many bytes that are written and read.
-double sum_of_parts_estimate(double bytes);
+double sum_of_parts_estimate(double bytes, const DeviceInfo& device);
 
 }  // namespace tmm

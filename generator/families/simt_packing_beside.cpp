@@ -12,9 +12,10 @@
 namespace tmm {
 namespace {
 
-// Measurements on an H200, beside blocks that multiply (2048 cubed nt): clocks that a packer's square takes, and FMAs of an SM in a clock.
+// Measurements on an H200, beside blocks that multiply (2048 cubed nt): clocks that a packer's square takes, and the part of its rate of
+// FMAs that an SM reaches.
 constexpr double kClocksOfSquare = 3500;
-constexpr double kFmasOfClock = 106;
+constexpr double kShareOfFmas = 106.0 / 128;
 // The product waits for packers that keep up only just: they are to be done in so much of the time that the first wave multiplies.
 constexpr double kPackersTime = 0.9;
 // The part of the operands that is packed before in any case, since the first stretches of tiles must not wait (2048 cubed: an eighth takes
@@ -37,7 +38,8 @@ PackingBeside packing_beside(const GemmProblem& problem, const KernelConfig& con
     const std::int64_t squares = (pack::packs_a(config) ? pack::tiles(extent.rows, pack::kTile, 1) : 0) +
                                  (pack::packs_b(config) ? pack::tiles(extent.columns, pack::kTile, 1) : 0);
     const double fmas = static_cast<double>(config.block_m) * config.block_n * pack::kTile * config.min_blocks;
-    const double packed_meanwhile = kPackersTime * (fmas / kFmasOfClock) * packers / (static_cast<double>(squares) * kClocksOfSquare);
+    const double packed_meanwhile =
+        kPackersTime * (fmas / (kShareOfFmas * device.profile.fmas_per_clock)) * packers / (static_cast<double>(squares) * kClocksOfSquare);
     const double before = std::max(kLeastBefore, 1 - packed_meanwhile);
     return {.packers = static_cast<int>(packers),
             .first_row = static_cast<int>(std::ceil(before * static_cast<double>(rows_of_squares(problem))))};

@@ -12,12 +12,10 @@
 namespace tmm {
 namespace {
 
-constexpr double kClocksPerMicrosecond = 1.98e3;
 constexpr double kSchedulers = 4;
-constexpr double kMemoryBytesPerMicrosecond = 4.6e6;
-// Microseconds until a stage that is asked for has come, and those that each byte of it adds.
-constexpr double kLatency = 0.524;
-constexpr double kLatencyOfByte = 9.9e-6;
+// Latencies of memory until a stage that is asked for has come, and the part of the L2 cache's rate at which its bytes come.
+constexpr double kLatencies = 0.524 / 0.68;
+constexpr double kShareOfL2 = 1 / (9.9 * 75 * 1.9e-3);
 // Issue slots that a warp takes for an FMA, for a vector that it reads, and for a tile.
 constexpr double kSlotsOfFma = 1.1;
 constexpr double kSlotsOfVector = 1.69;
@@ -30,10 +28,11 @@ constexpr double kChain = 0.73;
 constexpr double kClocksOfVector = 4.55;
 // The norm lies between 1, where the three times are added up, and infinity, where the longest counts alone.
 constexpr double kNorm = 4.67;
-constexpr double kFixed = 0.815;
-// Microseconds of a block that no other goes on beside: for its first tile and the sums of lanes and slices, and for each byte of a stage.
-constexpr double kFill = 1.82;
-constexpr double kFillOfByte = 1.02e-5;
+constexpr double kLaunches = 0.815 / 0.7;
+// A block that no other goes on beside: latencies of memory for its first tile and the sums of lanes and slices, and the part of the L2
+// cache's rate at which the bytes of a stage come.
+constexpr double kFills = 1.82 / 0.68;
+constexpr double kShareOfL2AtFirst = 1 / (10.2 * 75 * 1.9e-3);
 // Clocks of the copy engine for a line of a row that does not exist: 11008x16x4096 nt in tiles of 84 columns, of which the last lacks 80,
 // takes 74 microseconds, where all else would take 48.
 constexpr double kClocksOfMissingLine = 10;
@@ -53,8 +52,10 @@ int skinny_registers(const KernelConfig& c) {
 PredictedTime skinny_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     const auto [m, n, k, batch] =
         std::array{static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k), static_cast<double>(p.batch)};
+    const MachineProfile& machine = device.profile;
+    const double l2 = machine.l2_bytes_per_clock * machine.tensor_clock;
     const double partials = c.split_k > 1 ? 2 * kPartialBytes * c.split_k * m * n * batch : 0;
-    const double memory = (batch * ((m + n) * k + m * n) * size_of(p.type_a) + partials) / kMemoryBytesPerMicrosecond;
+    const double memory = (batch * ((m + n) * k + m * n) * size_of(p.type_a) + partials) / machine.memory_bytes;
 
     const KernelSignature signature = main_signature(p, c);
     const double warps = skinny::warps(c);
@@ -68,21 +69,23 @@ PredictedTime skinny_estimate(const GemmProblem& p, const KernelConfig& c, const
 
     const double lines = static_cast<double>(skinny::slice_depth(c)) / skinny::kLine;
     const double vectors = lines * (c.thread_m + c.thread_n);
-    const double slots = lines * skinny::kVector * c.thread_m * c.thread_n * kSlotsOfFma + vectors * kSlotsOfVector + kSlotsOfTile;
+    const double slots = lines * skinny::kVector * c.thread_m * c.thread_n * kSlotsOfFma * slots_of_warp_fma(device) +
+                         vectors * kSlotsOfVector + kSlotsOfTile;
     const double issuing = warps * slots / kSchedulers * (1 + kFewWarps * 8 / (at_once * warps));
     const double reading = warps * vectors * kClocksOfVector;
-    const double multiplying = tiles * std::max(busiest * std::max(issuing, reading), waves * slots * kChain) / kClocksPerMicrosecond;
-    const double latency = kLatency + kLatencyOfByte * skinny::stage_bytes(c);
+    const double multiplying = tiles * std::max(busiest * std::max(issuing, reading), waves * slots * kChain) / machine.clock;
+    const double latency = kLatencies * machine.memory_latency + skinny::stage_bytes(c) / (kShareOfL2 * l2);
     const double waiting = busiest * tiles / (at_once * (c.stages - skinny::refill_behind(c))) * latency;
 
     const double many = c.swap_ab != 0 ? m : n;
     const double missing = std::ceil(many / c.block_n) * c.block_n - many;
-    const double last_block = tiles * c.block_k / skinny::kLine * missing * kClocksOfMissingLine / kClocksPerMicrosecond;
+    const double last_block = tiles * c.block_k / skinny::kLine * missing * kClocksOfMissingLine / machine.clock;
 
     const PredictedTime together = norm_of(kNorm, {{.memory = memory}, {.arithmetic = multiplying}, {.latency = waiting}});
-    const double filling = kFill * waves + kFillOfByte * skinny::stage_bytes(c);
+    const double filling = kFills * machine.memory_latency * waves + skinny::stage_bytes(c) / (kShareOfL2AtFirst * l2);
     return longest_of({together, {.memory = last_block}}) +
-           PredictedTime{.latency = kFixed + filling, .other_kernels = partials > 0 ? sum_of_parts_estimate(partials) : 0};
+           PredictedTime{.latency = kLaunches * machine.launch + filling,
+                         .other_kernels = partials > 0 ? sum_of_parts_estimate(partials, device) : 0};
 }
 
 }  // namespace tmm

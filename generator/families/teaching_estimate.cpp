@@ -7,12 +7,15 @@
 #include "generator/families/family.h"
 #include "generator/machine/occupancy.h"
 #include "generator/plan/launch_plan.h"
-#include "generator/prediction/cost_model.h"
 
 namespace tmm {
 
 PredictedTime teaching_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device, const TeachingKernel& kernel) {
     constexpr int few_registers = 48;
+    constexpr double launches = 0.8 / 0.7;
+    constexpr double share_of_clock = 1.7 / 1.95;
+    constexpr double share_of_memory = 4.0 / 4.6;
+    const MachineProfile& machine = device.profile;
     const double sms = std::max(1, device.sm_count);
     const auto all = static_cast<double>(blocks_of(c, p.m, p.n, p.batch));
     const double resident =
@@ -20,11 +23,12 @@ PredictedTime teaching_estimate(const GemmProblem& p, const KernelConfig& c, con
     // Below 8 warps an SM's four schedulers do not find enough independent work.
     const double hiding = std::clamp(std::min(resident, all / sms) * threads_of(c) / 32.0 / 8.0, 0.05, 1.0);
     const auto [m, n, k] = std::array{static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k)};
-    const double arithmetic =
-        static_cast<double>(c.block_m) * c.block_n * k * std::ceil(all / sms) / (128.0 * 1.7e3 * kernel.share_of_fma_rate * hiding);
+    const double arithmetic = static_cast<double>(c.block_m) * c.block_n * k * std::ceil(all / sms) /
+                              (machine.fmas_per_clock * share_of_clock * machine.fma_clock * kernel.share_of_fma_rate * hiding);
     const double bytes = static_cast<double>(p.batch) * ((m * size_of(p.type_a) + n * size_of(p.type_b)) * k + m * n * size_of(p.type_c));
-    return PredictedTime{.latency = 0.8} +
-           longest_of({{.arithmetic = arithmetic}, {.memory = bytes / kMemoryBytesPerMicrosecond}, {.latency = kernel.waiting}});
+    return PredictedTime{.latency = launches * machine.launch} + longest_of({{.arithmetic = arithmetic},
+                                                                             {.memory = bytes / (share_of_memory * machine.memory_bytes)},
+                                                                             {.latency = kernel.waits * machine.memory_latency}});
 }
 
 }  // namespace tmm

@@ -11,8 +11,8 @@ namespace tmm {
 struct TeachingKernel {
     // The part of the SM's FMA rate that the kernel reaches where there is enough independent work.
     double share_of_fma_rate;
-    // Microseconds in which a block's loads are waited for.
-    double waiting;
+    // Latencies of memory in which a block's loads are waited for, one after the other.
+    double waits;
 };
 
 // Microseconds of a valid config's whole plan.

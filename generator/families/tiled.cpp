@@ -31,7 +31,7 @@ std::vector<Product::Candidate> candidates(const GemmProblem& p, const DeviceInf
 PredictedTime estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     return teaching_estimate(
         p, c, device,
-        {.share_of_fma_rate = c.block_m >= 16 ? 0.12 : 0.05, .waiting = 0.8 * std::ceil(static_cast<double>(p.k) / c.block_k)});
+        {.share_of_fma_rate = c.block_m >= 16 ? 0.12 : 0.05, .waits = 0.8 / 0.68 * std::ceil(static_cast<double>(p.k) / c.block_k)});
 }
 double host_estimate(const GemmProblem& p, const KernelConfig& c) {
     return host_time_of_tiles(p, c, 2 * (host_cost::kSwitch + host_cost::kCopy), host_cost::kFmaFromTile);

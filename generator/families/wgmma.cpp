@@ -95,18 +95,21 @@ KernelConfig adapt(const GemmProblem& p, const GemmProblem& tuned, const KernelC
 // of the chip, and reading memory takes longer.
 Crowding crowding(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     constexpr double part_of_memory_time = 0.6;
-    constexpr double parts_in_the_way = 4e6;
+    constexpr double share_of_memory = 4.0 / 4.6;
+    // Parts of sums hold the next kernel up as long as memory takes for this share of them.
+    constexpr double share_of_parts = 0.6 * 4.6 / 4;
+    const double memory_bytes = device.profile.memory_bytes;
     // The first kernel splits the operands, by blocks that find less room.
-    if (c.planes > 1) return {.microseconds = 0.5 * kGapBetweenKernels};
+    if (c.planes > 1) return {.microseconds = 0.5 * device.profile.kernel_gap};
     const auto [m, n, k, batch] =
         std::array{static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k), static_cast<double>(p.batch)};
-    const double memory = batch * (m + n) * k * size_of(p.type_a) / kMemoryBytesPerMicrosecond;
+    const double memory = batch * (m + n) * k * size_of(p.type_a) / (share_of_memory * memory_bytes);
     const auto all = static_cast<double>(blocks_of(c, p.m, p.n, p.batch));
     const double sms = std::max(1, device.sm_count);
     // Where parts are summed by many blocks, the next product's blocks come to the SMs in the order in which those end.
     const double parts = partial_results(c) > 1 ? batch * partial_results(c) * m * n * kPartialBytes : 0;
     return {.microseconds =
-                part_of_memory_time * memory * (1 - all / (std::ceil(all / sms) * sms)) + kGapBetweenKernels * parts / parts_in_the_way};
+                part_of_memory_time * memory * (1 - all / (std::ceil(all / sms) * sms)) + share_of_parts * parts / memory_bytes};
 }
 
 double workspace_of_operands(const GemmProblem& p, const KernelConfig& c, const DeviceInfo&) {

@@ -12,28 +12,13 @@
 namespace tmm {
 namespace {
 
-// Rates per clock: multiply-adds of an SM with 16-bit operands, bytes of shared memory that wgmma reads, bytes that L2 gives an SM on
-// Hopper, and bytes of results that an SM stores while all SMs store at once. An instruction with wider operands covers less of K and takes
-// as long.
-constexpr double kProductsPerClock = 2048;
-constexpr double kSharedBytesPerClock = 128;
-constexpr double kL2BytesPerClock = 75;
-constexpr double kStoredBytesPerClock = 30;
-constexpr double kClocksPerMicrosecond = 1.9e3;
-// Microseconds in each phase in which a block's only warpgroup waits for its products and for the next tiles, while no other uses the
-// tensor cores.
-constexpr double kAlone = 0.02;
-// Products that take longer than so many microseconds run at the power limit. Wide tiles spare power, since less is moved for each product.
-constexpr double kPowerLimited = 100;
-constexpr double kPowerOfMultiplying = 0.9;
-constexpr double kPowerOfMoving = 11;
+// Clocks in each phase in which a block's only warpgroup waits for its products and for the next tiles, while no other uses the tensor
+// cores.
+constexpr double kClocksAlone = 38;
 
-constexpr double kMemoryBytesPerMicrosecond = 4.6e6;
-// The part of this rate that few blocks reach; they reach more where they fill more of the SMs.
+// The part of memory's rate that few blocks reach; they reach more where they fill more of the SMs.
 constexpr double kReadByFew = 0.2;
-// Microseconds from a copy's issue to its landing when it misses the L2 cache. One of a block's stages is being read, and often the one
-// before it still is.
-constexpr double kMemoryLatency = 0.68;
+// One of a block's stages is being read, and often the one before it still is.
 constexpr double kStagesRead = 1.5;
 // Short pieces of many rows are slower than long ones of few.
 constexpr double kShortPieces = 0.045;
@@ -47,38 +32,34 @@ constexpr double kAskedAgain = 0.2;
 // TMA asks for each row of few columns along M or N by itself, and all blocks ask for the same few lines. So many rows of 8 columns are
 // hidden, and those beyond show: 4096x8x4096 takes 12.5 us where 64 blocks bring a quarter of B's rows each, 19.7 where 128 bring half.
 constexpr double kFewColumns = 32;
-constexpr double kNarrowRow = 3.7e-5;
+constexpr double kClocksOfNarrowRow = 3.7e-5 * 1.9e3;
 constexpr double kHiddenRows = 65536;
 
-// Microseconds that a tile's results take, however few they are, from the last product to where the next tile's take their place. Rows that
+// Clocks that a tile's results take, however few they are, from the last product to where the next tile's take their place. Rows that
 // begin or end within a line are stored in more pieces, and those of transposed products in pieces of 16 elements; rows that do not start
 // at whole chunks pass through registers once more.
-constexpr double kStore = 0.38;
-// Microseconds for each box in which a warp's results leave.
-constexpr double kBox = 0.08;
+constexpr double kClocksOfStore = 722;
+// Clocks for each box in which a warp's results leave.
+constexpr double kClocksOfBox = 152;
 constexpr double kSplitBoxes = 1.4;
 constexpr double kSplitStores = 2.4;
 constexpr double kTransposedStores = 1.8;
-constexpr double kShiftedPerMicrosecond = 8192;
+constexpr double kShiftedPerClock = 8.192 / 1.9;
 constexpr double kShiftedTransposed = 4;
-// Microseconds for each box of C, where C is read, that finds no room before the sums are ready.
-constexpr double kLateBox = 0.56;
+// Latencies of memory for each box of C, where C is read, that finds no room before the sums are ready.
+constexpr double kLateBox = 0.56 / 0.68;
 
-// Microseconds of a launch and of the first tiles.
-constexpr double kFixed = 0.7;
-constexpr double kSecondKernel = 2.1;
-constexpr double kPaddedBytesPerMicrosecond = 4.8e6;
+// The parts of memory's rate at which operands are padded and split.
+constexpr double kPadded = 4.8 / 4.6;
+constexpr double kSplit = 3 / 4.6;
 constexpr double kPartialBytes = 4;
-// Microseconds for each doubling of a cluster's number of parts, and the rate at which its blocks show each other their sums.
-constexpr double kClusterSum = 0.35;
-constexpr double kClusterBytesPerMicrosecond = 3.5e4;
-constexpr double kClusterStart = 0.6;
-constexpr double kEachSharer = 0.15;
+// Meetings of a cluster that its start takes where blocks share tiles, and for each that shares.
+constexpr double kClusterStart = 0.6 / 0.35;
+constexpr double kEachSharer = 0.15 / 0.35;
 // Sums of planes are added up in registers while products go on.
 constexpr double kPromoting = 1.25;
-// Microseconds of the kernel that makes planes of floats, and of the one after the product that looks whether it is needed.
-constexpr double kPlanes = 5.6;
-constexpr double kSplitBytesPerMicrosecond = 3e6;
+// Second kernels: the one that makes planes of floats, and the one after the product that looks whether it is needed.
+constexpr double kPlanes = 5.6 / 2.1;
 // What is not the longest still stands in its way.
 constexpr double kInTheWay = 0.2;
 
@@ -107,6 +88,7 @@ public:
         : p_(problem),
           c_(config),
           device_(device),
+          machine_(device.profile),
           s_(main_signature(problem, config)),
           k_(static_cast<double>(problem.k)),
           batch_(static_cast<double>(problem.batch)),
@@ -114,7 +96,7 @@ public:
           right_(static_cast<double>(config.swap_ab ? problem.m : problem.n)),
           element_(size_of(s_.type_a) * config.planes),
           blocks_(static_cast<double>(wgmma::blocks(config, problem.m, problem.n, problem.batch))),
-          sms_(sms_for_clusters(std::max(1, device.sm_count), wgmma::cluster_size(config))),
+          sms_(sms_for_clusters(device, wgmma::cluster_size(config))),
           resident_(std::max(
               1,
               blocks_per_sm(device, wgmma::threads(config), wgmma::registers_at_launch(config), wgmma::shared_bytes(config, s_)).blocks)),
@@ -123,14 +105,14 @@ public:
 
     PredictedTime estimate() const {
         const PredictedTime tiles = this->tiles();
-        const PredictedTime waits = {.latency =
-                                         busiest_ * phases_ / ((c_.stages - kStagesRead) * std::min(resident_, busiest_)) * kMemoryLatency};
+        const PredictedTime waits = {.latency = busiest_ * phases_ / ((c_.stages - kStagesRead) * std::min(resident_, busiest_)) *
+                                                machine_.memory_latency};
         const PredictedTime traffic = {.memory = memory()};
         // The longest counts in full, and the others' part that stands in its way.
         const PredictedTime together = kInTheWay * (tiles + waits + traffic + PredictedTime{.memory = busiest_ * phases_ * requests()}) +
                                        (1 - kInTheWay) * longest_of({tiles, waits, traffic});
         return (c_.planes > 1 ? kPromoting : 1) * together +
-               PredictedTime{.memory = narrow_rows(), .latency = kFixed, .other_kernels = other_kernels()} + clusters();
+               PredictedTime{.memory = narrow_rows(), .latency = machine_.launch, .other_kernels = other_kernels()} + clusters();
     }
 
 private:
@@ -142,12 +124,15 @@ private:
         if (c_.block_n * size_of(s_.type_c) % wgmma::kRowBytes == 0) return 1;
         return wgmma::stores_boxes(c_, s_) ? kSplitBoxes : kSplitStores;
     }
+    double products_per_clock() const {
+        return s_.compute == ComputeMode::tf32 ? machine_.wgmma_tf32_per_clock : machine_.wgmma_16_per_clock;
+    }
     double bytes_of_partials() const {
         return partial_results(c_) > 1 ? 2 * kPartialBytes * partial_results(c_) * batch_ * left_ * right_ : 0.0;
     }
 
     // Microseconds in which L2 gives an SM what a phase needs of one row or column.
-    double line() const { return c_.block_k * element_ / (kL2BytesPerClock * kClocksPerMicrosecond); }
+    double line() const { return c_.block_k * element_ / (machine_.l2_bytes_per_clock * machine_.tensor_clock); }
     // Microseconds of a phase's requests to L2, some of which blocks that share tiles save each other.
     double requests() const {
         const double lines_a = a_is_whole_lines(p_, c_.planes) ? 1 : kSplitLines;
@@ -160,24 +145,27 @@ private:
         const double columns = wgmma::group_n(c_);
         const double instructions =
             static_cast<double>(c_.block_m) / wgmma::kRows * c_.warps_n * c_.block_k / wgmma::k_step(s_) * wgmma::products(c_.planes);
-        const double products = wgmma::kRows * columns * 16 / kProductsPerClock;
+        const double products = wgmma::kRows * columns * wgmma::k_step(s_) / products_per_clock();
         // From registers or not, the left operand's words are read once for each instruction.
-        const double operands = (wgmma::kRows + columns) * 32 / kSharedBytesPerClock;
+        const double operands = (wgmma::kRows + columns) * 32 / machine_.shared_bytes_per_clock;
         const double arrival = (c_.block_m + c_.block_n) * line();
         const bool alone = wgmma::consumers(c_) == 1 && c_.min_blocks == 1;
-        const double multiplying = instructions * std::max(products, operands) / kClocksPerMicrosecond + (alone ? kAlone : 0);
+        const double multiplying =
+            instructions * std::max(products, operands) / machine_.tensor_clock + (alone ? kClocksAlone / machine_.tensor_clock : 0);
         return longest_of({{.arithmetic = multiplying}, {.memory = arrival}, {.memory = requests()}});
     }
     double epilogue() const {
         const double sums_of_group = static_cast<double>(wgmma::group_m(c_)) * wgmma::group_n(c_);
-        const double shifting = s_.align_c >= 16 ? 0 : (c_.swap_ab ? kShiftedTransposed : 1) * sums_of_group / kShiftedPerMicrosecond;
-        const double late = s_.reads_c && wgmma::stores_boxes(c_, s_)
-                                ? kLateBox * std::max(0, wgmma::boxes_of_tile(c_, s_) - wgmma::boxes_of_warp(c_, s_))
-                                : 0.0;
-        const double boxes = wgmma::stores_boxes(c_, s_) ? kBox * wgmma::boxes_of_tile(c_, s_) : 0.0;
+        const double shifting =
+            s_.align_c >= 16 ? 0 : (c_.swap_ab ? kShiftedTransposed : 1) * sums_of_group / (kShiftedPerClock * machine_.tensor_clock);
+        const double late =
+            s_.reads_c && wgmma::stores_boxes(c_, s_)
+                ? kLateBox * machine_.memory_latency * std::max(0, wgmma::boxes_of_tile(c_, s_) - wgmma::boxes_of_warp(c_, s_))
+                : 0.0;
+        const double boxes = wgmma::stores_boxes(c_, s_) ? kClocksOfBox / machine_.tensor_clock * wgmma::boxes_of_tile(c_, s_) : 0.0;
         // Other blocks of the SM multiply meanwhile.
-        return (kStore + boxes + shifting + late) / std::min(resident_, busiest_) +
-               pieces_of_results() * bytes_of_results() / (kStoredBytesPerClock * kClocksPerMicrosecond);
+        return (kClocksOfStore / machine_.tensor_clock + boxes + shifting + late) / std::min(resident_, busiest_) +
+               pieces_of_results() * bytes_of_results() / (machine_.stored_bytes_per_clock * machine_.tensor_clock);
     }
     // What the busiest SM does for its tiles, were its operands there.
     PredictedTime tiles() const {
@@ -186,10 +174,10 @@ private:
         // With ping-pong, results leave while the next tile is multiplied, if that takes as long.
         const PredictedTime tile = c_.ping_pong ? longest_of({products, stores}) : products + stores;
         const PredictedTime last = c_.ping_pong ? stores : PredictedTime{};
-        if (busiest_ * tile.total() <= kPowerLimited) return busiest_ * tile + last;
+        if (busiest_ * tile.total() <= machine_.power.after) return busiest_ * tile + last;
         // SMs that wait for the last ones spare these power.
         const double rounds = (busiest_ + blocks_ / sms_) / 2;
-        return rounds * (kPowerOfMultiplying + kPowerOfMoving * (1.0 / c_.block_m + 1.0 / c_.block_n)) * tile + last;
+        return rounds * (machine_.power.multiplying + machine_.power.moving * (1.0 / c_.block_m + 1.0 / c_.block_n)) * tile + last;
     }
 
     double share_of_bandwidth(double blocks) const { return std::min(1.0, kReadByFew + blocks / sms_); }
@@ -211,7 +199,7 @@ private:
             left_ * asked(ceil_divide(tiles_right, c_.multicast_a)) + passes * right_ * asked(ceil_divide(tiles_left, c_.multicast_b));
         const double bytes = batch_ * (lines * k_ * element_ + results) + bytes_of_partials();
         const double pieces = static_cast<double>(wgmma::kRowBytes) / (c_.block_k * size_of(s_.type_a));
-        return bytes / (kMemoryBytesPerMicrosecond * std::max(0.1, even) * (1 - kShortPieces * pieces));
+        return bytes / (machine_.memory_bytes * std::max(0.1, even) * (1 - kShortPieces * pieces));
     }
 
     // Microseconds for the narrow rows of both operands, as all blocks bring them.
@@ -222,33 +210,35 @@ private:
             return std::min(1.0, narrow) * blocks_ * phases_ * c_.block_k / sharers;
         };
         const double all = rows(wgmma::left_tile(c_, s_), left_, c_.multicast_a) + rows(wgmma::right_tile(c_, s_), right_, c_.multicast_b);
-        return kNarrowRow * std::max(0.0, all - kHiddenRows);
+        return kClocksOfNarrowRow / machine_.tensor_clock * std::max(0.0, all - kHiddenRows);
     }
 
     double other_kernels() const {
-        double total = partial_results(c_) > 1 ? kSecondKernel : 0.0;
+        double total = partial_results(c_) > 1 ? machine_.second_kernel : 0.0;
         // Operands that are padded are read and written once more.
         const double m = c_.swap_ab ? right_ : left_;
         const double n = c_.swap_ab ? left_ : right_;
         const double padded = (pad::pads_a(c_) ? batch_ * m * k_ : 0.0) + (pad::pads_b(c_) ? batch_ * n * k_ : 0.0);
-        if (padded > 0) total += kSecondKernel + 2 * padded * element_ / kPaddedBytesPerMicrosecond;
+        if (padded > 0) total += machine_.second_kernel + 2 * padded * element_ / (kPadded * machine_.memory_bytes);
         // Floats are read, and written as planes; and there is a kernel that looks whether it is needed.
-        if (c_.planes > 1) total += kPlanes + batch_ * (m + n) * k_ * (4.0 + element_) / kSplitBytesPerMicrosecond;
+        if (c_.planes > 1)
+            total += kPlanes * machine_.second_kernel + batch_ * (m + n) * k_ * (4.0 + element_) / (kSplit * machine_.memory_bytes);
         return total;
     }
     PredictedTime clusters() const {
         PredictedTime time;
         // A cluster has one tile: the next one's loads begin when its sums are stored.
         if (c_.cluster > 1)
-            time.results = kClusterSum * std::ceil(busiest_ / resident_) * std::log2(c_.cluster) +
-                           kPartialBytes * c_.block_m * c_.block_n / kClusterBytesPerMicrosecond;
-        if (wgmma::multicast(c_) > 1) time.latency = kClusterStart + kEachSharer * wgmma::multicast(c_);
+            time.results = machine_.cluster_sync * std::ceil(busiest_ / resident_) * std::log2(c_.cluster) +
+                           kPartialBytes * c_.block_m * c_.block_n / machine_.cluster_bytes;
+        if (wgmma::multicast(c_) > 1) time.latency = machine_.cluster_sync * (kClusterStart + kEachSharer * wgmma::multicast(c_));
         return time;
     }
 
     const GemmProblem& p_;
     const KernelConfig& c_;
     const DeviceInfo& device_;
+    const MachineProfile& machine_;
     KernelSignature s_;
     // Rows of the left operand and columns of the right one; bytes of an element in all planes.
     double k_;

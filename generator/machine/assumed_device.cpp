@@ -65,6 +65,7 @@ DeviceInfo assumed_device(std::string_view architecture) {
             info.shared_bytes_per_sm = static_cast<std::int64_t>(device.shared_kib_per_sm) << 10;
             info.registers_per_sm = kRegistersPerSm;
             info.max_threads_per_sm = device.max_threads_per_sm;
+            info.profile = profile_of(info);
             return info;
         }
         known += fmt::format("{}{}", known.empty() ? "" : ", ", device.compute_capability);

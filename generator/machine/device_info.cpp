@@ -18,6 +18,7 @@ DeviceInfo host_device_info() {
     info.shared_bytes_per_sm = 164 << 10;
     info.registers_per_sm = 65536;
     info.max_threads_per_sm = 2048;
+    info.profile = profile_of(info);
     return info;
 }
 

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "generator/machine/profile.h"
+
 namespace tmm {
 
 struct DeviceInfo {
@@ -24,6 +26,12 @@ struct DeviceInfo {
     int power_limit = 0;
     // The version as cuDriverGetVersion gives it (13000 for 13.0); 0 for the emulated device.
     int driver_version = 0;
+    // As the driver gives them; 0 where it does not.
+    int clock_khz = 0;
+    int memory_clock_khz = 0;
+    int memory_bus_bits = 0;
+    // What the device can do, as cost models see it (profile_of).
+    MachineProfile profile = {};
 
     int compute_capability() const { return compute_capability_major * 10 + compute_capability_minor; }
     // Blocks that every device with clusters takes (CUDA Programming Guide, "Thread Block Clusters").

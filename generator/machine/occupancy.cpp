@@ -75,14 +75,22 @@ std::int64_t sms_with_room(std::int64_t blocks, const DeviceInfo& device) {
     return (sms - blocks % sms) % sms;
 }
 
-double sms_for_clusters(int sms, int size, int resident) {
-    // Clusters of 1 to 8 blocks on the 132 SMs of an H200 (cudaOccupancyMaxActiveClusters).
-    constexpr std::array<double, 8> places{132, 66, 39, 30, 22, 17, 15, 15};
-    constexpr double sms_there = 132;
+double sms_for_clusters(const DeviceInfo& device, int size, int resident) {
+    const std::array<double, 8>& places = device.profile.clusters_of_sm;
+    const double sms = std::max(1, device.sm_count);
     // Where SMs hold several blocks, a cluster needs so many SMs. Larger ones are refused when they are validated.
     const int known = std::clamp((size + resident - 1) / resident, 1, static_cast<int>(places.size()));
-    const double clusters = std::max(1.0, std::floor(places[static_cast<std::size_t>(known - 1)] * sms / sms_there));
-    return std::min<double>(sms, clusters * known);
+    constexpr double rounding = 1e-6;
+    const double clusters = std::max(1.0, std::floor(places[static_cast<std::size_t>(known - 1)] * sms + rounding));
+    return std::min(sms, clusters * known);
+}
+
+double l2_bytes(const DeviceInfo& device) {
+    return std::max(1, device.sm_count) * device.profile.l2_bytes_per_clock * device.profile.tensor_clock;
+}
+
+double slots_of_warp_fma(const DeviceInfo& device) {
+    return kWarp * kSchedulers / device.profile.fmas_per_clock;
 }
 
 }  // namespace tmm

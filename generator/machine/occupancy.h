@@ -28,6 +28,12 @@ std::int64_t sms_with_room(std::int64_t blocks, const DeviceInfo& device);
 
 // SMs on which clusters of so many blocks find room at once, where an SM holds so many of these blocks: the SMs of a GPC are no multiple of
 // most sizes.
-double sms_for_clusters(int sms, int size, int resident = 1);
+double sms_for_clusters(const DeviceInfo& device, int size, int resident = 1);
+
+// Bytes a microsecond that all SMs together get out of the L2 cache.
+double l2_bytes(const DeviceInfo& device);
+
+// Issue slots of one of an SM's four schedulers that the FMAs of a warp take.
+double slots_of_warp_fma(const DeviceInfo& device);
 
 }  // namespace tmm

@@ -12,7 +12,7 @@ namespace {
 // What each block on an SM that adds up parts of K takes, beyond those few that the families' models count: it begins, and has little to
 // do. Without it, 11008x32x4096 in parts took some 8 us longer than predicted, with 83 such blocks on an SM, and 4096x8x4096 3 to 5,
 // with 31.
-constexpr double kBlockOfSum = 0.1;
+constexpr double kClocksOfSum = 198;
 constexpr double kBlocksCounted = 8;
 
 }  // namespace
@@ -24,13 +24,13 @@ PredictedTime CostModel::predict(const KernelConfig& c) const {
         const Crowding crowding = product_of(c).crowding(problem_, c, device_);
         time.other_kernels += crowding.share * time.total() + crowding.microseconds;
     } else if (device_.overlaps_kernels()) {
-        time.other_kernels += kGapBetweenKernels;
+        time.other_kernels += device_.profile.kernel_gap;
     }
     return time;
 }
 
 KernelConfig CostModel::with_better_overlap(KernelConfig c) const {
-    c.overlap = device_.overlaps_kernels() && crowding(c) < kGapBetweenKernels ? 1 : 0;
+    c.overlap = device_.overlaps_kernels() && crowding(c) < device_.profile.kernel_gap ? 1 : 0;
     return c;
 }
 
@@ -48,7 +48,7 @@ PredictedTime CostModel::alone(const KernelConfig& c) const {
 // These blocks are as many as C has rows, however few its columns are.
 double CostModel::beginning_of_sums(const KernelConfig& c) const {
     const double of_sm = static_cast<double>(blocks_that_add_parts(problem_, c)) / std::max(1, device_.sm_count);
-    return kBlockOfSum * std::max(0.0, of_sm - kBlocksCounted);
+    return kClocksOfSum / device_.profile.clock * std::max(0.0, of_sm - kBlocksCounted);
 }
 
 }  // namespace tmm

@@ -8,11 +8,6 @@
 
 namespace tmm {
 
-// Memory's speed as the plainer models take it.
-inline constexpr double kMemoryBytesPerMicrosecond = 4.0e6;
-// Microseconds between two kernels that do not overlap, beyond what is between others; measured on an H200, as is what crowding costs.
-inline constexpr double kGapBetweenKernels = 0.6;
-
 // Each family has a model of its own (Product::estimate). This one keeps references to what it is made of.
 class CostModel {
 public:

@@ -12,6 +12,7 @@
 
 #include "bench/element_bits.h"
 #include "generator/text/side_by_side.h"
+#include "tmm/number/arithmetic.h"
 
 namespace tmm::bench {
 namespace {
@@ -31,10 +32,10 @@ bool same(ElementType type, double result, double exact) {
 }
 
 struct OutputRounding {
-    explicit OutputRounding(ElementType type) {
-        if (type == ElementType::f32) return;
-        relative = unit_roundoff(type);
-        least = smallest_rounding(type);
+    explicit OutputRounding(const GemmProblem& problem) {
+        if (!arithmetic_of(problem).rounds_result()) return;
+        relative = unit_roundoff(problem.type_c);
+        least = smallest_rounding(problem.type_c);
     }
     double of(double value) const { return std::max(relative * std::fabs(value), least); }
 
@@ -64,16 +65,18 @@ std::vector<i64> spread(i64 extent, i64 count, std::mt19937_64& random) {
 
 double accumulation_bound(const GemmProblem& problem) {
     const auto k = static_cast<double>(problem.k);
-    const double u = unit_roundoff(ElementType::f32);
-    const bool tf32 = problem.compute == ComputeMode::tf32;
-    if (size_of(problem.type_a) == 4 && !tf32) return (k + 4) * u;
-    return (2.5 * k + 4) * u + (tf32 ? 2 * std::ldexp(1.0, -10) : 0);
+    const Arithmetic arithmetic = arithmetic_of(problem);
+    const double u = arithmetic.accumulator_roundoff();
+    if (arithmetic.operand_digits == format_of(arithmetic.accumulator).digits) return (k + 4) * u;
+    // Operands that are shortened before they are multiplied are cut, not rounded.
+    const bool shortened = arithmetic.operand_digits < format_of(arithmetic.a).digits;
+    return (2.5 * k + 4) * u + (shortened ? 2 * power_of_two(1 - arithmetic.operand_digits) : 0);
 }
 
 Difference compare(const GemmProblem& p, const std::vector<float>& ours, const std::vector<float>& theirs,
                    const std::vector<float>& scale) {
     const double factor = 2 * accumulation_bound(p);
-    const OutputRounding rounding(p.type_c);
+    const OutputRounding rounding(p);
     Difference worst;
     for (i64 batch = 0; batch < p.batch; ++batch)
         for (i64 row = 0; row < p.m; ++row)
@@ -166,7 +169,7 @@ void Reference::multiply(const Operands& operands, int set, std::size_t batch) {
 Accuracy Reference::judge(const std::vector<float>& c) const {
     const GemmProblem& p = problem_;
     const double factor = accumulation_bound(p);
-    const OutputRounding rounding(p.type_c);
+    const OutputRounding rounding(p);
     Accuracy accuracy;
     double error = 0;
     double norm = 0;

@@ -55,7 +55,7 @@ void launch_rounds(Device& device, const LoadedKernel& kernel, i64 blocks, int t
 // A kernel that multiplies. The fastest of all that measure one arithmetic counts, so another instruction (wgmma, which is faster than
 // mma.sync where the GPU has it) takes more rows of this table.
 struct MultiplyingKernel {
-    Arithmetic arithmetic;
+    Unit arithmetic;
     const char* instruction;
     const char* entry;
     int chains;
@@ -75,7 +75,7 @@ constexpr double kMma16Flop = 2.0 * 16 * 8 * 16;
 constexpr double kMma8Flop = 2.0 * 16 * 8 * 8;
 
 constexpr MultiplyingKernel ffma(const char* entry, int chains) {
-    return {.arithmetic = Arithmetic::ffma,
+    return {.arithmetic = Unit::ffma,
             .instruction = "FFMA",
             .entry = entry,
             .chains = chains,
@@ -88,13 +88,13 @@ constexpr MultiplyingKernel ffma(const char* entry, int chains) {
             .emulated = true};
 }
 
-constexpr MultiplyingKernel mma(Arithmetic arithmetic, const char* entry, int chains) {
+constexpr MultiplyingKernel mma(Unit arithmetic, const char* entry, int chains) {
     return {.arithmetic = arithmetic,
             .instruction = "mma.sync",
             .entry = entry,
             .chains = chains,
             .whose = "warp",
-            .flop = (arithmetic == Arithmetic::tf32 ? kMma8Flop : kMma16Flop) * chains,
+            .flop = (arithmetic == Unit::tf32 ? kMma8Flop : kMma16Flop) * chains,
             .steps = kMmaSteps,
             .launch = launch_rounds<MmaArgs>,
             .source = make_mma_ceilings_source,
@@ -105,12 +105,12 @@ constexpr MultiplyingKernel mma(Arithmetic arithmetic, const char* entry, int ch
 constexpr MultiplyingKernel kMultiplyingKernels[] = {
     ffma("tmm_ceiling_fma_8", 8),
     ffma("tmm_ceiling_fma_16", 16),
-    mma(Arithmetic::bf16, "tmm_ceiling_mma_bf16_4", 4),
-    mma(Arithmetic::bf16, "tmm_ceiling_mma_bf16_16", 16),
-    mma(Arithmetic::f16, "tmm_ceiling_mma_f16_4", 4),
-    mma(Arithmetic::f16, "tmm_ceiling_mma_f16_16", 16),
-    mma(Arithmetic::tf32, "tmm_ceiling_mma_tf32_4", 4),
-    mma(Arithmetic::tf32, "tmm_ceiling_mma_tf32_16", 16),
+    mma(Unit::bf16, "tmm_ceiling_mma_bf16_4", 4),
+    mma(Unit::bf16, "tmm_ceiling_mma_bf16_16", 16),
+    mma(Unit::f16, "tmm_ceiling_mma_f16_4", 4),
+    mma(Unit::f16, "tmm_ceiling_mma_f16_16", 16),
+    mma(Unit::tf32, "tmm_ceiling_mma_tf32_4", 4),
+    mma(Unit::tf32, "tmm_ceiling_mma_tf32_16", 16),
 };
 
 // Distance in bytes from a vector's first byte.
@@ -202,7 +202,7 @@ KernelSource make_mma_ceilings_source() {
     return source;
 }
 
-CeilingBench::CeilingBench(std::shared_ptr<Device> device, std::set<Arithmetic> arithmetics, SettleOptions settle, double sample_us)
+CeilingBench::CeilingBench(std::shared_ptr<Device> device, std::set<Unit> arithmetics, SettleOptions settle, double sample_us)
     : device_(std::move(device)),
       arithmetics_(std::move(arithmetics)),
       settle_(settle),
@@ -309,7 +309,7 @@ DeviceBuffer CeilingBench::filled(std::int64_t bytes) const {
 Ceilings CeilingBench::measure() const {
     Ceilings ceilings;
     measure_reading(ceilings);
-    for (const Arithmetic arithmetic : arithmetics_)
+    for (const Unit arithmetic : arithmetics_)
         if (const std::optional<FlopRate> rate = measure_multiplying(arithmetic)) ceilings.multiplying[arithmetic] = *rate;
     measure_launching(ceilings);
     return ceilings;
@@ -337,7 +337,7 @@ void CeilingBench::measure_reading(Ceilings& ceilings) const {
     ceilings.read_launch = floor.launch;
 }
 
-std::optional<FlopRate> CeilingBench::measure_multiplying(Arithmetic arithmetic) const {
+std::optional<FlopRate> CeilingBench::measure_multiplying(Unit arithmetic) const {
     const DeviceInfo& info = device_->info();
     const auto swept_by = [&](const Kernels::Multiplying& entry, int threads, int blocks_per_sm, int rounds) {
         const i64 blocks = static_cast<i64>(blocks_per_sm) * info.sm_count;

@@ -43,7 +43,7 @@ class CeilingBench {
 public:
     // Compiles and loads the kernels. Throws Error where they do not compile. Of the arithmetics it measures those that the device
     // has kernels for: tensor cores are measured on GPUs of compute capability 8.0 and later.
-    CeilingBench(std::shared_ptr<Device> device, std::set<Arithmetic> arithmetics, SettleOptions settle, double sample_us);
+    CeilingBench(std::shared_ptr<Device> device, std::set<Unit> arithmetics, SettleOptions settle, double sample_us);
     ~CeilingBench();
     CeilingBench(const CeilingBench&) = delete;
     CeilingBench& operator=(const CeilingBench&) = delete;
@@ -61,13 +61,13 @@ private:
     struct Kernels;
     void measure_reading(Ceilings& ceilings) const;
     // Returns nothing where there is no kernel for the arithmetic.
-    std::optional<FlopRate> measure_multiplying(Arithmetic arithmetic) const;
+    std::optional<FlopRate> measure_multiplying(Unit arithmetic) const;
     void measure_launching(Ceilings& ceilings) const;
     DeviceBuffer filled(std::int64_t bytes) const;
     ReadFloor sweep_reads(const std::vector<std::vector<ByteRange>>& sets, const SettleOptions& settle) const;
 
     std::shared_ptr<Device> device_;
-    std::set<Arithmetic> arithmetics_;
+    std::set<Unit> arithmetics_;
     SettleOptions settle_;
     double sample_us_;
     ValuePool pool_;

@@ -28,8 +28,8 @@ ExitStatus run_comparison(const Arguments& arguments, const std::vector<Shape>& 
     std::optional<CeilingBench> ceiling_bench;
     if (arguments.roofline) {
         say("measuring the device's ceilings");
-        std::set<Arithmetic> arithmetics;
-        for (const Shape& shape : shapes) arithmetics.insert(arithmetic_of(shape.problem));
+        std::set<Unit> arithmetics;
+        for (const Shape& shape : shapes) arithmetics.insert(unit_of(shape.problem));
         ceiling_bench.emplace(session.device, arithmetics, benchmark_options.settle, benchmark_options.sample_us);
         info.ceilings = benchmark.measure_ceilings(*ceiling_bench);
     }

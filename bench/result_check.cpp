@@ -6,6 +6,7 @@
 
 #include "bench/peers.h"
 #include "db/measurement.h"
+#include "tmm/number/arithmetic.h"
 
 namespace tmm::bench {
 namespace {
@@ -45,7 +46,7 @@ std::optional<Difference> ResultChecker::compare_with_peer(Operands& operands, c
                                                            const std::vector<PeerOffer>& offers) const {
     const GemmProblem& problem = operands.shape().problem;
     GemmProblem wide = problem;
-    wide.type_c = ElementType::f32;
+    wide.type_c = arithmetic_of(problem).accumulator;
     const auto elements = static_cast<std::size_t>(operands.elements_c());
     const auto wide_result = [&](Contestant& contestant, GemmCall call, bool absolute) {
         std::vector<float> c(elements, std::numeric_limits<float>::quiet_NaN());

@@ -5,23 +5,23 @@
 
 namespace tmm::bench {
 
-std::string_view name_of(Arithmetic arithmetic) {
+std::string_view name_of(Unit arithmetic) {
     switch (arithmetic) {
-        case Arithmetic::ffma: return "ffma";
-        case Arithmetic::tf32: return "tf32";
-        case Arithmetic::f16: return "f16";
-        case Arithmetic::bf16: return "bf16";
+        case Unit::ffma: return "ffma";
+        case Unit::tf32: return "tf32";
+        case Unit::f16: return "f16";
+        case Unit::bf16: return "bf16";
     }
     return "?";
 }
 
-Arithmetic arithmetic_of(const GemmProblem& problem) {
-    if (problem.type_a == ElementType::f16) return Arithmetic::f16;
-    if (problem.type_a == ElementType::bf16) return Arithmetic::bf16;
-    return problem.compute == ComputeMode::tf32 ? Arithmetic::tf32 : Arithmetic::ffma;
+Unit unit_of(const GemmProblem& problem) {
+    if (problem.type_a == ElementType::f16) return Unit::f16;
+    if (problem.type_a == ElementType::bf16) return Unit::bf16;
+    return problem.compute == ComputeMode::tf32 ? Unit::tf32 : Unit::ffma;
 }
 
-double Ceilings::flop_per_us(Arithmetic arithmetic) const {
+double Ceilings::flop_per_us(Unit arithmetic) const {
     const auto found = multiplying.find(arithmetic);
     return found == multiplying.end() ? 0 : found->second.flop_per_us;
 }

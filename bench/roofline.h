@@ -11,12 +11,12 @@
 namespace tmm::bench {
 
 // The unit that multiplies: FP32 on CUDA cores, or tensor cores by the type of their operands.
-enum class Arithmetic { ffma, tf32, f16, bf16 };
-inline constexpr Arithmetic kArithmetics[] = {Arithmetic::ffma, Arithmetic::tf32, Arithmetic::f16, Arithmetic::bf16};
+enum class Unit { ffma, tf32, f16, bf16 };
+inline constexpr Unit kUnits[] = {Unit::ffma, Unit::tf32, Unit::f16, Unit::bf16};
 // "ffma", "tf32", "f16", "bf16".
-std::string_view name_of(Arithmetic arithmetic);
+std::string_view name_of(Unit arithmetic);
 // The fastest arithmetic that the problem's types and compute mode allow. f32 products count as FFMAs.
-Arithmetic arithmetic_of(const GemmProblem& problem);
+Unit unit_of(const GemmProblem& problem);
 
 // The rate counts two operations for each multiply-add, in registers or shared memory, of the fastest instruction that was tried.
 struct FlopRate {
@@ -35,14 +35,14 @@ struct Ceilings {
     double read_bytes_per_us = 0;
     std::int64_t read_bytes = 0;
     // Rates of the arithmetics that shapes ask for, where the device has kernels that measure them.
-    std::map<Arithmetic, FlopRate> multiplying;
+    std::map<Unit, FlopRate> multiplying;
     // Time from one empty kernel of a replayed graph to the next.
     double launch_gap_us = 0;
     // The launch that reached it: "4 loads a thread, 512 threads, 4 blocks an SM".
     std::string read_launch;
 
     // The rate is 0 where it was not measured.
-    double flop_per_us(Arithmetic arithmetic) const;
+    double flop_per_us(Unit arithmetic) const;
 };
 
 // The work that a shape asks of the device.
@@ -54,7 +54,7 @@ struct Demand {
     double written_bytes = 0;
     // 2 m n k operations for each matrix of the batch; 0 where alpha is 0.
     double flop = 0;
-    Arithmetic arithmetic = Arithmetic::ffma;
+    Unit arithmetic = Unit::ffma;
 };
 
 enum class Bound { read, traffic, fma, launch };

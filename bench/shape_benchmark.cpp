@@ -144,7 +144,7 @@ void ShapeBenchmark::measure_floor(const Operands& operands, std::int64_t rotati
                              .read_bytes = read_bytes,
                              .written_bytes = result.cold_l2 ? static_cast<double>(operands.written_bytes()) : 0,
                              .flop = shape.alpha == 0 ? 0 : flops(shape.problem),
-                             .arithmetic = arithmetic_of(shape.problem)},
+                             .arithmetic = unit_of(shape.problem)},
                             ceilings_);
 }
 

@@ -11,6 +11,8 @@
 
 #include "generator/plan/matrix_layout.h"
 #include "generator/plan/row_major.h"
+#include "generator/validity/validity.h"
+#include "tmm/number/arithmetic.h"
 #include "tmm/vocabulary/signature.h"
 
 namespace tmm {
@@ -77,20 +79,19 @@ void check_extent(const MatrixLayout& layout, const char* name) {
 }
 
 void check_support(const GemmProblem& p) {
-    const bool narrow = is_16_bit(p.type_a);
-    if ((!narrow && p.type_a != ElementType::f32) || p.type_b != p.type_a || (p.type_c != p.type_a && p.type_c != ElementType::f32))
+    if (!serves_types(p))
         refuse(TMM_STATUS_UNSUPPORTED_TYPE,
                "this version of tmm has kernels for A and B of one type, TMM_F32, TMM_F16 or TMM_BF16, and C of that type or TMM_F32");
-    if (narrow && p.compute != ComputeMode::f32)
-        refuse(TMM_STATUS_UNSUPPORTED_COMPUTE, "this version of tmm computes with TMM_F16 and TMM_BF16 in TMM_COMPUTE_F32 only");
-    if (p.compute == ComputeMode::f64)
-        refuse(TMM_STATUS_UNSUPPORTED_COMPUTE,
-               "this version of tmm computes with TMM_F32 in TMM_COMPUTE_F32, TMM_COMPUTE_F32_STRICT and TMM_COMPUTE_TF32 only");
+    if (!serves_mode(p))
+        refuse(
+            TMM_STATUS_UNSUPPORTED_COMPUTE,
+            "this version of tmm computes with TMM_F32 in TMM_COMPUTE_F32, TMM_COMPUTE_F32_STRICT and TMM_COMPUTE_TF32, and with TMM_F16 "
+            "and TMM_BF16 in TMM_COMPUTE_F32 only");
     if (p.epilogue != Epilogue::none) refuse(TMM_STATUS_UNSUPPORTED_EPILOGUE, "this version of tmm has no epilogue but TMM_EPILOGUE_NONE");
 }
 
-double scalar(const void* value, ComputeMode compute) {
-    return compute == ComputeMode::f64 ? *static_cast<const double*>(value) : static_cast<double>(*static_cast<const float*>(value));
+double scalar(const void* value, ElementType type) {
+    return type == ElementType::f64 ? *static_cast<const double*>(value) : static_cast<double>(*static_cast<const float*>(value));
 }
 
 void check_pointer(const void* pointer, int element_size, const char* name, tmmStatus_t null_status) {
@@ -192,8 +193,8 @@ CheckedArgs check_args(const CheckedProblem& checked, const tmmGemmArgs_t* given
                   .b = args.b,
                   .c = args.c,
                   .workspace = args.workspace,
-                  .alpha = scalar(args.alpha, p.compute),
-                  .beta = args.beta ? scalar(args.beta, p.compute) : 0.0};
+                  .alpha = scalar(args.alpha, arithmetic_of(p).scalar),
+                  .beta = args.beta ? scalar(args.beta, arithmetic_of(p).scalar) : 0.0};
     if (args.struct_size > kArgsSizeWithoutPrepared) {
         call.prepared_a = args.prepared_a;
         call.prepared_b = args.prepared_b;

@@ -20,8 +20,8 @@ namespace {
 const Ceilings kCeilings{
     .read_bytes_per_us = 4e6,
     .read_bytes = 1 << 30,
-    .multiplying = {{Arithmetic::ffma, {.flop_per_us = 60e6, .instruction = "FFMA", .launch = "8 chains a thread"}},
-                    {Arithmetic::bf16, {.flop_per_us = 600e6, .instruction = "mma.sync", .launch = "16 chains a warp", .clock_mhz = 1700}}},
+    .multiplying = {{Unit::ffma, {.flop_per_us = 60e6, .instruction = "FFMA", .launch = "8 chains a thread"}},
+                    {Unit::bf16, {.flop_per_us = 600e6, .instruction = "mma.sync", .launch = "16 chains a warp", .clock_mhz = 1700}}},
     .launch_gap_us = 1,
     .read_launch = {}};
 
@@ -73,23 +73,23 @@ TEST_CASE("the floor is the largest of its parts, and says which") {
 TEST_CASE("products count at the rate of what multiplies them, and not at all where that was not measured") {
     Demand demand{.read_us = 2, .read_bytes = 8e6, .written_bytes = 0, .flop = 6000e6};
     CHECK(floor_of(demand, kCeilings).fma_us == 100);
-    demand.arithmetic = Arithmetic::bf16;
+    demand.arithmetic = Unit::bf16;
     CHECK(floor_of(demand, kCeilings).fma_us == 10);
-    demand.arithmetic = Arithmetic::tf32;
+    demand.arithmetic = Unit::tf32;
     CHECK(floor_of(demand, kCeilings).fma_us == 0);
     CHECK(floor_of(demand, kCeilings).bound == Bound::read);
 
     GemmProblem p{.m = 8, .n = 8, .k = 8};
-    CHECK(arithmetic_of(p) == Arithmetic::ffma);
+    CHECK(unit_of(p) == Unit::ffma);
     p.compute = ComputeMode::f32_strict;
-    CHECK(arithmetic_of(p) == Arithmetic::ffma);
+    CHECK(unit_of(p) == Unit::ffma);
     p.compute = ComputeMode::tf32;
-    CHECK(arithmetic_of(p) == Arithmetic::tf32);
+    CHECK(unit_of(p) == Unit::tf32);
     p.compute = ComputeMode::f32;
     p.type_a = p.type_b = ElementType::bf16;
-    CHECK(arithmetic_of(p) == Arithmetic::bf16);
+    CHECK(unit_of(p) == Unit::bf16);
     p.type_a = p.type_b = ElementType::f16;
-    CHECK(arithmetic_of(p) == Arithmetic::f16);
+    CHECK(unit_of(p) == Unit::f16);
 }
 
 TEST_CASE("a shape that is read faster than the 1 GiB raises the rate at which its C is written") {
@@ -191,10 +191,10 @@ TEST_CASE("the read kernel reads every vector of every range, and nothing else")
 }
 
 TEST_CASE("ceilings are measured on the emulated device too, for what that is worth") {
-    const CeilingBench bench(open_device(kHostDevice), {Arithmetic::ffma, Arithmetic::bf16}, {.least_seconds = 0, .most_seconds = 0}, 100);
+    const CeilingBench bench(open_device(kHostDevice), {Unit::ffma, Unit::bf16}, {.least_seconds = 0, .most_seconds = 0}, 100);
     const Ceilings ceilings = bench.measure();
     CHECK(ceilings.read_bytes_per_us > 0);
-    CHECK(ceilings.flop_per_us(Arithmetic::ffma) > 0);
+    CHECK(ceilings.flop_per_us(Unit::ffma) > 0);
     // It has no tensor cores to measure.
     CHECK(ceilings.multiplying.size() == 1);
     CHECK(ceilings.launch_gap_us >= 0);

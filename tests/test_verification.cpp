@@ -251,7 +251,7 @@ TEST_CASE("every 2 bytes around 16-bit elements are watched") {
         {[](const GemmArgs& args) { static_cast<std::uint16_t*>(const_cast<void*>(args.a))[4 * args.lda + 8] ^= 1; }, "A[4][8] changed"},
         {[](const GemmArgs& args) { static_cast<std::uint16_t*>(const_cast<void*>(args.b))[7 * args.ldb + 7] = 1; },
          "padding of B behind row 7"},
-        {[](const GemmArgs& args) { *half_element(args, 4, 6) = static_cast<std::uint16_t>(unwritten_of(ElementType::bf16)); },
+        {[](const GemmArgs& args) { *half_element(args, 4, 6) = static_cast<std::uint16_t>(format_of(ElementType::bf16).unwritten); },
          "C[4][6] was not written"},
     };
     for (const auto& [fault, detail] : faults) {
@@ -328,8 +328,9 @@ TEST_CASE("an element of a batch is named with its member") {
 }
 
 TEST_CASE("an element that was not written is told from a wrong one") {
-    const Verdict verdict =
-        bench().verdict(problem_of("20x20x20"), [](const GemmArgs& args) { *element(args, 19, 19) = std::bit_cast<float>(kUnwritten); });
+    const Verdict verdict = bench().verdict(problem_of("20x20x20"), [](const GemmArgs& args) {
+        *element(args, 19, 19) = std::bit_cast<float>(static_cast<unsigned>(format_of(ElementType::f32).unwritten));
+    });
     CHECK(verdict.outcome == Outcome::wrong_result);
     CHECK_MESSAGE(contains(verdict.detail, "C[19][19] was not written"), verdict.detail);
 }
@@ -463,7 +464,8 @@ TEST_CASE("a wrong candidate does not spoil what the next one gets") {
 
 TEST_CASE("C that is read although beta is 0 is seen") {
     const Verdict verdict = bench().verdict(problem_of("20 20 20 beta=1"), [](const GemmArgs& args) {
-        if (args.beta == 0) *element(args, 5, 5) += 0.0f * std::bit_cast<float>(kUnwritten);
+        if (args.beta == 0)
+            *element(args, 5, 5) += 0.0f * std::bit_cast<float>(static_cast<unsigned>(format_of(ElementType::f32).unwritten));
     });
     CHECK(verdict.outcome == Outcome::wrong_result);
     CHECK_MESSAGE(contains(verdict.detail, "C[5][5] was not written, or read before"), verdict.detail);
@@ -483,7 +485,8 @@ TEST_CASE("large problems are checked on sampled rows, their first and last amon
     const Verdict verdict = bench().verdict(
         problem,
         [](const GemmArgs& args) {
-            for (i64 row = 200; row < 300; ++row) *element(args, row, 3) = std::bit_cast<float>(kUnwritten);
+            for (i64 row = 200; row < 300; ++row)
+                *element(args, row, 3) = std::bit_cast<float>(static_cast<unsigned>(format_of(ElementType::f32).unwritten));
         },
         sampled);
     CHECK(verdict.outcome == Outcome::wrong_result);

@@ -5,6 +5,7 @@
 #include "db/records.h"
 #include "db/verified_times.h"
 #include "generator/validity/validity.h"
+#include "tmm/vocabulary/problem_fields.h"
 
 namespace tmm {
 namespace {
@@ -14,12 +15,17 @@ constexpr std::size_t kFastest = 8;
 }  // namespace
 
 std::vector<GemmProblem> problems_alike(const GemmProblem& problem) {
-    if (!is_16_bit(problem.type_a)) return {problem};
-    GemmProblem other = problem;
-    for (ElementType* type : {&other.type_a, &other.type_b, &other.type_c}) {
-        if (is_16_bit(*type)) *type = *type == ElementType::f16 ? ElementType::bf16 : ElementType::f16;
+    std::vector<GemmProblem> alike = {problem};
+    // Kernels of types of one width differ in their multiplying instruction alone.
+    for (int value = 0; value < kElementTypes.offered; ++value) {
+        const auto type = static_cast<ElementType>(value);
+        if (type == problem.type_a || size_of(type) != size_of(problem.type_a)) continue;
+        GemmProblem other = problem;
+        for (ElementType* of : {&other.type_a, &other.type_b, &other.type_c})
+            if (*of == problem.type_a) *of = type;
+        alike.push_back(other);
     }
-    return {problem, other};
+    return alike;
 }
 
 std::vector<KernelConfig> remembered_configs(const GemmProblem& problem, const std::vector<KernelConfig>& winners,

@@ -16,7 +16,9 @@
 #include <vector>
 
 #include "generator/error.h"
+#include "generator/number_codec.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 #include "runtime/sanitizer.h"
 #include "tmm/verify/args.h"
 
@@ -25,15 +27,12 @@ namespace tmm {
 namespace {
 
 constexpr i64 kGuardBytes = 4096;
-// The workspace is treated as words of this type, whatever it holds.
-constexpr ElementType kWorkspaceType = ElementType::f32;
 constexpr i64 kVectorBytes = 16;
 // The alignment that cudaMalloc gives (CUDA Programming Guide, "Device Memory Accesses").
 constexpr i64 kAllocationAlignment = 256;
 // Elements of C whose reference is kept; where C is larger, rows are sampled.
 constexpr i64 kReferenceLimit = i64{1} << 25;
 constexpr i64 kSampledRows = 128;
-constexpr double kUnitRoundoff = 0x1p-24;
 constexpr int kThreads = 128;
 
 // The seed of the elements of a matrix: the seeds of A, B and C of every set differ.
@@ -136,22 +135,9 @@ const char* content_name(int content) {
     return content == contents::integers ? "integers" : "normal values";
 }
 
-// The number whose bits stand in a matrix of that type.
-double value_of(ElementType type, unsigned bits) {
-    if (type == ElementType::f32) return static_cast<double>(std::bit_cast<float>(bits));
-    if (type == ElementType::bf16) return static_cast<double>(std::bit_cast<float>(bits << 16));
-    const int exponent = static_cast<int>(bits >> 10 & 0x1f);
-    const int fraction = static_cast<int>(bits & 0x3ff);
-    const double sign = (bits & 0x8000) != 0 ? -1 : 1;
-    if (exponent == 0x1f) return fraction != 0 ? std::nan("") : sign * HUGE_VAL;
-    return sign * std::ldexp(exponent == 0 ? fraction : fraction + 0x400, std::max(exponent, 1) - 25);
-}
-
+// The reference sums in doubles.
 bool is_verifiable(const GemmProblem& p) {
-    if (p.epilogue != Epilogue::none) return false;
-    if (p.type_a == ElementType::f32) return p.type_b == ElementType::f32 && p.type_c == ElementType::f32 && p.compute != ComputeMode::f64;
-    return is_16_bit(p.type_a) && p.type_b == p.type_a && (p.type_c == p.type_a || p.type_c == ElementType::f32) &&
-           p.compute == ComputeMode::f32;
+    return p.epilogue == Epilogue::none && arithmetic_of(p).reference == ReferenceSum::f64 && serves_types(p) && serves_mode(p);
 }
 
 // Scalars of the integer runs: small, so that nothing is rounded, and 0 only where the caller's is.
@@ -189,8 +175,9 @@ struct Verifier::State {
 
     std::shared_ptr<Device> device;
     GemmProblem problem;
+    Arithmetic arithmetic;
     VerificationOptions options;
-    // Scalars as the compute type has them.
+    // The scalars, rounded to their type.
     double alpha = 1;
     double beta = 0;
     // The first is for verification, the others for timing.
@@ -232,11 +219,11 @@ private:
     Verdict judge(const Findings& found, int content, double alpha, double beta) const;
     std::string element_name(i64 batch, i64 row, i64 column) const;
     std::string word_name(const char* name, const Matrix& matrix, i64 word) const;
-    unsigned read_word(const MatrixRegion& region, i64 word) const {
+    u64 read_word(const MatrixRegion& region, i64 word) const {
         const auto bytes = static_cast<std::size_t>(word_bytes(region));
         const void* const address = static_cast<const unsigned char*>(region.buffer) + word * word_bytes(region);
         // The bytes come first in a little-endian number, whichever width they have.
-        unsigned bits = 0;
+        u64 bits = 0;
         device->copy_to_host(&bits, address, bytes);
         return bits;
     }
@@ -245,14 +232,14 @@ private:
 };
 
 Verifier::State::State(KernelLoader& loader, const GemmProblem& asked, const VerificationOptions& how)
-    : device(loader.device()), problem(asked), options(how) {
+    : device(loader.device()), problem(asked), arithmetic(arithmetic_of(asked)), options(how) {
     if (!is_verifiable(problem)) {
         throw Error(
             ExitStatus::usage, fmt::format("results of {} can't be verified", to_text(problem)), {},
             "use dtype=f32 with compute=f32, f32_strict or tf32, or dtype=f16 or bf16 with compute=f32 and ctype like dtype or f32");
     }
-    alpha = static_cast<double>(static_cast<float>(options.alpha));
-    beta = problem.reads_c ? static_cast<double>(static_cast<float>(options.beta)) : 0.0;
+    alpha = rounded_to(arithmetic.scalar, options.alpha);
+    beta = problem.reads_c ? rounded_to(arithmetic.scalar, options.beta) : 0.0;
     load_kernels(loader);
     findings = DeviceBuffer(device, sizeof(Findings));
 
@@ -342,10 +329,12 @@ void* Verifier::State::workspace_of(std::int64_t bytes) {
 }
 
 MatrixRegion Verifier::State::workspace_region(std::int64_t bytes) const {
-    const i64 word = size_of(kWorkspaceType);
+    // The workspace is treated as words of the accumulator, whatever it holds.
+    const ElementType type = arithmetic.accumulator;
+    const i64 word = size_of(type);
     const i64 words = ceil_div(bytes, word);
     return {.buffer = workspaces.back().data(),
-            .type = kWorkspaceType,
+            .type = type,
             .words = words + 2 * kGuardBytes / word,
             .first = kGuardBytes / word,
             .span = words,
@@ -394,7 +383,9 @@ Verdict Verifier::State::check(const ExecutablePlan& plan, int content, double r
     around_b.reset();
 
     const double bound_factor =
-        content == contents::normal ? (static_cast<double>(longest_rounding_chain(problem, plan.plan().config)) + 2) * kUnitRoundoff : 0.0;
+        content == contents::normal
+            ? (static_cast<double>(longest_rounding_chain(problem, plan.plan().config)) + 2) * arithmetic.accumulator_roundoff()
+            : 0.0;
     const i64 elements = row_count * problem.n * problem.batch;
     if (elements > 0) {
         const DeviceBuffer& sum = content == contents::integers ? integer_sum : normal_sum;
@@ -409,6 +400,7 @@ Verdict Verifier::State::check(const ExecutablePlan& plan, int content, double r
                            .batch = problem.batch,
                            .ldc = problem.ldc,
                            .stride_c = problem.stride_c,
+                           .rounds_result = arithmetic.rounds_result() ? 1 : 0,
                            .alpha = run_alpha,
                            .beta = run_beta,
                            .bound_factor = bound_factor,
@@ -438,8 +430,8 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
         const i64 row = row_list.empty() ? place : row_list[static_cast<std::size_t>(place)];
         const i64 column = index % problem.n;
         const i64 offset = batch * problem.stride_c + row * problem.ldc + column;
-        const unsigned bits = read_word(c.region, c.region.first + offset);
-        const double value = value_of(c.region.type, bits);
+        const u64 bits = read_word(c.region, c.region.first + offset);
+        const double value = decoded(c.region.type, bits);
         double sum = 0;
         const DeviceBuffer& sums = content == contents::integers ? integer_sum : normal_sum;
         device->copy_to_host(&sum, static_cast<const double*>(sums.data()) + index, sizeof sum);
@@ -448,7 +440,7 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
         const std::string element = element_name(batch, row, column);
         const std::string share = fmt::format("{} of {} checked elements", wrong.count, row_count * problem.n * problem.batch);
         verdict.outcome = content == contents::normal && std::isfinite(value) ? Outcome::inaccurate : Outcome::wrong_result;
-        if (bits == unwritten_of(problem.type_c)) {
+        if (bits == format_of(problem.type_c).unwritten) {
             // Arithmetic on a CPU hands the NaN's bits on.
             verdict.detail = fmt::format("{} was not written, or read before; {} are wrong {}", element, share, run);
         } else if (verdict.outcome == Outcome::inaccurate) {
@@ -476,8 +468,9 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
     zone("C", c, slot::c_zones);
     if (verdict.outcome == Outcome::ok && found[slot::c_elements].count > 0) {
         const auto word = static_cast<i64>(found[slot::c_elements].first);
-        const unsigned bits = read_word(c.region, word);
-        fail(fmt::format("{} {}", word_name("C", c, word), bits == unwritten_of(problem.type_c) ? "was not written" : "is not finite"));
+        const u64 bits = read_word(c.region, word);
+        fail(fmt::format("{} {}", word_name("C", c, word),
+                         bits == format_of(problem.type_c).unwritten ? "was not written" : "is not finite"));
     }
     zone("A", sets.front().a, slot::a_zones);
     operand("A", sets.front().a, slot::a_elements);
@@ -486,7 +479,7 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
     if (verdict.outcome == Outcome::ok && found[slot::workspace_zones].count > 0)
         fail(fmt::format(
             "guard zone {} the workspace changed",
-            static_cast<i64>(found[slot::workspace_zones].first) < kGuardBytes / size_of(kWorkspaceType) ? "before" : "behind"));
+            static_cast<i64>(found[slot::workspace_zones].first) < kGuardBytes / size_of(arithmetic.accumulator) ? "before" : "behind"));
     return verdict;
 }
 

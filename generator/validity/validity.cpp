@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
+#include <iterator>
 
 #include "generator/families/boundary_choice.h"
 #include "generator/families/family.h"
 #include "generator/families/misused_field.h"
 #include "generator/plan/launch_plan.h"
 #include "generator/plan/workspace_estimate.h"
+#include "tmm/number/arithmetic.h"
 
 namespace tmm {
 namespace {
@@ -28,12 +31,28 @@ constexpr std::int64_t kDepthPerAddition = 8;
 constexpr std::int64_t kDepthForParts = 16;
 constexpr std::int64_t kDepthForPlanes = 64;
 
+// The modes that operands of a type are multiplied in.
+struct ServedOperands {
+    ElementType type;
+    std::initializer_list<ComputeMode> modes;
+};
+constexpr std::initializer_list<ComputeMode> kModesOfFloats = {ComputeMode::f32, ComputeMode::f32_strict, ComputeMode::tf32};
+constexpr std::initializer_list<ComputeMode> kSumsOfFloats = {ComputeMode::f32};
+constexpr ServedOperands kServed[] = {
+    {ElementType::f32, kModesOfFloats}, {ElementType::f16, kSumsOfFloats}, {ElementType::bf16, kSumsOfFloats}};
+
+const ServedOperands* served(ElementType type) {
+    const auto* found = std::find_if(std::begin(kServed), std::end(kServed), [&](const auto& row) { return row.type == type; });
+    return found == std::end(kServed) ? nullptr : found;
+}
+
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
 
-bool multiplies_floats(const GemmProblem& p) {
-    return p.type_a == ElementType::f32;
+// Are products of the operands as long as the sums that they go into? Otherwise they are what the error comes from.
+bool multiplies_whole_floats(const Arithmetic& arithmetic) {
+    return arithmetic.operand_digits == format_of(arithmetic.accumulator).digits;
 }
 
 // Do several threads share the products of one element of C?
@@ -47,6 +66,15 @@ std::optional<std::string> why_no_kernel(const KernelConfig& c, const KernelSign
     if (auto misused = find_misused_field(c)) return std::move(misused->why);
     const char* const violation = violation_of(c, signature);
     return violation ? std::optional<std::string>(violation) : std::nullopt;
+}
+
+bool serves_types(const GemmProblem& p) {
+    return served(p.type_a) && p.type_b == p.type_a && (p.type_c == p.type_a || p.type_c == ElementType::f32);
+}
+
+bool serves_mode(const GemmProblem& p) {
+    const ServedOperands* const row = served(p.type_a);
+    return row && std::find(row->modes.begin(), row->modes.end(), p.compute) != row->modes.end();
 }
 
 bool is_left_to_naive(const GemmProblem& p) {
@@ -110,7 +138,7 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
 }
 
 std::optional<std::string> why_inaccurate(const GemmProblem& p, const KernelConfig& c) {
-    if (!multiplies_floats(p) || p.compute == ComputeMode::tf32) return std::nullopt;
+    if (!multiplies_whole_floats(arithmetic_of(p))) return std::nullopt;
     // A part's first product is rounded by itself, where FMAs round it with the sum so far. Where products are few, that is most of the
     // error: two parts of K = 2 have 1.41 times the loop's rms error where products cancel, two of 4 have 1.22 times, two of 8 have 1.12
     // times (simulated).

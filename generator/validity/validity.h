@@ -11,6 +11,10 @@
 
 namespace tmm {
 
+// Are there kernels, of whatever device, for the types of A, B and C, and for the compute mode with them?
+bool serves_types(const GemmProblem& problem);
+bool serves_mode(const GemmProblem& problem);
+
 // Is the problem too large for what other families' plans count with? Their configs are not valid for it.
 bool is_left_to_naive(const GemmProblem& problem);
 

@@ -2,39 +2,17 @@
 // operands out and reads the findings.
 #pragma once
 
+#include "tmm/number/arithmetic.h"
 #include "tmm/vocabulary/problem.h"
 
 namespace tmm {
-
-using u64 = unsigned long long;
 
 // The contents of a matrix's elements.
 namespace contents {
 inline constexpr int integers = 0;   // -2 to 2: products and sums are exact, in tf32 and bf16 too
 inline constexpr int normal = 1;     // close to standard normal, rounded to the matrix's type
-inline constexpr int unwritten = 2;  // unwritten_of the type everywhere
+inline constexpr int unwritten = 2;  // what marks elements that are not written, everywhere
 }  // namespace contents
-
-// Quiet NaNs that no arithmetic gives. kPoison lies between and around elements, and kUnwritten in elements that a kernel has to write.
-inline constexpr unsigned kPoison = 0x7ff5a5a5u;
-inline constexpr unsigned kUnwritten = 0x7fc0deadu;
-
-// The same in the type's own width; the halves are NaN as f16 and as bf16.
-constexpr unsigned poison_of(ElementType type) {
-    return is_16_bit(type) ? 0x7fe5u : kPoison;
-}
-constexpr unsigned unwritten_of(ElementType type) {
-    return is_16_bit(type) ? 0x7fd9u : kUnwritten;
-}
-
-// Binary digits of a number's significand, the leading one included.
-constexpr int significant_bits(ElementType type) {
-    return type == ElementType::bf16 ? 8 : type == ElementType::f16 ? 11 : 24;
-}
-// The exponent of the smallest normal number.
-constexpr int smallest_exponent(ElementType type) {
-    return type == ElementType::f16 ? -14 : -126;
-}
 
 // SplitMix64: the counter-th value of the sequence that begins at seed.
 constexpr u64 random_bits(u64 seed, u64 counter) {
@@ -64,7 +42,7 @@ constexpr float normal_value(ElementType type, u64 seed, u64 counter) {
         const u64 bits = random_bits(seed, counter * 4 + i);
         sum += static_cast<i64>((bits & 0x1fffff) + ((bits >> 21) & 0x1fffff) + ((bits >> 42) & 0x1fffff));
     }
-    return static_cast<float>(rounded(sum * 2 - 12 * 0x1fffffll, significant_bits(type))) * (1.0f / 4194304.0f);
+    return static_cast<float>(rounded(sum * 2 - 12 * 0x1fffffll, format_of(type).digits)) * (1.0f / 4194304.0f);
 }
 
 // The element of that type that stands offset elements behind the matrix's first; content is integers or normal.
@@ -129,14 +107,14 @@ struct Finding {
     u64 worst_ratio_bits = 0;
 };
 
-// Writes every word of the buffer: elements by content, all others poison_of the type.
+// Writes every word of the buffer: elements by content, all others as poison.
 struct FillArgs {
     MatrixRegion region;
     int content = 0;
     u64 seed = 0;
 };
 
-// zones: words outside of the elements that are not poison_of the type. elements: with unchanged, elements that differ from content;
+// zones: words outside of the elements that are not poison. elements: with unchanged, elements that differ from content;
 // otherwise elements that are not finite. Indices are words of the buffer.
 struct CheckArgs {
     MatrixRegion region;
@@ -199,8 +177,8 @@ constexpr i64 reference_blocks(const ReferenceArgs& args) {
 }
 
 // Compares C with alpha * sum + beta * C0, where C0 is what content and seed made C hold. bound_factor 0: they must be equal once rounded
-// to the type of C; otherwise |error| <= bound_factor * (|alpha| magnitude + |beta| |C0|), and where C has 16 bits, what rounding a float
-// to it adds. Indices count [batch][row][n].
+// to the type of C; otherwise |error| <= bound_factor * (|alpha| magnitude + |beta| |C0|), and where C is narrower than the sums, what
+// rounding them to it adds. Indices count [batch][row][n].
 struct CompareArgs {
     ElementType type = ElementType::f32;
     const void* c = nullptr;
@@ -212,6 +190,8 @@ struct CompareArgs {
     i64 batch = 1;
     i64 ldc = 0;
     i64 stride_c = 0;
+    // Whether elements of C are rounded beyond the sums (Arithmetic::rounds_result).
+    int rounds_result = 0;
     double alpha = 1;
     double beta = 0;
     double bound_factor = 0;

@@ -17,6 +17,12 @@ __device__ inline i64 thread_count() {
 __device__ inline unsigned bits_of(float value) {
     return static_cast<unsigned>(__float_as_int(value));
 }
+__device__ inline unsigned bits_of(Half value) {
+    return value.bits;
+}
+__device__ inline unsigned bits_of(Bfloat16 value) {
+    return value.bits;
+}
 
 // Calls body, which depends on a type, with a value of that type.
 template <class Body>
@@ -24,19 +30,27 @@ __device__ inline auto with_type(ElementType type, const Body& body) {
     switch (type) {
         case ElementType::f16: return body(Half{});
         case ElementType::bf16: return body(Bfloat16{});
-        default: return body(float{});
+        case ElementType::f32:
+        // No kernel has matrices of doubles yet.
+        case ElementType::f64: break;
     }
+    return body(float{});
 }
 
 // A word of a buffer, or an element of a matrix, by its bits.
-__device__ inline unsigned load_bits(ElementType type, const void* words, i64 index) {
-    return is_16_bit(type) ? static_cast<const unsigned short*>(words)[index] : static_cast<const unsigned*>(words)[index];
+__device__ inline u64 load_bits(const NumberFormat& format, const void* words, i64 index) {
+    switch (format.bytes) {
+        case 2: return static_cast<const unsigned short*>(words)[index];
+        case 4: return static_cast<const unsigned*>(words)[index];
+        default: return static_cast<const u64*>(words)[index];
+    }
 }
-__device__ inline void store_bits(ElementType type, void* words, i64 index, unsigned bits) {
-    if (is_16_bit(type))
-        static_cast<unsigned short*>(words)[index] = static_cast<unsigned short>(bits);
-    else
-        static_cast<unsigned*>(words)[index] = bits;
+__device__ inline void store_bits(const NumberFormat& format, void* words, i64 index, u64 bits) {
+    switch (format.bytes) {
+        case 2: static_cast<unsigned short*>(words)[index] = static_cast<unsigned short>(bits); break;
+        case 4: static_cast<unsigned*>(words)[index] = static_cast<unsigned>(bits); break;
+        default: static_cast<u64*>(words)[index] = bits;
+    }
 }
 
 // The float rounded to the type.
@@ -48,29 +62,29 @@ __device__ inline double load_value(ElementType type, const void* elements, i64 
                      [&](auto element) { return static_cast<double>(to_float(static_cast<const decltype(element)*>(elements)[index])); });
 }
 
-__device__ inline bool is_finite(ElementType type, unsigned bits) {
-    const unsigned exponent = type == ElementType::f16 ? 0x7c00u : type == ElementType::bf16 ? 0x7f80u : 0x7f800000u;
-    return (bits & exponent) != exponent;
+// The most that rounding a sum to the format of C can have changed it, judged by the value that it came to: half the distance between
+// numbers of that size. Where C is as wide as the sums the chain of roundings counts it already.
+__device__ inline double rounding_to(const NumberFormat& format, double value) {
+    int exponent = static_cast<int>(__double_as_longlong(fabs(value)) >> 52) - 1023;
+    if (exponent < format.least_exponent) exponent = format.least_exponent;
+    return __longlong_as_double(static_cast<long long>(exponent - format.digits + 1023) << 52);
 }
 
-// The most that rounding a float to the type of C can have changed it, judged by the value that it came to: half the distance between
-// numbers of that size. Where C is a float the chain of roundings counts it already.
-__device__ inline double rounding_to(ElementType type, double value) {
-    if (!is_16_bit(type)) return 0;
-    int exponent = static_cast<int>(__double_as_longlong(fabs(value)) >> 52) - 1023;
-    if (exponent < smallest_exponent(type)) exponent = smallest_exponent(type);
-    return __longlong_as_double(static_cast<long long>(exponent - significant_bits(type) + 1023) << 52);
-}
+// The reference's sum of products, which must be wider than what it judges: products of two floats are exact in a double.
+struct SumOfDoubles {
+    double value = 0;
+    __device__ void add(double x, double y) { value += x * y; }
+};
+template <class T>
+struct ReferenceSumOf {
+    using Type = SumOfDoubles;
+};
 
 // The element that stands that many elements behind the matrix's first.
-__device__ inline unsigned content_bits(ElementType type, int content, u64 seed, i64 offset) {
-    if (content == contents::unwritten) return unwritten_of(type);
+__device__ inline u64 content_bits(ElementType type, int content, u64 seed, i64 offset) {
+    if (content == contents::unwritten) return format_of(type).unwritten;
     const float value = content_value(type, content, seed, offset);
-    switch (type) {
-        case ElementType::f16: return from_float<Half>(value).bits;
-        case ElementType::bf16: return from_float<Bfloat16>(value).bits;
-        default: return bits_of(value);
-    }
+    return with_type(type, [&](auto element) { return u64{bits_of(from_float<decltype(element)>(value))}; });
 }
 
 // How many elements behind the first a word stands; -1 in a guard zone or between rows or matrices.
@@ -87,25 +101,27 @@ __device__ inline void report(Finding* finding, u64 count, u64 first) {
 
 __device__ inline void fill(const FillArgs& args) {
     const ElementType type = args.region.type;
+    const NumberFormat format = format_of(type);
     for (i64 word = thread_number(); word < args.region.words; word += thread_count()) {
         const i64 offset = element_offset(args.region, word);
-        store_bits(type, args.region.buffer, word, offset < 0 ? poison_of(type) : content_bits(type, args.content, args.seed, offset));
+        store_bits(format, args.region.buffer, word, offset < 0 ? format.poison : content_bits(type, args.content, args.seed, offset));
     }
 }
 
 __device__ inline void check(const CheckArgs& args) {
     const ElementType type = args.region.type;
+    const NumberFormat format = format_of(type);
     u64 zones = 0;
     u64 elements = 0;
     u64 first_zone = ~0ull;
     u64 first_element = ~0ull;
     for (i64 word = thread_number(); word < args.region.words; word += thread_count()) {
         const i64 offset = element_offset(args.region, word);
-        const unsigned bits = load_bits(type, args.region.buffer, word);
+        const u64 bits = load_bits(format, args.region.buffer, word);
         if (offset < 0) {
-            if (bits != poison_of(type) && zones++ == 0) first_zone = static_cast<u64>(word);
+            if (bits != format.poison && zones++ == 0) first_zone = static_cast<u64>(word);
         } else {
-            const bool bad = args.unchanged ? bits != content_bits(type, args.content, args.seed, offset) : !is_finite(type, bits);
+            const bool bad = args.unchanged ? bits != content_bits(type, args.content, args.seed, offset) : !format.is_finite(bits);
             if (bad && elements++ == 0) first_element = static_cast<u64>(word);
         }
     }
@@ -117,6 +133,7 @@ __device__ inline void check(const CheckArgs& args) {
 // columns that lie outside are computed from the last ones inside and not stored.
 template <class T>
 __device__ inline void reference(const ReferenceArgs& args) {
+    using Sum = typename ReferenceSumOf<T>::Type;
     constexpr int tile = kReferenceTile;
     constexpr int apart = 16;
     constexpr int per_thread = tile / apart;
@@ -139,8 +156,8 @@ __device__ inline void reference(const ReferenceArgs& args) {
             a[i] = static_cast<const T*>(args.a) + batch * args.stride_a + (args.rows ? args.rows[row] : row) * args.a_step_m;
             b[i] = static_cast<const T*>(args.b) + batch * args.stride_b + column * args.b_step_n;
         }
-        double sum[per_thread][per_thread] = {};
-        double magnitude[per_thread][per_thread] = {};
+        Sum sum[per_thread][per_thread];
+        Sum magnitude[per_thread][per_thread];
         for (i64 k = 0; k < args.k; ++k) {
             double x[per_thread];
             double y[per_thread];
@@ -150,8 +167,8 @@ __device__ inline void reference(const ReferenceArgs& args) {
             }
             for (int i = 0; i < per_thread; ++i) {
                 for (int j = 0; j < per_thread; ++j) {
-                    sum[i][j] += x[i] * y[j];
-                    magnitude[i][j] += fabs(x[i]) * fabs(y[j]);
+                    sum[i][j].add(x[i], y[j]);
+                    magnitude[i][j].add(fabs(x[i]), fabs(y[j]));
                 }
             }
         }
@@ -161,8 +178,8 @@ __device__ inline void reference(const ReferenceArgs& args) {
                 const i64 column = first_column + j * apart;
                 if (row >= args.row_count || column >= args.n) continue;
                 const i64 place = (batch * args.row_count + row) * args.n + column;
-                args.sum[place] = sum[i][j];
-                if (args.magnitude) args.magnitude[place] = magnitude[i][j];
+                args.sum[place] = sum[i][j].value;
+                if (args.magnitude) args.magnitude[place] = magnitude[i][j].value;
             }
         }
     }
@@ -172,6 +189,7 @@ __device__ inline void compare(const CompareArgs& args) {
     u64 count = 0;
     u64 first = ~0ull;
     double worst = 0;
+    const NumberFormat format = format_of(args.type);
     const i64 elements = args.batch * args.row_count * args.n;
     for (i64 index = thread_number(); index < elements; index += thread_count()) {
         const i64 row = index / args.n % args.row_count;
@@ -184,8 +202,8 @@ __device__ inline void compare(const CompareArgs& args) {
         if (args.bound_factor == 0) {
             good = value == static_cast<double>(rounded_to(args.type, static_cast<float>(expected)));
         } else {
-            const double bound =
-                args.bound_factor * (fabs(args.alpha) * args.magnitude[index] + fabs(args.beta * before)) + rounding_to(args.type, value);
+            const double bound = args.bound_factor * (fabs(args.alpha) * args.magnitude[index] + fabs(args.beta * before)) +
+                                 (args.rounds_result ? rounding_to(format, value) : 0);
             const double error = fabs(value - expected);
             const double ratio = error == 0 ? 0.0 : error / bound;
             // Infinity stands for a NaN too.

@@ -1,0 +1,16 @@
+// The drop-in libraries' log: lines on stderr, or appended to TMM_LOG's file.
+#pragma once
+
+#include <string>
+
+#include "runtime/dropin/settings.h"
+
+namespace tmm::dropin {
+
+inline bool logs(LogLevel level) {
+    return level <= settings().log;
+}
+// Writes "tmm: line" where the level is logged. Thread-safe; never throws.
+void log(LogLevel level, const std::string& line) noexcept;
+
+}  // namespace tmm::dropin

@@ -1,0 +1,82 @@
+#include "runtime/dropin/settings.h"
+
+#include <sys/auxv.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "tmm/tmm.h"
+
+namespace tmm::dropin {
+namespace {
+
+void complain(Settings& settings, std::string_view variable, std::string_view value, std::string_view choices) {
+    settings.complaint += settings.complaint.empty() ? "" : "; ";
+    settings.complaint.append(variable).append("=").append(value).append(" is not understood: it is ").append(choices);
+}
+
+void read_mode(Settings& settings, std::string_view text) {
+    if (text == "off")
+        settings.mode = Mode::off;
+    else if (text == "record")
+        settings.mode = Mode::record;
+    else if (text != "use")
+        complain(settings, "TMM_MODE", text, "off, use or record");
+}
+
+void read_device(Settings& settings, std::string_view text) {
+    if (text == "host") {
+        settings.device = TMM_DEVICE_HOST;
+        return;
+    }
+    int number = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && end == text.data() + text.size() && number >= 0)
+        settings.device = number;
+    else
+        complain(settings, "TMM_DEVICE", text, "a GPU's number, or host");
+}
+
+void read_log(Settings& settings, std::string_view text) {
+    const auto colon = text.find(':');
+    const std::string_view level = text.substr(0, colon);
+    constexpr std::string_view kLevels[] = {"error", "warn", "info", "debug"};
+    bool known = false;
+    for (int i = 0; i < 4; ++i) {
+        if (level != kLevels[i]) continue;
+        settings.log = static_cast<LogLevel>(i);
+        known = true;
+    }
+    if (!known) complain(settings, "TMM_LOG", text, "error, warn, info or debug, and :FILE behind it");
+    if (colon != std::string_view::npos) settings.log_file = text.substr(colon + 1);
+}
+
+}  // namespace
+
+Settings parse_settings(const char* mode, const char* device, const char* record, const char* log) {
+    Settings settings;
+    if (mode && *mode) read_mode(settings, mode);
+    if (device && *device) read_device(settings, device);
+    if (log && *log) read_log(settings, log);
+    if (record) settings.record = record;
+    if (settings.mode == Mode::record && settings.record.empty()) {
+        settings.complaint += settings.complaint.empty() ? "" : "; ";
+        settings.complaint += "TMM_MODE=record needs TMM_RECORD, a file";
+        settings.mode = Mode::off;
+    }
+    return settings;
+}
+
+const Settings& settings() {
+    // Never destroyed: handlers of exit() may multiply.
+    static const auto* const read = [] {
+        if (getauxval(AT_SECURE) != 0) return new Settings{.mode = Mode::off, .record = {}, .log_file = {}, .complaint = {}};
+        return new Settings(
+            parse_settings(std::getenv("TMM_MODE"), std::getenv("TMM_DEVICE"), std::getenv("TMM_RECORD"), std::getenv("TMM_LOG")));
+    }();
+    return *read;
+}
+
+}  // namespace tmm::dropin

@@ -1,0 +1,31 @@
+// What the environment says to the libraries that stand in for others (docs/dropin.md). They read it here alone.
+#pragma once
+
+#include <string>
+
+namespace tmm::dropin {
+
+// record and tune serve nothing by themselves: record writes down what is called, use serves it.
+enum class Mode { off, use, record };
+enum class LogLevel { error, warn, info, debug };
+
+struct Settings {
+    Mode mode = Mode::use;
+    // A CUDA ordinal, or TMM_DEVICE_HOST.
+    int device = 0;
+    // The file that the shapes are written to; empty: none.
+    std::string record;
+    LogLevel log = LogLevel::warn;
+    // The file that lines are appended to; empty: stderr.
+    std::string log_file;
+    // What was not understood, for the log.
+    std::string complaint;
+};
+
+// TMM_MODE, TMM_DEVICE, TMM_RECORD and TMM_LOG as they were at the first call. A set-user-ID program is left alone, whatever they say.
+const Settings& settings();
+
+// The settings that these texts make; null is a variable that is not set.
+Settings parse_settings(const char* mode, const char* device, const char* record, const char* log);
+
+}  // namespace tmm::dropin

@@ -1,0 +1,100 @@
+// What the drop-in libraries understand of their environment, and what they write down of calls.
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "runtime/dropin/settings.h"
+#include "runtime/dropin/sgemm.h"
+#include "runtime/dropin/shape_record.h"
+#include "support_temporary_directory.h"
+
+using namespace tmm::dropin;
+
+TEST_CASE("without variables, and with empty ones, products are served by GPU 0") {
+    for (const char* text : {static_cast<const char*>(nullptr), ""}) {
+        const Settings s = parse_settings(text, text, text, text);
+        CHECK(s.mode == Mode::use);
+        CHECK(s.device == 0);
+        CHECK(s.record.empty());
+        CHECK(s.log == LogLevel::warn);
+        CHECK(s.log_file.empty());
+        CHECK(s.complaint.empty());
+    }
+}
+
+TEST_CASE("variables say what they say") {
+    CHECK(parse_settings("off", nullptr, nullptr, nullptr).mode == Mode::off);
+    const Settings s = parse_settings("record", "3", "f.txt", "debug:/tmp/a:b");
+    CHECK(s.mode == Mode::record);
+    CHECK(s.device == 3);
+    CHECK(s.record == "f.txt");
+    CHECK(s.log == LogLevel::debug);
+    CHECK(s.log_file == "/tmp/a:b");
+    CHECK(s.complaint.empty());
+    CHECK(parse_settings("use", "host", nullptr, "info").device == TMM_DEVICE_HOST);
+}
+
+TEST_CASE("what is not understood is said, and leaves the usual") {
+    const Settings s = parse_settings("fast", "-1", nullptr, "loud");
+    CHECK(s.mode == Mode::use);
+    CHECK(s.device == 0);
+    CHECK(s.log == LogLevel::warn);
+    for (const char* word : {"TMM_MODE=fast", "TMM_DEVICE=-1", "TMM_LOG=loud"}) CHECK(s.complaint.find(word) != std::string::npos);
+    for (const char* device : {"1x", "99999999999", " 1", "0x1", "gpu"})
+        CHECK_FALSE(parse_settings(nullptr, device, nullptr, nullptr).complaint.empty());
+    const Settings nowhere = parse_settings("record", nullptr, nullptr, nullptr);
+    CHECK(nowhere.mode == Mode::off);
+    CHECK(nowhere.complaint.find("TMM_RECORD") != std::string::npos);
+}
+
+TEST_CASE("a record names shapes by the time that they took together") {
+    ShapeRecord record;
+    record.add("1 2 3", 0.5);
+    record.add("4 5 6", 0.3);
+    record.add("4 5 6", 0.4);
+    CHECK(record.text() ==
+          "# 2 shapes, 1.200 s of products; the longest first\n"
+          "4 5 6  # 2 calls, 58.3% of the time\n"
+          "1 2 3  # 1 calls, 41.7% of the time\n");
+    const tmm::testing::TemporaryDirectory folder;
+    const std::string file = (folder.path() / "shapes.txt").string();
+    std::ofstream(file) << "old";
+    CHECK(record.write(file));
+    std::ifstream written(file);
+    CHECK(std::string(std::istreambuf_iterator<char>(written), {}) == record.text());
+    CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+    CHECK_FALSE(record.write((folder.path() / "no" / "where").string()));
+}
+
+TEST_CASE("arguments that a BLAS refuses are left to it") {
+    const SgemmCall good{TMM_COL_MAJOR, TMM_NO_TRANS, TMM_TRANS, 4, 5, 6, 1, nullptr, 4, nullptr, 5, 0, nullptr, 4};
+    CHECK(is_valid(good));
+    const auto with = [&](auto member, auto value) {
+        SgemmCall call = good;
+        call.*member = value;
+        return is_valid(call);
+    };
+    CHECK_FALSE(with(&SgemmCall::m, -1));
+    CHECK_FALSE(with(&SgemmCall::n, -1));
+    CHECK_FALSE(with(&SgemmCall::k, -1));
+    CHECK_FALSE(with(&SgemmCall::lda, 3));
+    CHECK_FALSE(with(&SgemmCall::ldb, 4));
+    CHECK_FALSE(with(&SgemmCall::ldc, 3));
+    CHECK_FALSE(with(&SgemmCall::op_a, static_cast<tmmOperation_t>(0)));
+    CHECK_FALSE(with(&SgemmCall::op_b, static_cast<tmmOperation_t>(7)));
+    CHECK_FALSE(with(&SgemmCall::layout, static_cast<tmmLayout_t>(100)));
+    CHECK(with(&SgemmCall::layout, TMM_ROW_MAJOR) == false);
+    CHECK(with(&SgemmCall::op_a, TMM_CONJ_TRANS) == false);
+    CHECK(with(&SgemmCall::m, 0));
+    const SgemmCall row{TMM_ROW_MAJOR, TMM_TRANS, TMM_NO_TRANS, 4, 5, 6, 1, nullptr, 4, nullptr, 5, 0, nullptr, 5};
+    CHECK(is_valid(row));
+}
+
+TEST_CASE("products that tmm does not take are multiplied once by the BLAS behind") {
+    int calls = 0;
+    const SgemmCall nothing{TMM_COL_MAJOR, TMM_NO_TRANS, TMM_NO_TRANS, 0, 5, 6, 1, nullptr, 1, nullptr, 6, 0, nullptr, 1};
+    multiply(nothing, [&] { ++calls; });
+    CHECK(calls == 1);
+}

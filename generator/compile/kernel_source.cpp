@@ -8,6 +8,7 @@
 #include <cctype>
 #include <initializer_list>
 #include <iterator>
+#include <map>
 #include <stdexcept>
 #include <string_view>
 
@@ -94,6 +95,57 @@ std::string types_part(const KernelSignature& s) {
     return fmt::format("{}{}{}", name_of(s.type_a), name_of(s.type_b), name_of(s.type_c));
 }
 
+// Where a kernel's name says a field otherwise than a config's short text.
+struct OwnPart {
+    int KernelConfig::*member;
+    const char* word;
+    int place;
+};
+constexpr OwnPart kOwnParts[] = {
+    {&KernelConfig::cluster, "cluster", 8},
+    {&KernelConfig::multicast_a, "multicast", 9},
+    {&KernelConfig::multicast_b, "multicast", 9},
+    {&KernelConfig::trim, "strip", 21},
+};
+
+OwnPart part_of(const Parameter& parameter) {
+    for (const OwnPart& own : kOwnParts)
+        if (own.member == parameter.member) return own;
+    return {parameter.member, parameter.token.word, parameter.token.place};
+}
+
+// The fields that stand together in a name, by the order of their places; the family leads a name by itself.
+const std::map<int, std::vector<const Parameter*>>& name_parts() {
+    static const auto& parts = *[] {
+        auto* by_place = new std::map<int, std::vector<const Parameter*>>();
+        for (const Parameter& parameter : kParameters)
+            if (parameter.member != &KernelConfig::family) (*by_place)[part_of(parameter).place].push_back(&parameter);
+        return by_place;
+    }();
+    return parts;
+}
+
+// "_128x64x16_t8x4_s3_exact": the fields that are not neutral, by the words of their tokens.
+std::string config_part(const KernelConfig& c) {
+    std::string text;
+    for (const auto& [place, fields] : name_parts()) {
+        const Parameter& first = *fields.front();
+        const int value = c.*first.member;
+        if (first.value_names) {
+            // How edges are met is always said.
+            if (value != first.neutral || first.member == &KernelConfig::boundary) text += fmt::format("_{}", first.value_names[value]);
+        } else if (first.member == &KernelConfig::split_k) {
+            // The text depends on whether sums are partial, not on how many parts there are.
+            if (c.split_k > c.cluster) text += fmt::format("_{}", first.token.word);
+        } else if (std::any_of(fields.begin(), fields.end(), [&](const Parameter* field) { return c.*field->member != field->neutral; })) {
+            text += fmt::format("_{}", part_of(first).word);
+            if (fields.size() == 1 && first.token.drops_one && value == 1) continue;
+            for (const Parameter* field : fields) text += fmt::format("{}{}", field == &first ? "" : "x", c.*field->member);
+        }
+    }
+    return text;
+}
+
 std::string canonical_name(const KernelSignature& s, const KernelConfig& c) {
     std::string name = fmt::format("tmm_{}_{}_{}", kFamilyNames[c.family], types_part(s), ops_name(s.op_a, s.op_b));
     if (s.compute != default_compute(s.type_a)) name += fmt::format("_c{}", name_of(s.compute));
@@ -102,30 +154,7 @@ std::string canonical_name(const KernelSignature& s, const KernelConfig& c) {
     if (s.batched) name += "_batched";
     if (s.reads_c) name += "_beta";
     if (s.epilogue != Epilogue::none) name += fmt::format("_{}", name_of(s.epilogue));
-
-    static_assert(kParameterCount == 29, "a new field of KernelConfig needs its part in the name");
-    if (c.block_m != 1 || c.block_n != 1 || c.block_k != 1) name += fmt::format("_{}x{}x{}", c.block_m, c.block_n, c.block_k);
-    if (c.thread_m != 1 || c.thread_n != 1) name += fmt::format("_t{}x{}", c.thread_m, c.thread_n);
-    if (c.warps_m != 1 || c.warps_n != 1) name += fmt::format("_w{}x{}", c.warps_m, c.warps_n);
-    if (c.stages != 1) name += fmt::format("_s{}", c.stages);
-    if (c.async_copy != 0) name += fmt::format("_async{}", c.async_copy == 1 ? "" : std::to_string(c.async_copy));
-    if (c.vector_width != 1) name += fmt::format("_v{}", c.vector_width);
-    name += fmt::format("_{}", kBoundaryNames[c.boundary]);
-    if (c.cluster != 1) name += fmt::format("_cluster{}", c.cluster);
-    if (c.multicast_a != 1 || c.multicast_b != 1) name += fmt::format("_multicast{}x{}", c.multicast_a, c.multicast_b);
-    if (c.split_k > c.cluster) name += "_split";
-    if (c.stream_k != 0) name += fmt::format("_stream{}", c.stream_k == 1 ? "" : std::to_string(c.stream_k));
-    if (c.slice_k != 1) name += fmt::format("_slice{}", c.slice_k);
-    if (c.planes != 1) name += fmt::format("_planes{}", c.planes);
-    if (c.promote_k != 0) name += fmt::format("_promote{}", c.promote_k);
-    if (c.ping_pong != 0) name += fmt::format("_pingpong{}", c.ping_pong == 1 ? "" : std::to_string(c.ping_pong));
-    if (c.fma_order != 0) name += fmt::format("_order{}", c.fma_order);
-    if (c.along_k != 0) name += fmt::format("_along{}", c.along_k == 1 ? "" : std::to_string(c.along_k));
-    if (c.min_blocks != 1) name += fmt::format("_o{}", c.min_blocks);
-    if (c.swap_ab != 0) name += fmt::format("_swap{}", c.swap_ab == 1 ? "" : std::to_string(c.swap_ab));
-    if (c.pack_ab != 0) name += fmt::format("_pack{}", c.pack_ab);
-    if (c.trim != 0) name += fmt::format("_strip{}", c.trim == 1 ? "" : std::to_string(c.trim));
-    return name;
+    return name + config_part(c);
 }
 
 int clamped(int alignment, int element_size, int vector_width) {

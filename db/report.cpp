@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "db/decision_text.h"
+#include "db/prediction.h"
 #include "db/problem_lookup.h"
 #include "db/ranges.h"
 #include "db/records.h"
@@ -117,6 +118,8 @@ std::string described(const ProblemOnDevice& known, const GemmProblem& problem, 
     line("winner", config_text(decision.config, options));
     line("why", decision.reason.empty() ? "no reason was given" : with_short_configs(decision.reason));
     line("time", time_text(decision, measured));
+    const std::optional<PredictedTime> predicted = predicted_time(problem, decision.config, known.device);
+    line("predicted", predicted ? to_text(*predicted) : "not known: tmm does not know the device, or the config is not valid there");
     line("vs default", vs_default_text(decision));
     if (measured) {
         line("error", measured->error_ratio < 0 ? "not checked" : fmt::format("{} of the bound", ratio_text(measured->error_ratio)));
@@ -228,6 +231,7 @@ std::string candidates_report(TuningDatabase& database, const GemmProblem& probl
     std::string text;
     for (const auto& known : candidates_of(database, problem, options)) {
         TextTable table({{"µs", true},
+                         {"predicted", true, 5},
                          {"TFLOP/s", true, 2},
                          {"outcome"},
                          {"error", true, 3},
@@ -237,9 +241,10 @@ std::string candidates_report(TuningDatabase& database, const GemmProblem& probl
         for (const auto& candidate : known.candidates) {
             const Measurement& m = candidate.measurement;
             const bool won = known.decision && known.decision->config == candidate.config;
-            table.add({time_text(m.median_us), tflops_text(known.device.name, problem, m.median_us),
-                       won ? "ok, winner" : std::string(name_of(m.outcome)), ratio_text(m.error_ratio), count_text(m.registers),
-                       config_text(candidate.config, options), m.detail});
+            const std::optional<PredictedTime> predicted = predicted_time(problem, candidate.config, known.device);
+            table.add({time_text(m.median_us), time_text(predicted ? predicted->total() : 0),
+                       tflops_text(known.device.name, problem, m.median_us), won ? "ok, winner" : std::string(name_of(m.outcome)),
+                       ratio_text(m.error_ratio), count_text(m.registers), config_text(candidate.config, options), m.detail});
         }
         text += text.empty() ? "" : "\n";
         text += hanging(fmt::format("{} on {}: {}", to_text(problem), device_text(known.device), outcome_counts(known.candidates)),

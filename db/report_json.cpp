@@ -4,6 +4,7 @@
 #include <map>
 
 #include "db/json_fields.h"
+#include "db/prediction.h"
 #include "db/winner_difference.h"
 #include "generator/text/text.h"
 
@@ -46,13 +47,23 @@ Json count_json(int count) {
     return count >= 0 ? Json(count) : Json(nullptr);
 }
 
-Json candidate_json(const TuningRecord& record) {
+// The problem: as it was asked for; records of measurements serve every compute mode.
+Json predicted_json(const GemmProblem& problem, const TuningRecord& record) {
+    const std::optional<PredictedTime> predicted = predicted_time(problem, record.config, record.environment.device);
+    if (!predicted) return nullptr;
+    Json json = {{"total", predicted->total()}};
+    for (const PredictedTerm& term : kPredictedTerms) json[term.name] = *predicted.*term.member;
+    return json;
+}
+
+Json candidate_json(const GemmProblem& problem, const TuningRecord& record) {
     const Measurement& m = record.measurement;
     const bool timed = m.median_us > 0;
     return {{"config", config_json(record.config)},
             {"outcome", name_of(m.outcome)},
             {"detail", m.detail},
             {"median_us", number_json(m.median_us, timed)},
+            {"predicted_us", predicted_json(problem, record)},
             {"low_us", number_json(m.low_us, timed)},
             {"high_us", number_json(m.high_us, timed)},
             {"samples", m.samples},
@@ -66,9 +77,10 @@ Json candidate_json(const TuningRecord& record) {
             {"measured_at", record.time}};
 }
 
-Json decision_json(const TuningRecord& decision) {
+Json decision_json(const GemmProblem& problem, const TuningRecord& decision) {
     return {{"config", config_json(decision.config)},
             {"median_us", number_json(decision.measurement.median_us, decision.measurement.median_us > 0)},
+            {"predicted_us", predicted_json(problem, decision)},
             {"tflops", tflops_json(decision.environment.device.name, decision.problem, decision.measurement.median_us)},
             {"reason", with_short_configs(decision.reason)},
             {"origin", decision.origin},
@@ -103,8 +115,8 @@ std::string problem_json(TuningDatabase& database, const GemmProblem& problem, c
         const auto measured = std::find_if(known.candidates.begin(), known.candidates.end(), [&](const TuningRecord& candidate) {
             return known.decision && candidate.config == known.decision->config;
         });
-        device["winner"] = known.decision ? decision_json(*known.decision) : Json(nullptr);
-        device["measured"] = measured != known.candidates.end() ? candidate_json(*measured) : Json(nullptr);
+        device["winner"] = known.decision ? decision_json(problem, *known.decision) : Json(nullptr);
+        device["measured"] = measured != known.candidates.end() ? candidate_json(problem, *measured) : Json(nullptr);
         device["outcomes"] = outcomes;
         devices.push_back(device);
     }
@@ -118,7 +130,7 @@ std::string candidates_json(TuningDatabase& database, const GemmProblem& problem
         Json device = device_json(known.device);
         device["candidates"] = Json::array();
         for (const auto& candidate : known.candidates) {
-            Json json = candidate_json(candidate);
+            Json json = candidate_json(problem, candidate);
             json["won"] = known.decision && known.decision->config == candidate.config;
             device["candidates"].push_back(json);
         }

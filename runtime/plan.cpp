@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "generator/log.h"
+#include "generator/prediction/cost_model.h"
 #include "generator/prediction/predicted_config.h"
 #include "generator/text/text.h"
 #include "generator/validity/validity.h"
@@ -54,8 +55,11 @@ bool is_multiple(const void* pointer, int bytes) {
 
 }  // namespace
 
-RuntimePlan::RuntimePlan(Selection selection, ExecutablePlan tuned)
-    : selection_(std::move(selection)), tuned_(std::move(tuned)), promised_(signature_of(tuned_.plan().problem)) {}
+RuntimePlan::RuntimePlan(Selection selection, ExecutablePlan tuned, const DeviceInfo& device)
+    : selection_(std::move(selection)),
+      tuned_(std::move(tuned)),
+      predicted_(CostModel(problem(), device).predict(selection_.config)),
+      promised_(signature_of(problem())) {}
 
 RuntimePlan RuntimePlan::make(const GemmProblem& problem, const Winners& winners, KernelLoader& loader, Pointers pointers,
                               std::int64_t most_workspace) {
@@ -67,7 +71,7 @@ RuntimePlan RuntimePlan::make(const GemmProblem& problem, const Winners& winners
         log_line(because + "; using the fallback kernel");
         return make_fallback(problem, loader, pointers, because);
     }
-    RuntimePlan plan(std::move(selection), std::get<ExecutablePlan>(std::move(tried)));
+    RuntimePlan plan(std::move(selection), std::get<ExecutablePlan>(std::move(tried)), loader.device()->info());
     if (pointers == Pointers::any) plan.add_any_pointer_plan(&winners, loader, most_workspace);
     return plan;
 }
@@ -75,7 +79,7 @@ RuntimePlan RuntimePlan::make(const GemmProblem& problem, const Winners& winners
 RuntimePlan RuntimePlan::make_fallback(const GemmProblem& problem, KernelLoader& loader, Pointers pointers, const std::string& because) {
     Selection selection = fallback_selection(problem, because);
     ExecutablePlan executable = make_or_throw(problem, selection.config, loader);
-    RuntimePlan plan(std::move(selection), std::move(executable));
+    RuntimePlan plan(std::move(selection), std::move(executable), loader.device()->info());
     if (pointers == Pointers::any) plan.add_any_pointer_plan(nullptr, loader, 0);
     return plan;
 }
@@ -129,6 +133,8 @@ std::size_t RuntimePlan::workspace_bytes() const {
 
 std::string RuntimePlan::describe() const {
     std::string text = fmt::format("config: {}\nmatch: {}\nwhy: {}", to_text(selection_.config), name_of(selection_.match), selection_.why);
+    text += fmt::format("\npredicted: {}", to_text(predicted_));
+    if (selection_.measured_us > 0) text += fmt::format("\nmeasured: {:.4g} µs", selection_.measured_us);
     if (any_) text += fmt::format("\nmisaligned pointers: {}", to_text(any_->plan().config));
     return text;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "generator/families/predicted_time.h"
 #include "runtime/executable_plan.h"
 #include "runtime/selection.h"
 #include "tmm/vocabulary/signature.h"
@@ -38,17 +39,18 @@ public:
     const GemmProblem& problem() const { return tuned_.plan().problem; }
     const Selection& selection() const { return selection_; }
     std::size_t workspace_bytes() const;
-    // The text has the lines "config: …", "match: …", "why: …".
+    // The text has the lines "config: …", "match: …", "why: …", "predicted: …", and "measured: …" where the config was measured.
     std::string describe() const;
 
 private:
-    RuntimePlan(Selection selection, ExecutablePlan tuned);
+    RuntimePlan(Selection selection, ExecutablePlan tuned, const DeviceInfo& device);
     // Both plans, whichever runs, find a prepared operand as they split it themselves.
     bool prepares() const;
     void add_any_pointer_plan(const Winners* winners, KernelLoader& loader, std::int64_t most_workspace);
 
     Selection selection_;
     ExecutablePlan tuned_;
+    PredictedTime predicted_;
     // The signature that tuned_ asks of pointers.
     KernelSignature promised_;
     std::optional<ExecutablePlan> any_;

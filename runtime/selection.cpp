@@ -164,7 +164,8 @@ std::optional<Selection> Winners::select_exact(const GemmProblem& problem, std::
                          .match = Match::exact,
                          .why = fmt::format("{} was tuned on {}, and this config won{}{}", to_text(problem), device_.name,
                                             mode_note(problem, winner->problem.compute),
-                                            time_of(winner->winner.median_us, winner->winner.origin == "shipped"))};
+                                            time_of(winner->winner.median_us, winner->winner.origin == "shipped")),
+                         .measured_us = winner->winner.median_us};
 
     passed_over = fmt::format("its winner ({}) needs {} bytes of workspace, more than the {} allowed", to_text(config),
                               workspace_bytes(problem, config, device_), most_workspace);
@@ -172,7 +173,8 @@ std::optional<Selection> Winners::select_exact(const GemmProblem& problem, std::
         return Selection{.config = candidate->config,
                          .match = Match::exact,
                          .why = fmt::format("{} was tuned on {}, but {}, and this config is the fastest measured one within them{}",
-                                            to_text(problem), device_.name, passed_over, time_of(candidate->measurement.median_us))};
+                                            to_text(problem), device_.name, passed_over, time_of(candidate->measurement.median_us)),
+                         .measured_us = candidate->measurement.median_us};
     // The winner is another compute mode's, or one that ships with tmm.
     std::string ignored;
     if (const Tuned* const other = exact_winner(problem, most_workspace, ignored))
@@ -180,7 +182,8 @@ std::optional<Selection> Winners::select_exact(const GemmProblem& problem, std::
             .config = other->winner.config,
             .match = Match::exact,
             .why = fmt::format("{} was tuned on {}, but {}, and this config won within them{}{}", to_text(problem), device_.name,
-                               passed_over, mode_note(problem, other->problem.compute), time_of(other->winner.median_us))};
+                               passed_over, mode_note(problem, other->problem.compute), time_of(other->winner.median_us)),
+            .measured_us = other->winner.median_us};
     return std::nullopt;
 }
 

@@ -26,6 +26,8 @@ struct Selection {
     Match match = Match::fallback;
     // One sentence, with the names that the user typed.
     std::string why;
+    // Microseconds that this very config took for this very problem; 0 where it was not measured.
+    double measured_us = 0;
 };
 
 // Measured times that differ by no more than this count as equal.

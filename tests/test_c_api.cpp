@@ -375,6 +375,7 @@ TEST_CASE("a plan describes itself, in as much room as there is, and outlives it
         CHECK(all.find("config: ") == 0);
         CHECK(all.find("\nmatch: predicted\n") != std::string::npos);
         CHECK(all.find("\nwhy: neither 4x5x6 nor") != std::string::npos);
+        CHECK(all.find(" µs = ", all.find("\npredicted: ")) != std::string::npos);
         char few[10];
         REQUIRE(tmmPlanDescribe(plan, few, sizeof few) == TMM_STATUS_SUCCESS);
         CHECK(std::string(few) == all.substr(0, 9));

@@ -64,9 +64,16 @@ TEST_CASE("the runtime launches the database's winner and says so") {
     store_winner(file, "48 48 48", kTiled16);
     const Fixture on(TMM_DEVICE_HOST, file);
     const Product exact{.m = 48, .n = 48, .k = 48};
-    CHECK(contains(describe(on, exact), std::string("config: ") + kTiled16 + "\nmatch: exact\nwhy: 48x48x48 was tuned on host"));
+    const std::string told = describe(on, exact);
+    CHECK(contains(told, std::string("config: ") + kTiled16 + "\nmatch: exact\nwhy: 48x48x48 was tuned on host"));
+    CHECK(contains(told, "\npredicted: "));
+    CHECK(contains(told, " µs = arithmetic "));
+    CHECK(contains(told, "\nmeasured: 12.5 µs"));
     const Product near{.m = 48, .n = 48, .k = 40};
     CHECK(contains(describe(on, near), "match: near"));
+    // What the neighbour took says nothing of this problem.
+    CHECK(contains(describe(on, near), "\npredicted: "));
+    CHECK_FALSE(contains(describe(on, near), "measured: "));
     const std::vector<float> a = normal_values(exact.size_a(), 1), b = normal_values(exact.size_b(), 2);
     CHECK(run_and_compare(on, exact, a, b, std::vector<float>(exact.size_c(), NAN)) == "");
     // Column-major problems are looked up as the row-major ones they are.

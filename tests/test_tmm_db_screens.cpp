@@ -159,6 +159,52 @@ TEST_CASE("--json of every listing is what its schema says") {
     CHECK(shipped == shipped_winners().size());
 }
 
+TEST_CASE("predicted times stand beside the measured ones, in terms that add up") {
+    const TemporaryDirectory directory;
+    const std::filesystem::path file = directory / "tmm.db";
+    const auto problem = problem_of("16x4096x4096 dtype=bf16 ops=nt");
+    const auto config = parse_config("wgmma 64x16x256 s5 cluster2 split2 swap overlap"), other = parse_config("wgmma 64x16x128 s5 swap");
+    // Fermi is older than anything that tmm generates for.
+    for (const auto& [device, capability] : {std::pair{"NVIDIA H200", 90}, {"NVIDIA H100 80GB HBM3", 90}, {"Tesla M2090", 20}}) {
+        TuningDatabase database(file, Mode::read_write_create);
+        database.set_environment(environment_of(device, capability));
+        database.record(problem, config, {}, measured(9.5));
+        database.record(problem, other, {}, measured(10.5));
+        // No kernel: 17 columns are no tile of wgmma's.
+        database.record(problem, parse_config("wgmma 64x17x128 s5 swap"), {}, {.outcome = Outcome::compile_failed});
+        database.decide(problem, {}, {.config = config, .median_us = 9.6, .candidates = 3, .reason = "the fastest"});
+    }
+    const std::string tool = fmt::format("TMM_DB='{}' '{}/db/tmm-db' ", file.string(), TMM_BINARY_DIR);
+    const auto shown = run_command(tool + "show '16x4096x4096 dtype=bf16 ops=nt'").out;
+    CHECK_MESSAGE(contains(shown, "predicted   10.1 µs = memory "), shown);
+    CHECK_MESSAGE(contains(shown, "predicted   not known"), shown);
+    const std::string candidates = run_command(tool + "candidates '16x4096x4096 dtype=bf16 ops=nt'").out;
+    CHECK_MESSAGE(contains(candidates, "   µs  predicted  "), candidates);
+
+    const auto json = nlohmann::json::parse(run_command(tool + "show '16x4096x4096 dtype=bf16 ops=nt' --json").out);
+    CHECK(schema_faults("show.json", json.dump()) == "");
+    std::vector<double> totals;
+    for (const auto& device : json["devices"]) {
+        const auto& predicted = device["winner"]["predicted_us"];
+        CHECK(predicted == device["measured"]["predicted_us"]);
+        if (predicted.is_null()) continue;
+        double sum = 0;
+        for (const auto& [name, term] : predicted.items()) sum += name == "total" ? 0 : term.get<double>();
+        CHECK(sum == doctest::Approx(predicted["total"].get<double>()));
+        totals.push_back(sum);
+    }
+    // An H100 has the slower memory.
+    REQUIRE(totals.size() == 2);
+    CHECK(totals[1] > 1.2 * totals[0]);
+
+    const auto listed = nlohmann::json::parse(run_command(tool + "candidates '16x4096x4096 dtype=bf16 ops=nt' --json").out);
+    CHECK(schema_faults("candidates.json", listed.dump()) == "");
+    const auto& of_h200 = listed["devices"][0]["candidates"];
+    REQUIRE(of_h200.size() == 3);
+    CHECK(of_h200[1]["predicted_us"]["total"] > of_h200[0]["predicted_us"]["total"]);
+    CHECK(of_h200[2]["predicted_us"].is_null());
+}
+
 TEST_CASE("verify --json names the faults and still fails") {
     const Files files;
     SQLite::Database(files.a, SQLite::OPEN_READWRITE)

@@ -10,7 +10,6 @@
 
 #include "db/fields.h"
 #include "db/records.h"
-#include "generator/error.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/prediction/cost_model.h"
 #include "generator/search/search_space.h"
@@ -32,18 +31,9 @@ GemmProblem in_default_mode(GemmProblem problem) {
     return problem;
 }
 
+// The emulated device's times say nothing, and nothing is predicted of them.
 std::optional<DeviceInfo> modelled(const DeviceInfo& device) {
-    if (device.emulated) return std::nullopt;
-    try {
-        DeviceInfo info = assumed_device(fmt::format("{}", device.compute_capability()));
-        info.name = device.name;
-        info.sm_count = device.sm_count;
-        if (device.memory_bytes > 0) info.memory_bytes = device.memory_bytes;
-        info.profile = profile_of(info);
-        return info;
-    } catch (const Error&) {
-        return std::nullopt;
-    }
+    return device.emulated ? std::nullopt : remembered_device(device);
 }
 
 DeviceInfo device_of(const WinnerRow& winner) {

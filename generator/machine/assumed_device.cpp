@@ -73,4 +73,18 @@ DeviceInfo assumed_device(std::string_view architecture) {
     throw Error(ExitStatus::usage, fmt::format("'{}' is no architecture that tmm knows", architecture), "--gpu-arch", "one of " + known);
 }
 
+std::optional<DeviceInfo> remembered_device(const DeviceInfo& kept) {
+    if (kept.emulated) return host_device_info();
+    try {
+        DeviceInfo info = assumed_device(fmt::format("{}", kept.compute_capability()));
+        info.name = kept.name;
+        info.sm_count = kept.sm_count;
+        if (kept.memory_bytes > 0) info.memory_bytes = kept.memory_bytes;
+        info.profile = profile_of(info);
+        return info;
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
 }  // namespace tmm

@@ -245,7 +245,8 @@ TMM_API tmmStatus_t tmmPlanPreparedSize(tmmPlan_t plan, tmmOperand_t operand, si
  * what was prepared before; of runs in between, the result is undefined. */
 TMM_API tmmStatus_t tmmPlanPrepare(tmmPlan_t plan, struct CUstream_st* stream, tmmOperand_t operand, const void* matrix, void* prepared,
                                    size_t prepared_size);
-/* Writes what was chosen, lines "config: …", "match: exact, near, predicted or fallback" and "why: …": at most size bytes with the
+/* Writes what was chosen, lines "config: …", "match: exact, near, predicted or fallback", "why: …", "predicted: …", the time that a run
+ * is expected to take and what it is made of, and "measured: …" where this very problem was measured: at most size bytes with the
  * terminating zero, cut off where they do not fit. */
 TMM_API tmmStatus_t tmmPlanDescribe(tmmPlan_t plan, char* text, size_t size);
 /* Null does nothing. */

@@ -231,11 +231,11 @@ std::string candidates_report(TuningDatabase& database, const GemmProblem& probl
     std::string text;
     for (const auto& known : candidates_of(database, problem, options)) {
         TextTable table({{"µs", true},
-                         {"predicted", true, 5},
-                         {"TFLOP/s", true, 2},
+                         {"predicted", true, 2},
+                         {"TFLOP/s", true, 3},
                          {"outcome"},
-                         {"error", true, 3},
-                         {"registers", true, 4},
+                         {"error", true, 4},
+                         {"registers", true, 5},
                          {.head = "config", .fit = TableColumn::Fit::wraps},
                          {.head = "detail", .fit = TableColumn::Fit::below}});
         for (const auto& candidate : known.candidates) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "generator/machine/assumed_device.h"
 #include "tuner/line_channel.h"
 #include "tuner/protocol.h"
 
@@ -42,6 +43,17 @@ TEST_CASE("replies come back as they were sent") {
     CHECK(std::get<Hello>(hello).device.name == "host");
     CHECK(std::get<Hello>(hello).device.emulated);
     CHECK(std::get<Hello>(hello).device.shared_bytes_per_block == host_device_info().shared_bytes_per_block);
+    // Predictions are made by the parent, of what the worker's driver says.
+    DeviceInfo gpu = assumed_device("89");
+    gpu.name = "a GPU of tomorrow";
+    gpu.clock_khz = 3'000'000;
+    gpu.memory_clock_khz = 12'000'000;
+    gpu.memory_bus_bits = 512;
+    gpu.profile = profile_of(gpu);
+    const MachineProfile profile = std::get<Hello>(decode_reply(encode(Reply{Hello{.device = gpu}}))).device.profile;
+    CHECK(profile.origin == MachineProfile::Origin::driver);
+    CHECK(profile.clock == gpu.profile.clock);
+    CHECK(profile.memory_bytes == gpu.profile.memory_bytes);
 
     Measurement m{.outcome = Outcome::wrong_result, .detail = "C[3][17] = 4, expected 5\n\"quoted\"", .median_us = 12.25, .samples = 7};
     const Reply measured = decode_reply(encode(Reply{Measured{m}}));

@@ -180,6 +180,7 @@ TEST_CASE("predicted times stand beside the measured ones, in terms that add up"
     CHECK_MESSAGE(contains(shown, "predicted   not known"), shown);
     const std::string candidates = run_command(tool + "candidates '16x4096x4096 dtype=bf16 ops=nt'").out;
     CHECK_MESSAGE(contains(candidates, "   µs  predicted  "), candidates);
+    CHECK(contains(without_colors(run_in_terminal(tool + "candidates '16x4096x4096 dtype=bf16 ops=nt'", 80).text), "predicted"));
 
     const auto json = nlohmann::json::parse(run_command(tool + "show '16x4096x4096 dtype=bf16 ops=nt' --json").out);
     CHECK(schema_faults("show.json", json.dump()) == "");

@@ -335,7 +335,7 @@ std::vector<Case> cases_for(const Mutation& mutation) {
         tried = family->second;
     } else {
         for (const char* file : {"tmm/families/tiled/kernel.cuh", "tmm/families/simt/kernel.cuh", "tmm/families/mma/kernel.cuh",
-                                 "tmm/families/gemv/kernel.cuh"})
+                                 "tmm/families/gemv/kernel.cuh", "tmm/steps/reduce/kernel.cuh"})
             tried.insert(tried.end(), cases().at(file).begin(), cases().at(file).end());
     }
     const std::string first = mutation.first_case;

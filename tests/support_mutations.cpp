@@ -1,5 +1,5 @@
 // The faults, and how they are planted. Left out are changes that change nothing a user could notice: a condition that another
-// one implies, such as `exists` where reduce stores (store_elements() stores nothing of a vector that does not exist).
+// one implies, such as `exists` where reduce stores (store_results() stores nothing of a vector that does not exist).
 #include "support_mutations.h"
 
 namespace tmm::testing {
@@ -295,7 +295,6 @@ const std::vector<Mutation> kMutations = {
     // reduce: conditions.
     {kReduce, "parts of columns that do not exist", "if (exists) {", "{", "reduce shared"},
     {kReduce, "every sharer stores", "if (exists && sharer == 0) {", "if (exists) {", "reduce shared"},
-    {kReduce, "no check of N", "left < kVector ? static_cast<int>(left) : kVector", "kVector", "reduce shared"},
     // reduce: indices.
     {kReduce, "first part", "(place.batch * args.split_k * args.m + place.row) * ld + column", "(place.row * args.split_k * args.batch + place.batch) * ld + column", "reduce shared"},
     {kReduce, "next part", "part + split * args.m * ld", "part + split * ld", "reduce shared"},
@@ -394,16 +393,20 @@ const std::vector<Mutation> kMutations = {
     {kOutput, "C: no check of N", "!guarded || left >= width ? width : static_cast<int>(left)", "width", "simt registers"},
     {kOutput, "C's index", "first + row * ld + column", "first + column * ld + row", "simt registers"},
     {kOutput, "place of partial results", "(batch * args.split_k + split) / config.cluster", "(split * args.batch + batch) / config.cluster", "simt split"},
-    {kOutput, "C's stride", "batch * args.stride_c", "batch * args.stride_a", "simt turned batch"},
-    {kOutput, "beta = 0 reads C's vector, and it counts", "return target.reads_c && scalars.beta != 0.0f;", "return target.reads_c;", "simt registers"},
+    {kOutput, "C's stride", "batch * args.stride_c", "batch * args.stride_a", "simt turned batch", 4, 2},
+    {kOutput, "C: no check of N in a row", "left < width ? static_cast<int>(left) : width", "width", "reduce shared"},
+    {kOutput, "beta = 0 reads C", "if (results.scalars.beta != 0.0f) result", "result", "tiled nn"},
+    {kOutput, "beta = 0 reads C's vector", "if (target.reads_c && results.scalars.beta != 0.0f) {", "if (target.reads_c) {", "simt registers"},
     {kOutput, "vectors past the edge stored whole", "if (valid >= width) {", "if (true) {", "simt registers"},
-    {kOutput, "no check of the element", "if (i < valid) store_element", "store_element", "simt registers"},
-    {kOutput, "vector of C, next", "store_vector_at<access>(row, column + begin, ", "store_vector_at<access>(row, column, ", "simt peeled"},
-    {kOutput, "vector of C, its sums", "column + begin, sums + begin)", "column + begin, sums)", "simt peeled"},
-    {kOutput, "element of C's vector", "element_at(row, column + i, sums[i], results.element[i])", "element_at(row, column + i, sums[i], results.element[0])", "simt peeled"},
-    {kOutput, "sum of C's vector", "element_at(row, column + i, sums[i], results.element[i])", "element_at(row, column + i, sums[0], results.element[i])", "simt peeled"},
-    {kOutput, "element of C", "store_element(row, column + i, sums[i])", "store_element(row, column, sums[i])", "simt registers"},
-    {kOutput, "element's sum", "store_element(row, column + i, sums[i])", "store_element(row, column + i, sums[0])", "simt registers"},
+    {kOutput, "no check of the element", "if (i < valid) store_result", "store_result", "simt registers"},
+    {kOutput, "vector of C, read", "load_vector<access>(c + begin)", "load_vector<access>(c)", "simt peeled"},
+    {kOutput, "vector of C, stored", "store_vector_global(c + begin, elements)", "store_vector_global(c, elements)", "simt peeled"},
+    {kOutput, "sums with C", "finish<true>(elements, results, row, column + begin, sums + begin)", "finish<true>(elements, results, row, column + begin, sums)", "simt peeled"},
+    {kOutput, "sums without C", "finish<false>(elements, results, row, column + begin, sums + begin)", "finish<false>(elements, results, row, column + begin, sums)", "simt peeled"},
+    {kOutput, "element of C's vector", "sums[i], over ? elements.element[i]", "sums[i], over ? elements.element[0]", "simt peeled"},
+    {kOutput, "sum of C's vector", "sums[i], over ? elements.element[i]", "sums[0], over ? elements.element[i]", "simt peeled"},
+    {kOutput, "element of C", "store_result(c + i, results, row, column + i, sums[i])", "store_result(c, results, row, column + i, sums[i])", "simt registers"},
+    {kOutput, "element's sum", "store_result(c + i, results, row, column + i, sums[i])", "store_result(c + i, results, row, column + i, sums[0])", "simt registers"},
 };
 // clang-format on
 

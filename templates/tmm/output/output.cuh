@@ -36,6 +36,92 @@ struct OutputScalars {
 __device__ inline OutputScalars output_scalars(const GemmArgs& args) {
     return {static_cast<float>(args.alpha), static_cast<float>(args.beta)};
 }
+// What becomes of the sums of C, or of a tile of it, whose first row and column are `origin`. target: the signature that results have,
+// which is another one for partial results.
+template <KernelSignature target, class Index = i64>
+struct Results {
+    using C = Element<target.type_c>;
+
+    OutputScalars scalars;
+    TileOfC origin;
+
+    // With beta = 0 C is never read.
+    __device__ bool reads_c() const { return target.reads_c && scalars.beta != 0.0f; }
+
+    // The result of a sum where C holds `before`, not yet rounded: what an element of C becomes is said here alone. Without `over` what C
+    // holds never counts, so that NaN there does not spread. The row and column may be ones that C does not have. alpha and beta stand
+    // apart from the scalars, so that a caller can say by a constant what it knows of them.
+    template <bool over>
+    __device__ static float result(float alpha, float beta, i64 row, i64 column, i64 batch, float sum, C before) {
+        static_cast<void>(row), static_cast<void>(column), static_cast<void>(batch);
+        return over ? fmaf(beta, to_float(before), alpha * sum) : alpha * sum;
+    }
+    __device__ static float result(float alpha, float beta, i64 row, i64 column, i64 batch, float sum, C before) {
+        if constexpr (target.reads_c) {
+            if (beta != 0.0f) return result<true>(alpha, beta, row, column, batch, sum, before);
+        }
+        return result<false>(alpha, beta, row, column, batch, sum, before);
+    }
+
+    // The same, for a row and column that are counted from the first ones.
+    template <bool over>
+    __device__ float at(Index row, Index column, float sum, C before) const {
+        return result<over>(scalars.alpha, scalars.beta, origin.row0 + row, origin.column0 + column, origin.batch, sum, before);
+    }
+    __device__ float at(Index row, Index column, float sum, C before) const {
+        return result(scalars.alpha, scalars.beta, origin.row0 + row, origin.column0 + column, origin.batch, sum, before);
+    }
+    __device__ C element(Index row, Index column, float sum, C before) const { return from_float<C>(at(row, column, sum, before)); }
+};
+
+// Stores a sum's result to its place c. What is needed is passed by value, here and below, so that no store can be taken to change it.
+template <KernelSignature target, class Index>
+__device__ inline void store_result(Element<target.type_c>* c, Results<target, Index> results, Index row, Index column, float sum) {
+    float result = results.template at<false>(row, column, sum, {});
+    if constexpr (target.reads_c) {
+        if (results.scalars.beta != 0.0f) result = results.template at<true>(row, column, sum, *c);
+    }
+    *c = from_float<Element<target.type_c>>(result);
+}
+
+// The results of neighbouring sums of a row in place of what stands in `elements`, which counts where they are results over C.
+template <bool over, KernelSignature target, class Index, int width>
+__device__ inline void finish(Vector<Element<target.type_c>, width>& elements, const Results<target, Index>& results, Index row,
+                              Index column, const float* sums) {
+    using C = Element<target.type_c>;
+#pragma unroll
+    for (int i = 0; i < width; ++i)
+        elements.element[i] = from_float<C>(results.template at<over>(row, column + i, sums[i], over ? elements.element[i] : C{}));
+}
+
+// Stores the results of `width` neighbouring sums of a row, of which the first `valid` exist, to their places from c on.
+template <int width, KernelSignature target, class Index>
+__device__ inline void store_results(Element<target.type_c>* c, Results<target, Index> results, Index row, Index column, const float* sums,
+                                     int valid) {
+    using C = Element<target.type_c>;
+    constexpr int aligned = target.align_c / static_cast<int>(sizeof(C));
+    constexpr int access = aligned < width ? aligned : width;
+    if constexpr (access > 1) {
+        if (valid >= width) {
+#pragma unroll
+            for (int begin = 0; begin < width; begin += access) {
+                Vector<C, access> elements;
+                if (target.reads_c && results.scalars.beta != 0.0f) {
+                    elements = load_vector<access>(c + begin);
+                    finish<true>(elements, results, row, column + begin, sums + begin);
+                } else {
+                    finish<false>(elements, results, row, column + begin, sums + begin);
+                }
+                store_vector_global(c + begin, elements);
+            }
+            return;
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < width; ++i)
+        if (i < valid) store_result(c + i, results, row, column + i, sums[i]);
+}
+
 // C, or a partial result in the workspace, or a tile of either: rows and columns are counted from its first ones. Index is a type that
 // holds them.
 template <KernelSignature signature, bool partial = false, class Index = i64>
@@ -48,86 +134,31 @@ struct Output {
     // How many rows and columns exist.
     Index rows;
     Index columns;
-    OutputScalars scalars;
-    // The place in C of the first row and column.
-    TileOfC origin;
+    Results<target, Index> results;
 
     __device__ C* at(Index row, Index column) const { return first + row * ld + column; }
     // Do these rows and columns exist?
     __device__ bool has(Index row_end, Index column_end) const { return row_end <= rows && column_end <= columns; }
-    // With beta = 0 C is never read.
-    __device__ bool reads_c() const { return target.reads_c && scalars.beta != 0.0f; }
 
-    // The result of a sum where C holds `before`, not yet rounded: what an element of C becomes is said here alone. Where C is not read,
-    // `before` is anything and never counts, so that NaN there does not spread. The row and column may be ones that C does not have.
-    __device__ float result(i64, i64, i64, float sum, C before) const {
-        const float product = scalars.alpha * sum;
-        return reads_c() ? fmaf(scalars.beta, to_float(before), product) : product;
-    }
-    // The same, for a row and column that are counted from the first ones.
-    __device__ float result_at(Index row, Index column, float sum, C before) const {
-        return result(origin.row0 + row, origin.column0 + column, origin.batch, sum, before);
-    }
-    __device__ C element_at(Index row, Index column, float sum, C before) const {
-        return from_float<C>(result_at(row, column, sum, before));
-    }
-
-    // Calls visit with this, or with the same of an alpha that is known to be 1, as it is most often: its products would be up to a third
-    // of the instructions of some writers.
-    template <class Visit>
-    __device__ void by_alpha(Visit&& visit) const {
-        if (scalars.alpha == 1.0f)
-            visit(with_alpha_of_1());
-        else
-            visit(*this);
-    }
-    __device__ Output with_alpha_of_1() const {
-        Output same = *this;
-        same.scalars.alpha = 1.0f;
-        return same;
-    }
-
-    __device__ void store_element(Index row, Index column, float sum) const {
-        C* const c = at(row, column);
-        C before = {};
-        if (reads_c()) before = *c;
-        *c = element_at(row, column, sum, before);
-    }
-
+    __device__ void store_element(Index row, Index column, float sum) const { store_result(at(row, column), results, row, column, sum); }
     // Stores `width` neighbouring elements of a row, of which the first `valid` exist.
     template <int width>
     __device__ void store_elements(Index row, Index column, const float* sums, int valid) const {
-        constexpr int aligned = target.align_c / static_cast<int>(sizeof(C));
-        constexpr int access = aligned < width ? aligned : width;
-        if constexpr (access > 1) {
-            if (valid >= width) {
-#pragma unroll
-                for (int begin = 0; begin < width; begin += access) store_vector_at<access>(row, column + begin, sums + begin);
-                return;
-            }
-        }
-#pragma unroll
-        for (int i = 0; i < width; ++i)
-            if (i < valid) store_element(row, column + i, sums[i]);
+        store_results<width>(at(row, column), results, row, column, sums, valid);
     }
-
-    // Stores those of `width` neighbouring elements of a row that exist. guarded: some may not.
+    // Stores those of `width` neighbouring elements of a row that exist. The row exists.
+    template <int width>
+    __device__ void store_to_row(Index row, Index column, const float* sums) const {
+        C* const c = at(row, column);
+        const Index left = columns - column;
+        store_results<width>(c, results, row, column, sums, left < width ? static_cast<int>(left) : width);
+    }
+    // The same, where the row may not exist, too. guarded: some may not exist.
     template <int width, bool guarded>
     __device__ void store(Index row, Index column, const float* sums) const {
         if (guarded && row >= rows) return;
         const Index left = columns - column;
         store_elements<width>(row, column, sums, !guarded || left >= width ? width : static_cast<int>(left));
-    }
-
-private:
-    template <int width>
-    __device__ void store_vector_at(Index row, Index column, const float* sums) const {
-        C* const c = at(row, column);
-        Vector<C, width> results = {};
-        if (reads_c()) results = load_vector<width>(c);
-#pragma unroll
-        for (int i = 0; i < width; ++i) results.element[i] = element_at(row, column + i, sums[i], results.element[i]);
-        store_vector_global(c, results);
     }
 };
 
@@ -139,43 +170,58 @@ __device__ inline Output<signature> output_to_c(const GemmArgs& args, const Outp
             .ld = args.ldc,
             .rows = args.m,
             .columns = args.n,
-            .scalars = scalars,
-            .origin = {.row0 = 0, .column0 = 0, .batch = batch}};
+            .results = {.scalars = scalars, .origin = {.row0 = 0, .column0 = 0, .batch = batch}}};
 }
 template <KernelSignature signature>
 __device__ inline Output<signature> output_to_c(const GemmArgs& args, i64 batch) {
-    return output_to_c<signature>(args, output_scalars(args), batch);
+    using Result = Output<signature>;
+    return {.first = static_cast<typename Result::C*>(args.c) + batch * args.stride_c,
+            .ld = args.ldc,
+            .rows = args.m,
+            .columns = args.n,
+            .results = {.scalars = output_scalars(args), .origin = {.row0 = 0, .column0 = 0, .batch = batch}}};
 }
 
-// The same, or, where the kernel multiplies parts of K for another one to add up, the partial result of this part. factor: a 1 that the
-// compiler may know or not (families/simt/kernel.cuh, store_part).
+// Where the kernel multiplies parts of K for another one to add up, results go to the workspace, a matrix for each part.
+template <KernelConfig config>
+__device__ inline i64 number_of_part(const GemmArgs& args, i64 batch, i64 split) {
+    return (batch * args.split_k + split) / config.cluster;
+}
+
+// All of C, or of this part's results. factor: a 1 that the compiler may know or not (families/simt/kernel.cuh, store_part).
 template <KernelSignature signature, KernelConfig config>
-__device__ inline Output<signature, is_partial<config>> output_of(const GemmArgs& args, i64 batch, i64 split, float factor) {
-    if constexpr (is_partial<config>) {
-        const i64 ld = workspace_ld(args.n);
-        const i64 part = (batch * args.split_k + split) / config.cluster;
-        return {.first = static_cast<float*>(args.workspace) + part * args.m * ld,
-                .ld = ld,
-                .rows = args.m,
-                .columns = args.n,
-                .scalars = {.alpha = factor, .beta = 0.0f},
-                .origin = {.row0 = 0, .column0 = 0, .batch = batch}};
-    } else {
-        return output_to_c<signature>(args, batch);
-    }
+__device__ inline Output<signature, is_partial<config>> output_of(const GemmArgs& args, i64 batch, i64 split, const float& factor) {
+    constexpr bool partial = is_partial<config>;
+    using C = typename Output<signature, partial>::C;
+    const i64 ld = partial ? workspace_ld(args.n) : args.ldc;
+    const OutputScalars scalars = partial ? OutputScalars{.alpha = factor, .beta = 0.0f} : output_scalars(args);
+    const i64 rows = args.m;
+    const i64 columns = args.n;
+    const i64 part = number_of_part<config>(args, batch, split);
+    return {.first = partial ? static_cast<C*>(args.workspace) + part * rows * ld : static_cast<C*>(args.c) + batch * args.stride_c,
+            .ld = ld,
+            .rows = rows,
+            .columns = columns,
+            .results = {.scalars = scalars, .origin = {.row0 = 0, .column0 = 0, .batch = batch}}};
 }
 
 // A tile of the same from this row and column on, of no more than `most` rows and columns, as far as it exists.
 template <KernelSignature signature, KernelConfig config, int most>
-__device__ inline Output<signature, is_partial<config>, int> output_tile(const GemmArgs& args, int batch, int split, int row0,
-                                                                         int column0) {
-    const auto all = output_of<signature, config>(args, batch, split, 1.0f);
-    return {.first = all.at(row0, column0),
-            .ld = all.ld,
+__device__ inline Output<signature, is_partial<config>, int> output_tile(const GemmArgs& args, int batch, int split, int first_row,
+                                                                         int first_column) {
+    constexpr bool partial = is_partial<config>;
+    using C = typename Output<signature, partial, int>::C;
+    const i64 ld = partial ? workspace_ld(args.n) : args.ldc;
+    const OutputScalars scalars = partial ? OutputScalars{.alpha = 1.0f, .beta = 0.0f} : output_scalars(args);
+    const i64 row0 = first_row;
+    const i64 column0 = first_column;
+    const i64 part = number_of_part<config>(args, batch, split);
+    C* const matrix = partial ? static_cast<C*>(args.workspace) + part * args.m * ld : static_cast<C*>(args.c) + batch * args.stride_c;
+    return {.first = matrix + row0 * ld + column0,
+            .ld = ld,
             .rows = static_cast<int>(args.m - row0 < most ? args.m - row0 : most),
             .columns = static_cast<int>(args.n - column0 < most ? args.n - column0 : most),
-            .scalars = all.scalars,
-            .origin = {row0, column0, batch}};
+            .results = {.scalars = scalars, .origin = {.row0 = row0, .column0 = column0, .batch = batch}}};
 }
 
 }  // namespace tmm

@@ -13,7 +13,7 @@ struct Staged {
     using Type = C;
 
     // What is staged of a sum, not yet rounded to Type.
-    __device__ static float made(const Output& output, int row, int column, float sum) { return output.result_at(row, column, sum, C{}); }
+    __device__ static float made(const Output& output, int row, int column, float sum) { return output.results.at(row, column, sum, C{}); }
     // Stores `width` neighbouring elements of a row, where C holds `before`.
     template <int width>
     __device__ static void store(const Output&, int, int, C* c, const Type* staged, const Vector<C, width>&) {
@@ -31,7 +31,7 @@ struct Staged<Output, true> {
     __device__ static void store(const Output& output, int row, int column, C* c, const Type* staged, const Vector<C, width>& before) {
         Vector<C, width> results;
 #pragma unroll
-        for (int i = 0; i < width; ++i) results.element[i] = output.element_at(row, column + i, staged[i], before.element[i]);
+        for (int i = 0; i < width; ++i) results.element[i] = output.results.element(row, column + i, staged[i], before.element[i]);
         store_vector_global(c, results);
     }
 };

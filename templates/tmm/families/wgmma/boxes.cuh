@@ -150,38 +150,33 @@ private:
 
     __device__ void fill_box(const WorkItem& item, int group_row, int group_column, int box, int lane,
                              const float (&sums)[group_n(config) / 2]) const {
-        const auto fill = [&]<int columns>() {
-            if constexpr (columns > 0) {
-                put_results<columns>(item, box, lane, sums, [&](const auto& output, int row, int column, float sum, C before) {
-                    const PlaceInC to = place_in_c(item, group_row, group_column, box);
-                    return output.result_at(to.y + row, to.x + column, sum, before);
-                });
-            }
+        const auto result = [&](int row, int column, float sum, C before, float alpha) {
+            const PlaceInC to = place_in_c(item, group_row, group_column, box);
+            return Results<signature>::result(alpha, scalars_.beta, to.y + row, to.x + column, item.batch, sum, before);
         };
         if (is_rest(box))
-            fill.template operator()<kRest>();
+            put_results<kRest>(item, box, lane, sums, result);
         else
-            fill.template operator()<kColumns>();
+            put_results<kColumns>(item, box, lane, sums, result);
     }
-    // result: gives an output's result of a sum, whose row and column are counted from the box's first ones.
+    // result(row, column, sum, before, alpha): a sum's result; rows and columns are counted from the box's first ones.
     template <int columns, class Result>
     __device__ void put_results(const WorkItem& item, int box, int lane, const float (&sums)[group_n(config) / 2], Result&& result) const {
-        const auto put = [&](auto&& made) {
-            put_sums<config, C, signature.type_c, columns, signature.reads_c>(
-                sums, lane, box % kOfRow * kColumns, made, [&](int row, int column, int rows_on, int columns_on) {
-                    return place<box_columns(config, columns)>(next_.stage, row, column, rows_on, columns_on);
-                });
-        };
-        const auto output = output_to_c<signature>(args_, scalars_, item.batch);
-        // Where nothing was multiplied, sums that the first product would have replaced are not set.
-        if (first_product_replaces(config, signature) && item.tiles == 0)
-            put([&, alike = output.with_alpha_of_1()](int row, int column, float, C before) {
-                return result(alike, row, column, 0.0f, before);
-            });
-        else
-            output.by_alpha([&](const auto& known) {
-                put([&](int row, int column, float sum, C before) { return result(known, row, column, sum, before); });
-            });
+        if constexpr (columns > 0) {
+            const auto put = [&](auto&& made) {
+                put_sums<config, C, signature.type_c, columns, signature.reads_c>(
+                    sums, lane, box % kOfRow * kColumns, made, [&](int row, int column, int rows_on, int columns_on) {
+                        return place<box_columns(config, columns)>(next_.stage, row, column, rows_on, columns_on);
+                    });
+            };
+            // Where nothing was multiplied, sums that the first product would have replaced are not set.
+            if (first_product_replaces(config, signature) && item.tiles == 0)
+                put([&](int row, int column, float, C before) { return result(row, column, 0.0f, before, 1.0f); });
+            else if (scalars_.alpha == 1.0f)
+                put([&](int row, int column, float sum, C before) { return result(row, column, sum, before, 1.0f); });
+            else
+                put([&](int row, int column, float sum, C before) { return result(row, column, sum, before, scalars_.alpha); });
+        }
     }
 
     __device__ void send_box(const WorkItem& item, const PlaceInC& to, int box, int slot) const {
@@ -224,7 +219,7 @@ private:
     }
     // With beta = 0 C is never read.
     __device__ bool reads_c() const {
-        return output_to_c<signature>(args_, scalars_, 0).reads_c();
+        return Results<signature>{.scalars = scalars_, .origin = {}}.reads_c();
     }
     __device__ static bool is_rest(int box) {
         return kRest > 0 && box % kOfRow == kOfRow - 1;
@@ -248,7 +243,7 @@ private:
         C* const c = output.at(0, x) + column;
 #pragma unroll 1
         for (int row = lane / lanes_of_row; row < box_rows(config, columns) && y + row < args_.m; row += 32 / lanes_of_row)
-            store_vector(c + (y + row) * output.ld, load_vector<1>(place<box_columns(config, columns)>(slot, row, column)));
+            store_vector(c + (y + row) * args_.ldc, load_vector<1>(place<box_columns(config, columns)>(slot, row, column)));
     }
 
     __device__ unsigned char* box_of(int slot) const {

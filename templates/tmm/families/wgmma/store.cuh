@@ -150,7 +150,7 @@ __device__ inline void store_columns(const TileOutput<signature, config>& output
             }
         };
         Vector<typename O::C, width> before[together] = {};
-        if (output.reads_c())
+        if (output.results.reads_c())
             for_each_turn([&](int i, int row, int column) { before[i] = load_vector<width>(output.at(row0 + row, column0 + column)); });
         for_each_turn([&](int i, int row, int column) {
             typename O::C* const c = output.at(row0 + row, column0 + column);
@@ -167,7 +167,7 @@ __device__ inline void store_columns(const TileOutput<signature, config>& output
             if (!output.has(row0 + row + 1, column0 + column + 1)) continue;
             typename O::C* const c = output.at(row0 + row, column0 + column);
             Vector<typename O::C, 1> before = {};
-            if (output.reads_c()) before = load_vector<1>(c);
+            if (output.results.reads_c()) before = load_vector<1>(c);
             S::template store<1>(output, row0 + row, column0 + column, c, staged + row * distance + column, before);
         }
     }
@@ -177,15 +177,15 @@ __device__ inline void store_columns(const TileOutput<signature, config>& output
 
 // The same where C's rows start at any element of 16 bits.
 template <KernelSignature signature, KernelConfig config, int columns>
-__device__ inline void store_unaligned_columns(const TileOutput<signature, config>& output,
+__device__ inline void store_unaligned_columns(Results<TileOutput<signature, config>::target, int> results,
                                                const UnalignedRows<TileOutput<signature, config>>& rows, int lane, int left, int right,
                                                const float (&sums)[group_n(config) / 2], int first_column) {
     constexpr int distance = staged_distance(config, signature, columns);
     for_each_sum<group_n(config)>(sums, lane, first_column, columns, [&](int row, int column, float sum) {
         if constexpr (config.swap_ab)
-            *rows.template at<distance>(column, row) = output.element_at(right + column, left + row, sum, {});
+            *rows.template at<distance>(column, row) = results.element(right + column, left + row, sum, {});
         else
-            *rows.template at<distance>(row, column) = output.element_at(left + row, right + column, sum, {});
+            *rows.template at<distance>(row, column) = results.element(left + row, right + column, sum, {});
     });
     // The warp's sums are there.
     __syncwarp();
@@ -224,8 +224,8 @@ __device__ inline void store_tile(const TileOutput<signature, config>& output, i
             const int column0 = config.swap_ab ? left : group_column;
             const UnalignedRows<O> rows(output, row0, column0, lane, reinterpret_cast<typename O::C*>(staged_bytes));
             for_each_staged<signature, config>([&]<int columns>(int first_column) {
-                store_unaligned_columns<signature, config, columns>(output, rows, lane, left, group_column + first_column, sums.of[i],
-                                                                    first_column);
+                store_unaligned_columns<signature, config, columns>(output.results, rows, lane, left, group_column + first_column,
+                                                                    sums.of[i], first_column);
             });
         } else {
             for_each_staged<signature, config>([&]<int columns>(int first_column) {
@@ -292,8 +292,7 @@ __device__ inline void store_cluster_tile(const TileOutput<signature, config>& o
         });
         for_each_turn([&](int i, int row, int column) {
             const Vector<float, width> sums = sum_of_parts(parts[i]);
-            const int left = output.columns - column;
-            output.template store_elements<width>(row, column, sums.element, left < width ? left : width);
+            output.template store_to_row<width>(row, column, sums.element);
         });
     }
 }

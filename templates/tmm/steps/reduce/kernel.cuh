@@ -75,9 +75,7 @@ __device__ void kernel(const GemmArgs& args) {
             __syncthreads();
         }
         if (exists && sharer == 0) {
-            const i64 left = args.n - column;
-            output_to_c<signature>(args, scalars, place.batch)
-                .template store_elements<kVector>(place.row, column, sum.element, left < kVector ? static_cast<int>(left) : kVector);
+            output_to_c<signature>(args, scalars, place.batch).template store_to_row<kVector>(place.row, column, sum.element);
         }
         block += gridDim.x;
         if (block < blocks) place = place_of<config>(args, block);

@@ -47,6 +47,7 @@ GemmArgs make_args(const LaunchStep& step, const GemmProblem& problem, const Gem
                     .split_k = config.split_k,
                     .raster = config.raster,
                     .stream_blocks = static_cast<int>(step.line.blocks),
+                    .strip_begin = static_cast<int>(extent.row0 + extent.column0),
                     .stream_tiles = step.line.tiles,
                     .alpha = product ? call.alpha : 0.0,
                     .beta = call.beta};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -30,9 +31,9 @@ int alignment_at(int alignment, std::int64_t offset, ElementType type) {
 // So few rows or columns may be trimmed: a gemv kernel holds them all.
 constexpr int kMostTrimmed = 16;
 
-// Are there whole tiles of `block` rows, or columns, and few enough beside them?
+// Are there whole tiles of `block` rows, or columns, and few enough beside them? A strip's kernel is told in an int where it begins.
 bool leaves_a_strip(std::int64_t size, int block) {
-    return size > block && size % block >= 1 && size % block <= kMostTrimmed;
+    return size > block && size % block >= 1 && size % block <= kMostTrimmed && size <= std::numeric_limits<int>::max();
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ template <KernelSignature signature, KernelConfig config, int parts, int threads
 __device__ inline void store_sums_of_parts(const GemmArgs& args, const FewByMany& place, const float* part) {
     constexpr int part_size = config.block_m * config.block_n;
     constexpr bool swapped = is_swapped<config>;
-    const auto output = output_of<signature, config>(args, place.batch, place.split, 1.0f);
+    auto output = output_of<signature, config>(args, place.batch, place.split, 1.0f);
+    (swapped ? output.results.origin.column0 : output.results.origin.row0) = args.strip_begin;
     for (int element = static_cast<int>(threadIdx.x); element < part_size; element += threads) {
         // Neighbouring threads store neighbouring elements of C.
         const int i = swapped ? element % config.block_m : element / config.block_n;

@@ -38,6 +38,8 @@ struct GemmArgs {
     int raster = 0;
     // Stream-K: how many of the first blocks share how many of the first tiles.
     int stream_blocks = 0;
+    // The row of C, or with swap_ab the column, where the C of a strip begins; it stands where there would be a gap.
+    int strip_begin = 0;
     i64 stream_tiles = 0;
     // Exact in double for every compute type.
     double alpha = 1;

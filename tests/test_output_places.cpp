@@ -1,0 +1,230 @@
+// Every writer of C says which row, column and member of the batch each of its sums has: a planted output adds a number made of them to
+// each result, on the emulated device.
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "generator/machine/assumed_device.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
+#include "generator/validity/validity.h"
+#include "runtime/executable_plan.h"
+#include "runtime/host_device.h"
+#include "support_slice.h"
+#include "support_temporary_directory.h"
+#include "support_tma_faults.h"
+
+using namespace tmm;
+using namespace tmm::testing;
+
+namespace {
+
+// A number that elements of 16 bits hold exactly. Wherever a row or a column is another, or both change places, it is another number in
+// most elements.
+constexpr int number_at(i64 row, i64 column, i64 batch) {
+    return static_cast<int>((row * 31 + column * 17 + batch * 101) % 251);
+}
+
+TemplateFiles planted(TemplateFiles files) {
+    files = with_fault({.what = "results say where they are",
+                        .file = "tmm/output/output.cuh",
+                        .text = "return over ? fmaf(beta, to_float(before), alpha * sum) : alpha * sum;",
+                        .instead = "return (over ? fmaf(beta, to_float(before), alpha * sum) : alpha * sum) + (target.epilogue == "
+                                   "Epilogue::custom ? 0 : static_cast<float>((row * 31 + column * 17 + batch * 101) % 251));",
+                        .config = "",
+                        .shape = ""},
+                       std::move(files));
+    // Partial results are told from others.
+    return with_fault({.what = "partial results are sums",
+                       .file = "tmm/vocabulary/signature.h",
+                       .text = "s.epilogue = Epilogue::none;",
+                       .instead = "s.epilogue = Epilogue::custom;",
+                       .config = "",
+                       .shape = ""},
+                      std::move(files));
+}
+
+float value_of(ElementType type, const std::byte* element) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, element, type == ElementType::f32 ? 4 : 2);
+    if (type == ElementType::f32) return std::bit_cast<float>(bits);
+    if (type == ElementType::bf16) return std::bit_cast<float>(bits << 16);
+    // Whole numbers from 0 on, zero or normal.
+    return bits == 0 ? 0 : std::bit_cast<float>((bits & 0x7fffU) * 0x2000U + 0x38000000U);
+}
+
+// A sum has nothing to add to the number: A, B and, where it is read, C are zeros. unfit: one row of A has too wide a range for planes.
+std::string wrong_place(const std::string& shape, const std::string& config_text, const TemplateFiles& files, bool unfit = false) {
+    const DeviceInfo h200 = assumed_device("90");
+    const GemmProblem problem = parse_shape(shape).problem;
+    const KernelConfig config = parse_config(config_text);
+    if (const auto invalid = why_invalid(problem, config, h200)) return "invalid: " + *invalid;
+    const TemporaryDirectory directory;
+    KernelLoader loader(make_host_device_for(h200, "ascending"), make_host_compiler(files), KernelCache(directory.path() / "kernels"));
+    auto plan = ExecutablePlan::make(make_launch_plan(problem, config, h200), loader);
+    if (const auto* failure = std::get_if<CompileFailure>(&plan)) return "does not compile: " + failure->log;
+    struct alignas(256) Line {
+        std::byte bytes[256];
+    };
+    const auto memory = [](i64 bytes, int fill) {
+        std::vector<Line> lines(static_cast<std::size_t>(bytes / 256 + 4));
+        std::memset(lines.data(), fill, lines.size() * sizeof(Line));
+        return lines;
+    };
+    auto a = memory((problem.batch * problem.stride_a + stored_rows_a(problem) * problem.lda) * size_of(problem.type_a), 0);
+    const auto b = memory((problem.batch * problem.stride_b + stored_rows_b(problem) * problem.ldb) * size_of(problem.type_b), 0);
+    auto c = memory((problem.batch * problem.stride_c + problem.m * problem.ldc) * size_of(problem.type_c), problem.reads_c ? 0 : 0xff);
+    auto workspace = memory(std::get<ExecutablePlan>(plan).plan().workspace_bytes, 0xff);
+    if (unfit) {
+        const float wide[2] = {0x1p100f, 0x1p-100f};
+        std::memcpy(a.data(), wide, sizeof wide);
+    }
+    const GemmCall call{
+        .a = a.data(), .b = b.data(), .c = c.data(), .workspace = workspace.data(), .alpha = 1, .beta = problem.reads_c ? 1.0 : 0.0};
+    std::get<ExecutablePlan>(plan).run(call, nullptr);
+    loader.device()->synchronize();
+    for (i64 batch = 0; batch < problem.batch; ++batch)
+        for (i64 row = 0; row < problem.m; ++row)
+            for (i64 column = 0; column < problem.n; ++column) {
+                const i64 element = batch * problem.stride_c + row * problem.ldc + column;
+                const float got =
+                    value_of(problem.type_c, reinterpret_cast<const std::byte*>(c.data()) + element * size_of(problem.type_c));
+                if (got != static_cast<float>(number_at(row, column, batch)))
+                    return fmt::format("C[{}][{}][{}] is {}, not {}", batch, row, column, got, number_at(row, column, batch));
+            }
+    return "";
+}
+
+struct Writer {
+    const char* shape;
+    std::string config;
+    bool unfit = false;
+};
+
+const std::vector<Writer>& writers() {
+    static const std::string simt = "family=simt,vector_width=4,block_m=32,block_n=64,block_k=16,thread_m=4,thread_n=4,boundary=peeled,";
+    static const std::string simt_by_tma =
+        "family=simt,vector_width=4,block_m=64,block_n=64,block_k=32,thread_m=8,thread_n=8,boundary=peeled,async_copy=3,";
+    static const std::string packed = simt_by_tma + "stages=2,";
+    static const std::string wgmma = "family=wgmma,vector_width=8,boundary=hardware,block_m=64,block_n=64,block_k=64,stages=3,";
+    static const std::string planes =
+        "family=wgmma,vector_width=8,boundary=hardware,block_m=128,block_n=64,block_k=64,stages=2,warps_m=2,planes=2,promote_k=64";
+    static const auto* const list = new std::vector<Writer>{
+        {"19x23x7 batch=3 ldc=29 beta=1", "family=naive,block_m=4,block_n=8"},
+        {"19x23x7 dtype=f16 batch=2", "family=naive,block_m=4,block_n=8"},
+        {"19x23x7 batch=3 beta=1", "family=tiled,block_m=8,block_n=8,block_k=8"},
+        {"45x75x21 batch=2 ldc=77", simt + "stages=1"},
+        {"45x75x21 beta=1", simt + "stages=1"},
+        {"64x128x32 align=16", "family=simt,vector_width=4,block_m=32,block_n=64,block_k=16,thread_m=4,thread_n=2,stages=1"},
+        {"45x75x50 batch=2 beta=1", simt + "stages=1,split_k=3"},
+        {"45x75x50 batch=2", simt + "stages=1,split_k=4,cluster=4"},
+        {"45x75x50", simt + "stages=1,split_k=4,cluster=2"},
+        {"45x75x50 batch=2 beta=1", simt + "stages=1,stream_k=1"},
+        {"45x75x50 batch=2", simt + "stages=3,async_copy=1,slice_k=4"},
+        {"70x132x333", packed + "pack_ab=3"},
+        {"70x132x448 beta=1", simt_by_tma + "stages=3,pack_ab=7"},
+        {"66x67x129 batch=3 beta=1", packed + "trim=2,pack_ab=3"},
+        // A strip of columns, one of rows and the corner are kernels of their own.
+        {"66x72x70 batch=2 beta=1", packed + "trim=2,pack_ab=3"},
+        {"72x66x70", packed + "trim=2,pack_ab=3"},
+        {"69x73x70 batch=2", packed + "trim=1,pack_ab=3"},
+        {"5x45x120 batch=2 beta=1", "family=gemv,block_m=4,block_n=32,block_k=16,thread_n=2,vector_width=4,boundary=guarded,stages=1"},
+        {"45x5x120 batch=2", "family=gemv,block_m=4,block_n=32,block_k=128,thread_n=2,vector_width=4,boundary=guarded,stages=1,swap_ab=1"},
+        {"5x45x120 batch=2", "family=gemv,block_m=4,block_n=32,block_k=16,thread_n=2,vector_width=4,boundary=guarded,stages=1,split_k=3"},
+        {"13x70x64 ops=nt align=16 beta=1",
+         "family=skinny,block_m=16,block_n=32,block_k=64,thread_m=8,thread_n=4,stages=3,vector_width=4,boundary=hardware,slice_k=2"},
+        {"70x13x64 ops=nt align=16",
+         "family=skinny,block_m=16,block_n=32,block_k=64,thread_m=8,thread_n=4,stages=3,vector_width=4,boundary=hardware,swap_ab=1"},
+        {"70x77x64 dtype=bf16 batch=2",
+         "family=mma,block_m=64,block_n=64,block_k=32,stages=2,async_copy=0,vector_width=8,boundary=peeled,warps_m=2,warps_n=2"},
+        {"70x77x64 dtype=f16 ctype=f32 beta=1",
+         "family=mma,block_m=64,block_n=64,block_k=32,stages=2,async_copy=0,vector_width=8,boundary=peeled,warps_m=2,warps_n=2"},
+        // Boxes: of C's type, with what C holds, of columns beyond whole chunks, swapped, wider than one box.
+        {"70x136x64 dtype=bf16 align=16 batch=2", wgmma},
+        {"70x133x64 dtype=f16 align=16 ldb=136 ldc=136 beta=1", wgmma},
+        {"136x72x64 dtype=bf16 align=16", wgmma + "swap_ab=1"},
+        {"70x176x64 dtype=bf16 ops=nt align=16 beta=1",
+         "family=wgmma,vector_width=8,boundary=hardware,block_m=64,block_n=88,block_k=64,stages=3"},
+        {"70x136x64 dtype=bf16 ctype=f32 align=16 beta=1", wgmma},
+        {"70x136x64 dtype=bf16 align=16", wgmma + "ping_pong=1"},
+        {"136x136x64 dtype=bf16 align=16 ops=tn", wgmma},
+        // Rows that start anywhere, and rows of sums that are turned into results as they leave.
+        {"70x77x64 dtype=bf16 align=16 lda=64 ldb=80 ldc=77", wgmma},
+        {"77x71x64 dtype=bf16 align=16 lda=64 ldb=72 ldc=71", wgmma + "swap_ab=1"},
+        {"70x77x64 dtype=bf16 align=16 lda=64 ldb=80 ldc=77 beta=1", wgmma},
+        {"70x77x64 dtype=bf16 ctype=f32 align=16 lda=64 ldb=80 ldc=77", wgmma + "swap_ab=1"},
+        {"70x77x64 dtype=bf16 ctype=f32 align=16 lda=64 ldb=80 ldc=78 beta=1", wgmma + "swap_ab=1"},
+        {"70x136x256 dtype=bf16 align=16 batch=2 beta=1", wgmma + "split_k=2"},
+        {"70x136x256 dtype=bf16 align=16 batch=2 beta=1", wgmma + "split_k=2,cluster=2"},
+        {"72x136x256 dtype=bf16 align=16", wgmma + "split_k=2,cluster=2,swap_ab=1"},
+        {"70x77x64 compute=tf32 ops=nt align=16 ldc=77",
+         "family=wgmma,vector_width=8,boundary=hardware,block_m=64,block_n=64,block_k=32,stages=3"},
+        {"140x72x64 align=16 beta=1", planes},
+        {"140x72x64 align=16 beta=1", planes, true},
+        {"140x71x64", planes, true},
+    };
+    return *list;
+}
+
+}  // namespace
+
+TEST_CASE("every element of C is told the row, the column and the member of the batch that it has") {
+    const TemplateFiles files = planted(active_templates());
+    std::size_t index = 0;
+    for (const Writer& writer : writers()) {
+        if (!in_slice(index++, 3)) continue;
+        CAPTURE(std::string(writer.shape));
+        CAPTURE(writer.config);
+        CHECK(wrong_place(writer.shape, writer.config, files, writer.unfit) == "");
+    }
+}
+
+TEST_CASE("a writer that names another row or column is found") {
+    constexpr const char* kWgmma = "family=wgmma,vector_width=8,boundary=hardware,block_m=64,block_n=64,block_k=64,stages=3,";
+    constexpr const char* kBoxes = "70x136x64 dtype=bf16 align=16";
+    constexpr const char* kUnaligned = "70x77x64 dtype=bf16 align=16 lda=64 ldb=80 ldc=77";
+    constexpr const char* kFloats = "70x77x64 dtype=bf16 ctype=f32 align=16 lda=64 ldb=80 ldc=77";
+    constexpr const char* kSimt =
+        "family=simt,vector_width=4,block_m=32,block_n=64,block_k=16,thread_m=4,thread_n=4,stages=1,boundary=guarded";
+    const std::vector<TmaFault> faults = {
+        {"a box's rows", "tmm/families/wgmma/boxes.cuh", "to.y + row", "row", kWgmma, kBoxes},
+        {"a box's columns", "tmm/families/wgmma/boxes.cuh", "to.x + column", "column", kWgmma, kBoxes},
+        {"the second of a pair", "tmm/families/wgmma/store.cuh", "row, column + 1, sums[sum + 1]", "row, column, sums[sum + 1]", kWgmma,
+         kBoxes},
+        {"the lower rows of a pair", "tmm/families/wgmma/store.cuh", "const int row = lane / 4 + lower * 8;", "const int row = lane / 4;",
+         kWgmma, kBoxes},
+        {"unaligned rows", "tmm/families/wgmma/store.cuh", "results.element(left + row, right + column,",
+         "results.element(row, right + column,", kWgmma, kUnaligned},
+        {"staged sums", "tmm/families/wgmma/store.cuh", "S::made(output, row0 + row, column0 + column, sum)",
+         "S::made(output, row0 + row, column, sum)", kWgmma, kFloats},
+        {"a tile's first column", "tmm/output/output.cuh", ".column0 = column0, .batch", ".column0 = 0, .batch", kWgmma, kUnaligned},
+        {"a vector's columns", "tmm/output/output.cuh", "results.template at<over>(row, column + i,",
+         "results.template at<over>(row, column,", kSimt, "64x128x32 align=16"},
+        {"the next vector", "tmm/output/output.cuh", "finish<false>(elements, results, row, column + begin,",
+         "finish<false>(elements, results, row, column,", kSimt, "64x128x32 align=8"},
+        {"single elements of a vector", "tmm/output/output.cuh", "store_result(c + i, results, row, column + i,",
+         "store_result(c + i, results, row, column,", kSimt, "61x125x32"},
+        {"a strip's begin", "tmm/output/few_by_many.cuh", "= args.strip_begin;", "= 0;",
+         "family=simt,vector_width=4,block_m=64,block_n=64,block_k=32,thread_m=8,thread_n=8,boundary=peeled,stages=2,async_copy=3,trim=1,"
+         "pack_ab=3",
+         "69x73x70"},
+        {"the member of the batch", "tmm/output/output.cuh", "origin.row0 + row, origin.column0 + column, origin.batch, sum, before);",
+         "origin.row0 + row, origin.column0 + column, 0, sum, before);", kSimt, "64x128x32 batch=2 align=16"},
+    };
+    const TemplateFiles files = planted(active_templates());
+    std::size_t index = 0;
+    for (const TmaFault& fault : faults) {
+        if (!in_slice(index++, 3)) continue;
+        CAPTURE(std::string(fault.what));
+        CHECK(wrong_place(fault.shape, fault.config, files) == "");
+        CHECK(wrong_place(fault.shape, fault.config, with_fault(fault, files)).find("C[") == 0);
+    }
+}

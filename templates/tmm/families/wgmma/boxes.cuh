@@ -15,12 +15,9 @@
 // A tile's columns leave in boxes as wide as the copy engine swizzles, and the rest in a narrower one:
 //
 //     176 columns of 16 bits:   | 64 | 64 | 48 |
-//
-// In each 8 rows of 128 bytes of a box, 1024 bytes, the 16-byte chunk c of row r stands at c ^ r. Rows of 64 and 32 bytes, 2 or 4 of which
-// take the place of one such row, have correspondingly fewer chunks to choose from, and rows of other lengths are not swizzled: in rows of
-// 16, 48, 80 and 112 bytes a column of chunks of 8 rows has no bank conflicts as it lies, in rows of 96 bytes the chunks meet two by two.
 #pragma once
 
+#include "tmm/families/wgmma/box_layout.cuh"
 #include "tmm/families/wgmma/store.cuh"
 #include "tmm/ptx.cuh"
 #include "tmm/tile/ring.cuh"
@@ -58,7 +55,7 @@ public:
     // boxes: the warp's boxes; barriers: those of all warps; warp: the warp's number among the consumers.
     __device__ BoxStore(const WgmmaArgs& args, unsigned char* boxes, unsigned long long* barriers, int warp)
         : args_(args),
-          boxes_(boxes),
+          boxes_{boxes},
           landed_(barriers + warp * kBoxes),
           first_row_(warp % (kWarpgroup / 32) * kWarpRows),
           columns_(static_cast<int>(args.n)),
@@ -166,7 +163,7 @@ private:
             const auto put = [&](auto&& made) {
                 put_sums<config, C, signature.type_c, columns, signature.reads_c>(
                     sums, lane, box % kOfRow * kColumns, made, [&](int row, int column, int rows_on, int columns_on) {
-                        return place<box_columns(config, columns)>(next_.stage, row, column, rows_on, columns_on);
+                        return boxes_.template place<box_columns(config, columns)>(next_.stage, row, column, rows_on, columns_on);
                     });
             };
             // Where nothing was multiplied, sums that the first product would have replaced are not set.
@@ -181,7 +178,7 @@ private:
 
     __device__ void send_box(const WorkItem& item, const PlaceInC& to, int box, int slot) const {
         if (to.exists && to.x < whole())
-            ptx::cp_async_bulk_tensor_3d_store(is_rest(box) ? &args_.result_rest : &args_.result, to.x, to.y, item.batch, box_of(slot));
+            ptx::cp_async_bulk_tensor_3d_store(is_rest(box) ? &args_.result_rest : &args_.result, to.x, to.y, item.batch, boxes_.of(slot));
     }
     __device__ void store_ends_of_box(const WorkItem& item, const PlaceInC& to, int box, int lane, int slot) const {
         const int row_length = box_columns(config, is_rest(box) ? kRest : kColumns);
@@ -229,7 +226,7 @@ private:
     }
     __device__ void fetch_box(const WorkItem& item, int box, const PlaceInC& from, int slot) const {
         ptx::mbarrier_arrive_expect_tx(landed_ + slot, is_rest(box) ? box_bytes(signature, kRest) : kBytes);
-        ptx::cp_async_bulk_tensor_3d(box_of(slot), map_before(box), from.x, from.y, item.batch, landed_ + slot);
+        ptx::cp_async_bulk_tensor_3d(boxes_.of(slot), map_before(box), from.x, from.y, item.batch, landed_ + slot);
     }
 
     // Stores the box's columns from `first` on that C has, fewer than a chunk; as many lanes store each row as a chunk has elements. This
@@ -243,28 +240,11 @@ private:
         C* const c = output.at(0, x) + column;
 #pragma unroll 1
         for (int row = lane / lanes_of_row; row < box_rows(config, columns) && y + row < args_.m; row += 32 / lanes_of_row)
-            store_vector(c + (y + row) * args_.ldc, load_vector<1>(place<box_columns(config, columns)>(slot, row, column)));
-    }
-
-    __device__ unsigned char* box_of(int slot) const {
-        return boxes_ + slot * kBytes;
-    }
-    // The place in a box of an element that is moved in whole chunks of 16 bytes or parts of one. It stands rows_on and columns_on from
-    // another element, whose offset has no bit in common with that distance, so that what is the same for all boxes is computed once.
-    template <int row_length>
-    __device__ C* place(int slot, int row, int column, int rows_on = 0, int columns_on = 0) const {
-        constexpr int row_bytes = row_length * static_cast<int>(sizeof(C));
-        constexpr int size = sizeof(C);
-        constexpr bool swizzled = is_power_of_two(row_bytes);
-        constexpr int chunks_that_change = swizzled ? row_bytes / 16 - 1 : 0;
-        const auto place_of = [](int offset) { return offset ^ (offset >> 7 & chunks_that_change) << 4; };
-        const int offset = row * row_bytes + column * size;
-        const int on = rows_on * row_bytes + columns_on * size;
-        return reinterpret_cast<C*>(box_of(slot) + (swizzled ? place_of(offset) ^ place_of(on) : offset + on));
+            store_vector(c + (y + row) * args_.ldc, load_vector<1>(boxes_.template place<box_columns(config, columns)>(slot, row, column)));
     }
 
     const WgmmaArgs& args_;
-    unsigned char* boxes_;
+    Boxes<C, kBytes> boxes_;
     // A barrier for each box: C's old values have landed in it.
     unsigned long long* landed_;
     // The box to be filled next.

@@ -29,7 +29,7 @@ const char* const kSizes[] = {"4096 4096 4096", "1000 1000 1000", "512 512 512",
                               "100 90 70",      "2048 2048 64",   "4097 4095 1023", "12 20000 300"};
 const char* const kKinds[] = {"",         " align=4", " compute=f32_strict", " dtype=bf16", " dtype=bf16 align=2", " dtype=f16 ctype=f32",
                               " beta=0.5"};
-const char* const kOperations[] = {"nn", "nt", "tn", "tt"};
+const char* const kTransposes[] = {"nn", "nt", "tn", "tt"};
 
 struct Job {
     std::string text;
@@ -52,7 +52,7 @@ TEST_CASE("the default config of an untuned shape spills on no architecture") {
         const DeviceInfo device = assumed_device(architecture);
         for (const char* size : kSizes)
             for (const char* kind : kKinds)
-                for (const char* operations : kOperations) {
+                for (const char* operations : kTransposes) {
                     if (!tmm::testing::in_slice(number++, 97)) continue;
                     const std::string text = std::string(size) + kind + " ops=" + operations;
                     const GemmProblem problem = parse_shape(text).problem;

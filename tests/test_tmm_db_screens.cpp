@@ -204,6 +204,15 @@ TEST_CASE("predicted times stand beside the measured ones, in terms that add up"
     REQUIRE(of_h200.size() == 3);
     CHECK(of_h200[1]["predicted_us"]["total"] > of_h200[0]["predicted_us"]["total"]);
     CHECK(of_h200[2]["predicted_us"].is_null());
+
+    // A config of TF32 is listed among those of FP32, for which it is not valid.
+    {
+        TuningDatabase database(file, Mode::read_write);
+        database.set_environment(environment_of("NVIDIA H200"));
+        database.record(problem_of("4096x4096x4096"), parse_config("wgmma 128x256x32 w2 s4 c2x1 swap raster8"), {}, measured(343.8));
+    }
+    const auto tf32 = nlohmann::json::parse(run_command(tool + "candidates 4096x4096x4096 --json").out);
+    CHECK(tf32["devices"][0]["candidates"][0]["predicted_us"]["total"] == doctest::Approx(343.8).epsilon(0.2));
 }
 
 TEST_CASE("verify --json names the faults and still fails") {

@@ -118,7 +118,7 @@ LaunchShape shape_of(const LaunchStep& step) {
             .cluster = step.cluster,
             .shared_bytes = step.shared_bytes,
             .begins_early = step.begins_early,
-            .waits_for_blocks_before = blocks_that_pack(step) > 0};
+            .waits_for_blocks_before = step.packers > 0};
 }
 
 std::variant<ExecutablePlan, CompileFailure> ExecutablePlan::make(LaunchPlan plan, KernelLoader& loader) {
@@ -149,7 +149,7 @@ void ExecutablePlan::run(const GemmCall& call, Stream stream) const {
     bool first = true;
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
         const LaunchStep& step = plan_.steps[i];
-        const std::size_t bytes = step.bind(step, plan_.problem, call, arguments);
+        const std::size_t bytes = step.bind(plan_, step, call, arguments);
         if (step.tensor_maps)
             for (const TensorMapRequest& map : step.tensor_maps(step, arguments)) device_->encode_tensor_map(map, arguments + map.offset);
         if (launch(i, arguments, bytes, first, stream)) first = false;
@@ -162,7 +162,7 @@ void ExecutablePlan::prepare(const Preparation& preparation, Stream stream) cons
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
         const LaunchStep& step = plan_.steps[i];
         if (!step.bind_preparation) continue;
-        const std::size_t bytes = step.bind_preparation(step, plan_.problem, preparation, arguments);
+        const std::size_t bytes = step.bind_preparation(plan_, step, preparation, arguments);
         if (launch(i, arguments, bytes, first, stream)) first = false;
     }
 }

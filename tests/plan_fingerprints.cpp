@@ -80,12 +80,12 @@ GemmCall call_of() {
 }
 
 // Holes of the argument structs hold what stood on the stack: they are what differs where the stack was filled otherwise.
-std::string arguments_of(const LaunchStep& step, const GemmProblem& problem) {
+std::string arguments_of(const LaunchPlan& plan, const LaunchStep& step) {
     std::array<std::array<std::byte, kMaxArgumentBytes>, 2> arguments{};
     std::size_t size = 0;
     for (const int byte : {0, 1}) {
         fill_stack(byte);
-        size = step.bind(step, problem, call_of(), arguments[byte].data());
+        size = step.bind(plan, step, call_of(), arguments[byte].data());
     }
     const std::int64_t busy = grid_for(step, arguments[0].data());
     for (std::size_t i = 0; i < size; ++i)
@@ -104,7 +104,7 @@ void add_plan(const LaunchPlan& plan, const std::string& head, std::map<std::str
         KernelSource source = make_kernel_source(step.signature, step.config);
         lines.push_back({fmt::format("  grid {}, {} threads, cluster {}, {} shared bytes, {}, {}; arguments {}; code ", step.grid,
                                      step.threads, step.cluster, step.shared_bytes, step.walks ? "walks" : "stays",
-                                     step.begins_early ? "begins early" : "waits", arguments_of(step, plan.problem)),
+                                     step.begins_early ? "begins early" : "waits", arguments_of(plan, step)),
                          source.name});
         kernels[lines.back().kernel].source = std::move(source);
     }

@@ -90,7 +90,7 @@ public:
             const LaunchStep& step = plan_.steps[i];
             if (!step.bind_preparation) continue;
             alignas(64) std::byte arguments[kMaxArgumentBytes];
-            const std::size_t bytes = step.bind_preparation(step, problem_, preparation, arguments);
+            const std::size_t bytes = step.bind_preparation(plan_, step, preparation, arguments);
             launch(i, arguments, bytes);
         }
         return prepared;
@@ -110,7 +110,7 @@ public:
         for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
             const LaunchStep& step = plan_.steps[i];
             alignas(64) std::byte arguments[kMaxArgumentBytes];
-            const std::size_t bytes = step.bind(step, problem_, call, arguments);
+            const std::size_t bytes = step.bind(plan_, step, call, arguments);
             if (step.config.family == family::wgmma) {
                 std::memcpy(&product_, arguments, sizeof product_);
                 maps_ = step.tensor_maps(step, arguments);

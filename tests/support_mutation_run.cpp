@@ -125,8 +125,8 @@ struct Matrix {
 };
 
 struct Launch {
+    LaunchPlan plan;
     LaunchStep step;
-    GemmProblem problem;
     GemmCall call;
 };
 
@@ -135,11 +135,11 @@ std::vector<Launch> launches_of(const LaunchPlan& plan, const GemmCall& call) {
     std::vector<Launch> launches;
     for (const LaunchStep& step : plan.steps) {
         if (step.config.family != family::wgmma) {
-            launches.push_back({step, plan.problem, call});
+            launches.push_back({plan, step, call});
             continue;
         }
         alignas(64) std::byte arguments[kMaxArgumentBytes];
-        step.bind(step, plan.problem, call, arguments);
+        step.bind(plan, step, call, arguments);
         GemmArgs args;
         std::memcpy(&args, arguments, sizeof args);
         GemmProblem padded = plan.problem;
@@ -152,7 +152,8 @@ std::vector<Launch> launches_of(const LaunchPlan& plan, const GemmCall& call) {
         GemmCall product = call;
         product.a = args.a;
         product.b = args.b;
-        launches.push_back({make_launch_plan(padded, fallback_config(padded), host_device_info()).steps.front(), padded, product});
+        const LaunchPlan naive = make_launch_plan(padded, fallback_config(padded), host_device_info());
+        launches.push_back({naive, naive.steps.front(), product});
     }
     return launches;
 }
@@ -199,12 +200,12 @@ std::string run_size(const Case& one, const Case::Size& size, const Compiler& co
             const auto device = make_host_device(order);
             const GemmCall call{
                 .a = a.memory.data(), .b = b.memory.data(), .c = c.memory.data(), .workspace = workspace.data(), .alpha = 2, .beta = beta};
-            for (const auto& [step, its_problem, its_call] : launches_of(plan, call)) {
+            for (const auto& [its_plan, step, its_call] : launches_of(plan, call)) {
                 const KernelSource source = make_kernel_source(step.signature, step.config);
                 compile(source);
                 const auto kernel = device->load(compiled.at(source.name), source.name);
                 alignas(64) std::byte arguments[kMaxArgumentBytes];
-                const std::size_t bytes = step.bind(step, its_problem, its_call, arguments);
+                const std::size_t bytes = step.bind(its_plan, step, its_call, arguments);
                 const bool fewer = one.side_grid && step.config.family != one.config.family && step.config.family != family::naive;
                 try {
                     LaunchShape launched = shape_of(step);

@@ -63,7 +63,7 @@ std::vector<float> multiplied(const GemmProblem& problem, const KernelConfig& co
         const auto kernel = device->load(std::get<CompiledKernel>(compiled), source.name);
         alignas(64) std::byte arguments[kMaxArgumentBytes];
         const GemmCall call{.a = a.data(), .b = b.data(), .c = c.data(), .workspace = workspace.data()};
-        const std::size_t bytes = step.bind(step, problem, call, arguments);
+        const std::size_t bytes = step.bind(plan, step, call, arguments);
         device->launch(*kernel, shape_of(step), arguments, bytes, nullptr);
     }
     return c;

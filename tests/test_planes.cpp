@@ -140,7 +140,7 @@ TEST_CASE("TMA finds every plane, as a matrix of the batch, where the split leav
         auto* const workspace = reinterpret_cast<std::byte*>(0x400000000);
         alignas(64) std::byte arguments[kMaxArgumentBytes];
         auto* const c = reinterpret_cast<std::byte*>(0x500000000);
-        product.bind(product, problem, GemmCall{.a = workspace, .b = workspace, .c = c, .workspace = workspace}, arguments);
+        product.bind(plan, product, GemmCall{.a = workspace, .b = workspace, .c = c, .workspace = workspace}, arguments);
         WgmmaArgs args;
         std::memcpy(&args, arguments, sizeof args);
         for (const TensorMapRequest& map : product.tensor_maps(product, arguments)) {

@@ -47,7 +47,7 @@ Bound bound(const GemmProblem& problem, const KernelConfig& config, const GemmCa
     }
     REQUIRE(result.main);
     alignas(64) std::byte arguments[kMaxArgumentBytes];
-    REQUIRE(result.main->bind(*result.main, problem, call, arguments) == sizeof result.args);
+    REQUIRE(result.main->bind(result.plan, *result.main, call, arguments) == sizeof result.args);
     std::memcpy(&result.args, arguments, sizeof result.args);
     result.maps = result.main->tensor_maps(*result.main, arguments);
     return result;
@@ -404,7 +404,7 @@ TEST_CASE("a padded operand is brought from where the pad step leaves it") {
                     const LaunchStep& sum = plan.plan.steps.back();
                     REQUIRE(sum.config.family == family::reduce);
                     alignas(64) std::byte arguments[kMaxArgumentBytes];
-                    sum.bind(sum, problem, kCall, arguments);
+                    sum.bind(plan.plan, sum, kCall, arguments);
                     GemmArgs reduce;
                     std::memcpy(&reduce, arguments, sizeof reduce);
                     CHECK(reduce.workspace == plan.args.workspace);
@@ -534,7 +534,7 @@ TEST_CASE("the pad step leaves every row where the product's step looks for it, 
                                         .workspace = workspace.data(),
                                         .alpha = alpha};
                     alignas(64) std::byte arguments[kMaxArgumentBytes];
-                    const std::size_t argument_bytes = pad.bind(pad, problem, call, arguments);
+                    const std::size_t argument_bytes = pad.bind(plan, pad, call, arguments);
                     device->launch(*kernel, {.grid = pad.grid, .threads = pad.threads}, arguments, argument_bytes, nullptr);
 
                     const auto content = [&](const DeviceBuffer& buffer) {
@@ -545,7 +545,7 @@ TEST_CASE("the pad step leaves every row where the product's step looks for it, 
                     std::vector<std::uint16_t> expected = poison;
                     const std::vector<std::uint16_t> found = content(workspace);
                     const LaunchStep& main = plan.steps[1];
-                    main.bind(main, problem, call, arguments);
+                    main.bind(plan, main, call, arguments);
                     WgmmaArgs args;
                     std::memcpy(&args, arguments, sizeof args);
                     const auto place = [&](const std::vector<std::uint16_t>& values, i64 rows, i64 columns, i64 ld, i64 stride,

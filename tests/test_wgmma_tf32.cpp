@@ -212,12 +212,12 @@ TEST_CASE("a turned operand lies along K in the workspace, and the product's ste
             if (const auto* failure = std::get_if<CompileFailure>(&compiled)) FAIL(failure->log);
             const auto kernel = device->load(std::get<CompiledKernel>(compiled), source.name);
             alignas(64) std::byte arguments[kMaxArgumentBytes];
-            std::size_t bytes = copy.bind(copy, problem, call, arguments);
+            std::size_t bytes = copy.bind(plan, copy, call, arguments);
             device->launch(*kernel, {.grid = copy.grid, .threads = copy.threads, .shared_bytes = copy.shared_bytes}, arguments, bytes,
                            nullptr);
 
             const LaunchStep& main = plan.steps[1];
-            bytes = main.bind(main, problem, call, arguments);
+            bytes = main.bind(plan, main, call, arguments);
             WgmmaArgs args;
             REQUIRE(bytes == sizeof args);
             std::memcpy(&args, arguments, sizeof args);

@@ -12,6 +12,7 @@
 #include "generator/families/fields.h"
 #include "generator/families/predicted_time.h"
 #include "generator/machine/device_info.h"
+#include "generator/plan/operand_copies.h"
 #include "generator/plan/tensor_map_request.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
@@ -19,7 +20,9 @@
 
 namespace tmm {
 
+struct Extent;
 struct GemmCall;
+struct LaunchPlan;
 struct LaunchStep;
 class PlanBuilder;
 
@@ -152,8 +155,6 @@ struct Product {
     // Microseconds of the product's threads on the emulated device, beside what all kernels take.
     Mandatory<double (*)(const GemmProblem& problem, const KernelConfig& config)> host_estimate;
     Mandatory<Crowding (*)(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device)> crowding;
-    // Bytes of workspace beside partial results; in floating point, which does not overflow where a plan would never be made.
-    Mandatory<double (*)(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device)> workspace_of_operands;
     Mandatory<PhaseLoads (*)(const KernelConfig& config)> phase_loads;
 
     // Plan.
@@ -161,11 +162,13 @@ struct Product {
     Mandatory<KernelSignature (*)(const GemmProblem& problem, const KernelConfig& config)> signature;
     // The blocks walk over the work: any number of whole clusters does it.
     Mandatory<bool (*)(const KernelConfig& config)> walks;
+    // What the steps before the product make of its operands. main: the part of C that the product computes.
+    Mandatory<OperandCopies (*)(const GemmProblem& problem, const KernelConfig& config, const Extent& main)> copies;
     // Steps that bring the operands to the product, and steps behind it.
     Mandatory<void (*)(PlanBuilder& plan)> add_steps_before;
     Mandatory<void (*)(PlanBuilder& plan)> add_steps_behind;
     // Writes the kernel's arguments for one call (LaunchStep::bind).
-    Mandatory<std::size_t (*)(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments)> bind;
+    Mandatory<std::size_t (*)(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments)> bind;
     // The tensor maps that bound arguments still lack (LaunchStep::tensor_maps).
     Mandatory<TensorMapRequests (*)(const LaunchStep& step, const std::byte* arguments)> tensor_maps;
 };

@@ -123,7 +123,7 @@ PredictedTime gemv_estimate(const GemmProblem& p, const KernelConfig& c, const D
 
 PredictedTime with_strips(const PredictedTime& product, const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     double strips = 0;
-    for (const EdgeProduct& edge : edge_products(p, c)) {
+    for (const EdgeProduct& edge : edge_products(p, tiling_of(p, c))) {
         GemmProblem strip = p;
         strip.m = edge.extent.rows;
         strip.n = edge.extent.columns;

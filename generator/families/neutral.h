@@ -73,8 +73,8 @@ inline KernelConfig as_tuned(const GemmProblem&, const GemmProblem&, const Kerne
 inline Crowding no_crowding(const GemmProblem&, const KernelConfig&, const DeviceInfo&) {
     return {};
 }
-inline double no_workspace(const GemmProblem&, const KernelConfig&, const DeviceInfo&) {
-    return 0;
+inline OperandCopies no_copies(const GemmProblem&, const KernelConfig&, const Extent&) {
+    return {};
 }
 inline KernelSignature as_it_lies(const GemmProblem& problem, const KernelConfig&) {
     return signature_of(problem);

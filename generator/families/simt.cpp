@@ -88,19 +88,6 @@ Crowding crowding(const GemmProblem& p, const KernelConfig& c, const DeviceInfo&
     return {.share = several_kernels && std::ceil(waves * c.min_blocks) < c.min_blocks ? of_blocks : 0};
 }
 
-double workspace_of_operands(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
-    const Extent main = main_extent(p, c);
-    const double element = size_of(p.type_a);
-    const double parts = c.stream_k != 0 ? static_cast<double>(stream_workspace_bytes(phase_line_on(p, c, device), c)) : 0;
-    const auto packed = [&](i64 outer) {
-        return element * static_cast<double>(packed_ld(outer)) * static_cast<double>(pack::packed_depth(p.k));
-    };
-    const double counters = pack::packs_beside(c) ? static_cast<double>(pack::kCounterBytes) : 0;
-    return counters + parts + static_cast<double>(strip_sums(p, c, 0).end) +
-           static_cast<double>(p.batch) * ((pack::packs_a(c) ? packed(main.rows) : 0) + (pack::packs_b(c) ? packed(main.columns) : 0)) +
-           element * static_cast<double>(pack::elements_past_the_last(c, main.rows, main.columns));
-}
-
 PhaseLoads phase_loads(const KernelConfig& c) {
     if (simt::brings_by_tma(c)) return loads_by_copy_engine(c);
     return {.elements = static_cast<double>(c.block_k) * (c.block_m + c.block_n) / simt::threads(c),
@@ -131,19 +118,15 @@ int pack_blocks_per_sm(const DeviceInfo& device) {
 void add_pack(PlanBuilder& plan) {
     const KernelConfig& c = plan.config();
     if (c.pack_ab == 0) return;
-    const auto [m, n] = std::pair(plan.extent().rows, plan.extent().columns);
+    const auto [m, n] = std::pair(plan.geometry().main.rows, plan.geometry().main.columns);
     const i64 k = plan.problem().k, batch = plan.problem().batch;
     const KernelConfig copy{.family = family::pack,
                             .min_blocks = pack_blocks_per_sm(plan.device()),
                             .pack_ab = pack::packed_operands(c),
-                            .trim = plan.strips().any() ? 1 : 0};
-    const i64 depth = pack::packs_beside(c) ? std::min<i64>(k, i64{plan.packing().first_row} * pack::kTile) : k;
-    LaunchStep& step = plan.add(signature_of(plan.problem()), copy, plan.extent(), pack::blocks(copy, m, n, depth, batch), bind_pack);
-    plan.take_workspace(pack::workspace_elements(c, m, n, k, batch) * size_of(plan.problem().type_a));
-    if (pack::packs_beside(c)) plan.take_workspace(pack::kCounterBytes);
-    step.packing = plan.packing();
-    step.strips = plan.strips();
-    step.strip_sums = plan.take_strip_sums();
+                            .trim = plan.geometry().packed.any() ? 1 : 0};
+    const Geometry& geometry = plan.geometry();
+    const i64 depth = pack::packs_beside(c) ? std::min<i64>(k, i64{geometry.packing.first_row} * pack::kTile) : k;
+    plan.add(signature_of(plan.problem()), copy, geometry.main, pack::blocks(copy, m, n, depth, batch), bind_pack);
 }
 
 constexpr Product kProduct{
@@ -168,10 +151,10 @@ constexpr Product kProduct{
     .estimate = simt_estimate,
     .host_estimate = host_estimate,
     .crowding = crowding,
-    .workspace_of_operands = workspace_of_operands,
     .phase_loads = phase_loads,
     .signature = signature,
     .walks = neutral::never,
+    .copies = packed_copies,
     .add_steps_before = add_pack,
     .add_steps_behind = neutral::no_steps,
     .bind = bind_simt,

@@ -8,38 +8,14 @@
 #include "tmm/families/simt/rules.h"
 
 namespace tmm {
-namespace {
 
-// What the blocks of a product are told that pack for its other blocks. product: the product's arguments.
-PackersArgs packers_args(const GemmArgs& product, const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
-    const GemmArgs as_it_lies = make_args(step, problem, call);
-    const KernelSignature signature = signature_of(problem);
-    return {.blocks = step.packing.packers,
-            .first_row = step.packing.first_row,
-            .a = static_cast<const float*>(as_it_lies.a),
-            .b = static_cast<const float*>(as_it_lies.b),
-            .lda = problem.lda,
-            .ldb = problem.ldb,
-            .turned_a = problem.op_a == Operation::none,
-            .turned_b = problem.op_b == Operation::transpose,
-            .vectors_a = problem.op_a == Operation::none && signature.align_a >= 16,
-            .vectors_b = problem.op_b == Operation::transpose && signature.align_b >= 16,
-            .packed_a = static_cast<float*>(const_cast<void*>(product.a)),
-            .packed_b = static_cast<float*>(const_cast<void*>(product.b)),
-            .squares = counters_of_packers(step, problem, call)};
-}
-
-}  // namespace
-
-std::size_t bind_simt(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
-    const GemmArgs product = with_partials(with_packed_operands(make_args(step, problem, call), step, problem, call), step, call);
+std::size_t bind_simt(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments) {
+    const GemmArgs product = product_args(plan, call);
     if (!simt::brings_by_tma(step.config)) return write_arguments(product, arguments);
     SimtTmaArgs args;
     static_cast<GemmArgs&>(args) = product;
-    if (pack::packs_beside(step.config)) args.packers = packers_args(product, step, problem, call);
-    args.strips = {.blocks = step.blocks_for_strips,
-                   .with_a = packed_strip(step, problem, call, true),
-                   .with_b = packed_strip(step, problem, call, false)};
+    args.packers = packers_args(plan, call);
+    args.strips = strips_args(plan, call);
     return write_arguments(args, arguments);
 }
 

@@ -266,8 +266,8 @@ PredictedTime simt_estimate(const GemmProblem& p, const KernelConfig& c, const D
                                         squares * kSquare * machine.memory_latency / (std::max(1, device.sm_count) * pack::kBlocksPerSm));
         const double packing = kPack * machine.second_kernel + copying * share_packed_before(p, c, device);
         time.other_kernels += packing * (packed_strips(p, c).any() ? 1 + kPackedStrip : 1);
-        time.other_kernels +=
-            kPieceOfStrip * machine.memory_latency * static_cast<double>(pieces_of_strips(p, c)) / (device.sm_count * resident);
+        time.other_kernels += kPieceOfStrip * machine.memory_latency * static_cast<double>(pieces_of_strips(p, tiling_of(p, c))) /
+                              (device.sm_count * resident);
         if (pack::packs_beside(c)) time.other_kernels += kPackers * machine.second_kernel;
     }
     if (partials > 0) time.other_kernels += sum_of_parts_estimate(partials, device);

@@ -8,9 +8,9 @@
 
 namespace tmm {
 
-std::size_t bind_skinny(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+std::size_t bind_skinny(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
     SkinnyArgs args;
-    static_cast<GemmArgs&>(args) = with_partials(make_args(step, problem, call), step, call);
+    static_cast<GemmArgs&>(args) = product_args(plan, call);
     return write_arguments(args, arguments);
 }
 

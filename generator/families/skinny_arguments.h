@@ -7,7 +7,7 @@
 
 namespace tmm {
 
-std::size_t bind_skinny(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments);
+std::size_t bind_skinny(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments);
 TensorMapRequests skinny_tensor_maps(const LaunchStep& step, const std::byte* arguments);
 
 }  // namespace tmm

@@ -17,6 +17,7 @@
 #include "generator/plan/launch_plan.h"
 #include "generator/prediction/cost_model.h"
 #include "generator/steps/pad.h"
+#include "generator/steps/planes.h"
 #include "tmm/steps/pad/rules.h"
 #include "tmm/steps/planes/rules.h"
 
@@ -112,15 +113,8 @@ Crowding crowding(const GemmProblem& p, const KernelConfig& c, const DeviceInfo&
                 part_of_memory_time * memory * (1 - all / (std::ceil(all / sms) * sms)) + share_of_parts * parts / memory_bytes};
 }
 
-double workspace_of_operands(const GemmProblem& p, const KernelConfig& c, const DeviceInfo&) {
-    if (c.planes > 1) return static_cast<double>(planes_workspace_bytes(p, c));
-    // Sizes are rounded up to the next part's start.
-    const auto padded = [&](const pad::Shape& shape, ElementType type) {
-        return static_cast<double>(p.batch) * static_cast<double>(shape.rows) * static_cast<double>(pad::padded_ld(shape.columns, type)) *
-                   size_of(type) +
-               256;
-    };
-    return (pad::pads_a(c) ? padded(pad::copy_of_a(p), p.type_a) : 0) + (pad::pads_b(c) ? padded(pad::copy_of_b(p), p.type_b) : 0);
+OperandCopies copies(const GemmProblem& p, const KernelConfig& c, const Extent&) {
+    return c.planes > 1 ? planes_copies(p, c) : padded_copies(p, c);
 }
 
 // The family does not run on the emulated device.
@@ -168,10 +162,10 @@ constexpr Product kProduct{
     .estimate = wgmma_estimate,
     .host_estimate = host_estimate,
     .crowding = crowding,
-    .workspace_of_operands = workspace_of_operands,
     .phase_loads = phase_loads,
     .signature = signature,
     .walks = walks,
+    .copies = copies,
     .add_steps_before = add_wgmma_steps_before,
     .add_steps_behind = add_wgmma_steps_behind,
     .bind = bind_wgmma,

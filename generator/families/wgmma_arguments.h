@@ -7,7 +7,7 @@
 
 namespace tmm {
 
-std::size_t bind_wgmma(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments);
+std::size_t bind_wgmma(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments);
 TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arguments);
 
 }  // namespace tmm

@@ -28,33 +28,24 @@ constexpr KernelConfig kRescueConfig{.family = family::rescue,
                                      .boundary = boundary::peeled,
                                      .min_blocks = 3};
 
-struct Padding {
-    std::int64_t blocks = 1;
-    std::int64_t bytes = 0;
-};
-Padding padding(const GemmProblem& problem, const KernelConfig& config) {
+std::int64_t blocks_that_pad(const GemmProblem& problem, const KernelConfig& config) {
     const KernelSignature signature = signature_of(problem);
     std::int64_t pieces = 0;
     std::int64_t squares = 0;
-    Padding padding;
     const auto add = [&](const pad::Shape& shape, bool turned, ElementType type) {
         if (turned)
             squares += pack::tiles(shape.columns, shape.rows, problem.batch);
         else
             pieces += pad::cut(shape.rows, shape.columns * size_of(type) / 2, problem.batch, 0, 0).pieces;
-        padding.bytes += pad::padded_bytes(shape.rows, shape.columns, problem.batch, type);
     };
     if (pad::pads_a(config)) add(pad::copy_of_a(problem), pad::turns_a(config, signature), problem.type_a);
     if (pad::pads_b(config)) add(pad::copy_of_b(problem), pad::turns_b(config, signature), problem.type_b);
-    padding.blocks = pad::blocks(pieces, squares);
-    return padding;
+    return pad::blocks(pieces, squares);
 }
 
 void add_pad(PlanBuilder& plan) {
     const KernelConfig copy{.family = family::pad, .min_blocks = pad::kBlocksPerSm, .pack_ab = plan.config().pack_ab};
-    const auto [blocks_wanted, bytes] = padding(plan.problem(), plan.config());
-    plan.add(signature_of(plan.problem()), copy, plan.whole(), blocks_wanted, bind_pad);
-    plan.take_workspace(bytes);
+    plan.add(signature_of(plan.problem()), copy, plan.geometry().whole, blocks_that_pad(plan.problem(), plan.config()), bind_pad);
 }
 
 void add_planes(PlanBuilder& plan) {
@@ -70,10 +61,9 @@ void add_planes(PlanBuilder& plan) {
                              .cluster = sharers,
                              .planes = plan.config().planes};
     const i64 items = planes::items(operands.a) + planes::items(operands.b);
-    LaunchStep& step = plan.add(signature_of(plan.problem()), split, plan.extent(), planes::blocks(split, items), bind_planes);
+    LaunchStep& step = plan.add(signature_of(plan.problem()), split, plan.geometry().main, planes::blocks(split, items), bind_planes);
     step.bind_preparation = bind_preparation;
     step.busy_blocks = busy_blocks;
-    plan.take_workspace(planes_workspace_bytes(plan.problem(), plan.config()));
 }
 
 }  // namespace
@@ -87,12 +77,11 @@ void add_wgmma_steps_behind(PlanBuilder& plan) {
     if (plan.config().planes <= 1) return;
     KernelConfig rescue = kRescueConfig;
     rescue.split_k = partial_results(plan.config());
-    const auto [m, n] = std::pair(plan.extent().rows, plan.extent().columns);
+    const auto [m, n] = std::pair(plan.geometry().main.rows, plan.geometry().main.columns);
     const std::int64_t items = rescue::items(rescue, m, n, plan.problem().batch, rescue.split_k);
     const std::int64_t sms = plan.device().sm_count;
-    LaunchStep& step = plan.add(signature_of(plan.problem()), rescue, plan.extent(),
-                                sms > 0 ? std::min(items, sms * rescue.min_blocks) : items, bind_rescue);
-    step.partials_offset = plan.partials_offset();
+    plan.add(signature_of(plan.problem()), rescue, plan.geometry().main, sms > 0 ? std::min(items, sms * rescue.min_blocks) : items,
+             bind_rescue);
 }
 
 }  // namespace tmm

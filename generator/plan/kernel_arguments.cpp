@@ -1,40 +1,28 @@
 #include "generator/plan/kernel_arguments.h"
 
-#include <tuple>
-
 namespace tmm {
 
-std::int64_t k_per_split(const GemmProblem& problem, const KernelConfig& config) {
-    const std::int64_t share = (problem.k + config.split_k - 1) / config.split_k;
-    return (share + config.block_k - 1) / config.block_k * config.block_k;
+Division undivided(const GemmProblem& problem) {
+    return {.k_per_split = problem.k};
 }
 
-std::int64_t offset_a(const GemmProblem& problem, const Extent& extent) {
-    return problem.op_a == Operation::none ? extent.row0 * problem.lda : extent.row0;
-}
-std::int64_t offset_b(const GemmProblem& problem, const Extent& extent) {
-    return problem.op_b == Operation::none ? extent.column0 : extent.column0 * problem.ldb;
-}
-std::int64_t offset_c(const GemmProblem& problem, const Extent& extent) {
-    return extent.row0 * problem.ldc + extent.column0;
+Division division_of(const GemmProblem& problem, const KernelConfig& config) {
+    return {.split_k = config.split_k, .k_per_split = depth_of_split(problem.k, config.split_k, config.block_k), .raster = config.raster};
 }
 
-const void* advanced(const void* pointer, std::int64_t elements, ElementType type) {
-    return pointer ? static_cast<const std::byte*>(pointer) + elements * size_of(type) : nullptr;
-}
-
-GemmArgs make_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
-    const auto& [config, extent] = std::tie(step.config, step.extent);
+GemmArgs make_args(const LaunchPlan& plan, const Extent& part, const GemmCall& call, const Division& division) {
+    const GemmProblem& problem = plan.problem;
+    const Addresses addresses = addresses_of(plan, call, part);
     // alpha = 0 promises that A and B are not read, whatever stands there, NaN and null pointers included; k = 0 does that, and
     // leaves beta * C.
     const bool product = call.alpha != 0 && problem.k > 0;
-    return GemmArgs{.a = advanced(call.a, offset_a(problem, extent), problem.type_a),
-                    .b = advanced(call.b, offset_b(problem, extent), problem.type_b),
-                    .c = static_cast<std::byte*>(call.c) + offset_c(problem, extent) * size_of(problem.type_c),
+    return GemmArgs{.a = addresses.a,
+                    .b = addresses.b,
+                    .c = addresses.c,
                     .bias = call.bias,
                     .workspace = call.workspace,
-                    .m = extent.rows,
-                    .n = extent.columns,
+                    .m = part.rows,
+                    .n = part.columns,
                     .k = product ? problem.k : 0,
                     .batch = problem.batch,
                     .lda = problem.lda,
@@ -43,33 +31,50 @@ GemmArgs make_args(const LaunchStep& step, const GemmProblem& problem, const Gem
                     .stride_a = problem.stride_a,
                     .stride_b = problem.stride_b,
                     .stride_c = problem.stride_c,
-                    .k_per_split = k_per_split(problem, config),
-                    .split_k = config.split_k,
-                    .raster = config.raster,
-                    .stream_blocks = static_cast<int>(step.line.blocks),
-                    .strip_begin = static_cast<int>(extent.row0 + extent.column0),
-                    .stream_tiles = step.line.tiles,
+                    .k_per_split = division.k_per_split,
+                    .split_k = division.split_k,
+                    .raster = division.raster,
+                    .stream_blocks = static_cast<int>(division.line.blocks),
+                    .strip_begin = static_cast<int>(part.row0 + part.column0),
+                    .stream_tiles = division.line.tiles,
                     .alpha = product ? call.alpha : 0.0,
                     .beta = call.beta};
 }
 
-std::byte* at(void* workspace, std::int64_t offset) {
-    return static_cast<std::byte*>(workspace) + offset;
+bool leaves_partials(const Geometry& geometry) {
+    return geometry.partial_results > 1 || geometry.line.blocks > 0;
 }
 
-GemmArgs with_partials(GemmArgs args, const LaunchStep& step, const GemmCall& call) {
-    if (partial_results(step.config) > 1 || step.line.blocks > 0) args.workspace = at(call.workspace, step.partials_offset);
+GemmArgs product_args(const LaunchPlan& plan, const GemmCall& call) {
+    const Geometry& geometry = plan.geometry;
+    const Addresses addresses = addresses_of(plan, call, geometry.main);
+    GemmArgs args = make_args(
+        plan, geometry.main, call,
+        {.split_k = plan.config.split_k, .k_per_split = geometry.k_per_split, .raster = plan.config.raster, .line = geometry.line});
+    const auto read_copy = [](const OperandCopy& copy, const void* place, const void*& operand, i64& ld, i64& stride) {
+        if (!copy.is_made) return;
+        operand = place;
+        ld = copy.ld;
+        stride = copy.stride;
+    };
+    read_copy(geometry.copies.a, addresses.copy_of_a, args.a, args.lda, args.stride_a);
+    read_copy(geometry.copies.b, addresses.copy_of_b, args.b, args.ldb, args.stride_b);
+    if (leaves_partials(geometry)) args.workspace = addresses.partials;
     return args;
 }
 
-GemmArgs sum_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
-    GemmArgs args = make_args(step, problem, call);
-    args.workspace = at(call.workspace, step.partials_offset);
+GemmArgs sum_args(const LaunchPlan& plan, const GemmCall& call, const Division& division) {
+    GemmArgs args = make_args(plan, plan.geometry.main, call, division);
+    args.workspace = addresses_of(plan, call, plan.geometry.main).partials;
     return args;
 }
 
-std::size_t bind_product(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
-    return write_arguments(with_partials(make_args(step, problem, call), step, call), arguments);
+std::size_t bind_product(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
+    return write_arguments(product_args(plan, call), arguments);
+}
+
+std::size_t bind_strip(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments) {
+    return write_arguments(make_args(plan, step.extent, call, division_of(plan.problem, step.config)), arguments);
 }
 
 }  // namespace tmm

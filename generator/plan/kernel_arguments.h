@@ -1,34 +1,37 @@
-// The arguments that all kernels of a plan have in common (templates/tmm/vocabulary/args.h), and where a step's part of the matrices
-// begins. What a kernel is told beyond them is written by its family or step.
+// The arguments that all kernels of a plan have in common (templates/tmm/vocabulary/args.h). What a kernel is told beyond them is written
+// by its family or step.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
+#include "generator/plan/addresses.h"
 #include "generator/plan/launch_plan.h"
 
 namespace tmm {
 
-std::int64_t k_per_split(const GemmProblem& problem, const KernelConfig& config);
+// How a kernel's blocks divide the work.
+struct Division {
+    // Parts of K, and the depth of each but the last.
+    int split_k = 1;
+    std::int64_t k_per_split = 0;
+    int raster = 0;
+    PhaseLine line{};
+};
+// The division of a kernel that takes all of K at once.
+Division undivided(const GemmProblem& problem);
+Division division_of(const GemmProblem& problem, const KernelConfig& config);
 
-// Elements from a matrix's start to the part of it that belongs to an extent.
-std::int64_t offset_a(const GemmProblem& problem, const Extent& extent);
-std::int64_t offset_b(const GemmProblem& problem, const Extent& extent);
-std::int64_t offset_c(const GemmProblem& problem, const Extent& extent);
-
-// The place so many bytes further on.
-std::byte* at(void* workspace, std::int64_t offset);
-// The place so many elements further on. Null pointers, which are allowed where nothing is read, stay null.
-const void* advanced(const void* pointer, std::int64_t elements, ElementType type);
-
-// The arguments of a step that reads A and B as the problem says.
-GemmArgs make_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call);
-// Adds the place where the step leaves sums for another step to add up.
-GemmArgs with_partials(GemmArgs args, const LaunchStep& step, const GemmCall& call);
-
-// The arguments of a step that adds up what others have left.
-GemmArgs sum_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call);
+// The arguments of a kernel that reads A and B as the problem says.
+GemmArgs make_args(const LaunchPlan& plan, const Extent& part, const GemmCall& call, const Division& division);
+// The arguments of the plan's main kernel, which reads A and B as the steps before it have left them, and leaves partial results where the
+// steps behind it find them.
+GemmArgs product_args(const LaunchPlan& plan, const GemmCall& call);
+// The arguments of a kernel that adds up partial results.
+GemmArgs sum_args(const LaunchPlan& plan, const GemmCall& call, const Division& division);
+// Does the main kernel leave partial results?
+bool leaves_partials(const Geometry& geometry);
 
 // Writes a kernel's argument struct; returns its size.
 template <class Args>
@@ -38,7 +41,8 @@ std::size_t write_arguments(const Args& args, std::byte* arguments) {
     return sizeof args;
 }
 
-// LaunchStep::bind of products that read A and B as the problem says, and are told nothing else.
-std::size_t bind_product(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments);
+// LaunchStep::bind of main kernels that are told nothing else, and of the kernels of the parts of C that these leave.
+std::size_t bind_product(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments);
+std::size_t bind_strip(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments);
 
 }  // namespace tmm

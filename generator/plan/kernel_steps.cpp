@@ -29,7 +29,7 @@ KernelSteps steps_of(const KernelRequest& request) {
     }
     const LaunchPlan plan = make_launch_plan(request.shape.problem, request.config, request.device);
     for (const LaunchStep& step : plan.steps)
-        add(step.signature, step.config, step.threads, step.shared_bytes, step.grid, blocks_that_pack(step), step.blocks_for_strips);
+        add(step.signature, step.config, step.threads, step.shared_bytes, step.grid, step.packers, step.blocks_for_strips);
     result.workspace_bytes = plan.workspace_bytes;
     return result;
 }

@@ -4,15 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
-#include <string>
 #include <vector>
 
-#include "generator/families/simt_packing_beside.h"
 #include "generator/machine/device_info.h"
-#include "generator/plan/packed_strips.h"
+#include "generator/plan/geometry.h"
 #include "generator/plan/tensor_map_request.h"
-#include "tmm/tile/stream.h"
 #include "tmm/vocabulary/args.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/signature.h"
@@ -43,15 +39,7 @@ struct Preparation {
     void* prepared = nullptr;
 };
 
-// The part of C that a step computes; it reads these rows of op(A) and these columns of op(B).
-struct Extent {
-    std::int64_t row0 = 0;
-    std::int64_t column0 = 0;
-    std::int64_t rows = 0;
-    std::int64_t columns = 0;
-
-    friend bool operator==(const Extent&, const Extent&) = default;
-};
+struct LaunchPlan;
 
 struct LaunchStep {
     KernelSignature signature;
@@ -66,23 +54,15 @@ struct LaunchStep {
     // The kernel may begin while the step before it ends, for which it waits itself, strips at their end; the first one of a call only
     // where the plan's config has overlap = 1.
     bool begins_early = false;
-    // Bytes from the workspace's start to the partial results of split-K or stream-K; packed operands stand before them.
-    std::int64_t partials_offset = 0;
-    // There are no blocks where none share tiles.
-    PhaseLine line{};
-    // These are the plan's, for the steps that pack and multiply.
-    PackingBeside packing{};
-    PackedStrips strips{};
-    StripSums strip_sums{};
+    // The first blocks of the grid pack: the others wait for what they pack.
+    int packers = 0;
     // The first blocks of the grid add up strips.
     int blocks_for_strips = 0;
-    // The config of the whole plan.
-    KernelConfig plan_config;
     // Writes the kernel's argument struct for one call; returns its size in bytes, which is never more than kMaxArgumentBytes. Where alpha
     // or k is 0 it tells the kernel k = 0 and alpha = 0.
-    std::size_t (*bind)(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) = nullptr;
+    std::size_t (*bind)(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments) = nullptr;
     // The same for a preparation. It is null for the steps that take no part in one.
-    std::size_t (*bind_preparation)(const LaunchStep& step, const GemmProblem& problem, const Preparation& preparation,
+    std::size_t (*bind_preparation)(const LaunchPlan& plan, const LaunchStep& step, const Preparation& preparation,
                                     std::byte* arguments) = nullptr;
     // How many blocks of the grid the bound arguments give work to. Null: all blocks have work.
     std::int64_t (*busy_blocks)(const LaunchStep& step, const std::byte* arguments) = nullptr;
@@ -90,9 +70,6 @@ struct LaunchStep {
     // TMA.
     TensorMapRequests (*tensor_maps)(const LaunchStep& step, const std::byte* arguments) = nullptr;
 };
-
-// The first blocks of the step's grid pack: the others wait for what they pack.
-int blocks_that_pack(const LaunchStep& step);
 
 inline constexpr std::size_t kMaxArgumentBytes = 4096;
 
@@ -107,6 +84,7 @@ inline std::int64_t grid_for(const LaunchStep& step, const std::byte* arguments)
 struct LaunchPlan {
     GemmProblem problem;
     KernelConfig config;
+    Geometry geometry;
     // The plan has no steps where there is nothing to do (m or n or batch is 0).
     std::vector<LaunchStep> steps;
     // Workspace pointers must be multiples of 256 bytes.
@@ -116,40 +94,19 @@ struct LaunchPlan {
 // The step that multiplies, beside those that bring the operands to it or sum its parts; 0 where there are no steps.
 std::size_t main_step(const LaunchPlan& plan);
 
-// A block's tile of C. With swap_ab a config holds columns where the others hold rows.
-struct TileOfC {
-    int rows;
-    int columns;
-};
-TileOfC tile_of_c(const KernelConfig& config);
-
 // What the plan's main kernel sees: where the config packs operands, they lie otherwise than the problem says.
 KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& config);
 
-// Planes of A and B, and what belongs to them (steps/planes/rules.h).
-std::int64_t planes_workspace_bytes(const GemmProblem& problem, const KernelConfig& config);
 // What a preparation of the operand fills; 0 where the plan does not split it.
 std::int64_t prepared_bytes(const LaunchPlan& plan, GemmOperand operand);
-
-// Which tiles the blocks of a config with stream_k share on the device; no tiles and no blocks where they make whole waves.
-PhaseLine phase_line_on(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
-std::int64_t stream_workspace_bytes(const PhaseLine& line, const KernelConfig& config);
-
-// Why neither a few rows nor a few columns stand beyond whole tiles of the config's; nothing where trim may leave them to a strip.
-std::optional<std::string> why_not_trimmed(const GemmProblem& problem, const KernelConfig& config);
-
-// What the plan's main kernel computes: all of C, or, where the config trims, only whole block tiles, along M or N or both, wherever that
-// leaves a strip.
-Extent main_extent(const GemmProblem& problem, const KernelConfig& config);
 
 struct EdgeProduct {
     KernelSignature signature;
     KernelConfig config;
     Extent extent;
 };
-// What is left of C for kernels of their own, beside the main kernel's part and what its blocks add up (packed_strips.h): the bottom rows,
-// and above them the right columns. There is none without trim.
-std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const KernelConfig& config);
+// The kernels of the parts of C that the main kernel leaves.
+std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const Tiling& tiling);
 
 // The config must be valid for the problem (search_space.h).
 LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);

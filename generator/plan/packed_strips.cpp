@@ -4,7 +4,7 @@
 
 #include "generator/families/family.h"
 #include "generator/machine/occupancy.h"
-#include "generator/plan/launch_plan.h"
+#include "generator/plan/geometry.h"
 #include "tmm/steps/pack/strips.h"
 
 namespace tmm {
@@ -24,27 +24,23 @@ PackedStrips packed_strips(const GemmProblem& problem, const KernelConfig& confi
             .rows = pack::packs_b(config) ? few(problem.m - main.rows) : 0};
 }
 
-StripSums strip_sums(const GemmProblem& problem, const KernelConfig& config, std::int64_t begin) {
-    const Extent main = main_extent(problem, config);
-    const PackedStrips strips = packed_strips(problem, config);
+StripSums strip_sums(const GemmProblem& problem, const Tiling& tiling, std::int64_t begin) {
     const auto bytes = [&](int lines, std::int64_t outer) {
         return pack::strip_elements(lines, outer, problem.k, problem.batch) * static_cast<std::int64_t>(sizeof(float));
     };
-    const std::int64_t of_rows = begin + bytes(strips.columns, main.rows);
-    return {.of_columns = begin, .of_rows = of_rows, .end = of_rows + bytes(strips.rows, main.columns)};
+    const std::int64_t of_rows = begin + bytes(tiling.packed.columns, tiling.main.rows);
+    return {.of_columns = begin, .of_rows = of_rows, .end = of_rows + bytes(tiling.packed.rows, tiling.main.columns)};
 }
 
-std::int64_t pieces_of_strips(const GemmProblem& problem, const KernelConfig& config) {
-    const Extent main = main_extent(problem, config);
-    const PackedStrips strips = packed_strips(problem, config);
-    return strips::pieces(strips.columns, strips.rows, main.rows, main.columns).all() * problem.batch;
+std::int64_t pieces_of_strips(const GemmProblem& problem, const Tiling& tiling) {
+    const PackedStrips& strips = tiling.packed;
+    return strips::pieces(strips.columns, strips.rows, tiling.main.rows, tiling.main.columns).all() * problem.batch;
 }
 
-int blocks_for_strips(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
-    if (!packed_strips(problem, config).any()) return 0;
-    const Extent main = main_extent(problem, config);
-    const std::int64_t pieces = pieces_of_strips(problem, config);
-    const std::int64_t spare = sms_with_room(blocks_of(config, main.rows, main.columns, problem.batch), device);
+int blocks_for_strips(const GemmProblem& problem, const KernelConfig& config, const Tiling& tiling, const DeviceInfo& device) {
+    if (!tiling.packed.any()) return 0;
+    const std::int64_t pieces = pieces_of_strips(problem, tiling);
+    const std::int64_t spare = sms_with_room(blocks_of(config, tiling.main.rows, tiling.main.columns, problem.batch), device);
     const std::int64_t most = std::max<std::int64_t>(1, problem.k / kDepthOfPiece);
     const std::int64_t wanted = std::clamp(spare, (pieces + most - 1) / most, pieces);
     const std::int64_t cluster = cluster_size_of(config);

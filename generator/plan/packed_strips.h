@@ -9,6 +9,8 @@
 
 namespace tmm {
 
+struct Tiling;
+
 struct PackedStrips {
     // Columns of C, whose long operand is A, and rows, whose long operand is B; 0: `pack` multiplies none.
     int columns = 0;
@@ -26,12 +28,12 @@ struct StripSums {
     std::int64_t of_rows = 0;
     std::int64_t end = 0;
 };
-StripSums strip_sums(const GemmProblem& problem, const KernelConfig& config, std::int64_t begin);
+StripSums strip_sums(const GemmProblem& problem, const Tiling& tiling, std::int64_t begin);
 
 // Pieces of work (tmm/steps/pack/strips.h) of the whole batch; 0 where there is no such strip.
-std::int64_t pieces_of_strips(const GemmProblem& problem, const KernelConfig& config);
+std::int64_t pieces_of_strips(const GemmProblem& problem, const Tiling& tiling);
 
 // Blocks of the product's grid that add the strips up, in whole clusters.
-int blocks_for_strips(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
+int blocks_for_strips(const GemmProblem& problem, const KernelConfig& config, const Tiling& tiling, const DeviceInfo& device);
 
 }  // namespace tmm

@@ -1,17 +1,26 @@
 #include "generator/plan/workspace_estimate.h"
 
-#include "generator/families/family.h"
-#include "generator/plan/launch_plan.h"
+#include "generator/plan/geometry.h"
 
 namespace tmm {
+namespace {
 
-double workspace_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
-    const Extent main = main_extent(p, c);
-    const int parts = partial_results(c);
-    const double partials = parts > 1 ? static_cast<double>(p.batch) * kPartialBytes * parts * static_cast<double>(main.rows) *
-                                            static_cast<double>(workspace_ld(main.columns))
-                                      : 0;
-    return partials + product_of(c).workspace_of_operands(p, c, device);
+// More bytes than the workspace of any plan: partial results, and of each operand at most three planes of 16 bits, exponents of its lines
+// and sums of its strips.
+double most_workspace(const GemmProblem& p, const KernelConfig& c) {
+    const auto padded = [](std::int64_t size) { return static_cast<double>(size) + 1024; };
+    const double operands = 32 * (padded(p.m) + padded(p.n)) * padded(p.k);
+    const double results = 16.0 * partial_results(c) * padded(p.m) * padded(p.n);
+    return static_cast<double>(p.batch) * (operands + results);
+}
+
+}  // namespace
+
+double workspace_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
+    if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return 0;
+    constexpr double more_than_devices_have = 0x1p60;
+    if (const double most = most_workspace(problem, config); most > more_than_devices_have) return most;
+    return static_cast<double>(geometry_of(problem, config, device).workspace.bytes);
 }
 
 }  // namespace tmm

@@ -4,8 +4,10 @@
 
 namespace tmm {
 
-std::size_t bind_fixup(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
-    return write_arguments(sum_args(step, problem, call), arguments);
+std::size_t bind_fixup(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments) {
+    Division division = division_of(plan.problem, step.config);
+    division.line = plan.geometry.line;
+    return write_arguments(sum_args(plan, call, division), arguments);
 }
 
 }  // namespace tmm

@@ -4,54 +4,101 @@
 #include "generator/plan/kernel_arguments.h"
 
 namespace tmm {
+namespace {
 
-GemmArgs with_packed_operands(GemmArgs args, const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
-    std::int64_t packed = 0;
-    if (pack::packs_a(step.config)) {
-        args.a = at(call.workspace, 0);
-        args.lda = packed_ld(args.m);
-        args.stride_a = args.lda * pack::packed_depth(problem.k);
-        packed = pack::packed_elements(args.m, problem.k, problem.batch) * size_of(problem.type_a);
-    }
-    if (pack::packs_b(step.config)) {
-        args.b = at(call.workspace, packed);
-        args.ldb = packed_ld(args.n);
-        args.stride_b = args.ldb * pack::packed_depth(problem.k);
-    }
-    return args;
+// The few lines of a strip's short operand stand behind the product's part of it.
+Addresses addresses_of_strips(const LaunchPlan& plan, const GemmCall& call) {
+    const Extent& main = plan.geometry.main;
+    return addresses_of(plan, call, {.row0 = main.rows, .column0 = main.columns});
 }
 
-unsigned* counters_of_packers(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
-    const i64 packed = pack::workspace_elements(step.plan_config, step.extent.rows, step.extent.columns, problem.k, problem.batch);
-    return reinterpret_cast<unsigned*>(at(call.workspace, packed * size_of(problem.type_a)));
-}
-
-PackedStrip packed_strip(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, bool with_a) {
-    const int lines = with_a ? step.strips.columns : step.strips.rows;
+// The strip of columns of C that is multiplied while A is packed.
+PackedStrip strip_with_a(const LaunchPlan& plan, const GemmCall& call) {
+    const int lines = plan.geometry.packed.columns;
     if (lines == 0) return {};
-    const bool along_k = with_a ? problem.op_b == Operation::transpose : problem.op_a == Operation::none;
-    const std::int64_t ld = with_a ? problem.ldb : problem.lda;
-    const void* const few = with_a ? advanced(call.b, offset_b(problem, {.column0 = step.extent.columns}), problem.type_b)
-                                   : advanced(call.a, offset_a(problem, {.row0 = step.extent.rows}), problem.type_a);
+    const Addresses addresses = addresses_of_strips(plan, call);
+    const GemmProblem& problem = plan.problem;
+    const bool along_k = problem.op_b == Operation::transpose;
     return {.lines = lines,
-            .few = static_cast<const float*>(few),
-            .line_distance = along_k ? ld : 1,
-            .k_distance = along_k ? 1 : ld,
-            .stride = with_a ? problem.stride_b : problem.stride_a,
-            .sums = reinterpret_cast<float*>(at(call.workspace, with_a ? step.strip_sums.of_columns : step.strip_sums.of_rows))};
+            .few = static_cast<const float*>(addresses.b),
+            .line_distance = along_k ? problem.ldb : 1,
+            .k_distance = along_k ? 1 : problem.ldb,
+            .stride = problem.stride_b,
+            .sums = addresses.sums_of_columns};
 }
 
-std::size_t bind_pack(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+// The strip of rows of C that is multiplied while B is packed.
+PackedStrip strip_with_b(const LaunchPlan& plan, const GemmCall& call) {
+    const int lines = plan.geometry.packed.rows;
+    if (lines == 0) return {};
+    const Addresses addresses = addresses_of_strips(plan, call);
+    const GemmProblem& problem = plan.problem;
+    const bool along_k = problem.op_a == Operation::none;
+    return {.lines = lines,
+            .few = static_cast<const float*>(addresses.a),
+            .line_distance = along_k ? problem.lda : 1,
+            .k_distance = along_k ? 1 : problem.lda,
+            .stride = problem.stride_a,
+            .sums = addresses.sums_of_rows};
+}
+
+}  // namespace
+
+OperandCopies packed_copies(const GemmProblem& problem, const KernelConfig& config, const Extent& main) {
+    const auto copy = [&](i64 outer, ElementType type) {
+        const i64 ld = packed_ld(outer);
+        return OperandCopy{.is_made = true,
+                           .bytes = pack::packed_elements(outer, problem.k, problem.batch) * size_of(type),
+                           .ld = ld,
+                           .stride = ld * pack::packed_depth(problem.k)};
+    };
+    OperandCopies copies;
+    if (pack::packs_a(config)) copies.a = copy(main.rows, problem.type_a);
+    if (pack::packs_b(config)) copies.b = copy(main.columns, problem.type_b);
+    copies.past_the_last = pack::elements_past_the_last(config, main.rows, main.columns) * size_of(problem.type_a);
+    if (pack::packs_beside(config)) copies.counter_bytes = pack::kCounterBytes;
+    return copies;
+}
+
+PackersArgs packers_args(const LaunchPlan& plan, const GemmCall& call) {
+    if (!pack::packs_beside(plan.config)) return {};
+    const GemmProblem& problem = plan.problem;
+    const Addresses addresses = addresses_of(plan, call, plan.geometry.main);
+    const OperandCopies& copies = plan.geometry.copies;
+    const KernelSignature signature = signature_of(problem);
+    const auto found = [](const OperandCopy& copy, void* place, const void* operand) {
+        return static_cast<float*>(copy.is_made ? place : const_cast<void*>(operand));
+    };
+    return {.blocks = plan.geometry.packing.packers,
+            .first_row = plan.geometry.packing.first_row,
+            .a = static_cast<const float*>(addresses.a),
+            .b = static_cast<const float*>(addresses.b),
+            .lda = problem.lda,
+            .ldb = problem.ldb,
+            .turned_a = problem.op_a == Operation::none,
+            .turned_b = problem.op_b == Operation::transpose,
+            .vectors_a = problem.op_a == Operation::none && signature.align_a >= 16,
+            .vectors_b = problem.op_b == Operation::transpose && signature.align_b >= 16,
+            .packed_a = found(copies.a, addresses.copy_of_a, addresses.a),
+            .packed_b = found(copies.b, addresses.copy_of_b, addresses.b),
+            .squares = addresses.counters};
+}
+
+StripsArgs strips_args(const LaunchPlan& plan, const GemmCall& call) {
+    return {.blocks = plan.geometry.blocks_for_strips, .with_a = strip_with_a(plan, call), .with_b = strip_with_b(plan, call)};
+}
+
+std::size_t bind_pack(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
     PackArgs args;
-    static_cast<GemmArgs&>(args) = make_args(step, problem, call);
-    args.depth = problem.k;
-    args.lines = product_of(step.plan_config).is_brought_by_tma(step.plan_config) ? args.k : pack::packed_depth(args.k);
-    if (pack::packs_beside(step.plan_config)) {
-        args.depth = i64{step.packing.first_row} * pack::kTile;
-        args.squares = counters_of_packers(step, problem, call);
+    static_cast<GemmArgs&>(args) = make_args(plan, plan.geometry.main, call, undivided(plan.problem));
+    args.depth = plan.problem.k;
+    args.lines = product_of(plan.config).is_brought_by_tma(plan.config) ? args.k : pack::packed_depth(args.k);
+    if (pack::packs_beside(plan.config)) {
+        args.depth = i64{plan.geometry.packing.first_row} * pack::kTile;
+        args.squares = addresses_of(plan, call, plan.geometry.main).counters;
     }
-    args.with_a = packed_strip(step, problem, call, true);
-    args.with_b = packed_strip(step, problem, call, false);
+    args.with_a = strip_with_a(plan, call);
+    args.with_b = strip_with_b(plan, call);
     return write_arguments(args, arguments);
 }
 

@@ -5,19 +5,16 @@
 
 #include "generator/plan/launch_plan.h"
 #include "tmm/steps/pack/rules.h"
+#include "tmm/steps/pack/strips.h"
 
 namespace tmm {
 
-// The arguments of a product that finds the operands where a pack step has left them.
-GemmArgs with_packed_operands(GemmArgs args, const LaunchStep& step, const GemmProblem& problem, const GemmCall& call);
+OperandCopies packed_copies(const GemmProblem& problem, const KernelConfig& config, const Extent& main);
 
-// The counters stand in the workspace, behind the packed operands.
-unsigned* counters_of_packers(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call);
+// What the product is told of the blocks that pack for its other blocks, and of those that add up strips.
+PackersArgs packers_args(const LaunchPlan& plan, const GemmCall& call);
+StripsArgs strips_args(const LaunchPlan& plan, const GemmCall& call);
 
-// The strip of columns of C that is multiplied while A is packed, or that of rows, multiplied while B is. Its few lines stand behind the
-// product's part of the other operand.
-PackedStrip packed_strip(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, bool with_a);
-
-std::size_t bind_pack(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments);
+std::size_t bind_pack(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments);
 
 }  // namespace tmm

@@ -19,37 +19,39 @@ GemmProblem padded_problem(const GemmProblem& problem, const KernelConfig& confi
     return padded;
 }
 
-GemmCall padded_call(const GemmProblem& problem, const KernelConfig& config, GemmCall call) {
-    std::int64_t offset = 0;
-    const auto take = [&](const void*& matrix, const pad::Shape& shape, ElementType type) {
-        matrix = at(call.workspace, offset);
-        offset += pad::padded_bytes(shape.rows, shape.columns, problem.batch, type);
+OperandCopies padded_copies(const GemmProblem& problem, const KernelConfig& config) {
+    const GemmProblem padded = padded_problem(problem, config);
+    const auto copy = [&](const pad::Shape& shape, ElementType type, i64 ld, i64 stride) {
+        return OperandCopy{
+            .is_made = true, .bytes = pad::padded_bytes(shape.rows, shape.columns, problem.batch, type), .ld = ld, .stride = stride};
     };
-    if (pad::pads_a(config)) take(call.a, pad::copy_of_a(problem), problem.type_a);
-    if (pad::pads_b(config)) take(call.b, pad::copy_of_b(problem), problem.type_b);
-    return call;
+    OperandCopies copies;
+    if (pad::pads_a(config)) copies.a = copy(pad::copy_of_a(problem), problem.type_a, padded.lda, padded.stride_a);
+    if (pad::pads_b(config)) copies.b = copy(pad::copy_of_b(problem), problem.type_b, padded.ldb, padded.stride_b);
+    return copies;
 }
 
-std::size_t bind_pad(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
-    PadArgs args;
-    static_cast<GemmArgs&>(args) = make_args(step, problem, call);
+std::size_t bind_pad(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments) {
+    const GemmProblem& problem = plan.problem;
+    const OperandCopies& copies = plan.geometry.copies;
     const KernelConfig& config = step.config;
-    const GemmProblem padded = padded_problem(problem, config);
-    const GemmCall copies = padded_call(problem, config, call);
-    const auto fill = [&](PadOperand& operand, const pad::Shape& shape, bool as_it_lies, ElementType type, const void* source,
-                          const void* copy, std::int64_t ld, std::int64_t stride, std::int64_t copy_ld) {
+    const Addresses addresses = addresses_of(plan, call, plan.geometry.whole);
+    PadArgs args;
+    static_cast<GemmArgs&>(args) = make_args(plan, plan.geometry.whole, call, undivided(problem));
+    const auto fill = [&](PadOperand& operand, const pad::Shape& shape, bool as_it_lies, ElementType type, const void* source, void* copy,
+                          std::int64_t ld, std::int64_t stride, std::int64_t copy_ld) {
         const int units = size_of(type) / 2;
         if (as_it_lies && args.k > 0) operand = pad::cut(shape.rows, shape.columns * units, problem.batch, ld * units, copy_ld * units);
         operand.source = source;
-        operand.copy = const_cast<void*>(copy);
+        operand.copy = copy;
         operand.stride = stride * units;
     };
     if (pad::pads_a(config))
-        fill(args.operands[0], pad::copy_of_a(problem), !pad::turns_a(config, step.signature), problem.type_a, args.a, copies.a,
-             problem.lda, problem.stride_a, padded.lda);
+        fill(args.operands[0], pad::copy_of_a(problem), !pad::turns_a(config, step.signature), problem.type_a, args.a, addresses.copy_of_a,
+             problem.lda, problem.stride_a, copies.a.ld);
     if (pad::pads_b(config))
-        fill(args.operands[1], pad::copy_of_b(problem), !pad::turns_b(config, step.signature), problem.type_b, args.b, copies.b,
-             problem.ldb, problem.stride_b, padded.ldb);
+        fill(args.operands[1], pad::copy_of_b(problem), !pad::turns_b(config, step.signature), problem.type_b, args.b, addresses.copy_of_b,
+             problem.ldb, problem.stride_b, copies.b.ld);
     return write_arguments(args, arguments);
 }
 

@@ -9,9 +9,8 @@ namespace tmm {
 
 // The problem as those see it who find the operands where a pad step has left them. config: wgmma's.
 GemmProblem padded_problem(const GemmProblem& problem, const KernelConfig& config);
-// The call with the operands that a pad step has left in the workspace.
-GemmCall padded_call(const GemmProblem& problem, const KernelConfig& config, GemmCall call);
+OperandCopies padded_copies(const GemmProblem& problem, const KernelConfig& config);
 
-std::size_t bind_pad(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments);
+std::size_t bind_pad(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments);
 
 }  // namespace tmm

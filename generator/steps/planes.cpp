@@ -11,7 +11,7 @@ namespace {
 PlanesOperand planes_at(void* first, const planes::Operand& operand, int planes) {
     std::int64_t offset = 0;
     const auto take = [&](std::int64_t bytes) {
-        std::byte* const place = at(first, offset);
+        std::byte* const place = static_cast<std::byte*>(first) + offset;
         offset += bytes;
         return place;
     };
@@ -23,11 +23,8 @@ PlanesOperand planes_at(void* first, const planes::Operand& operand, int planes)
 }
 
 // Operands are split in the parts of K that are multiplied apart.
-GemmArgs make_split_args(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
-    GemmArgs args = make_args(step, problem, call);
-    args.k_per_split = k_per_split(problem, step.plan_config);
-    args.split_k = step.plan_config.split_k;
-    return args;
+GemmArgs split_args(const LaunchPlan& plan, const GemmCall& call) {
+    return make_args(plan, plan.geometry.main, call, {.split_k = plan.config.split_k, .k_per_split = plan.geometry.k_per_split});
 }
 
 }  // namespace
@@ -41,40 +38,50 @@ PlanesOperands planes_operands(const GemmProblem& p, const KernelConfig& config)
                          .ldb = p.ldb,
                          .stride_a = p.stride_a,
                          .stride_b = p.stride_b,
-                         .k_per_split = k_per_split(p, config),
+                         .k_per_split = depth_of_split(p.k, config.split_k, config.block_k),
                          .split_k = config.split_k};
     return {.a = planes::operand_a(shape, signature_of(p)), .b = planes::operand_b(shape, signature_of(p))};
 }
 
-SplitOperands split_operands(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call) {
-    const PlanesOperands operands = planes_operands(problem, step.plan_config);
-    const auto find = [&](const void* prepared, const planes::Operand& operand, std::int64_t offset) {
-        return planes_at(prepared ? const_cast<void*>(prepared) : at(call.workspace, offset), operand, step.plan_config.planes);
+OperandCopies planes_copies(const GemmProblem& problem, const KernelConfig& config) {
+    const auto copy = [&](const planes::Operand& operand) {
+        const i64 ld = pad::padded_ld(operand.columns, planes::type_of(config.planes));
+        return OperandCopy{.is_made = true,
+                           .bytes = planes::operand_bytes(operand, config.planes),
+                           .ld = ld,
+                           .stride = operand.matrices > 1 ? config.planes * operand.rows * ld : 0};
     };
+    const PlanesOperands operands = planes_operands(problem, config);
+    return {.a = copy(operands.a), .b = copy(operands.b)};
+}
+
+SplitOperands split_operands(const LaunchPlan& plan, const GemmCall& call) {
+    const PlanesOperands operands = planes_operands(plan.problem, plan.config);
+    const Addresses addresses = addresses_of(plan, call, plan.geometry.main);
     SplitOperands split;
-    split.a = find(call.prepared_a, operands.a, 0);
-    split.b = find(call.prepared_b, operands.b, planes::operand_bytes(operands.a, step.plan_config.planes));
+    split.a = planes_at(addresses.copy_of_a, operands.a, plan.config.planes);
+    split.b = planes_at(addresses.copy_of_b, operands.b, plan.config.planes);
     split.unfit_a = {.of_tile = split.a.unfit, .count = planes::items(operands.a)};
     split.unfit_b = {.of_tile = split.b.unfit, .count = planes::items(operands.b)};
     return split;
 }
 
-std::size_t bind_planes(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
+std::size_t bind_planes(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
     PlanesArgs args;
-    static_cast<GemmArgs&>(args) = make_split_args(step, problem, call);
-    const SplitOperands split = split_operands(step, problem, call);
+    static_cast<GemmArgs&>(args) = split_args(plan, call);
+    const SplitOperands split = split_operands(plan, call);
     if (!call.prepared_a) args.planes_a = split.a;
     if (!call.prepared_b) args.planes_b = split.b;
     return write_arguments(args, arguments);
 }
 
-std::size_t bind_preparation(const LaunchStep& step, const GemmProblem& problem, const Preparation& preparation, std::byte* arguments) {
+std::size_t bind_preparation(const LaunchPlan& plan, const LaunchStep&, const Preparation& preparation, std::byte* arguments) {
     const bool of_a = preparation.operand == GemmOperand::a;
-    const PlanesOperands operands = planes_operands(problem, step.plan_config);
+    const PlanesOperands operands = planes_operands(plan.problem, plan.config);
     PlanesArgs args;
-    static_cast<GemmArgs&>(args) = make_split_args(step, problem, GemmCall{});
+    static_cast<GemmArgs&>(args) = split_args(plan, GemmCall{});
     (of_a ? args.a : args.b) = preparation.matrix;
-    (of_a ? args.planes_a : args.planes_b) = planes_at(preparation.prepared, of_a ? operands.a : operands.b, step.plan_config.planes);
+    (of_a ? args.planes_a : args.planes_b) = planes_at(preparation.prepared, of_a ? operands.a : operands.b, plan.config.planes);
     return write_arguments(args, arguments);
 }
 

@@ -15,6 +15,7 @@ struct PlanesOperands {
 };
 // config: the plan's own.
 PlanesOperands planes_operands(const GemmProblem& problem, const KernelConfig& config);
+OperandCopies planes_copies(const GemmProblem& problem, const KernelConfig& config);
 
 struct SplitOperands {
     PlanesOperand a;
@@ -23,11 +24,11 @@ struct SplitOperands {
     UnfitMarks unfit_b;
 };
 // Where the product finds the operands: each is prepared, or in its part of the workspace.
-SplitOperands split_operands(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call);
+SplitOperands split_operands(const LaunchPlan& plan, const GemmCall& call);
 
-std::size_t bind_planes(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments);
+std::size_t bind_planes(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments);
 // LaunchStep::bind_preparation and busy_blocks.
-std::size_t bind_preparation(const LaunchStep& step, const GemmProblem& problem, const Preparation& preparation, std::byte* arguments);
+std::size_t bind_preparation(const LaunchPlan& plan, const LaunchStep& step, const Preparation& preparation, std::byte* arguments);
 std::int64_t busy_blocks(const LaunchStep& step, const std::byte* arguments);
 
 }  // namespace tmm

@@ -4,8 +4,8 @@
 
 namespace tmm {
 
-std::size_t bind_reduce(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments) {
-    return write_arguments(sum_args(step, problem, call), arguments);
+std::size_t bind_reduce(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments) {
+    return write_arguments(sum_args(plan, call, division_of(plan.problem, step.config)), arguments);
 }
 
 }  // namespace tmm

@@ -7,6 +7,6 @@
 
 namespace tmm {
 
-std::size_t bind_reduce(const LaunchStep& step, const GemmProblem& problem, const GemmCall& call, std::byte* arguments);
+std::size_t bind_reduce(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments);
 
 }  // namespace tmm

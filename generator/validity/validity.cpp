@@ -124,7 +124,7 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
             if (tiles > kLargestGrid / std::max<std::int64_t>(1, p.batch) / c.split_k) return "more blocks than a grid can hold (2^31 - 1)";
             if (c.raster > 0 && tiles_n > kLargestGrid / c.raster) return "raster bands would hold more blocks than a grid";
         }
-        for (const EdgeProduct& edge : edge_products(p, c))
+        for (const EdgeProduct& edge : edge_products(p, tiling_of(p, c)))
             if (blocks_of(edge.config, edge.extent.rows, edge.extent.columns, 1) > kLargestGrid / std::max<std::int64_t>(1, p.batch))
                 return "more blocks for what is trimmed than a grid can hold (2^31 - 1)";
     }

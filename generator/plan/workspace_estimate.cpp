@@ -5,12 +5,13 @@
 namespace tmm {
 namespace {
 
-// More bytes than the workspace of any plan: partial results, and of each operand at most three planes of 16 bits, exponents of its lines
-// and sums of its strips.
+// More bytes than the workspace of any plan, but for stream-K's parts, which the device bounds: partial results, and, where steps copy the
+// operands, of each at most three planes of 16 bits, exponents of its lines and sums of its strips.
 double most_workspace(const GemmProblem& p, const KernelConfig& c) {
     const auto padded = [](std::int64_t size) { return static_cast<double>(size) + 1024; };
-    const double operands = 32 * (padded(p.m) + padded(p.n)) * padded(p.k);
-    const double results = 16.0 * partial_results(c) * padded(p.m) * padded(p.n);
+    const bool copies = c.pack_ab != 0 || c.planes > 1;
+    const double operands = copies ? 32 * (padded(p.m) + padded(p.n)) * padded(p.k) : 0;
+    const double results = partial_results(c) > 1 ? 16.0 * partial_results(c) * padded(p.m) * padded(p.n) : 0;
     return static_cast<double>(p.batch) * (operands + results);
 }
 

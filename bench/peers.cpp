@@ -18,7 +18,7 @@ namespace {
 // A family's name followed by something else begins a config; "naive" alone is the peer of that name.
 bool is_config(std::string_view name) {
     const std::size_t end = name.find_first_of(" =");
-    if (end == std::string_view::npos) return false;
+    if (end == std::string_view::npos || end == 0) return false;
     const std::string_view word = name.substr(0, end);
     return word == "family" || std::find(std::begin(kFamilyNames), std::end(kFamilyNames), word) != std::end(kFamilyNames);
 }

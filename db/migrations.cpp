@@ -96,7 +96,7 @@ private:
     bool enabled_;
 };
 
-// Table -> names of its values 0, 1, ….
+// Table -> names of its values 0, 1, …; a number without a name is no value.
 std::vector<std::pair<std::string, std::vector<std::string>>> enumerations() {
     return {{"element_type", names_of_all<ElementType>()},
             {"compute_mode", names_of_all<ComputeMode>()},
@@ -110,6 +110,7 @@ bool names_are_complete(SQLite::Database& database) {
     for (const auto& [table, names] : enumerations()) {
         SQLite::Statement known(database, fmt::format("SELECT 1 FROM {} WHERE value = ?", table));
         for (std::size_t value = 0; value < names.size(); ++value) {
+            if (names[value].empty()) continue;
             known.bind(1, static_cast<int>(value));
             if (!known.executeStep()) return false;
             known.reset();
@@ -122,6 +123,7 @@ void fill_in_names(SQLite::Database& database) {
     for (const auto& [table, names] : enumerations()) {
         SQLite::Statement insert(database, fmt::format("INSERT INTO {} (value, name) VALUES (?, ?) ON CONFLICT DO NOTHING", table));
         for (std::size_t value = 0; value < names.size(); ++value) {
+            if (names[value].empty()) continue;
             insert.bind(1, static_cast<int>(value));
             insert.bind(2, names[value]);
             insert.exec();
@@ -166,6 +168,8 @@ std::vector<std::string> wrong_names(SQLite::Database& database) {
             const std::string name = rows.getColumn(1).getString();
             // Larger ones are a newer program's.
             if (value >= static_cast<std::int64_t>(names.size())) continue;
+            // What has no name any more keeps the one that an older program gave it.
+            if (value >= 0 && names[static_cast<std::size_t>(value)].empty()) continue;
             if (value < 0 || name != names[static_cast<std::size_t>(value)])
                 faults.push_back(fmt::format("{} {}: is called '{}'", table, value, one_line(name, 100)));
         }

@@ -32,6 +32,7 @@ std::int64_t parse_integer(const std::string& name, std::string_view text, std::
 std::int64_t parse_name(const std::string& name, std::string_view text, const std::vector<std::string>& names) {
     std::string valid;
     for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i].empty()) continue;
         if (names[i] == text) return static_cast<std::int64_t>(i);
         valid += (i ? ", " : "") + names[i];
     }

@@ -11,6 +11,7 @@
 #include "generator/machine/occupancy.h"
 #include "generator/prediction/cost_model.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 
 namespace tmm {
 namespace {
@@ -43,9 +44,9 @@ std::string compiled_numbers(const KernelStep& step, const DeviceInfo& device) {
 
 // Steps around a product, such as planes and reduce, have no phases.
 std::string loads_of(const KernelStep& step) {
-    const Product* const product = family_of(step.config).product;
-    if (!product) return {};
-    const PhaseLoads loads = product->phase_loads(step.config);
+    const auto* config = std::get_if<KernelConfig>(&step.kernel);
+    if (!config) return {};
+    const PhaseLoads loads = product_of(*config).phase_loads(*config);
     const std::string by_whom = loads.by_copy_engine
                                     ? fmt::format("{:g} a block, by TMA", loads.elements)
                                     : fmt::format("{:g} a thread, {:g} a block", loads.elements, loads.elements * step.threads);
@@ -62,7 +63,7 @@ std::string explanation(const KernelRequest& request) {
                         device.name, device.compute_capability_major, device.compute_capability_minor, device.sm_count,
                         device.shared_bytes_per_sm >> 10, device.max_threads_per_sm);
     text += fmt::format("config     {}{}\n", to_text(request.config), request.chosen ? "" : "  (what an untuned problem gets)");
-    if (const auto reason = fault_of(request)) return text + fmt::format("invalid    {}\n", *reason);
+    if (const auto reason = why_invalid(problem, request.config, device)) return text + fmt::format("invalid    {}\n", *reason);
 
     const KernelSteps steps = steps_of(request);
     text += fmt::format("predicted  {}\n", to_text(CostModel(problem, device).predict(request.config)));
@@ -74,7 +75,7 @@ std::string explanation(const KernelRequest& request) {
         text += fmt::format("  shared bytes a block  {}\n", step.shared_bytes);
         text += loads_of(step);
         text += compiled_numbers(step, device);
-        if (step.grid > 0) text += fmt::format("  grid                  {} blocks\n", step.grid);
+        text += fmt::format("  grid                  {} blocks\n", step.grid);
         if (step.packers > 0) text += fmt::format("  of these pack         {}, while the others multiply\n", step.packers);
         if (step.for_strips > 0) text += fmt::format("  of these add up       {}, the strips beside the tiles\n", step.for_strips);
         text += fmt::format("  source hash           {}\n", source_hash(step.source));

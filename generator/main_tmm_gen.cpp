@@ -12,6 +12,7 @@
 #include "generator/text/shape_overrides.h"
 #include "generator/text/text.h"
 #include "generator/text/tool_main.h"
+#include "generator/validity/validity.h"
 
 namespace {
 
@@ -44,7 +45,7 @@ std::string kernel_text(const KernelStep& step, const std::string& output, const
 }
 
 void check_serves(const KernelRequest& request) {
-    const auto reason = fault_of(request);
+    const auto reason = why_invalid(request.shape.problem, request.config, request.device);
     if (!reason) return;
     if (!request.chosen) throw Error(ExitStatus::usage, *reason, to_text(request.shape.problem), "no kernel serves this problem yet");
     throw Error(ExitStatus::usage, *reason, fmt::format("{} for {}", to_text(request.config), to_text(request.shape.problem)),
@@ -56,7 +57,7 @@ ExitStatus run(const CommandLine& line) {
     const KernelRequest request = request_of(line);
     if (output == "explain") {
         fmt::print("{}", explanation(request));
-        return fault_of(request) ? ExitStatus::usage : ExitStatus::done;
+        return why_invalid(request.shape.problem, request.config, request.device) ? ExitStatus::usage : ExitStatus::done;
     }
     check_serves(request);
     const KernelSteps steps = steps_of(request);

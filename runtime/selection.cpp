@@ -66,7 +66,7 @@ std::int64_t workspace_bytes(const GemmProblem& problem, const KernelConfig& con
 // A winner's config as it serves the problem.
 KernelConfig as_it_serves(const GemmProblem& problem, const GemmProblem& tuned, const KernelConfig& config) {
     // Anything may stand in a database.
-    if (find_misused_field(config) || is_left_to_naive(problem) || !family_of(config).product) return config;
+    if (find_misused_field(config) || is_left_to_naive(problem)) return config;
     if (violation_of(config, main_signature(problem, config))) return config;
     return product_of(config).adapt(problem, tuned, config);
 }

@@ -11,11 +11,14 @@ inline KernelConfig random_config(std::mt19937& random) {
     const auto below = [&](int count) { return static_cast<int>(random() % static_cast<unsigned>(count)); };
     KernelConfig config;
     for (const Parameter& parameter : kParameters) {
-        if (parameter.value_names)
-            config.*parameter.member = below(parameter.value_count);
-        else if (below(2) == 0)
-            config.*parameter.member =
-                least_value(parameter) + below(below(3) == 0 ? most_value(parameter) - least_value(parameter) + 1 : 4);
+        if (parameter.value_names) {
+            do {
+                config.*parameter.member = below(parameter.value_count);
+            } while (!has_name(parameter, config.*parameter.member));
+        } else if (below(2) == 0) {
+            const int most = below(3) == 0 ? most_value(parameter) - least_value(parameter) + 1 : 4;
+            config.*parameter.member = least_value(parameter) + below(most);
+        }
     }
     return config;
 }

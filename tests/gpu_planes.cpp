@@ -28,9 +28,9 @@ DeviceBuffer on_device(const std::shared_ptr<Device>& device, const std::vector<
 }
 
 // Row-major A x B, as a plan of the config computes it; empty where the device has no such kernels.
-class Planes {
+class PlanesOnGpu {
 public:
-    Planes() : device_(gpu_count() > 0 ? open_device(0) : nullptr) {
+    PlanesOnGpu() : device_(gpu_count() > 0 ? open_device(0) : nullptr) {
         if (!device_ || device_->info().compute_capability() != 90) {
             MESSAGE("skipped: planes are multiplied on compute capability 9.0 only");
             device_ = nullptr;
@@ -86,7 +86,7 @@ double exact(const std::vector<float>& a, const std::vector<float>& b, const Gem
 }  // namespace
 
 TEST_CASE("sums of positive numbers are as exact as one rounding makes them, at any depth, and the same each time") {
-    const Planes planes;
+    const PlanesOnGpu planes;
     if (!planes) return;
     for (const char* config : {"planes=2,promote_k=64", "planes=3,promote_k=16", "planes=2,promote_k=64,split_k=4,cluster=4",
                                "planes=2,promote_k=64,split_k=3"}) {
@@ -115,7 +115,7 @@ TEST_CASE("sums of positive numbers are as exact as one rounding makes them, at 
 }
 
 TEST_CASE("integers of 11 bits whose sums stay below 2^24 come out exactly") {
-    const Planes planes;
+    const PlanesOnGpu planes;
     if (!planes) return;
     for (const char* config : {"planes=2,promote_k=64", "planes=2,promote_k=32,split_k=3"}) {
         CAPTURE(std::string(config));

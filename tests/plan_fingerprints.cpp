@@ -101,7 +101,7 @@ struct Line {
 void add_plan(const LaunchPlan& plan, const std::string& head, std::map<std::string, Kernel>& kernels, std::vector<Line>& lines) {
     lines.push_back({fmt::format("{}: {} steps, {} bytes of workspace", head, plan.steps.size(), plan.workspace_bytes), {}});
     for (const LaunchStep& step : plan.steps) {
-        KernelSource source = make_kernel_source(step.signature, step.config);
+        KernelSource source = make_kernel_source(step.signature, step.kernel);
         lines.push_back({fmt::format("  grid {}, {} threads, cluster {}, {} shared bytes, {}, {}; arguments {}; code ", step.grid,
                                      step.threads, step.cluster, step.shared_bytes, step.walks ? "walks" : "stays",
                                      step.begins_early ? "begins early" : "waits", arguments_of(plan, step)),

@@ -19,6 +19,7 @@
 #include "generator/plan/launch_plan.h"
 #include "generator/text/text.h"
 #include "generator/validity/validity.h"
+#include "plan_testing.h"
 #include "runtime/executable_plan.h"
 #include "runtime/host_device.h"
 #include "tmm/families/wgmma/rules.h"
@@ -70,11 +71,11 @@ public:
           compiler_(make_host_compiler(options.files)),
           plan_(make_plan()) {
         for (const LaunchStep& step : plan_.steps) {
-            if (step.config.family == family::wgmma) {
+            if (is_of_family(step, family::wgmma)) {
                 kernels_.emplace_back();
                 continue;
             }
-            const KernelSource source = make_kernel_source(step.signature, step.config);
+            const KernelSource source = make_kernel_source(step.signature, step.kernel);
             const CompileResult compiled = compiler_->compile(source);
             if (const auto* failure = std::get_if<CompileFailure>(&compiled)) FAIL(failure->log);
             kernels_.push_back(device_->load(std::get<CompiledKernel>(compiled), source.name));
@@ -111,11 +112,11 @@ public:
             const LaunchStep& step = plan_.steps[i];
             alignas(64) std::byte arguments[kMaxArgumentBytes];
             const std::size_t bytes = step.bind(plan_, step, call, arguments);
-            if (step.config.family == family::wgmma) {
+            if (is_of_family(step, family::wgmma)) {
                 std::memcpy(&product_, arguments, sizeof product_);
                 maps_ = step.tensor_maps(step, arguments);
             } else {
-                if (launch(i, arguments, bytes)) launched_.push_back(step.config.family);
+                if (launch(i, arguments, bytes)) launched_.push_back(name_of(step));
             }
         }
         device_->copy_to_host(c.data(), device_c.data(), device_c.bytes());
@@ -163,7 +164,7 @@ public:
     }
     void poison_workspace() { workspace_ = poisoned(plan_.workspace_bytes); }
     // The families that the last run launched, without the product.
-    const std::vector<int>& launched() const { return launched_; }
+    const std::vector<std::string>& launched() const { return launched_; }
 
 private:
     DeviceBuffer poisoned(std::int64_t bytes) const {
@@ -188,7 +189,8 @@ private:
     bool launch(std::size_t i, const std::byte* arguments, std::size_t bytes) const {
         LaunchShape shape = shape_of(plan_.steps[i]);
         shape.grid = grid_for(plan_.steps[i], arguments);
-        if (one_cluster_ && plan_.steps[i].config.family == family::planes) shape.grid = std::min<std::int64_t>(shape.grid, shape.cluster);
+        if (one_cluster_ && std::holds_alternative<Planes>(plan_.steps[i].kernel))
+            shape.grid = std::min<std::int64_t>(shape.grid, shape.cluster);
         if (shape.grid > 0) device_->launch(*kernels_[i], shape, arguments, bytes, nullptr);
         return shape.grid > 0;
     }
@@ -209,7 +211,7 @@ private:
     DeviceBuffer workspace_;
     WgmmaArgs product_;
     TensorMapRequests maps_;
-    std::vector<int> launched_;
+    std::vector<std::string> launched_;
 };
 
 inline std::vector<float> normal_values(i64 count, std::uint32_t seed) {

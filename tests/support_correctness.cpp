@@ -34,7 +34,7 @@ public:
             threads_.emplace_back([this, &samples, compiler, &cache, &device] {
                 for (std::size_t s = next_++; s < samples.size() && !stop_; s = next_++) {
                     for (const LaunchStep& step : make_launch_plan(samples[s].problems.front(), samples[s].config, device).steps)
-                        static_cast<void>(cache.find_or_compile(make_kernel_source(step.signature, step.config), *compiler));
+                        static_cast<void>(cache.find_or_compile(make_kernel_source(step.signature, step.kernel), *compiler));
                 }
             });
     }

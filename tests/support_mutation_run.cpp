@@ -16,6 +16,7 @@
 
 #include "generator/plan/launch_plan.h"
 #include "generator/prediction/predicted_config.h"
+#include "plan_testing.h"
 #include "runtime/executable_plan.h"
 #include "runtime/host_device.h"
 
@@ -134,7 +135,7 @@ struct Launch {
 std::vector<Launch> launches_of(const LaunchPlan& plan, const GemmCall& call) {
     std::vector<Launch> launches;
     for (const LaunchStep& step : plan.steps) {
-        if (step.config.family != family::wgmma) {
+        if (!is_of_family(step, family::wgmma)) {
             launches.push_back({plan, step, call});
             continue;
         }
@@ -201,12 +202,12 @@ std::string run_size(const Case& one, const Case::Size& size, const Compiler& co
             const GemmCall call{
                 .a = a.memory.data(), .b = b.memory.data(), .c = c.memory.data(), .workspace = workspace.data(), .alpha = 2, .beta = beta};
             for (const auto& [its_plan, step, its_call] : launches_of(plan, call)) {
-                const KernelSource source = make_kernel_source(step.signature, step.config);
+                const KernelSource source = make_kernel_source(step.signature, step.kernel);
                 compile(source);
                 const auto kernel = device->load(compiled.at(source.name), source.name);
                 alignas(64) std::byte arguments[kMaxArgumentBytes];
                 const std::size_t bytes = step.bind(its_plan, step, its_call, arguments);
-                const bool fewer = one.side_grid && step.config.family != one.config.family && step.config.family != family::naive;
+                const bool fewer = one.side_grid && !is_of_family(step, one.config.family) && !is_of_family(step, family::naive);
                 try {
                     LaunchShape launched = shape_of(step);
                     if (fewer) launched.grid = one.side_grid;

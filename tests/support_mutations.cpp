@@ -298,8 +298,8 @@ const std::vector<Mutation> kMutations = {
     // reduce: indices.
     {kReduce, "first part", "(place.batch * args.split_k * args.m + place.row) * ld + column", "(place.row * args.split_k * args.batch + place.batch) * ld + column", "reduce shared"},
     {kReduce, "next part", "part + split * args.m * ld", "part + split * ld", "reduce shared"},
-    {kReduce, "share, stored", "sums + sharer * config.block_n + vector * kVector", "sums + vector * config.block_n + sharer * kVector", "reduce shared"},
-    {kReduce, "share, read", "sums + other * config.block_n + vector * kVector", "sums + vector * config.block_n + other * kVector", "reduce shared"},
+    {kReduce, "share, stored", "sums + sharer * step.columns + vector * kVector", "sums + vector * step.columns + sharer * kVector", "reduce shared"},
+    {kReduce, "share, read", "sums + other * step.columns + vector * kVector", "sums + vector * step.columns + other * kVector", "reduce shared"},
     {kReduce, "lane's vector", "static_cast<int>(threadIdx.x) % vectors", "static_cast<int>(threadIdx.x) / vectors", "reduce shared"},
     {kReduce, "lane's share", "static_cast<int>(threadIdx.x) / vectors", "static_cast<int>(threadIdx.x) % vectors", "reduce shared"},
     {kReduce, "row and batch", "block / blocks_n % args.m", "block % args.m", "reduce wide"},
@@ -385,7 +385,7 @@ const std::vector<Mutation> kMutations = {
     {kPack, "line of a square", "(batch * operand.lines + k0)", "(batch * operand.lines)", "pack straight"},
     {kPack, "row of a square", "packed_ld(operand.outer) + outer0,", "packed_ld(operand.outer),", "pack both"},
     {kPack, "stride", "operand.matrix + batch * operand.stride", "operand.matrix", "pack both"},
-    {kPack, "B behind A", "packs_a(config) ? packed_elements(args.m, args.k, args.batch) : 0", "0", "pack both"},
+    {kPack, "B behind A", "step.a ? packed_elements(args.m, args.k, args.batch) : 0", "0", "pack both"},
     {kPack, "tile of B", "(b, number - squares_a)", "(b, number)", "pack both"},
 
     // What all of them share: where results go, and what becomes of them.

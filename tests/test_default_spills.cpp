@@ -58,7 +58,7 @@ TEST_CASE("the default config of an untuned shape spills on no architecture") {
                     const GemmProblem problem = parse_shape(text).problem;
                     const LaunchPlan plan = make_launch_plan(problem, default_config(problem, device), device);
                     for (const LaunchStep& step : plan.steps) {
-                        KernelSource source = make_kernel_source(step.signature, step.config);
+                        KernelSource source = make_kernel_source(step.signature, step.kernel);
                         if (known.emplace(std::pair(device.compute_capability(), source.name), true).second)
                             jobs.push_back({text, device.compute_capability(), std::move(source), {}});
                     }

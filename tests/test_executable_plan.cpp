@@ -20,6 +20,7 @@
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "generator/validity/validity.h"
+#include "plan_testing.h"
 #include "runtime/executable_plan.h"
 #include "runtime/host_device.h"
 #include "support_slice.h"
@@ -116,7 +117,7 @@ TEST_CASE_FIXTURE(Fixture, "a cached kernel that does not load is compiled again
     const GemmProblem problem = parse_shape("8x8x8").problem;
     const LaunchPlan plan = make_launch_plan(problem, fallback_config(problem), device->info());
     REQUIRE(plan.steps.size() == 1);
-    const KernelSource source = make_kernel_source(plan.steps[0].signature, plan.steps[0].config);
+    const KernelSource source = make_kernel_source(plan.steps[0].signature, plan.steps[0].kernel);
     const KernelCache cache(directory);
     CompiledKernel good = std::get<CompiledKernel>(make_host_compiler()->compile(source));
     CompiledKernel bad = good;
@@ -201,7 +202,7 @@ TEST_CASE_FIXTURE(Fixture, "a trimmed product is whole, and nothing but it is wr
                 REQUIRE(why_invalid(p, config, device->info()).value_or("") == "");
                 const LaunchPlan launches = make_launch_plan(p, config, device->info());
                 CHECK(std::count_if(launches.steps.begin(), launches.steps.end(), [](const LaunchStep& step) {
-                          return step.config.family == family::gemv;
+                          return is_of_family(step, family::gemv);
                       }) == static_cast<std::ptrdiff_t>(one.edges));
                 auto made = ExecutablePlan::make(launches, *loader);
                 REQUIRE(std::holds_alternative<ExecutablePlan>(made));

@@ -8,6 +8,7 @@
 
 #include "generator/compile/kernel_source.h"
 #include "generator/error.h"
+#include "generator/families/family.h"
 #include "generator/text/text.h"
 
 using namespace tmm;
@@ -50,7 +51,8 @@ std::vector<KernelSignature> many_signatures() {
 
 std::vector<KernelConfig> many_configs() {
     std::vector<KernelConfig> configs;
-    for (int family = 0; family < family::count; ++family) {
+    for (const Family* const its_family : product_families()) {
+        const int family = its_family->number;
         KernelConfig base = kSimt;
         base.family = family;
         for (const KernelConfig& start : {base, KernelConfig{.family = family}}) {
@@ -59,7 +61,7 @@ std::vector<KernelConfig> many_configs() {
             for (const Parameter& parameter : kParameters) {
                 if (parameter.member == &KernelConfig::family) continue;
                 for (const int value : {0, 1, 2, 4, 12, 16, 128}) {
-                    if (parameter.value_names && value >= parameter.value_count) continue;
+                    if (parameter.value_names && !has_name(parameter, value)) continue;
                     KernelConfig config = start;
                     config.*parameter.member = value;
                     configs.push_back(config);
@@ -68,6 +70,36 @@ std::vector<KernelConfig> many_configs() {
         }
     }
     return configs;
+}
+
+// One kernel of each family, and several of each step.
+std::vector<PlanKernel> many_kernels() {
+    std::vector<PlanKernel> kernels{Pack{.a = true},
+                                    Pack{.b = true},
+                                    Pack{.a = true, .b = true, .strips = true, .blocks_per_sm = 3},
+                                    Pack{.a = true, .blocks_per_sm = 4},
+                                    Pad{.a = true},
+                                    Pad{.b = true},
+                                    Pad{.a = true, .b = true},
+                                    Planes{},
+                                    Planes{.planes = 3, .cluster = 8, .slots = 3},
+                                    Planes{.planes = 2, .cluster = 3, .slots = 2},
+                                    Planes{.planes = 2, .cluster = 2, .slots = 3},
+                                    Reduce{},
+                                    Reduce{.sharers = 4, .columns = 64},
+                                    Reduce{.sharers = 46, .columns = 4},
+                                    Fixup{.block_m = 64, .block_n = 128, .block_k = 16},
+                                    Fixup{.block_m = 128, .block_n = 64, .block_k = 16},
+                                    Rescue{.tile = kSimt}};
+    for (const Family* const family : product_families()) {
+        KernelConfig config = kSimt;
+        config.family = family->number;
+        kernels.emplace_back(config);
+    }
+    Rescue other{.tile = kSimt};
+    other.tile.block_n = 128;
+    kernels.emplace_back(other);
+    return kernels;
 }
 
 }  // namespace
@@ -99,13 +131,38 @@ extern "C" __global__ void __launch_bounds__(tmm::simt::threads(config), config.
 )");
 }
 
+TEST_CASE("a step's stub names the step's own struct") {
+    const KernelSignature signature{.align_c = 16, .batched = true};
+    CHECK(make_kernel_source(signature, Reduce{.sharers = 4, .columns = 128}).text ==
+          R"(#include "tmm/steps/reduce/kernel.cuh"
+
+namespace {
+constexpr tmm::KernelSignature signature{
+    .type_a = tmm::ElementType::f32, .type_b = tmm::ElementType::f32, .type_c = tmm::ElementType::f32,
+    .compute = tmm::ComputeMode::f32, .op_a = tmm::Operation::none, .op_b = tmm::Operation::none,
+    .align_a = 4, .align_b = 4, .align_c = 16, .batched = true};
+constexpr tmm::Reduce step{
+    .sharers = 4, .columns = 128};
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(tmm::reduce::threads(step), 1)
+    tmm_reduce_f32_nn_a4b4c16_batched_sharers4_columns128(const __grid_constant__ tmm::GemmArgs args) {
+    tmm::reduce::kernel<signature, step>(args);
+}
+)");
+    CHECK(make_kernel_source({}, Pack{.a = true, .blocks_per_sm = 4})
+              .text.find("constexpr tmm::Pack step{\n    .a = true, .b = false, .strips = false, .blocks_per_sm = 4};") !=
+          std::string::npos);
+    CHECK(make_kernel_source({}, Rescue{.tile = kSimt}).name == "tmm_rescue_f32_nn_128x64x16_t8x4_s3_async_v4_peeled");
+}
+
 TEST_CASE("equal kernels have equal names, different kernels different ones") {
     // The text without the name is what a kernel is; the name must say as much.
     std::map<std::string, std::string> text_of_name;
     std::map<std::string, std::string> name_of_text;
     std::size_t clashes = 0;
-    const auto add = [&](const KernelSignature& signature, const KernelConfig& config) {
-        const KernelSource source = make_kernel_source(signature, config);
+    const auto add = [&](const KernelSignature& signature, const PlanKernel& kernel) {
+        const KernelSource source = make_kernel_source(signature, kernel);
         for (const char c : source.name) {
             if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') ++clashes;
         }
@@ -115,11 +172,7 @@ TEST_CASE("equal kernels have equal names, different kernels different ones") {
         if (name_of_text.emplace(text, source.name).first->second != source.name) ++clashes;
     };
     for (const KernelSignature& signature : many_signatures())
-        for (int family = 0; family < family::count; ++family) {
-            KernelConfig config = kSimt;
-            config.family = family;
-            add(signature, config);
-        }
+        for (const PlanKernel& kernel : many_kernels()) add(signature, kernel);
     for (const KernelConfig& config : many_configs()) add(KernelSignature{.align_a = 16, .align_b = 16, .align_c = 16}, config);
     CHECK(clashes == 0);
     CHECK(text_of_name.size() > 2000);
@@ -157,7 +210,7 @@ TEST_CASE("alignments wider than a kernel's accesses are not kept") {
     // The sum of partial results sees neither A nor B.
     const KernelSignature transposed{
         .op_a = Operation::transpose, .op_b = Operation::transpose, .align_a = 16, .align_b = 16, .align_c = 16};
-    CHECK(kernel_signature(transposed, KernelConfig{.family = family::reduce}) == KernelSignature{.align_c = 16});
+    CHECK(kernel_signature(transposed, Reduce{}) == KernelSignature{.align_c = 16});
     // Once clamped, it stays.
     for (const KernelSignature& signature : many_signatures())
         for (const int width : {1, 2, 4, 8}) {
@@ -215,12 +268,11 @@ TEST_CASE("flattening inlines each file once and leaves the emulation's own") {
     }
 }
 
-TEST_CASE("every family's whole source flattens, without toolkit headers") {
-    for (int family = 0; family < family::count; ++family) {
-        // Its number and name are all that is left.
-        if (family == family::scan) continue;
-        const std::string text = flatten(make_kernel_source({}, KernelConfig{.family = family}).text, embedded_templates());
-        CAPTURE(kFamilyNames[family]);
+TEST_CASE("every family's and step's whole source flattens, without toolkit headers") {
+    for (const PlanKernel& kernel : many_kernels()) {
+        const KernelSource source = make_kernel_source({}, kernel);
+        const std::string text = flatten(source.text, embedded_templates());
+        CAPTURE(source.name);
         CHECK(contains(text, "struct GemmArgs"));
         CHECK_FALSE(contains(text, "#include"));
     }

@@ -57,7 +57,7 @@ std::vector<float> multiplied(const GemmProblem& problem, const KernelConfig& co
     std::vector<float> workspace(static_cast<std::size_t>(plan.workspace_bytes / 4) + 1);
     const auto device = make_host_device("ascending");
     for (const LaunchStep& step : plan.steps) {
-        const KernelSource source = make_kernel_source(step.signature, step.config);
+        const KernelSource source = make_kernel_source(step.signature, step.kernel);
         CompileResult compiled = make_host_compiler()->compile(source);
         if (const auto* failure = std::get_if<CompileFailure>(&compiled)) FAIL(failure->log);
         const auto kernel = device->load(std::get<CompiledKernel>(compiled), source.name);

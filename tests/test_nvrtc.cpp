@@ -82,15 +82,12 @@ std::vector<Sample> samples() {
         {"family=simt,block_m=128,block_n=128,block_k=32,thread_m=8,thread_n=16,stages=3,async_copy=3,vector_width=4,boundary=peeled,"
          "min_blocks=2,pack_ab=7",
          aligned_tn},
-        {"family=reduce,block_m=1,block_n=256", beta},
         {"family=naive,block_m=16,block_n=16", bf16},
         {"family=naive,block_m=16,block_n=16", f16},
         {"family=gemv,block_m=1,block_n=256,block_k=64,thread_n=8,stages=2,vector_width=8,boundary=peeled", f16},
         {"family=gemv,block_m=8,block_n=128,block_k=64,thread_n=4,stages=2,vector_width=8,boundary=peeled", bf16},
         {"family=gemv,block_m=1,block_n=16,block_k=256,thread_n=4,stages=4,vector_width=8,boundary=peeled", bf16_nt},
         {"family=gemv,block_m=8,block_n=16,block_k=256,thread_n=4,stages=2,vector_width=8,boundary=peeled", bf16_nt},
-        {"family=reduce,block_m=4,block_n=256", bf16},
-        {"family=reduce,block_m=1,block_n=256", f16},
         {"family=mma,block_m=128,block_n=64,block_k=32,warps_m=2,warps_n=2,stages=4,async_copy=1,vector_width=8,boundary=exact", f16},
         {"family=mma,block_m=64,block_n=64,block_k=64,warps_m=2,warps_n=2,stages=3,async_copy=1,vector_width=8,boundary=peeled", bf16_nt},
         {"family=mma,block_m=64,block_n=64,block_k=32,warps_m=2,warps_n=2,stages=2,vector_width=8,boundary=peeled", unaligned},
@@ -98,18 +95,47 @@ std::vector<Sample> samples() {
     };
 }
 
+struct StepSample {
+    PlanKernel kernel;
+    KernelSignature signature;
+    int first_architecture;
+};
+
+std::vector<StepSample> step_samples() {
+    KernelSignature beta = kPlain;
+    beta.reads_c = beta.batched = true;
+    KernelSignature bf16 = kPlain;
+    bf16.type_a = bf16.type_b = bf16.type_c = ElementType::bf16;
+    KernelSignature f16 = kPlain;
+    f16.type_a = f16.type_b = f16.type_c = ElementType::f16;
+    const KernelConfig tile = parse_config("simt 64x64x16 t8x4 s3 async v4 peeled o3");
+    return {{Reduce{.sharers = 1, .columns = 256}, beta, 75},
+            {Reduce{.sharers = 4, .columns = 256}, bf16, 75},
+            {Reduce{.sharers = 1, .columns = 256}, f16, 75},
+            {Fixup{.block_m = 128, .block_n = 64, .block_k = 16}, beta, 75},
+            {Pack{.a = true, .b = true, .strips = true, .blocks_per_sm = 3}, beta, 75},
+            {Pad{.a = true, .b = true}, bf16, 75},
+            {Planes{.planes = 2, .cluster = 1, .slots = 3}, beta, 80},
+            {Planes{.planes = 3, .cluster = 8, .slots = 2}, kPlain, 90},
+            {Rescue{.tile = tile}, beta, 80}};
+}
+
 }  // namespace
 
-TEST_CASE("every family compiles without a warning for every architecture") {
+TEST_CASE("every family and step compiles without a warning for every architecture") {
     if (nvrtc_is_missing()) return;
     struct Job {
-        const char* text;
-        KernelConfig config;
+        std::string name;
+        PlanKernel kernel;
         KernelSignature signature;
         int architecture;
         CompileResult result;
     };
     std::vector<Job> jobs;
+    const auto add = [&](const PlanKernel& kernel, const KernelSignature& signature, int first) {
+        for (const int architecture : {75, 80, 86, 89, 90, 100, 120})
+            if (architecture >= first) jobs.push_back({make_kernel_source(signature, kernel).name, kernel, signature, architecture, {}});
+    };
     for (const Sample& sample : samples()) {
         const KernelConfig config = parse_config(sample.config);
         const KernelSignature signature = kernel_signature(sample.signature, config);
@@ -117,10 +143,14 @@ TEST_CASE("every family compiles without a warning for every architecture") {
         CAPTURE(sample.config);
         CHECK_MESSAGE(violation == nullptr, violation);
         if (violation) continue;
-        const Product* const product = family_of(config).product;
-        const int first = product && product->is_brought_by_tma(config) ? 90 : config.async_copy || config.family == family::mma ? 80 : 75;
-        for (const int architecture : {75, 80, 86, 89, 90, 100, 120})
-            if (architecture >= first) jobs.push_back({sample.config, config, signature, architecture, {}});
+        const bool is_newer = config.async_copy != 0 || config.family == family::mma;
+        add(config, signature, product_of(config).is_brought_by_tma(config) ? 90 : is_newer ? 80 : 75);
+    }
+    for (const StepSample& sample : step_samples()) {
+        const KernelSignature signature = kernel_signature(sample.signature, sample.kernel);
+        const char* const violation = facts_of_step(sample.kernel, signature)->violation;
+        CHECK_MESSAGE(violation == nullptr, violation);
+        add(sample.kernel, signature, sample.first_architecture);
     }
     std::atomic<std::size_t> next = 0;
     std::vector<std::thread> threads;
@@ -128,13 +158,13 @@ TEST_CASE("every family compiles without a warning for every architecture") {
         threads.emplace_back([&] {
             for (std::size_t job; (job = next++) < jobs.size();) {
                 Job& j = jobs[job];
-                j.result = make_nvrtc_compiler(j.architecture)->compile(make_kernel_source(j.signature, j.config));
+                j.result = make_nvrtc_compiler(j.architecture)->compile(make_kernel_source(j.signature, j.kernel));
             }
         });
     for (std::thread& thread : threads) thread.join();
 
     for (const Job& job : jobs) {
-        CAPTURE(job.text);
+        CAPTURE(job.name);
         CAPTURE(job.architecture);
         if (const auto* failure = std::get_if<CompileFailure>(&job.result)) {
             FAIL_CHECK(failure->log);

@@ -14,6 +14,7 @@
 #include "generator/search/search_space.h"
 #include "generator/text/shapes_file.h"
 #include "generator/validity/validity.h"
+#include "plan_testing.h"
 #include "support_overlap_chains.h"
 
 using namespace tmm;
@@ -39,33 +40,34 @@ TEST_CASE("every kernel waits for the one before it, first of all, and then lets
     }
     const std::regex global_memory("(ld|st|atom|red)\\.[a-z.]*global|cp\\.async\\.(ca|cg)|cp\\.async\\.bulk\\.tensor");
     const std::regex next_may_come("griddepcontrol\\.launch_dependents");
-    std::set<int> families;
+    std::set<std::string> kernels;
     for (const OverlapChain& chain : overlap_chains()) {
         const LaunchPlan plan = make_launch_plan(parse_shape(chain.shape).problem, config_of(chain), kHopper);
         for (const LaunchStep& step : plan.steps) {
-            const KernelSource source = make_kernel_source(step.signature, step.config);
+            const KernelSource source = make_kernel_source(step.signature, step.kernel);
             CAPTURE(source.name);
             const std::string ptx = compile_to_ptx(source, 90);
             const std::size_t wait = ptx.find("griddepcontrol.wait");
             REQUIRE(wait != std::string::npos);
             REQUIRE(position(ptx, global_memory) != std::string::npos);
-            families.insert(step.config.family);
+            kernels.insert(name_of(step));
+            const KernelConfig* const product = config_of(step);
             // Strips run at the same time as the product before them.
-            if (step.config.trim != 0 && step.config.family == family::gemv) {
+            if (product && product->trim != 0 && product->family == family::gemv) {
                 CHECK(position(ptx, next_may_come) < position(ptx, global_memory));
                 CHECK(wait > ptx.rfind("st.global"));
                 continue;
             }
             CHECK(wait < position(ptx, global_memory));
             // After products of planes comes a kernel that most often has nothing to do.
-            if (step.config.family != family::wgmma || step.config.planes == 1) {
+            if (!product || product->family != family::wgmma || product->planes == 1) {
                 REQUIRE(position(ptx, next_may_come) != std::string::npos);
                 CHECK(wait < position(ptx, next_may_come));
             }
         }
     }
-    // These are all families but scan, which is no kernel any more.
-    CHECK(families.size() == family::count - 1);
+    // These are all families and steps.
+    CHECK(kernels.size() == product_families().size() + std::variant_size_v<PlanKernel> - 1);
 }
 
 TEST_CASE("the best predictions are offered with overlap and without, on devices that have it") {
@@ -116,7 +118,7 @@ TEST_CASE("kernels with overlap and without are the same text") {
         const LaunchPlan other = make_launch_plan(problem, without, kHopper);
         REQUIRE(one.steps.size() == other.steps.size());
         for (std::size_t i = 0; i < one.steps.size(); ++i)
-            CHECK(make_kernel_source(one.steps[i].signature, one.steps[i].config).text ==
-                  make_kernel_source(other.steps[i].signature, other.steps[i].config).text);
+            CHECK(make_kernel_source(one.steps[i].signature, one.steps[i].kernel).text ==
+                  make_kernel_source(other.steps[i].signature, other.steps[i].kernel).text);
     }
 }

@@ -9,6 +9,7 @@
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "generator/validity/validity.h"
+#include "plan_testing.h"
 
 using namespace tmm;
 
@@ -31,8 +32,8 @@ LaunchPlan plan_of(const char* shape, const std::string& changes) {
 TEST_CASE("a plan has no kernels of their own for strips that pack multiplies") {
     const LaunchPlan plan = plan_of("1025x1025x1025", "block_m=64,block_n=64,min_blocks=4,pack_ab=3");
     REQUIRE(plan.steps.size() == 2);
-    CHECK(plan.steps[0].config.family == family::pack);
-    CHECK(plan.steps[1].config.family == family::simt);
+    CHECK(name_of(plan.steps[0]) == "pack");
+    CHECK(name_of(plan.steps[1]) == "simt");
     CHECK(plan.steps[1].extent == Extent{.rows = 1024, .columns = 1024});
     CHECK(plan.steps[1].grid == 256 + plan.steps[1].blocks_for_strips);
     // The workspace holds the packed operands, and for each element of a strip four sums of each of 16 squares along K.
@@ -63,7 +64,7 @@ TEST_CASE("a strip too wide, or of an operand that is not packed, stays a kernel
         CAPTURE(shape);
         const LaunchPlan plan = plan_of(shape, std::string("block_m=64,block_n=64,") + packing);
         REQUIRE(plan.steps.size() == 3);
-        CHECK(plan.steps[2].config.family == family::gemv);
+        CHECK(name_of(plan.steps[2]) == "gemv");
         CHECK(plan.steps[2].extent == strip);
     }
 }

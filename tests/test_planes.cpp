@@ -239,8 +239,8 @@ TEST_CASE("FMAs take over parts of K, too, whether they fill the GPU or not, and
             std::vector<float> c(static_cast<std::size_t>(batch * m * n), std::numeric_limits<float>::quiet_NaN());
             steps.run(a, b, c);
             CHECK(steps.unfit_a());
-            CHECK(steps.launched() == (split == 1 ? std::vector<int>{family::planes, family::rescue}
-                                                  : std::vector<int>{family::planes, family::rescue, family::reduce}));
+            CHECK(steps.launched() ==
+                  (split == 1 ? std::vector<std::string>{"planes", "rescue"} : std::vector<std::string>{"planes", "rescue", "reduce"}));
             double worst = 0;
             for (i64 member = 0; member < batch; ++member)
                 for (i64 i = 0; i<m; i += m> 100 ? 37 : 1)

@@ -33,7 +33,7 @@ TEST_CASE("a prepared operand holds what a call splits, and a call with it split
             std::vector<float> c(static_cast<std::size_t>(problem.batch > 1 ? problem.batch * problem.stride_c : problem.m * problem.n), 7);
             const std::vector<float> untouched = c;
             steps.run(a, b, c);
-            CHECK(steps.launched() == std::vector<int>{family::planes, family::rescue});
+            CHECK(steps.launched() == std::vector<std::string>{"planes", "rescue"});
             const std::vector<std::byte> part_a = steps.part(GemmOperand::a), part_b = steps.part(GemmOperand::b);
 
             const DeviceBuffer prepared_a = steps.prepare(GemmOperand::a, a), prepared_b = steps.prepare(GemmOperand::b, b);
@@ -59,8 +59,7 @@ TEST_CASE("a prepared operand holds what a call splits, and a call with it split
                 CHECK((steps.bytes_of(prepared_b) == part_b));
                 CHECK((steps.product().a == prepared_a.data()) == has_a);
                 CHECK((steps.product().b == prepared_b.data()) == has_b);
-                CHECK(steps.launched() ==
-                      (which == 3 ? std::vector<int>{family::rescue} : std::vector<int>{family::planes, family::rescue}));
+                CHECK(steps.launched() == (which == 3 ? std::vector<std::string>{"rescue"} : std::vector<std::string>{"planes", "rescue"}));
                 // Without alpha nothing is read and nothing left over from before decides: FMAs have nothing to do.
                 steps.poison_workspace();
                 steps.run(nan_a, nan_b, c, 0, {.a = has_a ? prepared_a.data() : nullptr, .b = has_b ? prepared_b.data() : nullptr});

@@ -10,6 +10,7 @@
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "generator/validity/validity.h"
+#include "plan_testing.h"
 
 using namespace tmm;
 
@@ -73,7 +74,7 @@ TEST_CASE("a plan with stream_k launches fewer blocks than tiles, and a second k
     const LaunchPlan plan = make_launch_plan(problem, config, device);
     REQUIRE(plan.steps.size() == 2);
     CHECK(plan.steps[0].grid == 132 + 3 * 132);
-    CHECK(plan.steps[1].config.family == family::fixup);
+    CHECK(name_of(plan.steps[1]) == "fixup");
     CHECK(plan.steps[1].grid == 116 * (128 * 256 / 4 / 256));
     CHECK(plan.workspace_bytes == 2 * 132 * 128 * 256 * 4);
 

@@ -114,6 +114,9 @@ TEST_CASE("sentences that an older program stored are shown with short configs")
 TEST_CASE("a config that can't be parsed names what is wrong") {
     for (const char* empty : {"", "  ", ","}) CHECK(contains(usage_error([&] { parse_config(empty); }), "the config is empty"));
     CHECK(contains(usage_error([] { parse_config("family=wmma"); }), "family: 'wmma'"));
+    // Steps around products are no families, and a number that no family has can't be named.
+    CHECK(contains(usage_error([] { parse_config("family=reduce"); }), "one of naive, tiled, simt, gemv, wgmma, mma, skinny"));
+    CHECK(contains(usage_error([] { parse_config("family="); }), "family: ''"));
     CHECK(contains(usage_error([] { parse_config("wgma 64x64x64"); }), "did you mean wgmma?"));
     CHECK(contains(usage_error([] { parse_config("simt garded"); }), "did you mean guarded?"));
     CHECK(contains(usage_error([] { parse_config("simt splt4"); }), "did you mean split?"));
@@ -144,6 +147,7 @@ TEST_CASE("help on configs has every field and the names of its values") {
         REQUIRE(field != fields.end());
         CHECK(contains(field->help, parameter.help));
         for (int i = 0; i < parameter.value_count; ++i) CHECK(contains(field->help, parameter.value_names[i]));
+        CHECK_FALSE(contains(field->help, ", ,"));
     }
 }
 

@@ -37,18 +37,11 @@ const FamilyUse kFamilies[] = {
      "trim fma_order stream_k slice_k"},
     {"family=gemv,block_n=32,block_k=32,stages=2,vector_width=4,boundary=peeled", "1 64 64",
      "block_m block_n block_k thread_n stages vector_width boundary split_k swap_ab trim"},
-    {"family=reduce,block_m=1,block_n=64,split_k=4", "64 64 64", "block_m block_n split_k"},
-    {"family=pack,pack_ab=3", "64 64 64", "pack_ab min_blocks trim"},
     {"family=wgmma,block_m=128,block_n=128,block_k=64,stages=4,vector_width=8,boundary=hardware,warps_m=2", "256 256 256 dtype=bf16",
      "block_m block_n block_k stages vector_width boundary split_k raster min_blocks swap_ab pack_ab cluster trim warps_m warps_n "
      "multicast_a multicast_b planes promote_k ping_pong"},
     {"family=mma,block_m=64,block_n=64,block_k=32,warps_m=2,warps_n=2,stages=2,vector_width=8,boundary=peeled", "256 256 256 dtype=bf16",
      "block_m block_n block_k warps_m warps_n stages async_copy vector_width boundary split_k raster min_blocks"},
-    {"family=pad,pack_ab=3", "64 64 63 dtype=bf16", "pack_ab boundary min_blocks"},
-    {"family=planes,planes=2", "64 64 64", "planes vector_width boundary stages split_k cluster min_blocks"},
-    {"family=rescue,block_m=64,block_n=64,block_k=16,thread_m=8,thread_n=4,stages=3,async_copy=1,vector_width=4,boundary=peeled",
-     "64 64 64", "block_m block_n block_k thread_m thread_n stages async_copy vector_width boundary split_k min_blocks"},
-    {"family=fixup,block_m=64,block_n=64,block_k=16,stream_k=1", "64 64 64", "block_m block_n block_k raster stream_k"},
     {"family=skinny,block_m=8,block_n=32,block_k=64,thread_m=4,thread_n=4,stages=3,vector_width=4,boundary=hardware", "8 64 64 ops=nt",
      "block_m block_n block_k thread_m thread_n stages vector_width boundary split_k swap_ab slice_k min_blocks"},
 };
@@ -85,8 +78,7 @@ TEST_CASE("each field of each family, set to what is not neutral, is refused whe
         for (const Parameter& parameter : kParameters)
             if (!uses.count(parameter.name)) CHECK(config.*parameter.member == parameter.neutral);
     }
-    // These are all families but scan, which has no kernel any more.
-    CHECK(seen.size() == static_cast<std::size_t>(family::count) - 1);
+    CHECK(seen.size() == product_families().size());
 }
 
 TEST_CASE("no field of any family may lie outside its range") {
@@ -110,6 +102,17 @@ TEST_CASE("no field of any family may lie outside its range") {
     CHECK(contains(why_invalid(problem, parse_config("family=simt,block_m=16,block_n=16,block_k=16,thread_m=4,thread_n=2,planes=2"), device)
                        .value_or(""),
                    "simt does not use planes: it is 1, not 2"));
+}
+
+TEST_CASE("a number that no family has is refused") {
+    const GemmProblem problem = parse_shape("64 64 64").problem;
+    for (const int number : {-1, 4, 5, 8, 12, family::count, 1000}) {
+        CAPTURE(number);
+        const KernelConfig config{.family = number};
+        CHECK(violation_of(config, signature_of(problem)) != nullptr);
+        CHECK(contains(why_invalid(problem, config, assumed_device("90")).value_or(""), "family=" + std::to_string(number)));
+        CHECK(contains(to_text(config), "family=" + std::to_string(number)));
+    }
 }
 
 TEST_CASE("whatever numbers a database's winners have, a choice is made and it is valid") {

@@ -15,6 +15,7 @@
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "generator/validity/validity.h"
+#include "plan_testing.h"
 #include "runtime/host_device.h"
 #include "tmm/families/wgmma/rules.h"
 
@@ -42,8 +43,8 @@ Bound bound(const GemmProblem& problem, const KernelConfig& config, const GemmCa
     CHECK(why_invalid(problem, config, device).value_or("") == "");
     Bound result{.plan = make_launch_plan(problem, config, device), .main = nullptr, .args = {}, .maps = {}};
     for (const LaunchStep& step : result.plan.steps) {
-        CHECK((step.tensor_maps != nullptr) == (step.config.family == family::wgmma));
-        if (step.config.family == family::wgmma) result.main = &step;
+        CHECK((step.tensor_maps != nullptr) == is_of_family(step, family::wgmma));
+        if (is_of_family(step, family::wgmma)) result.main = &step;
     }
     REQUIRE(result.main);
     alignas(64) std::byte arguments[kMaxArgumentBytes];
@@ -363,8 +364,9 @@ TEST_CASE("a padded operand is brought from where the pad step leaves it") {
                 if (pack_ab == 2) problem.lda = (problem.lda + 7) / 8 * 8, problem.stride_a = stored_rows_a(problem) * problem.lda;
                 const bool swap = std::string(changes) == ",swap_ab=1";
                 const Bound plan = bound(problem, parse_config(kTile + changes + fmt::format(",pack_ab={}", pack_ab)));
-                REQUIRE(plan.plan.steps.front().config.family == family::pad);
-                CHECK(plan.plan.steps.front().config.pack_ab == pack_ab);
+                const Pad* const pad = std::get_if<Pad>(&plan.plan.steps.front().kernel);
+                REQUIRE(pad);
+                CHECK(*pad == Pad{.a = (pack_ab & 1) != 0, .b = (pack_ab & 2) != 0});
                 // Rows of 512 bytes and more are whole lines of 128 bytes, shorter ones multiples of 16.
                 const auto rounded = [](i64 columns) { return columns < 256 ? (columns + 7) / 8 * 8 : (columns + 63) / 64 * 64; };
                 const i64 rounded_a = rounded(stored_columns_a(problem));
@@ -402,7 +404,7 @@ TEST_CASE("a padded operand is brought from where the pad step leaves it") {
                 if (const int parts = partial_results(plan.plan.config); parts > 1) {
                     take(plan.args.workspace, i64{4} * 3 * parts * problem.m * workspace_ld(problem.n));
                     const LaunchStep& sum = plan.plan.steps.back();
-                    REQUIRE(sum.config.family == family::reduce);
+                    REQUIRE(name_of(sum) == "reduce");
                     alignas(64) std::byte arguments[kMaxArgumentBytes];
                     sum.bind(plan.plan, sum, kCall, arguments);
                     GemmArgs reduce;
@@ -522,8 +524,8 @@ TEST_CASE("the pad step leaves every row where the product's step looks for it, 
                 for (std::uint16_t& value : poison) value = static_cast<std::uint16_t>(random());
 
                 const LaunchStep& pad = plan.steps.front();
-                REQUIRE(pad.config.family == family::pad);
-                const KernelSource source = make_kernel_source(pad.signature, pad.config);
+                REQUIRE(name_of(pad) == "pad");
+                const KernelSource source = make_kernel_source(pad.signature, pad.kernel);
                 const CompileResult compiled = compiler->compile(source);
                 if (const auto* failure = std::get_if<CompileFailure>(&compiled)) FAIL(failure->log);
                 const auto kernel = device->load(std::get<CompiledKernel>(compiled), source.name);

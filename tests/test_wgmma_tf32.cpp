@@ -21,6 +21,7 @@
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "generator/validity/validity.h"
+#include "plan_testing.h"
 #include "runtime/host_device.h"
 #include "tmm/families/wgmma/rules.h"
 
@@ -141,8 +142,8 @@ TEST_CASE("other GPUs and the emulated one compute tf32 as FP32, by the same ker
             const LaunchPlan theirs = make_launch_plan(plain, config, device);
             REQUIRE(mine.steps.size() == theirs.steps.size());
             for (std::size_t i = 0; i < mine.steps.size(); ++i)
-                CHECK(make_kernel_source(mine.steps[i].signature, mine.steps[i].config).text ==
-                      make_kernel_source(theirs.steps[i].signature, theirs.steps[i].config).text);
+                CHECK(make_kernel_source(mine.steps[i].signature, mine.steps[i].kernel).text ==
+                      make_kernel_source(theirs.steps[i].signature, theirs.steps[i].kernel).text);
             CHECK(longest_rounding_chain(rounded, config) == longest_rounding_chain(plain, config));
         }
     }
@@ -206,8 +207,8 @@ TEST_CASE("a turned operand lies along K in the workspace, and the product's ste
             const GemmCall call{.a = device_a.data(), .b = device_b.data(), .workspace = workspace.data()};
 
             const LaunchStep& copy = plan.steps.front();
-            REQUIRE(copy.config.family == family::pad);
-            const KernelSource source = make_kernel_source(copy.signature, copy.config);
+            REQUIRE(name_of(copy) == "pad");
+            const KernelSource source = make_kernel_source(copy.signature, copy.kernel);
             const CompileResult compiled = compiler->compile(source);
             if (const auto* failure = std::get_if<CompileFailure>(&compiled)) FAIL(failure->log);
             const auto kernel = device->load(std::get<CompiledKernel>(compiled), source.name);

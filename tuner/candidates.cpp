@@ -29,8 +29,8 @@ void mix(std::uint64_t& hash, std::string_view text) {
 
 }  // namespace
 
-const PlannedKernel& KernelBook::kernel(const KernelSignature& signature, const KernelConfig& config) {
-    KernelSource source = make_kernel_source(signature, config);
+const PlannedKernel& KernelBook::kernel(const KernelSignature& signature, const PlanKernel& planned) {
+    KernelSource source = make_kernel_source(signature, planned);
     const KernelIdentity identity = identity_of(source);
     const auto known = kernels_.find(identity);
     if (known != kernels_.end()) return known->second;
@@ -55,7 +55,7 @@ Candidate make_candidate(const GemmProblem& problem, const KernelConfig& config,
     candidate.workspace_bytes = plan.workspace_bytes;
     candidate.main_kernel = main_step(plan);
     for (const LaunchStep& step : plan.steps) {
-        const PlannedKernel& kernel = book.kernel(step.signature, step.config);
+        const PlannedKernel& kernel = book.kernel(step.signature, step.kernel);
         candidate.kernels.push_back(&kernel);
         candidate.threads.push_back(step.threads);
         candidate.shared_bytes = std::max(candidate.shared_bytes, step.shared_bytes);

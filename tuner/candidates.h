@@ -25,7 +25,7 @@ struct PlannedKernel {
 // the entries stay where they are.
 class KernelBook {
 public:
-    const PlannedKernel& kernel(const KernelSignature& signature, const KernelConfig& config);
+    const PlannedKernel& kernel(const KernelSignature& signature, const PlanKernel& planned);
 
 private:
     std::map<KernelIdentity, PlannedKernel> kernels_;

@@ -146,21 +146,110 @@ std::string config_part(const KernelConfig& c) {
     return text;
 }
 
-std::string canonical_name(const KernelSignature& s, const KernelConfig& c) {
-    std::string name = fmt::format("tmm_{}_{}_{}", kFamilyNames[c.family], types_part(s), ops_name(s.op_a, s.op_b));
+// kernel: the family or step.
+std::string beginning_of_name(const char* kernel, const KernelSignature& s) {
+    std::string name = fmt::format("tmm_{}_{}_{}", kernel, types_part(s), ops_name(s.op_a, s.op_b));
     if (s.compute != default_compute(s.type_a)) name += fmt::format("_c{}", name_of(s.compute));
     if (s.align_a != size_of(s.type_a) || s.align_b != size_of(s.type_b) || s.align_c != size_of(s.type_c))
         name += fmt::format("_a{}b{}c{}", s.align_a, s.align_b, s.align_c);
     if (s.batched) name += "_batched";
     if (s.reads_c) name += "_beta";
     if (s.epilogue != Epilogue::none) name += fmt::format("_{}", name_of(s.epilogue));
-    return name + config_part(c);
+    return name;
 }
 
 int clamped(int alignment, int element_size, int vector_width) {
     int widest = element_size;
     while (widest < 16 && widest * 2 <= element_size * vector_width) widest *= 2;
     return std::clamp(alignment, element_size, widest);
+}
+
+// How a kernel reads and writes.
+struct Accesses {
+    // Elements that it moves at once.
+    int vector_of_ab;
+    int vector_of_c;
+    bool knows_tf32;
+    bool only_partial_sums;
+};
+Accesses accesses_of(const PlanKernel& kernel, const KernelSignature& signature) {
+    if (const auto* config = std::get_if<KernelConfig>(&kernel)) {
+        const KernelFacts& facts = family_of(*config).kernel;
+        return {.vector_of_ab = facts.moves_single_elements_of_ab ? 1 : config->vector_width,
+                .vector_of_c = facts.moves_single_elements_of_c ? 1 : config->vector_width,
+                .knows_tf32 = facts.knows_tf32,
+                .only_partial_sums = false};
+    }
+    const StepFacts facts = *facts_of_step(kernel, signature);
+    return {.vector_of_ab = facts.vector_of_ab,
+            .vector_of_c = facts.vector_of_c,
+            .knows_tf32 = facts.knows_tf32,
+            .only_partial_sums = facts.adds_partial_sums};
+}
+
+// What differs between the stubs of kernels of one signature.
+struct Stub {
+    std::string name;
+    // The folder of templates/tmm, and the namespace.
+    std::string room;
+    std::string kernel_namespace;
+    std::string arguments_type;
+    std::string preamble;
+    // The constant that says how the kernel is made, "tmm::KernelConfig config", and its fields.
+    std::string type;
+    std::string variable;
+    std::string fields;
+    std::string blocks_per_sm;
+};
+KernelSource source_of(const KernelSignature& s, const Stub& stub) {
+    std::string text = fmt::format(
+        "#include \"tmm/{0}/{1}/kernel.cuh\"\n\n"
+        "{2}"
+        "namespace {{\n"
+        "constexpr tmm::KernelSignature signature{{\n    {3}}};\n"
+        "constexpr tmm::{4} {5}{{\n    {6}}};\n"
+        "}}  // namespace\n\n"
+        "extern \"C\" __global__ void __launch_bounds__(tmm::{1}::threads({5}), {7})\n"
+        "    {8}(const __grid_constant__ {9} args) {{\n"
+        "    tmm::{1}::kernel<signature, {5}>(args);\n"
+        "}}\n",
+        stub.room, stub.kernel_namespace, stub.preamble, signature_fields(s), stub.type, stub.variable, stub.fields, stub.blocks_per_sm,
+        stub.name, stub.arguments_type);
+    return KernelSource{.name = stub.name, .text = std::move(text), .entries = {{stub.name, stub.arguments_type}}};
+}
+
+KernelSource product_source(const KernelSignature& s, const KernelConfig& config) {
+    const KernelFacts& kernel = family_of(config).kernel;
+    if (config.boundary < 0 || config.boundary >= boundary::count)
+        throw std::invalid_argument(fmt::format("there is no boundary mode {}", config.boundary));
+    const char* const family = kFamilyNames[config.family];
+    return source_of(s, {.name = beginning_of_name(family, s) + config_part(config),
+                         .room = "families",
+                         .kernel_namespace = family,
+                         .arguments_type = kernel.arguments_type(config),
+                         .preamble = kernel.preamble(s, config),
+                         .type = "KernelConfig",
+                         .variable = "config",
+                         .fields = config_fields(config),
+                         .blocks_per_sm = "config.min_blocks"});
+}
+
+KernelSource step_source(const KernelSignature& s, const StepFacts& facts) {
+    std::string name = beginning_of_name(facts.name, s);
+    std::vector<std::string> fields;
+    for (const StepField& field : facts.fields) {
+        if (!field.word.empty()) name += "_" + field.word;
+        fields.push_back(fmt::format(".{} = {}", field.name, field.value));
+    }
+    return source_of(s, {.name = name,
+                         .room = "steps",
+                         .kernel_namespace = static_cast<const char*>(facts.name),
+                         .arguments_type = static_cast<const char*>(facts.arguments_type),
+                         .preamble = {},
+                         .type = static_cast<const char*>(facts.type),
+                         .variable = "step",
+                         .fields = joined(fields),
+                         .blocks_per_sm = std::to_string(facts.blocks_per_sm)});
 }
 
 bool is_word(char c) {
@@ -207,21 +296,18 @@ std::string folded(std::string_view text) {
 
 }  // namespace
 
-KernelSignature kernel_signature(const KernelSignature& signature, const KernelConfig& config) {
+KernelSignature kernel_signature(const KernelSignature& signature, const PlanKernel& kernel) {
     KernelSignature s = signature;
     s.compute = kernel_compute(s.compute);
-    const KernelFacts& kernel = family_of(config).kernel;
-    if (kernel.vector_of_partial_sums > 0) {
+    const Accesses accesses = accesses_of(kernel, signature);
+    if (accesses.only_partial_sums) {
         s.op_a = s.op_b = Operation::none;
         s.type_a = s.type_b = s.type_c;
     }
-    if (!kernel.knows_tf32 && computes_by_floats(s)) s.compute = ComputeMode::f32;
-    // These know no vector_width: they read and write whole vectors wherever C allows.
-    const int vector_of_parts = kernel.vector_of_partial_sums;
-    const int width = vector_of_parts > 0 ? vector_of_parts : config.vector_width;
-    s.align_a = clamped(s.align_a, size_of(s.type_a), kernel.moves_single_elements_of_ab ? 1 : width);
-    s.align_b = clamped(s.align_b, size_of(s.type_b), kernel.moves_single_elements_of_ab ? 1 : width);
-    s.align_c = clamped(s.align_c, size_of(s.type_c), kernel.moves_single_elements_of_c ? 1 : width);
+    if (!accesses.knows_tf32 && computes_by_floats(s)) s.compute = ComputeMode::f32;
+    s.align_a = clamped(s.align_a, size_of(s.type_a), accesses.vector_of_ab);
+    s.align_b = clamped(s.align_b, size_of(s.type_b), accesses.vector_of_ab);
+    s.align_c = clamped(s.align_c, size_of(s.type_c), accesses.vector_of_c);
     return s;
 }
 
@@ -230,29 +316,18 @@ KernelIdentity identity_of(const KernelSource& source) {
     return {hash.high64, hash.low64};
 }
 
-KernelSource make_kernel_source(const KernelSignature& signature, const KernelConfig& full_config) {
-    const KernelConfig config = kernel_config(full_config);
-    const KernelSignature s = kernel_signature(signature, config);
-    const KernelFacts& kernel = family_of(config).kernel;
-    if (config.boundary < 0 || config.boundary >= boundary::count)
-        throw std::invalid_argument(fmt::format("there is no boundary mode {}", config.boundary));
-    const std::string name = canonical_name(s, config);
-    const char* args_type = kernel.arguments_type(config);
-    const char* family = kFamilyNames[config.family];
-    const char* room = family_of(config).product ? "families" : "steps";
-    std::string text = fmt::format(
-        "#include \"tmm/{6}/{0}/kernel.cuh\"\n\n"
-        "{5}"
-        "namespace {{\n"
-        "constexpr tmm::KernelSignature signature{{\n    {1}}};\n"
-        "constexpr tmm::KernelConfig config{{\n    {2}}};\n"
-        "}}  // namespace\n\n"
-        "extern \"C\" __global__ void __launch_bounds__(tmm::{0}::threads(config), config.min_blocks)\n"
-        "    {3}(const __grid_constant__ {4} args) {{\n"
-        "    tmm::{0}::kernel<signature, config>(args);\n"
-        "}}\n",
-        family, signature_fields(s), config_fields(config), name, args_type, kernel.preamble(s, config), room);
-    return KernelSource{.name = name, .text = std::move(text), .entries = {{name, args_type}}};
+KernelSource make_kernel_source(const KernelSignature& signature, const PlanKernel& kernel) {
+    const KernelSignature s = kernel_signature(signature, kernel);
+    if (const auto* config = std::get_if<KernelConfig>(&kernel)) return product_source(s, kernel_config(*config));
+    return step_source(s, *facts_of_step(kernel, s));
+}
+
+std::string config_initialiser(const KernelConfig& config) {
+    return fmt::format("{{{}}}", config_fields(kernel_config(config)));
+}
+
+std::string config_words(const KernelConfig& config) {
+    return config_part(kernel_config(config)).substr(1);
 }
 
 KernelSource make_verify_source() {

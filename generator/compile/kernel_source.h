@@ -1,4 +1,4 @@
-// Signature and config -> the short text that names them and instantiates one kernel.
+// Signature and config, or a step's struct -> the short text that names them and instantiates one kernel.
 #pragma once
 
 #include <compare>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "generator/compile/template_files.h"
+#include "generator/steps/step.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/signature.h"
 
@@ -35,12 +36,16 @@ struct KernelIdentity {
 };
 KernelIdentity identity_of(const KernelSource& source);
 
-// The signature that a kernel is generated for: of alignments wider than the config's accesses nothing is kept, so that
+// The signature that a kernel is generated for: of alignments wider than the kernel's accesses nothing is kept, so that
 // problems which differ in nothing else share the kernel.
-KernelSignature kernel_signature(const KernelSignature& signature, const KernelConfig& config);
+KernelSignature kernel_signature(const KernelSignature& signature, const PlanKernel& kernel);
 
-// One kernel. The entry is named "tmm_<family>_<types>_<ops>_…"; equal kernels have equal names.
-KernelSource make_kernel_source(const KernelSignature& signature, const KernelConfig& config);
+// One kernel. The entry is named "tmm_<family or step>_<types>_<ops>_…"; equal kernels have equal names.
+KernelSource make_kernel_source(const KernelSignature& signature, const PlanKernel& kernel);
+
+// A config within the struct of a step that holds one: as the text initialises it, and as the name has it.
+std::string config_initialiser(const KernelConfig& config);
+std::string config_words(const KernelConfig& config);
 
 // The kernels that make operands, compute references and compare results (templates/tmm/verify/kernels.cuh).
 KernelSource make_verify_source();

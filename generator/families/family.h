@@ -12,6 +12,7 @@
 #include "generator/families/fields.h"
 #include "generator/families/predicted_time.h"
 #include "generator/machine/device_info.h"
+#include "generator/mandatory.h"
 #include "generator/plan/operand_copies.h"
 #include "generator/plan/tensor_map_request.h"
 #include "tmm/vocabulary/config.h"
@@ -26,33 +27,6 @@ struct LaunchPlan;
 struct LaunchStep;
 class PlanBuilder;
 
-// A value that has no default, so that the descriptor must give one.
-template <class T>
-class Mandatory {
-public:
-    constexpr Mandatory(T given) : value_(given) {}
-    constexpr operator T() const { return value_; }
-    constexpr T operator->() const { return value_; }
-
-private:
-    T value_;
-};
-template <class Result, class... Arguments>
-class Mandatory<Result (*)(Arguments...)> {
-public:
-    using Function = Result (*)(Arguments...);
-    constexpr Mandatory(Function given) : value_(given) {}
-    template <class... Given>
-    constexpr Result operator()(Given&&... given) const {
-        return value_(static_cast<Given&&>(given)...);
-    }
-    constexpr explicit operator bool() const { return value_ != nullptr; }
-    constexpr operator Function() const { return value_; }
-
-private:
-    Function value_;
-};
-
 // The kernel, as the generated text names it.
 struct KernelFacts {
     // The C++ type of the kernel's only parameter.
@@ -62,8 +36,6 @@ struct KernelFacts {
     Mandatory<bool> moves_single_elements_of_c;
     // compute=tf32 is something else to it than f32.
     Mandatory<bool> knows_tf32;
-    // It sees neither A nor B, but floats that others have multiplied, which it moves by vectors of so many; 0 for all other kernels.
-    Mandatory<int> vector_of_partial_sums;
     // Text before the kernel, such as the instruction that it is built on.
     Mandatory<std::string (*)(const KernelSignature& signature, const KernelConfig& config)> preamble;
 };
@@ -100,7 +72,7 @@ struct PhaseLoads {
     double flop_per_load = 0;
 };
 
-// What multiplies by itself, beside kernels that only prepare or finish others' products.
+// How the family multiplies.
 struct Product {
     // FP32 products by FMAs alone, as compute=f32_strict promises.
     Mandatory<bool> multiplies_by_fma;
@@ -178,15 +150,13 @@ struct Family {
     Mandatory<int> number;
     KernelFacts kernel;
     Rules rules;
-    // The pointer is null for a family that is a step of other families' plans.
     Mandatory<const Product*> product;
 };
 
 // Throws std::invalid_argument where the config's number is no family's.
 const Family& family_of(const KernelConfig& config);
-// The config must be of a family that multiplies.
 const Product& product_of(const KernelConfig& config);
-// The families that multiply, in the order in which a search asks them: of equal predictions the first counts.
+// All families, in the order in which a search asks them: of equal predictions the first counts.
 std::span<const Family* const> product_families();
 
 // Are there kernels that multiply the problem's types on the device's tensor cores?

@@ -25,6 +25,7 @@ constexpr const Parameter* misused_field(const KernelConfig& c, FieldSet used) {
         const int value = c.*parameter.member;
         const bool is_used = (used >> i & 1) != 0;
         if (is_used ? value < least_value(parameter) || value > most_value(parameter) : value != parameter.neutral) return &parameter;
+        if (parameter.value_names && !has_name(parameter, value)) return &parameter;
     }
     return nullptr;
 }

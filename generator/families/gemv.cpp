@@ -100,7 +100,6 @@ constexpr Family kGemv{
                .moves_single_elements_of_ab = false,
                .moves_single_elements_of_c = false,
                .knows_tf32 = false,
-               .vector_of_partial_sums = 0,
                .preamble = neutral::no_preamble},
     .rules = {.fields = fields(&C::family, &C::block_m, &C::block_n, &C::block_k, &C::thread_n, &C::vector_width, &C::stages, &C::boundary,
                                &C::split_k, &C::swap_ab, &C::trim, &C::overlap),

@@ -76,7 +76,6 @@ constexpr Family kMma{
                .moves_single_elements_of_ab = false,
                .moves_single_elements_of_c = false,
                .knows_tf32 = false,
-               .vector_of_partial_sums = 0,
                .preamble = neutral::no_preamble},
     .rules = {.fields = fields(&C::family, &C::block_m, &C::block_n, &C::block_k, &C::warps_m, &C::warps_n, &C::stages, &C::async_copy,
                                &C::vector_width, &C::boundary, &C::split_k, &C::raster, &C::min_blocks, &C::overlap),

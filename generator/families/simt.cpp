@@ -109,24 +109,8 @@ KernelSignature signature(const GemmProblem& p, const KernelConfig& c) {
     return signature;
 }
 
-// Blocks of pack that an SM should hold. For some architectures ptxas spills with the registers that a fourth block leaves.
-int pack_blocks_per_sm(const DeviceInfo& device) {
-    const int architecture = device.compute_capability();
-    return architecture < 80 || architecture / 10 == 10 ? pack::kBlocksPerSm - 1 : pack::kBlocksPerSm;
-}
-
-void add_pack(PlanBuilder& plan) {
-    const KernelConfig& c = plan.config();
-    if (c.pack_ab == 0) return;
-    const auto [m, n] = std::pair(plan.geometry().main.rows, plan.geometry().main.columns);
-    const i64 k = plan.problem().k, batch = plan.problem().batch;
-    const KernelConfig copy{.family = family::pack,
-                            .min_blocks = pack_blocks_per_sm(plan.device()),
-                            .pack_ab = pack::packed_operands(c),
-                            .trim = plan.geometry().packed.any() ? 1 : 0};
-    const Geometry& geometry = plan.geometry();
-    const i64 depth = pack::packs_beside(c) ? std::min<i64>(k, i64{geometry.packing.first_row} * pack::kTile) : k;
-    plan.add(signature_of(plan.problem()), copy, geometry.main, pack::blocks(copy, m, n, depth, batch), bind_pack);
+void add_steps_before(PlanBuilder& plan) {
+    if (plan.config().pack_ab != 0) add_pack(plan);
 }
 
 constexpr Product kProduct{
@@ -155,7 +139,7 @@ constexpr Product kProduct{
     .signature = signature,
     .walks = neutral::never,
     .copies = packed_copies,
-    .add_steps_before = add_pack,
+    .add_steps_before = add_steps_before,
     .add_steps_behind = neutral::no_steps,
     .bind = bind_simt,
     .tensor_maps = simt_tensor_maps,
@@ -169,7 +153,6 @@ constexpr Family kSimt{
                .moves_single_elements_of_ab = false,
                .moves_single_elements_of_c = false,
                .knows_tf32 = false,
-               .vector_of_partial_sums = 0,
                .preamble = neutral::no_preamble},
     .rules = {.fields = fields(&C::family, &C::block_m, &C::block_n, &C::block_k, &C::thread_m, &C::thread_n, &C::stages, &C::async_copy,
                                &C::vector_width, &C::boundary, &C::split_k, &C::raster, &C::min_blocks, &C::pack_ab, &C::cluster,

@@ -9,9 +9,9 @@
 
 namespace tmm {
 
-std::size_t bind_simt(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments) {
+std::size_t bind_simt(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
     const GemmArgs product = product_args(plan, call);
-    if (!simt::brings_by_tma(step.config)) return write_arguments(product, arguments);
+    if (!simt::brings_by_tma(plan.config)) return write_arguments(product, arguments);
     SimtTmaArgs args;
     static_cast<GemmArgs&>(args) = product;
     args.packers = packers_args(plan, call);
@@ -20,7 +20,7 @@ std::size_t bind_simt(const LaunchPlan& plan, const LaunchStep& step, const Gemm
 }
 
 TensorMapRequests simt_tensor_maps(const LaunchStep& step, const std::byte* arguments) {
-    const KernelConfig& config = step.config;
+    const KernelConfig& config = *config_of(step);
     if (!simt::brings_by_tma(config)) return {};
     SimtTmaArgs args;
     std::memcpy(&args, arguments, sizeof args);

@@ -82,7 +82,6 @@ constexpr Family kSkinny{
                .moves_single_elements_of_ab = false,
                .moves_single_elements_of_c = true,
                .knows_tf32 = false,
-               .vector_of_partial_sums = 0,
                .preamble = neutral::no_preamble},
     .rules = {.fields = fields(&C::family, &C::block_m, &C::block_n, &C::block_k, &C::thread_m, &C::thread_n, &C::stages, &C::vector_width,
                                &C::boundary, &C::split_k, &C::swap_ab, &C::slice_k, &C::min_blocks, &C::overlap),

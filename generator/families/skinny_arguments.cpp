@@ -15,7 +15,7 @@ std::size_t bind_skinny(const LaunchPlan& plan, const LaunchStep&, const GemmCal
 }
 
 TensorMapRequests skinny_tensor_maps(const LaunchStep& step, const std::byte* arguments) {
-    const KernelConfig& config = step.config;
+    const KernelConfig& config = *config_of(step);
     SkinnyArgs args;
     std::memcpy(&args, arguments, sizeof args);
     const StoredMatrices a{.rows = args.m, .columns = args.k, .ld = args.lda, .stride = args.stride_a};

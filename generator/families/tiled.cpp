@@ -80,7 +80,6 @@ constexpr Family kTiled{
                .moves_single_elements_of_ab = true,
                .moves_single_elements_of_c = true,
                .knows_tf32 = false,
-               .vector_of_partial_sums = 0,
                .preamble = neutral::no_preamble},
     .rules = {.fields = fields(&C::family, &C::block_m, &C::block_n, &C::block_k, &C::boundary, &C::overlap),
               .violation = tiled::first_violation,

@@ -13,11 +13,11 @@
 #include "generator/families/wgmma_candidates.h"
 #include "generator/families/wgmma_estimate.h"
 #include "generator/families/wgmma_instruction.h"
-#include "generator/families/wgmma_steps.h"
 #include "generator/plan/launch_plan.h"
 #include "generator/prediction/cost_model.h"
 #include "generator/steps/pad.h"
 #include "generator/steps/planes.h"
+#include "generator/steps/rescue.h"
 #include "tmm/steps/pad/rules.h"
 #include "tmm/steps/planes/rules.h"
 
@@ -140,6 +140,14 @@ bool walks(const KernelConfig& c) {
     return c.cluster == 1;
 }
 
+void add_steps_before(PlanBuilder& plan) {
+    if (plan.config().pack_ab != 0) add_pad(plan);
+    if (plan.config().planes > 1) add_planes(plan);
+}
+void add_steps_behind(PlanBuilder& plan) {
+    if (plan.config().planes > 1) add_rescue(plan);
+}
+
 constexpr Product kProduct{
     .multiplies_by_fma = false,
     .serves_any_size = false,
@@ -166,8 +174,8 @@ constexpr Product kProduct{
     .signature = signature,
     .walks = walks,
     .copies = copies,
-    .add_steps_before = add_wgmma_steps_before,
-    .add_steps_behind = add_wgmma_steps_behind,
+    .add_steps_before = add_steps_before,
+    .add_steps_behind = add_steps_behind,
     .bind = bind_wgmma,
     .tensor_maps = wgmma_tensor_maps,
 };
@@ -180,7 +188,6 @@ constexpr Family kWgmma{
                .moves_single_elements_of_ab = false,
                .moves_single_elements_of_c = false,
                .knows_tf32 = true,
-               .vector_of_partial_sums = 0,
                .preamble = preamble},
     .rules = {.fields = fields(&C::family, &C::block_m, &C::block_n, &C::block_k, &C::stages, &C::vector_width, &C::boundary, &C::split_k,
                                &C::raster, &C::min_blocks, &C::swap_ab, &C::pack_ab, &C::cluster, &C::trim, &C::warps_m, &C::warps_n,

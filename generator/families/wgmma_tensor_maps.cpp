@@ -12,7 +12,7 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
     WgmmaArgs args;
     std::memcpy(&args, arguments, sizeof args);
     const KernelSignature& signature = step.signature;
-    const KernelConfig& config = step.config;
+    const KernelConfig& config = *config_of(step);
     TensorMapRequests maps;
     if (wgmma::stores_boxes(config, signature)) {
         const i64 row_bytes = args.ldc * size_of(signature.type_c);

@@ -74,7 +74,7 @@ std::size_t bind_product(const LaunchPlan& plan, const LaunchStep&, const GemmCa
 }
 
 std::size_t bind_strip(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments) {
-    return write_arguments(make_args(plan, step.extent, call, division_of(plan.problem, step.config)), arguments);
+    return write_arguments(make_args(plan, step.extent, call, division_of(plan.problem, *config_of(step))), arguments);
 }
 
 }  // namespace tmm

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,11 +20,11 @@ struct KernelRequest {
     DeviceInfo device;
 };
 
-// One kernel of a call. A kernel that is shown by itself, outside of any plan, has no grid.
+// One kernel of a call.
 struct KernelStep {
     KernelSource source;
     KernelSignature signature;
-    KernelConfig config;
+    PlanKernel kernel;
     int threads = 0;
     std::int64_t shared_bytes = 0;
     std::int64_t grid = 0;
@@ -39,12 +38,7 @@ struct KernelSteps {
     std::int64_t workspace_bytes = 0;
 };
 
-// Families that only prepare or finish others' products serve no problem; their kernels are shown by themselves.
-bool is_step_of_others(const KernelConfig& config);
-
-// Why the config can't serve the problem.
-std::optional<std::string> fault_of(const KernelRequest& request);
-
+// The config must be valid for the problem.
 KernelSteps steps_of(const KernelRequest& request);
 
 }  // namespace tmm

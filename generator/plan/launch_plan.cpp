@@ -7,13 +7,11 @@
 
 #include "generator/families/family.h"
 #include "generator/families/gemv_strip.h"
-#include "generator/families/sums_of_parts.h"
 #include "generator/plan/kernel_arguments.h"
 #include "generator/plan/plan_builder.h"
-#include "generator/steps/planes.h"
+#include "generator/steps/reduce.h"
 #include "tmm/steps/pack/rules.h"
 #include "tmm/steps/pack/strips.h"
-#include "tmm/steps/reduce/rules.h"
 
 namespace tmm {
 namespace {
@@ -33,7 +31,7 @@ std::int64_t prepared_bytes(const LaunchPlan& plan, GemmOperand operand) {
 
 std::size_t main_step(const LaunchPlan& plan) {
     for (std::size_t i = 0; i < plan.steps.size(); ++i)
-        if (plan.steps[i].config.family == plan.config.family) return i;
+        if (const KernelConfig* config = config_of(plan.steps[i]); config && config->family == plan.config.family) return i;
     return 0;
 }
 
@@ -54,8 +52,7 @@ std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const Tiling&
 }
 
 KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& config) {
-    const Product* const product = family_of(config).product;
-    return product ? product->signature(problem, config) : signature_of(problem);
+    return product_of(config).signature(problem, config);
 }
 
 LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
@@ -76,14 +73,14 @@ std::int64_t depth_of_parts(const GemmProblem& problem, const KernelConfig& conf
 std::int64_t longest_sum_of_parts(const GemmProblem& problem, const KernelConfig& config) {
     // A cluster's blocks, and fixup, add up what their additions lose as well (partial_sums.cuh): two roundings, whatever their number.
     std::int64_t chain = config.cluster > 1 || config.stream_k != 0 ? 2 : 0;
-    if (const int parts = partial_results(config); parts > 1) chain += reduce::longest_chain(reduce_config(problem, config), parts);
+    if (const int parts = partial_results(config); parts > 1) chain += reduce::longest_chain(reduce_for(problem, config), parts);
     return chain;
 }
 
 std::int64_t blocks_that_add_parts(const GemmProblem& problem, const KernelConfig& config) {
     if (partial_results(config) <= 1) return 0;
     const Extent extent = main_extent(problem, config);
-    return reduce::blocks(reduce_config(problem, config), extent.rows, extent.columns, problem.batch);
+    return reduce::blocks(reduce_for(problem, config), extent.rows, extent.columns, problem.batch);
 }
 
 std::int64_t longest_rounding_chain(const GemmProblem& problem, const KernelConfig& config) {

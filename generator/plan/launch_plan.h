@@ -9,6 +9,7 @@
 #include "generator/machine/device_info.h"
 #include "generator/plan/geometry.h"
 #include "generator/plan/tensor_map_request.h"
+#include "generator/steps/step.h"
 #include "tmm/vocabulary/args.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/signature.h"
@@ -43,7 +44,7 @@ struct LaunchPlan;
 
 struct LaunchStep {
     KernelSignature signature;
-    KernelConfig config;
+    PlanKernel kernel;
     Extent extent;
     std::int64_t grid = 1;
     int threads = 1;
@@ -70,6 +71,11 @@ struct LaunchStep {
     // TMA.
     TensorMapRequests (*tensor_maps)(const LaunchStep& step, const std::byte* arguments) = nullptr;
 };
+
+// The config of a step that multiplies; null for a step around a product.
+inline const KernelConfig* config_of(const LaunchStep& step) {
+    return std::get_if<KernelConfig>(&step.kernel);
+}
 
 inline constexpr std::size_t kMaxArgumentBytes = 4096;
 

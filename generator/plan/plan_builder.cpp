@@ -3,12 +3,9 @@
 #include <utility>
 
 #include "generator/families/family.h"
-#include "generator/families/sums_of_parts.h"
 #include "generator/plan/kernel_arguments.h"
 #include "generator/steps/fixup.h"
 #include "generator/steps/reduce.h"
-#include "tmm/steps/fixup/rules.h"
-#include "tmm/steps/reduce/rules.h"
 
 namespace tmm {
 
@@ -17,16 +14,16 @@ PlanBuilder::PlanBuilder(const GemmProblem& problem, const KernelConfig& config,
     plan_.workspace_bytes = plan_.geometry.workspace.bytes;
 }
 
-LaunchStep& PlanBuilder::add(const KernelSignature& signature, const KernelConfig& kernel, const Extent& part, std::int64_t grid,
-                             Bind bind) {
+LaunchStep& PlanBuilder::add(const KernelSignature& signature, const PlanKernel& kernel, const Extent& part, std::int64_t grid, Bind bind) {
+    const LaunchNeeds needs = needs_of(kernel, signature);
     plan_.steps.push_back(LaunchStep{.signature = signature,
-                                     .config = kernel,
+                                     .kernel = kernel,
                                      .extent = part,
                                      .grid = grid,
-                                     .threads = threads_of(kernel),
-                                     .cluster = cluster_size_of(kernel),
-                                     .shared_bytes = shared_bytes_of(kernel, signature),
-                                     .begins_early = plan_.config.overlap != 0 || family_of(kernel).rules.leaves_room,
+                                     .threads = needs.threads,
+                                     .cluster = needs.cluster,
+                                     .shared_bytes = needs.shared_bytes,
+                                     .begins_early = plan_.config.overlap != 0 || needs.leaves_room,
                                      .bind = bind});
     return plan_.steps.back();
 }
@@ -46,16 +43,8 @@ void PlanBuilder::add_product() {
 }
 
 void PlanBuilder::add_sums() {
-    const KernelSignature signature = main_signature(problem(), config());
-    const Extent& main = geometry().main;
-    if (geometry().line.blocks > 0) {
-        const KernelConfig sum = fixup_config(config());
-        add(signature, sum, main, geometry().line.tiles * fixup::blocks_per_tile(sum), bind_fixup);
-    }
-    if (geometry().partial_results > 1) {
-        const KernelConfig sum = reduce_config(problem(), config());
-        add(signature, sum, main, reduce::blocks(sum, main.rows, main.columns, problem().batch), bind_reduce);
-    }
+    if (geometry().line.blocks > 0) add_fixup(*this);
+    if (geometry().partial_results > 1) add_reduce(*this);
 }
 
 LaunchPlan PlanBuilder::finish() && {

@@ -19,7 +19,7 @@ public:
     const DeviceInfo& device() const { return device_; }
     const Geometry& geometry() const { return plan_.geometry; }
 
-    LaunchStep& add(const KernelSignature& signature, const KernelConfig& kernel, const Extent& part, std::int64_t grid, Bind bind);
+    LaunchStep& add(const KernelSignature& signature, const PlanKernel& kernel, const Extent& part, std::int64_t grid, Bind bind);
     // The product's own step.
     void add_product();
     // What adds up partial results, where the config leaves any: of the tiles that blocks share, and of parts of K.

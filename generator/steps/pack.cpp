@@ -1,5 +1,7 @@
 #include "generator/steps/pack.h"
 
+#include <algorithm>
+
 #include "generator/families/family.h"
 #include "generator/plan/kernel_arguments.h"
 
@@ -88,7 +90,15 @@ StripsArgs strips_args(const LaunchPlan& plan, const GemmCall& call) {
     return {.blocks = plan.geometry.blocks_for_strips, .with_a = strip_with_a(plan, call), .with_b = strip_with_b(plan, call)};
 }
 
-std::size_t bind_pack(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
+namespace {
+
+// Blocks that an SM should hold. For some architectures ptxas spills with the registers that a fourth block leaves.
+int blocks_per_sm(const DeviceInfo& device) {
+    const int architecture = device.compute_capability();
+    return architecture < 80 || architecture / 10 == 10 ? pack::kBlocksPerSm - 1 : pack::kBlocksPerSm;
+}
+
+std::size_t bind(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
     PackArgs args;
     static_cast<GemmArgs&>(args) = make_args(plan, plan.geometry.main, call, undivided(plan.problem));
     args.depth = plan.problem.k;
@@ -100,6 +110,36 @@ std::size_t bind_pack(const LaunchPlan& plan, const LaunchStep&, const GemmCall&
     args.with_a = strip_with_a(plan, call);
     args.with_b = strip_with_b(plan, call);
     return write_arguments(args, arguments);
+}
+
+}  // namespace
+
+void add_pack(PlanBuilder& plan) {
+    const KernelConfig& product = plan.config();
+    const Geometry& geometry = plan.geometry();
+    const Pack step{.a = pack::packs_a(product),
+                    .b = pack::packs_b(product),
+                    .strips = geometry.packed.any(),
+                    .blocks_per_sm = blocks_per_sm(plan.device())};
+    const i64 k = plan.problem().k;
+    const i64 depth = pack::packs_beside(product) ? std::min<i64>(k, i64{geometry.packing.first_row} * pack::kTile) : k;
+    plan.add(signature_of(plan.problem()), step, geometry.main,
+             pack::blocks(step, geometry.main.rows, geometry.main.columns, depth, plan.problem().batch), bind);
+}
+
+StepFacts facts_of(const Pack& step, const KernelSignature& signature) {
+    return {.name = "pack",
+            .type = "Pack",
+            .arguments_type = "tmm::PackArgs",
+            .fields = {flag_field("a", step.a), flag_field("b", step.b), flag_field("strips", step.strips),
+                       number_field("blocks_per_sm", step.blocks_per_sm)},
+            .vector_of_ab = 1,
+            .vector_of_c = 1,
+            .knows_tf32 = false,
+            .adds_partial_sums = false,
+            .violation = pack::first_violation(step, signature),
+            .blocks_per_sm = step.blocks_per_sm,
+            .needs = {.threads = pack::threads(step), .shared_bytes = pack::shared_bytes(step), .cluster = 1, .leaves_room = false}};
 }
 
 }  // namespace tmm

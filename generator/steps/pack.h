@@ -1,10 +1,7 @@
 // The step that copies operands to where simt reads them best (templates/tmm/steps/pack), and what its product is told of them.
 #pragma once
 
-#include <cstddef>
-
-#include "generator/plan/launch_plan.h"
-#include "tmm/steps/pack/rules.h"
+#include "generator/plan/plan_builder.h"
 #include "tmm/steps/pack/strips.h"
 
 namespace tmm {
@@ -15,6 +12,6 @@ OperandCopies packed_copies(const GemmProblem& problem, const KernelConfig& conf
 PackersArgs packers_args(const LaunchPlan& plan, const GemmCall& call);
 StripsArgs strips_args(const LaunchPlan& plan, const GemmCall& call);
 
-std::size_t bind_pack(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments);
+void add_pack(PlanBuilder& plan);
 
 }  // namespace tmm

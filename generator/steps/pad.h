@@ -1,9 +1,7 @@
 // The step that copies operands to where their rows are aligned (templates/tmm/steps/pad).
 #pragma once
 
-#include <cstddef>
-
-#include "generator/plan/launch_plan.h"
+#include "generator/plan/plan_builder.h"
 
 namespace tmm {
 
@@ -11,6 +9,6 @@ namespace tmm {
 GemmProblem padded_problem(const GemmProblem& problem, const KernelConfig& config);
 OperandCopies padded_copies(const GemmProblem& problem, const KernelConfig& config);
 
-std::size_t bind_pad(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments);
+void add_pad(PlanBuilder& plan);
 
 }  // namespace tmm

@@ -66,7 +66,9 @@ SplitOperands split_operands(const LaunchPlan& plan, const GemmCall& call) {
     return split;
 }
 
-std::size_t bind_planes(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
+namespace {
+
+std::size_t bind(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
     PlanesArgs args;
     static_cast<GemmArgs&>(args) = split_args(plan, call);
     const SplitOperands split = split_operands(plan, call);
@@ -91,7 +93,35 @@ std::int64_t busy_blocks(const LaunchStep& step, const std::byte* arguments) {
     const planes::Operand a = planes::operand_a(args, step.signature);
     const planes::Operand b = planes::operand_b(args, step.signature);
     const std::int64_t clusters = planes::items(a, args.planes_a) + planes::items(b, args.planes_b);
-    return std::min(clusters * step.config.cluster, step.grid);
+    return std::min(clusters * step.cluster, step.grid);
+}
+
+}  // namespace
+
+void add_planes(PlanBuilder& plan) {
+    const PlanesOperands operands = planes_operands(plan.problem(), plan.config());
+    const i64 depth = depth_of_parts(plan.problem(), plan.config());
+    const Planes split{.planes = plan.config().planes, .cluster = planes::cluster_for(depth), .slots = planes::slots_for(depth)};
+    const i64 items = planes::items(operands.a) + planes::items(operands.b);
+    LaunchStep& step = plan.add(signature_of(plan.problem()), split, plan.geometry().main, planes::blocks(split, items), bind);
+    step.bind_preparation = bind_preparation;
+    step.busy_blocks = busy_blocks;
+}
+
+StepFacts facts_of(const Planes& step, const KernelSignature& signature) {
+    return {
+        .name = "planes",
+        .type = "Planes",
+        .arguments_type = "tmm::PlanesArgs",
+        .fields = {number_field("planes", step.planes), number_field("cluster", step.cluster), number_field("slots", step.slots)},
+        .vector_of_ab = planes::kQuad,
+        .vector_of_c = 1,
+        .knows_tf32 = false,
+        .adds_partial_sums = false,
+        .violation = planes::first_violation(step, signature),
+        .blocks_per_sm = planes::blocks_per_sm(step.slots),
+        .needs = {
+            .threads = planes::threads(step), .shared_bytes = planes::shared_bytes(step), .cluster = step.cluster, .leaves_room = false}};
 }
 
 }  // namespace tmm

@@ -1,11 +1,7 @@
 // The step that writes floats as sums of 16-bit numbers (templates/tmm/steps/planes), and where the product finds them.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
-#include "generator/plan/launch_plan.h"
-#include "tmm/steps/planes/rules.h"
+#include "generator/plan/plan_builder.h"
 
 namespace tmm {
 
@@ -26,9 +22,6 @@ struct SplitOperands {
 // Where the product finds the operands: each is prepared, or in its part of the workspace.
 SplitOperands split_operands(const LaunchPlan& plan, const GemmCall& call);
 
-std::size_t bind_planes(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments);
-// LaunchStep::bind_preparation and busy_blocks.
-std::size_t bind_preparation(const LaunchPlan& plan, const LaunchStep& step, const Preparation& preparation, std::byte* arguments);
-std::int64_t busy_blocks(const LaunchStep& step, const std::byte* arguments);
+void add_planes(PlanBuilder& plan);
 
 }  // namespace tmm

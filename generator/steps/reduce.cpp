@@ -3,9 +3,52 @@
 #include "generator/plan/kernel_arguments.h"
 
 namespace tmm {
+namespace {
 
-std::size_t bind_reduce(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments) {
-    return write_arguments(sum_args(plan, call, division_of(plan.problem, step.config)), arguments);
+// About one block for each SM of a large GPU.
+constexpr std::int64_t kBlocksWanted = 128;
+
+// The kernel takes whole parts as they are: no tile bounds their depth.
+std::size_t bind(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
+    const int parts = plan.geometry.partial_results;
+    return write_arguments(sum_args(plan, call, {.split_k = parts, .k_per_split = depth_of_split(plan.problem.k, parts, 1)}), arguments);
+}
+
+}  // namespace
+
+// Where there are many parts, threads share an element's parts: the fewer the elements, the more threads do.
+Reduce reduce_for(const GemmProblem& problem, const KernelConfig& config) {
+    const Extent extent = main_extent(problem, config);
+    const std::int64_t rows = extent.rows * problem.batch;
+    const int parts = partial_results(config);
+    int sharers = parts >= 64 ? 16 : parts >= 16 ? 8 : parts >= 8 ? 4 : 1;
+    int columns = extent.columns <= 64 ? 64 : sharers == 16 ? 128 : 256;
+    while (columns > 16 && columns / reduce::kVector * sharers > 32 && rows * ((extent.columns + columns - 1) / columns) < kBlocksWanted) {
+        columns /= 2;
+        if (sharers < 32 && 16 * sharers <= parts) sharers *= 2;
+    }
+    return {.sharers = sharers, .columns = columns};
+}
+
+void add_reduce(PlanBuilder& plan) {
+    const Extent& main = plan.geometry().main;
+    const Reduce step = reduce_for(plan.problem(), plan.config());
+    plan.add(main_signature(plan.problem(), plan.config()), step, main, reduce::blocks(step, main.rows, main.columns, plan.problem().batch),
+             bind);
+}
+
+StepFacts facts_of(const Reduce& step, const KernelSignature& signature) {
+    return {.name = "reduce",
+            .type = "Reduce",
+            .arguments_type = "tmm::GemmArgs",
+            .fields = {number_field("sharers", step.sharers), number_field("columns", step.columns)},
+            .vector_of_ab = 1,
+            .vector_of_c = reduce::kVector,
+            .knows_tf32 = false,
+            .adds_partial_sums = true,
+            .violation = reduce::first_violation(step, signature),
+            .blocks_per_sm = 1,
+            .needs = {.threads = reduce::threads(step), .shared_bytes = reduce::shared_bytes(step), .cluster = 1, .leaves_room = true}};
 }
 
 }  // namespace tmm

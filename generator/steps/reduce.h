@@ -1,12 +1,13 @@
 // The step that adds up the parts of K that split-K has multiplied apart (templates/tmm/steps/reduce).
 #pragma once
 
-#include <cstddef>
-
-#include "generator/plan/launch_plan.h"
+#include "generator/plan/plan_builder.h"
 
 namespace tmm {
 
-std::size_t bind_reduce(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments);
+// How a config's partial results are added up.
+Reduce reduce_for(const GemmProblem& problem, const KernelConfig& config);
+
+void add_reduce(PlanBuilder& plan);
 
 }  // namespace tmm

@@ -1,12 +1,10 @@
 // The step that multiplies by FMAs where planes did not fit (templates/tmm/steps/rescue).
 #pragma once
 
-#include <cstddef>
-
-#include "generator/plan/launch_plan.h"
+#include "generator/plan/plan_builder.h"
 
 namespace tmm {
 
-std::size_t bind_rescue(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments);
+void add_rescue(PlanBuilder& plan);
 
 }  // namespace tmm

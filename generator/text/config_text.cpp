@@ -35,8 +35,18 @@ const std::vector<Group>& token_groups() {
     return *groups;
 }
 
-bool has_name(const Parameter& parameter, int value) {
-    return parameter.value_names && value >= 0 && value < parameter.value_count;
+// The names of an enumerator's values, in the order of their numbers.
+std::vector<std::string_view> names_of_values(const Parameter& parameter) {
+    std::vector<std::string_view> names;
+    for (int value = 0; value < parameter.value_count; ++value)
+        if (has_name(parameter, value)) names.emplace_back(parameter.value_names[value]);
+    return names;
+}
+
+std::optional<int> find_value(const Parameter& parameter, std::string_view name) {
+    for (int value = 0; value < parameter.value_count; ++value)
+        if (has_name(parameter, value) && name == parameter.value_names[value]) return value;
+    return std::nullopt;
 }
 
 std::string value_text(const Parameter& parameter, int value) {
@@ -77,11 +87,9 @@ int parse_number(const Parameter& parameter, std::string_view text) {
 
 int parse_value(const Parameter& parameter, std::string_view text) {
     if (!parameter.value_names) return parse_number(parameter, text);
-    const auto* const end = parameter.value_names + parameter.value_count;
-    const auto* const found = std::find(parameter.value_names, end, text);
-    if (found != end) return static_cast<int>(found - parameter.value_names);
+    if (const auto value = find_value(parameter, text)) return *value;
     throw Error(ExitStatus::usage, fmt::format("{}: '{}' is not one of its values", parameter.name, text), {},
-                fmt::format("one of {}", fmt::join(parameter.value_names, end, ", ")));
+                fmt::format("one of {}", fmt::join(names_of_values(parameter), ", ")));
 }
 
 // Everything that may stand in a config, for "did you mean".
@@ -89,7 +97,8 @@ std::vector<std::string_view> known_words() {
     std::vector<std::string_view> words;
     for (const Parameter& parameter : kParameters) {
         words.emplace_back(parameter.name);
-        if (parameter.value_names) words.insert(words.end(), parameter.value_names, parameter.value_names + parameter.value_count);
+        const auto names = names_of_values(parameter);
+        words.insert(words.end(), names.begin(), names.end());
         if (parameter.token.word && parameter.token.part == 0) words.emplace_back(parameter.token.word);
     }
     return words;
@@ -135,10 +144,9 @@ private:
     bool read_name(std::string_view token) {
         for (const Parameter& parameter : kParameters) {
             if (parameter.token.word) continue;
-            const auto* const end = parameter.value_names + parameter.value_count;
-            const auto* const found = std::find(parameter.value_names, end, token);
-            if (found == end) continue;
-            set(parameter, static_cast<int>(found - parameter.value_names));
+            const auto value = find_value(parameter, token);
+            if (!value) continue;
+            set(parameter, *value);
             return true;
         }
         return false;
@@ -239,8 +247,7 @@ std::vector<ConfigFieldHelp> config_field_help() {
         for (const Parameter* parameter : group) {
             ConfigFieldHelp field{
                 .name = parameter->name, .token = parameter == group.front() ? token_help(group) : "", .help = parameter->help};
-            if (parameter->value_names)
-                field.help += fmt::format(": {}", fmt::join(parameter->value_names, parameter->value_names + parameter->value_count, ", "));
+            if (parameter->value_names) field.help += fmt::format(": {}", fmt::join(names_of_values(*parameter), ", "));
             fields.push_back(std::move(field));
         }
     }

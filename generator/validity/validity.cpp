@@ -84,15 +84,12 @@ bool is_left_to_naive(const GemmProblem& p) {
 
 std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     if (auto misused = find_misused_field(c)) return std::move(misused->why);
-    const Product* const serving = family_of(c).product;
-    if (!(serving && serving->serves_any_size) && is_left_to_naive(p))
-        return "sizes of 2^31 and more, and 2^46 elements, are left to naive";
+    const Product& product = product_of(c);
+    if (!product.serves_any_size && is_left_to_naive(p)) return "sizes of 2^31 and more, and 2^46 elements, are left to naive";
     const KernelSignature signature = main_signature(p, c);
     if (auto reason = why_no_kernel(c, signature)) return reason;
-    if (!serving) return fmt::format("{} is a step of other families' plans, not a way to multiply", kFamilyNames[c.family]);
     if (c.overlap != 0 && c.overlap != 1) return "overlap is 0 or 1";
     if (c.overlap != 0 && !device.overlaps_kernels()) return "overlap needs compute capability 9.0";
-    const Product& product = *serving;
     if (auto reason = product.why_not(p, c, device)) return reason;
     if (c.trim != 0)
         if (auto reason = why_not_trimmed(p, c)) return reason;

@@ -4,21 +4,15 @@
 
 namespace tmm {
 
-// Values are stored in databases, so that new ones are only appended.
+// Values are stored in databases, so that new ones are only appended. The numbers in between belonged to kernels around products, which are
+// families no more (templates/tmm/steps).
 namespace family {
 inline constexpr int naive = 0;    // one thread an element, straight from global memory
 inline constexpr int tiled = 1;    // square tiles in shared memory, one element a thread
 inline constexpr int simt = 2;     // block tile x register tile, multi-stage shared memory
 inline constexpr int gemv = 3;     // few rows or few columns, bound by memory
-inline constexpr int reduce = 4;   // the sum of split-K's partial results; a step of other families' plans
-inline constexpr int pack = 5;     // operands copied to where simt reads them best; a step of its plans
 inline constexpr int wgmma = 6;    // tensor cores by warpgroups: wgmma, tiles brought by TMA
 inline constexpr int mma = 7;      // tensor cores by warps: mma.sync, ldmatrix, cp.async
-inline constexpr int pad = 8;      // operands copied as they lie, rows aligned; a step of wgmma's plans
-inline constexpr int scan = 9;     // no kernel any more: planes finds the largest elements itself
-inline constexpr int planes = 10;  // floats written as sums of 16-bit numbers; a step of plans that multiply those
-inline constexpr int rescue = 11;  // simt where planes did not fit; a step of such plans
-inline constexpr int fixup = 12;   // the sum of the parts of tiles that stream-K's blocks share; a step of such plans
 inline constexpr int skinny = 13;  // few rows and many columns along K, brought by TMA, multiplied by FMAs
 inline constexpr int count = 14;
 }  // namespace family
@@ -113,8 +107,8 @@ struct Parameter {
     const char* help;
 };
 
-inline constexpr const char* kFamilyNames[] = {"naive", "tiled", "simt", "gemv",   "reduce", "pack",  "wgmma",
-                                               "mma",   "pad",   "scan", "planes", "rescue", "fixup", "skinny"};
+// A number that no family has has an empty name.
+inline constexpr const char* kFamilyNames[] = {"naive", "tiled", "simt", "gemv", "", "", "wgmma", "mma", "", "", "", "", "", "skinny"};
 inline constexpr const char* kBoundaryNames[] = {"exact", "guarded", "peeled", "hardware"};
 
 inline constexpr Parameter kParameters[] = {
@@ -148,7 +142,7 @@ inline constexpr Parameter kParameters[] = {
      "1: tiles of matrices whose rows run along K are read along K; 0: their copy turns them"},
     {"trim", &KernelConfig::trim, 0, nullptr, 0, true, token::flag("trim", 21),
      "1: a few rows, or columns, beyond whole block tiles are left to kernels of their own, which run beside the product's (gemv: it is "
-     "one); 2 (simt): pack multiplies them on its way, and blocks of the product add up what it found (pack: 1: it does)"},
+     "one); 2 (simt): pack multiplies them on its way, and blocks of the product add up what it found"},
     {"warps_m", &KernelConfig::warps_m, 1, nullptr, 0, false, token::flag("w", 3),
      "warps (mma) or warpgroups (wgmma) that share the block's rows"},
     {"warps_n", &KernelConfig::warps_n, 1, nullptr, 0, false, token::flag("w", 3, 1),
@@ -195,6 +189,11 @@ constexpr int unwritten_value(const Parameter& parameter, int family) {
     return parameter.neutral;
 }
 
+// Has an enumerator's value a name?
+constexpr bool has_name(const Parameter& parameter, int value) {
+    return parameter.value_names && value >= 0 && value < parameter.value_count && parameter.value_names[value][0] != '\0';
+}
+
 // The range of a field's values in any family: nothing is computed of values outside of it. Within it a product of three fields fits an
 // int.
 constexpr int least_value(const Parameter& parameter) {
@@ -221,13 +220,13 @@ constexpr bool leaves_strips_to_pack(const KernelConfig& c) {
 // The part of a config that the kernel's text depends on.
 constexpr KernelConfig kernel_config(KernelConfig c) {
     c.raster = 0;
-    if (c.family != family::gemv && c.family != family::pack && !leaves_strips_to_pack(c)) c.trim = 0;
+    if (c.family != family::gemv && !leaves_strips_to_pack(c)) c.trim = 0;
     c.overlap = 0;
     // The text depends on whether a sum goes to C or is partial, not on how many parts there are.
     c.split_k = c.split_k > c.cluster ? 2 * c.cluster : c.cluster;
     // simt checks no edges of packed operands, and packs while it multiplies.
     const bool checks_edges = c.family == family::simt && c.boundary != boundary::exact;
-    if (c.family != family::pack && c.family != family::pad && !checks_edges && (c.pack_ab & kPacksBeside) == 0) c.pack_ab = 0;
+    if (!checks_edges && (c.pack_ab & kPacksBeside) == 0) c.pack_ab = 0;
     return c;
 }
 

@@ -13,11 +13,12 @@
 
 namespace tmm::fixup {
 
-template <KernelSignature signature, KernelConfig config>
+template <KernelSignature signature, Fixup step>
 __device__ void kernel(const GemmArgs& args) {
-    static_assert(first_violation(config, signature) == nullptr);
-    const unsigned tile = blockIdx.x / blocks_per_tile(config);
-    const int vector = static_cast<int>(blockIdx.x % blocks_per_tile(config) * blockDim.x + threadIdx.x);
+    static_assert(first_violation(step, signature) == nullptr);
+    constexpr KernelConfig config = tile_of(step);
+    const unsigned tile = blockIdx.x / blocks_per_tile(step);
+    const int vector = static_cast<int>(blockIdx.x % blocks_per_tile(step) * blockDim.x + threadIdx.x);
     constexpr int vectors_per_row = config.block_n / kVector;
     const PhaseLine line = phase_line(config, args);
     const i64 first = line.block_of(tile * line.phases);
@@ -30,7 +31,7 @@ __device__ void kernel(const GemmArgs& args) {
     const i64 first_part = line.part_of(first, tile);
 
     wait_for_previous_kernel();
-    if (first == last || vector >= vectors(config) || row >= args.m || left <= 0) return;
+    if (first == last || vector >= vectors(step) || row >= args.m || left <= 0) return;
     const float* parts = static_cast<const float*>(args.workspace) + vector * kVector;
     PartSum sums[kVector] = {};
 #pragma unroll 4

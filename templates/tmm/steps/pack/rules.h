@@ -51,6 +51,19 @@ struct PackArgs : GemmArgs {
     PackedStrip with_b;
 };
 
+// The kernel that copies operands to where simt reads them best.
+struct Pack {
+    // The operands that it copies.
+    bool a = false;
+    bool b = false;
+    // It multiplies strips on its way.
+    bool strips = false;
+    // Blocks that an SM should hold, which bounds the registers.
+    int blocks_per_sm = 1;
+
+    friend constexpr bool operator==(const Pack&, const Pack&) = default;
+};
+
 namespace pack {
 
 // A block copies squares of this width, so many rows of them at a time. No tile of simt is deeper.
@@ -65,9 +78,6 @@ constexpr int kOfRow = kTile / kRows;
 // that may be left beyond the square.
 constexpr int kMostStripLines = kRows;
 constexpr int kFewOfLine = kTile + kRows;
-constexpr bool multiplies_strips(const KernelConfig& c) {
-    return c.trim != 0;
-}
 // Squares along K. The last square takes along as many further k as it has rows of threads: a square of their own would cost these a second
 // round.
 constexpr i64 squares_along_k(i64 k) {
@@ -92,9 +102,6 @@ constexpr bool packs_b(const KernelConfig& c) {
 // Are all lines but the first ones packed while the product runs, by blocks of the product?
 constexpr bool packs_beside(const KernelConfig& c) {
     return (c.pack_ab & kPacksBeside) != 0;
-}
-constexpr int packed_operands(const KernelConfig& c) {
-    return c.pack_ab & ~kPacksBeside;
 }
 // Most blocks that pack: one for each lane of a warp, since a warp looks at all of their counters at once.
 constexpr int kMostPackers = 32;
@@ -133,7 +140,7 @@ constexpr i64 workspace_elements(const KernelConfig& product, i64 m, i64 n, i64 
            elements_past_the_last(product, m, n);
 }
 
-constexpr int threads(const KernelConfig&) {
+constexpr int threads(const Pack&) {
     return kTile * kRows;
 }
 // A row has one element more, so that columns are read from different banks.
@@ -143,14 +150,14 @@ constexpr int kVector = 4;
 constexpr i64 square_bytes() {
     return shared_tile_bytes<float>(kSquareElements);
 }
-constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature&) {
-    return square_bytes() + (multiplies_strips(c) ? shared_tile_bytes<float>(kMostStripLines * kFewOfLine) : 0);
+constexpr i64 shared_bytes(const Pack& p) {
+    return square_bytes() + (p.strips ? shared_tile_bytes<float>(kMostStripLines * kFewOfLine) : 0);
 }
 
-constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
+constexpr const char* first_violation(const Pack& p, const KernelSignature& s) {
     if (const char* violation = float_types_violation(s)) return violation;
-    if (c.pack_ab < 1 || c.pack_ab > 3) return "pack's pack_ab is 1 to 3";
-    if (c.trim != 0 && c.trim != 1) return "trim is 0 or 1";
+    if (!p.a && !p.b) return "pack copies A, B or both";
+    if (p.blocks_per_sm < 1) return "an SM holds one block of pack at least";
     return nullptr;
 }
 
@@ -159,8 +166,8 @@ constexpr i64 tiles(i64 outer, i64 k, i64 batch) {
 }
 
 // Blocks loop over the tiles, so that the grid's limit does not bound the problem.
-constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 k, i64 batch) {
-    const i64 needed = (packs_a(c) ? tiles(m, k, batch) : 0) + (packs_b(c) ? tiles(n, k, batch) : 0);
+constexpr i64 blocks(const Pack& p, i64 m, i64 n, i64 k, i64 batch) {
+    const i64 needed = (p.a ? tiles(m, k, batch) : 0) + (p.b ? tiles(n, k, batch) : 0);
     return needed < 1 ? 1 : needed < 2147483647 ? needed : 2147483647;
 }
 

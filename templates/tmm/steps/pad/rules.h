@@ -48,6 +48,15 @@ struct PadArgs : GemmArgs {
     PadOperand operands[2];
 };
 
+// The kernel that copies operands to where their rows are aligned.
+struct Pad {
+    // The operands that it copies.
+    bool a = false;
+    bool b = false;
+
+    friend constexpr bool operator==(const Pad&, const Pad&) = default;
+};
+
 }  // namespace tmm
 
 namespace tmm::pad {
@@ -58,19 +67,23 @@ constexpr int kBlocksPerSm = 3;
 // Chunks of 16 bytes that a lane copies at once: five, so that a row of little more than 2048 elements is two pieces.
 constexpr int kChunksOfLane = 5;
 
+// The copies that a product's config wants.
 constexpr bool pads_a(const KernelConfig& c) {
     return (c.pack_ab & 1) != 0;
 }
 constexpr bool pads_b(const KernelConfig& c) {
     return (c.pack_ab & 2) != 0;
 }
+constexpr Pad step_for(const KernelConfig& c) {
+    return {.a = pads_a(c), .b = pads_b(c)};
+}
 
 // wgmma reads tf32 from shared memory along K only: an operand whose rows run along M or N is turned when it is copied.
-constexpr bool turns_a(const KernelConfig& c, const KernelSignature& s) {
-    return pads_a(c) && s.compute == ComputeMode::tf32 && s.op_a == Operation::transpose;
+constexpr bool turns_a(const Pad& p, const KernelSignature& s) {
+    return p.a && s.compute == ComputeMode::tf32 && s.op_a == Operation::transpose;
 }
-constexpr bool turns_b(const KernelConfig& c, const KernelSignature& s) {
-    return pads_b(c) && s.compute == ComputeMode::tf32 && s.op_b == Operation::none;
+constexpr bool turns_b(const Pad& p, const KernelSignature& s) {
+    return p.b && s.compute == ComputeMode::tf32 && s.op_b == Operation::none;
 }
 
 // Rows and columns of the matrix that an operand is copied to.
@@ -98,18 +111,18 @@ constexpr i64 padded_bytes(i64 rows, i64 columns, i64 batch, ElementType type) {
     return (batch * rows * padded_ld(columns, type) * size_of(type) + 255) / 256 * 256;
 }
 
-constexpr int threads(const KernelConfig&) {
+constexpr int threads(const Pad&) {
     return kWarps * 32;
 }
 // The shared memory holds a square where an operand is turned.
-constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
-    return turns_a(c, s) || turns_b(c, s) ? pack::shared_bytes(c, s) : 0;
+constexpr i64 shared_bytes(const Pad& p, const KernelSignature& s) {
+    return turns_a(p, s) || turns_b(p, s) ? pack::square_bytes() : 0;
 }
 
-constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
+constexpr const char* first_violation(const Pad& p, const KernelSignature& s) {
     if (s.type_a == ElementType::f64) return "pad copies elements of up to 4 bytes";
     if (s.compute == ComputeMode::tf32 && (s.type_a != ElementType::f32 || s.type_b != ElementType::f32)) return "tf32 is made of floats";
-    if (c.pack_ab < 1 || c.pack_ab > 3) return "pad's pack_ab is 1 to 3";
+    if (!p.a && !p.b) return "pad copies A, B or both";
     return nullptr;
 }
 

@@ -35,6 +35,17 @@ struct UnfitMarks {
     i64 count = 0;
 };
 
+// The kernel that writes floats as planes.
+struct Planes {
+    int planes = 2;
+    // Blocks that share a tile of lines.
+    int cluster = 1;
+    // Tiles that a block keeps in shared memory.
+    int slots = 1;
+
+    friend constexpr bool operator==(const Planes&, const Planes&) = default;
+};
+
 struct PlanesArgs : GemmArgs {
     PlanesOperand planes_a;
     PlanesOperand planes_b;
@@ -149,26 +160,25 @@ constexpr i64 operand_bytes(const Operand& o, int planes) {
     return planes_bytes(o, planes) + exponents_bytes(o) + unfit_bytes(o);
 }
 
-constexpr int threads(const KernelConfig&) {
+constexpr int threads(const Planes&) {
     return kThreads;
 }
-constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature&) {
-    return shared_tile_bytes<float>(kTileLines * kTileDepth, c.stages) + shared_tile_bytes<unsigned>(kTileLines, kThreads / 32) +
+constexpr i64 shared_bytes(const Planes& p) {
+    return shared_tile_bytes<float>(kTileLines * kTileDepth, p.slots) + shared_tile_bytes<unsigned>(kTileLines, kThreads / 32) +
            shared_tile_bytes<unsigned>(kTileLines) + shared_tile_bytes<float>(kTileLines) + shared_tile_bytes<unsigned>(1);
 }
-constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
+constexpr const char* first_violation(const Planes& p, const KernelSignature& s) {
     if (const char* violation = float_types_violation(s)) return violation;
-    if (c.planes != 2 && c.planes != 3) return "planes is 2 or 3";
-    if (c.stages < 1 || c.stages > kMostSlots) return "stages is 1 to 3";
-    if (c.cluster < 1 || c.cluster > kMostBlocks || c.split_k != c.cluster)
-        return "a cluster of 1 to 8 blocks shares lines: split_k is as large";
+    if (p.planes != 2 && p.planes != 3) return "planes is 2 or 3";
+    if (p.slots < 1 || p.slots > kMostSlots) return "slots is 1 to 3";
+    if (p.cluster < 1 || p.cluster > kMostBlocks) return "a cluster of 1 to 8 blocks shares lines";
     return nullptr;
 }
 
 // Clusters loop over the items, so that the grid's limit does not bound the problem.
-constexpr i64 blocks(const KernelConfig& c, i64 items) {
-    const i64 most = 2147483647 / c.cluster;
-    return (items < 1 ? 1 : items < most ? items : most) * c.cluster;
+constexpr i64 blocks(const Planes& p, i64 items) {
+    const i64 most = 2147483647 / p.cluster;
+    return (items < 1 ? 1 : items < most ? items : most) * p.cluster;
 }
 
 }  // namespace tmm::planes

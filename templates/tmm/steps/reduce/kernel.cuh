@@ -1,5 +1,5 @@
 // The second half of split-K: adds up the parts of each element in ascending order and applies the epilogue, so that the same
-// inputs give the same bits. Where there are many parts, block_m threads take every block_m-th part of an element, and the
+// inputs give the same bits. Where there are many parts, `sharers` threads take every sharers-th part of an element, and the
 // first of them adds up what all found, some of them at a time.
 #pragma once
 
@@ -23,27 +23,27 @@ struct Place {
     i64 row;
     i64 column;
 };
-template <KernelConfig config>
+template <Reduce step>
 __device__ inline Place place_of(const GemmArgs& args, i64 block) {
-    const i64 blocks_n = (args.n + config.block_n - 1) / config.block_n;
-    return {block / (args.m * blocks_n), block / blocks_n % args.m, block % blocks_n * config.block_n};
+    const i64 blocks_n = (args.n + step.columns - 1) / step.columns;
+    return {block / (args.m * blocks_n), block / blocks_n % args.m, block % blocks_n * step.columns};
 }
 
-template <KernelSignature signature, KernelConfig config>
+template <KernelSignature signature, Reduce step>
 __device__ void kernel(const GemmArgs& args) {
-    static_assert(first_violation(config, signature) == nullptr);
-    constexpr int vectors = config.block_n / kVector;
-    constexpr int sharers = config.block_m;
+    static_assert(first_violation(step, signature) == nullptr);
+    constexpr int vectors = step.columns / kVector;
+    constexpr int sharers = step.sharers;
     const int vector = static_cast<int>(threadIdx.x) % vectors;
     const int sharer = static_cast<int>(threadIdx.x) / vectors;
     const i64 ld = workspace_ld(args.n);
-    const i64 blocks = args.batch * args.m * ((args.n + config.block_n - 1) / config.block_n);
+    const i64 blocks = args.batch * args.m * ((args.n + step.columns - 1) / step.columns);
     const OutputScalars scalars = output_scalars(args);
     SharedMemory shared;
-    float* sums = shared.take<float, sharers * config.block_n>()[0];
+    float* sums = shared.take<float, sharers * step.columns>()[0];
 
     // The block's first place is found while the kernel before this one ends.
-    Place place = place_of<config>(args, blockIdx.x);
+    Place place = place_of<step>(args, blockIdx.x);
     wait_for_previous_kernel();
     for (i64 block = blockIdx.x; block < blocks;) {
         const i64 column = place.column + vector * kVector;
@@ -57,7 +57,7 @@ __device__ void kernel(const GemmArgs& args) {
             for (int split = sharer; split < args.split_k; split += sharers) add(sum, load_vector<kVector>(part + split * args.m * ld));
         }
         if constexpr (sharers > 1) {
-            store_vector(sums + sharer * config.block_n + vector * kVector, sum);
+            store_vector(sums + sharer * step.columns + vector * kVector, sum);
             // All shares are there before the first sharer adds them up.
             __syncthreads();
             if (sharer == 0) {
@@ -67,7 +67,7 @@ __device__ void kernel(const GemmArgs& args) {
                     Vector<float, kVector> shares = {};
 #pragma unroll
                     for (int other = first; other < first + kAddedTogether && other < sharers; ++other)
-                        add(shares, load_vector<kVector>(sums + other * config.block_n + vector * kVector));
+                        add(shares, load_vector<kVector>(sums + other * step.columns + vector * kVector));
                     add(sum, shares);
                 }
             }
@@ -78,7 +78,7 @@ __device__ void kernel(const GemmArgs& args) {
             output_to_c<signature>(args, scalars, place.batch).template store_to_row<kVector>(place.row, column, sum.element);
         }
         block += gridDim.x;
-        if (block < blocks) place = place_of<config>(args, block);
+        if (block < blocks) place = place_of<step>(args, block);
     }
 }
 

@@ -2,8 +2,21 @@
 #pragma once
 
 #include "tmm/tile/shared_layout.h"
-#include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/signature.h"
+
+namespace tmm {
+
+// The kernel that adds up the partial results of split-K.
+struct Reduce {
+    // Threads that share the parts of each vector of elements.
+    int sharers = 1;
+    // Columns of one row that a block adds up.
+    int columns = 4;
+
+    friend constexpr bool operator==(const Reduce&, const Reduce&) = default;
+};
+
+}  // namespace tmm
 
 namespace tmm::reduce {
 
@@ -12,29 +25,28 @@ constexpr int kVector = 4;
 // How many shares of an element are added up before their sum joins the others.
 constexpr int kAddedTogether = 8;
 
-// block_n columns of one row, in vectors; block_m threads share the parts of each vector.
-constexpr int threads(const KernelConfig& c) {
-    return c.block_n / kVector * c.block_m;
+constexpr int threads(const Reduce& r) {
+    return r.columns / kVector * r.sharers;
 }
-constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature&) {
-    return shared_tile_bytes<float>(c.block_m * c.block_n);
+constexpr i64 shared_bytes(const Reduce& r) {
+    return shared_tile_bytes<float>(r.sharers * r.columns);
 }
 
-constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
+constexpr const char* first_violation(const Reduce& r, const KernelSignature& s) {
     if (const char* violation = converted_types_violation(s)) return violation;
-    if (c.block_n < kVector || c.block_n % kVector != 0) return "reduce's block_n is a multiple of 4";
-    if (c.block_m < 1 || threads(c) > 1024) return "block_m * block_n / 4 is the block's threads: 1 to 1024";
+    if (r.columns < kVector || r.columns % kVector != 0) return "reduce's columns are a multiple of 4";
+    if (r.sharers < 1 || threads(r) > 1024) return "sharers * columns / 4 is the block's threads: 1 to 1024";
     return nullptr;
 }
 
-constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
-    const i64 needed = m * ((n + c.block_n - 1) / c.block_n) * batch;
+constexpr i64 blocks(const Reduce& r, i64 m, i64 n, i64 batch) {
+    const i64 needed = m * ((n + r.columns - 1) / r.columns) * batch;
     return needed < 2147483647 ? needed : 2147483647;
 }
 
-constexpr i64 longest_chain(const KernelConfig& c, int split_k) {
-    const int together = c.block_m < kAddedTogether ? c.block_m : kAddedTogether;
-    return (split_k + c.block_m - 1) / c.block_m + together + (c.block_m + together - 1) / together;
+constexpr i64 longest_chain(const Reduce& r, int split_k) {
+    const int together = r.sharers < kAddedTogether ? r.sharers : kAddedTogether;
+    return (split_k + r.sharers - 1) / r.sharers + together + (r.sharers + together - 1) / together;
 }
 
 }  // namespace tmm::reduce

@@ -36,8 +36,8 @@ __device__ inline void promote(Sums<config>& total, Sums<config>& sums) {
 template <KernelSignature signature, KernelConfig config>
 __device__ inline void multiply(const GemmArgs& args, const WorkItem& item, SharedTiles<float> tiles_a, SharedTiles<float> tiles_b) {
     const simt::ThreadPlace place = simt::thread_place<config>();
-    using CopyA = TileCopy<float, simt::layout_a(config, signature), threads(config), config>;
-    using CopyB = TileCopy<float, simt::layout_b(config, signature), threads(config), config>;
+    using CopyA = TileCopy<float, simt::layout_a(config, signature), simt::threads(config), config>;
+    using CopyB = TileCopy<float, simt::layout_b(config, signature), simt::threads(config), config>;
     TilePipeline<CopyA, CopyB, config.stages> pipeline(
         CopyA(static_cast<const float*>(args.a) + item.batch * args.stride_a, args.lda, item.row0, args.m, item.k_begin, item.k_end),
         CopyB(static_cast<const float*>(args.b) + item.batch * args.stride_b, args.ldb, item.column0, args.n, item.k_begin, item.k_end),
@@ -65,15 +65,16 @@ __device__ inline void multiply(const GemmArgs& args, const WorkItem& item, Shar
     simt::store_results_of<signature, config>(args, item, place, total, nullptr);
 }
 
-template <KernelSignature signature, KernelConfig config>
+template <KernelSignature signature, Rescue step>
 __device__ void kernel(const RescueArgs& args) {
-    static_assert(first_violation(config, signature) == nullptr);
+    static_assert(first_violation(step, signature) == nullptr);
+    constexpr KernelConfig config = step.tile;
     wait_for_previous_kernel();
     if (!planes::any_unfit(args.unfit_a, args.unfit_b)) return;
     SharedMemory shared;
     const SharedTiles<float> tiles_a = shared.take<float, tile_elements(simt::layout_a(config, signature)), config.stages>();
     const SharedTiles<float> tiles_b = shared.take<float, tile_elements(simt::layout_b(config, signature)), config.stages>();
-    const auto all = static_cast<unsigned>(items(config, args.m, args.n, args.batch, args.split_k));
+    const auto all = static_cast<unsigned>(items(step, args.m, args.n, args.batch, args.split_k));
     for (unsigned index = blockIdx.x; index < all; index += gridDim.x)
         multiply<signature, config>(args, work_item<config>(args, index), tiles_a, tiles_b);
 }

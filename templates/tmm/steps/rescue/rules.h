@@ -12,6 +12,13 @@ struct RescueArgs : GemmArgs {
     UnfitMarks unfit_b;
 };
 
+// The kernel that multiplies by FMAs where planes do not fit: simt's tile, with other sums.
+struct Rescue {
+    KernelConfig tile;
+
+    friend constexpr bool operator==(const Rescue&, const Rescue&) = default;
+};
+
 }  // namespace tmm
 
 namespace tmm::rescue {
@@ -19,20 +26,20 @@ namespace tmm::rescue {
 // The k after which sums end and are added to the total.
 constexpr int kPromotedDepth = 64;
 
-constexpr int threads(const KernelConfig& c) {
-    return simt::threads(c);
+constexpr int threads(const Rescue& r) {
+    return simt::threads(r.tile);
 }
-constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
-    return simt::shared_bytes(c, s);
+constexpr i64 shared_bytes(const Rescue& r, const KernelSignature& s) {
+    return simt::shared_bytes(r.tile, s);
 }
-constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
-    if (c.block_k < 1 || kPromotedDepth % c.block_k != 0) return "rescue's block_k divides 64";
-    if (c.slice_k != 1) return "rescue does not slice K: slice_k is 1";
-    return simt::first_violation(c, s);
+constexpr const char* first_violation(const Rescue& r, const KernelSignature& s) {
+    if (r.tile.block_k < 1 || kPromotedDepth % r.tile.block_k != 0) return "rescue's block_k divides 64";
+    if (r.tile.slice_k != 1) return "rescue does not slice K: slice_k is 1";
+    return simt::first_violation(r.tile, s);
 }
 // Tiles of C, for each part of K. Blocks loop over them.
-constexpr i64 items(const KernelConfig& c, i64 m, i64 n, i64 batch, i64 split_k) {
-    return ((m + c.block_m - 1) / c.block_m) * ((n + c.block_n - 1) / c.block_n) * batch * split_k;
+constexpr i64 items(const Rescue& r, i64 m, i64 n, i64 batch, i64 split_k) {
+    return ((m + r.tile.block_m - 1) / r.tile.block_m) * ((n + r.tile.block_n - 1) / r.tile.block_n) * batch * split_k;
 }
 
 }  // namespace tmm::rescue

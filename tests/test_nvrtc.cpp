@@ -113,8 +113,9 @@ std::vector<StepSample> step_samples() {
             {Reduce{.sharers = 4, .columns = 256}, bf16, 75},
             {Reduce{.sharers = 1, .columns = 256}, f16, 75},
             {Fixup{.block_m = 128, .block_n = 64, .block_k = 16}, beta, 75},
-            {Pack{.a = true, .b = true, .strips = true, .blocks_per_sm = 3}, beta, 75},
-            {Pad{.a = true, .b = true}, bf16, 75},
+            {Pack{.a = true, .b = true, .blocks_per_sm = 3}, beta, 75},
+            {Pack{.a = true, .b = true, .strips = true, .blocks_per_sm = 3}, beta, 90},
+            {Pad{.a = true, .b = true}, bf16, 90},
             {Planes{.planes = 2, .cluster = 1, .slots = 3}, beta, 80},
             {Planes{.planes = 3, .cluster = 8, .slots = 2}, kPlain, 90},
             {Rescue{.tile = tile}, beta, 80}};

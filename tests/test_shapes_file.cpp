@@ -211,7 +211,7 @@ TEST_CASE("every fault has its place, its reason and a way out") {
         CHECK_FALSE(error.remedy().empty());
     }
     CHECK(contains(file_error("8 8 8 opps=nt").what(), "did you mean ops?"));
-    CHECK(contains(file_error("8 8 8 colour=red").what(), "the keys are dtype"));
+    CHECK(contains(file_error("8 8 8 colour=red").what(), "the keys are batch, dtype"));
     CHECK(file_error(std::string("8 8 8\n8\0 8 8\n", 13)).where() == "shapes.txt:2:2");
     CHECK(contains(file_error("8 8 8\n8 8\n8\n9 9 9\nx\n").what(), "(3 lines have faults in all)"));
 }

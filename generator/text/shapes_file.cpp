@@ -204,13 +204,12 @@ std::size_t key_index(std::string_view name, std::size_t offset) {
     for (std::size_t i = 0; i < kProblemFieldCount; ++i) {
         if (!kProblemFields[i].key) continue;
         if (name == kProblemFields[i].key) return i;
-        names.emplace_back(kProblemFields[i].key);
+        if (names.empty() || names.back() != kProblemFields[i].key) names.emplace_back(kProblemFields[i].key);
     }
-    for (const std::size_t key : order) names.emplace_back(key_name(key));
+    for (const std::size_t key : {kLayout, kAlpha}) names.emplace_back(key_name(key));
     const auto nearest = nearest_name(name, names);
     throw Fault{offset, "there is no key " + in_quotes(name),
-                nearest ? fmt::format("did you mean {}?", *nearest)
-                        : "the keys are dtype, ctype, compute, ops, layout, batch, lda, ldb, ldc, align, alpha, beta"};
+                nearest ? fmt::format("did you mean {}?", *nearest) : fmt::format("the keys are {}", fmt::join(names, ", "))};
 }
 
 constexpr std::size_t position_of(std::string_view name) {

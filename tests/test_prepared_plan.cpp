@@ -196,7 +196,7 @@ TEST_CASE_FIXTURE(Fixture, "prepared operands are of no meaning to plans that sp
     ignores(make("family=tiled,block_m=16,block_n=16,block_k=16"));
     // The kernels that split misaligned matrices can't be had.
     set_log_sink([](const std::string&) {});
-    compiler->refused = "planes_f32_nn_v4";
+    compiler->refused = "planes_f32_nn_planes2";
     ignores(make(kPlanes));
     set_log_sink({});
 }

@@ -93,7 +93,10 @@ Lock CompileTurn::try_once() {
         FileDescriptor file(openat(directory_, name_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
         if (!file || fstat(file.get(), &opened_) != 0 || !looks_like_lock(opened_)) return Lock::unknown_here;
         const Lock lock = try_lock(file);
-        if (lock == Lock::held_by_another) seen_ = std::move(file);
+        if (lock == Lock::held_by_another) {
+            seen_ = std::move(file);
+            return lock;
+        }
         if (lock != Lock::taken) return lock;
         if (fstat(file.get(), &opened_) != 0 || opened_.st_nlink == 0) continue;
         // A umask may have taken this user's own rights, and others must be able to open it.

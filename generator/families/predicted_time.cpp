@@ -26,10 +26,10 @@ PredictedTime operator*(double factor, PredictedTime time) {
 }
 
 PredictedTime longest_of(std::initializer_list<PredictedTime> parts) {
-    const PredictedTime* longest = nullptr;
+    PredictedTime longest;
     for (const PredictedTime& part : parts)
-        if (!longest || part.total() > longest->total()) longest = &part;
-    return longest ? *longest : PredictedTime{};
+        if (part.total() > longest.total()) longest = part;
+    return longest;
 }
 
 PredictedTime norm_of(double norm, std::initializer_list<PredictedTime> parts) {

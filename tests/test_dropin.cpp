@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 
+#include "runtime/dropin/contest.h"
 #include "runtime/dropin/settings.h"
 #include "runtime/dropin/sgemm.h"
 #include "runtime/dropin/shape_record.h"
@@ -97,4 +98,38 @@ TEST_CASE("products that tmm does not take are multiplied once by the BLAS behin
     const SgemmCall nothing{TMM_COL_MAJOR, TMM_NO_TRANS, TMM_NO_TRANS, 0, 5, 6, 1, nullptr, 1, nullptr, 6, 0, nullptr, 1};
     multiply(nothing, [&] { ++calls; });
     CHECK(calls == 1);
+}
+
+TEST_CASE("a shape goes to whoever was faster, once both have had a call that was timed") {
+    using Who = Contest::Who;
+    for (const auto& [of_tmm, winner] : {std::pair{0.5, Who::tmm}, std::pair{1.0, Who::behind}, std::pair{2.0, Who::behind}}) {
+        Contest contest;
+        CHECK(contest.next() == Who::behind);
+        contest.note(Who::behind, 1.0);
+        // The first call of tmm's compiles, and counts for nothing.
+        CHECK(contest.next() == Who::tmm);
+        contest.note(Who::tmm, 100.0);
+        CHECK_FALSE(contest.is_decided());
+        CHECK(contest.next() == Who::tmm);
+        contest.note(Who::tmm, of_tmm);
+        CHECK(contest.is_decided());
+        for (int call = 0; call < 3; ++call) {
+            CHECK(contest.next() == winner);
+            // Later times change nothing.
+            contest.note(winner, winner == Who::tmm ? 50.0 : 0.01);
+        }
+        CHECK(contest.behind() == 1.0);
+        CHECK(contest.of_tmm() == of_tmm);
+    }
+}
+
+TEST_CASE("a shape that tmm refuses stays with the BLAS behind") {
+    Contest contest;
+    contest.note(Contest::Who::behind, 1.0);
+    contest.refuse();
+    for (int call = 0; call < 3; ++call) {
+        CHECK(contest.next() == Contest::Who::behind);
+        contest.note(Contest::Who::behind, 1.0);
+    }
+    CHECK_FALSE(contest.is_decided());
 }

@@ -147,12 +147,6 @@ std::string temporary_name(const Key& key) {
     return fmt::format("{}.{}.{:08x}.{}{}", key.file_name(), getpid(), run, counter++, kTemporarySuffix);
 }
 
-bool has_name(const FileDescriptor& file, int directory, const char* name) {
-    struct stat opened, named;
-    return fstat(file.get(), &opened) == 0 && fstatat(directory, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && opened.st_dev == named.st_dev &&
-           opened.st_ino == named.st_ino;
-}
-
 struct NewFile {
     std::string name;
     FileDescriptor descriptor;
@@ -348,15 +342,21 @@ CompileResult KernelCache::find_or_compile(const KernelSource& source, const Com
         return stored.has_value();
     });
     if (stored) return *std::move(stored);
-    CompileResult result = compiler.compile(source);
-    const auto* kernel = std::get_if<CompiledKernel>(&result);
-    if (!kernel || !store(source, compiler, *kernel)) turn.give_up();
+    bool is_stored = false;
+    CompileResult result = compile_and_store(source, compiler, is_stored);
+    if (!is_stored) turn.give_up();
     return result;
 }
 
 CompileResult KernelCache::compile_and_store(const KernelSource& source, const Compiler& compiler) const {
+    bool is_stored = false;
+    return compile_and_store(source, compiler, is_stored);
+}
+
+CompileResult KernelCache::compile_and_store(const KernelSource& source, const Compiler& compiler, bool& is_stored) const {
     CompileResult result = compiler.compile(source);
-    if (const auto* kernel = std::get_if<CompiledKernel>(&result)) store(source, compiler, *kernel);
+    const auto* const kernel = std::get_if<CompiledKernel>(&result);
+    is_stored = kernel && store(source, compiler, *kernel);
     return result;
 }
 

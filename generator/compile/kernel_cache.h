@@ -36,6 +36,8 @@ public:
 private:
     struct State;
 
+    CompileResult compile_and_store(const KernelSource& source, const Compiler& compiler, bool& is_stored) const;
+
     std::filesystem::path directory_;
     std::int64_t limit_bytes_;
     std::chrono::milliseconds patience_;

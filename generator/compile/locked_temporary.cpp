@@ -75,6 +75,12 @@ Lock try_lock(const FileDescriptor& file) {
     return errno == EWOULDBLOCK ? Lock::held_by_another : Lock::unknown_here;
 }
 
+bool has_name(const FileDescriptor& file, int directory, const char* name) {
+    struct stat opened, named;
+    return fstat(file.get(), &opened) == 0 && fstatat(directory, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && opened.st_dev == named.st_dev &&
+           opened.st_ino == named.st_ino;
+}
+
 LockedTemporary::LockedTemporary(const fs::path& below, Kind kind, const std::string& use) {
     std::error_code ignored;
     const std::string fault = fs::exists(below, ignored) ? why_others_can_replace(below, NamedBy::chance) : std::string();

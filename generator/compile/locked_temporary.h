@@ -30,6 +30,8 @@ private:
 // A lock on an open file or directory that no other process holds; the system gives it back when the process ends, however it does.
 enum class Lock { taken, held_by_another, unknown_here };
 Lock try_lock(const FileDescriptor& file);
+// Whether the name in the directory still leads to the open file, and to no other that has taken its place.
+bool has_name(const FileDescriptor& file, int directory, const char* name);
 
 // A temporary that is readable by this user alone, and is removed with all that is in it.
 class LockedTemporary {

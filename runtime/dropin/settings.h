@@ -5,7 +5,7 @@
 
 namespace tmm::dropin {
 
-// record and tune serve nothing by themselves: record writes down what is called, use serves it.
+// record writes down what is called and serves nothing.
 enum class Mode { off, use, record };
 enum class LogLevel { error, warn, info, debug };
 

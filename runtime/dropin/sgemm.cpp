@@ -12,6 +12,7 @@
 #include <mutex>
 #include <string>
 
+#include "runtime/dropin/contest.h"
 #include "runtime/dropin/log.h"
 #include "runtime/dropin/settings.h"
 #include "runtime/dropin/shape_record.h"
@@ -45,37 +46,6 @@ std::string shape_of(const SgemmCall& call) {
     if (call.beta != 0) shape += " beta=1";
     return shape;
 }
-
-// Whoever multiplies a shape faster does so, copies to the device and back included: the first call goes to the BLAS behind and is timed;
-// the second is tmm's and makes the plan; the third is tmm's and is timed.
-class Contest {
-public:
-    enum class Turn { behind, first_of_tmm, timed_of_tmm, decided_for_tmm };
-
-    Turn next() const {
-        if (behind_ == 0) return Turn::behind;
-        if (calls_of_tmm_ == 0) return Turn::first_of_tmm;
-        if (of_tmm_ == 0) return Turn::timed_of_tmm;
-        return of_tmm_ < behind_ ? Turn::decided_for_tmm : Turn::behind;
-    }
-    void note_behind(double seconds) {
-        if (behind_ == 0) behind_ = seconds;
-    }
-    void note_tmm(double seconds) {
-        if (++calls_of_tmm_ > 1 && of_tmm_ == 0) of_tmm_ = seconds;
-    }
-    // tmm can't multiply the shape.
-    void give_up() { behind_ = kNever, calls_of_tmm_ = 1, of_tmm_ = 2 * kNever; }
-    bool is_decided() const { return of_tmm_ != 0; }
-    double behind() const { return behind_; }
-    double of_tmm() const { return of_tmm_; }
-
-private:
-    static constexpr double kNever = 1e-12;
-    double behind_ = 0;
-    double of_tmm_ = 0;
-    int calls_of_tmm_ = 0;
-};
 
 class Products {
 public:
@@ -132,34 +102,32 @@ private:
 
     void contest(const SgemmCall& call, const std::function<void()>& behind) {
         const std::string shape = shape_of(call);
-        const Contest::Turn turn = turn_of(shape);
-        if (logs(LogLevel::debug)) log(LogLevel::debug, shape + (turn == Contest::Turn::behind ? ": by the BLAS behind" : ": by tmm"));
+        const Contest::Who who = next_of(shape);
+        if (logs(LogLevel::debug)) log(LogLevel::debug, shape + (who == Contest::Who::tmm ? ": by tmm" : ": by the BLAS behind"));
         const auto start = Clock::now();
-        if (turn == Contest::Turn::behind) {
-            behind();
-            return note(shape, &Contest::note_behind, seconds_since(start));
+        if (who == Contest::Who::tmm && !by_tmm(call)) {
+            refuse(shape);
+            return behind();
         }
-        if (by_tmm(call)) return note(shape, &Contest::note_tmm, seconds_since(start));
-        {
-            const std::lock_guard lock(mutex_);
-            contests_[shape].give_up();
-        }
-        behind();
+        if (who == Contest::Who::behind) behind();
+        note(shape, who, seconds_since(start));
     }
 
-    Contest::Turn turn_of(const std::string& shape) {
+    Contest::Who next_of(const std::string& shape) {
         const std::lock_guard lock(mutex_);
         return contests_[shape].next();
     }
-
-    void note(const std::string& shape, void (Contest::*taken)(double), double seconds) {
+    void refuse(const std::string& shape) {
+        const std::lock_guard lock(mutex_);
+        contests_[shape].refuse();
+    }
+    void note(const std::string& shape, Contest::Who who, double seconds) {
         const std::lock_guard lock(mutex_);
         Contest& contest = contests_[shape];
         const bool was_decided = contest.is_decided();
-        (contest.*taken)(std::max(seconds, 1e-9));
+        contest.note(who, seconds);
         if (was_decided || !contest.is_decided()) return;
-        const bool tmm_wins = contest.next() == Contest::Turn::decided_for_tmm;
-        log(LogLevel::info, shape + ": by " + (tmm_wins ? "tmm" : "the BLAS behind") + ", since tmm took " +
+        log(LogLevel::info, shape + ": by " + (contest.next() == Contest::Who::tmm ? "tmm" : "the BLAS behind") + ", since tmm took " +
                                 std::to_string(1e6 * contest.of_tmm()) + " us with its copies, the BLAS " +
                                 std::to_string(1e6 * contest.behind()) + " us");
     }

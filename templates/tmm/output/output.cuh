@@ -36,6 +36,7 @@ struct OutputScalars {
 __device__ inline OutputScalars output_scalars(const GemmArgs& args) {
     return {static_cast<float>(args.alpha), static_cast<float>(args.beta)};
 }
+
 // What becomes of the sums of C, or of a tile of it, whose first row and column are `origin`. target: the signature that results have,
 // which is another one for partial results.
 template <KernelSignature target, class Index = i64>

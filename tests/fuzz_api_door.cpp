@@ -162,15 +162,15 @@ Call call_of(Bytes& bytes) {
             p.struct_size = bytes.of<std::size_t>({0, 1, offsetof(tmmGemmProblem_t, max_workspace), sizeof p + 8, SIZE_MAX});
     }
     const Matrix a = call.a(), b = call.b(), c = call.c();
-    const auto ld = [&](const Matrix& x) {
-        return bytes.one_in(20) ? bytes.any_number() : std::min<std::int64_t>(x.length, kMost - 8) + bytes.of({0, 0, 0, 1, 3, 4, 7});
-    };
+    const auto at_least = [](const Matrix& x, std::int64_t more) { return std::min<std::int64_t>(x.length, kMost - more) + more; };
+    const auto ld = [&](const Matrix& x) { return bytes.one_in(20) ? bytes.any_number() : at_least(x, bytes.of({0, 0, 0, 1, 3, 4, 7})); };
     p.lda = ld(a);
     p.ldb = ld(b);
     p.ldc = ld(c);
     const auto stride = [&](const Matrix& x, std::int64_t tight) {
         if (bytes.one_in(16)) return bytes.any_number();
-        return bytes.one_in(8) ? x.length + bytes.next() % 8 : static_cast<std::int64_t>(std::clamp<Wide>(Wide{x.lines} * tight, 0, kMost));
+        return bytes.one_in(8) ? at_least(x, bytes.next() % 8)
+                               : static_cast<std::int64_t>(std::clamp<Wide>(Wide{x.lines} * tight, 0, kMost));
     };
     p.stride_a = bytes.one_in(6) ? 0 : stride(a, p.lda);
     p.stride_b = bytes.one_in(6) ? 0 : stride(b, p.ldb);

@@ -111,8 +111,10 @@ ExitStatus merge(const CommandLine& line) {
         TuningDatabase(file, Mode::read_write);
         TuningDatabase database(database_file(line), Mode::read_write_create);
         const auto inserted = database.merge(file);
-        print(fmt::format("{}: {} new measurements and {} new decisions went into {}\n", printable(file), inserted.measurements,
-                          inserted.selections, database_name(line)));
+        const std::string profiles =
+            inserted.rates > 0 ? fmt::format(" and {} machine profile{}", inserted.rates, inserted.rates == 1 ? "" : "s") : "";
+        print(fmt::format("{}: {} new measurements and {} new decisions{} went into {}\n", printable(file), inserted.measurements,
+                          inserted.selections, profiles, database_name(line)));
     }
     return ExitStatus::done;
 }

@@ -30,7 +30,7 @@ std::vector<CommandDescription> commands() {
          .most_words = 2,
          .needs = "two database files",
          .completion = Completion::file},
-        {.name = "export", .help = "print every measurement and decision, as CSV or JSON"},
+        {.name = "export", .help = "print every measurement and decision, but no machine profiles, as CSV or JSON"},
         {.name = "import",
          .words = "FILE",
          .help = "store what an export holds",

@@ -54,4 +54,14 @@ std::vector<OrderedRow> merged_order(const std::vector<OrderedRow>& here, const 
     return order;
 }
 
+std::vector<OrderedRow> time_order(const std::vector<OrderedRow>& here, const std::vector<OrderedRow>& there) {
+    std::vector<OrderedRow> rows = here;
+    rows.insert(rows.end(), there.begin(), there.end());
+    std::sort(rows.begin(), rows.end(),
+              [](const OrderedRow& x, const OrderedRow& y) { return std::tie(x.time, x.content) < std::tie(y.time, y.content); });
+    rows.erase(std::unique(rows.begin(), rows.end(), [](const OrderedRow& x, const OrderedRow& y) { return x.content == y.content; }),
+               rows.end());
+    return rows;
+}
+
 }  // namespace tmm

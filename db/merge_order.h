@@ -20,4 +20,8 @@ struct OrderedRow {
 // time decides, then the content. merged_order(x, y) = merged_order(y, x), and rows that are in one already change nothing.
 std::vector<OrderedRow> merged_order(const std::vector<OrderedRow>& here, const std::vector<OrderedRow>& there);
 
+// The rows of both by time, then content, whatever order they were written in; each stands once. What no row of a table depends on needs
+// no more than this, and its merging is associative even where clocks went back.
+std::vector<OrderedRow> time_order(const std::vector<OrderedRow>& here, const std::vector<OrderedRow>& there);
+
 }  // namespace tmm

@@ -53,22 +53,8 @@ std::vector<NamedCell> values_of(const TuningRecord& record) {
             {"measured_at", record.time}};
 }
 
-constexpr const char* kHeadColumns =
-    "d.name, d.compute_capability, d.sm_count, e.memory_bytes, e.power_limit, e.driver_version, e.nvrtc_version, "
-    "l.cold_l2, l.graph, l.data";
-
 void read_head(RowReader& row, TuningRecord& record) {
-    DeviceInfo& device = record.environment.device;
-    device.name = row.text("device", kDeviceNameLimit, 1);
-    const auto capability = static_cast<int>(row.integer("compute_capability", 0, kCapabilityLimit));
-    device.compute_capability_major = capability / 10;
-    device.compute_capability_minor = capability % 10;
-    device.sm_count = static_cast<int>(row.integer("sm_count", 0, kSmLimit));
-    device.memory_bytes = row.integer("memory_bytes", 0, kMemoryLimit);
-    device.power_limit = static_cast<int>(row.integer("power_limit", 0, kWattLimit));
-    device.driver_version = static_cast<int>(row.integer("driver_version", 0, kVersionLimit));
-    device.emulated = device.name == "host";
-    record.environment.nvrtc_version = static_cast<int>(row.integer("nvrtc_version", 0, kVersionLimit));
+    read_environment(row, record.environment);
     record.policy.cold_l2 = row.integer("cold_l2", 0, 1) != 0;
     record.policy.graph = row.integer("graph", 0, 1) != 0;
     record.policy.data = row.text("data", kDataNameLimit, 1);
@@ -77,10 +63,10 @@ void read_head(RowReader& row, TuningRecord& record) {
 // CROSS JOIN keeps to the rows' order as they come, so that none waits for all to be sorted.
 std::string select(const char* table, const std::string& columns, const char* time, const char* joins) {
     return fmt::format(
-        "SELECT x.id, {}, {}, {}, x.{}, {} FROM {} AS x CROSS JOIN environment AS e ON e.id = x.environment_id "
+        "SELECT x.id, {}, l.cold_l2, l.graph, l.data, {}, {}, x.{}, {} FROM {} AS x CROSS JOIN environment AS e ON e.id = x.environment_id "
         "JOIN device AS d ON d.id = e.device_id JOIN problem AS p ON p.id = x.problem_id JOIN config AS g ON g.id = x.config_id "
         "JOIN policy AS l ON l.id = x.policy_id {} WHERE ?1 IS NULL OR x.problem_id = ?1 ORDER BY x.id",
-        kHeadColumns, problem_columns("p"), config_columns("g"), time, columns, table, joins);
+        kEnvironmentColumns, problem_columns("p"), config_columns("g"), time, columns, table, joins);
 }
 
 // Checks all of the file, or "(table)". Returns false where the pages of a table refer to each other wrongly.
@@ -118,6 +104,20 @@ void check_tables(SQLite::Database& database, std::vector<std::string>& faults) 
 }
 
 }  // namespace
+
+void read_environment(RowReader& row, Environment& environment) {
+    DeviceInfo& device = environment.device;
+    device.name = row.text("device", kDeviceNameLimit, 1);
+    const auto capability = static_cast<int>(row.integer("compute_capability", 0, kCapabilityLimit));
+    device.compute_capability_major = capability / 10;
+    device.compute_capability_minor = capability % 10;
+    device.sm_count = static_cast<int>(row.integer("sm_count", 0, kSmLimit));
+    device.memory_bytes = row.integer("memory_bytes", 0, kMemoryLimit);
+    device.power_limit = static_cast<int>(row.integer("power_limit", 0, kWattLimit));
+    device.driver_version = static_cast<int>(row.integer("driver_version", 0, kVersionLimit));
+    device.emulated = device.name == "host";
+    environment.nvrtc_version = static_cast<int>(row.integer("nvrtc_version", 0, kVersionLimit));
+}
 
 std::string measurement_columns(const std::string& alias) {
     std::string columns;
@@ -258,6 +258,7 @@ std::vector<std::string> TuningDatabase::verify() {
         for (auto& fault : wrong_names(impl_->database)) faults.push_back(std::move(fault));
     });
     check([&] { impl_->load({}, &faults); });
+    check([&] { impl_->load_rates(&faults); });
     return faults;
 }
 

@@ -8,6 +8,7 @@
 
 #include "db/measurement.h"
 #include "db/tuning_database.h"
+#include "generator/machine/measured_rates.h"
 
 namespace tmm {
 
@@ -37,6 +38,14 @@ struct TuningRecord {
     std::optional<KernelConfig> runner_up = {};
     double runner_up_us = 0;
     bool predicted = false;
+};
+
+// What was measured of a device itself.
+struct RatesRecord {
+    Environment environment = {};
+    MeasuredRates rates = {};
+    // Seconds since 1970.
+    std::int64_t time = 0;
 };
 
 // The decision that counts of each problem and device under the default policy: the last one, a user's before a shipped one.

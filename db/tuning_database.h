@@ -10,6 +10,7 @@
 #include "db/measurement.h"
 #include "db/time_limit.h"
 #include "generator/machine/device_info.h"
+#include "generator/machine/measured_rates.h"
 
 namespace tmm {
 
@@ -62,12 +63,13 @@ struct Announcement {
 };
 
 struct TuningRecord;  // db/records.h
+struct RatesRecord;   // db/records.h
 
 // One connection to a database file. It is not thread-safe; any number of connections and processes may use one file. Failures throw Error
 // (database) that says why and what to do: missing directory, locked, damaged, foreign file, newer version.
 class TuningDatabase {
 public:
-    static constexpr int kVersion = 9;
+    static constexpr int kVersion = 10;
     enum class Mode { read_write_create, read_write, read_only };
 
     // The patience holds here and in every call below.
@@ -115,6 +117,19 @@ public:
     void decide(const GemmProblem& problem, const MeasurementPolicy& policy, const Decision& decision);
     std::optional<Decision> decision(const GemmProblem& problem, const MeasurementPolicy& policy = {});
 
+    // Stores what was measured of the environment's device itself.
+    void record(const MeasuredRates& rates);
+    struct KnownRates {
+        MeasuredRates rates = {};
+        // They were measured with the device's driver and power limit.
+        bool of_same_driver = false;
+    };
+    // What was last measured of a device of this model, if possible with its driver and power limit. Values that no such device can have
+    // are left out, and a log line says so.
+    std::optional<KnownRates> known_rates(const DeviceInfo& device);
+    // All that was measured of devices, in the order it was written.
+    std::vector<RatesRecord> rates_records();
+
     // The view `winner`: default policy, every device, user rows before those of origin "shipped".
     std::vector<WinnerRow> winners();
 
@@ -125,8 +140,10 @@ public:
     struct Inserted {
         int measurements = 0;
         int selections = 0;
+        // What was measured of devices themselves; exports do not hold it.
+        int rates = 0;
     };
-    Inserted insert(const std::vector<TuningRecord>& records);
+    Inserted insert(const std::vector<TuningRecord>& records, const std::vector<RatesRecord>& rates = {});
 
     // Merges another tmm database into this one.
     Inserted merge(const std::filesystem::path& other);

@@ -23,10 +23,16 @@ struct StoredRecord {
     TuningRecord record = {};
 };
 
+struct StoredRates {
+    std::int64_t id = 0;
+    RatesRecord record = {};
+};
+
 // "measurement" or "selection".
 const char* table_of(TuningRecord::Kind kind);
 // All that a record says, as its row would. Equal records give the same text.
 std::string content_of(const TuningRecord& record);
+std::string content_of(const RatesRecord& record);
 
 struct TuningDatabase::Impl {
     Impl(std::filesystem::path path, Connection opened)
@@ -36,11 +42,13 @@ struct TuningDatabase::Impl {
     const Environment& known_environment() const;
     // Stores the record as the newest row of its table. It is called inside a transaction.
     void store(const TuningRecord& record);
-    // Stores the records of that kind that are not among the stored ones, each in its place, and returns how many were new. It is called
-    // inside a transaction.
-    int merge_in(TuningRecord::Kind kind, const std::vector<StoredRecord>& stored, const std::vector<TuningRecord>& records);
+    void store(const RatesRecord& record);
+    // Stores the records that are not there yet, each in its place, and returns how many were new. It is called inside a transaction.
+    Inserted merge_in(const std::vector<TuningRecord>& records);
+    int merge_in(const std::vector<RatesRecord>& records);
     // Every record in the order they were written, and a line for each row whose values are out of range.
     std::vector<StoredRecord> load(const std::optional<GemmProblem>& only, std::vector<std::string>* faults);
+    std::vector<StoredRates> load_rates(std::vector<std::string>* faults);
 
     // Rows that come again would come without end, and take memory each time. Throws Error (database).
     void refuse_repeated(const char* table);
@@ -58,6 +66,11 @@ struct TuningDatabase::Impl {
 inline std::int64_t now() {
     return std::clamp<std::int64_t>(std::time(nullptr), kEarliestTime, kLatestTime);
 }
+
+// The columns of device and environment, d and e, that read_environment() reads, in its order.
+inline constexpr const char* kEnvironmentColumns =
+    "d.name, d.compute_capability, d.sm_count, e.memory_bytes, e.power_limit, e.driver_version, e.nvrtc_version";
+void read_environment(RowReader& row, Environment& environment);
 
 // The columns that read_measurement() reads, in its order.
 std::string measurement_columns(const std::string& alias);

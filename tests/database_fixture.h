@@ -74,6 +74,11 @@ inline Measurement measured(double us, const std::string& hash = "00000000000000
             .kernel_hash = hash};
 }
 
+// As tmm-tune may measure them on the device of environment_of("NVIDIA H200").
+inline MeasuredRates rates_of_h200() {
+    return {.read_bytes = 4.6e6, .fmas = 32.9e6, .fmas_of_one_sm = 0.253e6, .mma_16 = 310e6, .mma_clock = 1900, .launch_gap = 0.5};
+}
+
 inline std::string read_file(const std::filesystem::path& file) {
     std::ifstream stream(file, std::ios::binary);
     std::ostringstream text;

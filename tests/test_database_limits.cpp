@@ -39,6 +39,8 @@ void make(const fs::path& file) {
         database.decide(problem, {}, {.config = tiled_config(16), .median_us = 10.0 + row});
         database.announce(problem, tiled_config(8), "tmm_tiled");
     }
+    database.set_environment(environment_of("NVIDIA H200"));
+    database.record(rates_of_h200());
 }
 
 // Made once, since each of its rows waits for the disk.
@@ -77,6 +79,7 @@ void read_all(const fs::path& file, const Patience& patience) {
     (void)database.measurements(problem_of("64 64 1"));
     (void)database.unfinished_runs();
     (void)database.records();
+    (void)database.known_rates(host_device_info());
 }
 
 std::string joined(const std::vector<std::string>& lines) {
@@ -85,8 +88,8 @@ std::string joined(const std::vector<std::string>& lines) {
     return text;
 }
 
-const char* const kTables[] = {"selection",   "measurement", "problem",   "config", "device",
-                               "environment", "policy",      "in_flight", "family", "compute_mode"};
+const char* const kTables[] = {"selection", "measurement", "problem", "config",       "device",       "environment",
+                               "policy",    "in_flight",   "family",  "compute_mode", "machine_rates"};
 const char* const kIndices[] = {"problem_identity",     "config_identity",           "measurement_by_problem",
                                 "selection_by_problem", "sqlite_autoindex_device_1", "sqlite_autoindex_family_1"};
 

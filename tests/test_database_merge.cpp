@@ -17,18 +17,31 @@ namespace {
 constexpr int kRounds = 340;
 constexpr std::size_t kSlices = 20;
 
+struct Content {
+    std::vector<TuningRecord> records;
+    std::vector<RatesRecord> rates;
+};
+
 class RandomRecords {
 public:
     explicit RandomRecords(int seed) : random_(static_cast<unsigned>(seed)) {}
 
-    std::vector<TuningRecord> some() {
-        std::vector<TuningRecord> records;
-        for (int i = below(8); i > 0; --i) records.push_back(one());
-        return records;
+    Content some() {
+        Content content;
+        for (int i = below(8); i > 0; --i) content.records.push_back(one());
+        for (int i = below(4); i > 0; --i) content.rates.push_back(one_of_rates());
+        return content;
     }
 
 private:
     int below(int limit) { return static_cast<int>(random_() % static_cast<unsigned>(limit)); }
+
+    RatesRecord one_of_rates() {
+        RatesRecord record{.environment = environment_of("NVIDIA H200"), .rates = rates_of_h200(), .time = below(4)};
+        record.environment.device.power_limit -= 100 * below(2);
+        record.rates.read_bytes += 1000 * below(2);
+        return record;
+    }
 
     // The values are few, so that databases have rows in common, and rows that differ in little.
     TuningRecord one() {
@@ -54,10 +67,9 @@ private:
     std::mt19937 random_;
 };
 
-std::filesystem::path stored(const TemporaryDirectory& directory, const std::string& name, const std::vector<TuningRecord>& records) {
+std::filesystem::path stored(const TemporaryDirectory& directory, const std::string& name, const Content& content) {
     TuningDatabase database(directory / name, TuningDatabase::Mode::read_write_create);
-    database.set_environment(environment_of("NVIDIA H200"));
-    database.insert(records);
+    database.insert(content.records, content.rates);
     return directory / name;
 }
 
@@ -68,7 +80,10 @@ std::string merged(const TemporaryDirectory& directory, const std::vector<std::f
     TuningDatabase database(copy, TuningDatabase::Mode::read_write);
     for (std::size_t i = 1; i < files.size(); ++i) database.merge(files[i]);
     CHECK(database.verify().empty());
-    return to_csv(database.records());
+    std::string text = to_csv(database.records());
+    for (const RatesRecord& record : database.rates_records())
+        text += fmt::format("{} {} {}\n", record.environment.device.power_limit, record.rates.read_bytes, record.time);
+    return text;
 }
 
 }  // namespace

@@ -70,8 +70,8 @@ TEST_CASE("every device that tmm can be asked about has a whole profile") {
 
 TEST_CASE("a profile says where it is from") {
     using Origin = MachineProfile::Origin;
-    CHECK(named("NVIDIA H200").profile.origin == Origin::measured);
-    CHECK(named("NVIDIA H100 80GB HBM3").profile.origin == Origin::measured);
+    CHECK(named("NVIDIA H200").profile.origin == Origin::shipped);
+    CHECK(named("NVIDIA H100 80GB HBM3").profile.origin == Origin::shipped);
     CHECK(named("NVIDIA H100 PCIe").profile.origin == Origin::data_sheet);
     CHECK(named("NVIDIA L4", "89").profile.origin == Origin::data_sheet);
     CHECK(named("NVIDIA RTX 6000 Ada Generation", "89").profile.origin == Origin::generation);

@@ -3,16 +3,20 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <string_view>
 
 namespace tmm {
 
 struct DeviceInfo;
+struct MeasuredRates;
 
 struct MachineProfile {
     enum class Origin : int {
-        // All numbers were fitted to measurements on the device's model.
+        // tmm-tune has measured the device itself; what it does not measure is of another origin.
         measured,
+        // All numbers were fitted to measurements on the device's model, and ship with tmm.
+        shipped,
         // Memory's rate and the clock are its data sheet's, all else is as on other devices of its generation.
         data_sheet,
         // The same, by what the driver says of memory and clock.
@@ -21,6 +25,8 @@ struct MachineProfile {
         generation,
     };
     Origin origin = Origin::generation;
+    // Where the numbers are from that tmm-tune does not measure.
+    Origin unmeasured = Origin::generation;
 
     // Clocks of an SM in a microsecond: where little draws power, while FMAs keep the SMs busy, and while tensor cores do.
     double clock = 0;
@@ -67,9 +73,15 @@ struct MachineProfile {
     std::array<double, 8> clusters_of_sm = {};
 };
 
+// "shipped with tmm", "from its data sheet".
 std::string_view name_of(MachineProfile::Origin origin);
+// The same of a profile's numbers, with both origins where there are two.
+std::string origin_text(const MachineProfile& profile);
 
 // The profile of the device's model where it is known, else one made of what the driver says, or of the device's generation.
 MachineProfile profile_of(const DeviceInfo& device);
+// The same with what was measured on the device in place of what is known of its model, or profile_of() where why_untrusted() has a
+// reason. Of a model whose profile ships with tmm, numbers stay that the measurement confirms.
+MachineProfile profile_of(const DeviceInfo& device, const MeasuredRates& rates);
 
 }  // namespace tmm

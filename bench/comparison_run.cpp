@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 
-#include "bench/ceilings.h"
 #include "bench/report.h"
 #include "bench/result_file.h"
 #include "bench/session.h"
@@ -25,13 +24,14 @@ ExitStatus run_comparison(const Arguments& arguments, const std::vector<Shape>& 
     benchmark_options.settle.most_seconds = emulated ? 0 : std::max(4 * arguments.settle_seconds, 0.1);
     ShapeBenchmark benchmark(session.device, session.context, *session.tuned, session.peers, benchmark_options);
 
-    std::optional<CeilingBench> ceiling_bench;
+    std::optional<CeilingSweep> sweep;
     if (arguments.roofline) {
         say("measuring the device's ceilings");
         std::set<Unit> arithmetics;
         for (const Shape& shape : shapes) arithmetics.insert(unit_of(shape.problem));
-        ceiling_bench.emplace(session.device, arithmetics, benchmark_options.settle, benchmark_options.sample_us);
-        info.ceilings = benchmark.measure_ceilings(*ceiling_bench);
+        sweep.emplace(session.device, arithmetics,
+                      CeilingOptions{.settle = benchmark_options.settle, .sample_us = benchmark_options.sample_us});
+        info.ceilings = benchmark.measure_ceilings(*sweep);
     }
 
     std::vector<ShapeResult> results;

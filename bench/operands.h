@@ -11,16 +11,12 @@
 #include "generator/plan/launch_plan.h"
 #include "generator/text/shapes_file.h"
 #include "runtime/device.h"
+#include "tuner/ceiling_sweep.h"
 
 namespace tmm::bench {
 
 // Number of elements from a batch's first to its last, with the padding between rows and between matrices.
 std::int64_t spanned_elements(i64 rows, i64 columns, i64 ld, i64 batch, i64 stride);
-
-struct ByteRange {
-    const std::byte* start = nullptr;
-    std::int64_t bytes = 0;
-};
 
 // A matrix that was filled from the pool, element after element as it lies in memory: padding of rows counts.
 struct FilledMatrix {

@@ -2,40 +2,9 @@
 #include "bench/paired_timing.h"
 
 #include <algorithm>
-#include <chrono>
 #include <stdexcept>
 
-#include "bench/statistics.h"
-
 namespace tmm::bench {
-namespace {
-
-constexpr std::size_t kWindow = 5;
-constexpr double kStillFalling = 0.995;
-
-bool still_falling(const std::vector<double>& times) {
-    if (times.size() < 2 * kWindow) return true;
-    const auto end = times.end();
-    const auto window = static_cast<std::ptrdiff_t>(kWindow);
-    return median({end - window, end}) < kStillFalling * median({end - 2 * window, end - window});
-}
-
-}  // namespace
-
-void settle(const std::vector<Sampler>& samplers, const SettleOptions& options) {
-    if (samplers.empty()) return;
-    const auto start = std::chrono::steady_clock::now();
-    std::vector<double> times;
-    while (true) {
-        for (std::size_t i = 0; i < samplers.size(); ++i) {
-            const double time = samplers[i]();
-            if (i == 0) times.push_back(time);
-        }
-        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-        if (seconds >= options.most_seconds || (seconds >= options.least_seconds && !still_falling(times))) return;
-    }
-}
-
 PairedSamples time_in_pairs(const Sampler& ours, const std::vector<PeerSide>& peers, int pairs) {
     PairedSamples samples;
     samples.peers.resize(peers.size());

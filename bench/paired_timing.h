@@ -1,13 +1,11 @@
-// Times two sides in alternation until their ratio is known: the clock settles first, then pairs follow whose order turns each time.
+// Times two sides in alternation until their ratio is known: pairs follow each other whose order turns each time.
 #pragma once
 
-#include <functional>
 #include <vector>
 
-namespace tmm::bench {
+#include "tuner/settle.h"
 
-// Takes one sample: runs the side once and gives its time in microseconds per launch.
-using Sampler = std::function<double()>;
+namespace tmm::bench {
 
 // A peer with everything it offers for the problem. In each round its time is that of its fastest offer.
 struct PeerSide {
@@ -20,15 +18,6 @@ struct PairedSamples {
     // [peer][pair]: the fastest of the peer's offers in that pair.
     std::vector<std::vector<double>> peers;
 };
-
-struct SettleOptions {
-    double least_seconds = 1;
-    double most_seconds = 4;
-};
-
-// Runs every sampler in turn for at least least_seconds, and on until the first one's times stop falling (its last window's
-// median is no longer 0.5% under the window before) or most_seconds are over.
-void settle(const std::vector<Sampler>& samplers, const SettleOptions& options);
 
 // Even pairs begin with ours, odd pairs with the last offer of the last peer: a drift over time affects both sides alike.
 PairedSamples time_in_pairs(const Sampler& ours, const std::vector<PeerSide>& peers, int pairs);

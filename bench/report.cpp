@@ -267,7 +267,7 @@ std::vector<ClassDistance> mean_distances(const std::vector<ShapeResult>& result
 
 namespace {
 
-std::string ceilings_text(const Ceilings& ceilings) {
+std::string ceilings_text(const DeviceCeilings& ceilings) {
     std::string text = fmt::format("ceilings: read {:.0f} GB/s on {} ({});", ceilings.read_bytes_per_us * 1e-3,
                                    bytes_text(ceilings.read_bytes), ceilings.read_launch);
     for (const auto& [arithmetic, rate] : ceilings.multiplying)

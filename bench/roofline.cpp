@@ -5,25 +5,10 @@
 
 namespace tmm::bench {
 
-std::string_view name_of(Unit arithmetic) {
-    switch (arithmetic) {
-        case Unit::ffma: return "ffma";
-        case Unit::tf32: return "tf32";
-        case Unit::f16: return "f16";
-        case Unit::bf16: return "bf16";
-    }
-    return "?";
-}
-
 Unit unit_of(const GemmProblem& problem) {
     if (problem.type_a == ElementType::f16) return Unit::f16;
     if (problem.type_a == ElementType::bf16) return Unit::bf16;
     return problem.compute == ComputeMode::tf32 ? Unit::tf32 : Unit::ffma;
-}
-
-double Ceilings::flop_per_us(Unit arithmetic) const {
-    const auto found = multiplying.find(arithmetic);
-    return found == multiplying.end() ? 0 : found->second.flop_per_us;
 }
 
 std::string_view name_of(Bound bound) {
@@ -36,7 +21,7 @@ std::string_view name_of(Bound bound) {
     return "?";
 }
 
-Floor floor_of(const Demand& demand, const Ceilings& ceilings) {
+Floor floor_of(const Demand& demand, const DeviceCeilings& ceilings) {
     const auto time = [](double amount, double rate) { return amount > 0 && rate > 0 ? amount / rate : 0; };
     const double own_rate = time(demand.read_bytes, demand.read_us);
     const double traffic = demand.written_bytes > 0 ? demand.read_bytes + demand.written_bytes : 0;

@@ -28,7 +28,7 @@ std::vector<std::pair<std::string, std::string>> circumstances(const RunInfo& in
     }
     for (std::size_t i = 0; i < info.peers.size(); ++i) rows.emplace_back(info.peers[i], info.peer_versions[i]);
     if (info.ceilings) {
-        const Ceilings& ceilings = *info.ceilings;
+        const DeviceCeilings& ceilings = *info.ceilings;
         rows.emplace_back("read_gb_s", fmt::format("{:.6g}", ceilings.read_bytes_per_us * 1e-3));
         rows.emplace_back("read_bytes", std::to_string(ceilings.read_bytes));
         rows.emplace_back("read_launch", ceilings.read_launch);

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "bench/roofline.h"
 #include "generator/machine/device_info.h"
+#include "tuner/ceilings.h"
 
 namespace tmm::bench {
 
@@ -29,7 +29,7 @@ struct RunInfo {
     std::vector<std::string> peers;
     std::vector<std::string> peer_versions;
     // The ceilings, with --roofline.
-    std::optional<Ceilings> ceilings;
+    std::optional<DeviceCeilings> ceilings;
 };
 
 // A line of a table's head that says what tmm's plans were held to; empty where they were not.

@@ -8,9 +8,11 @@
 #include <new>
 #include <stdexcept>
 
+#include "bench/read_floor.h"
 #include "db/measurement.h"
 #include "generator/error.h"
 #include "generator/prediction/cost_model_host.h"
+#include "tuner/recorded.h"
 
 namespace tmm::bench {
 namespace {
@@ -85,7 +87,7 @@ ShapeResult ShapeBenchmark::run(const Shape& shape) {
         result.sm_clock_mhz = state.sm_clock_mhz;
         result.throttled = state.throttled;
 
-        if (ceiling_bench_) measure_floor(operands, rotation, result);
+        if (ceiling_sweep_) measure_floor(operands, rotation, result);
 
         result.samples_us = samples.ours;
         result.median_us = median(samples.ours);
@@ -128,15 +130,15 @@ ShapeResult ShapeBenchmark::run(const Shape& shape) {
     return result;
 }
 
-const Ceilings& ShapeBenchmark::measure_ceilings(const CeilingBench& bench) {
-    ceiling_bench_ = &bench;
-    ceilings_ = bench.measure();
+const DeviceCeilings& ShapeBenchmark::measure_ceilings(const CeilingSweep& sweep) {
+    ceiling_sweep_ = &sweep;
+    ceilings_ = sweep.measure();
     return ceilings_;
 }
 
 void ShapeBenchmark::measure_floor(const Operands& operands, std::int64_t rotation_bytes, ShapeResult& result) const {
     const Shape& shape = operands.shape();
-    const ReadFloor read = ceiling_bench_->read_floor(operands, rotation_bytes);
+    const ReadFloor read = read_floor(*ceiling_sweep_, operands, rotation_bytes);
     double read_bytes = 0;
     for (const ByteRange& range : operands.read_ranges(0)) read_bytes += static_cast<double>(range.bytes);
     result.read_launch = read.launch;

@@ -8,14 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "bench/ceilings.h"
 #include "bench/driver_context.h"
 #include "bench/operands.h"
 #include "bench/paired_timing.h"
 #include "bench/result_check.h"
+#include "bench/roofline.h"
 #include "bench/shape_class.h"
 #include "bench/statistics.h"
 #include "bench/tuned.h"
+#include "tuner/ceiling_sweep.h"
 
 namespace tmm::bench {
 
@@ -89,8 +90,8 @@ public:
     // A shape that can't be run is a result with its failure. Throws DeviceFault where the device is lost.
     ShapeResult run(const Shape& shape);
 
-    // From now on each shape's floor is measured too. bench must outlive it. Returns the device's ceilings.
-    const Ceilings& measure_ceilings(const CeilingBench& bench);
+    // From now on each shape's floor is measured too. sweep must outlive it. Returns the device's ceilings.
+    const DeviceCeilings& measure_ceilings(const CeilingSweep& sweep);
 
 private:
     struct Side;
@@ -107,8 +108,8 @@ private:
     BenchmarkOptions options_;
     ValuePool pool_;
     ResultChecker checker_;
-    const CeilingBench* ceiling_bench_ = nullptr;
-    Ceilings ceilings_;
+    const CeilingSweep* ceiling_sweep_ = nullptr;
+    DeviceCeilings ceilings_;
 };
 
 }  // namespace tmm::bench

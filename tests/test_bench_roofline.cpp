@@ -4,26 +4,30 @@
 #include <cmath>
 #include <sstream>
 
-#include "bench/ceilings.h"
 #include "bench/operands.h"
+#include "bench/read_floor.h"
 #include "bench/report.h"
 #include "bench/roofline.h"
 #include "generator/compile/compiler.h"
 #include "generator/text/environment.h"
+#include "runtime/executable_plan.h"
 #include "tmm/ceilings/args.h"
+#include "tuner/ceiling_sweep.h"
 
 using namespace tmm;
 using namespace tmm::bench;
 
 namespace {
 
-const Ceilings kCeilings{
+const DeviceCeilings kCeilings{
     .read_bytes_per_us = 4e6,
     .read_bytes = 1 << 30,
     .multiplying = {{Unit::ffma, {.flop_per_us = 60e6, .instruction = "FFMA", .launch = "8 chains a thread"}},
                     {Unit::bf16, {.flop_per_us = 600e6, .instruction = "mma.sync", .launch = "16 chains a warp", .clock_mhz = 1700}}},
     .launch_gap_us = 1,
     .read_launch = {}};
+
+constexpr CeilingOptions kAtOnce{.settle = {.least_seconds = 0, .most_seconds = 0}, .sample_us = 100};
 
 ShapeResult result(ShapeClass shape_class, double floor_us, std::vector<double> samples_us, std::vector<double> ratios) {
     ShapeResult made;
@@ -191,8 +195,8 @@ TEST_CASE("the read kernel reads every vector of every range, and nothing else")
 }
 
 TEST_CASE("ceilings are measured on the emulated device too, for what that is worth") {
-    const CeilingBench bench(open_device(kHostDevice), {Unit::ffma, Unit::bf16}, {.least_seconds = 0, .most_seconds = 0}, 100);
-    const Ceilings ceilings = bench.measure();
+    const CeilingSweep sweep(open_device(kHostDevice), {Unit::ffma, Unit::bf16}, kAtOnce);
+    const DeviceCeilings ceilings = sweep.measure();
     CHECK(ceilings.read_bytes_per_us > 0);
     CHECK(ceilings.flop_per_us(Unit::ffma) > 0);
     // It has no tensor cores to measure.
@@ -236,15 +240,15 @@ TEST_CASE("the kernels that measure tensor cores compile, multiply by mma.sync a
 
 TEST_CASE("a read floor is found in the operands' sets, and in sets of its own where C alone passes the cache") {
     const std::shared_ptr<Device> device = open_device(kHostDevice);
-    const CeilingBench bench(device, {}, {.least_seconds = 0, .most_seconds = 0}, 100);
+    const CeilingSweep sweep(device, {}, kAtOnce);
     const ValuePool pool;
     const GemmProblem deep{.m = 2, .n = 2, .k = 100, .lda = 100, .ldb = 2, .ldc = 2, .alignment = 4};
     const GemmProblem wide{.m = 40, .n = 40, .k = 1, .lda = 1, .ldb = 40, .ldc = 40, .alignment = 4};
     const GemmProblem nothing{.m = 3, .n = 3, .k = 0, .lda = 1, .ldb = 3, .ldc = 3};
     for (const GemmProblem& p : {deep, wide, nothing}) {
         const Operands operands(device, shape(p), 8192, pool);
-        CHECK(bench.read_floor(operands, 8192).us > 0);
-        CHECK(bench.read_floor(operands, 8192).launch.find("a thread") != std::string::npos);
+        CHECK(read_floor(sweep, operands, 8192).us > 0);
+        CHECK(read_floor(sweep, operands, 8192).launch.find("a thread") != std::string::npos);
     }
 }
 

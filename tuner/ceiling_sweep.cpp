@@ -1,23 +1,26 @@
-// Sweeps of the kernels that reach the ceilings; see ceilings.h.
-#include "bench/ceilings.h"
+#include "tuner/ceiling_sweep.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <new>
+#include <random>
 #include <set>
 #include <stdexcept>
 #include <tuple>
 
-#include "bench/statistics.h"
+#include "generator/compile/kernel_cache.h"
 #include "generator/error.h"
 #include "generator/text/environment.h"
+#include "runtime/executable_plan.h"
 #include "tmm/ceilings/args.h"
+#include "tuner/recorded.h"
+#include "tuner/timing.h"
 
-namespace tmm::bench {
+namespace tmm {
 namespace {
 
-constexpr std::int64_t kReadBytes = 1 << 30;
 constexpr std::int64_t kReadBytesEmulated = 1 << 16;
 constexpr int kGapLaunches = 1000;
 constexpr int kGapLaunchesEmulated = 4;
@@ -25,7 +28,8 @@ constexpr int kGapLaunchesEmulated = 4;
 // medians.
 constexpr std::size_t kMostKept = 4;
 constexpr double kKeepWithin = 1.03;
-constexpr int kSamples = 15;
+// The values that are read: a prime number of them, so that their pattern repeats at no power of two.
+constexpr std::size_t kValues = 1048573;
 // Rounds of the first look at the multiplying kernel.
 constexpr int kFirstRounds = 64;
 
@@ -132,6 +136,15 @@ ReadArgs read_args(const std::vector<ByteRange>& ranges, void* sink) {
     return args;
 }
 
+// Power, and with it the clock, may depend on what is read.
+std::vector<float> normal_values() {
+    std::mt19937 random(20240229);
+    std::normal_distribution<float> normal;
+    std::vector<float> values(kValues);
+    for (float& value : values) value = normal(random);
+    return values;
+}
+
 // One launch shape of a sweep.
 struct Swept {
     CeilingLaunch launch = {};
@@ -150,7 +163,7 @@ struct Sweep {
     // Least time of a sample after the screening.
     double sample_us = 0;
     SettleOptions settle;
-    int samples = kSamples;
+    int samples = 1;
 };
 
 // Screens all launch shapes by a round each, times the fastest again in turn, and gives the one with the least median.
@@ -168,13 +181,13 @@ Swept best_of(std::vector<Swept> swept, const Sweep& sweep) {
     std::vector<std::vector<double>> times(swept.size());
     for (int sample = 0; sample < sweep.samples; ++sample)
         for (std::size_t i = 0; i < swept.size(); ++i) times[i].push_back(samplers[i]());
-    for (std::size_t i = 0; i < swept.size(); ++i) swept[i].us = median(times[i]) / swept[i].work;
+    for (std::size_t i = 0; i < swept.size(); ++i) swept[i].us = quantile(times[i], 0.5) / swept[i].work;
     return *std::min_element(swept.begin(), swept.end(), [](const Swept& x, const Swept& y) { return x.us < y.us; });
 }
 
 }  // namespace
 
-struct CeilingBench::Kernels {
+struct CeilingSweep::Kernels {
     struct Entry {
         int at_once;
         std::shared_ptr<const LoadedKernel> kernel;
@@ -202,12 +215,8 @@ KernelSource make_mma_ceilings_source() {
     return source;
 }
 
-CeilingBench::CeilingBench(std::shared_ptr<Device> device, std::set<Unit> arithmetics, SettleOptions settle, double sample_us)
-    : device_(std::move(device)),
-      arithmetics_(std::move(arithmetics)),
-      settle_(settle),
-      sample_us_(sample_us),
-      kernels_(std::make_unique<Kernels>()) {
+CeilingSweep::CeilingSweep(std::shared_ptr<Device> device, std::set<Unit> arithmetics, const CeilingOptions& options)
+    : device_(std::move(device)), arithmetics_(std::move(arithmetics)), options_(options), kernels_(std::make_unique<Kernels>()) {
     KernelLoader loader(device_, make_compiler(device_->info()), KernelCache(default_cache_directory()));
     const auto load = [&](const KernelSource& source, const std::string& entry) {
         auto result = loader.load(source, entry);
@@ -215,7 +224,7 @@ CeilingBench::CeilingBench(std::shared_ptr<Device> device, std::set<Unit> arithm
             throw Error(ExitStatus::no_compiler, fmt::format("{} does not compile: {}", entry, failure->log));
         return std::get<KernelLoader::Loaded>(std::move(result)).kernel;
     };
-    for (const int loads : {1, 2, 4, 8})
+    for (const int loads : options_.quick ? std::vector{4, 8} : std::vector{1, 2, 4, 8})
         kernels_->read.push_back({.at_once = loads, .kernel = load(make_ceilings_source(), fmt::format("tmm_ceiling_read_{}", loads))});
     const DeviceInfo& info = device_->info();
     for (const MultiplyingKernel& row : kMultiplyingKernels)
@@ -225,9 +234,9 @@ CeilingBench::CeilingBench(std::shared_ptr<Device> device, std::set<Unit> arithm
     kernels_->empty = load(make_ceilings_source(), "tmm_ceiling_empty");
     kernels_->sink = DeviceBuffer(device_, 256);
 }
-CeilingBench::~CeilingBench() = default;
+CeilingSweep::~CeilingSweep() = default;
 
-ReadFloor CeilingBench::sweep_reads(const std::vector<std::vector<ByteRange>>& sets, const SettleOptions& settling) const {
+ReadFloor CeilingSweep::read(const ReadSets& sets, const SettleOptions& settling) const {
     const DeviceInfo& info = device_->info();
     std::vector<ReadArgs> args;
     for (const std::vector<ByteRange>& set : sets) args.push_back(read_args(set, kernels_->sink.data()));
@@ -254,71 +263,61 @@ ReadFloor CeilingBench::sweep_reads(const std::vector<std::vector<ByteRange>>& s
             add(entry, 32, 1);
             continue;
         }
-        for (const int threads : {128, 256, 512, 1024}) {
-            for (const int blocks_per_sm : {1, 2, 4, 8, 16})
+        for (const int threads : options_.quick ? std::vector{128, 512} : std::vector{128, 256, 512, 1024}) {
+            for (const int blocks_per_sm : options_.quick ? std::vector{4} : std::vector{1, 2, 4, 8, 16})
                 if (threads * blocks_per_sm <= info.max_threads_per_sm) add(entry, threads, blocks_per_sm);
             add(entry, threads, 0);
         }
     }
-    const Swept best = best_of(std::move(swept), {.round = static_cast<int>(sets.size()),
-                                                  .sample_us = info.emulated ? 0 : sample_us_,
-                                                  .settle = settling,
-                                                  .samples = info.emulated ? 1 : kSamples});
+    const Swept best = best_of(
+        std::move(swept), {.round = static_cast<int>(sets.size()), .sample_us = sample_us(), .settle = settling, .samples = samples()});
     return {.us = best.us, .launch = to_text(best.launch, "load")};
 }
 
-ReadFloor CeilingBench::read_floor(const Operands& operands, std::int64_t rotation_bytes) const {
-    std::vector<std::vector<ByteRange>> sets;
-    for (int set = 0; set < operands.sets(); ++set) sets.push_back(operands.read_ranges(set));
-    std::int64_t read = 0;
+ReadSets CeilingSweep::sets_like(const std::vector<ByteRange>& set, std::int64_t count, DeviceBuffer& memory) const {
     std::int64_t held = 0;
-    for (const ByteRange& range : sets.front()) {
-        read += range.bytes;
-        held += round_up(range.bytes + kReadVectorBytes);
-    }
-    DeviceBuffer own;
-    if (operands.past_cache() && read > 0 && read * operands.sets() < rotation_bytes) {
-        const std::int64_t count = std::min<std::int64_t>(ceil_div(rotation_bytes, read), Operands::kMostSets);
-        own = filled(held * count);
-        const std::vector<ByteRange> first = sets.front();
-        sets.assign(static_cast<std::size_t>(count), first);
-        const auto* next = static_cast<const std::byte*>(own.data());
-        for (std::vector<ByteRange>& set : sets)
-            for (ByteRange& range : set) {
-                // The range stays as far from a vector's start as it was.
-                range.start = next + misalignment(range.start);
-                next += round_up(range.bytes + kReadVectorBytes);
-            }
-    }
-    // Pairs were timed just before, so the clock changes little.
-    return sweep_reads(sets, {.least_seconds = settle_.least_seconds / 4, .most_seconds = settle_.most_seconds / 4});
+    for (const ByteRange& range : set) held += round_up(range.bytes + kReadVectorBytes);
+    memory = filled(held * count);
+    ReadSets sets(static_cast<std::size_t>(count), set);
+    const auto* next = static_cast<const std::byte*>(memory.data());
+    for (std::vector<ByteRange>& ranges : sets)
+        for (ByteRange& range : ranges) {
+            range.start = next + misalignment(range.start);
+            next += round_up(range.bytes + kReadVectorBytes);
+        }
+    return sets;
 }
 
-DeviceBuffer CeilingBench::filled(std::int64_t bytes) const {
+DeviceBuffer CeilingSweep::filled(std::int64_t bytes) const {
     DeviceBuffer memory(device_, static_cast<std::size_t>(bytes));
     auto* const start = static_cast<std::byte*>(memory.data());
-    const std::vector<std::byte>& values = pool_.stored(ElementType::f32);
+    const std::vector<float> values = normal_values();
     for (std::int64_t done = 0; done < bytes;) {
-        const std::int64_t part = std::min(bytes - done, static_cast<std::int64_t>(values.size()));
+        const std::int64_t part = std::min(bytes - done, static_cast<std::int64_t>(values.size() * sizeof(float)));
         device_->copy_to_device(start + done, values.data(), static_cast<std::size_t>(part));
         done += part;
     }
     return memory;
 }
 
-Ceilings CeilingBench::measure() const {
-    Ceilings ceilings;
+DeviceCeilings CeilingSweep::measure() const {
+    DeviceCeilings ceilings;
     measure_reading(ceilings);
     for (const Unit arithmetic : arithmetics_)
-        if (const std::optional<FlopRate> rate = measure_multiplying(arithmetic)) ceilings.multiplying[arithmetic] = *rate;
+        if (const std::optional<FlopRate> rate = measure_multiplying(arithmetic, device_->info().sm_count))
+            ceilings.multiplying[arithmetic] = *rate;
     measure_launching(ceilings);
     return ceilings;
 }
 
+std::optional<FlopRate> CeilingSweep::measure_one_sm(Unit arithmetic) const {
+    return measure_multiplying(arithmetic, 1);
+}
+
 // Two halves are read in turn, each far larger than the L2, so that neither is in the L2 when its turn comes.
-void CeilingBench::measure_reading(Ceilings& ceilings) const {
+void CeilingSweep::measure_reading(DeviceCeilings& ceilings) const {
     const DeviceInfo& info = device_->info();
-    std::int64_t bytes = info.emulated ? kReadBytesEmulated : std::min(kReadBytes, info.memory_bytes / 8 / 256 * 256);
+    std::int64_t bytes = info.emulated ? kReadBytesEmulated : std::min(options_.read_bytes, info.memory_bytes / 8 / 256 * 256);
     DeviceBuffer memory;
     while (true) {
         try {
@@ -330,17 +329,17 @@ void CeilingBench::measure_reading(Ceilings& ceilings) const {
         }
     }
     const auto* const start = static_cast<const std::byte*>(memory.data());
-    const std::vector<std::vector<ByteRange>> halves = {{{.start = start, .bytes = bytes}}, {{.start = start + bytes, .bytes = bytes}}};
-    const ReadFloor floor = sweep_reads(halves, settle_);
+    const ReadSets halves = {{{.start = start, .bytes = bytes}}, {{.start = start + bytes, .bytes = bytes}}};
+    const ReadFloor floor = read(halves, options_.settle);
     ceilings.read_bytes = bytes;
     ceilings.read_bytes_per_us = static_cast<double>(bytes) / floor.us;
     ceilings.read_launch = floor.launch;
 }
 
-std::optional<FlopRate> CeilingBench::measure_multiplying(Unit arithmetic) const {
+std::optional<FlopRate> CeilingSweep::measure_multiplying(Unit arithmetic, int sms) const {
     const DeviceInfo& info = device_->info();
     const auto swept_by = [&](const Kernels::Multiplying& entry, int threads, int blocks_per_sm, int rounds) {
-        const i64 blocks = static_cast<i64>(blocks_per_sm) * info.sm_count;
+        const i64 blocks = static_cast<i64>(blocks_per_sm) * sms;
         const MultiplyingKernel& row = *entry.row;
         const auto record = [this, &row, kernel = entry.kernel, threads, blocks, rounds](int count) {
             const auto all = [&](Stream stream) {
@@ -362,26 +361,25 @@ std::optional<FlopRate> CeilingBench::measure_multiplying(Unit arithmetic) const
             swept.push_back(swept_by(entry, 32, 1, 1));
             continue;
         }
-        for (const int threads : {256, 512})
-            for (const int blocks_per_sm : {1, 2, 4}) {
+        for (const int threads : options_.quick&& sms > 1 ? std::vector{256} : std::vector{256, 512})
+            // A second block would go to another SM.
+            for (const int blocks_per_sm : sms > 1 ? std::vector{1, 2, 4} : std::vector{1}) {
                 if (threads * blocks_per_sm > info.max_threads_per_sm) continue;
                 // The rounds are so many that a launch is long compared with the cost of beginning and ending it.
                 const double first_us = screening_time(swept_by(entry, threads, blocks_per_sm, kFirstRounds).record(1));
-                const double rounds = kFirstRounds * std::max(sample_us_ / first_us, 1.0);
+                const double rounds = kFirstRounds * std::max(options_.sample_us / first_us, 1.0);
                 swept.push_back(swept_by(entry, threads, blocks_per_sm, static_cast<int>(std::min(rounds, 1e6))));
             }
     }
     if (swept.empty()) return std::nullopt;
-    const Swept best =
-        best_of(std::move(swept),
-                {.round = 1, .sample_us = info.emulated ? 0 : sample_us_, .settle = settle_, .samples = info.emulated ? 1 : kSamples});
+    const Swept best = best_of(std::move(swept), {.round = 1, .sample_us = sample_us(), .settle = options_.settle, .samples = samples()});
     return FlopRate{.flop_per_us = 1 / best.us,
                     .instruction = best.kernel->instruction,
                     .launch = to_text(best.launch, "chain", best.kernel->whose),
                     .clock_mhz = device_->state().sm_clock_mhz};
 }
 
-void CeilingBench::measure_launching(Ceilings& ceilings) const {
+void CeilingSweep::measure_launching(DeviceCeilings& ceilings) const {
     const bool emulated = device_->info().emulated;
     const auto record = [this](int count) {
         const auto all = [&](Stream stream) {
@@ -389,10 +387,10 @@ void CeilingBench::measure_launching(Ceilings& ceilings) const {
         };
         return Recorded{.replay = device_->record(all), .launches = count};
     };
-    const Swept gap = best_of(
-        {{.launch = {}, .record = record}},
-        {.round = emulated ? kGapLaunchesEmulated : kGapLaunches, .sample_us = 0, .settle = settle_, .samples = emulated ? 1 : kSamples});
+    const Swept gap =
+        best_of({{.launch = {}, .record = record}},
+                {.round = emulated ? kGapLaunchesEmulated : kGapLaunches, .sample_us = 0, .settle = options_.settle, .samples = samples()});
     ceilings.launch_gap_us = gap.us;
 }
 
-}  // namespace tmm::bench
+}  // namespace tmm

@@ -1,10 +1,10 @@
 // Samples of replayed launches; see recorded.h.
-#include "bench/recorded.h"
+#include "tuner/recorded.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace tmm::bench {
+namespace tmm {
 namespace {
 
 constexpr int kMostLaunches = 4096;
@@ -29,4 +29,4 @@ Sampler sampler_of(const std::shared_ptr<Recorded>& recorded) {
     return [recorded] { return recorded->sample(); };
 }
 
-}  // namespace tmm::bench
+}  // namespace tmm

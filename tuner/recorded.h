@@ -1,12 +1,12 @@
-// A sequence of launches recorded for replay, as everything here is timed.
+// A sequence of launches recorded for replay, as everything is timed.
 #pragma once
 
 #include <memory>
 
-#include "bench/paired_timing.h"
 #include "runtime/device.h"
+#include "tuner/settle.h"
 
-namespace tmm::bench {
+namespace tmm {
 
 struct Recorded {
     std::unique_ptr<Replay> replay;
@@ -23,4 +23,4 @@ int launches_for(double sample_us, double launch_us, int sets);
 
 Sampler sampler_of(const std::shared_ptr<Recorded>& recorded);
 
-}  // namespace tmm::bench
+}  // namespace tmm

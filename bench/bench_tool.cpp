@@ -4,8 +4,8 @@
 
 #include <sstream>
 
-#include "bench/byte_count.h"
 #include "generator/error.h"
+#include "generator/text/byte_count.h"
 #include "generator/text/environment.h"
 #include "generator/text/printable.h"
 #include "generator/text/shape_overrides.h"

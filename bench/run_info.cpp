@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/byte_count.h"
+#include "generator/text/byte_count.h"
 
 namespace tmm::bench {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/byte_count.h"
 #include "bench_testing.h"
+#include "generator/text/byte_count.h"
 
 using namespace bench_testing;
 
@@ -228,8 +228,8 @@ TEST_CASE("with --max-workspace tmm's plans keep to it, and table, CSV and JSON 
 }
 
 TEST_CASE("numbers of bytes have suffixes") {
-    using tmm::bench::exact_bytes_text;
-    using tmm::bench::parse_bytes;
+    using tmm::exact_bytes_text;
+    using tmm::parse_bytes;
     CHECK(parse_bytes("0") == 0);
     CHECK(parse_bytes("67108864") == 64 << 20);
     CHECK(parse_bytes("64MiB") == 64 << 20);

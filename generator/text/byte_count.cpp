@@ -1,10 +1,8 @@
-#include "bench/byte_count.h"
-
-#include <fmt/format.h>
+#include "generator/text/byte_count.h"
 
 #include <charconv>
 
-namespace tmm::bench {
+namespace tmm {
 namespace {
 
 struct Unit {
@@ -34,8 +32,8 @@ std::optional<std::int64_t> parse_bytes(std::string_view text) {
 
 std::string exact_bytes_text(std::int64_t bytes) {
     for (const Unit& unit : kUnits)
-        if (bytes > 0 && bytes % unit.bytes == 0) return fmt::format("{} {}", bytes / unit.bytes, unit.name);
-    return fmt::format("{} bytes", bytes);
+        if (bytes > 0 && bytes % unit.bytes == 0) return std::to_string(bytes / unit.bytes).append(" ").append(unit.name);
+    return std::to_string(bytes) + " bytes";
 }
 
-}  // namespace tmm::bench
+}  // namespace tmm

@@ -33,6 +33,8 @@ struct tmmPlan_s {
     std::uint64_t handle_id = 0;
     tmm::CheckedProblem problem;
     tmm::OwnedPlan owned;
+    // Made by tmmPlanCreateBare.
+    bool is_bare = false;
 };
 
 namespace {
@@ -112,6 +114,20 @@ void fill_defaults(tmmGemmProblem_t& problem) {
     problem.batch = 1;
     problem.alignment = 16;
     problem.max_workspace = SIZE_MAX;
+}
+
+// Copies as much of the text as there is room for, and a zero.
+void copy_text(const std::string& from, char* text, size_t size) {
+    const std::size_t length = std::min(from.size(), size - 1);
+    std::memcpy(text, from.data(), length);
+    text[length] = '\0';
+}
+
+// A bare plan has nothing to fall back on.
+void check_bare_run(const tmmPlan_s& plan, const tmm::CheckedArgs& values) {
+    if (!plan.owned.plan.finds_promise_kept(values.call))
+        throw tmm::StatusError(TMM_STATUS_MISALIGNED_POINTER, "a, b or c is less aligned than the problem of this bare plan promised");
+    if (!values.call.workspace) tmm::check_workspace_size(0, plan.owned.plan.workspace_bytes());
 }
 
 struct CheckedCall {
@@ -218,7 +234,22 @@ tmmStatus_t tmmPlanCreate(tmmHandle_t handle, const tmmGemmProblem_t* problem, t
         *plan = new tmmPlan_s{.runtime = handle->runtime,
                               .handle_id = handle->id,
                               .problem = checked,
-                              .owned = handle->runtime->make_plan(checked.problem, checked.most_workspace)};
+                              .owned = handle->runtime->make_plan(checked.problem, checked.most_workspace),
+                              .is_bare = false};
+    });
+}
+
+tmmStatus_t tmmPlanCreateBare(tmmHandle_t handle, const tmmGemmProblem_t* problem, tmmPlan_t* plan) {
+    if (!handle) return no_handle();
+    if (!plan) return null_argument(handle->id, "plan is null: there is no place for the new plan");
+    *plan = nullptr;
+    return guarded(handle->id, [&] {
+        const tmm::CheckedProblem checked = tmm::check_problem(problem);
+        *plan = new tmmPlan_s{.runtime = handle->runtime,
+                              .handle_id = handle->id,
+                              .problem = checked,
+                              .owned = {.plan = handle->runtime->make_bare_plan(checked.problem, checked.most_workspace), .workspace = {}},
+                              .is_bare = true};
     });
 }
 
@@ -234,6 +265,7 @@ tmmStatus_t tmmPlanRun(tmmPlan_t plan, struct CUstream_st* stream, const tmmGemm
     return guarded(plan->handle_id, [&] {
         tmm::CheckedArgs values = tmm::check_args(plan->problem, args);
         if (tmm::is_empty(plan->problem.problem)) return;
+        if (plan->is_bare) check_bare_run(*plan, values);
         if (values.call.workspace) {
             tmm::check_workspace_size(values.workspace_size, plan->owned.plan.workspace_bytes());
         } else {
@@ -264,11 +296,15 @@ tmmStatus_t tmmPlanPrepare(tmmPlan_t plan, struct CUstream_st* stream, tmmOperan
 tmmStatus_t tmmPlanDescribe(tmmPlan_t plan, char* text, size_t size) {
     if (!plan) return no_plan();
     if (!text || size == 0) return null_argument(plan->handle_id, "text is null or has no room for its terminating zero");
-    return guarded(plan->handle_id, [&] {
-        const std::string description = plan->owned.plan.describe();
-        const std::size_t length = std::min(description.size(), size - 1);
-        std::memcpy(text, description.data(), length);
-        text[length] = '\0';
+    return guarded(plan->handle_id, [&] { copy_text(plan->owned.plan.describe(), text, size); });
+}
+
+tmmStatus_t tmmProblemDescribe(tmmHandle_t handle, const tmmGemmProblem_t* problem, char* text, size_t size) {
+    if (!handle) return no_handle();
+    if (!text || size == 0) return null_argument(handle->id, "text is null or has no room for its terminating zero");
+    return guarded(handle->id, [&] {
+        const tmm::CheckedProblem checked = tmm::check_problem(problem);
+        copy_text(handle->runtime->describe(checked.problem, checked.most_workspace), text, size);
     });
 }
 

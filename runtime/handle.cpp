@@ -6,6 +6,7 @@
 #include <new>
 
 #include "generator/log.h"
+#include "generator/prediction/cost_model.h"
 #include "generator/problem_hash.h"
 #include "generator/text/environment.h"
 #include "generator/text/text.h"
@@ -105,6 +106,15 @@ OwnedPlan RuntimeHandle::make_plan(const GemmProblem& problem, std::int64_t most
         DeviceBuffer workspace(device(), fallback.workspace_bytes());
         return {.plan = std::move(fallback), .workspace = std::move(workspace)};
     }
+}
+
+RuntimePlan RuntimeHandle::make_bare_plan(const GemmProblem& problem, std::int64_t most_workspace) {
+    return RuntimePlan::make(problem, winners_, loader_, RuntimePlan::Pointers::aligned_as_promised, most_workspace);
+}
+
+std::string RuntimeHandle::describe(const GemmProblem& problem, std::int64_t most_workspace) const {
+    const Selection selection = winners_.select(problem, most_workspace);
+    return describe_choice(selection, CostModel(problem, winners_.device()).predict(selection.config));
 }
 
 }  // namespace tmm

@@ -8,6 +8,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -56,6 +57,10 @@ public:
     // The plan takes any element-aligned pointers and at most most_workspace bytes of workspace. A chosen config whose workspace can't be
     // had gives way to the fallback.
     OwnedPlan make_plan(const GemmProblem& problem, std::int64_t most_workspace = kAnyWorkspace);
+    // The plan takes pointers that are aligned as the problem promises, and has no workspace.
+    RuntimePlan make_bare_plan(const GemmProblem& problem, std::int64_t most_workspace);
+    // What make_plan would choose, as describe_choice says it.
+    std::string describe(const GemmProblem& problem, std::int64_t most_workspace) const;
 
 private:
     using Entry = std::pair<PlanKey, std::shared_ptr<const RuntimePlan>>;

@@ -104,11 +104,13 @@ void RuntimePlan::add_any_pointer_plan(const Winners* winners, KernelLoader& loa
 }
 
 void RuntimePlan::run(const GemmCall& call, Stream stream) const {
-    const bool kept = !any_ || (is_multiple(call.a, promised_.align_a) && is_multiple(call.b, promised_.align_b) &&
-                                is_multiple(call.c, promised_.align_c));
     GemmCall understood = call;
     if (!prepares()) understood.prepared_a = understood.prepared_b = nullptr;
-    (kept ? tuned_ : *any_).run(understood, stream);
+    (!any_ || finds_promise_kept(call) ? tuned_ : *any_).run(understood, stream);
+}
+
+bool RuntimePlan::finds_promise_kept(const GemmCall& call) const {
+    return is_multiple(call.a, promised_.align_a) && is_multiple(call.b, promised_.align_b) && is_multiple(call.c, promised_.align_c);
 }
 
 bool RuntimePlan::prepares() const {
@@ -132,10 +134,15 @@ std::size_t RuntimePlan::workspace_bytes() const {
 }
 
 std::string RuntimePlan::describe() const {
-    std::string text = fmt::format("config: {}\nmatch: {}\nwhy: {}", to_text(selection_.config), name_of(selection_.match), selection_.why);
-    text += fmt::format("\npredicted: {}", to_text(predicted_));
-    if (selection_.measured_us > 0) text += fmt::format("\nmeasured: {:.4g} µs", selection_.measured_us);
+    std::string text = describe_choice(selection_, predicted_);
     if (any_) text += fmt::format("\nmisaligned pointers: {}", to_text(any_->plan().config));
+    return text;
+}
+
+std::string describe_choice(const Selection& selection, const PredictedTime& predicted) {
+    std::string text = fmt::format("config: {}\nmatch: {}\nwhy: {}\npredicted: {}", to_text(selection.config), name_of(selection.match),
+                                   selection.why, to_text(predicted));
+    if (selection.measured_us > 0) text += fmt::format("\nmeasured: {:.4g} µs", selection.measured_us);
     return text;
 }
 

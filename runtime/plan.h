@@ -31,6 +31,9 @@ public:
     // call.workspace holds workspace_bytes(). The call only launches.
     void run(const GemmCall& call, Stream stream) const;
 
+    // Are the pointers aligned as the problem promised?
+    bool finds_promise_kept(const GemmCall& call) const;
+
     // Bytes that a preparation of the operand fills; 0: there is nothing to prepare, and calls' prepared operands are of no meaning.
     std::size_t prepared_bytes(GemmOperand operand) const;
     // The operand must not be one of 0 bytes. The call only launches.
@@ -39,7 +42,7 @@ public:
     const GemmProblem& problem() const { return tuned_.plan().problem; }
     const Selection& selection() const { return selection_; }
     std::size_t workspace_bytes() const;
-    // The text has the lines "config: …", "match: …", "why: …", "predicted: …", and "measured: …" where the config was measured.
+    // describe_choice, and what runs for pointers that are less aligned.
     std::string describe() const;
 
 private:
@@ -55,5 +58,8 @@ private:
     KernelSignature promised_;
     std::optional<ExecutablePlan> any_;
 };
+
+// The text has the lines "config: …", "match: …", "why: …", "predicted: …", and "measured: …" where the config was measured.
+std::string describe_choice(const Selection& selection, const PredictedTime& predicted);
 
 }  // namespace tmm

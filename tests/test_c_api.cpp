@@ -447,3 +447,42 @@ TEST_CASE("threads may share a handle") {
     for (std::thread& thread : threads) thread.join();
     for (const std::string& fault : faults) CHECK(fault == "");
 }
+
+TEST_CASE("a bare plan runs in a workspace that is brought along, and keeps the caller to the promise of alignment") {
+    for (const int ordinal : devices()) {
+        CAPTURE(ordinal);
+        const Fixture on(ordinal);
+        Call call(on);
+        tmmPlan_t plan = nullptr;
+        CHECK(tmmPlanCreateBare(nullptr, &call.problem, &plan) == TMM_STATUS_INVALID_HANDLE);
+        CHECK(tmmPlanCreateBare(on.handle, nullptr, &plan) == TMM_STATUS_NULL_POINTER);
+        CHECK(tmmPlanCreateBare(on.handle, &call.problem, nullptr) == TMM_STATUS_NULL_POINTER);
+        // Rows of 8 elements: the promise of 16 bytes is one.
+        call.problem.lda = call.problem.ldb = call.problem.ldc = 8;
+        call.problem.m = call.problem.n = call.problem.k = 1;
+        REQUIRE_MESSAGE(tmmPlanCreateBare(on.handle, &call.problem, &plan) == TMM_STATUS_SUCCESS, tmmLastError(on.handle));
+        REQUIRE(tmmPlanRun(plan, nullptr, &call.args) == TMM_STATUS_SUCCESS);
+        on.device->synchronize();
+        CHECK(call.c.read()[0] == 1);
+        tmmGemmArgs_t shifted = call.args;
+        shifted.b = static_cast<const float*>(shifted.b) + 1;
+        CHECK(tmmPlanRun(plan, nullptr, &shifted) == TMM_STATUS_MISALIGNED_POINTER);
+        CHECK(tmmPlanDestroy(plan) == TMM_STATUS_SUCCESS);
+    }
+}
+
+TEST_CASE("a problem's description is that of the plan that it gets") {
+    const Fixture on(TMM_DEVICE_HOST);
+    Call call(on);
+    char of_problem[2048];
+    char of_plan[2048];
+    CHECK(tmmProblemDescribe(nullptr, &call.problem, of_problem, sizeof of_problem) == TMM_STATUS_INVALID_HANDLE);
+    CHECK(tmmProblemDescribe(on.handle, nullptr, of_problem, sizeof of_problem) == TMM_STATUS_NULL_POINTER);
+    CHECK(tmmProblemDescribe(on.handle, &call.problem, nullptr, 8) == TMM_STATUS_NULL_POINTER);
+    REQUIRE(tmmProblemDescribe(on.handle, &call.problem, of_problem, sizeof of_problem) == TMM_STATUS_SUCCESS);
+    tmmPlan_t plan = nullptr;
+    REQUIRE(tmmPlanCreateBare(on.handle, &call.problem, &plan) == TMM_STATUS_SUCCESS);
+    REQUIRE(tmmPlanDescribe(plan, of_plan, sizeof of_plan) == TMM_STATUS_SUCCESS);
+    CHECK(std::string(of_problem) == of_plan);
+    tmmPlanDestroy(plan);
+}

@@ -229,6 +229,10 @@ TMM_API tmmStatus_t tmmGemmProblemInit(tmmGemmProblem_t* problem);
 
 /* Chooses, compiles and loads the kernels of a problem and allocates its workspace. */
 TMM_API tmmStatus_t tmmPlanCreate(tmmHandle_t handle, const tmmGemmProblem_t* problem, tmmPlan_t* plan);
+/* A plan for a caller that brings a workspace to each run and keeps the problem's promise of alignment. It has no workspace of its own,
+ * so that several threads and streams may run it at once, and no second kernel for pointers that are less aligned: a run with those
+ * gives TMM_STATUS_MISALIGNED_POINTER. */
+TMM_API tmmStatus_t tmmPlanCreateBare(tmmHandle_t handle, const tmmGemmProblem_t* problem, tmmPlan_t* plan);
 /* How large a workspace must be that a run brings along: at most the problem's max_workspace. */
 TMM_API tmmStatus_t tmmPlanWorkspaceSize(tmmPlan_t plan, size_t* bytes);
 TMM_API tmmStatus_t tmmPlanRun(tmmPlan_t plan, struct CUstream_st* stream, const tmmGemmArgs_t* args);
@@ -249,6 +253,8 @@ TMM_API tmmStatus_t tmmPlanPrepare(tmmPlan_t plan, struct CUstream_st* stream, t
  * is expected to take and what it is made of, and "measured: …" where this very problem was measured: at most size bytes with the
  * terminating zero, cut off where they do not fit. */
 TMM_API tmmStatus_t tmmPlanDescribe(tmmPlan_t plan, char* text, size_t size);
+/* Writes the same of the plan that a problem would get, and compiles, loads and allocates nothing. */
+TMM_API tmmStatus_t tmmProblemDescribe(tmmHandle_t handle, const tmmGemmProblem_t* problem, char* text, size_t size);
 /* Null does nothing. */
 TMM_API tmmStatus_t tmmPlanDestroy(tmmPlan_t plan);
 

@@ -35,6 +35,11 @@ TEST_CASE("variables say what they say") {
     CHECK(s.log_file == "/tmp/a:b");
     CHECK(s.complaint.empty());
     CHECK(parse_settings("use", "host", nullptr, "info").device == TMM_DEVICE_HOST);
+    CHECK(s.device_is_named);
+    CHECK_FALSE(parse_settings(nullptr, nullptr, nullptr, nullptr).device_is_named);
+    CHECK(s.workspace_limit == std::nullopt);
+    CHECK(parse_settings(nullptr, nullptr, nullptr, nullptr, "64MiB").workspace_limit == 64 << 20);
+    CHECK(parse_settings(nullptr, nullptr, nullptr, nullptr, "0").workspace_limit == 0);
 }
 
 TEST_CASE("what is not understood is said, and leaves the usual") {
@@ -45,13 +50,16 @@ TEST_CASE("what is not understood is said, and leaves the usual") {
     for (const char* word : {"TMM_MODE=fast", "TMM_DEVICE=-1", "TMM_LOG=loud"}) CHECK(s.complaint.find(word) != std::string::npos);
     for (const char* device : {"1x", "99999999999", " 1", "0x1", "gpu"})
         CHECK_FALSE(parse_settings(nullptr, device, nullptr, nullptr).complaint.empty());
+    const Settings unlimited = parse_settings(nullptr, nullptr, nullptr, nullptr, "64MB");
+    CHECK(unlimited.workspace_limit == std::nullopt);
+    CHECK(unlimited.complaint.find("TMM_WORKSPACE_LIMIT=64MB") != std::string::npos);
     const Settings nowhere = parse_settings("record", nullptr, nullptr, nullptr);
     CHECK(nowhere.mode == Mode::off);
     CHECK(nowhere.complaint.find("TMM_RECORD") != std::string::npos);
 }
 
 TEST_CASE("a record names shapes by the time that they took together") {
-    ShapeRecord record;
+    ShapeRecord record(Measure::time);
     record.add("1 2 3", 0.5);
     record.add("4 5 6", 0.3);
     record.add("4 5 6", 0.4);
@@ -67,6 +75,17 @@ TEST_CASE("a record names shapes by the time that they took together") {
     CHECK(std::string(std::istreambuf_iterator<char>(written), {}) == record.text());
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
     CHECK_FALSE(record.write((folder.path() / "no" / "where").string()));
+}
+
+TEST_CASE("a record without times names shapes by their work") {
+    ShapeRecord record(Measure::work);
+    record.add("1 2 3", 6);
+    record.add("4 5 6", 120);
+    record.add("1 2 3", 6);
+    CHECK(record.text() ==
+          "# 2 shapes, 264 FLOP; those of most work first\n"
+          "4 5 6  # 1 calls, 90.9% of the work\n"
+          "1 2 3  # 2 calls, 9.1% of the work\n");
 }
 
 TEST_CASE("arguments that a BLAS refuses are left to it") {

@@ -1,14 +1,12 @@
 // libtmm_blas.so: the BLAS's sgemm_ and cblas_sgemm, with integers of 32 and of 64 bits. Programs find these before those of the BLAS that
 // they are linked with (LD_PRELOAD), and every other function, and whatever tmm does not multiply, in that BLAS.
 #include <dlfcn.h>
-#include <link.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <string>
-#include <vector>
 
+#include "runtime/dropin/behind.h"
 #include "runtime/dropin/sgemm.h"
 
 #define TMM_EXPORT extern "C" __attribute__((visibility("default")))
@@ -17,29 +15,9 @@ namespace {
 
 using namespace tmm::dropin;
 
-// The function in libraries that were opened later, such as those that Python's wheels bring: they are in no search order but their own.
-void* function_of_loaded_library(const char* name) {
-    std::vector<std::string> libraries;
-    dl_iterate_phdr(
-        [](dl_phdr_info* info, std::size_t, void* into) {
-            if (info->dlpi_name && *info->dlpi_name) static_cast<std::vector<std::string>*>(into)->emplace_back(info->dlpi_name);
-            return 0;
-        },
-        &libraries);
-    void* const own = dlsym(RTLD_DEFAULT, name);
-    for (const std::string& library : libraries) {
-        void* const opened = dlopen(library.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-        void* const found = opened ? dlsym(opened, name) : nullptr;
-        if (opened) dlclose(opened);
-        if (found && found != own) return found;
-    }
-    return nullptr;
-}
-
 // The function of this name in the BLAS behind: of the libraries that are loaded, else of the system's BLAS.
-void* function_behind(const char* name) {
-    if (void* const found = dlsym(RTLD_NEXT, name)) return found;
-    if (void* const found = function_of_loaded_library(name)) return found;
+void* function_of_blas(const char* name) {
+    if (void* const found = function_behind(name)) return found;
     for (const char* library : {"libblas.so.3", "libopenblas.so.0", "libmkl_rt.so"}) {
         void* const opened = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
         void* const found = opened ? dlsym(opened, name) : nullptr;
@@ -124,13 +102,13 @@ void cblas(CblasSgemm<Int> next, int layout, int op_a, int op_b, Int m, Int n, I
     TMM_EXPORT void name(const char* transa, const char* transb, const Int* m, const Int* n, const Int* k, const float* alpha,        \
                          const float* a, const Int* lda, const float* b, const Int* ldb, const float* beta, float* c, const Int* ldc, \
                          std::size_t, std::size_t) {                                                                                  \
-        static const auto next = reinterpret_cast<FortranSgemm<Int>>(function_behind(#name));                                         \
+        static const auto next = reinterpret_cast<FortranSgemm<Int>>(function_of_blas(#name));                                        \
         sgemm<Int>({transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc}, next);                                             \
     }
 #define TMM_CBLAS_SGEMM(name, Int)                                                                                                      \
     TMM_EXPORT void name(int layout, int transa, int transb, Int m, Int n, Int k, float alpha, const float* a, Int lda, const float* b, \
                          Int ldb, float beta, float* c, Int ldc) {                                                                      \
-        static const auto next = reinterpret_cast<CblasSgemm<Int>>(function_behind(#name));                                             \
+        static const auto next = reinterpret_cast<CblasSgemm<Int>>(function_of_blas(#name));                                            \
         cblas<Int>(next, layout, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                         \
     }
 

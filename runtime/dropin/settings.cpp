@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "generator/text/byte_count.h"
 #include "tmm/tmm.h"
 
 namespace tmm::dropin {
@@ -29,14 +30,21 @@ void read_mode(Settings& settings, std::string_view text) {
 void read_device(Settings& settings, std::string_view text) {
     if (text == "host") {
         settings.device = TMM_DEVICE_HOST;
+        settings.device_is_named = true;
         return;
     }
     int number = -1;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc() && end == text.data() + text.size() && number >= 0)
+    settings.device_is_named = error == std::errc() && end == text.data() + text.size() && number >= 0;
+    if (settings.device_is_named)
         settings.device = number;
     else
         complain(settings, "TMM_DEVICE", text, "a GPU's number, or host");
+}
+
+void read_workspace_limit(Settings& settings, std::string_view text) {
+    settings.workspace_limit = parse_bytes(text);
+    if (!settings.workspace_limit) complain(settings, "TMM_WORKSPACE_LIMIT", text, "a number of bytes such as 0, 67108864, 64MiB or 2GiB");
 }
 
 void read_log(Settings& settings, std::string_view text) {
@@ -55,11 +63,12 @@ void read_log(Settings& settings, std::string_view text) {
 
 }  // namespace
 
-Settings parse_settings(const char* mode, const char* device, const char* record, const char* log) {
+Settings parse_settings(const char* mode, const char* device, const char* record, const char* log, const char* workspace_limit) {
     Settings settings;
     if (mode && *mode) read_mode(settings, mode);
     if (device && *device) read_device(settings, device);
     if (log && *log) read_log(settings, log);
+    if (workspace_limit && *workspace_limit) read_workspace_limit(settings, workspace_limit);
     if (record) settings.record = record;
     if (settings.mode == Mode::record && settings.record.empty()) {
         settings.complaint += settings.complaint.empty() ? "" : "; ";
@@ -73,8 +82,8 @@ const Settings& settings() {
     // Never destroyed: handlers of exit() may multiply.
     static const auto* const read = [] {
         if (getauxval(AT_SECURE) != 0) return new Settings{.mode = Mode::off, .record = {}, .log_file = {}, .complaint = {}};
-        return new Settings(
-            parse_settings(std::getenv("TMM_MODE"), std::getenv("TMM_DEVICE"), std::getenv("TMM_RECORD"), std::getenv("TMM_LOG")));
+        return new Settings(parse_settings(std::getenv("TMM_MODE"), std::getenv("TMM_DEVICE"), std::getenv("TMM_RECORD"),
+                                           std::getenv("TMM_LOG"), std::getenv("TMM_WORKSPACE_LIMIT")));
     }();
     return *read;
 }

@@ -1,6 +1,8 @@
 // What the environment says to the libraries that stand in for others (docs/dropin.md). They read it here alone.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace tmm::dropin {
@@ -13,19 +15,24 @@ struct Settings {
     Mode mode = Mode::use;
     // A CUDA ordinal, or TMM_DEVICE_HOST.
     int device = 0;
+    // The device was named.
+    bool device_is_named = false;
     // The file that the shapes are written to; empty: none.
     std::string record;
     LogLevel log = LogLevel::warn;
+    // Bytes of a device's memory that workspaces may take; empty: a share of it.
+    std::optional<std::int64_t> workspace_limit = std::nullopt;
     // The file that lines are appended to; empty: stderr.
     std::string log_file;
     // What was not understood, for the log.
     std::string complaint;
 };
 
-// TMM_MODE, TMM_DEVICE, TMM_RECORD and TMM_LOG as they were at the first call. A set-user-ID program is left alone, whatever they say.
+// TMM_MODE, TMM_DEVICE, TMM_RECORD, TMM_LOG and TMM_WORKSPACE_LIMIT as they were at the first call. A set-user-ID program is left alone,
+// whatever they say.
 const Settings& settings();
 
 // The settings that these texts make; null is a variable that is not set.
-Settings parse_settings(const char* mode, const char* device, const char* record, const char* log);
+Settings parse_settings(const char* mode, const char* device, const char* record, const char* log, const char* workspace_limit = nullptr);
 
 }  // namespace tmm::dropin

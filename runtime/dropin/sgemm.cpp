@@ -16,6 +16,7 @@
 #include "runtime/dropin/log.h"
 #include "runtime/dropin/settings.h"
 #include "runtime/dropin/shape_record.h"
+#include "runtime/dropin/shape_text.h"
 
 namespace tmm::dropin {
 namespace {
@@ -35,16 +36,19 @@ double timed(const std::function<void()>& work) {
     return seconds_since(start);
 }
 
+// The matrices are copied to the device, where their rows are not padded.
 std::string shape_of(const SgemmCall& call) {
-    std::string shape = std::to_string(call.m) + " " + std::to_string(call.n) + " " + std::to_string(call.k);
-    if (call.op_a != TMM_NO_TRANS || call.op_b != TMM_NO_TRANS) {
-        shape += " ops=";
-        shape += call.op_a == TMM_NO_TRANS ? 'n' : 't';
-        shape += call.op_b == TMM_NO_TRANS ? 'n' : 't';
-    }
-    if (call.layout == TMM_COL_MAJOR) shape += " layout=col";
-    if (call.beta != 0) shape += " beta=1";
-    return shape;
+    tmmGemmProblem_t problem;
+    tmmGemmProblemInit(&problem);
+    problem.layout = call.layout;
+    problem.op_a = call.op_a;
+    problem.op_b = call.op_b;
+    problem.m = call.m;
+    problem.n = call.n;
+    problem.k = call.k;
+    problem.reads_c = call.beta != 0 ? 1 : 0;
+    set_packed(problem);
+    return shape_text(problem);
 }
 
 class Products {
@@ -135,7 +139,7 @@ private:
     tmmHandle_t handle_ = nullptr;
     std::mutex mutex_;
     std::map<std::string, Contest> contests_;
-    ShapeRecord shapes_;
+    ShapeRecord shapes_{Measure::time};
 };
 
 Products& products() {

@@ -10,11 +10,11 @@
 
 namespace tmm::dropin {
 
-void ShapeRecord::add(const std::string& shape, double seconds) {
+void ShapeRecord::add(const std::string& shape, double amount) {
     const std::lock_guard lock(mutex_);
     Calls& calls = shapes_[shape];
     ++calls.count;
-    calls.seconds += seconds;
+    calls.amount += amount;
 }
 
 std::string ShapeRecord::text() const {
@@ -23,15 +23,19 @@ std::string ShapeRecord::text() const {
         const std::lock_guard lock(mutex_);
         shapes.assign(shapes_.begin(), shapes_.end());
     }
-    std::stable_sort(shapes.begin(), shapes.end(), [](const auto& x, const auto& y) { return x.second.seconds > y.second.seconds; });
-    double seconds = 0;
-    for (const auto& [shape, calls] : shapes) seconds += calls.seconds;
+    std::stable_sort(shapes.begin(), shapes.end(), [](const auto& x, const auto& y) { return x.second.amount > y.second.amount; });
+    double total = 0;
+    for (const auto& [shape, calls] : shapes) total += calls.amount;
+    const bool timed = measure_ == Measure::time;
     char line[128];
-    std::snprintf(line, sizeof line, "# %zu shapes, %.3f s of products; the longest first\n", shapes.size(), seconds);
+    if (timed)
+        std::snprintf(line, sizeof line, "# %zu shapes, %.3f s of products; the longest first\n", shapes.size(), total);
+    else
+        std::snprintf(line, sizeof line, "# %zu shapes, %.3g FLOP; those of most work first\n", shapes.size(), 2 * total);
     std::string text = line;
     for (const auto& [shape, calls] : shapes) {
-        std::snprintf(line, sizeof line, "  # %ld calls, %.1f%% of the time\n", calls.count,
-                      seconds > 0 ? 100 * calls.seconds / seconds : 0.0);
+        std::snprintf(line, sizeof line, "  # %ld calls, %.1f%% of the %s\n", calls.count, total > 0 ? 100 * calls.amount / total : 0.0,
+                      timed ? "time" : "work");
         text += shape + line;
     }
     return text;

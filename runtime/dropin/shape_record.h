@@ -1,4 +1,4 @@
-// What TMM_MODE=record writes: a shapes file of all products that were called, with how often and how long, ready for tmm-tune.
+// What TMM_MODE=record writes: a shapes file of all products that were called, with how often and how much, ready for tmm-tune.
 #pragma once
 
 #include <map>
@@ -7,12 +7,17 @@
 
 namespace tmm::dropin {
 
+// What the shapes are sorted by: the seconds that their calls took, or the multiply-adds where nobody waits for a call's end.
+enum class Measure { time, work };
+
 // Thread-safe.
 class ShapeRecord {
 public:
-    // shape: a line of a shapes file.
-    void add(const std::string& shape, double seconds);
-    // The shapes, those first that took the most time of all their calls together.
+    explicit ShapeRecord(Measure measure) : measure_(measure) {}
+
+    // shape: a line of a shapes file. amount: the call's seconds or multiply-adds.
+    void add(const std::string& shape, double amount);
+    // The shapes, those first of which there was most, all their calls together.
     std::string text() const;
     // Replaces the file by text(); false, with errno set, where it can't.
     bool write(const std::string& file) const;
@@ -20,9 +25,10 @@ public:
 private:
     struct Calls {
         long count = 0;
-        double seconds = 0;
+        double amount = 0;
     };
 
+    const Measure measure_;
     mutable std::mutex mutex_;
     std::map<std::string, Calls> shapes_;
 };

@@ -1,0 +1,125 @@
+#include "runtime/dropin/cublas_gemm.h"
+
+#include "runtime/dropin/behind.h"
+
+namespace tmm::dropin::cublas {
+namespace {
+
+// The state of handles, which only cuBLAS knows.
+struct HandleState {
+    GetInt pointer_mode = reinterpret_cast<GetInt>(function_behind("cublasGetPointerMode_v2"));
+    GetInt math_mode = reinterpret_cast<GetInt>(function_behind("cublasGetMathMode"));
+    // The function exists since 11.6 or so; without it no program sets the target.
+    GetInt sm_count_target = reinterpret_cast<GetInt>(function_behind("cublasGetSmCountTarget"));
+    GetStream stream = reinterpret_cast<GetStream>(function_behind("cublasGetStream_v2"));
+};
+
+const HandleState& handle_state() {
+    static const HandleState state;
+    return state;
+}
+
+bool translate_type(int type, tmmType_t& into) {
+    switch (type) {
+        case kReal32F: into = TMM_F32; return true;
+        case kReal16F: into = TMM_F16; return true;
+        case kReal16BF: into = TMM_BF16; return true;
+        default: return false;
+    }
+}
+
+bool translate_operation(int op, tmmOperation_t& into) {
+    switch (op) {
+        case kOpN: into = TMM_NO_TRANS; return true;
+        case kOpT:
+        case kOpC: into = TMM_TRANS; return true;
+        default: return false;
+    }
+}
+
+// The handle's mode changes what an FP32 product promises.
+const char* translate_math_mode(int mode, tmmGemmProblem_t& problem) {
+    if ((mode & ~(kMathBase | kMathNoReducedPrecision)) != 0) return "its handle's math mode is none that tmm knows";
+    switch (mode & kMathBase) {
+        case kMathDefault:
+        case kMathTensorOp: return nullptr;
+        case kMathPedantic:
+            if (problem.type_a != TMM_F32) return "its handle's math mode is pedantic";
+            problem.compute = TMM_COMPUTE_F32_STRICT;
+            return nullptr;
+        case kMathTf32:
+            if (problem.type_a == TMM_F32 && problem.compute == TMM_COMPUTE_F32) problem.compute = TMM_COMPUTE_TF32;
+            return nullptr;
+        default: return "its handle's math mode is none that tmm knows";
+    }
+}
+
+const char* translate_state(Handle handle, Product& product) {
+    const HandleState& state = handle_state();
+    if (!state.pointer_mode || !state.math_mode || !state.stream) return "cuBLAS does not tell the state of its handles";
+    int value = -1;
+    if (state.pointer_mode(handle, &value) != kSuccess) return "its handle is none";
+    if (value != kPointerHost) return "its scalars are in device memory";
+    if (state.math_mode(handle, &value) != kSuccess) return "its handle is none";
+    if (const char* const reason = translate_math_mode(value, product.problem)) return reason;
+    if (state.sm_count_target && state.sm_count_target(handle, &value) == kSuccess && value != 0) return "its handle bounds the SMs to use";
+    if (state.stream(handle, &product.stream) != kSuccess) return "its handle is none";
+    return nullptr;
+}
+
+}  // namespace
+
+const char* translate_types(int type_a, int type_b, int type_c, tmmGemmProblem_t& p) noexcept {
+    if (!translate_type(type_a, p.type_a) || !translate_type(type_b, p.type_b) || !translate_type(type_c, p.type_c) ||
+        p.type_a != p.type_b || (p.type_c != p.type_a && p.type_c != TMM_F32))
+        return "tmm has no kernels for its types";
+    return nullptr;
+}
+
+const char* translate_operations(int op_a, int op_b, tmmGemmProblem_t& p) noexcept {
+    return translate_operation(op_a, p.op_a) && translate_operation(op_b, p.op_b) ? nullptr : "an operation is none that tmm knows";
+}
+
+const char* translate_compute(int compute, tmmGemmProblem_t& p) noexcept {
+    switch (compute) {
+        case kCompute32F: p.compute = TMM_COMPUTE_F32; return nullptr;
+        case kCompute32FFastTf32: p.compute = p.type_a == TMM_F32 ? TMM_COMPUTE_TF32 : TMM_COMPUTE_F32; return nullptr;
+        case kCompute32FPedantic:
+            // What a tensor core does with 16-bit operands is no FP32 arithmetic in all its phases.
+            if (p.type_a != TMM_F32) return "its compute type is pedantic";
+            p.compute = TMM_COMPUTE_F32_STRICT;
+            return nullptr;
+        default: return "tmm has no kernels for its compute type";
+    }
+}
+
+const char* translate(const Gemm& gemm, Product& product) {
+    tmmGemmProblem_t& p = product.problem;
+    if (const char* const reason = translate_types(gemm.type_a, gemm.type_b, gemm.type_c, p)) return reason;
+    if (const char* const reason = translate_compute(gemm.compute, p)) return reason;
+    if (gemm.algorithm != kAlgorithmDefault && gemm.algorithm != kAlgorithmDefaultTensorOp) return "an algorithm is asked for";
+    if (const char* const reason = translate_operations(gemm.op_a, gemm.op_b, p)) return reason;
+    if (!gemm.handle || !gemm.alpha || !gemm.beta) return "a pointer is null";
+    if (const char* const reason = translate_state(gemm.handle, product)) return reason;
+    p.layout = TMM_COL_MAJOR;
+    p.m = gemm.m;
+    p.n = gemm.n;
+    p.k = gemm.k;
+    p.batch = gemm.batch;
+    p.lda = gemm.lda;
+    p.ldb = gemm.ldb;
+    p.ldc = gemm.ldc;
+    p.stride_a = gemm.stride_a;
+    p.stride_b = gemm.stride_b;
+    p.stride_c = gemm.stride_c;
+    product.a = gemm.a;
+    product.b = gemm.b;
+    product.c = gemm.c;
+    if (const char* const reason = why_left_to_cublas(product)) return reason;
+    product.alpha = *static_cast<const float*>(gemm.alpha);
+    product.beta = *static_cast<const float*>(gemm.beta);
+    complete(product);
+    return nullptr;
+}
+
+}  // namespace tmm::dropin::cublas

@@ -1,0 +1,49 @@
+// What the functions of cuBLAS that multiply matrices have in common.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/dropin/cublas_abi.h"
+#include "runtime/dropin/product.h"
+
+namespace tmm::dropin::cublas {
+
+// The arguments, as the program gave them.
+struct Gemm {
+    // The function, for the log.
+    const char* function;
+    Handle handle;
+    int op_a;
+    int op_b;
+    std::int64_t m;
+    std::int64_t n;
+    std::int64_t k;
+    const void* alpha;
+    const void* beta;
+    const void* a;
+    const void* b;
+    void* c;
+    int type_a = kReal32F;
+    int type_b = kReal32F;
+    int type_c = kReal32F;
+    std::int64_t lda;
+    std::int64_t ldb;
+    std::int64_t ldc;
+    std::int64_t stride_a = 0;
+    std::int64_t stride_b = 0;
+    std::int64_t stride_c = 0;
+    std::int64_t batch = 1;
+    int compute = kCompute32F;
+    int algorithm = kAlgorithmDefault;
+};
+
+// Turns a call into a product. Returns why tmm does not multiply it, a clause, or null where it may. Throws std::bad_alloc.
+const char* translate(const Gemm& gemm, Product& product);
+
+// What the other functions share.
+const char* translate_types(int type_a, int type_b, int type_c, tmmGemmProblem_t& problem) noexcept;
+const char* translate_operations(int op_a, int op_b, tmmGemmProblem_t& problem) noexcept;
+// The types must have been translated.
+const char* translate_compute(int compute, tmmGemmProblem_t& problem) noexcept;
+
+}  // namespace tmm::dropin::cublas

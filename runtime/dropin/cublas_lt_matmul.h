@@ -1,0 +1,37 @@
+// cublasLtMatmul's arguments, whose descriptors cublasLt reads out.
+#pragma once
+
+#include "runtime/dropin/cublas_abi.h"
+#include "runtime/dropin/product.h"
+
+namespace tmm::dropin::cublas {
+
+struct LtMatmul {
+    LtDescriptor product;
+    const void* alpha;
+    const void* a;
+    LtDescriptor layout_a;
+    const void* b;
+    LtDescriptor layout_b;
+    const void* beta;
+    const void* c;
+    LtDescriptor layout_c;
+    void* d;
+    LtDescriptor layout_d;
+    Stream stream;
+};
+
+// What is done to the sums besides alpha and beta.
+struct Epilogue {
+    enum class Activation { none, relu, gelu_tanh };
+    Activation activation = Activation::none;
+    // An element for each row of D.
+    bool has_bias = false;
+};
+// False where the epilogue is none of these: it gives a gradient, or writes a second matrix.
+bool translate_epilogue(int epilogue, Epilogue& into) noexcept;
+
+// Turns a call into a product. Returns why tmm does not multiply it, a clause, or null where it may. Throws std::bad_alloc.
+const char* translate(const LtMatmul& matmul, Product& product);
+
+}  // namespace tmm::dropin::cublas

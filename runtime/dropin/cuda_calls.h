@@ -1,0 +1,32 @@
+// The few functions of the CUDA driver that stand-ins for GPU libraries need, opened at run time.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+
+namespace tmm::dropin {
+
+struct CudaCalls {
+    CUresult (*device_count)(int* count);
+    CUresult (*device_get)(CUdevice* device, int ordinal);
+    CUresult (*device_total_memory)(std::size_t* bytes, CUdevice device);
+    CUresult (*primary_context_retain)(CUcontext* context, CUdevice device);
+    CUresult (*primary_context_release)(CUdevice device);
+    CUresult (*context_current)(CUcontext* context);
+    CUresult (*context_device)(CUdevice* device);
+    CUresult (*memory_allocate)(CUdeviceptr* memory, std::size_t bytes);
+    CUresult (*memory_free)(CUdeviceptr memory);
+    CUresult (*capture_mode_exchange)(CUstreamCaptureMode* mode);
+    CUresult (*stream_capture_info)(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph,
+                                    const CUgraphNode** dependencies, std::size_t* count);
+    // The function exists since 12.0; it is null in an older driver.
+    CUresult (*stream_id)(CUstream stream, unsigned long long* id);
+    CUresult (*user_object_create)(CUuserObject* object, void* value, CUhostFn destroy, unsigned references, unsigned flags);
+    CUresult (*graph_retain)(CUgraph graph, CUuserObject object, unsigned count, unsigned flags);
+};
+
+// The driver that the program has loaded, or null where there is none that has all of them. Thread-safe; never throws.
+const CudaCalls* cuda_calls() noexcept;
+
+}  // namespace tmm::dropin

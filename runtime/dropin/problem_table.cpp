@@ -1,0 +1,47 @@
+#include "runtime/dropin/problem_table.h"
+
+#include <bit>
+#include <new>
+
+namespace tmm::dropin {
+
+ProblemKey::ProblemKey(const tmmGemmProblem_t& p) noexcept
+    : numbers{p.m, p.n, p.k, p.batch, p.lda, p.ldb, p.ldc, p.stride_a, p.stride_b, p.stride_c}, kinds(0) {
+    // Each has fewer than 256 values.
+    for (const int kind : {static_cast<int>(p.op_a), static_cast<int>(p.op_b), static_cast<int>(p.type_a), static_cast<int>(p.type_c),
+                           static_cast<int>(p.compute), p.alignment, p.reads_c})
+        kinds = kinds << 8 | static_cast<std::uint64_t>(kind & 255);
+}
+
+std::uint64_t ProblemKey::hash() const noexcept {
+    std::uint64_t hash = kinds;
+    for (const std::int64_t number : numbers) hash = std::rotl(hash, 23) * 0x9e3779b97f4a7c15u ^ static_cast<std::uint64_t>(number);
+    hash *= 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+}
+
+Decision* ProblemTable::find(const tmmGemmProblem_t& problem) noexcept {
+    const ProblemKey key(problem);
+    std::atomic<Decision*>& bucket = buckets_[key.hash() % buckets_.size()];
+    Decision* first = bucket.load(std::memory_order_acquire);
+    for (Decision* decision = first; decision; decision = decision->next)
+        if (decision->key == key) return decision;
+    if (count_.load(std::memory_order_relaxed) >= kMost) return nullptr;
+    auto* const added = new (std::nothrow) Decision(key);
+    if (!added) return nullptr;
+    count_.fetch_add(1, std::memory_order_relaxed);
+    added->next = first;
+    while (!bucket.compare_exchange_weak(added->next, added, std::memory_order_acq_rel, std::memory_order_acquire)) {
+        // Another thread has added some meanwhile, perhaps this very problem.
+        for (Decision* decision = added->next; decision != first; decision = decision->next) {
+            if (decision->key != key) continue;
+            delete added;
+            count_.fetch_sub(1, std::memory_order_relaxed);
+            return decision;
+        }
+        first = added->next;
+    }
+    return added;
+}
+
+}  // namespace tmm::dropin

@@ -1,0 +1,50 @@
+// Who multiplies the products of each problem, found without a lock.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/dropin/product.h"
+
+namespace tmm::dropin {
+
+// A problem as it is compared.
+struct ProblemKey {
+    explicit ProblemKey(const tmmGemmProblem_t& problem) noexcept;
+    std::uint64_t hash() const noexcept;
+    friend bool operator==(const ProblemKey&, const ProblemKey&) = default;
+
+    std::array<std::int64_t, 10> numbers;
+    std::uint64_t kinds;
+};
+
+struct Decision {
+    enum class Who { undecided, tmm, cublas };
+
+    explicit Decision(const ProblemKey& its_key) noexcept : key(its_key) {}
+
+    const ProblemKey key;
+    // What stands below is written before this says who, and stays.
+    std::atomic<Who> who = Who::undecided;
+    tmmPlan_t plan = nullptr;
+    std::size_t workspace = 0;
+    Decision* next = nullptr;
+};
+
+// Thread-safe. Decisions are never removed.
+class ProblemTable {
+public:
+    // A program of more problems than these has the rest multiplied by cuBLAS.
+    static constexpr std::size_t kMost = 1 << 16;
+
+    // Adds one that is undecided where there is none. Null where the table is full or memory short.
+    Decision* find(const tmmGemmProblem_t& problem) noexcept;
+
+private:
+    std::array<std::atomic<Decision*>, 4096> buckets_{};
+    std::atomic<std::size_t> count_ = 0;
+};
+
+}  // namespace tmm::dropin

@@ -1,0 +1,43 @@
+#include "runtime/dropin/product.h"
+
+#include <algorithm>
+
+namespace tmm::dropin {
+namespace {
+
+bool is_long_enough(std::int64_t ld, tmmOperation_t op, std::int64_t op_rows, std::int64_t op_columns) {
+    return ld >= std::max<std::int64_t>(1, op == TMM_NO_TRANS ? op_rows : op_columns);
+}
+
+std::size_t size_of(tmmType_t type) {
+    return type == TMM_F32 ? 4 : 2;
+}
+
+bool is_aligned(const void* pointer, tmmType_t type) {
+    return reinterpret_cast<std::uintptr_t>(pointer) % size_of(type) == 0;
+}
+
+}  // namespace
+
+void complete(Product& product) noexcept {
+    tmmGemmProblem_t& p = product.problem;
+    p.reads_c = product.beta != 0 ? 1 : 0;
+    if (p.batch == 1) p.stride_a = p.stride_b = p.stride_c = 0;
+    const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(product.a) | reinterpret_cast<std::uintptr_t>(product.b) |
+                                reinterpret_cast<std::uintptr_t>(product.c) | 16U;
+    p.alignment = static_cast<int>(bits & (~bits + 1));
+}
+
+const char* why_left_to_cublas(const Product& product) noexcept {
+    const tmmGemmProblem_t& p = product.problem;
+    if (p.m < 0 || p.n < 0 || p.k < 0 || p.batch < 0) return "a size is negative";
+    if (p.m == 0 || p.n == 0 || p.batch == 0) return "there is no element to compute";
+    if (!is_long_enough(p.lda, p.op_a, p.m, p.k) || !is_long_enough(p.ldb, p.op_b, p.k, p.n) || p.ldc < std::max<std::int64_t>(1, p.m))
+        return "a leading dimension is too short";
+    if (!product.a || !product.b || !product.c) return "a pointer is null";
+    if (!is_aligned(product.a, p.type_a) || !is_aligned(product.b, p.type_b) || !is_aligned(product.c, p.type_c))
+        return "a pointer is no multiple of its element's size";
+    return nullptr;
+}
+
+}  // namespace tmm::dropin

@@ -1,0 +1,111 @@
+#include "runtime/dropin/workspaces.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace tmm::dropin {
+namespace {
+
+// Sizes are powers of two from here on, so that a stream's block is seldom outgrown.
+constexpr std::size_t kSmallestBlock = 1 << 20;
+
+}  // namespace
+
+std::size_t Workspaces::allocated() const {
+    const std::lock_guard lock(mutex_);
+    return allocated_;
+}
+
+std::optional<Workspaces::Lease> Workspaces::lease(const StreamState& stream, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    switch (stream.kind) {
+        case StreamState::Kind::executing: return lease_of_stream(stream.id, bytes);
+        case StreamState::Kind::capturing: return lease_of_capture(stream, bytes);
+        case StreamState::Kind::unknown: return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+std::optional<Workspaces::Lease> Workspaces::lease_of_stream(std::uint64_t stream, std::size_t bytes) {
+    std::unique_ptr<Block>& block = of_streams_[stream];
+    if (!block || block->bytes < bytes) {
+        take_back_from_graphs();
+        std::size_t wanted = std::bit_ceil(std::max(bytes, kSmallestBlock));
+        if (wanted > limit_) wanted = bytes;
+        if (wanted > limit_) return std::nullopt;
+        if (block) {
+            // Whoever queues with it at this moment comes first.
+            { const std::lock_guard last(block->queueing); }
+            release(std::move(block));
+        }
+        make_room(wanted, stream);
+        block = allocate(wanted);
+        if (!block) return std::nullopt;
+        largest_ = std::max(largest_, wanted);
+    }
+    if (reserves_) keep_reserve();
+    return Lease(*block);
+}
+
+std::optional<Workspaces::Lease> Workspaces::lease_of_capture(const StreamState& stream, std::size_t bytes) {
+    const std::pair key(stream.capture, stream.id);
+    const auto found = of_captures_.find(key);
+    if (found != of_captures_.end() && found->second->bytes >= bytes) return Lease(*found->second);
+    if (!reserve_ || reserve_->bytes < bytes) return std::nullopt;
+    captured_.reserve(captured_.size() + 1);
+    Block*& place = of_captures_[key];
+    if (!source_.when_gone(stream.graph, &reserve_->graph_is_gone)) {
+        if (!place) of_captures_.erase(key);
+        return std::nullopt;
+    }
+    captured_.push_back(std::move(reserve_));
+    place = captured_.back().get();
+    return Lease(*place);
+}
+
+std::unique_ptr<Workspaces::Block> Workspaces::allocate(std::size_t bytes) {
+    if (bytes > limit_ - std::min(limit_, allocated_) || bytes >= refused_) return nullptr;
+    auto block = std::make_unique<Block>();
+    block->memory = source_.allocate(bytes);
+    if (!block->memory) refused_ = bytes;
+    if (!block->memory) return nullptr;
+    block->bytes = bytes;
+    allocated_ += bytes;
+    return block;
+}
+
+void Workspaces::release(std::unique_ptr<Block> block) {
+    source_.release(block->memory);
+    allocated_ -= block->bytes;
+    refused_ = SIZE_MAX;
+}
+
+void Workspaces::make_room(std::size_t bytes, std::uint64_t stream) {
+    const auto fits = [&] { return bytes <= limit_ - std::min(limit_, allocated_); };
+    if (!fits() && reserve_) release(std::move(reserve_));
+    for (auto& [other, block] : of_streams_) {
+        if (fits()) return;
+        if (!block || other == stream || !block->queueing.try_lock()) continue;
+        block->queueing.unlock();
+        release(std::move(block));
+    }
+}
+
+void Workspaces::take_back_from_graphs() {
+    for (std::unique_ptr<Block>& block : captured_) {
+        if (!block->graph_is_gone) continue;
+        std::erase_if(of_captures_, [&](const auto& of) { return of.second == block.get(); });
+        release(std::move(block));
+    }
+    std::erase(captured_, nullptr);
+}
+
+void Workspaces::keep_reserve() {
+    if (reserve_ && reserve_->bytes >= largest_) return;
+    take_back_from_graphs();
+    if (reserve_) release(std::move(reserve_));
+    // Where there is no room, captures go without; products that run at once need theirs.
+    reserve_ = allocate(largest_);
+}
+
+}  // namespace tmm::dropin

@@ -1,0 +1,258 @@
+// A cuBLAS for tests: its functions multiply by a loop, in double, in the process's own memory, count calls and keep what handles and
+// descriptors were told.
+#include "cublas_stand_in.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <map>
+
+#define TMM_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+struct Handle {
+    void* stream = nullptr;
+    int pointer_mode = 0;
+    int math_mode = 0;
+    int sm_count_target = 0;
+};
+
+// A descriptor of either kind: its attributes' bytes.
+using Descriptor = std::map<int, std::vector<unsigned char>>;
+
+long calls = 0;
+int status_to_return = 0;
+std::vector<std::uint64_t> arguments_of_last;
+
+template <class Value>
+std::uint64_t bits_of(Value value) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    return bits;
+}
+
+template <class... Arguments>
+void note(Arguments... arguments) {
+    ++calls;
+    arguments_of_last = {bits_of(arguments)...};
+}
+
+enum { kF32 = 0, kF16 = 2, kBf16 = 14 };
+
+double load(const void* matrix, int type, std::int64_t at) {
+    if (type == kF32) return static_cast<const float*>(matrix)[at];
+    if (type == kF16) return static_cast<double>(static_cast<const _Float16*>(matrix)[at]);
+    return std::bit_cast<float>(std::uint32_t{static_cast<const std::uint16_t*>(matrix)[at]} << 16);
+}
+void store(void* matrix, int type, std::int64_t at, double value) {
+    if (type == kF32) static_cast<float*>(matrix)[at] = static_cast<float>(value);
+    if (type == kF16) static_cast<_Float16*>(matrix)[at] = static_cast<_Float16>(value);
+    // The tests' values are integers that BF16 holds.
+    if (type == kBf16)
+        static_cast<std::uint16_t*>(matrix)[at] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16);
+}
+bool is_known(int type) {
+    return type == kF32 || type == kF16 || type == kBf16;
+}
+
+struct Operand {
+    const void* data;
+    int type;
+    int op;
+    std::int64_t ld;
+    std::int64_t stride;
+
+    double at(std::int64_t row, std::int64_t column, std::int64_t member) const {
+        return load(data, type, member * stride + (op == 0 ? row + column * ld : column + row * ld));
+    }
+};
+
+// Whatever the tests ask for that is no product of floats reaches this and does nothing: the call is what they look at.
+int multiply(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch, double alpha, Operand a, Operand b, double beta,
+             const void* c, void* d, int type, std::int64_t ld, std::int64_t stride) {
+    if (status_to_return != 0) return status_to_return;
+    if (!is_known(a.type) || !is_known(b.type) || !is_known(type) || !a.data || !b.data || !d) return 0;
+    for (std::int64_t member = 0; member < batch; ++member)
+        for (std::int64_t column = 0; column < n; ++column)
+            for (std::int64_t row = 0; row < m; ++row) {
+                double sum = 0;
+                for (std::int64_t i = 0; alpha != 0 && i < k; ++i) sum += a.at(row, i, member) * b.at(i, column, member);
+                const std::int64_t at = member * stride + row + column * ld;
+                store(d, type, at, alpha * sum + (beta == 0 ? 0 : beta * load(c, type, at)));
+            }
+    return 0;
+}
+
+bool is_host_float(const Handle* handle, const void* alpha, const void* beta, int compute) {
+    return handle && handle->pointer_mode == 0 && alpha && beta && compute >= 68 && compute <= 78 && compute != 70 && compute != 72;
+}
+
+template <class Int>
+int gemm(Handle* handle, int op_a, int op_b, Int m, Int n, Int k, const void* alpha, const void* a, int type_a, Int lda, long long stride_a,
+         const void* b, int type_b, Int ldb, long long stride_b, const void* beta, void* c, int type_c, Int ldc, long long stride_c,
+         Int batch, int compute) {
+    if (!is_host_float(handle, alpha, beta, compute)) return status_to_return;
+    return multiply(m, n, k, batch, *static_cast<const float*>(alpha), {a, type_a, op_a, lda, stride_a}, {b, type_b, op_b, ldb, stride_b},
+                    *static_cast<const float*>(beta), c, c, type_c, ldc, stride_c);
+}
+
+int set(Descriptor* descriptor, int attribute, const void* value, std::size_t size) {
+    const auto* const bytes = static_cast<const unsigned char*>(value);
+    (*descriptor)[attribute].assign(bytes, bytes + size);
+    return 0;
+}
+int get(const Descriptor* descriptor, int attribute, void* value, std::size_t size, std::size_t* written) {
+    const auto found = descriptor->find(attribute);
+    // cublasLt insists on the right size.
+    if (found == descriptor->end() || found->second.size() != size) return 7;
+    std::memcpy(value, found->second.data(), size);
+    if (written) *written = size;
+    return 0;
+}
+template <class Value>
+void add(Descriptor* descriptor, int attribute, Value value) {
+    set(descriptor, attribute, &value, sizeof value);
+}
+template <class Value>
+Value value_of(const Descriptor* descriptor, int attribute) {
+    Value value{};
+    get(descriptor, attribute, &value, sizeof value, nullptr);
+    return value;
+}
+
+}  // namespace
+
+long stand_in_calls() {
+    return calls;
+}
+const std::vector<std::uint64_t>& stand_in_arguments() {
+    return arguments_of_last;
+}
+void stand_in_returns(int status) {
+    status_to_return = status;
+}
+
+TMM_EXPORT int cublasCreate_v2(Handle** handle) {
+    *handle = new Handle;
+    return 0;
+}
+TMM_EXPORT int cublasDestroy_v2(Handle* handle) {
+    delete handle;
+    return 0;
+}
+
+#define TMM_STATE(Get, Set, Type, member)       \
+    TMM_EXPORT int Set(Handle* h, Type value) { \
+        h->member = value;                      \
+        return 0;                               \
+    }                                           \
+    TMM_EXPORT int Get(Handle* h, Type* into) { \
+        *into = h->member;                      \
+        return 0;                               \
+    }
+TMM_STATE(cublasGetStream_v2, cublasSetStream_v2, void*, stream)
+TMM_STATE(cublasGetPointerMode_v2, cublasSetPointerMode_v2, int, pointer_mode)
+TMM_STATE(cublasGetMathMode, cublasSetMathMode, int, math_mode)
+TMM_STATE(cublasGetSmCountTarget, cublasSetSmCountTarget, int, sm_count_target)
+
+#define TMM_FUNCTIONS(end, Int)                                                                                                          \
+    TMM_EXPORT int cublasSgemm_v2##end(Handle* h, int ta, int tb, Int m, Int n, Int k, const float* alpha, const float* a, Int lda,      \
+                                       const float* b, Int ldb, const float* beta, float* c, Int ldc) {                                  \
+        note(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                                                   \
+        return gemm<Int>(h, ta, tb, m, n, k, alpha, a, kF32, lda, 0, b, kF32, ldb, 0, beta, c, kF32, ldc, 0, 1, 68);                     \
+    }                                                                                                                                    \
+    TMM_EXPORT int cublasSgemmStridedBatched##end(Handle* h, int ta, int tb, Int m, Int n, Int k, const float* alpha, const float* a,    \
+                                                  Int lda, long long sa, const float* b, Int ldb, long long sb, const float* beta,       \
+                                                  float* c, Int ldc, long long sc, Int batch) {                                          \
+        note(h, ta, tb, m, n, k, alpha, a, lda, sa, b, ldb, sb, beta, c, ldc, sc, batch);                                                \
+        return gemm<Int>(h, ta, tb, m, n, k, alpha, a, kF32, lda, sa, b, kF32, ldb, sb, beta, c, kF32, ldc, sc, batch, 68);              \
+    }                                                                                                                                    \
+    TMM_EXPORT int cublasSgemmEx##end(Handle* h, int ta, int tb, Int m, Int n, Int k, const float* alpha, const void* a, int type_a,     \
+                                      Int lda, const void* b, int type_b, Int ldb, const float* beta, void* c, int type_c, Int ldc) {    \
+        note(h, ta, tb, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc);                                           \
+        return gemm<Int>(h, ta, tb, m, n, k, alpha, a, type_a, lda, 0, b, type_b, ldb, 0, beta, c, type_c, ldc, 0, 1, 68);               \
+    }                                                                                                                                    \
+    TMM_EXPORT int cublasGemmEx##end(Handle* h, int ta, int tb, Int m, Int n, Int k, const void* alpha, const void* a, int type_a,       \
+                                     Int lda, const void* b, int type_b, Int ldb, const void* beta, void* c, int type_c, Int ldc,        \
+                                     int compute, int algorithm) {                                                                       \
+        note(h, ta, tb, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc, compute, algorithm);                       \
+        return gemm<Int>(h, ta, tb, m, n, k, alpha, a, type_a, lda, 0, b, type_b, ldb, 0, beta, c, type_c, ldc, 0, 1, compute);          \
+    }                                                                                                                                    \
+    TMM_EXPORT int cublasGemmStridedBatchedEx##end(Handle* h, int ta, int tb, Int m, Int n, Int k, const void* alpha, const void* a,     \
+                                                   int type_a, Int lda, long long sa, const void* b, int type_b, Int ldb, long long sb,  \
+                                                   const void* beta, void* c, int type_c, Int ldc, long long sc, Int batch, int compute, \
+                                                   int algorithm) {                                                                      \
+        note(h, ta, tb, m, n, k, alpha, a, type_a, lda, sa, b, type_b, ldb, sb, beta, c, type_c, ldc, sc, batch, compute, algorithm);    \
+        /* As cuBLAS's own functions do, this one calls another that programs call, too. */                                              \
+        if (algorithm == 5 && batch == 1)                                                                                                \
+            return cublasGemmEx##end(h, ta, tb, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc, compute, -1);      \
+        return gemm<Int>(h, ta, tb, m, n, k, alpha, a, type_a, lda, sa, b, type_b, ldb, sb, beta, c, type_c, ldc, sc, batch, compute);   \
+    }
+TMM_FUNCTIONS(, int)
+TMM_FUNCTIONS(_64, std::int64_t)
+
+TMM_EXPORT int cublasLtMatrixLayoutCreate(Descriptor** layout, int type, std::uint64_t rows, std::uint64_t columns, std::int64_t ld) {
+    *layout = new Descriptor;
+    add<std::int32_t>(*layout, 0, type);
+    add<std::int32_t>(*layout, 1, 0);
+    add<std::uint64_t>(*layout, 2, rows);
+    add<std::uint64_t>(*layout, 3, columns);
+    add<std::int64_t>(*layout, 4, ld);
+    add<std::int32_t>(*layout, 5, 1);
+    add<std::int64_t>(*layout, 6, 0);
+    add<std::int64_t>(*layout, 7, 0);
+    return 0;
+}
+TMM_EXPORT int cublasLtMatmulDescCreate(Descriptor** product, int compute, int scale_type) {
+    *product = new Descriptor;
+    add<std::int32_t>(*product, 0, compute);
+    add<std::int32_t>(*product, 1, scale_type);
+    for (int attribute = 2; attribute <= 5; ++attribute) add<std::int32_t>(*product, attribute, 0);
+    add<std::int32_t>(*product, 6, 2);
+    add<std::uint32_t>(*product, 7, 1);
+    add<const void*>(*product, 8, nullptr);
+    add<std::int32_t>(*product, 15, 0);
+    for (int attribute = 17; attribute <= 21; ++attribute) add<const void*>(*product, attribute, nullptr);
+    return 0;
+}
+TMM_EXPORT int cublasLtMatrixLayoutDestroy(Descriptor* descriptor) {
+    delete descriptor;
+    return 0;
+}
+TMM_EXPORT int cublasLtMatmulDescDestroy(Descriptor* descriptor) {
+    delete descriptor;
+    return 0;
+}
+TMM_EXPORT int cublasLtMatrixLayoutSetAttribute(Descriptor* d, int attribute, const void* value, std::size_t size) {
+    return set(d, attribute, value, size);
+}
+TMM_EXPORT int cublasLtMatmulDescSetAttribute(Descriptor* d, int attribute, const void* value, std::size_t size) {
+    return set(d, attribute, value, size);
+}
+TMM_EXPORT int cublasLtMatrixLayoutGetAttribute(Descriptor* d, int attribute, void* value, std::size_t size, std::size_t* written) {
+    return get(d, attribute, value, size, written);
+}
+TMM_EXPORT int cublasLtMatmulDescGetAttribute(Descriptor* d, int attribute, void* value, std::size_t size, std::size_t* written) {
+    return get(d, attribute, value, size, written);
+}
+
+TMM_EXPORT int cublasLtMatmul(void* handle, Descriptor* product, const void* alpha, const void* a, Descriptor* layout_a, const void* b,
+                              Descriptor* layout_b, const void* beta, const void* c, Descriptor* layout_c, void* d, Descriptor* layout_d,
+                              const void* algorithm, void* workspace, std::size_t workspace_size, void* stream) {
+    note(handle, product, alpha, a, layout_a, b, layout_b, beta, c, layout_c, d, layout_d, algorithm, workspace, workspace_size, stream);
+    const bool is_plain = alpha && beta && value_of<std::int32_t>(product, 2) == 0 && value_of<std::int32_t>(product, 1) == kF32 &&
+                          value_of<std::int32_t>(layout_d, 1) == 0 && value_of<std::int32_t>(layout_a, 1) == 0;
+    if (!is_plain) return status_to_return;
+    const auto operand = [&](const void* data, Descriptor* layout, int op) {
+        return Operand{data, value_of<std::int32_t>(layout, 0), op, value_of<std::int64_t>(layout, 4), value_of<std::int64_t>(layout, 6)};
+    };
+    const int op_a = value_of<std::int32_t>(product, 3);
+    return multiply(value_of<std::int64_t>(layout_d, 2), value_of<std::int64_t>(layout_d, 3),
+                    value_of<std::int64_t>(layout_a, op_a == 0 ? 3 : 2), value_of<std::int32_t>(layout_d, 5),
+                    *static_cast<const float*>(alpha), operand(a, layout_a, op_a), operand(b, layout_b, value_of<std::int32_t>(product, 4)),
+                    *static_cast<const float*>(beta), c, d, value_of<std::int32_t>(layout_d, 0), value_of<std::int64_t>(layout_d, 4),
+                    value_of<std::int64_t>(layout_d, 6));
+}

@@ -1,0 +1,180 @@
+// libtmm_cublas.so in front of a stand-in for cuBLAS, on the emulated device. tests/preload/cublas_caller.cpp is the program that calls;
+// its cases, each in a process of its own, compare results and see what reaches the stand-in.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+
+#include "generator/text/shapes_file.h"
+#include "support_temporary_directory.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read(const fs::path& file) {
+    std::ifstream stream(file);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+long lines_with(const std::string& text, const std::string& words) {
+    long count = 0;
+    for (std::size_t at = 0; (at = text.find(words, at)) != std::string::npos; at += words.size()) ++count;
+    return count;
+}
+
+struct Finished {
+    int status = 0;
+    std::string said;
+    std::string log;
+    std::string record;
+};
+
+int status_of(const std::string& command) {
+    const int status = std::system(command.c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// Runs the case of that name; the environment has further variables.
+Finished run(const std::string& name, const std::string& environment) {
+    const tmm::testing::TemporaryDirectory folder;
+    const std::string command = fmt::format(
+        "cd '{0}' && LD_PRELOAD='{1}' TMM_CACHE_DIR='{2}/tests/tuner_cache' TMM_DB=/dev/null/none TMM_LOG=debug:'{0}/log' "
+        "TMM_RECORD='{0}/record' {3} '{4}' -tc='{5}' > out 2>&1",
+        folder.path().string(), TMM_TEST_CUBLAS_LIBRARY, TMM_BINARY_DIR, environment, TMM_TEST_CUBLAS_CALLER, name);
+    const int status = status_of(command);
+    return {.status = status,
+            .said = read(folder.path() / "out"),
+            .log = read(folder.path() / "log"),
+            .record = read(folder.path() / "record")};
+}
+
+bool is_skipped() {
+    if (!std::string(TMM_TEST_CUBLAS_LIBRARY).empty()) return false;
+    MESSAGE("skipped: no program that is not built for it can load a library with a sanitizer");
+    return true;
+}
+
+// A case that found nothing to run would pass, too.
+void check_passed(const Finished& finished) {
+    CAPTURE(finished.said);
+    CHECK(finished.status == 0);
+    CHECK(finished.said.find(" 1 passed | 0 failed | ") != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("products of every kind are served, with the bits of the loop behind") {
+    if (is_skipped()) return;
+    for (const char* name : {"products have the loop's bits", "products of padded and unaligned matrices have the loop's bits",
+                             "products without k and with alpha 0 scale C", "batches have the loop's bits",
+                             "cublasLtMatmul does not look at C where beta is 0"}) {
+        CAPTURE(name);
+        std::string in_shell = name;
+        if (const auto at = in_shell.find('\''); at != std::string::npos) in_shell.replace(at, 1, "*");
+        const Finished finished = run(in_shell, "TMM_DEVICE=host");
+        check_passed(finished);
+        CHECK(lines_with(finished.log, ": by tmm\n") > 0);
+    }
+}
+
+TEST_CASE("what tmm does not take reaches cuBLAS as it came, and once") {
+    if (is_skipped()) return;
+    for (const char* name :
+         {"what tmm does not multiply reaches cuBLAS with its arguments",
+          "a handle*s state that tmm does not follow leaves products to cuBLAS",
+          "what cublasLtMatmul is asked for besides a product leaves it to cuBLAS", "what cuBLAS calls of its own is left to it"}) {
+        CAPTURE(name);
+        const Finished finished = run(name, "TMM_DEVICE=host");
+        check_passed(finished);
+        CHECK(lines_with(finished.log, ": by tmm\n") == 0);
+        CHECK(lines_with(finished.log, ": by cuBLAS") > 0);
+    }
+}
+
+TEST_CASE("math modes and compute types become compute modes that promise as much") {
+    if (is_skipped()) return;
+    const Finished finished = run("the handle*s math mode and the compute type decide what a product promises", "TMM_DEVICE=host");
+    check_passed(finished);
+    // Default, tensor operations, and default without sums of reduced precision.
+    CHECK(lines_with(finished.log, "cublasSgemm_v2 4 4 4 layout=col: by tmm\n") == 3);
+    CHECK(lines_with(finished.log, "cublasSgemm_v2 4 4 4 compute=f32_strict layout=col: by tmm\n") == 1);
+    CHECK(lines_with(finished.log, "cublasSgemm_v2 4 4 4 compute=tf32 layout=col: by tmm\n") == 2);
+    CHECK(lines_with(finished.log, "cublasGemmEx 4 4 4 compute=f32_strict layout=col: by tmm\n") == 1);
+    CHECK(lines_with(finished.log, "cublasGemmEx 4 4 4 compute=tf32 layout=col: by tmm\n") == 1);
+    // Each shape is explained once, where it is first called.
+    CHECK(lines_with(finished.log, "4 4 4 layout=col: by tmm, ") == 1);
+}
+
+TEST_CASE("switched off, recording, without a device or memory, or told nonsense, the library changes nothing") {
+    if (is_skipped()) return;
+    for (const char* environment : {"TMM_MODE=off TMM_DEVICE=host", "TMM_MODE=record TMM_DEVICE=host", "TMM_DEVICE=99", "TMM_DEVICE=0",
+                                    "TMM_DEVICE=-1 TMM_MODE=fast", "TMM_MODE=record TMM_RECORD=", "TMM_WORKSPACE_LIMIT=lots"}) {
+        CAPTURE(environment);
+        const Finished finished = run("every call reaches cuBLAS once", environment);
+        check_passed(finished);
+        CHECK(lines_with(finished.log, ": by tmm\n") == 0);
+    }
+    CHECK(run("every call reaches cuBLAS once", "TMM_WORKSPACE_LIMIT=lots").log.find("TMM_WORKSPACE_LIMIT=lots is not understood") !=
+          std::string::npos);
+    CHECK(run("every call reaches cuBLAS once", "TMM_MODE=off").log.empty());
+}
+
+TEST_CASE("what is recorded is a shapes file of the products, those of most work first, that tmm-tune takes") {
+    if (is_skipped()) return;
+    const Finished finished = run("some shapes are called more often than others", "TMM_MODE=record TMM_DEVICE=host");
+    check_passed(finished);
+    CHECK(finished.record ==
+          "# 3 shapes, 1.7e+03 FLOP; those of most work first\n"
+          "8 8 8 dtype=f16 ctype=f32 ops=tt layout=col lda=10 ldb=10 ldc=10 beta=1  # 1 calls, 60.4% of the work\n"
+          "4 4 4 layout=col  # 3 calls, 22.6% of the work\n"
+          "2 3 4 compute=tf32 layout=col batch=3 stride_a=0 stride_c=7  # 2 calls, 17.0% of the work\n");
+    const tmm::testing::TemporaryDirectory folder;
+    const fs::path file = folder.path() / "shapes.txt";
+    std::ofstream(file) << finished.record;
+    CHECK(tmm::read_shapes(file.string(), {}).size() == 3);
+    const std::string tune = fmt::format("'{0}/tuner/tmm-tune' --gpu host --db '{1}/t.db' --shapes '{2}' --dry-run > '{1}/out' 2>&1",
+                                         TMM_BINARY_DIR, folder.path().string(), file.string());
+    CHECK_MESSAGE(status_of(tune) == 0, read(folder.path() / "out"));
+}
+
+TEST_CASE("a set-user-ID program hears nothing of what its caller's environment says") {
+    if (is_skipped()) return;
+    const tmm::testing::TemporaryDirectory folder;
+    struct statvfs file_system {};
+    if (geteuid() != 0 || statvfs(folder.path().c_str(), &file_system) != 0 || (file_system.f_flag & ST_NOSUID) != 0) {
+        MESSAGE("skipped: only root can make a set-user-ID program of another user, and not in every directory of temporary files");
+        return;
+    }
+    fs::permissions(folder.path(), fs::perms::all);
+    // The loader leaves LD_PRELOAD out for such programs; this one is linked with the library.
+    const fs::path program = folder.path() / "program";
+    fs::copy_file(TMM_TEST_CUBLAS_LINKED, program);
+    const auto run_as_caller = [&] {
+        fs::remove(folder.path() / "record");
+        fs::remove(folder.path() / "log");
+        const std::string command = fmt::format(
+            "cd '{0}' && TMM_MODE=record TMM_RECORD='{0}/record' TMM_LOG=debug:'{0}/log' TMM_DEVICE=host setpriv --reuid=12345 "
+            "--regid=12345 --clear-groups '{0}/program' -tc='every call reaches cuBLAS once' > out 2>&1",
+            folder.path().string());
+        const int status = status_of(command);
+        check_passed({.status = status, .said = read(folder.path() / "out"), .log = {}, .record = {}});
+    };
+    run_as_caller();
+    CHECK(read(folder.path() / "record").find("5 3 4 layout=col  # 6 calls") != std::string::npos);
+    CHECK(fs::exists(folder.path() / "log"));
+    REQUIRE(chown(program.c_str(), 54321, 54321) == 0);
+    REQUIRE(chmod(program.c_str(), 04755) == 0);
+    run_as_caller();
+    CHECK_FALSE(fs::exists(folder.path() / "record"));
+    CHECK_FALSE(fs::exists(folder.path() / "log"));
+}

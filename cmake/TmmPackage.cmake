@@ -7,8 +7,8 @@ install(TARGETS tmm EXPORT tmmTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR
 install(EXPORT tmmTargets NAMESPACE tmm:: DESTINATION ${package} COMPONENT library)
 install(FILES ${tmm_SOURCE_DIR}/runtime/include/tmm/tmm.h ${tmm_SOURCE_DIR}/runtime/include/tmm/tmm.hpp
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmm COMPONENT library)
-# It is loaded by LD_PRELOAD; nothing is linked with it.
-install(TARGETS tmm_blas LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
+# They are loaded by LD_PRELOAD; nothing is linked with them.
+install(TARGETS tmm_blas tmm_cublas LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
 set(private_libraries "")
 if(TARGET tmm_static)
   get_target_property(private_libraries tmm_static INTERFACE_LINK_LIBRARIES)

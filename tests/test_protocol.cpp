@@ -30,7 +30,7 @@ TEST_CASE("requests come back as they were sent") {
     const KernelConfig config{.family = family::simt, .block_m = 128, .block_n = 64, .boundary = boundary::peeled, .split_k = 7};
     const Request requests[] = {PrepareRequest{.problem = problem, .seed = ~std::uint64_t{0}},
                                 MeasureRequest{.config = config, .timing = {.samples = 11, .abandon_above_us = 12.5}},
-                                RunOffRequest{.configs = {config, KernelConfig{}}, .rounds = 33, .settle_us = 1.5}};
+                                RunOffRequest{.configs = {config, KernelConfig{}}, .rounds = 33, .settle_us = 1.5}, RatesRequest{}};
     for (const Request& request : requests) {
         const std::string line = encode(request);
         CHECK(line.find('\n') == std::string::npos);
@@ -60,6 +60,9 @@ TEST_CASE("replies come back as they were sent") {
     CHECK(std::get<Measured>(measured).measurement.outcome == Outcome::wrong_result);
     CHECK(std::get<Measured>(measured).measurement.detail == m.detail);
     CHECK(std::get<Measured>(measured).measurement.median_us == 12.25);
+
+    const MeasuredRates rates{.read_bytes = 1, .fmas = 2, .fmas_of_one_sm = 3, .mma_16 = 4, .mma_clock = 5, .launch_gap = 0.1};
+    CHECK(std::get<RatesMeasured>(decode_reply(encode(Reply{RatesMeasured{.rates = rates}}))).rates == rates);
 
     RunOffDone done;
     done.finalists.push_back({.error_ratio = 0.25, .samples_us = {1.5, 2.5}});

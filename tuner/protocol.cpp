@@ -125,6 +125,18 @@ Measurement measurement_from(const Json& j) {
     return m;
 }
 
+Json to_json(const MeasuredRates& rates) {
+    Json json = Json::object();
+    for (const RateField& field : kRateFields) json[field.name] = rates.*field.member;
+    return json;
+}
+
+MeasuredRates rates_from(const Json& j) {
+    MeasuredRates rates;
+    for (const RateField& field : kRateFields) rates.*field.member = j.at(field.name);
+    return rates;
+}
+
 // The member names the message; its value holds the fields.
 Json message(const PrepareRequest& r) {
     return {{"prepare", {{"problem", to_json(r.problem)}, {"seed", r.seed}}}};
@@ -142,6 +154,12 @@ Json message(const RunOffRequest& r) {
               {"sample_us", r.sample_us},
               {"total_us", r.total_us},
               {"settle_us", r.settle_us}}}};
+}
+Json message(const RatesRequest&) {
+    return {{"rates", Json::object()}};
+}
+Json message(const RatesMeasured& r) {
+    return {{"rates_measured", to_json(r.rates)}};
 }
 Json message(const Hello& r) {
     return {{"hello", to_json(r.device)}};
@@ -218,6 +236,7 @@ Request decode_request(std::string_view line) {
             for (const Json& config : j.at("configs")) r.configs.push_back(parse_config(config.get<std::string>()));
             return r;
         }
+        if (name == "rates") return RatesRequest{};
         throw std::runtime_error(fmt::format("unknown request '{}'", name));
     });
 }
@@ -227,6 +246,7 @@ Reply decode_reply(std::string_view line) {
         if (name == "hello") return Hello{.device = device_from(j)};
         if (name == "prepared") return Prepared{.rotation_sets = j.at("rotation_sets")};
         if (name == "measured") return Measured{.measurement = measurement_from(j)};
+        if (name == "rates_measured") return RatesMeasured{.rates = rates_from(j)};
         if (name == "run_off_step") return RunOffStep{.index = j.at("index")};
         if (name == "run_off_done") {
             RunOffDone r;

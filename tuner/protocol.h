@@ -10,6 +10,7 @@
 #include "db/measurement.h"
 #include "generator/error.h"
 #include "generator/machine/device_info.h"
+#include "generator/machine/measured_rates.h"
 #include "tuner/timing.h"
 
 namespace tmm {
@@ -44,7 +45,12 @@ struct RunOffRequest {
     friend bool operator==(const RunOffRequest&, const RunOffRequest&) = default;
 };
 
-using Request = std::variant<PrepareRequest, MeasureRequest, RunOffRequest>;
+// Measures what the device itself does.
+struct RatesRequest {
+    friend bool operator==(const RatesRequest&, const RatesRequest&) = default;
+};
+
+using Request = std::variant<PrepareRequest, MeasureRequest, RunOffRequest, RatesRequest>;
 
 // The worker's first message.
 struct Hello {
@@ -63,6 +69,11 @@ struct Measured {
 // The request could not be served for lack of resources that other processes of this machine hold, memory above all; the worker goes on.
 struct NotMeasured {
     std::string detail;
+};
+
+// All rates are finite.
+struct RatesMeasured {
+    MeasuredRates rates;
 };
 
 // The worker sends this each time before a config of a run-off runs, so that a fault can be assigned to a config.
@@ -97,7 +108,7 @@ struct Failed {
     std::string message;
 };
 
-using Reply = std::variant<Hello, Prepared, Measured, RunOffStep, RunOffDone, NotPrepared, NotMeasured, Faulted, Failed>;
+using Reply = std::variant<Hello, Prepared, Measured, RatesMeasured, RunOffStep, RunOffDone, NotPrepared, NotMeasured, Faulted, Failed>;
 
 // Encodes a message as one line, without its newline.
 std::string encode(const Request& request);

@@ -46,6 +46,16 @@ Json rejections_json(const std::map<std::string, int>& rejections) {
     return reasons;
 }
 
+// The emulated device has none.
+Json profile_json(const DeviceReport& device) {
+    if (device.device.emulated) return nullptr;
+    Json rates = nullptr;
+    if (device.rates)
+        for (const RateField& field : kRateFields)
+            rates[field.name] = number_json(*device.rates.*field.member, *device.rates.*field.member > 0);
+    return {{"origin", origin_text(device.device.profile)}, {"rates", rates}};
+}
+
 // Counts outcomes that a correct kernel never has.
 int wrong_results(const ProblemReport& problem) {
     int count = 0;
@@ -159,6 +169,7 @@ std::string json_text(const RunReport& report, const std::filesystem::path& data
         devices.push_back({{"device", device.device.name},
                            {"compute_capability", device.device.compute_capability()},
                            {"sm_count", device.device.sm_count},
+                           {"profile", profile_json(device)},
                            {"problems", problems}});
     }
     const Json json{{"devices", devices},        {"database", database.string()},     {"measured_now", report.measured_now()},

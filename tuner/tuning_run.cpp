@@ -16,6 +16,7 @@
 #include "generator/text/text.h"
 #include "generator/validity/validity.h"
 #include "tuner/budget.h"
+#include "tuner/device_profile.h"
 #include "tuner/measured_order.h"
 #include "tuner/predictions.h"
 #include "tuner/problem_tuner.h"
@@ -454,7 +455,6 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
             groups.push_back(std::make_unique<Group>());
             group = groups.end() - 1;
             (*group)->environment = {.device = device, .nvrtc_version = device.emulated ? 0 : nvrtc_version()};
-            (*group)->report.device = device;
         }
         (*group)->workers.push_back(std::move(worker));
     }
@@ -464,6 +464,10 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
         TuningDatabase database(options.database, TuningDatabase::Mode::read_write_create, patience_with(interrupt));
         database.set_environment(group->environment);
         quarantine(database, *group, progress);
+        group->report.rates = find_profile(
+            group->environment.device, {.remeasure = options.remeasure, .budget_seconds = options.budget_seconds}, database,
+            [&] { return ask_for_rates(*group->workers.front()); }, [&](const std::string& line) { progress.note(line); });
+        group->report.device = group->environment.device;
         survey(shapes, options, database, interrupt, *group);
         undecided += group->undecided;
     }

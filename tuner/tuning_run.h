@@ -82,6 +82,8 @@ struct ProblemReport {
 
 struct DeviceReport {
     DeviceInfo device;
+    // What was measured of the device, in this run or before; predictions go by it.
+    std::optional<MeasuredRates> rates = {};
     std::vector<ProblemReport> problems;
 };
 

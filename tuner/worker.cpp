@@ -20,6 +20,7 @@
 #include "generator/text/environment.h"
 #include "runtime/executable_plan.h"
 #include "tuner/line_channel.h"
+#include "tuner/measure_rates.h"
 #include "tuner/verification.h"
 
 namespace tmm {
@@ -178,6 +179,25 @@ Reply Worker::measure(const MeasureRequest& request) {
     return Measured{m};
 }
 
+Reply Worker::measure_rates() {
+    try {
+        const MeasuredRates rates = tmm::measure_rates(state_->device);
+        state_->last_busy = Clock::now();
+        for (const RateField& field : kRateFields)
+            if (const double rate = rates.*field.member; !std::isfinite(rate))
+                return NotMeasured{.detail = fmt::format("{} is {}", field.name, rate)};
+        return RatesMeasured{.rates = rates};
+    } catch (const std::bad_alloc&) {
+        return NotMeasured{.detail = "too little of the device's memory is free"};
+    } catch (const LaunchRefused& refused) {
+        return NotMeasured{.detail = first_line(refused.what())};
+    } catch (const Error& error) {
+        return NotMeasured{.detail = first_line(error.what())};
+    } catch (const std::system_error& error) {
+        return NotMeasured{.detail = first_line(error.what())};
+    }
+}
+
 Reply Worker::run_off(const RunOffRequest& request, const std::function<void(int)>& step) {
     try {
         return try_run_off(request, step);
@@ -291,6 +311,7 @@ int serve_worker(int ordinal) {
             const Request request = decode_request(line);
             if (const auto* prepare = std::get_if<PrepareRequest>(&request)) say(worker.prepare(*prepare));
             if (const auto* measure = std::get_if<MeasureRequest>(&request)) say(worker.measure(*measure));
+            if (std::holds_alternative<RatesRequest>(request)) say(worker.measure_rates());
             if (const auto* run_off = std::get_if<RunOffRequest>(&request))
                 say(worker.run_off(*run_off, [&](int index) { say(RunOffStep{.index = index}); }));
         }

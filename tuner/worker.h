@@ -20,6 +20,8 @@ public:
     Reply prepare(const PrepareRequest& request);
     // Replies with Measured or NotMeasured.
     Reply measure(const MeasureRequest& request);
+    // Replies with RatesMeasured or NotMeasured.
+    Reply measure_rates();
     // Replies with RunOffDone or NotMeasured. step(index) is called each time before a config runs.
     Reply run_off(const RunOffRequest& request, const std::function<void(int)>& step);
 

@@ -1,0 +1,101 @@
+// What the numbers of a multiplication are, for host and device: the formats of its matrices, what sums and scalars are held in, how exact
+// they are, and which bits no arithmetic gives. Whoever fills, reads, judges or times matrices asks here, so that a format is one row.
+#pragma once
+
+#include "tmm/vocabulary/problem.h"
+#include "tmm/vocabulary/signature.h"
+
+namespace tmm {
+
+using u64 = unsigned long long;
+
+// A binary floating-point format with subnormal numbers, infinities and NaNs, as IEEE 754 lays them out.
+struct NumberFormat {
+    int bytes;
+    // Binary digits of the significand, the leading one included: whole numbers up to 2^digits are exact.
+    int digits;
+    // The exponent of the smallest normal number.
+    int least_exponent;
+    // Quiet NaNs that no arithmetic gives. poison lies between and around elements, and unwritten in elements that a kernel has to write.
+    u64 poison;
+    u64 unwritten;
+
+    constexpr int fraction_bits() const { return digits - 1; }
+    constexpr int exponent_bits() const { return 8 * bytes - digits; }
+    // All ones: infinities and NaNs have this exponent.
+    constexpr u64 exponent_mask() const { return ((u64{1} << exponent_bits()) - 1) << fraction_bits(); }
+    constexpr u64 sign_mask() const { return u64{1} << (8 * bytes - 1); }
+    constexpr bool is_finite(u64 bits) const { return (bits & exponent_mask()) != exponent_mask(); }
+};
+
+// 2^exponent, which is a normal number.
+constexpr double power_of_two(int exponent) {
+    double power = 1;
+    for (int i = 0; i < exponent; ++i) power *= 2;
+    for (int i = 0; i > exponent; --i) power /= 2;
+    return power;
+}
+// The largest relative change of a normal number by rounding to the format.
+constexpr double unit_roundoff(const NumberFormat& format) {
+    return power_of_two(-format.digits);
+}
+
+// The 16-bit patterns are NaN as f16 and as bf16.
+constexpr NumberFormat format_of(ElementType type) {
+    switch (type) {
+        case ElementType::f32: return {4, 24, -126, 0x7ff5a5a5u, 0x7fc0deadu};
+        case ElementType::f16: return {2, 11, -14, 0x7fe5u, 0x7fd9u};
+        case ElementType::bf16: return {2, 8, -126, 0x7fe5u, 0x7fd9u};
+        case ElementType::f64: break;
+    }
+    return {8, 53, -1022, 0x7ff5a5a5a5a5a5a5ull, 0x7ff8deaddeaddeadull};
+}
+
+// What a reference is summed in: it must be wider than what it judges.
+enum class ReferenceSum : int { f64 = 0, two_f64 = 1 };
+
+// How a multiplication's numbers are held on their way from A and B to C.
+struct Arithmetic {
+    ElementType a;
+    ElementType b;
+    ElementType c;
+    // Products are summed, and partial sums kept, in this type; alpha and beta are of it too.
+    ElementType accumulator;
+    ElementType scalar;
+    // Binary digits that a product's operands have when they are multiplied.
+    int operand_digits;
+    ReferenceSum reference;
+
+    // How far one rounding of a sum can change it, relatively.
+    constexpr double accumulator_roundoff() const { return unit_roundoff(format_of(accumulator)); }
+    // Whether storing an element of C rounds it beyond the sum's own rounding.
+    constexpr bool rounds_result() const { return format_of(c).digits < format_of(accumulator).digits; }
+    // C's whole numbers up to this are exact, and so are sums of such products.
+    constexpr i64 exact_integers() const {
+        const int digits = rounds_result() ? format_of(c).digits : format_of(accumulator).digits;
+        return i64{1} << digits;
+    }
+    friend constexpr bool operator==(const Arithmetic&, const Arithmetic&) = default;
+};
+
+constexpr Arithmetic arithmetic_of(ElementType a, ElementType b, ElementType c, ComputeMode compute) {
+    const bool wide = compute == ComputeMode::f64;
+    const ElementType accumulator = wide ? ElementType::f64 : ElementType::f32;
+    const int digits = format_of(a).digits;
+    constexpr int tf32_digits = 11;
+    return {.a = a,
+            .b = b,
+            .c = c,
+            .accumulator = accumulator,
+            .scalar = accumulator,
+            .operand_digits = compute == ComputeMode::tf32 && digits > tf32_digits ? tf32_digits : digits,
+            .reference = wide ? ReferenceSum::two_f64 : ReferenceSum::f64};
+}
+constexpr Arithmetic arithmetic_of(const KernelSignature& s) {
+    return arithmetic_of(s.type_a, s.type_b, s.type_c, s.compute);
+}
+constexpr Arithmetic arithmetic_of(const GemmProblem& p) {
+    return arithmetic_of(p.type_a, p.type_b, p.type_c, p.compute);
+}
+
+}  // namespace tmm

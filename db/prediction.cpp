@@ -6,14 +6,21 @@
 
 namespace tmm {
 
-std::optional<PredictedTime> predicted_time(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
-    const std::optional<DeviceInfo> known = remembered_device(device);
-    if (!known) return std::nullopt;
+std::optional<DeviceInfo> modelled_device(const DeviceInfo& kept, TuningDatabase& database) {
+    std::optional<DeviceInfo> device = remembered_device(kept);
+    if (!device || device->emulated) return device;
+    if (const auto known = database.known_rates(kept)) device->profile = profile_of(*device, known->rates);
+    return device;
+}
+
+std::optional<PredictedTime> predicted_time(const GemmProblem& problem, const KernelConfig& config,
+                                            const std::optional<DeviceInfo>& device) {
+    if (!device) return std::nullopt;
     // Measurements serve every compute mode, so that some of a problem's configs were measured for another one.
     for (const ComputeMode mode : {problem.compute, ComputeMode::f32, ComputeMode::tf32}) {
         GemmProblem in_mode = problem;
         in_mode.compute = mode;
-        if (!why_invalid(in_mode, config, *known)) return CostModel(in_mode, *known).predict(config);
+        if (!why_invalid(in_mode, config, *device)) return CostModel(in_mode, *device).predict(config);
     }
     return std::nullopt;
 }

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "db/prediction.h"
 #include "generator/error.h"
 #include "generator/text/text.h"
 #include "tmm/vocabulary/problem_fields.h"
@@ -55,7 +56,7 @@ std::vector<ProblemOnDevice> look_up(TuningDatabase& database, const GemmProblem
         if (record.policy != MeasurementPolicy{} || !names_device(device_name, device.name)) continue;
         if (record.kind == TuningRecord::Kind::selection && record.problem.compute != problem.compute) continue;
         auto place = std::find_if(found.begin(), found.end(), [&](const auto& known) { return same_device(known.device, device); });
-        if (place == found.end()) place = found.insert(found.end(), {.device = device, .candidates = {}, .decision = {}});
+        if (place == found.end()) place = found.insert(found.end(), {.device = device, .modelled = {}, .candidates = {}, .decision = {}});
         if (record.kind == TuningRecord::Kind::selection) {
             // The oldest comes first: a later decision replaces it, but a shipped one never replaces a user's, and a predicted one never a
             // measured one.
@@ -70,7 +71,10 @@ std::vector<ProblemOnDevice> look_up(TuningDatabase& database, const GemmProblem
         else
             *older = std::move(record);
     }
-    for (auto& known : found) std::stable_sort(known.candidates.begin(), known.candidates.end(), precedes);
+    for (auto& known : found) {
+        known.modelled = modelled_device(known.device, database);
+        std::stable_sort(known.candidates.begin(), known.candidates.end(), precedes);
+    }
     return found;
 }
 

@@ -13,6 +13,8 @@ namespace tmm {
 // The measurements and the decision for one problem on one device under the default policy.
 struct ProblemOnDevice {
     DeviceInfo device;
+    // The same device as predictions see it.
+    std::optional<DeviceInfo> modelled;
     // The newest measurement of each config: those that are ok first, ordered by time.
     std::vector<TuningRecord> candidates;
     // The decision that counts for the problem's compute mode.

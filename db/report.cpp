@@ -118,8 +118,9 @@ std::string described(const ProblemOnDevice& known, const GemmProblem& problem, 
     line("winner", config_text(decision.config, options));
     line("why", decision.reason.empty() ? "no reason was given" : with_short_configs(decision.reason));
     line("time", time_text(decision, measured));
-    const std::optional<PredictedTime> predicted = predicted_time(problem, decision.config, known.device);
+    const std::optional<PredictedTime> predicted = predicted_time(problem, decision.config, known.modelled);
     line("predicted", predicted ? to_text(*predicted) : "not known: tmm does not know the device, or the config is not valid there");
+    if (predicted && !known.device.emulated) line("profile", origin_text(known.modelled->profile));
     line("vs default", vs_default_text(decision));
     if (measured) {
         line("error", measured->error_ratio < 0 ? "not checked" : fmt::format("{} of the bound", ratio_text(measured->error_ratio)));
@@ -241,7 +242,7 @@ std::string candidates_report(TuningDatabase& database, const GemmProblem& probl
         for (const auto& candidate : known.candidates) {
             const Measurement& m = candidate.measurement;
             const bool won = known.decision && known.decision->config == candidate.config;
-            const std::optional<PredictedTime> predicted = predicted_time(problem, candidate.config, known.device);
+            const std::optional<PredictedTime> predicted = predicted_time(problem, candidate.config, known.modelled);
             table.add({time_text(m.median_us), time_text(predicted ? predicted->total() : 0),
                        tflops_text(known.device.name, problem, m.median_us), won ? "ok, winner" : std::string(name_of(m.outcome)),
                        ratio_text(m.error_ratio), count_text(m.registers), config_text(candidate.config, options), m.detail});

@@ -48,22 +48,22 @@ Json count_json(int count) {
 }
 
 // The problem: as it was asked for; records of measurements serve every compute mode.
-Json predicted_json(const GemmProblem& problem, const TuningRecord& record) {
-    const std::optional<PredictedTime> predicted = predicted_time(problem, record.config, record.environment.device);
+Json predicted_json(const GemmProblem& problem, const TuningRecord& record, const std::optional<DeviceInfo>& modelled) {
+    const std::optional<PredictedTime> predicted = predicted_time(problem, record.config, modelled);
     if (!predicted) return nullptr;
     Json json = {{"total", predicted->total()}};
     for (const PredictedTerm& term : kPredictedTerms) json[term.name] = *predicted.*term.member;
     return json;
 }
 
-Json candidate_json(const GemmProblem& problem, const TuningRecord& record) {
+Json candidate_json(const GemmProblem& problem, const TuningRecord& record, const std::optional<DeviceInfo>& modelled) {
     const Measurement& m = record.measurement;
     const bool timed = m.median_us > 0;
     return {{"config", config_json(record.config)},
             {"outcome", name_of(m.outcome)},
             {"detail", m.detail},
             {"median_us", number_json(m.median_us, timed)},
-            {"predicted_us", predicted_json(problem, record)},
+            {"predicted_us", predicted_json(problem, record, modelled)},
             {"low_us", number_json(m.low_us, timed)},
             {"high_us", number_json(m.high_us, timed)},
             {"samples", m.samples},
@@ -77,10 +77,10 @@ Json candidate_json(const GemmProblem& problem, const TuningRecord& record) {
             {"measured_at", record.time}};
 }
 
-Json decision_json(const GemmProblem& problem, const TuningRecord& decision) {
+Json decision_json(const GemmProblem& problem, const TuningRecord& decision, const std::optional<DeviceInfo>& modelled) {
     return {{"config", config_json(decision.config)},
             {"median_us", number_json(decision.measurement.median_us, decision.measurement.median_us > 0)},
-            {"predicted_us", predicted_json(problem, decision)},
+            {"predicted_us", predicted_json(problem, decision, modelled)},
             {"tflops", tflops_json(decision.environment.device.name, decision.problem, decision.measurement.median_us)},
             {"reason", with_short_configs(decision.reason)},
             {"origin", decision.origin},
@@ -115,8 +115,9 @@ std::string problem_json(TuningDatabase& database, const GemmProblem& problem, c
         const auto measured = std::find_if(known.candidates.begin(), known.candidates.end(), [&](const TuningRecord& candidate) {
             return known.decision && candidate.config == known.decision->config;
         });
-        device["winner"] = known.decision ? decision_json(problem, *known.decision) : Json(nullptr);
-        device["measured"] = measured != known.candidates.end() ? candidate_json(problem, *measured) : Json(nullptr);
+        device["profile"] = known.modelled && !known.device.emulated ? Json(origin_text(known.modelled->profile)) : Json(nullptr);
+        device["winner"] = known.decision ? decision_json(problem, *known.decision, known.modelled) : Json(nullptr);
+        device["measured"] = measured != known.candidates.end() ? candidate_json(problem, *measured, known.modelled) : Json(nullptr);
         device["outcomes"] = outcomes;
         devices.push_back(device);
     }
@@ -130,7 +131,7 @@ std::string candidates_json(TuningDatabase& database, const GemmProblem& problem
         Json device = device_json(known.device);
         device["candidates"] = Json::array();
         for (const auto& candidate : known.candidates) {
-            Json json = candidate_json(problem, candidate);
+            Json json = candidate_json(problem, candidate, known.modelled);
             json["won"] = known.decision && known.decision->config == candidate.config;
             device["candidates"].push_back(json);
         }

@@ -67,6 +67,7 @@ std::string explanation(const KernelRequest& request) {
 
     const KernelSteps steps = steps_of(request);
     text += fmt::format("predicted  {}\n", to_text(CostModel(problem, device).predict(request.config)));
+    text += fmt::format("profile    {}\n", origin_text(device.profile));
     text += fmt::format("steps      {}\nworkspace  {} bytes\n", steps.steps.size(), steps.workspace_bytes);
     for (std::size_t i = 0; i < steps.steps.size(); ++i) {
         const KernelStep& step = steps.steps[i];

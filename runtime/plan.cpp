@@ -71,7 +71,7 @@ RuntimePlan RuntimePlan::make(const GemmProblem& problem, const Winners& winners
         log_line(because + "; using the fallback kernel");
         return make_fallback(problem, loader, pointers, because);
     }
-    RuntimePlan plan(std::move(selection), std::get<ExecutablePlan>(std::move(tried)), loader.device()->info());
+    RuntimePlan plan(std::move(selection), std::get<ExecutablePlan>(std::move(tried)), winners.device());
     if (pointers == Pointers::any) plan.add_any_pointer_plan(&winners, loader, most_workspace);
     return plan;
 }
@@ -98,7 +98,7 @@ void RuntimePlan::add_any_pointer_plan(const Winners* winners, KernelLoader& loa
     if (winners) {
         // Operands padded in a workspace are a high price for pointers that hardly come.
         const std::int64_t most = tuned_.plan().workspace_bytes;
-        if (take(winners->select(any, most_workspace).config, most) || take(default_config(any, device, most), most)) return;
+        if (take(winners->select(any, most_workspace).config, most) || take(default_config(any, winners->device(), most), most)) return;
     }
     any_ = make_or_throw(any, fallback_config(any), loader);
 }

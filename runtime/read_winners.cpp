@@ -31,12 +31,22 @@ std::vector<MeasuredCandidate> verified_candidates(const std::filesystem::path& 
     return verified_times(database.measurements(problem));
 }
 
+// The device, with the profile that was measured of it.
+DeviceInfo with_profile(DeviceInfo device, TuningDatabase& database) {
+    if (device.emulated) return device;
+    if (const auto known = database.known_rates(device)) device.profile = profile_of(device, known->rates);
+    return device;
+}
+
 }  // namespace
 
-Winners read_winners(const std::filesystem::path& database, const DeviceInfo& device) {
+Winners read_winners(const std::filesystem::path& database, const DeviceInfo& opened) {
     std::vector<WinnerRow> rows;
+    DeviceInfo device = opened;
     try {
-        rows = with_shipped(open(database).winners());
+        TuningDatabase source = open(database);
+        rows = with_shipped(source.winners());
+        device = with_profile(opened, source);
     } catch (const std::exception& error) {
         log_line(fmt::format("kernels are chosen without a tuning database: {}", error.what()));
         return Winners(shipped_winners(), device);

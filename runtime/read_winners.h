@@ -8,7 +8,8 @@
 
 namespace tmm {
 
-// The winners for the device; those that ship with tmm, and one log line, where the database can't be read.
-Winners read_winners(const std::filesystem::path& database, const DeviceInfo& device);
+// The winners for the device, which predicts by the profile that was measured of it where the database has one; those that ship with tmm,
+// and one log line, where the database can't be read.
+Winners read_winners(const std::filesystem::path& database, const DeviceInfo& opened);
 
 }  // namespace tmm

@@ -174,7 +174,7 @@ TEST_CASE("the tools themselves end with a status of theirs, whatever their argu
     const std::uint64_t first = inputs * static_cast<std::uint64_t>(test_setting("SLICE", 0));
     for (std::uint64_t i = first; i < first + inputs; ++i) {
         std::vector<std::string> arguments = lines_of(mutator.input(seed, i));
-        for (const char* tool : {"generator/tmm-gen", "db/tmm-db", "tuner/tmm-tune"}) {
+        for (const char* tool : {"db/tmm-gen", "db/tmm-db", "tuner/tmm-tune"}) {
             // Tuning takes its time, and what it is asked for has been looked at before.
             if (std::string(tool) == "tuner/tmm-tune") arguments.emplace_back("--dry-run");
             INFO(tool << ", seed " << seed << ", number " << i << ": " << escaped(fmt::format("{}", fmt::join(arguments, " "))));

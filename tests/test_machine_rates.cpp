@@ -15,6 +15,8 @@
 #include "generator/machine/assumed_device.h"
 #include "generator/prediction/cost_model.h"
 #include "generator/prediction/predicted_config.h"
+#include "generator/text/text.h"
+#include "runtime/read_winners.h"
 
 using namespace tmm;
 using namespace tmm::testing;
@@ -284,4 +286,83 @@ TEST_CASE("merging takes over what was measured of devices, once; exports do not
                                               (directory / "new.db").string()));
     CHECK(tool.status == 0);
     CHECK_MESSAGE(tool.out.find("0 new measurements and 0 new decisions and 1 machine profile went into") != std::string::npos, tool.out);
+}
+
+TEST_CASE("the runtime predicts untuned problems by what was measured of its device, as long as that is sound") {
+    const TemporaryDirectory directory;
+    const auto file = directory / "tmm.db";
+    DeviceInfo l4 = named("NVIDIA L4", "89");
+    l4.driver_version = 13000;
+    MeasuredRates slow = rates_of(l4);
+    slow.read_bytes *= 0.25;
+    const auto profile = [&] { return read_winners(file, l4).device().profile; };
+    std::vector<std::string> log;
+    set_log_sink([&](std::string_view line) { log.emplace_back(line); });
+    // No database at all.
+    CHECK(profile().origin == Origin::data_sheet);
+    log.clear();
+    {
+        TuningDatabase database(file, Mode::read_write_create);
+        CHECK(profile().origin == Origin::data_sheet);
+        database.set_environment({.device = l4});
+        database.record(slow);
+        database.set_environment(environment_of("NVIDIA H200"));
+        database.record(rates_of_h200());
+    }
+    const MachineProfile measured = profile();
+    CHECK(measured.origin == Origin::measured);
+    CHECK(measured.memory_bytes == doctest::Approx(l4.profile.memory_bytes / 4).epsilon(0.02));
+    CHECK(log.empty());
+    const GemmProblem untuned = problem_of("512 512 16384");
+    const Selection selection = read_winners(file, l4).select(untuned);
+    CHECK(selection.match == Match::predicted);
+    CHECK(to_text(selection.config) == to_text(default_config(untuned, with_rates(l4, slow))));
+    // The emulated device has no profile, whatever stands in a database.
+    CHECK(read_winners(file, host_device_info()).device().profile.origin == host_device_info().profile.origin);
+
+    SQLite::Database(file, SQLite::OPEN_READWRITE).exec("UPDATE machine_rates SET read_bytes = 9e8 WHERE id = 1");
+    CHECK(profile().origin == Origin::data_sheet);
+    REQUIRE(log.size() == 1);
+    CHECK(log[0].find("machine_rates 1: read_bytes is 9e+08, over 2 times the 2.88e+05 from its data sheet") != std::string::npos);
+    set_log_sink({});
+}
+
+TEST_CASE("tmm-db show and tmm-gen --explain --db say where the profile is from that a prediction goes by") {
+    const TemporaryDirectory directory;
+    const auto file = directory / "tmm.db";
+    DeviceInfo l4 = named("NVIDIA L4", "89");
+    {
+        TuningDatabase database(file, Mode::read_write_create);
+        database.set_environment({.device = l4});
+        database.decide(problem_of("4096 4096 4096"), {}, {.config = tiled_config(16), .median_us = 9, .reason = "fastest"});
+    }
+    const auto show = [&](const char* more = "") {
+        return run_command(fmt::format("'{}/db/tmm-db' show 4096x4096x4096 --db '{}' {}", TMM_BINARY_DIR, file.string(), more)).out;
+    };
+    const auto explain = [&](const std::string& more) {
+        return run_command(
+                   fmt::format("TMM_NVRTC=/nowhere '{}/db/tmm-gen' --explain --gpu-arch 89 --shape 1x16384x16384 {}", TMM_BINARY_DIR, more))
+            .out;
+    };
+    const std::string with_database = fmt::format("--db '{}'", file.string());
+    CHECK_MESSAGE(show().find("profile     from its data sheet\n") != std::string::npos, show());
+    const std::string before = explain(with_database);
+    CHECK_MESSAGE(before.find("assumed: NVIDIA GeForce RTX 4090") != std::string::npos, before);
+    {
+        TuningDatabase database(file, Mode::read_write);
+        database.set_environment({.device = l4});
+        database.record(rates_of(l4, 0.5));
+    }
+    CHECK_MESSAGE(show().find("profile     measured on the device; what is not measured is from its data sheet\n") != std::string::npos,
+                  show());
+    CHECK(show("--json").find("\"profile\": \"measured on the device; what is not measured is from its data sheet\"") != std::string::npos);
+    const std::string after = explain(with_database);
+    CHECK_MESSAGE(after.find("assumed: NVIDIA L4,") != std::string::npos, after);
+    CHECK(after.find("profile    measured on the device; what is not measured is from its data sheet\n") != std::string::npos);
+    const std::string expected = fmt::format(
+        "predicted  {}\n", to_text(CostModel(problem_of("1x16384x16384"), with_rates(l4, rates_of(l4, 0.5)))
+                                       .predict(default_config(problem_of("1x16384x16384"), with_rates(l4, rates_of(l4, 0.5))))));
+    CHECK_MESSAGE(after.find(expected) != std::string::npos, after << expected);
+    CHECK(explain("").find("profile    from its data sheet\n") != std::string::npos);
+    CHECK(run_command(fmt::format("'{}/db/tmm-gen' --explain --shape 1x1x1 --db /nowhere/tmm.db", TMM_BINARY_DIR)).status == 5);
 }

@@ -28,7 +28,7 @@ struct Run {
 
 Run tmm_gen(const std::string& arguments, const std::string& environment = "") {
     const std::string err = (std::filesystem::temp_directory_path() / ("tmm-gen-" + std::to_string(getpid()) + ".err")).string();
-    const std::string command = environment + " '" TMM_BINARY_DIR "/generator/tmm-gen' " + arguments + " 2>'" + err + "'";
+    const std::string command = environment + " '" TMM_BINARY_DIR "/db/tmm-gen' " + arguments + " 2>'" + err + "'";
     Run run;
     FILE* pipe = popen(command.c_str(), "r");
     REQUIRE(pipe != nullptr);

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "db/fields.h"
+#include "db/prediction.h"
 #include "db/records.h"
-#include "generator/machine/assumed_device.h"
 #include "generator/prediction/cost_model.h"
 #include "generator/search/search_space.h"
 #include "generator/text/text.h"
@@ -32,8 +32,8 @@ GemmProblem in_default_mode(GemmProblem problem) {
 }
 
 // The emulated device's times say nothing, and nothing is predicted of them.
-std::optional<DeviceInfo> modelled(const DeviceInfo& device) {
-    return device.emulated ? std::nullopt : remembered_device(device);
+std::optional<DeviceInfo> modelled(const DeviceInfo& device, TuningDatabase& database) {
+    return device.emulated ? std::nullopt : modelled_device(device, database);
 }
 
 DeviceInfo device_of(const WinnerRow& winner) {
@@ -137,7 +137,8 @@ private:
         });
         const auto place = static_cast<std::size_t>(found - devices.begin());
         if (found == devices.end())
-            devices.push_back({.info = device, .modelled = modelled(device), .ceilings = ceilings_of(device, options_.ceilings)});
+            devices.push_back(
+                {.info = device, .modelled = modelled(device, database_), .ceilings = ceilings_of(device, options_.ceilings)});
         return place;
     }
 

@@ -3,6 +3,9 @@
 
 #include <string>
 
+#include "db/prediction.h"
+#include "db/records.h"
+#include "db/tuning_database.h"
 #include "generator/compile/compiler.h"
 #include "generator/explanation.h"
 #include "generator/gen_tool.h"
@@ -30,11 +33,24 @@ std::string output_of(const CommandLine& line) {
     return chosen.empty() ? "stub" : chosen;
 }
 
+// The GPU that a kernel is for: the one of that compute capability that the database last measured, else one of many.
+DeviceInfo device_of(const CommandLine& line) {
+    DeviceInfo device = assumed_device(line.text("gpu-arch"));
+    if (!line.has("db")) return device;
+    TuningDatabase database(line.text("db"), TuningDatabase::Mode::read_write);
+    for (const RatesRecord& record : database.rates_records()) {
+        const DeviceInfo& measured = record.environment.device;
+        if (measured.compute_capability() != device.compute_capability()) continue;
+        if (const auto known = modelled_device(measured, database)) device = *known;
+    }
+    return device;
+}
+
 KernelRequest request_of(const CommandLine& line) {
     KernelRequest request{.shape = parse_shape(line.text("shape"), parse_overrides(line.values("set"))),
                           .config = {},
                           .chosen = line.has("config"),
-                          .device = assumed_device(line.text("gpu-arch"))};
+                          .device = device_of(line)};
     request.config = request.chosen ? parse_config(line.text("config")) : default_config(request.shape.problem, request.device);
     return request;
 }

@@ -7,6 +7,7 @@
 
 #include "database_fixture.h"
 #include "generator/machine/measured_rates.h"
+#include "planted_testing.h"
 #include "runtime/device.h"
 #include "tuner/device_profile.h"
 #include "tuner/measure_rates.h"
@@ -89,4 +90,17 @@ TEST_CASE("tmm-tune measures a GPU once, says so in a line, and again with --rem
     CHECK(nlohmann::json::parse(second.out).at("devices").at(0).at("profile") == profile);
     CHECK(was_measured(tune({"--remeasure"})));
     CHECK(folder.count("SELECT count(*) FROM machine_rates") == 2);
+}
+
+TEST_CASE("a GPU that faults while it is measured costs a line and a worker, and the run goes on") {
+    if (no_gpu()) return;
+    tuner_testing::PlantedFolder folder("64 64 64\n");
+    folder.environment["TMM_CACHE_DIR"] = (folder.path / "cache").string();
+    folder.plant("ceilings/kernels.cuh", "__device__ inline void read(const ReadArgs& args) {", "asm volatile(\"trap;\");");
+    const auto run =
+        folder.run({"--gpu", "0", "--shapes", folder.shapes().string(), "--db", folder.database().string(), "--effort", "quick"});
+    CHECK_MESSAGE(run.status == 0, run.err);
+    CHECK_MESSAGE(run.err.find(": no rates were measured: it ended the worker process (") != std::string::npos, run.err);
+    CHECK(folder.count("SELECT count(*) FROM machine_rates") == 0);
+    CHECK(folder.count("SELECT count(*) FROM selection") == 1);
 }

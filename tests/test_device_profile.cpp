@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "generator/compile/compiler.h"
 #include "generator/error.h"
 #include "generator/machine/assumed_device.h"
+#include "planted_testing.h"
 #include "tmm/ceilings/args.h"
 #include "tuner/device_profile.h"
 #include "tuner/measure_rates.h"
@@ -265,4 +267,33 @@ TEST_CASE("a short run and the emulated device are not measured") {
     run.device = host_device_info();
     CHECK_FALSE(run.find(rates_of_slow_a100(), {.remeasure = true}));
     CHECK(run.asked == 0);
+}
+
+TEST_CASE("a worker answers with what its device does, and goes on where it can't measure") {
+    // The emulated device's figures mean nothing, but the way they take is a GPU's.
+    const auto answers = [](const std::string& templates) {
+        const TemporaryDirectory directory;
+        const std::string requests = encode(Request{RatesRequest{}}) + "\n" + encode(Request{RatesRequest{}}) + "\n";
+        write_file(directory / "requests", requests);
+        const auto run = run_command(fmt::format("{} TMM_CACHE_DIR='{}' '{}/tuner/tmm-tune' --worker -1 < '{}'", templates,
+                                                 (directory / "cache").string(), TMM_BINARY_DIR, (directory / "requests").string()));
+        CHECK_MESSAGE(run.status == 0, run.err);
+        std::vector<Reply> replies;
+        std::istringstream lines(run.out);
+        for (std::string line; std::getline(lines, line);) replies.push_back(decode_reply(line));
+        REQUIRE(replies.size() == 3);
+        CHECK(std::get<Hello>(replies[0]).device.emulated);
+        return std::vector<Reply>(replies.begin() + 1, replies.end());
+    };
+    for (const Reply& reply : answers("")) {
+        const MeasuredRates& rates = std::get<RatesMeasured>(reply).rates;
+        CHECK(rates.read_bytes > 0);
+        CHECK(rates.fmas > 0);
+        CHECK(rates.fmas_of_one_sm > 0);
+        CHECK(rates.mma_16 == 0);
+    }
+    tuner_testing::PlantedFolder folder("1 1 1\n");
+    folder.plant("ceilings/kernels.cuh", "__device__ inline void read(const ReadArgs& args) {", "this does not compile;");
+    for (const Reply& reply : answers(fmt::format("TMM_TEMPLATES='{}'", (folder.path / "templates").string())))
+        CHECK(std::get<NotMeasured>(reply).detail.find("tmm_ceiling_read_4 does not compile") == 0);
 }

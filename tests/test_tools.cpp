@@ -37,8 +37,7 @@ struct Tool {
 };
 
 const std::vector<Tool>& tools() {
-    static const std::vector<Tool> all{
-        {tune_tool(), "tuner"}, {db_tool(), "db"}, {gen_tool(), "generator"}, {bench::bench_tool(), "bench"}};
+    static const std::vector<Tool> all{{tune_tool(), "tuner"}, {db_tool(), "db"}, {gen_tool(), "db"}, {bench::bench_tool(), "bench"}};
     return all;
 }
 

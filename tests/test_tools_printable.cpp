@@ -31,7 +31,7 @@ struct Tool {
 
 const std::vector<Tool>& tools() {
     static const auto& all =
-        *new std::vector<Tool>{{tune_tool(), "tuner"}, {db_tool(), "db"}, {gen_tool(), "generator"}, {bench::bench_tool(), "bench"}};
+        *new std::vector<Tool>{{tune_tool(), "tuner"}, {db_tool(), "db"}, {gen_tool(), "db"}, {bench::bench_tool(), "bench"}};
     return all;
 }
 

@@ -26,7 +26,8 @@ RatesOrReason ask_for_rates(WorkerProcess& worker) {
         return how;
     };
     const WorkerProcess::Answer answer = worker.ask(RatesRequest{}, kMostSeconds, kMostSeconds);
-    if (const auto* died = std::get_if<WorkerProcess::Died>(&answer)) return ended("the worker process " + died->how);
+    if (const auto* died = std::get_if<WorkerProcess::Died>(&answer))
+        return ended(fmt::format("it ended the worker process ({})", died->how));
     if (std::holds_alternative<WorkerProcess::TimedOut>(answer)) return ended(fmt::format("it took more than {:g} s", kMostSeconds));
     const auto* reply = std::get_if<Reply>(&answer);
     if (!reply) return "the run was interrupted";

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <initializer_list>
 
 namespace tmm::dropin {
 namespace {
 
-// Sizes are powers of two from here on, so that a stream's block is seldom outgrown.
 constexpr std::size_t kSmallestBlock = 1 << 20;
 
 }  // namespace
@@ -30,18 +30,20 @@ std::optional<Workspaces::Lease> Workspaces::lease_of_stream(std::uint64_t strea
     std::unique_ptr<Block>& block = of_streams_[stream];
     if (!block || block->bytes < bytes) {
         take_back_from_graphs();
-        std::size_t wanted = std::bit_ceil(std::max(bytes, kSmallestBlock));
-        if (wanted > limit_) wanted = bytes;
-        if (wanted > limit_) return std::nullopt;
+        if (bytes > limit_) return std::nullopt;
         if (block) {
             // Whoever queues with it at this moment comes first.
             { const std::lock_guard last(block->queueing); }
             release(std::move(block));
         }
-        make_room(wanted, stream);
-        block = allocate(wanted);
+        // A block of a power of two is seldom outgrown.
+        for (const std::size_t size : {std::bit_ceil(std::max(bytes, kSmallestBlock)), bytes}) {
+            if (block || size > limit_) continue;
+            make_room(size, stream);
+            block = allocate(size);
+        }
         if (!block) return std::nullopt;
-        largest_ = std::max(largest_, wanted);
+        largest_ = std::max(largest_, block->bytes);
     }
     if (reserves_) keep_reserve();
     return Lease(*block);

@@ -7,9 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <sstream>
 #include <string>
@@ -145,6 +147,39 @@ TEST_CASE("what is recorded is a shapes file of the products, those of most work
     const std::string tune = fmt::format("'{0}/tuner/tmm-tune' --gpu host --db '{1}/t.db' --shapes '{2}' --dry-run > '{1}/out' 2>&1",
                                          TMM_BINARY_DIR, folder.path().string(), file.string());
     CHECK_MESSAGE(status_of(tune) == 0, read(folder.path() / "out"));
+}
+
+TEST_CASE("in TMM_MODE=tune a program's shapes are tuned beside it, and their winners used without a new start") {
+    if (is_skipped()) return;
+    const tmm::testing::TemporaryDirectory folder;
+    // The library and the tool as they are installed.
+    for (const char* name : {"lib", "bin"}) fs::create_directory(folder.path() / name);
+    fs::create_symlink(TMM_TEST_CUBLAS_LIBRARY, folder.path() / "lib/libtmm_cublas.so");
+    fs::create_symlink(TMM_BINARY_DIR "/tuner/tmm-tune", folder.path() / "bin/tmm-tune");
+    const auto command = [&](const char* library) {
+        return fmt::format(
+            "cd '{0}' && LD_PRELOAD='{2}' TMM_CACHE_DIR='{1}/tests/tuner_cache' TMM_DB='{0}/tmm.db' TMM_LOG=info:'{0}/log' TMM_MODE=tune "
+            "TMM_DEVICE=host '{3}' -tc='a program goes on until it is told to end' > out 2>&1",
+            folder.path().string(), TMM_BINARY_DIR, library, TMM_TEST_CUBLAS_CALLER);
+    };
+    auto program = std::async(std::launch::async, [&] { return status_of(command((folder.path() / "lib/libtmm_cublas.so").c_str())); });
+    const auto log = [&] { return read(folder.path() / "log"); };
+    const auto goes_on = [&] { return program.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready; };
+    while (goes_on() && log().find(": by tmm, exact: ") == std::string::npos && log().find("TMM_MODE=tune") == std::string::npos) continue;
+    std::ofstream(folder.path() / "end") << "";
+    check_passed({.status = program.get(), .said = read(folder.path() / "out"), .log = {}, .record = {}});
+    CAPTURE(log());
+    const std::size_t guess = log().find("5 3 4 layout=col: by tmm, predicted: ");
+    const std::size_t ended = log().find("tmm-tune ended with status 0");
+    CHECK(guess < ended);
+    CHECK(ended < log().find("5 3 4 layout=col: by tmm, exact: "));
+    CHECK(log().find("5 3 4 layout=col: by tmm, exact: ") != std::string::npos);
+    fs::remove(folder.path() / "log");
+
+    // Without the tool the program is served as it is by default.
+    CHECK(status_of(command(TMM_TEST_CUBLAS_LIBRARY)) == 0);
+    CHECK(log().find("TMM_MODE=tune needs tmm-tune") != std::string::npos);
+    CHECK(log().find("layout=col: by tmm, exact: ") != std::string::npos);
 }
 
 TEST_CASE("a set-user-ID program hears nothing of what its caller's environment says") {

@@ -27,6 +27,7 @@ TEST_CASE("without variables, and with empty ones, products are served by GPU 0"
 
 TEST_CASE("variables say what they say") {
     CHECK(parse_settings("off", nullptr, nullptr, nullptr).mode == Mode::off);
+    CHECK(parse_settings("tune", nullptr, nullptr, nullptr).mode == Mode::tune);
     const Settings s = parse_settings("record", "3", "f.txt", "debug:/tmp/a:b");
     CHECK(s.mode == Mode::record);
     CHECK(s.device == 3);

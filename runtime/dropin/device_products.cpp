@@ -2,6 +2,7 @@
 
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "runtime/dropin/log.h"
 #include "runtime/dropin/shape_text.h"
@@ -27,9 +28,13 @@ void log_call(const char* function, const Product& product, std::string_view who
 
 }  // namespace
 
-DeviceProducts::DeviceProducts(int ordinal, BlockSource& source, std::size_t limit)
+DeviceProducts::DeviceProducts(int ordinal, BlockSource& source, std::size_t limit, BackgroundTuning* tuning)
     // Half of the memory is for the block in reserve.
-    : ordinal_(ordinal), most_workspace_(limit / 2), workspaces_(source, limit, ordinal != TMM_DEVICE_HOST) {}
+    : ordinal_(ordinal),
+      most_workspace_(limit / 2),
+      tuning_(tuning),
+      workspaces_(source, limit, ordinal != TMM_DEVICE_HOST),
+      decisions_(new Decisions(0)) {}
 
 StreamState DeviceProducts::state_of(const Product& product) const {
     if (is_emulated()) return {.kind = StreamState::Kind::executing};
@@ -37,10 +42,12 @@ StreamState DeviceProducts::state_of(const Product& product) const {
 }
 
 bool DeviceProducts::multiply(const Product& product, const char* function) {
-    Decision* const decision = problems_.find(product.problem);
+    Decisions* decisions = decisions_.load(std::memory_order_acquire);
+    const bool outdated = is_outdated(*decisions);
+    Decision* decision = decisions->problems.find(product.problem);
     if (!decision) return false;
-    const Decision::Who known = decision->who.load(std::memory_order_acquire);
-    if (known == Decision::Who::cublas) {
+    Decision::Who known = decision->who.load(std::memory_order_acquire);
+    if (known == Decision::Who::cublas && !outdated) {
         log_call(function, product, "by cuBLAS");
         return false;
     }
@@ -49,49 +56,68 @@ bool DeviceProducts::multiply(const Product& product, const char* function) {
         log_call(function, product, "by cuBLAS, since its stream's state is not known");
         return false;
     }
-    if (known == Decision::Who::undecided) {
-        if (stream.kind == StreamState::Kind::capturing) {
-            log_call(function, product, "by cuBLAS, since there was no call of it before the stream capture");
-            return false;
+    if (stream.kind == StreamState::Kind::executing) {
+        if (outdated) {
+            decisions = &renew();
+            decision = decisions->problems.find(product.problem);
+            if (!decision) return false;
         }
-        decide(*decision, product, stream);
+        if (decision->who.load(std::memory_order_acquire) == Decision::Who::undecided) decide(*decisions, *decision, product, stream);
+    } else if (known == Decision::Who::undecided) {
+        log_call(function, product, "by cuBLAS, since there was no call of it before the stream capture");
+        return false;
     }
     const bool by_tmm = decision->who.load(std::memory_order_acquire) == Decision::Who::tmm && run(*decision, product, stream);
     log_call(function, product, by_tmm ? "by tmm" : "by cuBLAS");
     return by_tmm;
 }
 
-void DeviceProducts::decide(Decision& decision, const Product& product, const StreamState& stream) {
+DeviceProducts::Decisions& DeviceProducts::renew() {
+    const std::lock_guard lock(deciding_);
+    Decisions* const before = decisions_.load(std::memory_order_relaxed);
+    if (!is_outdated(*before)) return *before;
+    auto* const after = new Decisions(tuning_->runs());
+    // Plans outlive their handle.
+    tmmDestroy(std::exchange(before->handle, nullptr));
+    before->is_closed = true;
+    decisions_.store(after, std::memory_order_release);
+    return *after;
+}
+
+void DeviceProducts::decide(Decisions& decisions, Decision& decision, const Product& product, const StreamState& stream) {
     const std::lock_guard lock(deciding_);
     if (decision.who.load(std::memory_order_relaxed) != Decision::Who::undecided) return;
     std::string chosen;
-    const std::string reason = why_not(decision, product, stream, chosen);
+    const std::string reason = why_not(decisions, decision, product, stream, chosen);
     if (logs(LogLevel::info))
         log(LogLevel::info, shape_text(product.problem) + (reason.empty() ? ": by tmm, " + chosen : ": by cuBLAS, since " + reason));
     decision.who.store(reason.empty() ? Decision::Who::tmm : Decision::Who::cublas, std::memory_order_release);
 }
 
-bool DeviceProducts::open() {
-    if (handle_ || is_closed_) return handle_;
+bool DeviceProducts::open(Decisions& decisions) {
+    if (decisions.handle || decisions.is_closed) return decisions.handle;
     tmmSetLogCallback([](const char* line, void*) { log(LogLevel::warn, line); }, nullptr);
-    if (tmmCreate(&handle_, ordinal_, nullptr) == TMM_STATUS_SUCCESS) return true;
+    if (tmmCreate(&decisions.handle, ordinal_, nullptr) == TMM_STATUS_SUCCESS) return true;
     log(LogLevel::warn, std::string("all products go to cuBLAS: ") + tmmLastError(nullptr));
-    is_closed_ = true;
-    handle_ = nullptr;
+    decisions.is_closed = true;
+    decisions.handle = nullptr;
     return false;
 }
 
-std::string DeviceProducts::why_not(Decision& decision, const Product& product, const StreamState& stream, std::string& chosen) {
-    if (!open()) return "the device can't be opened";
+std::string DeviceProducts::why_not(Decisions& decisions, Decision& decision, const Product& product, const StreamState& stream,
+                                    std::string& chosen) {
+    if (!open(decisions)) return "the device can't be opened";
+    tmmHandle_t const handle = decisions.handle;
     tmmGemmProblem_t problem = product.problem;
     problem.max_workspace = most_workspace_;
     std::array<char, 4096> text{};
-    if (tmmProblemDescribe(handle_, &problem, text.data(), text.size()) != TMM_STATUS_SUCCESS) return tmmLastError(handle_);
+    if (tmmProblemDescribe(handle, &problem, text.data(), text.size()) != TMM_STATUS_SUCCESS) return tmmLastError(handle);
     std::string_view match = line_of(text.data(), "match: ");
+    if (tuning_ && match != "exact" && problem.k > 0) tuning_->want(shape_text(problem));
     // A guess may be slower than cuBLAS. On the emulated device, which is for tests, nothing is fast.
     if (!is_emulated() && match != "exact" && match != "near")
         return "no tuned problem is near (" + std::string(line_of(text.data(), "why: ")) + ")";
-    if (tmmPlanCreateBare(handle_, &problem, &decision.plan) != TMM_STATUS_SUCCESS) return tmmLastError(handle_);
+    if (tmmPlanCreateBare(handle, &problem, &decision.plan) != TMM_STATUS_SUCCESS) return tmmLastError(handle);
     tmmPlanDescribe(decision.plan, text.data(), text.size());
     match = line_of(text.data(), "match: ");
     if (!is_emulated() && match == "fallback") return std::string(line_of(text.data(), "why: "));

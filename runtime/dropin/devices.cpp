@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/dropin/cuda_calls.h"
@@ -66,10 +68,27 @@ private:
 // All of it, so that a workspace is never what is missing.
 constexpr std::size_t kNoLimit = std::size_t{1} << 62;
 
+// What tunes the products of a device in TMM_MODE=tune, or null.
+BackgroundTuning* make_tuning(const std::string& gpu) {
+    if (settings().mode != Mode::tune) return nullptr;
+    std::string tool = tool_beside_library();
+    if (tool.empty()) {
+        log(LogLevel::error,
+            "TMM_MODE=tune needs tmm-tune beside this library, or in ../bin: install both, or tune what TMM_MODE=record writes");
+        return nullptr;
+    }
+    // Devices of one process share one, so that one run goes on at a time; the first device that multiplies is tuned.
+    static BackgroundTuning* only = nullptr;
+    if (only) return nullptr;
+    only = new BackgroundTuning(std::move(tool), gpu);
+    std::atexit([] { only->stop(); });
+    return only;
+}
+
 DeviceProducts* emulated_device() {
     static auto* const device = [] {
         const std::size_t limit = static_cast<std::size_t>(settings().workspace_limit.value_or(kNoLimit));
-        return new DeviceProducts(TMM_DEVICE_HOST, *new HostMemory, limit);
+        return new DeviceProducts(TMM_DEVICE_HOST, *new HostMemory, limit, make_tuning("host"));
     }();
     return device;
 }
@@ -109,7 +128,7 @@ private:
         std::size_t memory = 0;
         cuda_.device_total_memory(&memory, device);
         const std::size_t limit = settings().workspace_limit ? static_cast<std::size_t>(*settings().workspace_limit) : memory / kShare;
-        return new DeviceProducts(ordinal, *new GpuMemory(cuda_), limit);
+        return new DeviceProducts(ordinal, *new GpuMemory(cuda_), limit, make_tuning(std::to_string(ordinal)));
     }
     int ordinal_of(CUdevice device) const {
         int count = 0;

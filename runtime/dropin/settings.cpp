@@ -23,8 +23,10 @@ void read_mode(Settings& settings, std::string_view text) {
         settings.mode = Mode::off;
     else if (text == "record")
         settings.mode = Mode::record;
+    else if (text == "tune")
+        settings.mode = Mode::tune;
     else if (text != "use")
-        complain(settings, "TMM_MODE", text, "off, use or record");
+        complain(settings, "TMM_MODE", text, "off, use, record or tune");
 }
 
 void read_device(Settings& settings, std::string_view text) {

@@ -7,8 +7,8 @@
 
 namespace tmm::dropin {
 
-// record writes down what is called and serves nothing.
-enum class Mode { off, use, record };
+// record writes down what is called and serves nothing; tune serves, and has what is called tuned beside the program.
+enum class Mode { off, use, record, tune };
 enum class LogLevel { error, warn, info, debug };
 
 struct Settings {

@@ -56,7 +56,7 @@ public:
     Products() {
         const Settings& s = settings();
         if (!s.complaint.empty()) log(LogLevel::error, s.complaint);
-        if (s.mode != Mode::use) return;
+        if (s.mode != Mode::use && s.mode != Mode::tune) return;
         tmmSetLogCallback([](const char* line, void*) { log(LogLevel::warn, line); }, nullptr);
         const tmmStatus_t status = tmmCreate(&handle_, s.device, nullptr);
         if (status == TMM_STATUS_SUCCESS) return;

@@ -39,7 +39,7 @@ std::optional<Workspaces::Lease> Workspaces::lease_of_stream(std::uint64_t strea
         // A block of a power of two is seldom outgrown.
         for (const std::size_t size : {std::bit_ceil(std::max(bytes, kSmallestBlock)), bytes}) {
             if (block || size > limit_) continue;
-            make_room(size, stream);
+            make_room(size);
             block = allocate(size);
         }
         if (!block) return std::nullopt;
@@ -82,12 +82,12 @@ void Workspaces::release(std::unique_ptr<Block> block) {
     refused_ = SIZE_MAX;
 }
 
-void Workspaces::make_room(std::size_t bytes, std::uint64_t stream) {
+void Workspaces::make_room(std::size_t bytes) {
     const auto fits = [&] { return bytes <= limit_ - std::min(limit_, allocated_); };
     if (!fits() && reserve_) release(std::move(reserve_));
-    for (auto& [other, block] : of_streams_) {
+    for (auto& [stream, block] : of_streams_) {
         if (fits()) return;
-        if (!block || other == stream || !block->queueing.try_lock()) continue;
+        if (!block || !block->queueing.try_lock()) continue;
         block->queueing.unlock();
         release(std::move(block));
     }

@@ -67,8 +67,8 @@ private:
     std::optional<Lease> lease_of_capture(const StreamState& stream, std::size_t bytes);
     std::unique_ptr<Block> allocate(std::size_t bytes);
     void release(std::unique_ptr<Block> block);
-    // Releases what no product is being queued in, but for the stream's own, until so many more bytes are within the limit.
-    void make_room(std::size_t bytes, std::uint64_t stream);
+    // Releases what no product is being queued in, until so many more bytes are within the limit.
+    void make_room(std::size_t bytes);
     void take_back_from_graphs();
     void keep_reserve();
 

@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <random>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -522,6 +524,19 @@ TEST_CASE("some shapes are called more often than others") {
     times(1, {.types = {kF16, kF32}, .op_a = 1, .op_b = 2, .m = 8, .n = 8, .k = 8, .pad = 2, .beta = 1});
     times(2, {.m = 2, .n = 3, .k = 4, .batch = 3, .stride_a = 0, .stride_b = 12, .stride_c = 7, .compute = kComputeTf32});
     times(1, {.k = 0});
+}
+
+TEST_CASE("a program goes on until it is told to end") {
+    Case x;
+    x.fill();
+    Bytes expected = x.c;
+    CHECK(sgemm<int>(BEHIND(cublasSgemm_v2), x, expected) == 0);
+    do {
+        Bytes c = x.c;
+        REQUIRE(sgemm<int>(&cublasSgemm_v2, x, c) == 0);
+        REQUIRE((c == expected));
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    } while (!std::filesystem::exists("end"));
 }
 
 // Nothing is asserted of times; whoever works on the path of such calls runs this.

@@ -46,18 +46,23 @@ int status_of(const std::string& command) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// Runs the case of that name; the environment has further variables.
-Finished run(const std::string& name, const std::string& environment) {
+// Runs a command with the library loaded first; the environment has further variables.
+Finished run_command(const std::string& program, const std::string& environment) {
     const tmm::testing::TemporaryDirectory folder;
     const std::string command = fmt::format(
         "cd '{0}' && LD_PRELOAD='{1}' TMM_CACHE_DIR='{2}/tests/tuner_cache' TMM_DB=/dev/null/none TMM_LOG=debug:'{0}/log' "
-        "TMM_RECORD='{0}/record' {3} '{4}' -tc='{5}' > out 2>&1",
-        folder.path().string(), TMM_TEST_CUBLAS_LIBRARY, TMM_BINARY_DIR, environment, TMM_TEST_CUBLAS_CALLER, name);
+        "TMM_RECORD='{0}/record' {3} {4} > out 2>&1",
+        folder.path().string(), TMM_TEST_CUBLAS_LIBRARY, TMM_BINARY_DIR, environment, program);
     const int status = status_of(command);
     return {.status = status,
             .said = read(folder.path() / "out"),
             .log = read(folder.path() / "log"),
             .record = read(folder.path() / "record")};
+}
+
+// Runs the case of that name.
+Finished run(const std::string& name, const std::string& environment) {
+    return run_command(fmt::format("'{}' -tc='{}'", TMM_TEST_CUBLAS_CALLER, name), environment);
 }
 
 bool is_skipped() {
@@ -129,6 +134,28 @@ TEST_CASE("switched off, recording, without a device or memory, or told nonsense
     CHECK(run("every call reaches cuBLAS once", "TMM_WORKSPACE_LIMIT=lots").log.find("TMM_WORKSPACE_LIMIT=lots is not understood") !=
           std::string::npos);
     CHECK(run("every call reaches cuBLAS once", "TMM_MODE=off").log.empty());
+}
+
+TEST_CASE("a library that was opened, and keeps its cuBLAS to itself, is served as well") {
+    if (is_skipped()) return;
+    const std::string program = fmt::format("'{}' '{}'", TMM_TEST_CUBLAS_PLUGIN_HOST, TMM_TEST_CUBLAS_PLUGIN);
+    const Finished served = run_command(program, "TMM_DEVICE=host");
+    CHECK_MESSAGE(served.status == 0, served.said);
+    CHECK(lines_with(served.log, "cublasSgemm_v2 2 2 2 layout=col: by tmm\n") == 1);
+    for (const char* environment : {"TMM_MODE=off", "TMM_DEVICE=99"}) {
+        const Finished passed = run_command(program, environment);
+        CHECK_MESSAGE(passed.status == 0, passed.said);
+        CHECK(lines_with(passed.log, ": by tmm\n") == 0);
+    }
+}
+
+TEST_CASE("threads that call at once, the same shapes and others, have the loop's bits") {
+    if (is_skipped()) return;
+    const Finished finished = run("16 threads multiply at once", "TMM_DEVICE=host");
+    check_passed(finished);
+    CHECK(lines_with(finished.log, ": by tmm\n") == 16 * 20);
+    // Each shape was decided once.
+    CHECK(lines_with(finished.log, ": by tmm, ") == 8);
 }
 
 TEST_CASE("what is recorded is a shapes file of the products, those of most work first, that tmm-tune takes") {

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <bit>
 #include <chrono>
 #include <cmath>
@@ -524,6 +525,32 @@ TEST_CASE("some shapes are called more often than others") {
     times(1, {.types = {kF16, kF32}, .op_a = 1, .op_b = 2, .m = 8, .n = 8, .k = 8, .pad = 2, .beta = 1});
     times(2, {.m = 2, .n = 3, .k = 4, .batch = 3, .stride_a = 0, .stride_b = 12, .stride_c = 7, .compute = kComputeTf32});
     times(1, {.k = 0});
+}
+
+TEST_CASE("16 threads multiply at once") {
+    constexpr int kThreads = 16;
+    constexpr int kShapes = 8;
+    std::vector<Case> cases(kShapes);
+    std::vector<Bytes> expected;
+    for (int shape = 0; shape < kShapes; ++shape) {
+        cases[static_cast<std::size_t>(shape)].m = 3 + shape;
+        Case& x = cases[static_cast<std::size_t>(shape)].fill();
+        expected.push_back(x.c);
+        REQUIRE(sgemm<int>(BEHIND(cublasSgemm_v2), x, expected.back()) == 0);
+    }
+    (void)handle();
+    std::atomic<int> wrong = 0;
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < kThreads; ++thread)
+        threads.emplace_back([&, thread] {
+            for (int call = 0; call < 20; ++call) {
+                const auto shape = static_cast<std::size_t>((thread + call) % kShapes);
+                Bytes c = cases[shape].c;
+                if (sgemm<int>(&cublasSgemm_v2, cases[shape], c) != 0 || c != expected[shape]) ++wrong;
+            }
+        });
+    for (std::thread& thread : threads) thread.join();
+    CHECK(wrong == 0);
 }
 
 TEST_CASE("a program goes on until it is told to end") {

@@ -60,10 +60,10 @@ TEST_CASE("what is not understood is said, and leaves the usual") {
 }
 
 TEST_CASE("a record names shapes by the time that they took together") {
-    ShapeRecord record(Measure::time);
-    record.add("1 2 3", 0.5);
-    record.add("4 5 6", 0.3);
-    record.add("4 5 6", 0.4);
+    ShapeRecord record;
+    record.add("1 2 3", 6, 0.5);
+    record.add("4 5 6", 120, 0.3);
+    record.add("4 5 6", 120, 0.4);
     CHECK(record.text() ==
           "# 2 shapes, 1.200 s of products; the longest first\n"
           "4 5 6  # 2 calls, 58.3% of the time\n"
@@ -79,14 +79,31 @@ TEST_CASE("a record names shapes by the time that they took together") {
 }
 
 TEST_CASE("a record without times names shapes by their work") {
-    ShapeRecord record(Measure::work);
-    record.add("1 2 3", 6);
-    record.add("4 5 6", 120);
-    record.add("1 2 3", 6);
+    ShapeRecord record;
+    record.add("1 2 3", 6, {});
+    record.add("4 5 6", 120, {});
+    record.add("1 2 3", 6, {});
+    CHECK(record.count("1 2 3") == 2);
+    CHECK(record.count("7 8 9") == 0);
     CHECK(record.text() ==
           "# 2 shapes, 264 FLOP; those of most work first\n"
           "4 5 6  # 1 calls, 90.9% of the work\n"
           "1 2 3  # 2 calls, 9.1% of the work\n");
+}
+
+TEST_CASE("calls whose time is not known count as long as others of their shape, or of their work") {
+    ShapeRecord record;
+    record.add("1 1 10", 10, 0.5);
+    record.add("1 1 10", 10, {});
+    record.add("1 1 10", 10, {});
+    record.add("1 1 90", 90, 0.5);
+    record.add("1 1 25", 25, {});
+    // 1.5 s, 0.5 s, and 25 multiply-adds where 100 take 1 s.
+    CHECK(record.text() ==
+          "# 3 shapes, 2.250 s of products; the longest first\n"
+          "1 1 10  # 3 calls, 66.7% of the time\n"
+          "1 1 90  # 1 calls, 22.2% of the time\n"
+          "1 1 25  # 1 calls, 11.1% of the time\n");
 }
 
 TEST_CASE("arguments that a BLAS refuses are left to it") {

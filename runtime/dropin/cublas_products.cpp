@@ -3,8 +3,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 
+#include "runtime/dropin/call_timer.h"
 #include "runtime/dropin/devices.h"
 #include "runtime/dropin/log.h"
 #include "runtime/dropin/shape_record.h"
@@ -17,7 +19,7 @@ namespace {
 ShapeRecord& shapes() {
     // Never destroyed: handlers of exit() may multiply.
     static auto* const all = [] {
-        auto* const made = new ShapeRecord(Measure::work);
+        auto* const made = new ShapeRecord;
         std::atexit([] {
             const std::string& file = settings().record;
             if (!shapes().write(file)) log(LogLevel::error, file + " can't be written: " + std::strerror(errno));
@@ -25,15 +27,6 @@ ShapeRecord& shapes() {
         return made;
     }();
     return *all;
-}
-
-void record(const Product& product) {
-    const tmmGemmProblem_t& p = product.problem;
-    // A shapes file has no product without elements or without k.
-    if (p.k == 0) return;
-    const std::string shape = shape_text(p);
-    if (logs(LogLevel::debug)) log(LogLevel::debug, shape + ": recorded");
-    shapes().add(shape, static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) * static_cast<double>(p.batch));
 }
 
 const tmmGemmProblem_t& default_problem() {
@@ -60,18 +53,19 @@ void complain_once() {
     (void)done;
 }
 
+// False where tmm does not multiply such calls.
+template <class Call>
+bool translate_call(const Call& call, Product& product) {
+    complain_once();
+    const char* const reason = translate(call, product);
+    if (reason && logs(LogLevel::debug)) log(LogLevel::debug, std::string(name_of(call)) + ": by cuBLAS, since " + reason);
+    return !reason;
+}
+
 template <class Call>
 bool multiplies_call(const Call& call) {
-    complain_once();
     Product product{.problem = default_problem()};
-    if (const char* const reason = translate(call, product)) {
-        if (logs(LogLevel::debug)) log(LogLevel::debug, std::string(name_of(call)) + ": by cuBLAS, since " + reason);
-        return false;
-    }
-    if (settings().mode == Mode::record) {
-        record(product);
-        return false;
-    }
+    if (!translate_call(call, product)) return false;
     DeviceProducts* const device = current_device();
     return device && device->multiply(product, name_of(call));
 }
@@ -86,7 +80,52 @@ bool multiplies_or_not(const Call& call) noexcept {
     }
 }
 
+// A shape's first call may load cuBLAS's kernels, and is not timed; so many behind it are, which waits for their end.
+constexpr long kTimedCalls = 4;
+
+Status record_product(const Product& product, const std::function<Status()>& behind) {
+    const tmmGemmProblem_t& p = product.problem;
+    const std::string shape = shape_text(p);
+    const long calls = shapes().count(shape);
+    Status status = kSuccess;
+    std::optional<double> seconds;
+    if (calls >= 1 && calls <= kTimedCalls) {
+        CallTimer timer(product.stream, settings().device == TMM_DEVICE_HOST);
+        status = behind();
+        seconds = timer.seconds();
+    } else {
+        status = behind();
+    }
+    if (status != kSuccess) return status;
+    if (logs(LogLevel::debug)) log(LogLevel::debug, shape + ": recorded");
+    shapes().add(shape, static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) * static_cast<double>(p.batch),
+                 seconds);
+    return status;
+}
+
+// behind is called once, also where memory is short.
+template <class Call>
+Status record_call(const Call& call, const std::function<Status()>& behind) {
+    std::optional<Status> status;
+    try {
+        const auto once = [&] { return *(status = behind()); };
+        Product product{.problem = default_problem()};
+        // A shapes file has no product without k.
+        if (translate_call(call, product) && product.problem.k > 0) return record_product(product, once);
+    } catch (...) {
+        log(LogLevel::error, "a product was not recorded: memory is short");
+    }
+    return status ? *status : behind();
+}
+
 }  // namespace
+
+Status record(const Gemm& gemm, const std::function<Status()>& behind) {
+    return record_call(gemm, behind);
+}
+Status record(const LtMatmul& matmul, const std::function<Status()>& behind) {
+    return record_call(matmul, behind);
+}
 
 bool multiplies(const Gemm& gemm) noexcept {
     return multiplies_or_not(gemm);

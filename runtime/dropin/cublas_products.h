@@ -1,6 +1,8 @@
 // Calls of cuBLAS, and who multiplies them: tmm or the cuBLAS behind.
 #pragma once
 
+#include <functional>
+
 #include "runtime/dropin/cublas_gemm.h"
 #include "runtime/dropin/cublas_lt_matmul.h"
 #include "runtime/dropin/settings.h"
@@ -30,12 +32,19 @@ private:
 bool multiplies(const Gemm& gemm) noexcept;
 bool multiplies(const LtMatmul& matmul) noexcept;
 
+// Calls cuBLAS, and writes down what of.
+Status record(const Gemm& gemm, const std::function<Status()>& behind);
+Status record(const LtMatmul& matmul, const std::function<Status()>& behind);
+
 // behind: the same call of the cuBLAS behind.
 template <class Call, class Behind>
 Status multiply(const Call& call, const Behind& behind) {
-    if (settings().mode == Mode::off) return behind();
+    const Mode mode = settings().mode;
+    if (mode == Mode::off) return behind();
     const Within within;
-    return within.is_outermost() && multiplies(call) ? kSuccess : behind();
+    if (!within.is_outermost()) return behind();
+    if (mode == Mode::record) return record(call, std::cref(behind));
+    return multiplies(call) ? kSuccess : behind();
 }
 
 }  // namespace tmm::dropin::cublas

@@ -28,6 +28,11 @@ const CudaCalls* open_driver() noexcept {
     look_up("cuMemFree_v2", calls->memory_free);
     look_up("cuThreadExchangeStreamCaptureMode", calls->capture_mode_exchange);
     look_up("cuStreamGetCaptureInfo_v2", calls->stream_capture_info);
+    look_up("cuEventCreate", calls->event_create);
+    look_up("cuEventDestroy_v2", calls->event_destroy);
+    look_up("cuEventRecord", calls->event_record);
+    look_up("cuEventSynchronize", calls->event_synchronize);
+    look_up("cuEventElapsedTime", calls->event_elapsed);
     look_up("cuUserObjectCreate", calls->user_object_create);
     look_up("cuGraphRetainUserObject", calls->graph_retain);
     calls->stream_id = reinterpret_cast<decltype(calls->stream_id)>(dlsym(library, "cuStreamGetId"));

@@ -22,11 +22,30 @@ struct CudaCalls {
                                     const CUgraphNode** dependencies, std::size_t* count);
     // The function exists since 12.0; it is null in an older driver.
     CUresult (*stream_id)(CUstream stream, unsigned long long* id);
+    CUresult (*event_create)(CUevent* event, unsigned flags);
+    CUresult (*event_destroy)(CUevent event);
+    CUresult (*event_record)(CUevent event, CUstream stream);
+    CUresult (*event_synchronize)(CUevent event);
+    CUresult (*event_elapsed)(float* milliseconds, CUevent from, CUevent to);
     CUresult (*user_object_create)(CUuserObject* object, void* value, CUhostFn destroy, unsigned references, unsigned flags);
     CUresult (*graph_retain)(CUgraph graph, CUuserObject object, unsigned count, unsigned flags);
 };
 
 // The driver that the program has loaded, or null where there is none that has all of them. Thread-safe; never throws.
 const CudaCalls* cuda_calls() noexcept;
+
+// The driver refuses to allocate, free and wait while any stream of the process is being captured, and voids the capture. None of it
+// touches that stream, so in this scope it is allowed.
+class DuringCapture {
+public:
+    explicit DuringCapture(const CudaCalls& cuda) noexcept : cuda_(cuda) { cuda_.capture_mode_exchange(&mode_); }
+    DuringCapture(const DuringCapture&) = delete;
+    DuringCapture& operator=(const DuringCapture&) = delete;
+    ~DuringCapture() { cuda_.capture_mode_exchange(&mode_); }
+
+private:
+    const CudaCalls& cuda_;
+    CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+};
 
 }  // namespace tmm::dropin

@@ -49,19 +49,6 @@ public:
     }
 
 private:
-    // The driver refuses to allocate and to free while another stream is being captured, although that does not touch it.
-    class DuringCapture {
-    public:
-        explicit DuringCapture(const CudaCalls& cuda) : cuda_(cuda) { cuda_.capture_mode_exchange(&mode_); }
-        DuringCapture(const DuringCapture&) = delete;
-        DuringCapture& operator=(const DuringCapture&) = delete;
-        ~DuringCapture() { cuda_.capture_mode_exchange(&mode_); }
-
-    private:
-        const CudaCalls& cuda_;
-        CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
-    };
-
     const CudaCalls& cuda_;
 };
 

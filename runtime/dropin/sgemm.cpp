@@ -51,6 +51,10 @@ std::string shape_of(const SgemmCall& call) {
     return shape_text(problem);
 }
 
+double products_of(const SgemmCall& call) {
+    return static_cast<double>(call.m) * static_cast<double>(call.n) * static_cast<double>(call.k);
+}
+
 class Products {
 public:
     Products() {
@@ -69,8 +73,7 @@ public:
         if (!handle_ || is_trivial(call)) return behind();
         // The emulated device is for tests: it serves whatever it can.
         if (settings().device == TMM_DEVICE_HOST) return serve_always(call, behind);
-        const double products = static_cast<double>(call.m) * static_cast<double>(call.n) * static_cast<double>(call.k);
-        if (products < kLeastProducts) return behind();
+        if (products_of(call) < kLeastProducts) return behind();
         contest(call, behind);
     }
     void write_record() const {
@@ -87,7 +90,7 @@ private:
         if (is_trivial(call)) return;
         const std::string shape = shape_of(call);
         if (logs(LogLevel::debug)) log(LogLevel::debug, shape + ": recorded");
-        shapes_.add(shape, seconds);
+        shapes_.add(shape, products_of(call), seconds);
     }
 
     // False where tmm can't: C is as it was.
@@ -139,7 +142,7 @@ private:
     tmmHandle_t handle_ = nullptr;
     std::mutex mutex_;
     std::map<std::string, Contest> contests_;
-    ShapeRecord shapes_{Measure::time};
+    ShapeRecord shapes_;
 };
 
 Products& products() {

@@ -10,33 +10,62 @@
 
 namespace tmm::dropin {
 
-void ShapeRecord::add(const std::string& shape, double amount) {
+void ShapeRecord::add(const std::string& shape, double work, std::optional<double> seconds) {
     const std::lock_guard lock(mutex_);
     Calls& calls = shapes_[shape];
     ++calls.count;
-    calls.amount += amount;
+    calls.work += work;
+    if (!seconds) return;
+    ++calls.timed;
+    calls.seconds += *seconds;
+    calls.timed_work += work;
+}
+
+long ShapeRecord::count(const std::string& shape) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = shapes_.find(shape);
+    return found == shapes_.end() ? 0 : found->second.count;
 }
 
 std::string ShapeRecord::text() const {
-    std::vector<std::pair<std::string, Calls>> shapes;
+    struct Line {
+        std::string shape;
+        Calls calls;
+        // Seconds, or multiply-adds.
+        double amount = 0;
+    };
+    std::vector<Line> lines;
+    double seconds = 0;
+    double timed_work = 0;
     {
         const std::lock_guard lock(mutex_);
-        shapes.assign(shapes_.begin(), shapes_.end());
+        for (const auto& [shape, calls] : shapes_) {
+            lines.push_back({shape, calls});
+            seconds += calls.seconds;
+            timed_work += calls.timed_work;
+        }
     }
-    std::stable_sort(shapes.begin(), shapes.end(), [](const auto& x, const auto& y) { return x.second.amount > y.second.amount; });
+    const bool timed = seconds > 0;
     double total = 0;
-    for (const auto& [shape, calls] : shapes) total += calls.amount;
-    const bool timed = measure_ == Measure::time;
-    char line[128];
+    for (Line& line : lines) {
+        const Calls& calls = line.calls;
+        // Calls that were not timed took as long as those of the shape that were; without such, as long for their work as all others.
+        line.amount = !timed            ? calls.work
+                      : calls.timed > 0 ? calls.seconds * static_cast<double>(calls.count) / static_cast<double>(calls.timed)
+                                        : calls.work * seconds / timed_work;
+        total += line.amount;
+    }
+    std::stable_sort(lines.begin(), lines.end(), [](const Line& x, const Line& y) { return x.amount > y.amount; });
+    char words[128];
     if (timed)
-        std::snprintf(line, sizeof line, "# %zu shapes, %.3f s of products; the longest first\n", shapes.size(), total);
+        std::snprintf(words, sizeof words, "# %zu shapes, %.3f s of products; the longest first\n", lines.size(), total);
     else
-        std::snprintf(line, sizeof line, "# %zu shapes, %.3g FLOP; those of most work first\n", shapes.size(), 2 * total);
-    std::string text = line;
-    for (const auto& [shape, calls] : shapes) {
-        std::snprintf(line, sizeof line, "  # %ld calls, %.1f%% of the %s\n", calls.count, total > 0 ? 100 * calls.amount / total : 0.0,
-                      timed ? "time" : "work");
-        text += shape + line;
+        std::snprintf(words, sizeof words, "# %zu shapes, %.3g FLOP; those of most work first\n", lines.size(), 2 * total);
+    std::string text = words;
+    for (const Line& line : lines) {
+        std::snprintf(words, sizeof words, "  # %ld calls, %.1f%% of the %s\n", line.calls.count,
+                      total > 0 ? 100 * line.amount / total : 0.0, timed ? "time" : "work");
+        text += line.shape + words;
     }
     return text;
 }

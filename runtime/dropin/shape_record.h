@@ -3,21 +3,19 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace tmm::dropin {
 
-// What the shapes are sorted by: the seconds that their calls took, or the multiply-adds where nobody waits for a call's end.
-enum class Measure { time, work };
-
 // Thread-safe.
 class ShapeRecord {
 public:
-    explicit ShapeRecord(Measure measure) : measure_(measure) {}
-
-    // shape: a line of a shapes file. amount: the call's seconds or multiply-adds.
-    void add(const std::string& shape, double amount);
-    // The shapes, those first of which there was most, all their calls together.
+    // shape: a line of a shapes file. work: the call's multiply-adds. seconds: what it took, where somebody waited for its end.
+    void add(const std::string& shape, double work, std::optional<double> seconds);
+    // Calls of the shape so far.
+    long count(const std::string& shape) const;
+    // The shapes, those first that took the most time, all their calls together; or were the most work, where no call's time is known.
     std::string text() const;
     // Replaces the file by text(); false, with errno set, where it can't.
     bool write(const std::string& file) const;
@@ -25,10 +23,13 @@ public:
 private:
     struct Calls {
         long count = 0;
-        double amount = 0;
+        long timed = 0;
+        double work = 0;
+        // Those of the timed calls alone.
+        double seconds = 0;
+        double timed_work = 0;
     };
 
-    const Measure measure_;
     mutable std::mutex mutex_;
     std::map<std::string, Calls> shapes_;
 };

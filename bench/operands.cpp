@@ -32,6 +32,7 @@ Operands::Operands(std::shared_ptr<Device> device, const Shape& shape, std::int6
         if (type == ElementType::f64)
             throw Error(ExitStatus::bad_input, fmt::format("tmm-bench multiplies f32, f16 and bf16 matrices, not {}", name_of(type)), {},
                         "leave dtype and ctype out, or give one of these");
+    if (p.epilogue != Epilogue::none) throw Error(ExitStatus::bad_input, "tmm-bench does not measure epilogues", {}, "leave epilogue out");
     std::int64_t end = 0;
     const auto laid_out = [&](ElementType type, std::int64_t elements) {
         // Elements of C may be wider than what is promised of A and B.

@@ -100,7 +100,9 @@ public:
                                  .workspace = nullptr,
                                  .workspace_size = 0,
                                  .prepared_a = prepared_.of(TMM_OPERAND_A, call.a),
-                                 .prepared_b = prepared_.of(TMM_OPERAND_B, call.b)};
+                                 .prepared_b = prepared_.of(TMM_OPERAND_B, call.b),
+                                 .residual = nullptr,
+                                 .parameters = {}};
         const tmmStatus_t status = tmmPlanRun(plan_, static_cast<CUstream_st*>(stream), &args);
         if (status != TMM_STATUS_SUCCESS) throw std::runtime_error(fmt::format("tmmPlanRun: {}", tmmStatusString(status)));
     }

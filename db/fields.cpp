@@ -18,6 +18,16 @@ std::vector<ProblemField> fields_where(bool is_promise) {
     return fields;
 }
 
+std::string why_inconsistent_epilogue(const GemmProblem& p) {
+    if (p.epilogue == Epilogue::custom) return "measurements of a caller's expression are not kept";
+    if (p.epilogue != epilogue_class(p.bias, p.activation, p.residual))
+        return fmt::format("epilogue={} does not fit its parts, {}", name_of(p.epilogue), epilogue_text(p));
+    if (p.bias == BiasAxis::none && p.type_bias != ElementType::f32) return "type_bias means nothing where there is no bias";
+    if (!p.residual && (p.ldr != 0 || p.stride_r != 0)) return "ldr and stride_r mean nothing where there is no residual";
+    if (p.residual && p.ldr < p.n) return fmt::format("ldr={} is shorter than a row of the residual ({} elements)", p.ldr, p.n);
+    return p.batch <= 1 && p.stride_r != 0 ? fmt::format("stride_r={} means nothing where batch={}", p.stride_r, p.batch) : "";
+}
+
 }  // namespace
 
 const std::vector<ProblemField>& problem_fields() {
@@ -39,9 +49,11 @@ std::string why_inconsistent(const GemmProblem& p) {
             return fmt::format("{}={} is no power of two", field.name, field.get(p));
     if (p.batch <= 1 && (p.stride_a != 0 || p.stride_b != 0 || p.stride_c != 0))
         return fmt::format("strides={},{},{} mean nothing where batch={}", p.stride_a, p.stride_b, p.stride_c, p.batch);
-    const MatrixLayout layouts[] = {layout_of_a(p), layout_of_b(p), layout_of_c(p)};
+    if (const std::string reason = why_inconsistent_epilogue(p); !reason.empty()) return reason;
+    const MatrixLayout layouts[] = {layout_of_a(p), layout_of_b(p), layout_of_c(p), layout_of_residual(p)};
+    constexpr const char* kNames[] = {"A", "B", "C", "the residual"};
     for (const MatrixLayout& layout : layouts)
-        if (!extent_in_bytes(layout)) return fmt::format("{}'s size in bytes does not fit in 64 bits", "ABC"[&layout - layouts]);
+        if (!extent_in_bytes(layout)) return fmt::format("{}'s size in bytes does not fit in 64 bits", kNames[&layout - layouts]);
     if (elements_overlap(layout_of_c(p)))
         return fmt::format("stride_c={} and ldc={} make the results of the batch overlap", p.stride_c, p.ldc);
     return {};

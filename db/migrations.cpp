@@ -100,6 +100,8 @@ private:
 std::vector<std::pair<std::string, std::vector<std::string>>> enumerations() {
     return {{"element_type", names_of_all<ElementType>()},
             {"compute_mode", names_of_all<ComputeMode>()},
+            {"bias_axis", names_of_all<BiasAxis>()},
+            {"activation", names_of_all<Activation>()},
             {"epilogue", names_of_all<Epilogue>()},
             {"family", {std::begin(kFamilyNames), std::end(kFamilyNames)}},
             {"boundary", {std::begin(kBoundaryNames), std::end(kBoundaryNames)}},

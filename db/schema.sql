@@ -6,6 +6,8 @@
 -- Names of the enumerators. The program fills them in, and adds what a newer program knows, so a new enumerator needs no new version.
 CREATE TABLE element_type (value INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE compute_mode (value INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE bias_axis (value INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE activation (value INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE epilogue (value INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE family (value INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE boundary (value INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
@@ -51,12 +53,21 @@ CREATE TABLE problem (
   stride_c  INTEGER NOT NULL CHECK (stride_c >= 0),
   alignment INTEGER NOT NULL CHECK (alignment BETWEEN 1 AND 1048576 AND alignment & (alignment - 1) = 0), -- bytes that every pointer is a multiple of
   reads_c   INTEGER NOT NULL CHECK (reads_c IN (0, 1)), -- 1: beta may differ from 0
-  epilogue  INTEGER NOT NULL REFERENCES epilogue (value),
+  bias       INTEGER NOT NULL REFERENCES bias_axis (value), -- along C's columns or rows
+  activation INTEGER NOT NULL REFERENCES activation (value),
+  residual   INTEGER NOT NULL CHECK (residual IN (0, 1)),
+  epilogue   INTEGER NOT NULL REFERENCES epilogue (value), -- what the three amount to
+  type_bias  INTEGER NOT NULL REFERENCES element_type (value), -- f32 where there is no bias
+  ldr        INTEGER NOT NULL CHECK (ldr >= 0), -- of the residual; 0 where there is none
+  stride_r   INTEGER NOT NULL CHECK (stride_r >= 0),
   CHECK (lda >= iif(op_a, m, k) AND ldb >= iif(op_b, k, n) AND ldc >= n),
-  CHECK (batch > 1 OR (stride_a = 0 AND stride_b = 0 AND stride_c = 0))
+  CHECK (batch > 1 OR (stride_a = 0 AND stride_b = 0 AND stride_c = 0 AND stride_r = 0)),
+  CHECK (residual = 0 AND ldr = 0 AND stride_r = 0 OR residual = 1 AND ldr >= n),
+  CHECK (bias <> 0 OR type_bias = 0)
 ) STRICT;
 CREATE UNIQUE INDEX problem_identity ON problem (
-  m, n, k, batch, type_a, type_b, type_c, op_a, op_b, lda, ldb, ldc, stride_a, stride_b, stride_c, alignment, reads_c, epilogue);
+  m, n, k, batch, type_a, type_b, type_c, op_a, op_b, lda, ldb, ldc, stride_a, stride_b, stride_c, alignment, reads_c, bias,
+  activation, residual, epilogue, type_bias, ldr, stride_r);
 
 -- How it is done. One column a row of kParameters, under its name; `tmm-db candidates` and the views spell a config in words.
 CREATE TABLE config (

@@ -17,16 +17,25 @@ SELECT p.id AS problem_id,
          || CASE WHEN p.batch <> 1 AND p.stride_c <> p.m * p.ldc THEN ' stride_c=' || p.stride_c ELSE '' END
          || CASE WHEN p.alignment <> 16 THEN ' align=' || p.alignment ELSE '' END
          || CASE WHEN p.reads_c THEN ' beta=1' ELSE '' END
-         || CASE WHEN p.epilogue <> 0 THEN ' epilogue=' || e.name ELSE '' END AS tail,
+         || CASE WHEN p.epilogue <> 0 THEN ' epilogue=' || substr(
+                   CASE p.bias WHEN 1 THEN '+bias' WHEN 2 THEN '+bias_rows' ELSE '' END
+                     || CASE WHEN p.activation <> 0 THEN '+' || v.name ELSE '' END
+                     || CASE WHEN p.residual THEN '+residual' ELSE '' END, 2) ELSE '' END
+         || CASE WHEN p.bias <> 0 AND p.type_bias <> p.type_c THEN ' bias_type=' || t.name ELSE '' END
+         || CASE WHEN p.residual AND p.ldr <> p.n THEN ' ldr=' || p.ldr ELSE '' END
+         || CASE WHEN p.residual AND p.batch <> 1 AND p.stride_r <> p.m * p.ldr THEN ' stride_r=' || p.stride_r ELSE '' END AS tail,
        substr('nt', 1 + p.op_a, 1) || substr('nt', 1 + p.op_b, 1) AS ops,
-       a.name AS type_a, b.name AS type_b, c.name AS type_c, e.name AS epilogue,
+       a.name AS type_a, b.name AS type_b, c.name AS type_c, x.name AS bias, v.name AS activation, e.name AS epilogue, t.name AS type_bias,
        iif(p.type_a = 3, 3, 0) AS default_compute,
        2e-6 * p.m * p.n * p.k * p.batch AS mflop -- over microseconds: TFLOP/s
 FROM problem AS p
 JOIN element_type AS a ON a.value = p.type_a
 JOIN element_type AS b ON b.value = p.type_b
 JOIN element_type AS c ON c.value = p.type_c
-JOIN epilogue AS e ON e.value = p.epilogue;
+JOIN bias_axis AS x ON x.value = p.bias
+JOIN epilogue AS e ON e.value = p.epilogue
+JOIN activation AS v ON v.value = p.activation
+JOIN element_type AS t ON t.value = p.type_bias;
 
 -- A config as the command line spells it: the family, the tile, then what differs from neutral (wgmma = 6 and skinny = 13 imply
 -- their vectors and boundary = 3, hardware).
@@ -98,7 +107,7 @@ SELECT p.head || iif(s.compute <> p.default_compute, ' compute=' || c.name, '') 
        s.reason, s.origin, s.candidates, datetime(s.decided_at, 'unixepoch') AS decided_at,
        q.m, q.n, q.k, q.batch, p.ops, p.type_a, p.type_b, p.type_c, c.name AS compute, q.lda, q.ldb, q.ldc, q.stride_a, q.stride_b, q.stride_c,
        q.alignment, q.reads_c,
-       p.epilogue, d.compute_capability, d.sm_count,
+       p.bias, p.activation, q.residual, p.epilogue, p.type_bias, q.ldr, q.stride_r, d.compute_capability, d.sm_count,
        f.name AS family, h.block_m, h.block_n, h.block_k, h.thread_m, h.thread_n, h.stages, h.async_copy, h.vector_width,
        b.name AS boundary, h.split_k, h.raster, h.min_blocks, h.swap_ab, h.pack_ab, h.cluster, h.along_k, h.trim,
        h.warps_m, h.warps_n, h.multicast_a, h.multicast_b, h.planes, h.promote_k, h.ping_pong, h.overlap,

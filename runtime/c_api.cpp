@@ -159,7 +159,9 @@ CheckedCall check_sgemm(tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t 
                                 .workspace = nullptr,
                                 .workspace_size = 0,
                                 .prepared_a = nullptr,
-                                .prepared_b = nullptr};
+                                .prepared_b = nullptr,
+                                .residual = nullptr,
+                                .parameters = {}};
     const tmm::CheckedProblem checked = tmm::check_problem(&problem);
     return {.problem = checked, .args = tmm::check_args(checked, &args)};
 }
@@ -196,7 +198,7 @@ tmmStatus_t tmmSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t op_a
     if (!handle) return no_handle();
     return guarded(handle->id, [&] {
         const CheckedCall call = check_sgemm(layout, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-        handle->runtime->gemm(call.problem.problem, call.args.call, 0, handle->runtime->stream());
+        handle->runtime->gemm(call.problem.request, call.args.call, 0, handle->runtime->stream());
     });
 }
 
@@ -206,7 +208,7 @@ tmmStatus_t tmmHostSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t 
     if (!handle) return no_handle();
     return guarded(handle->id, [&] {
         const CheckedCall call = check_sgemm(layout, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-        if (!tmm::is_empty(call.problem.problem)) tmm::host_gemm(*handle->runtime, call.problem.problem, call.args.call);
+        if (!tmm::is_empty(call.problem.request.problem)) tmm::host_gemm(*handle->runtime, call.problem.request.problem, call.args.call);
     });
 }
 
@@ -215,7 +217,7 @@ tmmStatus_t tmmGemm(tmmHandle_t handle, const tmmGemmProblem_t* problem, const t
     return guarded(handle->id, [&] {
         const tmm::CheckedProblem checked = tmm::check_problem(problem);
         const tmm::CheckedArgs values = tmm::check_args(checked, args);
-        handle->runtime->gemm(checked.problem, values.call, values.workspace_size, handle->runtime->stream(), checked.most_workspace);
+        handle->runtime->gemm(checked.request, values.call, values.workspace_size, handle->runtime->stream());
     });
 }
 
@@ -234,7 +236,7 @@ tmmStatus_t tmmPlanCreate(tmmHandle_t handle, const tmmGemmProblem_t* problem, t
         *plan = new tmmPlan_s{.runtime = handle->runtime,
                               .handle_id = handle->id,
                               .problem = checked,
-                              .owned = handle->runtime->make_plan(checked.problem, checked.most_workspace),
+                              .owned = handle->runtime->make_plan(checked.request),
                               .is_bare = false};
     });
 }
@@ -248,7 +250,7 @@ tmmStatus_t tmmPlanCreateBare(tmmHandle_t handle, const tmmGemmProblem_t* proble
         *plan = new tmmPlan_s{.runtime = handle->runtime,
                               .handle_id = handle->id,
                               .problem = checked,
-                              .owned = {.plan = handle->runtime->make_bare_plan(checked.problem, checked.most_workspace), .workspace = {}},
+                              .owned = {.plan = handle->runtime->make_bare_plan(checked.request), .workspace = {}},
                               .is_bare = true};
     });
 }
@@ -264,7 +266,7 @@ tmmStatus_t tmmPlanRun(tmmPlan_t plan, struct CUstream_st* stream, const tmmGemm
     if (!plan) return no_plan();
     return guarded(plan->handle_id, [&] {
         tmm::CheckedArgs values = tmm::check_args(plan->problem, args);
-        if (tmm::is_empty(plan->problem.problem)) return;
+        if (tmm::is_empty(plan->problem.request.problem)) return;
         if (plan->is_bare) check_bare_run(*plan, values);
         if (values.call.workspace) {
             tmm::check_workspace_size(values.workspace_size, plan->owned.plan.workspace_bytes());
@@ -304,7 +306,7 @@ tmmStatus_t tmmProblemDescribe(tmmHandle_t handle, const tmmGemmProblem_t* probl
     if (!text || size == 0) return null_argument(handle->id, "text is null or has no room for its terminating zero");
     return guarded(handle->id, [&] {
         const tmm::CheckedProblem checked = tmm::check_problem(problem);
-        copy_text(handle->runtime->describe(checked.problem, checked.most_workspace), text, size);
+        copy_text(handle->runtime->describe(checked.request), text, size);
     });
 }
 
@@ -365,6 +367,12 @@ const char* tmmStatusString(tmmStatus_t status) {
         case TMM_STATUS_UNSUPPORTED_TYPE: return "unsupported element type";
         case TMM_STATUS_UNSUPPORTED_COMPUTE: return "unsupported compute mode";
         case TMM_STATUS_UNSUPPORTED_EPILOGUE: return "unsupported epilogue";
+        case TMM_STATUS_INVALID_EXPRESSION: return "invalid expression";
+        case TMM_STATUS_INVALID_ACTIVATION: return "invalid activation";
+        case TMM_STATUS_INVALID_BIAS_AXIS: return "invalid bias axis";
+        case TMM_STATUS_INVALID_LDR: return "invalid ldr";
+        case TMM_STATUS_NULL_BIAS: return "bias is null";
+        case TMM_STATUS_NULL_RESIDUAL: return "residual is null";
         case TMM_STATUS_NO_DEVICE: return "no such device or driver";
         case TMM_STATUS_DEVICE: return "device failure";
         case TMM_STATUS_OUT_OF_MEMORY: return "out of memory";

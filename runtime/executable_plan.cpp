@@ -125,7 +125,7 @@ std::variant<ExecutablePlan, CompileFailure> ExecutablePlan::make(LaunchPlan pla
     ExecutablePlan executable;
     executable.device_ = loader.device();
     for (LaunchStep& step : plan.steps) {
-        const KernelSource source = make_kernel_source(step.signature, step.kernel);
+        const KernelSource source = make_kernel_source(step.signature, step.kernel, plan.expression);
         auto result = loader.load(source, source.entries.front().name);
         if (auto* failure = std::get_if<CompileFailure>(&result)) return std::move(*failure);
         auto& loaded = std::get<KernelLoader::Loaded>(result);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <exception>
+#include <functional>
 #include <new>
 
 #include "generator/log.h"
@@ -28,8 +29,9 @@ std::string no_workspace(const RuntimePlan& plan) {
 
 }  // namespace
 
-std::size_t PlanKeyHash::operator()(const PlanKey& key) const noexcept {
-    return static_cast<std::size_t>(hash_of(key.problem, static_cast<std::uint64_t>(key.most_workspace)));
+std::size_t PlanRequestHash::operator()(const PlanRequest& key) const noexcept {
+    const std::size_t hash = static_cast<std::size_t>(hash_of(key.problem, static_cast<std::uint64_t>(key.most_workspace)));
+    return key.problem.epilogue == Epilogue::custom ? hash ^ std::hash<std::string>()(key.expression.text) : hash;
 }
 
 RuntimeHandle::RuntimeHandle(int device, const std::filesystem::path& database)
@@ -37,7 +39,7 @@ RuntimeHandle::RuntimeHandle(int device, const std::filesystem::path& database)
       winners_(read_winners(database, loader_.device()->info())),
       workspaces_(loader_.device()) {}
 
-std::shared_ptr<const RuntimePlan> RuntimeHandle::find(const PlanKey& key) {
+std::shared_ptr<const RuntimePlan> RuntimeHandle::find(const PlanRequest& key) {
     const std::lock_guard lock(mutex_);
     const auto found = index_.find(key);
     if (found == index_.end()) return nullptr;
@@ -45,11 +47,10 @@ std::shared_ptr<const RuntimePlan> RuntimeHandle::find(const PlanKey& key) {
     return found->second->second;
 }
 
-std::shared_ptr<const RuntimePlan> RuntimeHandle::cached_plan(const PlanKey& key, Stream stream) {
+std::shared_ptr<const RuntimePlan> RuntimeHandle::cached_plan(const PlanRequest& key, Stream stream) {
     if (std::shared_ptr<const RuntimePlan> plan = find(key)) return plan;
     // The plan is made without the lock: other problems go on meanwhile. Two threads that miss at once both make it; the first one is kept.
-    auto plan = std::make_shared<const RuntimePlan>(
-        RuntimePlan::make(key.problem, winners_, loader_, RuntimePlan::Pointers::aligned_as_promised, key.most_workspace));
+    auto plan = std::make_shared<const RuntimePlan>(RuntimePlan::make(key, winners_, loader_, RuntimePlan::Pointers::aligned_as_promised));
     if (plan->workspace_bytes() > 0) {
         try {
             (void)workspaces_.lease(stream, plan->workspace_bytes());
@@ -57,7 +58,7 @@ std::shared_ptr<const RuntimePlan> RuntimeHandle::cached_plan(const PlanKey& key
             const std::string because = no_workspace(*plan);
             log_line(because + "; using the fallback kernel");
             plan = std::make_shared<const RuntimePlan>(
-                RuntimePlan::make_fallback(key.problem, loader_, RuntimePlan::Pointers::aligned_as_promised, because));
+                RuntimePlan::make_fallback(key, loader_, RuntimePlan::Pointers::aligned_as_promised, because));
         }
     }
     const std::lock_guard lock(mutex_);
@@ -72,15 +73,20 @@ std::shared_ptr<const RuntimePlan> RuntimeHandle::cached_plan(const PlanKey& key
     return plan;
 }
 
-void RuntimeHandle::gemm(const GemmProblem& problem, GemmCall call, std::size_t workspace_size, Stream stream,
-                         std::int64_t most_workspace) {
+void RuntimeHandle::gemm(const PlanRequest& request, GemmCall call, std::size_t workspace_size, Stream stream) {
+    const GemmProblem& problem = request.problem;
     if (is_empty(problem)) return;
     // The prepared operands belong to a plan that the caller holds.
     call.prepared_a = call.prepared_b = nullptr;
     const int alignment = alignment_of(call);
-    const PlanKey key{.problem = alignment < problem.alignment ? with_alignment(problem, alignment) : problem,
-                      .most_workspace = most_workspace};
-    const std::shared_ptr<const RuntimePlan> plan = cached_plan(key, stream);
+    std::shared_ptr<const RuntimePlan> plan;
+    if (alignment < problem.alignment) {
+        PlanRequest less_aligned = request;
+        less_aligned.problem = with_alignment(problem, alignment);
+        plan = cached_plan(less_aligned, stream);
+    } else {
+        plan = cached_plan(request, stream);
+    }
     const std::size_t needed = plan->workspace_bytes();
     if (needed == 0) {
         plan->run(call, stream);
@@ -94,27 +100,27 @@ void RuntimeHandle::gemm(const GemmProblem& problem, GemmCall call, std::size_t 
     }
 }
 
-OwnedPlan RuntimeHandle::make_plan(const GemmProblem& problem, std::int64_t most_workspace) {
-    RuntimePlan plan = RuntimePlan::make(problem, winners_, loader_, RuntimePlan::Pointers::any, most_workspace);
+OwnedPlan RuntimeHandle::make_plan(const PlanRequest& request) {
+    RuntimePlan plan = RuntimePlan::make(request, winners_, loader_, RuntimePlan::Pointers::any);
     try {
         DeviceBuffer workspace(device(), plan.workspace_bytes());
         return {.plan = std::move(plan), .workspace = std::move(workspace)};
     } catch (const std::bad_alloc&) {
         const std::string because = no_workspace(plan);
         log_line(because + "; using the fallback kernel");
-        RuntimePlan fallback = RuntimePlan::make_fallback(problem, loader_, RuntimePlan::Pointers::any, because);
+        RuntimePlan fallback = RuntimePlan::make_fallback(request, loader_, RuntimePlan::Pointers::any, because);
         DeviceBuffer workspace(device(), fallback.workspace_bytes());
         return {.plan = std::move(fallback), .workspace = std::move(workspace)};
     }
 }
 
-RuntimePlan RuntimeHandle::make_bare_plan(const GemmProblem& problem, std::int64_t most_workspace) {
-    return RuntimePlan::make(problem, winners_, loader_, RuntimePlan::Pointers::aligned_as_promised, most_workspace);
+RuntimePlan RuntimeHandle::make_bare_plan(const PlanRequest& request) {
+    return RuntimePlan::make(request, winners_, loader_, RuntimePlan::Pointers::aligned_as_promised);
 }
 
-std::string RuntimeHandle::describe(const GemmProblem& problem, std::int64_t most_workspace) const {
-    const Selection selection = winners_.select(problem, most_workspace);
-    return describe_choice(selection, CostModel(problem, winners_.device()).predict(selection.config));
+std::string RuntimeHandle::describe(const PlanRequest& request) const {
+    const Selection selection = winners_.select(request.problem, request.most_workspace);
+    return describe_choice(selection, CostModel(request.problem, winners_.device()).predict(selection.config));
 }
 
 }  // namespace tmm

@@ -17,16 +17,8 @@
 
 namespace tmm {
 
-// What a cached plan was made for.
-struct PlanKey {
-    GemmProblem problem;
-    std::int64_t most_workspace = kAnyWorkspace;
-
-    friend bool operator==(const PlanKey&, const PlanKey&) = default;
-};
-
-struct PlanKeyHash {
-    std::size_t operator()(const PlanKey& key) const noexcept;
+struct PlanRequestHash {
+    std::size_t operator()(const PlanRequest& key) const noexcept;
 };
 
 // A plan that somebody holds, with the workspace it runs in.
@@ -50,23 +42,22 @@ public:
     const Winners& winners() const { return winners_; }
 
     // Runs the cached plan of the problem and the pointers' actual alignment, making it at the first call. A null call.workspace
-    // stands for the handle's own. The plan needs at most most_workspace bytes.
-    void gemm(const GemmProblem& problem, GemmCall call, std::size_t workspace_size, Stream stream,
-              std::int64_t most_workspace = kAnyWorkspace);
+    // stands for the handle's own.
+    void gemm(const PlanRequest& request, GemmCall call, std::size_t workspace_size, Stream stream);
 
-    // The plan takes any element-aligned pointers and at most most_workspace bytes of workspace. A chosen config whose workspace can't be
+    // The plan takes any element-aligned pointers. A chosen config whose workspace can't be
     // had gives way to the fallback.
-    OwnedPlan make_plan(const GemmProblem& problem, std::int64_t most_workspace = kAnyWorkspace);
+    OwnedPlan make_plan(const PlanRequest& request);
     // The plan takes pointers that are aligned as the problem promises, and has no workspace.
-    RuntimePlan make_bare_plan(const GemmProblem& problem, std::int64_t most_workspace);
+    RuntimePlan make_bare_plan(const PlanRequest& request);
     // What make_plan would choose, as describe_choice says it.
-    std::string describe(const GemmProblem& problem, std::int64_t most_workspace) const;
+    std::string describe(const PlanRequest& request) const;
 
 private:
-    using Entry = std::pair<PlanKey, std::shared_ptr<const RuntimePlan>>;
+    using Entry = std::pair<PlanRequest, std::shared_ptr<const RuntimePlan>>;
 
-    std::shared_ptr<const RuntimePlan> cached_plan(const PlanKey& key, Stream stream);
-    std::shared_ptr<const RuntimePlan> find(const PlanKey& key);
+    std::shared_ptr<const RuntimePlan> cached_plan(const PlanRequest& key, Stream stream);
+    std::shared_ptr<const RuntimePlan> find(const PlanRequest& key);
 
     KernelLoader loader_;
     Winners winners_;
@@ -75,7 +66,7 @@ private:
     std::mutex mutex_;
     // The most recently used plans come first.
     std::list<Entry> plans_;
-    std::unordered_map<PlanKey, std::list<Entry>::iterator, PlanKeyHash> index_;
+    std::unordered_map<PlanRequest, std::list<Entry>::iterator, PlanRequestHash> index_;
 };
 
 }  // namespace tmm

@@ -76,7 +76,7 @@ void host_gemm(RuntimeHandle& handle, const GemmProblem& problem, const GemmCall
     }
     c = problem.reads_c ? to_device(device, call.c, rows_c) : DeviceBuffer(device, rows_c.packed_bytes());
     on_device.c = c.data();
-    handle.gemm(packed, on_device, 0, nullptr);
+    handle.gemm({.problem = packed}, on_device, 0, nullptr);
     to_host(*device, call.c, c, rows_c);
 }
 

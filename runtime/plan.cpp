@@ -23,24 +23,41 @@ std::string first_line(const std::string& text) {
     return text.substr(0, text.find('\n'));
 }
 
+// What can't be compiled because of the caller's expression is the caller's to mend.
+void refuse_faulty_expression(const PlanRequest& request, const CompileFailure& failure) {
+    if (request.problem.epilogue != Epilogue::custom) return;
+    if (const std::string words = words_on_expression(failure.log); !words.empty())
+        throw StatusError(TMM_STATUS_INVALID_EXPRESSION,
+                          fmt::format("the expression '{}' does not compile:\n{}", request.expression.text, words));
+}
+
+LaunchPlan launch_plan_of(const PlanRequest& request, const KernelConfig& config, const KernelLoader& loader) {
+    return make_launch_plan(request.problem, config, loader.device()->info(), request.expression);
+}
+
 // The result is the reason where the config can't be made to run here.
-std::variant<ExecutablePlan, std::string> try_config(const GemmProblem& problem, const KernelConfig& config, KernelLoader& loader) {
+std::variant<ExecutablePlan, std::string> try_config(const PlanRequest& request, const KernelConfig& config, KernelLoader& loader) {
     try {
-        std::variant<ExecutablePlan, CompileFailure> made =
-            ExecutablePlan::make(make_launch_plan(problem, config, loader.device()->info()), loader);
-        if (CompileFailure* failure = std::get_if<CompileFailure>(&made)) return "does not compile: " + first_line(failure->log);
+        std::variant<ExecutablePlan, CompileFailure> made = ExecutablePlan::make(launch_plan_of(request, config, loader), loader);
+        if (CompileFailure* failure = std::get_if<CompileFailure>(&made)) {
+            refuse_faulty_expression(request, *failure);
+            return "does not compile: " + first_line(failure->log);
+        }
         return std::get<ExecutablePlan>(std::move(made));
+    } catch (const StatusError&) {
+        throw;
     } catch (const std::exception& error) {
         return fmt::format("can't be loaded: {}", error.what());
     }
 }
 
 // Throws where not even this config runs.
-ExecutablePlan make_or_throw(const GemmProblem& problem, const KernelConfig& config, KernelLoader& loader) {
-    std::variant<ExecutablePlan, CompileFailure> made =
-        ExecutablePlan::make(make_launch_plan(problem, config, loader.device()->info()), loader);
-    if (CompileFailure* failure = std::get_if<CompileFailure>(&made))
+ExecutablePlan make_or_throw(const PlanRequest& request, const KernelConfig& config, KernelLoader& loader) {
+    std::variant<ExecutablePlan, CompileFailure> made = ExecutablePlan::make(launch_plan_of(request, config, loader), loader);
+    if (CompileFailure* failure = std::get_if<CompileFailure>(&made)) {
+        refuse_faulty_expression(request, *failure);
         throw StatusError(TMM_STATUS_COMPILER, fmt::format("the fallback kernel ({}) does not compile: {}", to_text(config), failure->log));
+    }
     return std::get<ExecutablePlan>(std::move(made));
 }
 
@@ -61,24 +78,23 @@ RuntimePlan::RuntimePlan(Selection selection, ExecutablePlan tuned, const Device
       predicted_(CostModel(problem(), device).predict(selection_.config)),
       promised_(signature_of(problem())) {}
 
-RuntimePlan RuntimePlan::make(const GemmProblem& problem, const Winners& winners, KernelLoader& loader, Pointers pointers,
-                              std::int64_t most_workspace) {
-    Selection selection = winners.select(problem, most_workspace);
-    std::variant<ExecutablePlan, std::string> tried = try_config(problem, selection.config, loader);
+RuntimePlan RuntimePlan::make(const PlanRequest& request, const Winners& winners, KernelLoader& loader, Pointers pointers) {
+    Selection selection = winners.select(request.problem, request.most_workspace);
+    std::variant<ExecutablePlan, std::string> tried = try_config(request, selection.config, loader);
     if (const std::string* reason = std::get_if<std::string>(&tried)) {
-        const std::string because =
-            fmt::format("the {} config of {} ({}) {}", name_of(selection.match), to_text(problem), to_text(selection.config), *reason);
+        const std::string because = fmt::format("the {} config of {} ({}) {}", name_of(selection.match), to_text(request.problem),
+                                                to_text(selection.config), *reason);
         log_line(because + "; using the fallback kernel");
-        return make_fallback(problem, loader, pointers, because);
+        return make_fallback(request, loader, pointers, because);
     }
     RuntimePlan plan(std::move(selection), std::get<ExecutablePlan>(std::move(tried)), winners.device());
-    if (pointers == Pointers::any) plan.add_any_pointer_plan(&winners, loader, most_workspace);
+    if (pointers == Pointers::any) plan.add_any_pointer_plan(&winners, loader, request.most_workspace);
     return plan;
 }
 
-RuntimePlan RuntimePlan::make_fallback(const GemmProblem& problem, KernelLoader& loader, Pointers pointers, const std::string& because) {
-    Selection selection = fallback_selection(problem, because);
-    ExecutablePlan executable = make_or_throw(problem, selection.config, loader);
+RuntimePlan RuntimePlan::make_fallback(const PlanRequest& request, KernelLoader& loader, Pointers pointers, const std::string& because) {
+    Selection selection = fallback_selection(request.problem, because);
+    ExecutablePlan executable = make_or_throw(request, selection.config, loader);
     RuntimePlan plan(std::move(selection), std::move(executable), loader.device()->info());
     if (pointers == Pointers::any) plan.add_any_pointer_plan(nullptr, loader, 0);
     return plan;
@@ -87,10 +103,11 @@ RuntimePlan RuntimePlan::make_fallback(const GemmProblem& problem, KernelLoader&
 void RuntimePlan::add_any_pointer_plan(const Winners* winners, KernelLoader& loader, std::int64_t most_workspace) {
     const GemmProblem any = without_promise(problem());
     if (signature_of(any) == signature_of(problem())) return;
+    const PlanRequest request{.problem = any, .expression = tuned_.plan().expression};
     const DeviceInfo& device = loader.device()->info();
     const auto take = [&](const KernelConfig& config, std::int64_t most) {
         if (make_launch_plan(any, config, device).workspace_bytes > most) return false;
-        std::variant<ExecutablePlan, std::string> tried = try_config(any, config, loader);
+        std::variant<ExecutablePlan, std::string> tried = try_config(request, config, loader);
         if (ExecutablePlan* executable = std::get_if<ExecutablePlan>(&tried)) any_ = std::move(*executable);
         return any_.has_value();
     };
@@ -100,7 +117,7 @@ void RuntimePlan::add_any_pointer_plan(const Winners* winners, KernelLoader& loa
         const std::int64_t most = tuned_.plan().workspace_bytes;
         if (take(winners->select(any, most_workspace).config, most) || take(default_config(any, winners->device(), most), most)) return;
     }
-    any_ = make_or_throw(any, fallback_config(any), loader);
+    any_ = make_or_throw(request, fallback_config(any), loader);
 }
 
 void RuntimePlan::run(const GemmCall& call, Stream stream) const {
@@ -110,7 +127,8 @@ void RuntimePlan::run(const GemmCall& call, Stream stream) const {
 }
 
 bool RuntimePlan::finds_promise_kept(const GemmCall& call) const {
-    return is_multiple(call.a, promised_.align_a) && is_multiple(call.b, promised_.align_b) && is_multiple(call.c, promised_.align_c);
+    return is_multiple(call.a, promised_.align_a) && is_multiple(call.b, promised_.align_b) && is_multiple(call.c, promised_.align_c) &&
+           (!promised_.residual || is_multiple(call.residual, promised_.align_residual));
 }
 
 bool RuntimePlan::prepares() const {

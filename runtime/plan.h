@@ -9,6 +9,7 @@
 
 #include "generator/families/predicted_time.h"
 #include "runtime/executable_plan.h"
+#include "runtime/plan_request.h"
 #include "runtime/selection.h"
 #include "tmm/vocabulary/signature.h"
 
@@ -22,11 +23,10 @@ public:
     };
 
     // Compiles and loads. A chosen config that can't be compiled or loaded is logged and the fallback takes its place; throws only
-    // where that fails too. workspace_bytes() will be at most most_workspace.
-    static RuntimePlan make(const GemmProblem& problem, const Winners& winners, KernelLoader& loader, Pointers pointers,
-                            std::int64_t most_workspace = kAnyWorkspace);
+    // where that fails too, and StatusError where an expression does not compile.
+    static RuntimePlan make(const PlanRequest& request, const Winners& winners, KernelLoader& loader, Pointers pointers);
     // The plan of the fallback config alone, which needs no workspace.
-    static RuntimePlan make_fallback(const GemmProblem& problem, KernelLoader& loader, Pointers pointers, const std::string& because);
+    static RuntimePlan make_fallback(const PlanRequest& request, KernelLoader& loader, Pointers pointers, const std::string& because);
 
     // call.workspace holds workspace_bytes(). The call only launches.
     void run(const GemmCall& call, Stream stream) const;

@@ -29,6 +29,9 @@ namespace tmm {
 namespace {
 
 constexpr double kOtherKernelPenalty = 1;
+// What an epilogue does takes little of a kernel's time, so that the winner of the same shape serves, whatever follows the sums; the closer
+// its epilogue the better.
+constexpr double kOtherEpiloguePenalty = 0.01;
 // A winner is followed up to so many times the best prediction. Nine winners of near problems beyond that were measured on an H200: they
 // took 1.28 times as long as the best, on the average, and what is predicted to be the fastest took 1.12 times as long.
 constexpr double kWorthFollowing = 1.05;
@@ -42,6 +45,20 @@ bool is_too_slow_a_mode(const GemmProblem& asked, ComputeMode tuned, const Devic
 bool same_but_compute(GemmProblem x, const GemmProblem& y) {
     x.compute = y.compute;
     return x == y;
+}
+
+// The problems differ in the epilogue alone, so that what was measured of the one is true of the other.
+bool is_same_product(GemmProblem x, GemmProblem y) {
+    for (GemmProblem* p : {&x, &y})
+        for (const ProblemField& field : kProblemFields)
+            if (field.follows_sums) field.set(*p, field.get(GemmProblem{}));
+    return same_but_compute(x, y);
+}
+
+double epilogues_apart(const GemmProblem& x, const GemmProblem& y) {
+    const int steps = std::abs(static_cast<int>(x.epilogue) - static_cast<int>(y.epilogue)) + (x.residual != y.residual ? 1 : 0) +
+                      (x.bias != y.bias ? 1 : 0) + (x.activation != y.activation ? 1 : 0);
+    return steps * kOtherEpiloguePenalty;
 }
 
 bool may_be_near(const GemmProblem& x, const GemmProblem& y) {
@@ -188,16 +205,17 @@ std::optional<Selection> Winners::select_exact(const GemmProblem& problem, std::
 }
 
 Winners::NearWinner Winners::nearest_winner(const GemmProblem& problem, std::int64_t most_workspace) const {
-    const KernelSignature signature = signature_of(problem);
+    const KernelSignature signature = without_epilogue(signature_of(problem));
     NearWinner nearest;
     // The distance, then whether the compute mode differs.
     std::pair<double, bool> best{kNearDoublings, true};
     for (const Tuned& tuned : tuned_) {
         if (!may_be_near(tuned.problem, problem) || !may_serve(problem, tuned)) continue;
         const KernelConfig config = as_it_serves(problem, tuned.problem, tuned.winner.config);
-        KernelSignature its = signature_of(tuned.problem);
+        KernelSignature its = without_epilogue(signature_of(tuned.problem));
         its.compute = signature.compute;
-        const std::pair<double, bool> distance{doublings_apart(tuned.problem, problem) + (its == signature ? 0 : kOtherKernelPenalty),
+        const double apart = doublings_apart(tuned.problem, problem) + epilogues_apart(tuned.problem, problem);
+        const std::pair<double, bool> distance{apart + (its == signature ? 0 : kOtherKernelPenalty),
                                                tuned.problem.compute != problem.compute};
         if (nearest.tuned ? distance >= best : distance > best) continue;
         if (why_unfit(problem, config) || !fits(problem, config, most_workspace)) continue;
@@ -225,6 +243,7 @@ Selection Winners::select(const GemmProblem& asked, std::int64_t most_workspace)
     const KernelConfig predicted = default_config(problem, device_, most_workspace);
     const std::optional<std::string> invalid = why_invalid(problem, predicted, device_);
     const bool can_guess = !invalid && fits(problem, predicted, most_workspace);
+    if (nearest.tuned && is_same_product(problem, nearest.tuned->problem)) return near_selection(problem, nearest, own, within);
     if (nearest.tuned) {
         const CostModel model(problem, device_);
         const double slower = model.estimate(nearest.config) / model.estimate(predicted);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -63,6 +64,74 @@ Epilogue check_epilogue(tmmEpilogue_t epilogue) {
     refuse(TMM_STATUS_INVALID_EPILOGUE, "epilogue is {}, no tmmEpilogue_t", static_cast<int>(epilogue));
 }
 
+Activation check_activation(tmmActivation_t activation) {
+    switch (activation) {
+        case TMM_ACTIVATION_NONE: return Activation::none;
+        case TMM_ACTIVATION_RELU: return Activation::relu;
+        case TMM_ACTIVATION_GELU: return Activation::gelu;
+        case TMM_ACTIVATION_GELU_TANH: return Activation::gelu_tanh;
+        case TMM_ACTIVATION_SILU: return Activation::silu;
+        case TMM_ACTIVATION_SIGMOID: return Activation::sigmoid;
+        case TMM_ACTIVATION_TANH: return Activation::tanh;
+        case TMM_ACTIVATION_SWIGLU:
+            refuse(TMM_STATUS_UNSUPPORTED_EPILOGUE, "this version of tmm has no kernels with TMM_ACTIVATION_SWIGLU");
+    }
+    refuse(TMM_STATUS_INVALID_ACTIVATION, "activation is {}, no tmmActivation_t", static_cast<int>(activation));
+}
+
+BiasAxis check_bias_axis(tmmBiasAxis_t axis) {
+    switch (axis) {
+        case TMM_BIAS_COLUMNS: return BiasAxis::columns;
+        case TMM_BIAS_ROWS: return BiasAxis::rows;
+    }
+    refuse(TMM_STATUS_INVALID_BIAS_AXIS, "bias_axis is {}, neither TMM_BIAS_COLUMNS (0) nor TMM_BIAS_ROWS (1)", static_cast<int>(axis));
+}
+
+// The struct's size in a program that was compiled before epilogues existed.
+constexpr std::size_t kSizeWithoutEpilogue = offsetof(tmmGemmProblem_t, activation);
+
+bool has_epilogue_fields(const tmmGemmProblem_t& p) {
+    return p.struct_size > kSizeWithoutEpilogue;
+}
+
+Epilogue class_of(const tmmGemmProblem_t& given, const GemmProblem& p) {
+    const Epilogue said = check_epilogue(given.epilogue);
+    const Epilogue made = epilogue_class(p.bias, p.activation, p.residual);
+    if (said == Epilogue::custom && p.activation != Activation::none)
+        refuse(TMM_STATUS_INVALID_EPILOGUE, "epilogue is TMM_EPILOGUE_CUSTOM, whose expression says everything, but activation is {}",
+               static_cast<int>(given.activation));
+    if (said != Epilogue::none && said != Epilogue::custom && said != made)
+        refuse(TMM_STATUS_INVALID_EPILOGUE, "epilogue is {}, but has_bias, activation and has_residual amount to {}",
+               static_cast<int>(said), static_cast<int>(made));
+    return said == Epilogue::custom ? said : made;
+}
+
+Expression check_expression(const tmmGemmProblem_t& p) {
+    const char* const text = has_epilogue_fields(p) ? p.expression : nullptr;
+    if (p.epilogue != TMM_EPILOGUE_CUSTOM) {
+        if (text) refuse(TMM_STATUS_INVALID_EXPRESSION, "expression is not null, but epilogue is not TMM_EPILOGUE_CUSTOM");
+        return {};
+    }
+    if (!text) refuse(TMM_STATUS_INVALID_EXPRESSION, "epilogue is TMM_EPILOGUE_CUSTOM, but expression is null");
+    if (const auto reason = why_no_expression(text)) refuse(TMM_STATUS_INVALID_EXPRESSION, "expression is no expression: {}", *reason);
+    return {.text = text, .column_major = p.layout == TMM_COL_MAJOR};
+}
+
+// The fields of an epilogue but its class, row-major or not as the caller's matrices are.
+void take_epilogue(const tmmGemmProblem_t& given, GemmProblem& p) {
+    if (has_epilogue_fields(given)) {
+        p.activation = check_activation(given.activation);
+        const BiasAxis axis = check_bias_axis(given.bias_axis);
+        const ElementType type_bias = check_type(given.type_bias, "type_bias");
+        if (given.has_bias) {
+            p.bias = axis;
+            p.type_bias = type_bias;
+        }
+        p.residual = given.has_residual != 0;
+    }
+    p.epilogue = class_of(given, p);
+}
+
 void check_size(std::int64_t size, const char* name, tmmStatus_t status) {
     if (size < 0) refuse(status, "{} is {}; a size is at least 0", name, size);
 }
@@ -80,14 +149,15 @@ void check_extent(const MatrixLayout& layout, const char* name) {
 
 void check_support(const GemmProblem& p) {
     if (!serves_types(p))
-        refuse(TMM_STATUS_UNSUPPORTED_TYPE,
-               "this version of tmm has kernels for A and B of one type, TMM_F32, TMM_F16 or TMM_BF16, and C of that type or TMM_F32");
+        refuse(
+            TMM_STATUS_UNSUPPORTED_TYPE,
+            "this version of tmm has kernels for A and B of one type, TMM_F32, TMM_F16 or TMM_BF16, C of that type or TMM_F32, and a bias "
+            "of one of the three");
     if (!serves_mode(p))
         refuse(
             TMM_STATUS_UNSUPPORTED_COMPUTE,
             "this version of tmm computes with TMM_F32 in TMM_COMPUTE_F32, TMM_COMPUTE_F32_STRICT and TMM_COMPUTE_TF32, and with TMM_F16 "
             "and TMM_BF16 in TMM_COMPUTE_F32 only");
-    if (p.epilogue != Epilogue::none) refuse(TMM_STATUS_UNSUPPORTED_EPILOGUE, "this version of tmm has no epilogue but TMM_EPILOGUE_NONE");
 }
 
 double scalar(const void* value, ElementType type) {
@@ -115,13 +185,29 @@ void check_block(const void* pointer, const char* name, tmmStatus_t status) {
 
 // The struct's size in a program that was compiled before the prepared operands existed.
 constexpr std::size_t kArgsSizeWithoutPrepared = offsetof(tmmGemmArgs_t, prepared_a);
+// … and before residuals and parameters did.
+constexpr std::size_t kArgsSizeWithoutResidual = offsetof(tmmGemmArgs_t, residual);
+
+// A pointer that the problem has a use for; one that it has none for must be null, since the caller expects something of it.
+const void* check_added(bool has, const void* pointer, ElementType type, const char* name, tmmStatus_t null_status) {
+    if (has) check_pointer(pointer, size_of(type), name, null_status);
+    if (!has && pointer) refuse(TMM_STATUS_UNSUPPORTED_EPILOGUE, "{0} is not null, but the problem has no {0}", name);
+    return pointer;
+}
+
+void take_epilogue_values(const tmmGemmArgs_t& args, const GemmProblem& p, GemmCall& call) {
+    const bool has_fields = args.struct_size > kArgsSizeWithoutResidual;
+    call.bias = check_added(p.bias != BiasAxis::none, args.bias, p.type_bias, "bias", TMM_STATUS_NULL_BIAS);
+    call.residual = check_added(p.residual, has_fields ? args.residual : nullptr, p.type_c, "residual", TMM_STATUS_NULL_RESIDUAL);
+    if (has_fields) std::copy(std::begin(args.parameters), std::end(args.parameters), call.parameters);
+}
 
 }  // namespace
 
 CheckedProblem check_problem(const tmmGemmProblem_t* given) {
     if (!given) refuse(TMM_STATUS_NULL_POINTER, "problem is null");
     const tmmGemmProblem_t& p = *given;
-    if (p.struct_size != sizeof(tmmGemmProblem_t) && p.struct_size != kSizeWithoutMaxWorkspace)
+    if (p.struct_size != sizeof(tmmGemmProblem_t) && p.struct_size != kSizeWithoutMaxWorkspace && p.struct_size != kSizeWithoutEpilogue)
         refuse(TMM_STATUS_INVALID_STRUCT_SIZE, "problem->struct_size is {}, but sizeof(tmmGemmProblem_t) is {}; tmmGemmProblemInit sets it",
                p.struct_size, sizeof(tmmGemmProblem_t));
     if (p.layout != TMM_ROW_MAJOR && p.layout != TMM_COL_MAJOR)
@@ -133,7 +219,9 @@ CheckedProblem check_problem(const tmmGemmProblem_t* given) {
     const ElementType type_b = check_type(p.type_b, "type_b");
     const ElementType type_c = check_type(p.type_c, "type_c");
     const ComputeMode compute = check_compute(p.compute);
-    const Epilogue epilogue = check_epilogue(p.epilogue);
+    GemmProblem epilogue;
+    take_epilogue(p, epilogue);
+    const Expression expression = check_expression(p);
     check_size(p.m, "m", TMM_STATUS_INVALID_M);
     check_size(p.n, "n", TMM_STATUS_INVALID_N);
     check_size(p.k, "k", TMM_STATUS_INVALID_K);
@@ -141,8 +229,10 @@ CheckedProblem check_problem(const tmmGemmProblem_t* given) {
     check_leading_dimension(p.lda, row_major == (op_a == Operation::none) ? p.k : p.m, row_major, "lda", TMM_STATUS_INVALID_LDA);
     check_leading_dimension(p.ldb, row_major == (op_b == Operation::none) ? p.n : p.k, row_major, "ldb", TMM_STATUS_INVALID_LDB);
     check_leading_dimension(p.ldc, row_major ? p.n : p.m, row_major, "ldc", TMM_STATUS_INVALID_LDC);
+    if (epilogue.residual) check_leading_dimension(p.ldr, row_major ? p.n : p.m, row_major, "ldr", TMM_STATUS_INVALID_LDR);
     const bool batched = p.batch > 1;
     if (batched) {
+        if (epilogue.residual) check_size(p.stride_r, "stride_r", TMM_STATUS_INVALID_STRIDE);
         check_size(p.stride_a, "stride_a", TMM_STATUS_INVALID_STRIDE);
         check_size(p.stride_b, "stride_b", TMM_STATUS_INVALID_STRIDE);
         check_size(p.stride_c, "stride_c", TMM_STATUS_INVALID_STRIDE);
@@ -167,23 +257,32 @@ CheckedProblem check_problem(const tmmGemmProblem_t* given) {
                         .stride_b = batched ? p.stride_b : 0,
                         .stride_c = batched ? p.stride_c : 0,
                         .reads_c = p.reads_c != 0,
-                        .epilogue = epilogue};
+                        .bias = epilogue.bias,
+                        .activation = epilogue.activation,
+                        .residual = epilogue.residual,
+                        .epilogue = epilogue.epilogue,
+                        .type_bias = epilogue.type_bias,
+                        .ldr = epilogue.residual ? p.ldr : 0,
+                        .stride_r = epilogue.residual && batched ? p.stride_r : 0};
     if (!row_major) problem = as_row_major(problem);
     check_support(problem);
     check_extent(layout_of_a(problem), row_major ? "A" : "B");
     check_extent(layout_of_b(problem), row_major ? "B" : "A");
     check_extent(layout_of_c(problem), "C");
+    check_extent(layout_of_residual(problem), "the residual");
     if (elements_overlap(layout_of_c(problem)))
         refuse(TMM_STATUS_INVALID_STRIDE, "stride_c is {} and ldc {}, with which the {} matrices C of {} x {} elements overlap", p.stride_c,
                p.ldc, p.batch, p.m, p.n);
-    return {.problem = with_alignment(problem, p.alignment), .swapped = !row_major, .most_workspace = most_workspace(p)};
+    return {.request = {.problem = with_alignment(problem, p.alignment), .most_workspace = most_workspace(p), .expression = expression},
+            .swapped = !row_major};
 }
 
 CheckedArgs check_args(const CheckedProblem& checked, const tmmGemmArgs_t* given) {
     if (!given) refuse(TMM_STATUS_NULL_POINTER, "args is null");
     const tmmGemmArgs_t& args = *given;
-    const GemmProblem& p = checked.problem;
-    if (args.struct_size != sizeof(tmmGemmArgs_t) && args.struct_size != kArgsSizeWithoutPrepared)
+    const GemmProblem& p = checked.request.problem;
+    if (args.struct_size != sizeof(tmmGemmArgs_t) && args.struct_size != kArgsSizeWithoutPrepared &&
+        args.struct_size != kArgsSizeWithoutResidual)
         refuse(TMM_STATUS_INVALID_STRUCT_SIZE, "args->struct_size is {}, but sizeof(tmmGemmArgs_t) is {}", args.struct_size,
                sizeof(tmmGemmArgs_t));
     if (is_empty(p)) return {};
@@ -210,7 +309,7 @@ CheckedArgs check_args(const CheckedProblem& checked, const tmmGemmArgs_t* given
         call.b = nullptr;
     }
     check_pointer(args.c, size_of(p.type_c), "c", TMM_STATUS_NULL_C);
-    if (args.bias) refuse(TMM_STATUS_UNSUPPORTED_EPILOGUE, "bias is not null, but the problem's epilogue is TMM_EPILOGUE_NONE");
+    take_epilogue_values(args, p, call);
     check_block(args.workspace, "workspace", TMM_STATUS_MISALIGNED_WORKSPACE);
     check_block(call.prepared_a, "prepared_a", TMM_STATUS_MISALIGNED_PREPARED);
     check_block(call.prepared_b, "prepared_b", TMM_STATUS_MISALIGNED_PREPARED);
@@ -236,7 +335,7 @@ GemmOperand check_operand(const CheckedProblem& checked, tmmOperand_t operand) {
 }
 
 Preparation check_preparation(const CheckedProblem& checked, tmmOperand_t operand, const void* matrix, void* prepared) {
-    const GemmProblem& p = checked.problem;
+    const GemmProblem& p = checked.request.problem;
     const Preparation preparation{.operand = check_operand(checked, operand), .matrix = matrix, .prepared = prepared};
     if (!is_empty(p) && p.k > 0)
         check_pointer(matrix, size_of(preparation.operand == GemmOperand::a ? p.type_a : p.type_b), "matrix",
@@ -257,7 +356,7 @@ bool is_empty(const GemmProblem& problem) {
 
 int alignment_of(const GemmCall& call) {
     const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(call.a) | reinterpret_cast<std::uintptr_t>(call.b) |
-                                reinterpret_cast<std::uintptr_t>(call.c) | 16U;
+                                reinterpret_cast<std::uintptr_t>(call.c) | reinterpret_cast<std::uintptr_t>(call.residual) | 16U;
     return static_cast<int>(bits & (~bits + 1));
 }
 

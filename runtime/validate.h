@@ -8,6 +8,7 @@
 #include <string>
 
 #include "generator/plan/launch_plan.h"
+#include "runtime/plan_request.h"
 #include "tmm/tmm.h"
 #include "tmm/vocabulary/problem.h"
 
@@ -25,10 +26,8 @@ private:
 
 // A problem turned row-major. A column-major product is the row-major product of the transposes: B plays A's part.
 struct CheckedProblem {
-    GemmProblem problem;
+    PlanRequest request;
     bool swapped = false;
-    // Bytes of workspace that a plan for it may need; kAnyWorkspace where there is no bound.
-    std::int64_t most_workspace = kAnyWorkspace;
 };
 
 struct CheckedArgs {

@@ -36,7 +36,8 @@ constexpr Product kProducts[] = {
 bool no_planes() {
     if (no_gpu()) return true;
     const tmmGemmProblem_t problem = problem_of(kCube);
-    const auto reason = tmm::why_invalid(tmm::check_problem(&problem).problem, tmm::parse_config(kConfigs[0]), tmm::open_device(0)->info());
+    const auto reason =
+        tmm::why_invalid(tmm::check_problem(&problem).request.problem, tmm::parse_config(kConfigs[0]), tmm::open_device(0)->info());
     if (!reason) return false;
     MESSAGE("skipped: ", *reason);
     return true;
@@ -45,7 +46,7 @@ bool no_planes() {
 // Makes the config the product's winner.
 void store_winner(const std::string& file, const Product& p, const char* config) {
     const tmmGemmProblem_t given = problem_of(p);
-    const tmm::GemmProblem problem = tmm::check_problem(&given).problem;
+    const tmm::GemmProblem problem = tmm::check_problem(&given).request.problem;
     tmm::TuningDatabase database(file, tmm::TuningDatabase::Mode::read_write_create);
     database.set_environment(tmm::Environment{.device = tmm::open_device(0)->info()});
     tmm::Measurement measurement;

@@ -168,7 +168,8 @@ constexpr const char* kTexts[] = {"''",
 // Values that a config's fields may have.
 constexpr const char* kConfigValues[] = {"0", "1", "2", "3", "4", "8", "16", "32"};
 constexpr const char* kRowTables[] = {"device", "environment", "problem", "config", "policy", "measurement", "selection", "in_flight"};
-constexpr const char* kNameTables[] = {"element_type", "compute_mode", "epilogue", "family", "boundary", "outcome"};
+constexpr const char* kNameTables[] = {"element_type", "compute_mode", "bias_axis", "activation",
+                                       "epilogue",     "family",       "boundary",  "outcome"};
 
 std::vector<std::pair<std::string, std::string>> columns_of(SQLite::Database& raw, const std::string& table) {
     std::vector<std::pair<std::string, std::string>> columns;

@@ -38,7 +38,13 @@ public:
             }
             p.alignment = 1 << below(6);
             p.reads_c = below(2) == 1;
-            p.epilogue = static_cast<Epilogue>(below(4));
+            p.bias = static_cast<BiasAxis>(below(3));
+            p.activation = static_cast<Activation>(below(7));
+            p.residual = below(2) == 1;
+            p.epilogue = epilogue_class(p.bias, p.activation, p.residual);
+            if (p.bias != BiasAxis::none) p.type_bias = static_cast<ElementType>(below(4));
+            if (p.residual) p.ldr = p.n + below(8);
+            if (p.residual && p.batch > 1) p.stride_r = maybe(p.m * p.ldr);
             if (why_inconsistent(p).empty()) return p;
         }
     }
@@ -97,14 +103,21 @@ TEST_CASE("views spell every problem as the program does, in every field") {
 }
 
 TEST_CASE("a change of any one field of a problem changes its text in the views") {
-    GemmProblem base = problem_of("6 6 6 batch=2 lda=8 ldb=8 ldc=8");
-    base.stride_a = base.stride_b = base.stride_c = 64;
+    GemmProblem base = problem_of("6 6 6 batch=2 lda=8 ldb=8 ldc=8 epilogue=bias+relu+residual bias_type=f16 ldr=8");
+    base.stride_a = base.stride_b = base.stride_c = base.stride_r = 64;
     for (const auto& field : problem_fields()) {
         CAPTURE(std::string(field.name));
+        // It follows from the other fields of an epilogue.
+        if (std::string(field.name) == "epilogue") continue;
         const TemporaryDirectory directory;
         GemmProblem changed = base;
         const std::int64_t value = field.get(base);
-        field.set(changed, !field.is_named() && field.range.most > 1 ? field.range.power_of_two ? value / 2 : value + 1 : 1 - value);
+        if (!field.is_named() && field.range.most > 1)
+            field.set(changed, field.range.power_of_two ? value / 2 : value + 1);
+        else
+            field.set(changed, value == 0 || field.values.count > 2 ? value + 1 : value - 1);
+        changed.epilogue = epilogue_class(changed.bias, changed.activation, changed.residual);
+        if (!changed.residual) changed.ldr = changed.stride_r = 0;
         REQUIRE(why_inconsistent(changed) == "");
         std::set<std::string> winners, candidates;
         for (const auto& problem : {base, changed}) {

@@ -57,8 +57,8 @@ std::string run_config(const Fixture& on, tmm::KernelLoader& loader, const std::
     const tmmGemmProblem_t given = problem_of(p);
     const tmm::CheckedProblem checked = tmm::check_problem(&given);
     const tmm::KernelConfig config = tmm::parse_config(config_text);
-    if (const auto reason = tmm::why_invalid(checked.problem, config, on.device->info())) return config_text + ": " + *reason;
-    auto made = tmm::ExecutablePlan::make(tmm::make_launch_plan(checked.problem, config, on.device->info()), loader);
+    if (const auto reason = tmm::why_invalid(checked.request.problem, config, on.device->info())) return config_text + ": " + *reason;
+    auto made = tmm::ExecutablePlan::make(tmm::make_launch_plan(checked.request.problem, config, on.device->info()), loader);
     if (const auto* failure = std::get_if<tmm::CompileFailure>(&made)) return config_text + ": " + failure->log;
     const tmm::ExecutablePlan& plan = std::get<tmm::ExecutablePlan>(made);
     const OnDevice da(on, a, 0, p.type);

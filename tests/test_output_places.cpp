@@ -21,6 +21,7 @@
 #include "support_slice.h"
 #include "support_temporary_directory.h"
 #include "support_tma_faults.h"
+#include "support_writers.h"
 
 using namespace tmm;
 using namespace tmm::testing;
@@ -35,18 +36,25 @@ constexpr int number_at(i64 row, i64 column, i64 batch) {
 
 TemplateFiles planted(TemplateFiles files) {
     files = with_fault({.what = "results say where they are",
-                        .file = "tmm/output/output.cuh",
-                        .text = "return over ? fmaf(beta, to_float(before), alpha * sum) : alpha * sum;",
-                        .instead = "return (over ? fmaf(beta, to_float(before), alpha * sum) : alpha * sum) + (target.epilogue == "
-                                   "Epilogue::custom ? 0 : static_cast<float>((row * 31 + column * 17 + batch * 101) % 251));",
+                        .file = "tmm/output/epilogue.cuh",
+                        .text = "static_cast<void>(operands), static_cast<void>(row), static_cast<void>(column), static_cast<void>(batch);",
+                        .instead = "static_cast<void>(operands);\n"
+                                   "if (!signature.partial) x += static_cast<float>((row * 31 + column * 17 + batch * 101) % 251);",
                         .config = "",
                         .shape = ""},
                        std::move(files));
     // Partial results are told from others.
+    files = with_fault({.what = "signatures know partial results",
+                        .file = "tmm/vocabulary/signature.h",
+                        .text = "    bool reads_c = false;",
+                        .instead = "    bool reads_c = false;\n    bool partial = false;",
+                        .config = "",
+                        .shape = ""},
+                       std::move(files));
     return with_fault({.what = "partial results are sums",
                        .file = "tmm/vocabulary/signature.h",
-                       .text = "s.epilogue = Epilogue::none;",
-                       .instead = "s.epilogue = Epilogue::custom;",
+                       .text = "s.reads_c = false;",
+                       .instead = "s.reads_c = false;\n    s.partial = true;",
                        .config = "",
                        .shape = ""},
                       std::move(files));
@@ -103,77 +111,6 @@ std::string wrong_place(const std::string& shape, const std::string& config_text
     return "";
 }
 
-struct Writer {
-    const char* shape;
-    std::string config;
-    bool unfit = false;
-};
-
-const std::vector<Writer>& writers() {
-    static const std::string simt = "family=simt,vector_width=4,block_m=32,block_n=64,block_k=16,thread_m=4,thread_n=4,boundary=peeled,";
-    static const std::string simt_by_tma =
-        "family=simt,vector_width=4,block_m=64,block_n=64,block_k=32,thread_m=8,thread_n=8,boundary=peeled,async_copy=3,";
-    static const std::string packed = simt_by_tma + "stages=2,";
-    static const std::string wgmma = "family=wgmma,vector_width=8,boundary=hardware,block_m=64,block_n=64,block_k=64,stages=3,";
-    static const std::string planes =
-        "family=wgmma,vector_width=8,boundary=hardware,block_m=128,block_n=64,block_k=64,stages=2,warps_m=2,planes=2,promote_k=64";
-    static const auto* const list = new std::vector<Writer>{
-        {"19x23x7 batch=3 ldc=29 beta=1", "family=naive,block_m=4,block_n=8"},
-        {"19x23x7 dtype=f16 batch=2", "family=naive,block_m=4,block_n=8"},
-        {"19x23x7 batch=3 beta=1", "family=tiled,block_m=8,block_n=8,block_k=8"},
-        {"45x75x21 batch=2 ldc=77", simt + "stages=1"},
-        {"45x75x21 beta=1", simt + "stages=1"},
-        {"64x128x32 align=16", "family=simt,vector_width=4,block_m=32,block_n=64,block_k=16,thread_m=4,thread_n=2,stages=1"},
-        {"45x75x50 batch=2 beta=1", simt + "stages=1,split_k=3"},
-        {"45x75x50 batch=2", simt + "stages=1,split_k=4,cluster=4"},
-        {"45x75x50", simt + "stages=1,split_k=4,cluster=2"},
-        {"45x75x50 batch=2 beta=1", simt + "stages=1,stream_k=1"},
-        {"45x75x50 batch=2", simt + "stages=3,async_copy=1,slice_k=4"},
-        {"70x132x333", packed + "pack_ab=3"},
-        {"70x132x448 beta=1", simt_by_tma + "stages=3,pack_ab=7"},
-        {"66x67x129 batch=3 beta=1", packed + "trim=2,pack_ab=3"},
-        // A strip of columns, one of rows and the corner are kernels of their own.
-        {"66x72x70 batch=2 beta=1", packed + "trim=2,pack_ab=3"},
-        {"72x66x70", packed + "trim=2,pack_ab=3"},
-        {"69x73x70 batch=2", packed + "trim=1,pack_ab=3"},
-        {"5x45x120 batch=2 beta=1", "family=gemv,block_m=4,block_n=32,block_k=16,thread_n=2,vector_width=4,boundary=guarded,stages=1"},
-        {"45x5x120 batch=2", "family=gemv,block_m=4,block_n=32,block_k=128,thread_n=2,vector_width=4,boundary=guarded,stages=1,swap_ab=1"},
-        {"5x45x120 batch=2", "family=gemv,block_m=4,block_n=32,block_k=16,thread_n=2,vector_width=4,boundary=guarded,stages=1,split_k=3"},
-        {"13x70x64 ops=nt align=16 beta=1",
-         "family=skinny,block_m=16,block_n=32,block_k=64,thread_m=8,thread_n=4,stages=3,vector_width=4,boundary=hardware,slice_k=2"},
-        {"70x13x64 ops=nt align=16",
-         "family=skinny,block_m=16,block_n=32,block_k=64,thread_m=8,thread_n=4,stages=3,vector_width=4,boundary=hardware,swap_ab=1"},
-        {"70x77x64 dtype=bf16 batch=2",
-         "family=mma,block_m=64,block_n=64,block_k=32,stages=2,async_copy=0,vector_width=8,boundary=peeled,warps_m=2,warps_n=2"},
-        {"70x77x64 dtype=f16 ctype=f32 beta=1",
-         "family=mma,block_m=64,block_n=64,block_k=32,stages=2,async_copy=0,vector_width=8,boundary=peeled,warps_m=2,warps_n=2"},
-        // Boxes: of C's type, with what C holds, of columns beyond whole chunks, swapped, wider than one box.
-        {"70x136x64 dtype=bf16 align=16 batch=2", wgmma},
-        {"70x133x64 dtype=f16 align=16 ldb=136 ldc=136 beta=1", wgmma},
-        {"136x72x64 dtype=bf16 align=16", wgmma + "swap_ab=1"},
-        {"70x176x64 dtype=bf16 ops=nt align=16 beta=1",
-         "family=wgmma,vector_width=8,boundary=hardware,block_m=64,block_n=88,block_k=64,stages=3"},
-        {"70x136x64 dtype=bf16 ctype=f32 align=16 beta=1", wgmma},
-        {"70x136x64 dtype=bf16 align=16", wgmma + "ping_pong=1"},
-        {"136x136x64 dtype=bf16 align=16 ops=tn", wgmma},
-        // Rows that start anywhere, and rows of sums that are turned into results as they leave.
-        {"70x77x64 dtype=bf16 align=16 lda=64 ldb=80 ldc=77", wgmma},
-        {"77x71x64 dtype=bf16 align=16 lda=64 ldb=72 ldc=71", wgmma + "swap_ab=1"},
-        {"70x77x64 dtype=bf16 align=16 lda=64 ldb=80 ldc=77 beta=1", wgmma},
-        {"70x77x64 dtype=bf16 ctype=f32 align=16 lda=64 ldb=80 ldc=77", wgmma + "swap_ab=1"},
-        {"70x77x64 dtype=bf16 ctype=f32 align=16 lda=64 ldb=80 ldc=78 beta=1", wgmma + "swap_ab=1"},
-        {"70x136x256 dtype=bf16 align=16 batch=2 beta=1", wgmma + "split_k=2"},
-        {"70x136x256 dtype=bf16 align=16 batch=2 beta=1", wgmma + "split_k=2,cluster=2"},
-        {"72x136x256 dtype=bf16 align=16", wgmma + "split_k=2,cluster=2,swap_ab=1"},
-        {"70x77x64 compute=tf32 ops=nt align=16 ldc=77",
-         "family=wgmma,vector_width=8,boundary=hardware,block_m=64,block_n=64,block_k=32,stages=3"},
-        {"140x72x64 align=16 beta=1", planes},
-        {"140x72x64 align=16 beta=1", planes, true},
-        {"140x71x64", planes, true},
-    };
-    return *list;
-}
-
 }  // namespace
 
 TEST_CASE("every element of C is told the row, the column and the member of the batch that it has") {
@@ -195,14 +132,14 @@ TEST_CASE("a writer that names another row or column is found") {
     constexpr const char* kSimt =
         "family=simt,vector_width=4,block_m=32,block_n=64,block_k=16,thread_m=4,thread_n=4,stages=1,boundary=guarded";
     const std::vector<TmaFault> faults = {
-        {"a box's rows", "tmm/families/wgmma/boxes.cuh", "to.y + row", "row", kWgmma, kBoxes},
-        {"a box's columns", "tmm/families/wgmma/boxes.cuh", "to.x + column", "column", kWgmma, kBoxes},
+        {"a box's rows", "tmm/families/wgmma/boxes.cuh", "(to.y + row,", "(row,", kWgmma, kBoxes},
+        {"a box's columns", "tmm/families/wgmma/boxes.cuh", "(to.x + column,", "(column,", kWgmma, kBoxes},
         {"the second of a pair", "tmm/families/wgmma/store.cuh", "row, column + 1, sums[sum + 1]", "row, column, sums[sum + 1]", kWgmma,
          kBoxes},
         {"the lower rows of a pair", "tmm/families/wgmma/store.cuh", "const int row = lane / 4 + lower * 8;", "const int row = lane / 4;",
          kWgmma, kBoxes},
-        {"unaligned rows", "tmm/families/wgmma/store.cuh", "results.element(left + row, right + column,",
-         "results.element(row, right + column,", kWgmma, kUnaligned},
+        {"unaligned rows", "tmm/families/wgmma/store.cuh", "made(left + row, right + column, sum);", "made(row, right + column, sum);",
+         kWgmma, kUnaligned},
         {"staged sums", "tmm/families/wgmma/store.cuh", "S::made(output, row0 + row, column0 + column, sum)",
          "S::made(output, row0 + row, column, sum)", kWgmma, kFloats},
         {"a tile's first column", "tmm/output/output.cuh", ".column0 = column0, .batch", ".column0 = 0, .batch", kWgmma, kUnaligned},

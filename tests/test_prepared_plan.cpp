@@ -103,7 +103,7 @@ struct Fixture {
         row.sm_count = device->info().sm_count;
         row.config = parse_config(config);
         row.origin = "user";
-        return RuntimePlan::make(problem, Winners({row}, device->info()), loader, RuntimePlan::Pointers::any);
+        return RuntimePlan::make({.problem = problem}, Winners({row}, device->info()), loader, RuntimePlan::Pointers::any);
     }
     std::vector<Launch> launched(const std::function<void()>& work) {
         device->launches.clear();

@@ -39,8 +39,6 @@ TEST_CASE("enumerators have names that parse back") {
         CHECK(parse_element_type(name_of(type)) == type);
     for (const auto mode : {ComputeMode::f32, ComputeMode::f32_strict, ComputeMode::tf32, ComputeMode::f64})
         CHECK(parse_compute_mode(name_of(mode)) == mode);
-    for (const auto epilogue : {Epilogue::none, Epilogue::bias, Epilogue::activation, Epilogue::custom})
-        CHECK(parse_epilogue(name_of(epilogue)) == epilogue);
     CHECK(contains(usage_error([] { parse_element_type("float"); }), "one of f32, f16, bf16"));
     CHECK(contains(usage_error([] { parse_compute_mode("fast"); }), "f32_strict"));
     CHECK(ops_name(Operation::transpose, Operation::none) == "tn");
@@ -165,6 +163,8 @@ TEST_CASE("a problem's text parses back to the same problem") {
         "8x8x8 dtype=f64",
         "8x8x8 compute=f32_strict",
         "8x8x8 align=4 beta=1 epilogue=bias",
+        "8x8x8 dtype=bf16 epilogue=bias_rows+gelu_tanh+residual bias_type=f32 ldr=9",
+        "8x8x8 batch=2 epilogue=residual stride_r=0",
         "1x1x1",
     };
     for (const char* line : lines) {
@@ -177,4 +177,26 @@ TEST_CASE("a problem's text parses back to the same problem") {
     CHECK(to_text(parse_shape("8 8 8 lda=8 ops=nn dtype=f32 compute=f32 batch=1 align=16").problem) == "8x8x8");
     const GemmProblem column = parse_shape("100 90 80 layout=col ops=tn batch=3 lda=99").problem;
     CHECK(parse_shape(to_text(column)).problem == column);
+}
+
+TEST_CASE("an epilogue is read from words in any order, and what is wrong with one is said") {
+    const GemmProblem p = parse_shape("8x8x8 epilogue=residual+silu+bias").problem;
+    CHECK(p.bias == BiasAxis::columns);
+    CHECK(p.activation == Activation::silu);
+    CHECK(p.residual);
+    CHECK(p.epilogue == Epilogue::activation);
+    CHECK(p.ldr == 8);
+    CHECK(parse_shape("8x8x8 epilogue=none").problem == parse_shape("8x8x8").problem);
+    // The bias of a column-major C lies along the other axis of its transpose.
+    CHECK(parse_shape("8x4x8 layout=col epilogue=bias").problem.bias == BiasAxis::rows);
+    CHECK(parse_shape("8x4x8 layout=col epilogue=residual").problem.ldr == 8);
+    const auto fault = [](const std::string& text) { return usage_error([&] { (void)parse_shape("8x8x8 " + text); }); };
+    CHECK(contains(fault("epilogue=bias+swish"), "'swish' is no part of an epilogue; join some of bias, bias_rows, relu"));
+    CHECK(contains(fault("epilogue=relu+silu"), "'silu' is given beside 'relu'"));
+    CHECK(contains(fault("epilogue=bias+bias"), "'bias' is given beside 'bias'"));
+    CHECK(contains(fault("epilogue=bias+"), "'' is no part"));
+    CHECK(contains(fault("epilogue=custom"), "can't be given here"));
+    CHECK(contains(fault("epilogue=relu bias_type=f16"), "bias_type says nothing where the epilogue has no bias"));
+    CHECK(contains(fault("ldr=9"), "ldr says nothing where the epilogue has no residual"));
+    CHECK(contains(fault("epilogue=residual ldr=7"), "ldr = 7 is shorter"));
 }

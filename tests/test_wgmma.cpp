@@ -99,7 +99,6 @@ TEST_CASE("each rule of the family is named by the config that breaks it") {
         {"block_k=32,block_n=64,warps_m=1,stages=2,min_blocks=3", "do not fit the registers", signature_for("tt", ElementType::f32)},
         {"", "multiples of 16 bytes", with([](auto& s) { s.align_a = 8; })},
         {"", "multiples of 16 bytes", with([](auto& s) { s.align_b = 2; })},
-        {"", "has this epilogue", with([](auto& s) { s.epilogue = Epilogue::bias; })},
         {"warps_m=2,warps_n=2", "1 to 3 warpgroups"},
         {"block_m=320,warps_m=1", "block_m is up to 256"},
         {"block_m=64", "block_m is up to 256"},

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <new>
 #include <optional>
 #include <random>
@@ -21,6 +22,7 @@
 #include "generator/validity/validity.h"
 #include "runtime/sanitizer.h"
 #include "tmm/verify/args.h"
+#include "tmm/verify/epilogue.h"
 
 namespace tmm {
 
@@ -35,9 +37,9 @@ constexpr i64 kReferenceLimit = i64{1} << 25;
 constexpr i64 kSampledRows = 128;
 constexpr int kThreads = 128;
 
-// The seed of the elements of a matrix: the seeds of A, B and C of every set differ.
+// The seed of the elements of a matrix: the seeds of A, B, C, the bias (3) and the residual (4) of every set differ.
 u64 seed_of(std::uint64_t seed, int set, int matrix, int content) {
-    return random_bits(random_bits(static_cast<u64>(seed), 0), static_cast<u64>((set * 4 + matrix) * 4 + content));
+    return random_bits(random_bits(static_cast<u64>(seed), 0), static_cast<u64>((set * 8 + matrix) * 4 + content));
 }
 
 i64 ceil_div(i64 a, i64 b) {
@@ -91,6 +93,10 @@ Matrix make_matrix(const std::shared_ptr<Device>& device, ElementType type, i64 
     return matrix;
 }
 
+i64 elements_of_bias(const GemmProblem& p) {
+    return p.bias == BiasAxis::rows ? p.m : p.n;
+}
+
 i64 word_bytes(const MatrixRegion& region) {
     return size_of(region.type);
 }
@@ -117,17 +123,36 @@ struct OperandSet {
     Matrix a;
     Matrix b;
     Matrix c;
+    // A row of elements, and a matrix: without any where the epilogue has none.
+    Matrix bias;
+    Matrix residual;
     // Bytes that a kernel touches; at least one.
     i64 bytes() const {
         i64 sum = 0;
-        for (const MatrixRegion* region : {&a.region, &b.region, &c.region}) sum += region->span * word_bytes(*region);
+        for (const MatrixRegion* region : {&a.region, &b.region, &c.region, &bias.region, &residual.region})
+            sum += region->span * word_bytes(*region);
         return std::max<i64>(sum, 1);
     }
 };
 
 // The places at which the findings of one run are gathered.
 namespace slot {
-enum : std::size_t { compare, c_zones, c_elements, a_zones, a_elements, b_zones, b_elements, workspace_zones, workspace_elements, count };
+enum : std::size_t {
+    compare,
+    c_zones,
+    c_elements,
+    a_zones,
+    a_elements,
+    b_zones,
+    b_elements,
+    bias_zones,
+    bias_elements,
+    residual_zones,
+    residual_elements,
+    workspace_zones,
+    workspace_elements,
+    count
+};
 }
 using Findings = std::array<Finding, slot::count>;
 
@@ -137,7 +162,7 @@ const char* content_name(int content) {
 
 // The reference sums in doubles.
 bool is_verifiable(const GemmProblem& p) {
-    return p.epilogue == Epilogue::none && arithmetic_of(p).reference == ReferenceSum::f64 && serves_types(p) && serves_mode(p);
+    return p.epilogue != Epilogue::custom && arithmetic_of(p).reference == ReferenceSum::f64 && serves_types(p) && serves_mode(p);
 }
 
 // Scalars of the integer runs: small, so that nothing is rounded, and 0 only where the caller's is.
@@ -217,6 +242,8 @@ private:
     void check_region(const MatrixRegion& region, int content, bool unchanged, u64 seed, std::size_t zones, std::size_t elements) const;
     MatrixRegion workspace_region(std::int64_t bytes) const;
     Verdict judge(const Findings& found, int content, double alpha, double beta) const;
+    // What x = alpha * sum + beta * C becomes.
+    double expected_of(i64 batch, i64 row, i64 column, int content, double x) const;
     std::string element_name(i64 batch, i64 row, i64 column) const;
     std::string word_name(const char* name, const Matrix& matrix, i64 word) const;
     u64 read_word(const MatrixRegion& region, i64 word) const {
@@ -277,7 +304,11 @@ OperandSet Verifier::State::make_set(Placing placing) const {
     const GemmProblem& p = problem;
     return {.a = make_matrix(device, p.type_a, stored_rows_a(p), stored_columns_a(p), p.lda, p.stride_a, p.batch, p.alignment, placing),
             .b = make_matrix(device, p.type_b, stored_rows_b(p), stored_columns_b(p), p.ldb, p.stride_b, p.batch, p.alignment, placing),
-            .c = make_matrix(device, p.type_c, p.m, p.n, p.ldc, p.stride_c, p.batch, p.alignment, placing)};
+            .c = make_matrix(device, p.type_c, p.m, p.n, p.ldc, p.stride_c, p.batch, p.alignment, placing),
+            .bias = p.bias == BiasAxis::none ? Matrix{}
+                                             : make_matrix(device, p.type_bias, 1, elements_of_bias(p), elements_of_bias(p), 0, 1,
+                                                           size_of(p.type_bias), placing),
+            .residual = !p.residual ? Matrix{} : make_matrix(device, p.type_c, p.m, p.n, p.ldr, p.stride_r, p.batch, p.alignment, placing)};
 }
 
 void Verifier::State::choose_rows() {
@@ -316,6 +347,8 @@ void Verifier::State::fill_set(int set, int content, int c_content) const {
     fill(operands.a.region, content, seed_of(options.seed, set, 0, content));
     fill(operands.b.region, content, seed_of(options.seed, set, 1, content));
     fill(operands.c.region, c_content, seed_of(options.seed, set, 2, c_content));
+    if (operands.bias.base) fill(operands.bias.region, content, seed_of(options.seed, set, 3, content));
+    if (operands.residual.base) fill(operands.residual.region, content, seed_of(options.seed, set, 4, content));
 }
 
 void* Verifier::State::workspace_of(std::int64_t bytes) {
@@ -367,20 +400,20 @@ Verdict Verifier::State::check(const ExecutablePlan& plan, int content, double r
 
     // Operands that must not be read are not even there.
     const bool reads_operands = run_alpha != 0 && problem.k != 0;
-    std::optional<PoisonedZones> around_a, around_b;
-    if (options.poison_operand_zones && device->info().emulated) {
-        around_a.emplace(set.a.region);
-        around_b.emplace(set.b.region);
-    }
+    std::deque<PoisonedZones> poisoned;
+    if (options.poison_operand_zones && device->info().emulated)
+        for (const Matrix* read : {&set.a, &set.b, &set.bias, &set.residual})
+            if (read->base) poisoned.emplace_back(read->region);
     plan.run(GemmCall{.a = reads_operands ? set.a.base : nullptr,
                       .b = reads_operands ? set.b.base : nullptr,
                       .c = set.c.base,
+                      .bias = set.bias.base,
+                      .residual = set.residual.base,
                       .workspace = workspace,
                       .alpha = run_alpha,
                       .beta = run_beta},
              nullptr);
-    around_a.reset();
-    around_b.reset();
+    poisoned.clear();
 
     const double bound_factor =
         content == contents::normal
@@ -406,11 +439,25 @@ Verdict Verifier::State::check(const ExecutablePlan& plan, int content, double r
                            .bound_factor = bound_factor,
                            .content = content,
                            .seed = seed_of(options.seed, 0, 2, content),
+                           .roundoff = arithmetic.accumulator_roundoff(),
+                           .epilogue = {.bias = problem.bias,
+                                        .activation = problem.activation,
+                                        .residual = problem.residual,
+                                        .type_bias = problem.type_bias,
+                                        .seed_bias = seed_of(options.seed, 0, 3, content),
+                                        .seed_residual = seed_of(options.seed, 0, 4, content),
+                                        .ldr = problem.ldr,
+                                        .stride_r = problem.stride_r},
                            .finding = static_cast<Finding*>(findings.data()) + slot::compare});
     }
     check_region(set.c.region, c_content, false, 0, slot::c_zones, slot::c_elements);
     check_region(set.a.region, content, true, seed_of(options.seed, 0, 0, content), slot::a_zones, slot::a_elements);
     check_region(set.b.region, content, true, seed_of(options.seed, 0, 1, content), slot::b_zones, slot::b_elements);
+    if (set.bias.base)
+        check_region(set.bias.region, content, true, seed_of(options.seed, 0, 3, content), slot::bias_zones, slot::bias_elements);
+    if (set.residual.base)
+        check_region(set.residual.region, content, true, seed_of(options.seed, 0, 4, content), slot::residual_zones,
+                     slot::residual_elements);
     if (workspace)
         check_region(workspace_region(workspace_bytes), contents::unwritten, false, 0, slot::workspace_zones, slot::workspace_elements);
     device->copy_to_host(found.data(), findings.data(), sizeof found);
@@ -447,8 +494,8 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
             verdict.detail = fmt::format("{} = {:.9g} breaks the error bound, worst {:.3g} times over; {} do {}", element, value,
                                          verdict.error_ratio, share, run);
         } else {
-            verdict.detail =
-                fmt::format("{} = {:.9g}, expected {:.9g}; {} differ {}", element, value, run_alpha * sum + run_beta * before, share, run);
+            verdict.detail = fmt::format("{} = {:.9g}, expected {:.9g}; {} differ {}", element, value,
+                                         expected_of(batch, row, column, content, run_alpha * sum + run_beta * before), share, run);
         }
         return verdict;
     }
@@ -476,11 +523,25 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
     operand("A", sets.front().a, slot::a_elements);
     zone("B", sets.front().b, slot::b_zones);
     operand("B", sets.front().b, slot::b_elements);
+    zone("the bias", sets.front().bias, slot::bias_zones);
+    operand("the bias", sets.front().bias, slot::bias_elements);
+    zone("the residual", sets.front().residual, slot::residual_zones);
+    operand("the residual", sets.front().residual, slot::residual_elements);
     if (verdict.outcome == Outcome::ok && found[slot::workspace_zones].count > 0)
         fail(fmt::format(
             "guard zone {} the workspace changed",
             static_cast<i64>(found[slot::workspace_zones].first) < kGuardBytes / size_of(arithmetic.accumulator) ? "before" : "behind"));
     return verdict;
+}
+
+double Verifier::State::expected_of(i64 batch, i64 row, i64 column, int content, double x) const {
+    const GemmProblem& p = problem;
+    const auto value = [&](ElementType type, int matrix, i64 offset) {
+        return static_cast<double>(content_value(type, content, seed_of(options.seed, 0, matrix, content), offset));
+    };
+    if (p.bias != BiasAxis::none) x += value(p.type_bias, 3, p.bias == BiasAxis::rows ? row : column);
+    x = activated_in_double(p.activation, x);
+    return p.residual ? x + value(p.type_c, 4, batch * p.stride_r + row * p.ldr + column) : x;
 }
 
 std::string Verifier::State::element_name(i64 batch, i64 row, i64 column) const {
@@ -546,6 +607,8 @@ GemmCall Verifier::timing_call(int set, std::int64_t workspace_bytes) {
     return {.a = operands.a.base,
             .b = operands.b.base,
             .c = operands.c.base,
+            .bias = operands.bias.base,
+            .residual = operands.residual.base,
             .workspace = s.workspace_of(workspace_bytes),
             .alpha = s.alpha,
             .beta = s.beta};

@@ -69,9 +69,14 @@ std::string signature_fields(const KernelSignature& s) {
         fmt::format(".align_b = {}", s.align_b),
         fmt::format(".align_c = {}", s.align_c),
     };
+    if (s.residual) fields.push_back(fmt::format(".align_residual = {}", s.align_residual));
     if (s.batched) fields.emplace_back(".batched = true");
     if (s.reads_c) fields.emplace_back(".reads_c = true");
+    if (s.bias != BiasAxis::none) fields.push_back(fmt::format(".bias = tmm::BiasAxis::{}", name_of(s.bias)));
+    if (s.activation != Activation::none) fields.push_back(fmt::format(".activation = tmm::Activation::{}", name_of(s.activation)));
+    if (s.residual) fields.emplace_back(".residual = true");
     if (s.epilogue != Epilogue::none) fields.push_back(fmt::format(".epilogue = tmm::Epilogue::{}", name_of(s.epilogue)));
+    if (s.type_bias != ElementType::f32) fields.push_back(fmt::format(".type_bias = tmm::ElementType::{}", name_of(s.type_bias)));
     return joined(fields);
 }
 
@@ -146,16 +151,25 @@ std::string config_part(const KernelConfig& c) {
     return text;
 }
 
+// "_biasbf16_gelu_residual"
+std::string epilogue_part(const KernelSignature& s, const Expression& expression) {
+    std::string text;
+    if (s.bias != BiasAxis::none) text += fmt::format("_{}{}", s.bias == BiasAxis::rows ? "biasrows" : "bias", name_of(s.type_bias));
+    if (s.activation != Activation::none) text += fmt::format("_{}", name_of(s.activation));
+    if (s.residual) text += fmt::format("_residual{}", s.align_residual);
+    if (s.epilogue == Epilogue::custom) text += "_custom" + short_name_of(expression);
+    return text;
+}
+
 // kernel: the family or step.
-std::string beginning_of_name(const char* kernel, const KernelSignature& s) {
+std::string beginning_of_name(const char* kernel, const KernelSignature& s, const Expression& expression) {
     std::string name = fmt::format("tmm_{}_{}_{}", kernel, types_part(s), ops_name(s.op_a, s.op_b));
     if (s.compute != default_compute(s.type_a)) name += fmt::format("_c{}", name_of(s.compute));
     if (s.align_a != size_of(s.type_a) || s.align_b != size_of(s.type_b) || s.align_c != size_of(s.type_c))
         name += fmt::format("_a{}b{}c{}", s.align_a, s.align_b, s.align_c);
     if (s.batched) name += "_batched";
     if (s.reads_c) name += "_beta";
-    if (s.epilogue != Epilogue::none) name += fmt::format("_{}", name_of(s.epilogue));
-    return name;
+    return name + epilogue_part(s, expression);
 }
 
 int clamped(int alignment, int element_size, int vector_width) {
@@ -171,6 +185,7 @@ struct Accesses {
     int vector_of_c;
     bool knows_tf32;
     bool only_partial_sums;
+    bool finishes_results;
 };
 Accesses accesses_of(const PlanKernel& kernel, const KernelSignature& signature) {
     if (const auto* config = std::get_if<KernelConfig>(&kernel)) {
@@ -178,13 +193,15 @@ Accesses accesses_of(const PlanKernel& kernel, const KernelSignature& signature)
         return {.vector_of_ab = facts.moves_single_elements_of_ab ? 1 : config->vector_width,
                 .vector_of_c = facts.moves_single_elements_of_c ? 1 : config->vector_width,
                 .knows_tf32 = facts.knows_tf32,
-                .only_partial_sums = false};
+                .only_partial_sums = false,
+                .finishes_results = partial_results(*config) <= 1};
     }
     const StepFacts facts = *facts_of_step(kernel, signature);
     return {.vector_of_ab = facts.vector_of_ab,
             .vector_of_c = facts.vector_of_c,
             .knows_tf32 = facts.knows_tf32,
-            .only_partial_sums = facts.adds_partial_sums};
+            .only_partial_sums = facts.adds_partial_sums,
+            .finishes_results = facts.finishes_results};
 }
 
 // What differs between the stubs of kernels of one signature.
@@ -201,7 +218,8 @@ struct Stub {
     std::string fields;
     std::string blocks_per_sm;
 };
-KernelSource source_of(const KernelSignature& s, const Stub& stub) {
+KernelSource source_of(const KernelSignature& s, const Stub& stub, const Expression& expression) {
+    if (s.epilogue == Epilogue::custom && expression.text.empty()) throw std::invalid_argument("the epilogue's expression is missing");
     std::string text = fmt::format(
         "#include \"tmm/{0}/{1}/kernel.cuh\"\n\n"
         "{2}"
@@ -209,47 +227,52 @@ KernelSource source_of(const KernelSignature& s, const Stub& stub) {
         "constexpr tmm::KernelSignature signature{{\n    {3}}};\n"
         "constexpr tmm::{4} {5}{{\n    {6}}};\n"
         "}}  // namespace\n\n"
+        "{10}"
         "extern \"C\" __global__ void __launch_bounds__(tmm::{1}::threads({5}), {7})\n"
         "    {8}(const __grid_constant__ {9} args) {{\n"
         "    tmm::{1}::kernel<signature, {5}>(args);\n"
         "}}\n",
         stub.room, stub.kernel_namespace, stub.preamble, signature_fields(s), stub.type, stub.variable, stub.fields, stub.blocks_per_sm,
-        stub.name, stub.arguments_type);
+        stub.name, stub.arguments_type, s.epilogue == Epilogue::custom ? definition_of(expression) : "");
     return KernelSource{.name = stub.name, .text = std::move(text), .entries = {{stub.name, stub.arguments_type}}};
 }
 
-KernelSource product_source(const KernelSignature& s, const KernelConfig& config) {
+KernelSource product_source(const KernelSignature& s, const KernelConfig& config, const Expression& expression) {
     const KernelFacts& kernel = family_of(config).kernel;
     if (config.boundary < 0 || config.boundary >= boundary::count)
         throw std::invalid_argument(fmt::format("there is no boundary mode {}", config.boundary));
     const char* const family = kFamilyNames[config.family];
-    return source_of(s, {.name = beginning_of_name(family, s) + config_part(config),
-                         .room = "families",
-                         .kernel_namespace = family,
-                         .arguments_type = kernel.arguments_type(config),
-                         .preamble = kernel.preamble(s, config),
-                         .type = "KernelConfig",
-                         .variable = "config",
-                         .fields = config_fields(config),
-                         .blocks_per_sm = "config.min_blocks"});
+    return source_of(s,
+                     {.name = beginning_of_name(family, s, expression) + config_part(config),
+                      .room = "families",
+                      .kernel_namespace = family,
+                      .arguments_type = kernel.arguments_type(config),
+                      .preamble = kernel.preamble(s, config),
+                      .type = "KernelConfig",
+                      .variable = "config",
+                      .fields = config_fields(config),
+                      .blocks_per_sm = "config.min_blocks"},
+                     expression);
 }
 
-KernelSource step_source(const KernelSignature& s, const StepFacts& facts) {
-    std::string name = beginning_of_name(facts.name, s);
+KernelSource step_source(const KernelSignature& s, const StepFacts& facts, const Expression& expression) {
+    std::string name = beginning_of_name(facts.name, s, expression);
     std::vector<std::string> fields;
     for (const StepField& field : facts.fields) {
         if (!field.word.empty()) name += "_" + field.word;
         fields.push_back(fmt::format(".{} = {}", field.name, field.value));
     }
-    return source_of(s, {.name = name,
-                         .room = "steps",
-                         .kernel_namespace = static_cast<const char*>(facts.name),
-                         .arguments_type = static_cast<const char*>(facts.arguments_type),
-                         .preamble = {},
-                         .type = static_cast<const char*>(facts.type),
-                         .variable = "step",
-                         .fields = joined(fields),
-                         .blocks_per_sm = std::to_string(facts.blocks_per_sm)});
+    return source_of(s,
+                     {.name = name,
+                      .room = "steps",
+                      .kernel_namespace = static_cast<const char*>(facts.name),
+                      .arguments_type = static_cast<const char*>(facts.arguments_type),
+                      .preamble = {},
+                      .type = static_cast<const char*>(facts.type),
+                      .variable = "step",
+                      .fields = joined(fields),
+                      .blocks_per_sm = std::to_string(facts.blocks_per_sm)},
+                     expression);
 }
 
 bool is_word(char c) {
@@ -304,10 +327,12 @@ KernelSignature kernel_signature(const KernelSignature& signature, const PlanKer
         s.op_a = s.op_b = Operation::none;
         s.type_a = s.type_b = s.type_c;
     }
+    if (!accesses.finishes_results) s = without_epilogue(s);
     if (!accesses.knows_tf32 && computes_by_floats(s)) s.compute = ComputeMode::f32;
     s.align_a = clamped(s.align_a, size_of(s.type_a), accesses.vector_of_ab);
     s.align_b = clamped(s.align_b, size_of(s.type_b), accesses.vector_of_ab);
     s.align_c = clamped(s.align_c, size_of(s.type_c), accesses.vector_of_c);
+    if (s.residual) s.align_residual = clamped(s.align_residual, size_of(s.type_c), accesses.vector_of_c);
     return s;
 }
 
@@ -316,10 +341,10 @@ KernelIdentity identity_of(const KernelSource& source) {
     return {hash.high64, hash.low64};
 }
 
-KernelSource make_kernel_source(const KernelSignature& signature, const PlanKernel& kernel) {
+KernelSource make_kernel_source(const KernelSignature& signature, const PlanKernel& kernel, const Expression& expression) {
     const KernelSignature s = kernel_signature(signature, kernel);
-    if (const auto* config = std::get_if<KernelConfig>(&kernel)) return product_source(s, kernel_config(*config));
-    return step_source(s, *facts_of_step(kernel, s));
+    if (const auto* config = std::get_if<KernelConfig>(&kernel)) return product_source(s, kernel_config(*config), expression);
+    return step_source(s, *facts_of_step(kernel, s), expression);
 }
 
 std::string config_initialiser(const KernelConfig& config) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/compile/expression.h"
 #include "generator/compile/template_files.h"
 #include "generator/steps/step.h"
 #include "tmm/vocabulary/config.h"
@@ -40,8 +41,9 @@ KernelIdentity identity_of(const KernelSource& source);
 // problems which differ in nothing else share the kernel.
 KernelSignature kernel_signature(const KernelSignature& signature, const PlanKernel& kernel);
 
-// One kernel. The entry is named "tmm_<family or step>_<types>_<ops>_…"; equal kernels have equal names.
-KernelSource make_kernel_source(const KernelSignature& signature, const PlanKernel& kernel);
+// One kernel. The entry is named "tmm_<family or step>_<types>_<ops>_…"; equal kernels have equal names. expression: the epilogue of a
+// signature with Epilogue::custom; other kernels do not depend on it.
+KernelSource make_kernel_source(const KernelSignature& signature, const PlanKernel& kernel, const Expression& expression = {});
 
 // A config within the struct of a step that holds one: as the text initialises it, and as the name has it.
 std::string config_initialiser(const KernelConfig& config);

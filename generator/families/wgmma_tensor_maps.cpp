@@ -15,15 +15,15 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
     const KernelConfig& config = *config_of(step);
     TensorMapRequests maps;
     if (wgmma::stores_boxes(config, signature)) {
-        const i64 row_bytes = args.ldc * size_of(signature.type_c);
-        const auto add_boxes = [&](const TensorMap& map, const TensorMap& rest, i64 columns) {
-            TensorMapRequest c{.address = args.c,
+        const auto add_boxes = [&](const TensorMap& map, const TensorMap& rest, const void* address, i64 ld, i64 stride, i64 columns) {
+            const i64 row_bytes = ld * size_of(signature.type_c);
+            TensorMapRequest c{.address = address,
                                .type = signature.type_c,
                                .rows = args.m,
                                .columns = columns,
                                .matrices = args.batch,
                                .row_bytes = row_bytes,
-                               .matrix_bytes = args.batch > 1 ? args.stride_c * size_of(signature.type_c) : row_bytes};
+                               .matrix_bytes = args.batch > 1 ? stride * size_of(signature.type_c) : row_bytes};
             const auto add_map = [&](const TensorMap& of, int sum_columns) {
                 c.box_rows = wgmma::box_rows(config, sum_columns);
                 c.box_columns = wgmma::box_columns(config, sum_columns);
@@ -34,10 +34,13 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
                 add_map(rest, columns_of_rest);
         };
         // There is no map of nothing; the kernel then uses none.
-        add_boxes(args.result, args.result_rest,
+        add_boxes(args.result, args.result_rest, args.c, args.ldc, args.stride_c,
                   std::max<i64>(wgmma::whole_chunks(args.n, signature.type_c), 16 / size_of(signature.type_c)));
         // What is brought may end within a chunk.
-        if (signature.reads_c) add_boxes(args.before, args.before_rest, args.n);
+        if (signature.reads_c)
+            add_boxes(args.before, args.before_rest, args.c, args.ldc, args.stride_c, args.n);
+        else if (wgmma::box_brings_residual(signature))
+            add_boxes(args.before, args.before_rest, args.epilogue.residual, args.epilogue.ldr, args.epilogue.stride_r, args.n);
     }
     if (args.k == 0) return maps;
     const auto request = [&](const void* address, ElementType type, bool transposed, i64 outer, i64 ld, i64 stride,

@@ -1,5 +1,8 @@
 #include "generator/plan/kernel_arguments.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace tmm {
 
 Division undivided(const GemmProblem& problem) {
@@ -8,6 +11,12 @@ Division undivided(const GemmProblem& problem) {
 
 Division division_of(const GemmProblem& problem, const KernelConfig& config) {
     return {.split_k = config.split_k, .k_per_split = depth_of_split(problem.k, config.split_k, config.block_k), .raster = config.raster};
+}
+
+EpilogueArgs epilogue_args(const GemmProblem& problem, const GemmCall& call) {
+    EpilogueArgs args{.bias = call.bias, .residual = call.residual, .ldr = problem.ldr, .stride_r = problem.stride_r};
+    std::copy(std::begin(call.parameters), std::end(call.parameters), args.parameters);
+    return args;
 }
 
 GemmArgs make_args(const LaunchPlan& plan, const Extent& part, const GemmCall& call, const Division& division) {
@@ -19,7 +28,6 @@ GemmArgs make_args(const LaunchPlan& plan, const Extent& part, const GemmCall& c
     return GemmArgs{.a = addresses.a,
                     .b = addresses.b,
                     .c = addresses.c,
-                    .bias = call.bias,
                     .workspace = call.workspace,
                     .m = part.rows,
                     .n = part.columns,
@@ -38,7 +46,8 @@ GemmArgs make_args(const LaunchPlan& plan, const Extent& part, const GemmCall& c
                     .strip_begin = static_cast<int>(part.row0 + part.column0),
                     .stream_tiles = division.line.tiles,
                     .alpha = product ? call.alpha : 0.0,
-                    .beta = call.beta};
+                    .beta = call.beta,
+                    .epilogue = epilogue_args(problem, call)};
 }
 
 bool leaves_partials(const Geometry& geometry) {

@@ -24,6 +24,9 @@ Division undivided(const GemmProblem& problem);
 Division division_of(const GemmProblem& problem, const KernelConfig& config);
 
 // The arguments of a kernel that reads A and B as the problem says.
+// What a call gives to an epilogue of the problem.
+EpilogueArgs epilogue_args(const GemmProblem& problem, const GemmCall& call);
+
 GemmArgs make_args(const LaunchPlan& plan, const Extent& part, const GemmCall& call, const Division& division);
 // The arguments of the plan's main kernel, which reads A and B as the steps before it have left them, and leaves partial results where the
 // steps behind it find them.

@@ -55,7 +55,7 @@ KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& c
     return product_of(config).signature(problem, config);
 }
 
-LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
+LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, Expression expression) {
     if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return {.problem = problem, .config = config, .geometry = {}, .steps = {}};
     const Product& product = product_of(config);
     PlanBuilder plan(problem, config, device);
@@ -63,7 +63,9 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
     plan.add_product();
     product.add_steps_behind(plan);
     plan.add_sums();
-    return std::move(plan).finish();
+    LaunchPlan made = std::move(plan).finish();
+    made.expression = std::move(expression);
+    return made;
 }
 
 std::int64_t depth_of_parts(const GemmProblem& problem, const KernelConfig& config) {

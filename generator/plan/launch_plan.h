@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "generator/compile/expression.h"
 #include "generator/machine/device_info.h"
 #include "generator/plan/geometry.h"
 #include "generator/plan/tensor_map_request.h"
@@ -22,9 +23,12 @@ struct GemmCall {
     const void* b = nullptr;
     void* c = nullptr;
     const void* bias = nullptr;
+    const void* residual = nullptr;
     void* workspace = nullptr;
     double alpha = 1;
     double beta = 0;
+    // p0 to p3 of an expression.
+    float parameters[4] = {};
     // Operands that a Preparation has split before, with the same content; null: the call splits them itself. They are only read.
     const void* prepared_a = nullptr;
     const void* prepared_b = nullptr;
@@ -95,6 +99,8 @@ struct LaunchPlan {
     std::vector<LaunchStep> steps;
     // Workspace pointers must be multiples of 256 bytes.
     std::int64_t workspace_bytes = 0;
+    // The epilogue of a problem with Epilogue::custom.
+    Expression expression = {};
 };
 
 // The step that multiplies, beside those that bring the operands to it or sum its parts; 0 where there are no steps.
@@ -115,7 +121,7 @@ struct EdgeProduct {
 std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const Tiling& tiling);
 
 // The config must be valid for the problem (search_space.h).
-LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
+LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, Expression expression = {});
 
 // How much of K the longest of the parts has that are multiplied apart, and the longest chain of additions when they are added up, which is
 // 0 where there is one part.

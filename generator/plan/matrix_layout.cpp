@@ -39,6 +39,10 @@ MatrixLayout layout_of_c(const GemmProblem& p) {
     return {.rows = p.m, .columns = p.n, .ld = p.ldc, .stride = p.stride_c, .batch = p.batch, .type = p.type_c};
 }
 
+MatrixLayout layout_of_residual(const GemmProblem& p) {
+    return {.rows = p.residual ? p.m : 0, .columns = p.n, .ld = p.ldr, .stride = p.stride_r, .batch = p.batch, .type = p.type_c};
+}
+
 std::optional<i64> extent_in_bytes(const MatrixLayout& x) {
     // Distances are counted in bytes wherever alignment is asked for, also those that no element lies behind.
     const i64 most = std::numeric_limits<i64>::max() / size_of(x.type);

@@ -21,6 +21,8 @@ struct MatrixLayout {
 MatrixLayout layout_of_a(const GemmProblem& problem);
 MatrixLayout layout_of_b(const GemmProblem& problem);
 MatrixLayout layout_of_c(const GemmProblem& problem);
+// The layout has no rows where the problem has no residual.
+MatrixLayout layout_of_residual(const GemmProblem& problem);
 
 // Bytes from the first element to the end of the last, 0 where there is none; nothing where that, or a distance between rows or members, is
 // no number of 63 bits when it is counted in bytes.

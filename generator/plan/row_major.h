@@ -14,6 +14,8 @@ inline GemmProblem as_row_major(GemmProblem p) {
     std::swap(p.op_a, p.op_b);
     std::swap(p.lda, p.ldb);
     std::swap(p.stride_a, p.stride_b);
+    // What was a column of C is a row of C^T.
+    if (p.bias != BiasAxis::none) p.bias = p.bias == BiasAxis::columns ? BiasAxis::rows : BiasAxis::columns;
     return p;
 }
 

@@ -29,6 +29,7 @@ StepFacts facts_of(const Fixup& step, const KernelSignature& signature) {
             .vector_of_c = fixup::kVector,
             .knows_tf32 = false,
             .adds_partial_sums = true,
+            .finishes_results = true,
             .violation = fixup::first_violation(step, signature),
             .blocks_per_sm = 1,
             .needs = {.threads = fixup::threads(step), .shared_bytes = 0, .cluster = 1, .leaves_room = true}};

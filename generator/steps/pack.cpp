@@ -137,6 +137,7 @@ StepFacts facts_of(const Pack& step, const KernelSignature& signature) {
             .vector_of_c = 1,
             .knows_tf32 = false,
             .adds_partial_sums = false,
+            .finishes_results = false,
             .violation = pack::first_violation(step, signature),
             .blocks_per_sm = step.blocks_per_sm,
             .needs = {.threads = pack::threads(step), .shared_bytes = pack::shared_bytes(step), .cluster = 1, .leaves_room = false}};

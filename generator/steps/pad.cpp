@@ -89,6 +89,7 @@ StepFacts facts_of(const Pad& step, const KernelSignature& signature) {
         .vector_of_c = 1,
         .knows_tf32 = true,
         .adds_partial_sums = false,
+        .finishes_results = false,
         .violation = pad::first_violation(step, signature),
         .blocks_per_sm = pad::kBlocksPerSm,
         .needs = {.threads = pad::threads(step), .shared_bytes = pad::shared_bytes(step, signature), .cluster = 1, .leaves_room = false}};

@@ -118,6 +118,7 @@ StepFacts facts_of(const Planes& step, const KernelSignature& signature) {
         .vector_of_c = 1,
         .knows_tf32 = false,
         .adds_partial_sums = false,
+        .finishes_results = false,
         .violation = planes::first_violation(step, signature),
         .blocks_per_sm = planes::blocks_per_sm(step.slots),
         .needs = {

@@ -46,6 +46,7 @@ StepFacts facts_of(const Reduce& step, const KernelSignature& signature) {
             .vector_of_c = reduce::kVector,
             .knows_tf32 = false,
             .adds_partial_sums = true,
+            .finishes_results = true,
             .violation = reduce::first_violation(step, signature),
             .blocks_per_sm = 1,
             .needs = {.threads = reduce::threads(step), .shared_bytes = reduce::shared_bytes(step), .cluster = 1, .leaves_room = true}};

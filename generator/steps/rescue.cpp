@@ -42,6 +42,7 @@ StepFacts facts_of(const Rescue& step, const KernelSignature& signature) {
         .vector_of_c = step.tile.vector_width,
         .knows_tf32 = false,
         .adds_partial_sums = false,
+        .finishes_results = true,
         .violation = rescue::first_violation(step, signature),
         .blocks_per_sm = step.tile.min_blocks,
         .needs = {

@@ -57,6 +57,8 @@ struct StepFacts {
     Mandatory<bool> knows_tf32;
     // It sees neither A nor B, but floats that others have multiplied.
     Mandatory<bool> adds_partial_sums;
+    // It writes elements of C, so that an epilogue is part of it.
+    Mandatory<bool> finishes_results;
     // Why no kernel can be made of the struct for the signature; null where one can.
     Mandatory<const char*> violation;
     // Blocks that an SM should hold, which bounds the registers.

@@ -160,6 +160,10 @@ i64 parse_number(const ProblemField& field, std::string_view text, std::size_t o
 
 void set_fields(Line& line, std::size_t first, std::string_view text, std::size_t offset) {
     const std::span<const ProblemField> fields = fields_of_key(first);
+    if (fields[0].epilogue_words) {
+        if (const auto fault = read_epilogue(text, line.named)) throw Fault{offset, fault->what, fault->remedy};
+        return;
+    }
     if (!fields[0].is_named()) return fields[0].set(line.named, parse_number(fields[0], text, offset));
     if (fields.size() == 1) {
         // A value that no kernel serves yet is named all the same, so that it is refused with its reason.
@@ -287,10 +291,12 @@ Line parse_line(const std::vector<Word>& words, const ShapeOverrides& overrides)
     return line;
 }
 
-// One of A, B and C as it is stored.
+// One of A, B, C and the residual, as it is stored.
 struct StoredMatrix {
-    // 0 for A, 1 for B, 2 for C.
-    std::size_t index;
+    // "a", "b", "c" or "r", and the keys of its leading dimension and stride.
+    char name;
+    std::size_t ld_key;
+    std::size_t stride_key;
     i64 rows;
     i64 columns;
     ElementType type;
@@ -298,12 +304,10 @@ struct StoredMatrix {
 
 // Leading dimension and stride, with their defaults; refuses a row that does not fit, and extents past 64 bits.
 void lay_out(const Line& line, const StoredMatrix& matrix, i64 batch, i64& ld, i64& stride) {
-    const char name = "abc"[matrix.index];
-    const std::size_t ld_key = position_of("lda") + matrix.index;
-    const std::size_t stride_key = position_of("stride_a") + matrix.index;
-    const std::size_t where = line.names(ld_key) ? line.offsets[ld_key] : line.m.offset;
-    const std::size_t stride_where = line.names(stride_key) ? line.offsets[stride_key] : where;
-    if (!line.names(ld_key)) ld = matrix.columns;
+    const char name = matrix.name;
+    const std::size_t where = line.names(matrix.ld_key) ? line.offsets[matrix.ld_key] : line.m.offset;
+    const std::size_t stride_where = line.names(matrix.stride_key) ? line.offsets[matrix.stride_key] : where;
+    if (!line.names(matrix.ld_key)) ld = matrix.columns;
     if (ld < matrix.columns)
         throw Fault{where,
                     fmt::format("ld{} = {} is shorter than a stored {} of {} elements", name, ld, line.column_major ? "column" : "row",
@@ -311,18 +315,31 @@ void lay_out(const Line& line, const StoredMatrix& matrix, i64 batch, i64& ld, i
                     fmt::format("use at least {}", matrix.columns)};
     if (batch == 1) {
         stride = 0;
-    } else if (!line.names(stride_key)) {
+    } else if (!line.names(matrix.stride_key)) {
         stride = checked_product(matrix.rows, ld, where, "the matrix");
     }
     const MatrixLayout layout{
         .rows = matrix.rows, .columns = matrix.columns, .ld = ld, .stride = stride, .batch = batch, .type = matrix.type};
     if (!extent_in_bytes(layout))
-        throw Fault{stride_where, fmt::format("the size of {} in bytes does not fit in 64 bits", "ABC"[matrix.index]),
+        throw Fault{stride_where,
+                    fmt::format("the size of {} in bytes does not fit in 64 bits",
+                                name == 'r' ? "the residual" : std::string(1, static_cast<char>(name - 'a' + 'A'))),
                     "use smaller sizes or leading dimensions"};
     if (name == 'c' && elements_overlap(layout))
         throw Fault{stride_where, fmt::format("stride_c = {} makes the results of the batch overlap", stride),
                     fmt::format("use at least {}; or {}, where ldc is at least batch times that and the results lie side by side",
                                 (matrix.rows - 1) * ld + matrix.columns, matrix.columns)};
+}
+
+// What is said of a bias or a residual that is not there.
+void refuse_unused(const Line& line, const GemmProblem& p) {
+    for (const auto& [name, owner, exists] : {std::tuple{"type_bias", "bias", p.bias != BiasAxis::none},
+                                              std::tuple{"ldr", "residual", p.residual}, std::tuple{"stride_r", "residual", p.residual}}) {
+        const std::size_t key = position_of(name);
+        if (!exists && line.names(key))
+            throw Fault{line.offsets[key], fmt::format("{} says nothing where the epilogue has no {}", key_name(key), owner),
+                        fmt::format("leave it out, or add {} to the epilogue", owner)};
+    }
 }
 
 GemmProblem make_problem(const Line& line, i64 m, i64 n, i64 k) {
@@ -339,13 +356,17 @@ GemmProblem make_problem(const Line& line, i64 m, i64 n, i64 k) {
     p.reads_c = line.beta != 0;
     // Pointers are multiples of their elements' size whatever is said about all three.
     p.alignment = std::max(p.alignment, std::min({size_of(p.type_a), size_of(p.type_b), size_of(p.type_c)}));
-    const auto lay = [&](std::size_t index, i64 rows, i64 columns, ElementType type, i64& ld, i64& stride) {
+    refuse_unused(line, p);
+    const auto lay = [&](char name, i64 rows, i64 columns, ElementType type, i64& ld, i64& stride) {
         if (line.column_major) std::swap(rows, columns);
-        lay_out(line, {index, rows, columns, type}, p.batch, ld, stride);
+        const std::size_t ld_key = position_of(std::string("ld") + name);
+        const std::size_t stride_key = position_of(std::string("stride_") + name);
+        lay_out(line, {name, ld_key, stride_key, rows, columns, type}, p.batch, ld, stride);
     };
-    lay(0, stored_rows_a(p), stored_columns_a(p), p.type_a, p.lda, p.stride_a);
-    lay(1, stored_rows_b(p), stored_columns_b(p), p.type_b, p.ldb, p.stride_b);
-    lay(2, p.m, p.n, p.type_c, p.ldc, p.stride_c);
+    lay('a', stored_rows_a(p), stored_columns_a(p), p.type_a, p.lda, p.stride_a);
+    lay('b', stored_rows_b(p), stored_columns_b(p), p.type_b, p.ldb, p.stride_b);
+    lay('c', p.m, p.n, p.type_c, p.ldc, p.stride_c);
+    if (p.residual) lay('r', p.m, p.n, p.type_c, p.ldr, p.stride_r);
     return line.column_major ? as_row_major(p) : p;
 }
 

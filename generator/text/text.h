@@ -1,6 +1,7 @@
 // How the vocabulary is written and read: command lines, JSON, database columns and messages all use these spellings.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,8 @@ namespace tmm {
 std::string_view name_of(ElementType type);
 std::string_view name_of(ComputeMode mode);
 std::string_view name_of(Epilogue epilogue);
+std::string_view name_of(Activation activation);
+std::string_view name_of(BiasAxis axis);
 // The name is "nn", "nt", "tn" or "tt".
 std::string ops_name(Operation op_a, Operation op_b);
 // The names of the values that kernels serve: "f32, f16, bf16".
@@ -21,7 +24,14 @@ std::string offered_names(const ValueNames& values);
 // Throw Error (usage) that lists the valid names.
 ElementType parse_element_type(std::string_view text);
 ComputeMode parse_compute_mode(std::string_view text);
-Epilogue parse_epilogue(std::string_view text);
+// Reads "bias+gelu+residual" or "none" as the problem's epilogue. An expression can't be written so. The result says why it can't be read.
+struct TextFault {
+    std::string what;
+    std::string remedy;
+};
+std::optional<TextFault> read_epilogue(std::string_view text, GemmProblem& problem);
+// "bias+gelu+residual"; "none" where there is no epilogue.
+std::string epilogue_text(const GemmProblem& problem);
 
 // "1024x1024x1024", then what differs from an unpadded f32 nn problem: " ops=nt batch=4 lda=1032".
 // A row-major shapes-file line that parses back to the same problem.

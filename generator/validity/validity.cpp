@@ -69,7 +69,8 @@ std::optional<std::string> why_no_kernel(const KernelConfig& c, const KernelSign
 }
 
 bool serves_types(const GemmProblem& p) {
-    return served(p.type_a) && p.type_b == p.type_a && (p.type_c == p.type_a || p.type_c == ElementType::f32);
+    return served(p.type_a) && p.type_b == p.type_a && (p.type_c == p.type_a || p.type_c == ElementType::f32) &&
+           p.type_bias != ElementType::f64;
 }
 
 bool serves_mode(const GemmProblem& p) {

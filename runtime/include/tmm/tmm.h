@@ -111,7 +111,13 @@ typedef enum tmmStatus TMM_INT_ENUM {
     TMM_STATUS_INTERNAL = 36,      /* a fault of tmm: please report it */
     TMM_STATUS_INVALID_OPERAND = 37,
     TMM_STATUS_MISALIGNED_PREPARED = 38, /* no multiple of TMM_WORKSPACE_ALIGNMENT */
-    TMM_STATUS_PREPARED_TOO_SMALL = 39
+    TMM_STATUS_PREPARED_TOO_SMALL = 39,
+    TMM_STATUS_INVALID_EXPRESSION = 40, /* none, or one that does not compile: tmmLastError has the compiler's words */
+    TMM_STATUS_INVALID_ACTIVATION = 41, /* no tmmActivation_t */
+    TMM_STATUS_INVALID_BIAS_AXIS = 42,  /* no tmmBiasAxis_t */
+    TMM_STATUS_INVALID_LDR = 43,        /* as TMM_STATUS_INVALID_LDC, of the residual */
+    TMM_STATUS_NULL_BIAS = 44,          /* null where the problem says has_bias */
+    TMM_STATUS_NULL_RESIDUAL = 45       /* null where the problem says has_residual */
 } tmmStatus_t;
 
 /* CBLAS's values. */
@@ -146,13 +152,37 @@ typedef enum tmmCompute TMM_INT_ENUM {
     TMM_COMPUTE_F64 = 3
 } tmmCompute_t;
 
-/* What is done to an element before it is stored. This version has TMM_EPILOGUE_NONE alone. */
+/* What is done to x = alpha * op(A) * op(B) + beta * C, in FP32, before it is rounded to an element of C:
+ *
+ *     C = activation(x + bias) + residual
+ *
+ * each where the problem has it, or C = expression where the epilogue is TMM_EPILOGUE_CUSTOM. The class is TMM_EPILOGUE_NONE, or what the
+ * problem's other fields amount to: TMM_EPILOGUE_ACTIVATION with an activation, else TMM_EPILOGUE_BIAS with a bias or a residual. NONE
+ * leaves it to these fields. */
 typedef enum tmmEpilogue TMM_INT_ENUM {
     TMM_EPILOGUE_NONE = 0,
     TMM_EPILOGUE_BIAS = 1,
     TMM_EPILOGUE_ACTIVATION = 2,
     TMM_EPILOGUE_CUSTOM = 3
 } tmmEpilogue_t;
+
+/* NaN stays NaN, and at infinities these are what their formulas give. */
+typedef enum tmmActivation TMM_INT_ENUM {
+    TMM_ACTIVATION_NONE = 0,
+    TMM_ACTIVATION_RELU = 1,      /* 0 for x < 0, else x */
+    TMM_ACTIVATION_GELU = 2,      /* x / 2 * (1 + erf(x / sqrt(2))) */
+    TMM_ACTIVATION_GELU_TANH = 3, /* x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) */
+    TMM_ACTIVATION_SILU = 4,      /* x / (1 + exp(-x)) */
+    TMM_ACTIVATION_SIGMOID = 5,   /* 1 / (1 + exp(-x)) */
+    TMM_ACTIVATION_TANH = 6,
+    TMM_ACTIVATION_SWIGLU = 7 /* a gate: this version has no kernels for it (TMM_STATUS_UNSUPPORTED_EPILOGUE) */
+} tmmActivation_t;
+
+/* Which of C's axes, as the caller sees them, a bias has its elements along. */
+typedef enum tmmBiasAxis TMM_INT_ENUM {
+    TMM_BIAS_COLUMNS = 0, /* n elements, one for each column */
+    TMM_BIAS_ROWS = 1     /* m elements, one for each row */
+} tmmBiasAxis_t;
 
 /* What is asked: everything that a kernel is chosen by, and no values. New fields are appended; the struct_size of
  * a header without them is taken too, and they then have their defaults. */
@@ -181,6 +211,19 @@ typedef struct tmmGemmProblem {
     tmmEpilogue_t epilogue;
     size_t max_workspace; /* bytes that the plan's workspace may have at most: the fastest kernel within them is chosen. 0: none.
                              SIZE_MAX: whatever the fastest of all takes, which may be as much as the operands do */
+    tmmActivation_t activation;
+    int has_bias; /* 1: every member of the batch adds the same bias */
+    tmmBiasAxis_t bias_axis;
+    tmmType_t type_bias; /* TMM_F32, TMM_F16 or TMM_BF16; of no meaning without a bias */
+    int has_residual;    /* 1: a matrix of C's layout, type, rows and columns is added; it must not overlap C */
+    int64_t ldr;         /* elements; of no meaning without a residual, as stride_r */
+    int64_t stride_r;    /* elements between the batch's members; 0: all add the same residual */
+    /* With TMM_EPILOGUE_CUSTOM, what C becomes, in C++: an expression of floats and the functions of CUDA's math library over x, row,
+     * column, batch (64-bit integers, counted from 0 as the caller sees C), bias and residual (0 where the problem has none), and p0 to p3,
+     * which each call gives: "fmaxf(x + bias, p0) * p1". At most 4,096 characters, without literals in quotes, comments, statements and
+     * preprocessor lines. It is read when a plan is made or a product begun, and copied. Its kernel is compiled once and kept in the cache;
+     * its tiles are those that won for the same shape with another epilogue, where one was tuned. Null otherwise. */
+    const char* expression;
 } tmmGemmProblem_t;
 
 /* The values of one call. Fields are only ever appended; where struct_size says that a program was compiled before a field was
@@ -192,12 +235,14 @@ typedef struct tmmGemmArgs {
     const void* a;
     const void* b;
     void* c;
-    const void* bias;      /* null while the epilogue is TMM_EPILOGUE_NONE */
+    const void* bias;      /* null where the problem has no bias */
     void* workspace;       /* null: the plan's, or the handle's */
     size_t workspace_size; /* bytes */
     /* What tmmPlanPrepare made of a, and of b, which are given all the same; null: nothing. Only tmmPlanRun uses them. */
     const void* prepared_a;
     const void* prepared_b;
+    const void* residual; /* null where the problem has no residual */
+    float parameters[4];  /* p0 to p3 of an expression */
 } tmmGemmArgs_t;
 
 /* A workspace that the caller brings, and a prepared operand, is a multiple of this many bytes. */
@@ -223,8 +268,8 @@ TMM_API tmmStatus_t tmmHostSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOper
 /* Any problem, on the handle's stream. The plan is made at the first call and kept for the next. */
 TMM_API tmmStatus_t tmmGemm(tmmHandle_t handle, const tmmGemmProblem_t* problem, const tmmGemmArgs_t* args);
 
-/* Fills in the defaults: row-major, no transposes, f32, one multiplication, alignment 16, C not read, max_workspace SIZE_MAX.
- * Sizes and leading dimensions are 0 and for the caller to set. */
+/* Fills in the defaults: row-major, no transposes, f32, one multiplication, alignment 16, C not read, max_workspace SIZE_MAX, no
+ * epilogue. Sizes and leading dimensions are 0 and for the caller to set. */
 TMM_API tmmStatus_t tmmGemmProblemInit(tmmGemmProblem_t* problem);
 
 /* Chooses, compiles and loads the kernels of a problem and allocates its workspace. */

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tmm/number/element.cuh"
+#include "tmm/output/epilogue.cuh"
 #include "tmm/ptx.cuh"
 #include "tmm/tile/vector.cuh"
 #include "tmm/vocabulary/args.h"
@@ -45,32 +46,35 @@ struct Results {
 
     OutputScalars scalars;
     TileOfC origin;
+    OperandsOf<target> operands = {};
 
     // With beta = 0 C is never read.
     __device__ bool reads_c() const { return target.reads_c && scalars.beta != 0.0f; }
 
     // The result of a sum where C holds `before`, not yet rounded: what an element of C becomes is said here alone. Without `over` what C
-    // holds never counts, so that NaN there does not spread. The row and column may be ones that C does not have. alpha and beta stand
+    // holds never counts, so that NaN there does not spread. C has the row and the column (epilogue.cuh, within). alpha and beta stand
     // apart from the scalars, so that a caller can say by a constant what it knows of them.
     template <bool over>
-    __device__ static float result(float alpha, float beta, i64 row, i64 column, i64 batch, float sum, C before) {
-        static_cast<void>(row), static_cast<void>(column), static_cast<void>(batch);
-        return over ? fmaf(beta, to_float(before), alpha * sum) : alpha * sum;
+    __device__ static float result(const OperandsOf<target>& operands, float alpha, float beta, i64 row, i64 column, i64 batch, float sum,
+                                   C before) {
+        const float x = over ? fmaf(beta, to_float(before), alpha * sum) : alpha * sum;
+        return finished<target>(operands, row, column, batch, x, residual_at<target>(operands, row, column, batch));
     }
-    __device__ static float result(float alpha, float beta, i64 row, i64 column, i64 batch, float sum, C before) {
+    __device__ static float result(const OperandsOf<target>& operands, float alpha, float beta, i64 row, i64 column, i64 batch, float sum,
+                                   C before) {
         if constexpr (target.reads_c) {
-            if (beta != 0.0f) return result<true>(alpha, beta, row, column, batch, sum, before);
+            if (beta != 0.0f) return result<true>(operands, alpha, beta, row, column, batch, sum, before);
         }
-        return result<false>(alpha, beta, row, column, batch, sum, before);
+        return result<false>(operands, alpha, beta, row, column, batch, sum, before);
     }
 
     // The same, for a row and column that are counted from the first ones.
     template <bool over>
     __device__ float at(Index row, Index column, float sum, C before) const {
-        return result<over>(scalars.alpha, scalars.beta, origin.row0 + row, origin.column0 + column, origin.batch, sum, before);
+        return result<over>(operands, scalars.alpha, scalars.beta, origin.row0 + row, origin.column0 + column, origin.batch, sum, before);
     }
     __device__ float at(Index row, Index column, float sum, C before) const {
-        return result(scalars.alpha, scalars.beta, origin.row0 + row, origin.column0 + column, origin.batch, sum, before);
+        return result(operands, scalars.alpha, scalars.beta, origin.row0 + row, origin.column0 + column, origin.batch, sum, before);
     }
     __device__ C element(Index row, Index column, float sum, C before) const { return from_float<C>(at(row, column, sum, before)); }
 };
@@ -171,7 +175,8 @@ __device__ inline Output<signature> output_to_c(const GemmArgs& args, const Outp
             .ld = args.ldc,
             .rows = args.m,
             .columns = args.n,
-            .results = {.scalars = scalars, .origin = {.row0 = 0, .column0 = 0, .batch = batch}}};
+            .results = {
+                .scalars = scalars, .origin = {.row0 = 0, .column0 = 0, .batch = batch}, .operands = operands_of<Result::target>(args)}};
 }
 template <KernelSignature signature>
 __device__ inline Output<signature> output_to_c(const GemmArgs& args, i64 batch) {
@@ -180,7 +185,9 @@ __device__ inline Output<signature> output_to_c(const GemmArgs& args, i64 batch)
             .ld = args.ldc,
             .rows = args.m,
             .columns = args.n,
-            .results = {.scalars = output_scalars(args), .origin = {.row0 = 0, .column0 = 0, .batch = batch}}};
+            .results = {.scalars = output_scalars(args),
+                        .origin = {.row0 = 0, .column0 = 0, .batch = batch},
+                        .operands = operands_of<Result::target>(args)}};
 }
 
 // Where the kernel multiplies parts of K for another one to add up, results go to the workspace, a matrix for each part.
@@ -203,7 +210,9 @@ __device__ inline Output<signature, is_partial<config>> output_of(const GemmArgs
             .ld = ld,
             .rows = rows,
             .columns = columns,
-            .results = {.scalars = scalars, .origin = {.row0 = 0, .column0 = 0, .batch = batch}}};
+            .results = {.scalars = scalars,
+                        .origin = {.row0 = 0, .column0 = 0, .batch = batch},
+                        .operands = operands_of<Output<signature, partial>::target>(args)}};
 }
 
 // A tile of the same from this row and column on, of no more than `most` rows and columns, as far as it exists.
@@ -222,7 +231,9 @@ __device__ inline Output<signature, is_partial<config>, int> output_tile(const G
             .ld = ld,
             .rows = static_cast<int>(args.m - row0 < most ? args.m - row0 : most),
             .columns = static_cast<int>(args.n - column0 < most ? args.n - column0 : most),
-            .results = {.scalars = scalars, .origin = {.row0 = row0, .column0 = column0, .batch = batch}}};
+            .results = {.scalars = scalars,
+                        .origin = {.row0 = row0, .column0 = column0, .batch = batch},
+                        .operands = operands_of<Output<signature, partial, int>::target>(args)}};
 }
 
 }  // namespace tmm

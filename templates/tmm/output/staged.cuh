@@ -13,7 +13,9 @@ struct Staged {
     using Type = C;
 
     // What is staged of a sum, not yet rounded to Type.
-    __device__ static float made(const Output& output, int row, int column, float sum) { return output.results.at(row, column, sum, C{}); }
+    __device__ static float made(const Output& output, int row, int column, float sum) {
+        return output.results.at(within<Output::target>(row, output.rows), within<Output::target>(column, output.columns), sum, C{});
+    }
     // Stores `width` neighbouring elements of a row, where C holds `before`.
     template <int width>
     __device__ static void store(const Output&, int, int, C* c, const Type* staged, const Vector<C, width>&) {

@@ -176,9 +176,22 @@ constexpr i64 reference_blocks(const ReferenceArgs& args) {
     return tiles < most ? tiles : most;
 }
 
-// Compares C with alpha * sum + beta * C0, where C0 is what content and seed made C hold. bound_factor 0: they must be equal once rounded
-// to the type of C; otherwise |error| <= bound_factor * (|alpha| magnitude + |beta| |C0|), and where C is narrower than the sums, what
-// rounding them to it adds. Indices count [batch][row][n].
+// A bias and a residual, as content and seeds made them.
+struct CompareEpilogue {
+    BiasAxis bias = BiasAxis::none;
+    Activation activation = Activation::none;
+    bool residual = false;
+    ElementType type_bias = ElementType::f32;
+    u64 seed_bias = 0;
+    u64 seed_residual = 0;
+    i64 ldr = 0;
+    i64 stride_r = 0;
+};
+
+// Compares C with epilogue(alpha * sum + beta * C0), where C0 is what content and seed made C hold. bound_factor 0: they must be equal once
+// rounded to the type of C, unless the epilogue leaves the whole numbers; otherwise |error| <= bound_factor * (|alpha| magnitude + |beta|
+// |C0|) before the epilogue, which adds its own (epilogue.h), as rounding does where C is narrower than the sums. Indices count
+// [batch][row][n].
 struct CompareArgs {
     ElementType type = ElementType::f32;
     const void* c = nullptr;
@@ -197,6 +210,9 @@ struct CompareArgs {
     double bound_factor = 0;
     int content = 0;
     u64 seed = 0;
+    // How far one rounding of a sum can change it, relatively.
+    double roundoff = 0;
+    CompareEpilogue epilogue = {};
     Finding* finding = nullptr;
 };
 

@@ -4,6 +4,7 @@
 
 #include "tmm/number/element.cuh"
 #include "tmm/verify/args.h"
+#include "tmm/verify/epilogue.h"
 
 namespace tmm::verify {
 
@@ -185,6 +186,23 @@ __device__ inline void reference(const ReferenceArgs& args) {
     }
 }
 
+// What is added to an element of C, and to what that has become.
+struct Added {
+    double bias;
+    double residual;
+};
+__device__ inline Added added_to(const CompareArgs& args, i64 batch, i64 row, i64 column) {
+    const CompareEpilogue& epilogue = args.epilogue;
+    Added added = {0, 0};
+    if (epilogue.bias != BiasAxis::none)
+        added.bias = static_cast<double>(
+            content_value(epilogue.type_bias, args.content, epilogue.seed_bias, epilogue.bias == BiasAxis::rows ? row : column));
+    if (epilogue.residual)
+        added.residual = static_cast<double>(
+            content_value(args.type, args.content, epilogue.seed_residual, batch * epilogue.stride_r + row * epilogue.ldr + column));
+    return added;
+}
+
 __device__ inline void compare(const CompareArgs& args) {
     u64 count = 0;
     u64 first = ~0ull;
@@ -192,18 +210,27 @@ __device__ inline void compare(const CompareArgs& args) {
     const NumberFormat format = format_of(args.type);
     const i64 elements = args.batch * args.row_count * args.n;
     for (i64 index = thread_number(); index < elements; index += thread_count()) {
-        const i64 row = index / args.n % args.row_count;
-        const i64 offset =
-            index / (args.n * args.row_count) * args.stride_c + (args.rows ? args.rows[row] : row) * args.ldc + index % args.n;
+        const i64 row_number = index / args.n % args.row_count;
+        const i64 row = args.rows ? args.rows[row_number] : row_number;
+        const i64 column = index % args.n;
+        const i64 batch = index / (args.n * args.row_count);
+        const i64 offset = batch * args.stride_c + row * args.ldc + column;
         const double before = args.beta == 0 ? 0.0 : static_cast<double>(content_value(args.type, args.content, args.seed, offset));
-        const double expected = args.alpha * args.sum[index] + args.beta * before;
+        const Added added = added_to(args, batch, row, column);
+        const double biased = args.alpha * args.sum[index] + args.beta * before + added.bias;
+        const double activated = activated_in_double(args.epilogue.activation, biased);
+        const double expected = activated + added.residual;
         const double value = load_value(args.type, args.c, offset);
         bool good;
-        if (args.bound_factor == 0) {
+        if (args.bound_factor == 0 && keeps_integers(args.epilogue.activation)) {
             good = value == static_cast<double>(rounded_to(args.type, static_cast<float>(expected)));
         } else {
-            const double bound = args.bound_factor * (fabs(args.alpha) * args.magnitude[index] + fabs(args.beta * before)) +
-                                 (args.rounds_result ? rounding_to(format, value) : 0);
+            // Sums of small whole numbers are exact.
+            double bound =
+                args.bound_factor == 0 ? 0 : args.bound_factor * (fabs(args.alpha) * args.magnitude[index] + fabs(args.beta * before));
+            if (args.epilogue.bias != BiasAxis::none || args.epilogue.activation != Activation::none || args.epilogue.residual)
+                bound = epilogue_error(args.epilogue.activation, bound, biased, activated, added.residual, args.roundoff);
+            if (args.rounds_result) bound += rounding_to(format, value);
             const double error = fabs(value - expected);
             const double ratio = error == 0 ? 0.0 : error / bound;
             // Infinity stands for a NaN too.

@@ -15,11 +15,20 @@ constexpr i64 packed_ld(i64 outer) {
     return (outer + 3) / 4 * 4;
 }
 
+// What a call gives to an epilogue. Rows and columns are counted from C's first, whatever part of C the kernel computes.
+struct EpilogueArgs {
+    const void* bias = nullptr;
+    const void* residual = nullptr;
+    i64 ldr = 0;
+    i64 stride_r = 0;
+    // p0 to p3 of an expression.
+    float parameters[4] = {};
+};
+
 struct GemmArgs {
     const void* a = nullptr;
     const void* b = nullptr;
     void* c = nullptr;
-    const void* bias = nullptr;
     // Partial results in the accumulator's type: split-K's as [batch][split][m][workspace_ld(n)], stream-K's as [part][block_m][block_n].
     void* workspace = nullptr;
     i64 m = 0;
@@ -46,6 +55,7 @@ struct GemmArgs {
     double beta = 0;
     // A factor that changes nothing (families/simt/kernel.cuh, store_part).
     float one = 1;
+    EpilogueArgs epilogue = {};
 
     // The batch stride of A, or of B.
     constexpr i64 stride(bool of_b) const { return of_b ? stride_b : stride_a; }

@@ -10,7 +10,11 @@ using i64 = long long;
 enum class ElementType : int { f32 = 0, f16 = 1, bf16 = 2, f64 = 3 };
 enum class ComputeMode : int { f32 = 0, f32_strict = 1, tf32 = 2, f64 = 3 };
 enum class Operation : int { none = 0, transpose = 1 };
+// What an epilogue amounts to: a bias or a residual alone, an activation with or without these, or an expression of the caller's.
 enum class Epilogue : int { none = 0, bias = 1, activation = 2, custom = 3 };
+enum class Activation : int { none = 0, relu = 1, gelu = 2, gelu_tanh = 3, silu = 4, sigmoid = 5, tanh = 6 };
+// Along which of C's axes a bias has its elements: one for each column, or one for each row.
+enum class BiasAxis : int { none = 0, columns = 1, rows = 2 };
 
 constexpr int size_of(ElementType type) {
     switch (type) {
@@ -51,10 +55,26 @@ struct GemmProblem {
     int alignment = 16;
     // Whether C is read: beta may differ from 0.
     bool reads_c = false;
+    // What follows says how x = alpha * op(A) * op(B) + beta * C becomes C = round(activation(x + bias) + residual), or that an expression,
+    // which is no part of the problem, says it.
+    BiasAxis bias = BiasAxis::none;
+    Activation activation = Activation::none;
+    // The residual is a matrix of C's type and size, and its batch has C's members.
+    bool residual = false;
     Epilogue epilogue = Epilogue::none;
+    // f32 where there is no bias; 0 where there is no residual.
+    ElementType type_bias = ElementType::f32;
+    i64 ldr = 0;
+    i64 stride_r = 0;
 
     friend constexpr bool operator==(const GemmProblem&, const GemmProblem&) = default;
 };
+
+// The class of an epilogue without an expression.
+constexpr Epilogue epilogue_class(BiasAxis bias, Activation activation, bool residual) {
+    if (activation != Activation::none) return Epilogue::activation;
+    return bias != BiasAxis::none || residual ? Epilogue::bias : Epilogue::none;
+}
 
 // Rows and columns of A and B as they are stored.
 constexpr i64 stored_rows_a(const GemmProblem& p) {

@@ -10,6 +10,15 @@ inline constexpr const char* kElementTypeNames[] = {"f32", "f16", "bf16", "f64"}
 inline constexpr const char* kComputeModeNames[] = {"f32", "f32_strict", "tf32", "f64"};
 inline constexpr const char* kOperationNames[] = {"n", "t"};
 inline constexpr const char* kEpilogueNames[] = {"none", "bias", "activation", "custom"};
+inline constexpr const char* kActivationNames[] = {"none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"};
+inline constexpr const char* kBiasAxisNames[] = {"none", "columns", "rows"};
+inline constexpr const char* kNoYesNames[] = {"no", "yes"};
+// The words of an epilogue's text, "bias+gelu+residual": what is not there has none.
+inline constexpr const char* kBiasWords[] = {"", "bias", "bias_rows"};
+inline constexpr const char* kActivationWords[] = {"", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"};
+inline constexpr const char* kResidualWords[] = {"", "residual"};
+// An expression stands in a program, and in no file.
+inline constexpr const char* kClassWords[] = {"", "", "", "custom"};
 
 // The names of the values 0, 1, … of an enumeration. Kernels serve the first `offered` of them.
 struct ValueNames {
@@ -25,7 +34,10 @@ constexpr ValueNames value_names(const char* const (&names)[count], int offered 
 inline constexpr ValueNames kElementTypes = value_names(kElementTypeNames, 3);
 inline constexpr ValueNames kComputeModes = value_names(kComputeModeNames, 3);
 inline constexpr ValueNames kOperations = value_names(kOperationNames);
-inline constexpr ValueNames kEpilogues = value_names(kEpilogueNames, 1);
+inline constexpr ValueNames kBiasAxes = value_names(kBiasAxisNames);
+inline constexpr ValueNames kActivations = value_names(kActivationNames);
+inline constexpr ValueNames kNoYes = value_names(kNoYesNames);
+inline constexpr ValueNames kEpilogues = value_names(kEpilogueNames, 3);
 
 // Where a field's value may lie, whichever way it comes in.
 struct FieldRange {
@@ -43,7 +55,8 @@ struct ProblemField {
     void (*set)(GemmProblem&, i64);
     FieldRange range;
     ValueNames values;
-    // The key of a shapes file; null where the value leads the line. Fields of one key are one word, a letter each.
+    // The key of a shapes file; null where the value leads the line, or follows from other fields. Fields of one key are one text: a letter
+    // each or, where it is an epilogue, a word each, joined by '+', of those that are not 0.
     const char* key;
     // A text's words stand in the order of their places.
     int place;
@@ -53,6 +66,11 @@ struct ProblemField {
     bool near_may_differ;
     // Measurements serve each of its values, so that only decisions have it.
     bool is_promise = false;
+    // The words of its values in the text of an epilogue, of which it is a part; null where it is none.
+    const char* const* epilogue_words = nullptr;
+
+    // It says what follows the sums.
+    bool follows_sums = false;
 
     constexpr bool is_named() const { return values.count > 0; }
 };
@@ -92,6 +110,18 @@ constexpr ProblemField named(const char* name, const char* key, int place, Value
                              Unwritten unwritten = Access<member>::initial) {
     return {name, Access<member>::get, Access<member>::set, {0, values.count - 1, 0}, values, key, place, unwritten, false};
 }
+// The winner of a problem with another epilogue serves as one of a near problem does.
+constexpr ProblemField of_epilogue(ProblemField field) {
+    field.near_may_differ = field.follows_sums = true;
+    return field;
+}
+template <auto member>
+constexpr ProblemField epilogue(const char* name, const char* const* words, ValueNames values,
+                                Unwritten unwritten = Access<member>::initial) {
+    ProblemField field = named<member>(name, "epilogue", 15, values, unwritten);
+    field.epilogue_words = words;
+    return of_epilogue(field);
+}
 constexpr ProblemField promise(ProblemField field) {
     field.near_may_differ = field.is_promise = true;
     return field;
@@ -121,6 +151,18 @@ constexpr i64 stride_of_b(const GemmProblem& p) {
 constexpr i64 stride_of_c(const GemmProblem& p) {
     return stride(p, p.m, p.ldc);
 }
+constexpr i64 class_of_epilogue(const GemmProblem& p) {
+    return static_cast<i64>(epilogue_class(p.bias, p.activation, p.residual));
+}
+constexpr i64 type_of_bias(const GemmProblem& p) {
+    return static_cast<i64>(p.bias != BiasAxis::none ? p.type_c : ElementType::f32);
+}
+constexpr i64 columns_of_residual(const GemmProblem& p) {
+    return p.residual ? p.n : 0;
+}
+constexpr i64 stride_of_residual(const GemmProblem& p) {
+    return p.residual ? stride(p, p.m, p.ldr) : 0;
+}
 
 }  // namespace problem_field
 
@@ -144,7 +186,16 @@ inline constexpr ProblemField kProblemFields[] = {
     problem_field::number<&GemmProblem::stride_c>("stride_c", "stride_c", 12, problem_field::kStride, problem_field::stride_of_c),
     problem_field::number<&GemmProblem::alignment>("alignment", "align", 13, problem_field::kAlignment),
     problem_field::number<&GemmProblem::reads_c>("reads_c", "beta", 14, problem_field::kFlag),
-    problem_field::named<&GemmProblem::epilogue>("epilogue", "epilogue", 15, kEpilogues),
+    problem_field::epilogue<&GemmProblem::bias>("bias", kBiasWords, kBiasAxes),
+    problem_field::epilogue<&GemmProblem::activation>("activation", kActivationWords, kActivations),
+    problem_field::epilogue<&GemmProblem::residual>("residual", kResidualWords, kNoYes),
+    problem_field::epilogue<&GemmProblem::epilogue>("epilogue", kClassWords, kEpilogues, problem_field::class_of_epilogue),
+    problem_field::of_epilogue(
+        problem_field::named<&GemmProblem::type_bias>("type_bias", "bias_type", 16, kElementTypes, problem_field::type_of_bias)),
+    problem_field::of_epilogue(
+        problem_field::number<&GemmProblem::ldr>("ldr", "ldr", 17, problem_field::kStride, problem_field::columns_of_residual)),
+    problem_field::of_epilogue(problem_field::number<&GemmProblem::stride_r>("stride_r", "stride_r", 18, problem_field::kStride,
+                                                                             problem_field::stride_of_residual)),
 };
 inline constexpr int kProblemFieldCount = sizeof(kProblemFields) / sizeof(kProblemFields[0]);
 

@@ -16,9 +16,15 @@ struct KernelSignature {
     int align_a = 4;
     int align_b = 4;
     int align_c = 4;
+    // 0 where there is no residual.
+    int align_residual = 0;
     bool batched = false;
     bool reads_c = false;
+    BiasAxis bias = BiasAxis::none;
+    Activation activation = Activation::none;
+    bool residual = false;
     Epilogue epilogue = Epilogue::none;
+    ElementType type_bias = ElementType::f32;
 
     friend constexpr bool operator==(const KernelSignature&, const KernelSignature&) = default;
 };
@@ -47,9 +53,25 @@ constexpr KernelSignature signature_of(const GemmProblem& p) {
                            .align_a = row_alignment(p.alignment, p.lda, p.stride_a, size_of(p.type_a)),
                            .align_b = row_alignment(p.alignment, p.ldb, p.stride_b, size_of(p.type_b)),
                            .align_c = row_alignment(p.alignment, p.ldc, p.stride_c, size_of(p.type_c)),
+                           .align_residual = p.residual ? row_alignment(p.alignment, p.ldr, p.stride_r, size_of(p.type_c)) : 0,
                            .batched = p.batch > 1,
                            .reads_c = p.reads_c,
-                           .epilogue = p.epilogue};
+                           .bias = p.bias,
+                           .activation = p.activation,
+                           .residual = p.residual,
+                           .epilogue = p.epilogue,
+                           .type_bias = p.type_bias};
+}
+
+// The signature of a kernel that leaves its results for others to finish.
+constexpr KernelSignature without_epilogue(KernelSignature s) {
+    s.bias = BiasAxis::none;
+    s.activation = Activation::none;
+    s.residual = false;
+    s.align_residual = 0;
+    s.epilogue = Epilogue::none;
+    s.type_bias = ElementType::f32;
+    return s;
 }
 
 // Does FMA of floats keep the mode's promise? It is more accurate than tf32.
@@ -79,8 +101,7 @@ constexpr KernelSignature partial_result_of(KernelSignature s) {
     s.type_c = ElementType::f32;
     s.align_c = 16;
     s.reads_c = false;
-    s.epilogue = Epilogue::none;
-    return s;
+    return without_epilogue(s);
 }
 
 }  // namespace tmm

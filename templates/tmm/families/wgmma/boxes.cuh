@@ -7,7 +7,8 @@
 //     copy engine:                                      box 0, box 1 -> C               box 2, box 3 -> C
 //     warp:         multiplies …   box 0 = …, box 1 = …   box 2 = …, box 3 = …   multiplies …
 //
-// Where C is read as well, its old values come into the boxes first, while the tile is multiplied, and the results take their place:
+// Where C is read as well, its old values come into the boxes first, while the tile is multiplied, and the results take their place; those
+// of a residual do where C is not read:
 //
 //     copy engine:  C -> box 0, C -> box 1                     box 0 -> C, box 1 -> C
 //     warp:         multiplies …           box 0 = …, box 1 = …
@@ -45,7 +46,7 @@ public:
     __device__ static void init(const WgmmaArgs& args, unsigned long long* barriers) {
         ptx::prefetch_tensormap(&args.result);
         if constexpr (kRest > 0) ptx::prefetch_tensormap(&args.result_rest);
-        if constexpr (signature.reads_c) {
+        if constexpr (box_brings_values(signature)) {
             ptx::prefetch_tensormap(&args.before);
             if constexpr (kRest > 0) ptx::prefetch_tensormap(&args.before_rest);
             for (int box = 0; box < warps_of_consumers(config) * kBoxes; ++box) ptx::mbarrier_init(barriers + box, 1);
@@ -64,7 +65,7 @@ public:
     // Brings the old values of C where the block's next tile will stand, as many as the boxes take, and the rest to the L2 cache. All
     // threads of the warpgroup call this before they multiply.
     __device__ void fetch(const WorkItem& item, int group_row, int group_column) {
-        if (!reads_c()) return;
+        if (!brings_values()) return;
         // All lanes have done with the boxes of the tile before.
         __syncwarp();
         if (ptx::thread_here() % 32 != 0) return;
@@ -84,7 +85,7 @@ public:
     __device__ void store(const WorkItem& item, int group_row, int group_column, const Sums<config>& sums) {
         const int lane = ptx::thread_here() % 32;
         // A tile then begins with slot 0; since the code says so, all slots are constants.
-        if constexpr (!signature.reads_c && kOfTile % kBoxes == 0) next_ = {};
+        if constexpr (!box_brings_values(signature) && kOfTile % kBoxes == 0) next_ = {};
 #pragma unroll
         for (int first = 0; first < kOfTile; first += kAtOnce) {
             const int end = first + kAtOnce < kOfTile ? first + kAtOnce : kOfTile;
@@ -109,7 +110,7 @@ public:
                 for (int box = first; box < end; ++box)
                     store_ends_of_box(item, place_in_c(item, group_row, group_column, box), box, lane, slot_on(first_slot, box - first));
             }
-            if constexpr (signature.reads_c) fetch_ahead(item, group_row, group_column, first, lane);
+            if constexpr (box_brings_values(signature)) fetch_ahead(item, group_row, group_column, first, lane);
         }
     }
 
@@ -136,7 +137,7 @@ private:
 
     // Waits until the boxes that are filled next have been read, or until C's old values have landed in them.
     __device__ void wait_for_boxes(int lane) const {
-        if (reads_c()) {
+        if (brings_values()) {
             wait_for_phase(landed_ + next_.stage, next_.parity);
         } else {
             constexpr int groups_under_way = kBoxes / kAtOnce - 1;
@@ -149,7 +150,13 @@ private:
                              const float (&sums)[group_n(config) / 2]) const {
         const auto result = [&](int row, int column, float sum, C before, float alpha) {
             const PlaceInC to = place_in_c(item, group_row, group_column, box);
-            return Results<signature>::result(alpha, scalars_.beta, to.y + row, to.x + column, item.batch, sum, before);
+            const i64 row_of_c = within<signature, i64>(to.y + row, args_.m);
+            const i64 column_of_c = within<signature, i64>(to.x + column, columns_);
+            const OperandsOf<signature> operands = operands_of<signature>(args_);
+            if constexpr (box_brings_residual(signature))
+                return finished<signature>(operands, row_of_c, column_of_c, item.batch, alpha * sum, to_float(before));
+            else
+                return Results<signature>::result(operands, alpha, scalars_.beta, row_of_c, column_of_c, item.batch, sum, before);
         };
         if (is_rest(box))
             put_results<kRest>(item, box, lane, sums, result);
@@ -161,7 +168,7 @@ private:
     __device__ void put_results(const WorkItem& item, int box, int lane, const float (&sums)[group_n(config) / 2], Result&& result) const {
         if constexpr (columns > 0) {
             const auto put = [&](auto&& made) {
-                put_sums<config, C, signature.type_c, columns, signature.reads_c>(
+                put_sums<config, C, signature.type_c, columns, box_brings_values(signature)>(
                     sums, lane, box % kOfRow * kColumns, made, [&](int row, int column, int rows_on, int columns_on) {
                         return boxes_.template place<box_columns(config, columns)>(next_.stage, row, column, rows_on, columns_on);
                     });
@@ -192,7 +199,7 @@ private:
     // Where C is read, its old values for a later box come into the box before this one, which has left or will soon have left.
     __device__ void fetch_ahead(const WorkItem& item, int group_row, int group_column, int box, int lane) const {
         const int ahead = box - 1 + kBoxes;
-        if (box > 0 && ahead < kOfTile && reads_c() && lane == 0) {
+        if (box > 0 && ahead < kOfTile && brings_values() && lane == 0) {
             ptx::cp_async_bulk_wait_group_read<1>();
             fetch_box(item, ahead, place_in_c(item, group_row, group_column, ahead), (next_.stage + kBoxes - 2) % kBoxes);
         }
@@ -215,8 +222,8 @@ private:
         return static_cast<int>(whole_chunks(columns_, signature.type_c));
     }
     // With beta = 0 C is never read.
-    __device__ bool reads_c() const {
-        return Results<signature>{.scalars = scalars_, .origin = {}}.reads_c();
+    __device__ bool brings_values() const {
+        return box_brings_residual(signature) || Results<signature>{.scalars = scalars_, .origin = {}}.reads_c();
     }
     __device__ static bool is_rest(int box) {
         return kRest > 0 && box % kOfRow == kOfRow - 1;

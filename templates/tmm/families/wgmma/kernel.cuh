@@ -130,9 +130,9 @@ __device__ void kernel(const WgmmaArgs& args) {
             const auto wait_turn = [&] {
                 if constexpr (config.ping_pong) pipeline.wait_turn(consumer, own_item++);
             };
-            // Bringing C's old values would delay the first tiles. These values come after the first tiles where the tiles that follow
+            // Bringing old values would delay the first tiles. These values come after the first tiles where the tiles that follow
             // leave time for it.
-            const bool fetches_late = signature.reads_c && item.tiles > config.stages;
+            const bool fetches_late = box_brings_values(signature) && item.tiles > config.stages;
             if (fetches_late) {
                 wait_turn();
                 pipeline.wait_full();

@@ -19,7 +19,7 @@ struct WgmmaArgs : GemmArgs {
     TensorMap left;
     TensorMap right;
     // Tensor maps of C where results leave in boxes: one for the boxes of all columns but a tile's last ones, and one for the boxes of
-    // these; `before` and `before_rest` are the same for reading C, if it is read.
+    // these; `before` and `before_rest` are the same for what boxes hold before results take its place: C, or the residual.
     TensorMap result;
     TensorMap result_rest;
     TensorMap before;
@@ -199,6 +199,13 @@ constexpr int kWarpRows = 16;
 constexpr bool stores_boxes(const KernelConfig& c, const KernelSignature& s) {
     return s.align_c >= 16 && c.split_k == 1;
 }
+// The copy engine brings old values into a box before results take their place: those of C where it is read, else those of the residual.
+constexpr bool box_brings_residual(const KernelSignature& s) {
+    return s.residual && !s.reads_c && s.align_residual >= 16;
+}
+constexpr bool box_brings_values(const KernelSignature& s) {
+    return s.reads_c || box_brings_residual(s);
+}
 // Does the first product of a tile replace its sums, which then need no zeros before? Where there is no product, boxes are filled without
 // sums; whatever else is stored comes from the sums in any case, which then begin as zeros.
 constexpr bool first_product_replaces(const KernelConfig& c, const KernelSignature& s) {
@@ -256,20 +263,20 @@ constexpr int boxes_of_row(const KernelConfig& c, const KernelSignature& s) {
 constexpr int boxes_of_tile(const KernelConfig& c, const KernelSignature& s) {
     return group_m(c) / kRows * boxes_of_row(c, s);
 }
-// The number of a warp's boxes: as many as fit. Where C is read as well, its old values come into up to four of them while the tile is
+// The number of a warp's boxes: as many as fit. Where old values are brought, they come into up to four of them while the tile is
 // multiplied. Otherwise results leave in all of a tile's boxes at once, up to six, or in two halves of an even number of boxes, of which
 // one is filled while the other leaves.
 constexpr int boxes_of_warp(const KernelConfig& c, const KernelSignature& s) {
-    const i64 most = s.reads_c ? 4 : 6;
+    const i64 most = box_brings_values(s) ? 4 : 6;
     const i64 fit = room_for_results(c, s) / (box_bytes(s, sum_columns_of_box(c, s)) * warps_of_consumers(c));
     const i64 useful = boxes_of_tile(c, s) < most ? boxes_of_tile(c, s) : most;
     const i64 boxes = fit < useful ? fit : useful;
     if (boxes < kLeastBoxes) return kLeastBoxes;
-    return static_cast<int>(s.reads_c || boxes == boxes_of_tile(c, s) ? boxes : boxes / 2 * 2);
+    return static_cast<int>(box_brings_values(s) || boxes == boxes_of_tile(c, s) ? boxes : boxes / 2 * 2);
 }
 // How many of the boxes are filled before the copy engine is told to store them.
 constexpr int boxes_at_once(const KernelConfig& c, const KernelSignature& s) {
-    if (s.reads_c) return 1;
+    if (box_brings_values(s)) return 1;
     return boxes_of_warp(c, s) < boxes_of_tile(c, s) ? boxes_of_warp(c, s) / 2 : boxes_of_tile(c, s);
 }
 // Is a slab of this tile that would reach beyond the matrix brought from where it ends with the matrix instead? The elements that it then
@@ -317,13 +324,13 @@ constexpr int staged_tile_bytes(const KernelConfig& c, const KernelSignature& s)
     return staged_rows_bytes(c, s, staged_columns(c, s));
 }
 
-// Barriers: two for each stage, and one for each warpgroup that waits for its turn; and, in all, one for each box that values of C come
+// Barriers: two for each stage, and one for each warpgroup that waits for its turn; and, in all, one for each box that old values come
 // into.
 constexpr int pipeline_barriers(const KernelConfig& c) {
     return 2 * c.stages + (c.ping_pong ? 2 : 0);
 }
 constexpr int barriers(const KernelConfig& c, const KernelSignature& s) {
-    return pipeline_barriers(c) + (stores_boxes(c, s) && s.reads_c ? warps_of_consumers(c) * boxes_of_warp(c, s) : 0);
+    return pipeline_barriers(c) + (stores_boxes(c, s) && box_brings_values(s) ? warps_of_consumers(c) * boxes_of_warp(c, s) : 0);
 }
 // A cluster's blocks show each other their sums as rows of C, over the tiles, which are not needed any more. Elements from one row to the
 // next, such that the sums of a warp meet in no bank; and the bytes of a block's part.

@@ -177,15 +177,19 @@ __device__ inline void store_columns(const TileOutput<signature, config>& output
 
 // The same where C's rows start at any element of 16 bits.
 template <KernelSignature signature, KernelConfig config, int columns>
-__device__ inline void store_unaligned_columns(Results<TileOutput<signature, config>::target, int> results,
+__device__ inline void store_unaligned_columns(const TileOutput<signature, config>& output,
                                                const UnalignedRows<TileOutput<signature, config>>& rows, int lane, int left, int right,
                                                const float (&sums)[group_n(config) / 2], int first_column) {
     constexpr int distance = staged_distance(config, signature, columns);
+    constexpr KernelSignature target = TileOutput<signature, config>::target;
+    const auto made = [&, results = output.results](int row, int column, float sum) {
+        return results.element(within<target>(row, output.rows), within<target>(column, output.columns), sum, {});
+    };
     for_each_sum<group_n(config)>(sums, lane, first_column, columns, [&](int row, int column, float sum) {
         if constexpr (config.swap_ab)
-            *rows.template at<distance>(column, row) = results.element(right + column, left + row, sum, {});
+            *rows.template at<distance>(column, row) = made(right + column, left + row, sum);
         else
-            *rows.template at<distance>(row, column) = results.element(left + row, right + column, sum, {});
+            *rows.template at<distance>(row, column) = made(left + row, right + column, sum);
     });
     // The warp's sums are there.
     __syncwarp();
@@ -224,8 +228,8 @@ __device__ inline void store_tile(const TileOutput<signature, config>& output, i
             const int column0 = config.swap_ab ? left : group_column;
             const UnalignedRows<O> rows(output, row0, column0, lane, reinterpret_cast<typename O::C*>(staged_bytes));
             for_each_staged<signature, config>([&]<int columns>(int first_column) {
-                store_unaligned_columns<signature, config, columns>(output.results, rows, lane, left, group_column + first_column,
-                                                                    sums.of[i], first_column);
+                store_unaligned_columns<signature, config, columns>(output, rows, lane, left, group_column + first_column, sums.of[i],
+                                                                    first_column);
             });
         } else {
             for_each_staged<signature, config>([&]<int columns>(int first_column) {

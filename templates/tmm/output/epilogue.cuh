@@ -1,0 +1,87 @@
+// What becomes of x = alpha * sum + beta * C before it is rounded to an element of C:
+//
+//     activation(x + bias) + residual,      bias[column] or bias[row],      residual[batch][row][column]
+//
+// each of them where the signature has it, or an expression that a program's author wrote.
+#pragma once
+
+#include "tmm/number/element.cuh"
+#include "tmm/output/activation.cuh"
+#include "tmm/vocabulary/args.h"
+#include "tmm/vocabulary/signature.h"
+
+namespace tmm {
+
+// The generated text specialises it for a signature with Epilogue::custom:
+// static float value(float x, i64 row, i64 column, i64 batch, float bias, float residual, float p0, float p1, float p2, float p3).
+template <KernelSignature signature>
+struct Expression;
+
+// What a kernel keeps of a call for its epilogue.
+template <bool exists>
+struct EpilogueOperands {
+    EpilogueArgs args;
+};
+template <>
+struct EpilogueOperands<false> {};
+
+template <KernelSignature signature>
+using OperandsOf = EpilogueOperands<signature.epilogue != Epilogue::none>;
+
+template <KernelSignature signature>
+__device__ inline OperandsOf<signature> operands_of(const GemmArgs& args) {
+    if constexpr (signature.epilogue != Epilogue::none)
+        return {args.epilogue};
+    else
+        return {};
+}
+
+// An index into C for one that may lie beyond its end: bias and residual are read there, too, and have nothing beyond.
+template <KernelSignature signature, class Index>
+__device__ inline Index within(Index index, Index count) {
+    if constexpr (signature.bias != BiasAxis::none || signature.residual)
+        return index < count ? index : count - 1;
+    else
+        return index;
+}
+
+template <KernelSignature signature>
+__device__ inline float bias_at(const EpilogueArgs& args, i64 row, i64 column) {
+    if constexpr (signature.bias == BiasAxis::none)
+        return 0.0f;
+    else
+        return to_float(static_cast<const Element<signature.type_bias>*>(args.bias)[signature.bias == BiasAxis::rows ? row : column]);
+}
+
+template <KernelSignature signature>
+__device__ inline float residual_at(const OperandsOf<signature>& operands, i64 row, i64 column, i64 batch) {
+    if constexpr (!signature.residual) {
+        return 0.0f;
+    } else {
+        const EpilogueArgs& args = operands.args;
+        return to_float(static_cast<const Element<signature.type_c>*>(args.residual)[batch * args.stride_r + row * args.ldr + column]);
+    }
+}
+
+// residual: its element where the signature has one.
+template <KernelSignature signature>
+__device__ inline float finished(const OperandsOf<signature>& operands, i64 row, i64 column, i64 batch, float x, float residual) {
+    if constexpr (signature.epilogue == Epilogue::none) {
+        static_cast<void>(operands), static_cast<void>(row), static_cast<void>(column), static_cast<void>(batch);
+        return x;
+    } else {
+        const EpilogueArgs& args = operands.args;
+        const float bias = bias_at<signature>(args, row, column);
+        if constexpr (signature.epilogue == Epilogue::custom) {
+            return Expression<signature>::value(x, row, column, batch, bias, residual, args.parameters[0], args.parameters[1],
+                                                args.parameters[2], args.parameters[3]);
+        } else {
+            // A sum of -0 stays what it is where nothing is added.
+            const float biased = signature.bias == BiasAxis::none ? x : x + bias;
+            const float activated = activate<signature.activation>(biased);
+            return signature.residual ? activated + residual : activated;
+        }
+    }
+}
+
+}  // namespace tmm

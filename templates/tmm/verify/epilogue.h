@@ -1,0 +1,37 @@
+// What an epilogue makes of an element, in double precision, written apart from the kernels' own (output/epilogue.cuh), which it judges.
+// Host code includes <cmath> before this.
+#pragma once
+
+#include "tmm/number/arithmetic.h"
+#include "tmm/vocabulary/problem.h"
+
+namespace tmm {
+
+inline double activated_in_double(Activation activation, double x) {
+    switch (activation) {
+        case Activation::none: break;
+        case Activation::relu: return x < 0 ? 0 : x;
+        case Activation::gelu: return 0.5 * x * erfc(-0.70710678118654752440 * x);
+        case Activation::gelu_tanh: return 0.5 * x * (1 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+        case Activation::silu: return x / (1 + exp(-x));
+        case Activation::sigmoid: return 1 / (1 + exp(-x));
+        case Activation::tanh: return tanh(x);
+    }
+    return x;
+}
+
+// Whole numbers stay whole.
+constexpr bool keeps_integers(Activation activation) {
+    return activation == Activation::none || activation == Activation::relu;
+}
+
+// How far activation(x + bias) + residual may lie from what it is exactly, where x is off by `error`: no activation's slope is above 1.13
+// (gelu has the steepest), the sums round, and a float's exponential, division, erfc or tanh is off by a few units in the last place.
+constexpr double epilogue_error(Activation activation, double error, double biased, double activated, double residual, double roundoff) {
+    const auto size = [](double x) { return x < 0 ? -x : x; };
+    const double slope = keeps_integers(activation) ? 1 : 1.13;
+    const double own = keeps_integers(activation) ? 0 : 4 * roundoff * (size(biased) + size(activated));
+    return slope * (error + roundoff * size(biased)) + own + roundoff * size(activated + residual);
+}
+
+}  // namespace tmm

@@ -31,10 +31,14 @@ std::vector<MeasuredCandidate> verified_candidates(const std::filesystem::path& 
     return verified_times(database.measurements(problem));
 }
 
-// The device, with the profile that was measured of it.
+// The device, with the profile that was measured of it. Winners serve even where the database can't say what that is.
 DeviceInfo with_profile(DeviceInfo device, TuningDatabase& database) {
     if (device.emulated) return device;
-    if (const auto known = database.known_rates(device)) device.profile = profile_of(device, known->rates);
+    try {
+        if (const auto known = database.known_rates(device)) device.profile = profile_of(device, known->rates);
+    } catch (const std::exception& error) {
+        log_line(fmt::format("times are predicted without what was measured of {}: {}", device.name, error.what()));
+    }
     return device;
 }
 

@@ -17,6 +17,7 @@
 #include "generator/prediction/predicted_config.h"
 #include "generator/text/text.h"
 #include "runtime/read_winners.h"
+#include "support_hostile_files.h"
 
 using namespace tmm;
 using namespace tmm::testing;
@@ -325,6 +326,30 @@ TEST_CASE("the runtime predicts untuned problems by what was measured of its dev
     REQUIRE(log.size() == 1);
     CHECK(log[0].find("machine_rates 1: read_bytes is 9e+08, over 2 times the 2.88e+05 from its data sheet") != std::string::npos);
     set_log_sink({});
+}
+
+TEST_CASE("winners serve where the rates of a database can't be read") {
+    const TemporaryDirectory directory;
+    const auto file = directory / "tmm.db";
+    const DeviceInfo l4 = named("NVIDIA L4", "89");
+    const GemmProblem tuned = problem_of("256 256 256");
+    {
+        TuningDatabase database(file, Mode::read_write_create);
+        database.set_environment({.device = l4});
+        database.decide(tuned, {}, {.config = tiled_config(16), .median_us = 9, .reason = "fastest"});
+        database.record(rates_of(l4, 0.5));
+    }
+    std::string bytes = read_file(file);
+    make_endless(bytes, root_page(file, "machine_rates"));
+    write_file(file, bytes);
+    std::vector<std::string> log;
+    set_log_sink([&](std::string_view line) { log.emplace_back(line); });
+    const Winners winners = read_winners(file, l4);
+    set_log_sink({});
+    CHECK(winners.select(tuned).match == Match::exact);
+    CHECK(winners.device().profile.origin == Origin::data_sheet);
+    REQUIRE(log.size() == 1);
+    CHECK_MESSAGE(log[0].find("times are predicted without what was measured of NVIDIA L4: ") == 0, log[0]);
 }
 
 TEST_CASE("tmm-db show and tmm-gen --explain --db say where the profile is from that a prediction goes by") {

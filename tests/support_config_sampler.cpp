@@ -255,6 +255,21 @@ GemmProblem make_problem(const KernelConfig& c, ElementType type, ElementType ty
     return p;
 }
 
+// Every second config has an epilogue, of which the neighbours have others.
+void add_epilogue(GemmProblem& p, int config, int pad) {
+    if (config % 2 == 0) return;
+    const int number = config / 2;
+    p.bias = std::array{BiasAxis::columns, BiasAxis::none, BiasAxis::rows}[static_cast<std::size_t>(number % 3)];
+    p.activation = static_cast<Activation>(number % 7);
+    p.residual = number % 5 % 2 == 0;
+    p.epilogue = epilogue_class(p.bias, p.activation, p.residual);
+    if (p.bias != BiasAxis::none)
+        p.type_bias = std::array{ElementType::f32, ElementType::f16, ElementType::bf16}[static_cast<std::size_t>(number / 2 % 3)];
+    if (!p.residual) return;
+    p.ldr = leading_dimension(p.n, pad, std::max(1, p.alignment / size_of(p.type_c)));
+    if (p.batch > 1) p.stride_r = number % 4 == 0 ? 0 : p.m * p.ldr;
+}
+
 }  // namespace
 
 std::vector<std::vector<int>> pairwise_cover(const std::vector<int>& levels, std::uint64_t seed) {
@@ -324,7 +339,8 @@ std::vector<Sample> sample_configs(const SamplerOptions& options, const DeviceIn
             sample.beta = layout[scalars] == 0 ? 0 : layout[scalars] == 1 ? 1 : 3;
             std::vector<int> shape = layout;
             for (int j = 0; j < options.problems_per_config; ++j) {
-                const GemmProblem problem = make_problem(sample.config, type, type_c, compute, ops, shape, layout);
+                GemmProblem problem = make_problem(sample.config, type, type_c, compute, ops, shape, layout);
+                add_epilogue(problem, i, layout[pad_a]);
                 if (!why_invalid(problem, sample.config, device)) sample.problems.push_back(problem);
                 shape = {draw.below(6), draw.below(6), draw.below(6)};
             }

@@ -5,10 +5,12 @@
 #include <iterator>
 #include <string>
 
+#include "generator/text/shapes_file.h"
 #include "runtime/dropin/contest.h"
 #include "runtime/dropin/settings.h"
 #include "runtime/dropin/sgemm.h"
 #include "runtime/dropin/shape_record.h"
+#include "runtime/dropin/shape_text.h"
 #include "support_temporary_directory.h"
 
 using namespace tmm::dropin;
@@ -104,6 +106,42 @@ TEST_CASE("calls whose time is not known count as long as others of their shape,
           "1 1 10  # 3 calls, 66.7% of the time\n"
           "1 1 90  # 1 calls, 22.2% of the time\n"
           "1 1 25  # 1 calls, 11.1% of the time\n");
+}
+
+TEST_CASE("a problem is written as a line that a shapes file reads as the same problem") {
+    tmmGemmProblem_t p{};
+    tmmGemmProblemInit(&p);
+    p.m = 4;
+    p.n = 5;
+    p.k = 6;
+    set_packed(p);
+    CHECK(shape_text(p) == "4 5 6");
+    p.layout = TMM_COL_MAJOR;
+    p.op_a = TMM_TRANS;
+    p.batch = 2;
+    set_packed(p);
+    CHECK(shape_text(p) == "4 5 6 ops=tn layout=col batch=2");
+    p.lda += 2;
+    p.stride_a = p.lda * 4;
+    p.type_a = p.type_b = p.type_c = TMM_BF16;
+    p.alignment = 8;
+    p.reads_c = 1;
+    CHECK(shape_text(p) == "4 5 6 dtype=bf16 ops=tn layout=col batch=2 lda=8 align=8 beta=1");
+    p.has_bias = 1;
+    p.bias_axis = TMM_BIAS_ROWS;
+    p.type_bias = TMM_BF16;
+    p.activation = TMM_ACTIVATION_GELU_TANH;
+    CHECK(shape_text(p) == "4 5 6 dtype=bf16 ops=tn layout=col batch=2 lda=8 align=8 beta=1 epilogue=bias_rows+gelu_tanh");
+    p.type_bias = TMM_F32;
+    p.activation = TMM_ACTIVATION_NONE;
+    const std::string line = "4 5 6 dtype=bf16 ops=tn layout=col batch=2 lda=8 align=8 beta=1 epilogue=bias_rows bias_type=f32";
+    CHECK(shape_text(p) == line);
+    // The row-major problem has A and B exchanged.
+    CHECK(tmm::parse_shape(line).problem.ldb == 8);
+    CHECK(tmm::parse_shape(line).problem.type_bias == tmm::ElementType::f32);
+    p.has_bias = 0;
+    p.activation = TMM_ACTIVATION_RELU;
+    CHECK(shape_text(p).ends_with(" epilogue=relu"));
 }
 
 TEST_CASE("arguments that a BLAS refuses are left to it") {

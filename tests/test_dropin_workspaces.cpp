@@ -263,6 +263,11 @@ TEST_CASE("problems that differ in anything that a kernel depends on have decisi
     add(&tmmGemmProblem_t::compute, TMM_COMPUTE_TF32);
     add(&tmmGemmProblem_t::alignment, 4);
     add(&tmmGemmProblem_t::reads_c, 1);
+    add(&tmmGemmProblem_t::has_bias, 1);
+    add(&tmmGemmProblem_t::activation, TMM_ACTIVATION_RELU);
+    problems.push_back(base);
+    problems.back().has_bias = 1;
+    problems.back().type_bias = TMM_BF16;
     std::set<Decision*> decisions;
     for (const tmmGemmProblem_t& problem : problems) decisions.insert(table->find(problem));
     CHECK(decisions.size() == problems.size());

@@ -64,6 +64,8 @@ enum LtProduct : int {
     kProductBiasType = 26,
     kProductScaleOutD = 36
 };
+// The type of a bias that was not said.
+inline constexpr int kTypeOfD = -1;
 enum LtFill : int { kFillAll = 2 };
 enum LtEpilogue : int {
     kEpilogueDefault = 1,

@@ -19,15 +19,6 @@ const HandleState& handle_state() {
     return state;
 }
 
-bool translate_type(int type, tmmType_t& into) {
-    switch (type) {
-        case kReal32F: into = TMM_F32; return true;
-        case kReal16F: into = TMM_F16; return true;
-        case kReal16BF: into = TMM_BF16; return true;
-        default: return false;
-    }
-}
-
 bool translate_operation(int op, tmmOperation_t& into) {
     switch (op) {
         case kOpN: into = TMM_NO_TRANS; return true;
@@ -68,6 +59,15 @@ const char* translate_state(Handle handle, Product& product) {
 }
 
 }  // namespace
+
+bool translate_type(int type, tmmType_t& into) noexcept {
+    switch (type) {
+        case kReal32F: into = TMM_F32; return true;
+        case kReal16F: into = TMM_F16; return true;
+        case kReal16BF: into = TMM_BF16; return true;
+        default: return false;
+    }
+}
 
 const char* translate_types(int type_a, int type_b, int type_c, tmmGemmProblem_t& p) noexcept {
     if (!translate_type(type_a, p.type_a) || !translate_type(type_b, p.type_b) || !translate_type(type_c, p.type_c) ||

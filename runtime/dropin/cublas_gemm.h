@@ -41,6 +41,7 @@ struct Gemm {
 const char* translate(const Gemm& gemm, Product& product);
 
 // What the other functions share.
+bool translate_type(int type, tmmType_t& into) noexcept;
 const char* translate_types(int type_a, int type_b, int type_c, tmmGemmProblem_t& problem) noexcept;
 const char* translate_operations(int op_a, int op_b, tmmGemmProblem_t& problem) noexcept;
 // The types must have been translated.

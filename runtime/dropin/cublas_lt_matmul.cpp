@@ -82,24 +82,46 @@ bool is_plain(const Attributes& attributes) {
            attributes.read_or<std::int32_t>(kProductSmCount, 0) == 0;
 }
 
-const char* translate_product(LtDescriptor descriptor, std::int32_t& compute, std::int32_t& op_a, std::int32_t& op_b) {
+// What a descriptor says of a product, as cublasLt has it.
+struct Description {
+    Epilogue epilogue;
+    std::int32_t compute = 0;
+    std::int32_t op_a = 0;
+    std::int32_t op_b = 0;
+};
+
+const char* read_product(LtDescriptor descriptor, Description& into) {
     Attributes attributes(getters().of_product, descriptor);
     std::uint32_t epilogue = 0;
     attributes.read(kProductEpilogue, epilogue);
-    Epilogue understood;
-    if (!translate_epilogue(static_cast<int>(epilogue), understood)) return "its epilogue is none that tmm has";
-    if (understood.has_bias || understood.activation != Epilogue::Activation::none) return "its epilogue is not served yet";
+    if (!translate_epilogue(static_cast<int>(epilogue), into.epilogue)) return "its epilogue is none that tmm has";
     std::int32_t scale_type = -1;
     std::int32_t pointer_mode = -1;
-    attributes.read(kProductCompute, compute);
+    attributes.read(kProductCompute, into.compute);
     attributes.read(kProductScaleType, scale_type);
     attributes.read(kProductPointerMode, pointer_mode);
-    attributes.read(kProductOpA, op_a);
-    attributes.read(kProductOpB, op_b);
+    attributes.read(kProductOpA, into.op_a);
+    attributes.read(kProductOpB, into.op_b);
     if (attributes.has_failed()) return "cublasLt does not tell what its descriptor says";
     if (pointer_mode != kPointerHost) return "its scalars are in device memory";
     if (scale_type != kReal32F) return "its scalars are no floats";
     return is_plain(attributes) ? nullptr : "it has scales, a triangle of D, or a number of SMs to use";
+}
+
+// The types and sizes must have been translated.
+const char* take_epilogue(LtDescriptor descriptor, const Epilogue& epilogue, Product& product) {
+    tmmGemmProblem_t& p = product.problem;
+    p.activation = epilogue.activation;
+    if (!epilogue.has_bias) return nullptr;
+    const Attributes attributes(getters().of_product, descriptor);
+    p.has_bias = 1;
+    p.bias_axis = TMM_BIAS_ROWS;
+    p.type_bias = p.type_c;
+    const auto type = attributes.read_or<std::int32_t>(kProductBiasType, kTypeOfD);
+    if (type != kTypeOfD && !translate_type(type, p.type_bias)) return "its bias has a type that tmm has no kernels for";
+    if (p.batch > 1 && attributes.read_or<std::int64_t>(kProductBiasStride, 0) != 0) return "its members have a bias each";
+    product.bias = attributes.read_or<const void*>(kProductBiasPointer, nullptr);
+    return is_element(product.bias, p.type_bias) ? nullptr : "its bias is null, or no multiple of its element's size";
 }
 
 // D is m x n; the sizes of the others must fit.
@@ -124,14 +146,13 @@ bool translate_sizes(const Layout& a, const Layout& b, const Layout& d, tmmGemmP
 }  // namespace
 
 bool translate_epilogue(int epilogue, Epilogue& into) noexcept {
-    using enum Epilogue::Activation;
     switch (epilogue) {
         case kEpilogueDefault: into = {}; return true;
-        case kEpilogueRelu: into = {.activation = relu, .has_bias = false}; return true;
-        case kEpilogueBias: into = {.activation = none, .has_bias = true}; return true;
-        case kEpilogueReluBias: into = {.activation = relu, .has_bias = true}; return true;
-        case kEpilogueGelu: into = {.activation = gelu_tanh, .has_bias = false}; return true;
-        case kEpilogueGeluBias: into = {.activation = gelu_tanh, .has_bias = true}; return true;
+        case kEpilogueRelu: into = {.activation = TMM_ACTIVATION_RELU, .has_bias = false}; return true;
+        case kEpilogueBias: into = {.activation = TMM_ACTIVATION_NONE, .has_bias = true}; return true;
+        case kEpilogueReluBias: into = {.activation = TMM_ACTIVATION_RELU, .has_bias = true}; return true;
+        case kEpilogueGelu: into = {.activation = TMM_ACTIVATION_GELU_TANH, .has_bias = false}; return true;
+        case kEpilogueGeluBias: into = {.activation = TMM_ACTIVATION_GELU_TANH, .has_bias = true}; return true;
         default: return false;
     }
 }
@@ -139,10 +160,8 @@ bool translate_epilogue(int epilogue, Epilogue& into) noexcept {
 const char* translate(const LtMatmul& matmul, Product& product) {
     if (!getters().of_product || !getters().of_layout) return "cublasLt does not tell what its descriptors say";
     if (!matmul.product || !matmul.alpha || !matmul.beta) return "a pointer is null";
-    std::int32_t compute = 0;
-    std::int32_t op_a = 0;
-    std::int32_t op_b = 0;
-    if (const char* const reason = translate_product(matmul.product, compute, op_a, op_b)) return reason;
+    Description described;
+    if (const char* const reason = read_product(matmul.product, described)) return reason;
     Layout a;
     Layout b;
     Layout d;
@@ -150,14 +169,15 @@ const char* translate(const LtMatmul& matmul, Product& product) {
         return "a matrix does not lie in columns";
     tmmGemmProblem_t& p = product.problem;
     if (const char* const reason = translate_types(a.type, b.type, d.type, p)) return reason;
-    if (const char* const reason = translate_compute(compute, p)) return reason;
-    if (const char* const reason = translate_operations(op_a, op_b, p)) return reason;
+    if (const char* const reason = translate_compute(described.compute, p)) return reason;
+    if (const char* const reason = translate_operations(described.op_a, described.op_b, p)) return reason;
     p.layout = TMM_COL_MAJOR;
     if (!translate_sizes(a, b, d, p)) return "the sizes of its matrices do not fit";
     product.a = matmul.a;
     product.b = matmul.b;
     product.c = matmul.d;
     product.stream = matmul.stream;
+    if (const char* const reason = take_epilogue(matmul.product, described.epilogue, product)) return reason;
     if (const char* const reason = why_left_to_cublas(product)) return reason;
     product.alpha = *static_cast<const float*>(matmul.alpha);
     product.beta = *static_cast<const float*>(matmul.beta);

@@ -23,8 +23,7 @@ struct LtMatmul {
 
 // What is done to the sums besides alpha and beta.
 struct Epilogue {
-    enum class Activation { none, relu, gelu_tanh };
-    Activation activation = Activation::none;
+    tmmActivation_t activation = TMM_ACTIVATION_NONE;
     // An element for each row of D.
     bool has_bias = false;
 };

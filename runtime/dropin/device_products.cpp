@@ -141,6 +141,7 @@ bool DeviceProducts::run(Decision& decision, const Product& product, const Strea
     args.a = product.a;
     args.b = product.b;
     args.c = product.c;
+    args.bias = product.bias;
     args.workspace = lease ? lease->memory() : nullptr;
     args.workspace_size = lease ? lease->bytes() : 0;
     const tmmStatus_t status = tmmPlanRun(decision.plan, static_cast<CUstream_st*>(product.stream), &args);

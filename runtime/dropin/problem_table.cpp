@@ -5,8 +5,17 @@
 
 namespace tmm::dropin {
 
+namespace {
+
+// Products of cuBLAS have no other epilogues than these.
+std::int64_t epilogue_of(const tmmGemmProblem_t& p) {
+    return p.has_bias ? p.activation << 16 | p.type_bias << 8 | 1 : p.activation << 16;
+}
+
+}  // namespace
+
 ProblemKey::ProblemKey(const tmmGemmProblem_t& p) noexcept
-    : numbers{p.m, p.n, p.k, p.batch, p.lda, p.ldb, p.ldc, p.stride_a, p.stride_b, p.stride_c}, kinds(0) {
+    : numbers{p.m, p.n, p.k, p.batch, p.lda, p.ldb, p.ldc, p.stride_a, p.stride_b, p.stride_c, epilogue_of(p)}, kinds(0) {
     // Each has fewer than 256 values.
     for (const int kind : {static_cast<int>(p.op_a), static_cast<int>(p.op_b), static_cast<int>(p.type_a), static_cast<int>(p.type_c),
                            static_cast<int>(p.compute), p.alignment, p.reads_c})

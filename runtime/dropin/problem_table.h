@@ -16,7 +16,7 @@ struct ProblemKey {
     std::uint64_t hash() const noexcept;
     friend bool operator==(const ProblemKey&, const ProblemKey&) = default;
 
-    std::array<std::int64_t, 10> numbers;
+    std::array<std::int64_t, 11> numbers;
     std::uint64_t kinds;
 };
 

@@ -13,11 +13,11 @@ std::size_t size_of(tmmType_t type) {
     return type == TMM_F32 ? 4 : 2;
 }
 
-bool is_aligned(const void* pointer, tmmType_t type) {
-    return reinterpret_cast<std::uintptr_t>(pointer) % size_of(type) == 0;
-}
-
 }  // namespace
+
+bool is_element(const void* pointer, tmmType_t type) noexcept {
+    return pointer && reinterpret_cast<std::uintptr_t>(pointer) % size_of(type) == 0;
+}
 
 void complete(Product& product) noexcept {
     tmmGemmProblem_t& p = product.problem;
@@ -34,9 +34,8 @@ const char* why_left_to_cublas(const Product& product) noexcept {
     if (p.m == 0 || p.n == 0 || p.batch == 0) return "there is no element to compute";
     if (!is_long_enough(p.lda, p.op_a, p.m, p.k) || !is_long_enough(p.ldb, p.op_b, p.k, p.n) || p.ldc < std::max<std::int64_t>(1, p.m))
         return "a leading dimension is too short";
-    if (!product.a || !product.b || !product.c) return "a pointer is null";
-    if (!is_aligned(product.a, p.type_a) || !is_aligned(product.b, p.type_b) || !is_aligned(product.c, p.type_c))
-        return "a pointer is no multiple of its element's size";
+    if (!is_element(product.a, p.type_a) || !is_element(product.b, p.type_b) || !is_element(product.c, p.type_c))
+        return "a pointer is null, or no multiple of its element's size";
     return nullptr;
 }
 

@@ -25,6 +25,29 @@ const char* name_of(tmmCompute_t compute) {
     return "unknown";
 }
 
+const char* name_of(tmmActivation_t activation) {
+    switch (activation) {
+        case TMM_ACTIVATION_NONE: return "";
+        case TMM_ACTIVATION_RELU: return "relu";
+        case TMM_ACTIVATION_GELU: return "gelu";
+        case TMM_ACTIVATION_GELU_TANH: return "gelu_tanh";
+        case TMM_ACTIVATION_SILU: return "silu";
+        case TMM_ACTIVATION_SIGMOID: return "sigmoid";
+        case TMM_ACTIVATION_TANH: return "tanh";
+        case TMM_ACTIVATION_SWIGLU: return "swiglu";
+    }
+    return "unknown";
+}
+
+void add_epilogue(std::string& text, const tmmGemmProblem_t& p) {
+    if (!p.has_bias && p.activation == TMM_ACTIVATION_NONE) return;
+    text += " epilogue=";
+    if (p.has_bias) text += p.bias_axis == TMM_BIAS_ROWS ? "bias_rows" : "bias";
+    if (p.has_bias && p.activation != TMM_ACTIVATION_NONE) text += '+';
+    text += name_of(p.activation);
+    if (p.has_bias && p.type_bias != p.type_c) text.append(" bias_type=").append(name_of(p.type_bias));
+}
+
 void add_number(std::string& text, const char* key, std::int64_t value, std::int64_t usual) {
     if (value != usual) text += key + std::to_string(value);
 }
@@ -71,6 +94,7 @@ std::string shape_text(const tmmGemmProblem_t& p) {
     }
     add_number(text, " align=", p.alignment, 16);
     if (p.reads_c) text += " beta=1";
+    add_epilogue(text, p);
     return text;
 }
 

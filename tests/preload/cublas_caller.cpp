@@ -130,9 +130,13 @@ struct Case {
     float beta = 0;
     int compute = kCompute32F;
     int algorithm = -1;
+    // Of cublasLt: its number, 1 for none, and the type of the bias, -1 for that of D.
+    unsigned epilogue = 1;
+    int type_bias = -1;
     Bytes a = {};
     Bytes b = {};
     Bytes c = {};
+    Bytes bias = {};
 
     int lda() const { return (op_a == 0 ? m : k) + pad; }
     int ldb() const { return (op_b == 0 ? k : n) + pad; }
@@ -146,6 +150,7 @@ struct Case {
         constexpr std::size_t kEnough = 2000;
         a = integers(types.a, kEnough, 1);
         b = integers(types.a, kEnough, 2);
+        bias = integers(type_bias == -1 ? types.c : type_bias, kEnough, 4);
         c = beta == 0 ? filled(types.c, kEnough, kNan) : integers(types.c, kEnough, 3);
         return *this;
     }
@@ -196,6 +201,9 @@ struct LtCase {
         REQUIRE(cublasLtMatmulDescCreate(&product, x.compute, kF32) == 0);
         set_product<std::int32_t>(3, x.op_a);
         set_product<std::int32_t>(4, x.op_b);
+        set_product<std::uint32_t>(7, x.epilogue);
+        set_product<std::int32_t>(26, x.type_bias);
+        if ((x.epilogue & 4) != 0) set_product<const void*>(8, x.bias.data());
     }
     LtCase(const LtCase&) = delete;
     LtCase& operator=(const LtCase&) = delete;
@@ -368,6 +376,43 @@ TEST_CASE("batches have the loop's bits") {
     }
 }
 
+TEST_CASE("epilogues of cublasLt have the loop's bits") {
+    for (const Types types : kTypes)
+        for (const unsigned epilogue : {2, 4, 6})
+            for (const float beta : {0.0f, 1.0f}) {
+                Case x{.types = types, .op_a = 1, .m = 9, .n = 6, .k = 5, .pad = 1, .alpha = 2, .beta = beta, .epilogue = epilogue};
+                compare_lt(x.fill(), true);
+                Case batched{.types = types, .batch = 3, .stride_a = 20, .stride_b = 12, .stride_c = 15, .epilogue = epilogue};
+                compare_lt(batched.fill(), true);
+            }
+    for (const int type_bias : {kF32, kF16, kBf16}) {
+        Case x{.types = {kBf16, kF32}, .epilogue = 4, .type_bias = type_bias};
+        compare_lt(x.fill(), true);
+    }
+}
+
+TEST_CASE("a GELU of cublasLt is the one with tanh") {
+    for (const unsigned epilogue : {32, 36}) {
+        Case x{.epilogue = epilogue};
+        x.fill();
+        const LtCase lt(x);
+        Bytes computed = x.c;
+        Bytes expected = x.c;
+        const long before = stand_in_calls();
+        CHECK(lt_matmul(&cublasLtMatmul, x, lt, computed) == 0);
+        CHECK(stand_in_calls() == before);
+        CHECK(lt_matmul(BEHIND(cublasLtMatmul), x, lt, expected) == 0);
+        for (std::size_t at = 0; at < static_cast<std::size_t>(x.m * x.n); ++at) {
+            float ours = 0;
+            float theirs = 0;
+            std::memcpy(&ours, computed.data() + at * 4, 4);
+            std::memcpy(&theirs, expected.data() + at * 4, 4);
+            // The GELU with erf is up to 5e-4 off from it.
+            CHECK(std::abs(ours - theirs) <= 4e-6f * std::max(1.0f, std::abs(theirs)));
+        }
+    }
+}
+
 TEST_CASE("the handle's math mode and the compute type decide what a product promises") {
     Matrices with;
     for (const int mode : {0, 1, 2, 3, 16, 19}) {
@@ -460,8 +505,25 @@ TEST_CASE("what cublasLtMatmul is asked for besides a product leaves it to cuBLA
                      lt.layout_a, x.at_b(), lt.layout_b, static_cast<const void*>(&x.beta), c ? c : d.data(), lt.layout_c,
                      static_cast<void*>(d.data()), lt.layout_d, somewhere, d.data(), std::size_t{64}, static_cast<void*>(nullptr));
     };
-    for (const unsigned epilogue : {2, 4, 6, 32, 36, 130, 134, 136, 152, 160, 164, 192, 208, 256, 512, 0})
+    // Those of these with a bias have none.
+    for (const unsigned epilogue : {4, 6, 36, 130, 134, 136, 152, 160, 164, 192, 208, 256, 512, 0})
         passed("epilogue " + std::to_string(epilogue), [&](LtCase& lt) { lt.set_product<std::uint32_t>(7, epilogue); });
+    const auto with_bias = [&](const char* why, std::size_t offset, auto change) {
+        passed(why, [&](LtCase& lt) {
+            lt.set_product<std::uint32_t>(7, 4);
+            lt.set_product<const void*>(8, x.bias.data() + offset);
+            change(lt);
+        });
+    };
+    for (const int type : {1, 3, 28}) with_bias("type of the bias", 0, [&](LtCase& lt) { lt.set_product<std::int32_t>(26, type); });
+    with_bias("an address within an element", 2, [](LtCase&) {});
+    with_bias("a bias for each member", 0, [&](LtCase& lt) {
+        lt.set_product<std::int64_t>(10, 8);
+        for (void* layout : {lt.layout_a, lt.layout_b, lt.layout_c, lt.layout_d}) {
+            LtCase::set_layout<std::int32_t>(layout, 5, 2);
+            LtCase::set_layout<std::int64_t>(layout, 6, 100);
+        }
+    });
     for (const int mode : {1, 2, 3, 4}) passed("pointer mode", [&](LtCase& lt) { lt.set_product<std::int32_t>(2, mode); });
     passed("scale type", [](LtCase& lt) { lt.set_product<std::int32_t>(1, 1); });
     passed("transposed C", [](LtCase& lt) { lt.set_product<std::int32_t>(5, 1); });

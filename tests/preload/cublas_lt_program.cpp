@@ -15,10 +15,10 @@ constexpr int kLdA = 4;
 constexpr int kLdC = 6;
 
 struct Matrices {
-    float a[kM * kLdA];
-    float b[kK * kN];
-    float c[kN * kLdC];
-    float bias[kM];
+    alignas(16) float a[kM * kLdA];
+    alignas(16) float b[kK * kN];
+    alignas(16) float c[kN * kLdC];
+    alignas(16) float bias[kM];
 };
 
 float expected(const Matrices& with, int row, int column, cublasLtEpilogue_t epilogue) {

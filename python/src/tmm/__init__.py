@@ -2,16 +2,16 @@
 
 import sys as _sys
 
-from ._library import TmmError
+from ._library import ExpressionError, TmmError
 from ._library import version as _version
 from ._plan import Plan
 from ._product import matmul
 from ._tools import ToolError, tune, winners
 
-__all__ = ["Plan", "TmmError", "ToolError", "matmul", "tune", "winners"]
+__all__ = ["ExpressionError", "Plan", "TmmError", "ToolError", "matmul", "tune", "winners"]
 
 __version__ = _version()
 
-# Whoever has torch wants torch.ops.tmm.matmul; whoever has not should not wait for it.
+# Whoever has torch wants torch.ops.tmm; whoever has not should not wait for it.
 if "torch" in _sys.modules and hasattr(_sys.modules["torch"].library, "custom_op"):
     from . import torch as _torch  # noqa: F401

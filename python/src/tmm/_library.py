@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 HOST = -1
-ROW_MAJOR = 101
+ROW_MAJOR, COLUMN_MAJOR = 101, 102
 NO_TRANS, TRANS = 111, 112
 TYPES = {"f32": 0, "f16": 1, "bf16": 2, "f64": 3}
 COMPUTE_MODES = {"f32": 0, "f32_strict": 1, "tf32": 2, "f64": 3}
@@ -17,6 +17,14 @@ class TmmError(RuntimeError):
     def __init__(self, status: int, message: str):
         super().__init__(message)
         self.status = status
+
+
+class ExpressionError(TmmError, ValueError):
+    """An expression that does not compile, with the compiler's words."""
+
+
+# TMM_STATUS_INVALID_EXPRESSION.
+_INVALID_EXPRESSION = 40
 
 
 class Problem(ctypes.Structure):
@@ -43,7 +51,18 @@ class Problem(ctypes.Structure):
         ("reads_c", ctypes.c_int),
         ("epilogue", ctypes.c_int),
         ("max_workspace", ctypes.c_size_t),
+        ("activation", ctypes.c_int),
+        ("has_bias", ctypes.c_int),
+        ("bias_axis", ctypes.c_int),
+        ("type_bias", ctypes.c_int),
+        ("has_residual", ctypes.c_int),
+        ("ldr", ctypes.c_int64),
+        ("stride_r", ctypes.c_int64),
+        ("expression", ctypes.c_char_p),
     ]
+
+
+Parameters = ctypes.c_float * 4
 
 
 class Args(ctypes.Structure):
@@ -59,6 +78,8 @@ class Args(ctypes.Structure):
         ("workspace_size", ctypes.c_size_t),
         ("prepared_a", ctypes.c_void_p),
         ("prepared_b", ctypes.c_void_p),
+        ("residual", ctypes.c_void_p),
+        ("parameters", Parameters),
     ]
 
 
@@ -97,7 +118,8 @@ def check(status: int, handle=None) -> None:
         return
     said = library.tmmLastError(handle) or b""
     name = library.tmmStatusString(status) or b"unknown status"
-    raise TmmError(status, (said or name).decode(errors="replace"))
+    kind = ExpressionError if status == _INVALID_EXPRESSION else TmmError
+    raise kind(status, (said or name).decode(errors="replace"))
 
 
 def new_problem(**fields) -> Problem:

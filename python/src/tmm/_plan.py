@@ -1,10 +1,12 @@
 """Plans: one problem's kernels, chosen and loaded once."""
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any, Optional, Union
 
 from . import _arrays, _library
 from ._arrays import Array
+from ._epilogue import BIAS_TYPES, bias_vector, check_operands, epilogue_of, parameter_values
 from ._handles import handles
 from ._library import Args, check, library
 from ._product import compute_mode, scalar
@@ -15,6 +17,8 @@ class Plan:
 
     dtype, ctype: elements of A and B, and of C ("f32", "f16", "bf16"). ops: "n" or "t" for A and for B; the stored matrix of a "t" is the
     transpose of the operand. device: a CUDA ordinal, or "host". reads_c: beta may be other than 0. max_workspace: bytes, at most.
+    epilogue, expression: as in matmul; each run brings the bias, whose elements are of bias_type (as C's, where it is not given), the
+    residual and the parameters.
     A plan may be run by one thread at a time, and on one stream at a time.
     """
 
@@ -32,6 +36,9 @@ class Plan:
         device: Union[int, str] = 0,
         reads_c: bool = False,
         max_workspace: Optional[int] = None,
+        epilogue: Optional[str] = None,
+        expression: Optional[str] = None,
+        bias_type: Optional[str] = None,
     ) -> None:
         self._plan: Optional[ctypes.c_void_p] = None
         if ops not in ("nn", "nt", "tn", "tt"):
@@ -40,6 +47,10 @@ class Plan:
             if given not in _library.TYPES:
                 raise ValueError(f"there is no type {given!r}; tmm knows {', '.join(_library.TYPES)}")
         self.dtype, self.ctype = dtype, ctype or dtype
+        self.bias_type = bias_type or self.ctype
+        self._epilogue = epilogue_of(epilogue, expression, False, False)
+        if self.bias_type not in BIAS_TYPES and self._epilogue.bias:
+            raise ValueError(f"there is no bias of type {self.bias_type!r}; a bias has {', '.join(BIAS_TYPES)}")
         self.device = _library.HOST if device == "host" else int(device)
         self._shapes = {
             "a": (batch, *((m, k) if ops[0] == "n" else (k, m))),
@@ -47,7 +58,11 @@ class Plan:
             "c": (batch, m, n),
         }
         sizes = {name: rows * columns for name, (_, rows, columns) in self._shapes.items()}
-        fields = {} if max_workspace is None else {"max_workspace": max_workspace}
+        fields = self._epilogue.fields(self.bias_type)
+        if self._epilogue.residual:
+            fields.update(ldr=max(1, n), stride_r=sizes["c"])
+        if max_workspace is not None:
+            fields["max_workspace"] = max_workspace
         problem = _library.new_problem(
             op_a=_library.TRANS if ops[0] == "t" else _library.NO_TRANS,
             op_b=_library.TRANS if ops[1] == "t" else _library.NO_TRANS,
@@ -91,20 +106,52 @@ class Plan:
         lines = (line.partition(": ") for line in text.value.decode().splitlines())
         return {name: value for name, found, value in lines if found}
 
-    def run(self, a: Any, b: Any, out: Any, *, alpha: float = 1.0, beta: float = 0.0, stream: Optional[int] = None) -> Any:
-        """out = alpha * op(a) * op(b) + beta * out. Arrays have the problem's shapes, with or without a batch of one. Returns out."""
+    def run(
+        self,
+        a: Any,
+        b: Any,
+        out: Any,
+        *,
+        bias: Any = None,
+        residual: Any = None,
+        parameters: Optional[Sequence[float]] = None,
+        alpha: float = 1.0,
+        beta: float = 0.0,
+        stream: Optional[int] = None,
+    ) -> Any:
+        """out = f(alpha * op(a) * op(b) + beta * out). Arrays have the problem's shapes, with or without a batch of one. Returns out."""
+        check_operands(self._epilogue, bias, residual)
+        values = parameter_values(parameters, self._epilogue)
         address = {}
-        for name, value, dtype in (("a", a, self.dtype), ("b", b, self.dtype), ("c", out, self.ctype)):
+        for name, value, dtype in (("a", a, self.dtype), ("b", b, self.dtype), ("c", out, self.ctype), ("residual", residual, self.ctype)):
+            if value is None and name == "residual":
+                continue
             array = _arrays.view(value, "out" if name == "c" else name)
             self._check(array, name, dtype)
             address[name] = array.address
+        added = self._bias(bias)
         scale, keep = scalar(alpha, self.dtype), scalar(beta, self.dtype)
-        args = Args(struct_size=ctypes.sizeof(Args), alpha=ctypes.addressof(scale), beta=ctypes.addressof(keep), **address)
+        args = Args(
+            struct_size=ctypes.sizeof(Args),
+            alpha=ctypes.addressof(scale),
+            beta=ctypes.addressof(keep),
+            bias=added.address if added else None,
+            parameters=values,
+            **address,
+        )
         check(library.tmmPlanRun(self._plan, _arrays.stream_of(out) if stream is None else stream, ctypes.byref(args)))
         return out
 
+    def _bias(self, bias: Any) -> Optional[Array]:
+        if bias is None:
+            return None
+        array = bias_vector(bias, self._epilogue.bias or "", *self._shapes["c"][1:], self.device)
+        if array.dtype != self.bias_type:
+            raise TypeError(f"bias has elements of type {array.dtype}, but the plan was made for {self.bias_type}")
+        return array
+
     def _check(self, array: Array, name: str, dtype: str) -> None:
-        shown, shape = "out" if name == "c" else name, self._shapes[name]
+        shown, shape = "out" if name == "c" else name, self._shapes["c" if name == "residual" else name]
         if array.shape != shape and (shape[0] != 1 or array.shape != shape[1:]):
             raise ValueError(f"{shown} has the shape {array.shape}, but the plan was made for {shape if shape[0] != 1 else shape[1:]}")
         if array.dtype != dtype:

@@ -2,13 +2,17 @@
 
 import ctypes
 import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Optional
 
 from . import _arrays, _library
 from ._arrays import ELEMENT_SIZE, Array
+from ._epilogue import Epilogue, bias_vector, check_operands, check_residual, epilogue_of, parameter_values
 from ._handles import handles
 from ._library import Args, check, library
-from ._shapes import Matrices, as_matrix, folded, matrices, operand, result_as_matrices, shapes
+from ._shapes import Matrices, as_matrix, folded, laid_out_as, matrices, operand, result_as_matrices, shapes
 
 
 def _op(transposed: bool) -> int:
@@ -25,11 +29,6 @@ def _alignment(*addresses: int) -> int:
     for address in addresses:
         together |= address
     return together & -together
-
-
-def _refuse_epilogue(epilogue: Any, bias: Any) -> None:
-    if epilogue is not None or bias is not None:
-        raise NotImplementedError("this version of tmm has no epilogues: leave epilogue and bias out")
 
 
 def compute_mode(compute: Optional[str], dtype: str) -> int:
@@ -54,29 +53,53 @@ def _check_together(a: Array, b: Array, out: Array, shape: tuple[int, ...]) -> N
         raise ValueError("out can't be written to")
 
 
+@dataclass
+class _Finish:
+    """What becomes of the sums: alpha and beta, and the epilogue with its operands."""
+
+    alpha: float
+    beta: float
+    epilogue: Epilogue
+    bias: Optional[Array]
+    residual: Optional[Matrices]
+    parameters: Any
+
+
 def matmul(
     a: Any,
     b: Any,
     out: Any = None,
     epilogue: Optional[str] = None,
     bias: Any = None,
+    residual: Any = None,
+    parameters: Optional[Sequence[float]] = None,
     *,
+    expression: Optional[str] = None,
     alpha: float = 1.0,
     beta: float = 0.0,
     compute: Optional[str] = None,
     stream: Optional[int] = None,
 ) -> Any:
-    """alpha * (a @ b) + beta * out, by the fastest kernel that tmm knows for the shape.
+    """f(alpha * (a @ b) + beta * out), by the fastest kernel that tmm knows for the shape; without an epilogue f changes nothing.
 
     Shapes go together as in numpy.matmul. Arrays of NumPy are multiplied on the emulated device, which is right but slow; CUDA arrays
     (PyTorch, CuPy, whatever has __dlpack__) on their own GPU, on the stream that their library uses now. out, where it is given, is
     written to and returned; it must not overlap a or b. Its type is that of a and b, or float32 for 16-bit operands.
 
+    epilogue: words of a shapes file, such as "relu", "bias+gelu" or "bias_rows+silu+residual": f(x) = activation(x + bias) + residual.
+    Without it bias and residual are added where they are given. bias: one dimension, float32, float16 or bfloat16, an element for each
+    column of the product, or for each row with "bias_rows". residual: of the product's shape and type, whatever its strides, with a
+    batch that may be missing; it must not overlap out. expression: f in C++ instead of an activation, over x, row, column, batch, bias,
+    residual and p0 to p3: "fmaxf(x + bias, p0)"; batch counts all matrices of the result. parameters: p0 to p3, 0 where they are not
+    given; other values need no other kernel.
+
     compute: "f32" (the default: as accurate as a loop of FP32 FMAs), "f32_strict" or "tf32". stream: the address of a CUDA stream, for
-    arrays of a library that tmm does not know. Raises TypeError and ValueError for arrays that do not go together, TmmError for what
-    libtmm refuses. Threads may call it at once.
+    arrays of a library that tmm does not know. Raises TypeError and ValueError for arrays that do not go together, ExpressionError (a
+    ValueError, too) for an expression that does not compile, TmmError for what libtmm refuses. Threads may call it at once.
     """
-    _refuse_epilogue(epilogue, bias)
+    wanted = epilogue_of(epilogue, expression, bias is not None, residual is not None)
+    check_operands(wanted, bias, residual)
+    values = parameter_values(parameters, wanted)
     view_a, view_b = _arrays.view(a, "a"), _arrays.view(b, "b")
     batch, shape = shapes(view_a, view_b)
     if out is None:
@@ -86,33 +109,45 @@ def matmul(
     view_out = _arrays.view(out, "out")
     _check_together(view_a, view_b, view_out, shape)
     mode = compute_mode(compute, view_a.dtype)
+    c = result_as_matrices(view_out, view_a, view_b)
+    added = None if bias is None else bias_vector(bias, wanted.bias or "", *c.shape[-2:], c.device)
+    view_residual = None if residual is None else _arrays.view(residual, "residual")
+    if view_residual is not None:
+        check_residual(view_residual, view_out, view_a.ndim > 1 and view_b.ndim > 1)
     if 0 in shape:
         return out
     if stream is None:
         stream = _arrays.stream_of(a)
     left = operand(a, as_matrix(view_a, True), "a", batch)
     right = operand(b, as_matrix(view_b, False), "b", batch)
-    result = matrices(result_as_matrices(view_out, view_a, view_b), batch)
+    result = matrices(c, batch)
     if result is None:
         raise ValueError(f"out's strides {view_out.strides} leave neither rows nor columns of neighbouring elements that lie apart")
-    _multiply(left, right, result, batch, alpha, beta, mode, stream)
+    finish = _Finish(alpha, beta, wanted, added, None, values)
+    if view_residual is not None:
+        finish.residual = laid_out_as(residual, result_as_matrices(view_residual, view_a, view_b), "residual", result, batch)
+    _multiply(left, right, result, batch, finish, mode, stream)
     return out
 
 
-def _multiply(a: Matrices, b: Matrices, c: Matrices, batch: tuple[int, ...], alpha: float, beta: float, compute: int, stream: int) -> None:
+def _multiply(a: Matrices, b: Matrices, c: Matrices, batch: tuple[int, ...], finish: _Finish, compute: int, stream: int) -> None:
     m, n = c.array.shape[-2:]
-    k = a.array.shape[-1]
-    if c.transposed:
-        # The transpose of C is the product of the operands' transposes, the other way round.
-        a, b, m, n = b, a, n, m
-    together = folded(batch, [a.batch_strides, b.batch_strides, c.batch_strides])
-    in_bytes = [[ELEMENT_SIZE[x.array.dtype] * steps[i] for _, steps in together.outer] for i, x in enumerate((a, b, c))]
+    operands = [a, b, c] + ([finish.residual] if finish.residual else [])
+    together = folded(batch, [x.batch_strides for x in operands])
+    if together.outer and re.search(r"\bbatch\b", finish.epilogue.expression or ""):
+        raise ValueError("the expression names batch, but this batch takes several launches: pass arrays whose batches lie in equal steps")
+    in_bytes = [[ELEMENT_SIZE[x.array.dtype] * steps[i] for _, steps in together.outer] for i, x in enumerate(operands)]
+    fields = finish.epilogue.fields(finish.bias.dtype if finish.bias else "f32")
+    if finish.residual:
+        fields.update(ldr=finish.residual.ld, stride_r=together.strides[3])
     problem = _library.new_problem(
+        # Columns of neighbouring elements are a column-major C, whose operands are stored the other way round.
+        layout=_library.COLUMN_MAJOR if c.transposed else _library.ROW_MAJOR,
         op_a=_op(a.transposed != c.transposed),
         op_b=_op(b.transposed != c.transposed),
         m=m,
         n=n,
-        k=k,
+        k=a.array.shape[-1],
         batch=together.length,
         type_a=_library.TYPES[a.array.dtype],
         type_b=_library.TYPES[b.array.dtype],
@@ -124,12 +159,22 @@ def _multiply(a: Matrices, b: Matrices, c: Matrices, batch: tuple[int, ...], alp
         stride_a=together.strides[0],
         stride_b=together.strides[1],
         stride_c=together.strides[2],
-        reads_c=int(beta != 0),
-        alignment=_alignment(a.array.address, b.array.address, c.array.address, *itertools.chain(*in_bytes)),
+        reads_c=int(finish.beta != 0),
+        alignment=_alignment(*(x.array.address for x in operands), *itertools.chain(*in_bytes)),
+        **fields,
     )
-    scale, keep = scalar(alpha, a.array.dtype), scalar(beta, a.array.dtype)
-    args = Args(struct_size=ctypes.sizeof(Args), alpha=ctypes.addressof(scale), beta=ctypes.addressof(keep))
+    scale, keep = scalar(finish.alpha, a.array.dtype), scalar(finish.beta, a.array.dtype)
+    args = Args(
+        struct_size=ctypes.sizeof(Args),
+        alpha=ctypes.addressof(scale),
+        beta=ctypes.addressof(keep),
+        bias=finish.bias.address if finish.bias else None,
+        parameters=finish.parameters,
+    )
     handle = handles.get(c.array.device, stream)
     for place in itertools.product(*(range(length) for length, _ in together.outer)):
-        args.a, args.b, args.c = (x.array.address + sum(i * step for i, step in zip(place, steps)) for x, steps in zip((a, b, c), in_bytes))
+        at = [x.array.address + sum(i * step for i, step in zip(place, steps)) for x, steps in zip(operands, in_bytes)]
+        args.a, args.b, args.c = at[:3]
+        if finish.residual:
+            args.residual = at[3]
         check(library.tmmGemm(handle, ctypes.byref(problem), ctypes.byref(args)), handle)

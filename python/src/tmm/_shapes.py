@@ -17,11 +17,11 @@ class Matrices:
     batch_strides: tuple[int, ...]
 
 
-def matrices(array: Array, batch: tuple[int, ...]) -> Optional[Matrices]:
-    """None where neither rows nor columns have neighbouring elements, or where they overlap."""
+def matrices(array: Array, batch: tuple[int, ...], only: Optional[bool] = None) -> Optional[Matrices]:
+    """None where neither rows nor columns have neighbouring elements, or where they overlap. only: take no other `transposed`."""
     rows, columns = array.shape[-2:]
     if 0 in array.shape:
-        return Matrices(array, False, max(1, columns), (0,) * len(batch))
+        return Matrices(array, bool(only), max(1, rows if only else columns), (0,) * len(batch))
     row_stride, column_stride = array.strides[-2:]
     own = array.shape[:-2]
     missing = len(batch) - len(own)
@@ -30,6 +30,8 @@ def matrices(array: Array, batch: tuple[int, ...]) -> Optional[Matrices]:
         return None
     ways = ((False, rows, columns, column_stride, row_stride), (True, columns, rows, row_stride, column_stride))
     for transposed, lines, length, step, ld in ways:
+        if only is not None and transposed != only:
+            continue
         # A leading dimension is of no meaning for a single line, nor a step for a single element.
         if (step == 1 or length <= 1) and (ld >= max(1, length) or lines <= 1):
             return Matrices(array, transposed, ld if lines > 1 else max(1, length), batch_strides)
@@ -45,6 +47,20 @@ def operand(value: Any, array: Array, name: str, batch: tuple[int, ...]) -> Matr
     return found
 
 
+def laid_out_as(value: Any, array: Array, name: str, like: Matrices, batch: tuple[int, ...]) -> Matrices:
+    """A matrix whose rows, or whose columns, have neighbouring elements as those of `like` do: value itself, or a copy."""
+    found = matrices(array, batch, like.transposed)
+    if found is None and like.transposed and array.ndim > 1 and len(value.shape) == array.ndim:
+        columns = _arrays.view(_arrays.packed_copy(value.swapaxes(-1, -2), name), name)
+        shape, strides = list(columns.shape), list(columns.strides)
+        shape[-2:], strides[-2:] = shape[:-3:-1], strides[:-3:-1]
+        return matrices(replace(columns, shape=tuple(shape), strides=tuple(strides)), batch, True)
+    if found is None:
+        copy = _arrays.view(_arrays.packed_copy(value, name), name)
+        found = matrices(replace(copy, shape=array.shape, strides=_arrays.packed_strides(array.shape)), batch, like.transposed)
+    return found
+
+
 def broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     batch = []
     for i in range(1, max(len(a), len(b)) + 1):
@@ -57,7 +73,7 @@ def broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
 
 @dataclass
 class Batch:
-    """Dimensions that one launch takes, as its batch, and those that are looped over: (length, strides of a, b and c)."""
+    """Dimensions that one launch takes, as its batch, and those that are looped over: (length, strides of a, b, c and a residual)."""
 
     length: int
     strides: tuple[int, ...]

@@ -1,9 +1,14 @@
-"""torch.ops.tmm.matmul: tmm's product as an operator of PyTorch, with gradients, fake tensors and torch.compile. Needs PyTorch 2.4.
+"""tmm's products as operators of PyTorch, with gradients, fake tensors and torch.compile. Needs PyTorch 2.4.
 
-It is registered when tmm is imported after torch, or when this module is.
+torch.ops.tmm.matmul is a plain product, torch.ops.tmm.linear a layer with its bias and activation. They are registered when tmm is
+imported after torch, or when this module is.
 """
 
+from typing import Optional
+
 import torch
+
+from ._epilogue import ACTIVATIONS
 
 from ._product import matmul as _matmul
 
@@ -51,3 +56,78 @@ def _save(ctx, inputs: tuple, output: torch.Tensor) -> None:
 
 
 matmul.register_autograd(_gradients, setup_context=_save)
+
+
+def _rows_of(x: torch.Tensor) -> torch.Tensor:
+    """All dimensions before the last as one."""
+    return x.flatten(0, -2) if x.dim() > 1 else x.unsqueeze(0)
+
+
+@torch.library.custom_op("tmm::linear", mutates_args=())
+def linear(
+    x: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Tensor] = None, activation: str = "none", compute: str = "f32"
+) -> torch.Tensor:
+    """activation(x @ weight.T + bias), as torch.nn.functional.linear and the activation behind it, by one kernel on the current stream.
+
+    x: any dimensions before the last. weight: a row for each element of the result's last dimension; so has bias, which may be None.
+    activation: "none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid" or "tanh". compute: as in tmm.matmul.
+    Gradients are torch's: those of gelu, gelu_tanh and silu need activation's argument, which is computed again in the backward pass;
+    the products of the backward pass are torch.ops.tmm.matmul's.
+    """
+    _check_linear(x, weight, activation)
+    words = [word for word in ("bias" if bias is not None else "none", activation) if word != "none"]
+    result = _matmul(_rows_of(x), weight.mT, epilogue="+".join(words) or None, bias=bias, compute=compute)
+    return result.view(*x.shape[:-1], weight.shape[0])
+
+
+def _check_linear(x: torch.Tensor, weight: torch.Tensor, activation: str) -> None:
+    if activation != "none" and activation not in ACTIVATIONS:
+        raise ValueError(f"activation is {activation!r}; tmm knows none, {', '.join(ACTIVATIONS)}")
+    if weight.dim() != 2 or not x.dim() or x.shape[-1] != weight.shape[1]:
+        raise ValueError(f"x of shape {tuple(x.shape)} and weight of shape {tuple(weight.shape)} do not go together as x @ weight.T")
+
+
+@linear.register_fake
+def _(
+    x: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Tensor] = None, activation: str = "none", compute: str = "f32"
+) -> torch.Tensor:
+    _check_linear(x, weight, activation)
+    return x.new_empty((*x.shape[:-1], weight.shape[0]))
+
+
+# The gradient of an activation's argument z, from that of its result y, by torch's own formulas.
+_OF_RESULT = {
+    "relu": lambda gradient, y: torch.ops.aten.threshold_backward(gradient, y, 0),
+    "sigmoid": torch.ops.aten.sigmoid_backward,
+    "tanh": torch.ops.aten.tanh_backward,
+}
+_OF_ARGUMENT = {
+    "gelu": torch.ops.aten.gelu_backward,
+    "gelu_tanh": lambda gradient, z: torch.ops.aten.gelu_backward(gradient, z, approximate="tanh"),
+    "silu": torch.ops.aten.silu_backward,
+}
+
+
+def _linear_gradients(ctx, gradient: torch.Tensor) -> tuple:
+    x, weight, bias, y = ctx.saved_tensors
+    if ctx.activation in _OF_RESULT:
+        gradient = _OF_RESULT[ctx.activation](gradient, y)
+    elif ctx.activation in _OF_ARGUMENT:
+        gradient = _OF_ARGUMENT[ctx.activation](gradient, torch.ops.tmm.linear(x, weight, bias, "none", ctx.compute))
+    multiply, rows = torch.ops.tmm.matmul, _rows_of(gradient)
+    of_x = of_weight = of_bias = None
+    if ctx.needs_input_grad[0]:
+        of_x = multiply(rows, weight, ctx.compute).reshape(x.shape)
+    if ctx.needs_input_grad[1]:
+        of_weight = multiply(rows.mT, _rows_of(x), ctx.compute)
+    if bias is not None and ctx.needs_input_grad[2]:
+        of_bias = rows.sum(0).to(bias.dtype)
+    return of_x, of_weight, of_bias, None, None
+
+
+def _save_linear(ctx, inputs: tuple, output: torch.Tensor) -> None:
+    x, weight, bias, ctx.activation, ctx.compute = inputs
+    ctx.save_for_backward(x, weight, bias, output if ctx.activation in _OF_RESULT else None)
+
+
+linear.register_autograd(_linear_gradients, setup_context=_save_linear)

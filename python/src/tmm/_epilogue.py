@@ -1,0 +1,114 @@
+"""What is added to a product and done to it before it is rounded: the words of shapes files, and their operands."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from . import _arrays, _library
+from ._arrays import Array
+
+ACTIVATIONS = {"relu": 1, "gelu": 2, "gelu_tanh": 3, "silu": 4, "sigmoid": 5, "tanh": 6}
+_BIAS_AXES = {"bias": 0, "bias_rows": 1}
+_CUSTOM = 3
+BIAS_TYPES = ("f32", "f16", "bf16")
+
+
+@dataclass(frozen=True)
+class Epilogue:
+    """activation(x + bias) + residual, each where it is named, or an expression over them."""
+
+    bias: Optional[str] = None
+    activation: Optional[str] = None
+    residual: bool = False
+    expression: Optional[str] = None
+
+    def fields(self, type_bias: str) -> dict[str, Any]:
+        """Of tmmGemmProblem_t, without those of the residual's layout."""
+        fields: dict[str, Any] = {"has_residual": int(self.residual), "activation": ACTIVATIONS.get(self.activation or "", 0)}
+        if self.bias:
+            fields.update(has_bias=1, bias_axis=_BIAS_AXES[self.bias], type_bias=_library.TYPES[type_bias])
+        if self.expression is not None:
+            fields.update(epilogue=_CUSTOM, expression=self.expression.encode())
+        return fields
+
+
+def _words(text: str) -> Epilogue:
+    bias = activation = None
+    residual = False
+    for word in text.split("+") if text != "none" else ():
+        if word in _BIAS_AXES and bias is None:
+            bias = word
+        elif word in ACTIVATIONS and activation is None:
+            activation = word
+        elif word == "residual" and not residual:
+            residual = True
+        else:
+            known = ", ".join([*_BIAS_AXES, *ACTIVATIONS, "residual"])
+            second = word in _BIAS_AXES or word in ACTIVATIONS or word == "residual"
+            raise ValueError(
+                f"epilogue is {text!r}, in which {word!r} {'is one word of its kind too many' if second else 'is no word of an epilogue'}: "
+                f"join some of {known} by '+', as in 'bias+gelu+residual'"
+            )
+    return Epilogue(bias, activation, residual)
+
+
+def epilogue_of(text: Optional[str], expression: Optional[str], has_bias: bool, has_residual: bool) -> Epilogue:
+    """What a call asks for. Operands imply their words where there is no text."""
+    found = Epilogue("bias" if has_bias else None, None, has_residual) if text is None else _words(text)
+    if expression is None:
+        return found
+    if not isinstance(expression, str):
+        raise TypeError(f"expression is a {type(expression).__name__}, not a str")
+    if "\0" in expression:
+        raise ValueError("expression has a zero character")
+    if found.activation:
+        raise ValueError(f"the expression says everything: leave {found.activation!r} out of the epilogue, and call the function in it")
+    return Epilogue(found.bias, None, found.residual, expression)
+
+
+def check_operands(epilogue: Epilogue, bias: Any, residual: Any) -> None:
+    """Raises ValueError where the epilogue names an operand that is not given, or one is given that it does not name."""
+    for name, named, given in (("bias", bool(epilogue.bias), bias), ("residual", epilogue.residual, residual)):
+        if named and given is None:
+            raise ValueError(f"the epilogue has a {name}, but {name} is None")
+        if given is not None and not named:
+            raise ValueError(f"{name} is given, but the epilogue has none: add {name!r} to its words")
+
+
+def bias_vector(bias: Any, axis: str, rows: int, columns: int, device: int) -> Array:
+    """A bias as neighbouring elements, one for each column of the product, or for each row."""
+    array = _arrays.view(bias, "bias")
+    count, lines = (columns, "columns") if axis == "bias" else (rows, "rows")
+    if array.shape != (count,):
+        raise ValueError(f"bias has the shape {array.shape}, but {axis!r} adds an element to each of the product's {lines}: ({count},)")
+    if array.dtype not in BIAS_TYPES:
+        raise TypeError(f"bias has elements of type {array.dtype}; a bias has f32, f16 or bf16")
+    if array.device != device:
+        raise ValueError("bias does not lie on the product's device")
+    return array if count <= 1 or array.strides == (1,) else _arrays.view(_arrays.packed_copy(bias, "bias"), "bias")
+
+
+def check_residual(residual: Array, out: Array, may_broadcast: bool) -> None:
+    """A residual has the product's shape; where that is a batch of matrices, dimensions of the batch may be missing, or 1."""
+    fits = residual.shape == out.shape
+    if may_broadcast and residual.ndim >= 2 and residual.ndim <= out.ndim and not fits:
+        own, batch = residual.shape[:-2], out.shape[-residual.ndim : -2]
+        fits = residual.shape[-2:] == out.shape[-2:] and all(x in (1, y) for x, y in zip(own, batch))
+    if not fits:
+        raise ValueError(f"residual has the shape {residual.shape}, but the product has {out.shape}")
+    if residual.dtype != out.dtype:
+        raise TypeError(f"residual has elements of type {residual.dtype}, but the product's are {out.dtype}: convert it")
+    if residual.device != out.device:
+        raise ValueError("residual does not lie on the product's device")
+    if residual.address == out.address and 0 not in out.shape:
+        raise ValueError("residual lies where out does: it must not overlap out")
+
+
+def parameter_values(parameters: Optional[Sequence[float]], epilogue: Epilogue) -> Any:
+    """p0 to p3 of an expression; those that are not given are 0."""
+    values = tuple(float(value) for value in parameters or ())
+    if values and epilogue.expression is None:
+        raise ValueError("parameters are given, but there is no expression that they are for")
+    if len(values) > 4:
+        raise ValueError(f"there are {len(values)} parameters; an expression has p0 to p3")
+    return _library.Parameters(*values)

@@ -150,6 +150,35 @@ TEST_CASE("a library that was opened, and keeps its cuBLAS to itself, is served 
     }
 }
 
+TEST_CASE("on a GPU nothing is done for a stream that is captured, or whose state nobody knows") {
+    if (is_skipped()) return;
+    const std::string driver = std::string("LD_LIBRARY_PATH=") + TMM_TEST_CUDA_FOLDER;
+    const Finished finished = run("a call reaches cuBLAS whatever its stream does", driver);
+    check_passed(finished);
+    const std::size_t opened = finished.log.find("all products go to cuBLAS: the CUDA driver is too old");
+    REQUIRE(opened != std::string::npos);
+    const std::string before = finished.log.substr(0, opened);
+    CHECK(lines_with(before, ": by cuBLAS, since there was no call of it before the stream capture\n") == 3);
+    CHECK(lines_with(before, ": by cuBLAS, since its stream's state is not known\n") == 9);
+    // The device that can't be opened is tried once.
+    CHECK(lines_with(finished.log, "all products go to cuBLAS") == 1);
+    CHECK(lines_with(finished.log, "layout=col: by cuBLAS\n") == 6);
+
+    // Another GPU is named: this one's products are left alone.
+    const Finished other = run("a call reaches cuBLAS whatever its stream does", driver + " TMM_DEVICE=1");
+    check_passed(other);
+    CHECK(other.log.find("go to cuBLAS") == std::string::npos);
+
+    const Finished recorded = run("a call reaches cuBLAS whatever its stream does", driver + " TMM_MODE=record");
+    check_passed(recorded);
+    // The second to the fifth call, which would be timed, are on streams on which nothing may wait.
+    CHECK(recorded.record == "# 1 shapes, 2.16e+03 FLOP; those of most work first\n5 3 4 layout=col  # 18 calls, 100.0% of the work\n");
+    // Two of three calls took 250 ms each.
+    const Finished timed = run("a call on a stream reaches cuBLAS", driver + " TMM_MODE=record");
+    check_passed(timed);
+    CHECK(timed.record == "# 1 shapes, 0.750 s of products; the longest first\n5 3 4 layout=col  # 3 calls, 100.0% of the time\n");
+}
+
 TEST_CASE("the descriptors of the real cublasLt are understood") {
     if (is_skipped()) return;
     if (std::string(TMM_TEST_CUBLAS_LT_PROGRAM).empty()) {

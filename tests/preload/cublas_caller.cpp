@@ -589,6 +589,26 @@ TEST_CASE("some shapes are called more often than others") {
     times(1, {.k = 0});
 }
 
+// Three calls of one shape on the stream.
+void call_on(std::uintptr_t stream) {
+    Case x;
+    x.fill();
+    cublasSetStream_v2(handle(), reinterpret_cast<void*>(stream));
+    for (int call = 0; call < 3; ++call)
+        compare([](auto* f, const Case& y, Bytes& c) { return sgemm<int>(f, y, c); }, &cublasSgemm_v2, BEHIND(cublasSgemm_v2), x, false);
+    cublasSetStream_v2(handle(), nullptr);
+}
+
+TEST_CASE("a call reaches cuBLAS whatever its stream does") {
+    // The stand-in for the driver takes these for streams that execute, capture, whose capture is void, and of which it knows nothing; the
+    // second one is each thread's own default stream.
+    for (const std::uintptr_t stream : {0x200, 0x2, 0x300, 0x400, 0x100, 0x200}) call_on(stream);
+}
+
+TEST_CASE("a call on a stream reaches cuBLAS") {
+    call_on(0x100);
+}
+
 TEST_CASE("16 threads multiply at once") {
     constexpr int kThreads = 16;
     constexpr int kShapes = 8;

@@ -331,6 +331,16 @@ struct Matrices {
     }
 };
 
+// Three calls of one shape on the stream.
+void call_on(std::uintptr_t stream) {
+    Case x;
+    x.fill();
+    cublasSetStream_v2(handle(), reinterpret_cast<void*>(stream));
+    for (int call = 0; call < 3; ++call)
+        compare([](auto* f, const Case& y, Bytes& c) { return sgemm<int>(f, y, c); }, &cublasSgemm_v2, BEHIND(cublasSgemm_v2), x, false);
+    cublasSetStream_v2(handle(), nullptr);
+}
+
 }  // namespace
 
 TEST_CASE("products have the loop's bits") {
@@ -587,16 +597,6 @@ TEST_CASE("some shapes are called more often than others") {
     times(1, {.types = {kF16, kF32}, .op_a = 1, .op_b = 2, .m = 8, .n = 8, .k = 8, .pad = 2, .beta = 1});
     times(2, {.m = 2, .n = 3, .k = 4, .batch = 3, .stride_a = 0, .stride_b = 12, .stride_c = 7, .compute = kComputeTf32});
     times(1, {.k = 0});
-}
-
-// Three calls of one shape on the stream.
-void call_on(std::uintptr_t stream) {
-    Case x;
-    x.fill();
-    cublasSetStream_v2(handle(), reinterpret_cast<void*>(stream));
-    for (int call = 0; call < 3; ++call)
-        compare([](auto* f, const Case& y, Bytes& c) { return sgemm<int>(f, y, c); }, &cublasSgemm_v2, BEHIND(cublasSgemm_v2), x, false);
-    cublasSetStream_v2(handle(), nullptr);
 }
 
 TEST_CASE("a call reaches cuBLAS whatever its stream does") {

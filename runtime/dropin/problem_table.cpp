@@ -7,6 +7,8 @@ namespace tmm::dropin {
 
 namespace {
 
+constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
+
 // Products of cuBLAS have no other epilogues than these.
 std::int64_t epilogue_of(const tmmGemmProblem_t& p) {
     return p.has_bias ? p.activation << 16 | p.type_bias << 8 | 1 : p.activation << 16;
@@ -23,9 +25,15 @@ ProblemKey::ProblemKey(const tmmGemmProblem_t& p) noexcept
 }
 
 std::uint64_t ProblemKey::hash() const noexcept {
-    std::uint64_t hash = kinds;
-    for (const std::int64_t number : numbers) hash = std::rotl(hash, 23) * 0x9e3779b97f4a7c15u ^ static_cast<std::uint64_t>(number);
-    hash *= 0x9e3779b97f4a7c15u;
+    // The products do not wait for each other.
+    std::uint64_t hash = kinds * kOdd;
+    std::uint64_t factor = kOdd;
+    for (const std::int64_t number : numbers) {
+        factor += kOdd << 1;
+        hash += std::rotl(static_cast<std::uint64_t>(number) * factor, 29);
+    }
+    hash ^= hash >> 32;
+    hash *= kOdd;
     return hash ^ hash >> 32;
 }
 

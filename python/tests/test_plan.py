@@ -1,6 +1,11 @@
+import ctypes
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 import tmm
+from tmm import _epilogue, _library
 
 
 def ones(*shape, dtype="f"):
@@ -56,3 +61,25 @@ def test_no_plan_of_what_does_not_exist(make, words):
 def test_the_library_says_what_is_wrong_with_a_size():
     with pytest.raises(tmm.TmmError, match="m is -1"):
         tmm.Plan(-1, 5, 6, device="host")
+
+
+def test_structs_and_numbers_are_those_of_the_library():
+    problem = _library.Problem()
+    assert _library.library.tmmGemmProblemInit(ctypes.byref(problem)) == 0
+    assert problem.struct_size == ctypes.sizeof(_library.Problem)
+    ours = _library.new_problem()
+    assert all(getattr(problem, name) == getattr(ours, name) for name, _ in _library.Problem._fields_)
+
+    header = Path(__file__).parents[2] / "runtime/include/tmm/tmm.h"
+    if not header.exists():
+        pytest.skip("the sources are not here")
+    text = header.read_text()
+    for struct, name in ((_library.Problem, "tmmGemmProblem"), (_library.Args, "tmmGemmArgs")):
+        body = re.sub(r"/\*.*?\*/", "", text.partition(f"typedef struct {name} {{")[2].partition("}")[0], flags=re.DOTALL)
+        assert [field.rstrip("]0123456789[").split()[-1].lstrip("*") for field in body.split(";")[:-1]] == [
+            field for field, _ in struct._fields_
+        ]
+    numbers = {name.lower(): int(value) for name, value in re.findall(r"TMM_ACTIVATION_(\w+) = (\d+)", text)}
+    # A gate has no kernels.
+    del numbers["none"], numbers["swiglu"]
+    assert numbers == _epilogue.ACTIVATIONS

@@ -19,6 +19,10 @@ ACTIVATIONS = {
 }
 
 
+def test_every_activation_of_tmm_is_tested_here():
+    assert {"none", *tmm._epilogue.ACTIVATIONS} == set(ACTIVATIONS)
+
+
 def tensor(*shape):
     return torch.randn(*shape, requires_grad=True)
 

@@ -100,6 +100,7 @@ def _load() -> ctypes.CDLL:
         "tmmPlanDestroy": (ctypes.c_int, [plan]),
         "tmmStatusString": (ctypes.c_char_p, [ctypes.c_int]),
         "tmmLastError": (ctypes.c_char_p, [handle]),
+        "tmmGemmProblemInit": (ctypes.c_int, [ctypes.POINTER(Problem)]),
         "tmmGetVersion": (ctypes.c_int, []),
     }
     for name, (result, arguments) in signatures.items():

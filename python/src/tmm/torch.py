@@ -112,7 +112,7 @@ def _linear_gradients(ctx, gradient: torch.Tensor) -> tuple:
     x, weight, bias, y = ctx.saved_tensors
     if ctx.activation in _OF_RESULT:
         gradient = _OF_RESULT[ctx.activation](gradient, y)
-    elif ctx.activation in _OF_ARGUMENT:
+    elif ctx.activation != "none":
         gradient = _OF_ARGUMENT[ctx.activation](gradient, torch.ops.tmm.linear(x, weight, bias, "none", ctx.compute))
     multiply, rows = torch.ops.tmm.matmul, _rows_of(gradient)
     of_x = of_weight = of_bias = None

@@ -73,8 +73,8 @@ double accumulation_bound(const GemmProblem& problem) {
     return (2.5 * k + 4) * u + (shortened ? 2 * power_of_two(1 - arithmetic.operand_digits) : 0);
 }
 
-Difference compare(const GemmProblem& p, const std::vector<float>& ours, const std::vector<float>& theirs,
-                   const std::vector<float>& scale) {
+Difference compare(const GemmProblem& p, const std::vector<float>& ours, const std::vector<float>& theirs, const std::vector<float>& scale,
+                   const ExactEpilogue& epilogue) {
     const double factor = 2 * accumulation_bound(p);
     const OutputRounding rounding(p);
     Difference worst;
@@ -83,13 +83,14 @@ Difference compare(const GemmProblem& p, const std::vector<float>& ours, const s
             for (i64 column = 0; column < p.n; ++column) {
                 const auto i = static_cast<std::size_t>(batch * p.stride_c + row * p.ldc + column);
                 const double x = ours[i];
-                const double y = theirs[i];
+                const auto [y, error] = epilogue.finish(batch, row, column, {.value = theirs[i], .error = factor * scale[i]});
                 if (same(p.type_c, x, y)) continue;
                 const double larger = std::max(std::fabs(x), std::fabs(y));
-                const double ratio = ratio_of(x - y, factor * scale[i] + rounding.of(larger));
+                const double ratio = ratio_of(x - y, error + rounding.of(larger));
                 if (ratio > worst.ratio)
-                    worst = {.ratio = ratio,
-                             .where = fmt::format("{}: tmm {}, peer {}", place_text(p, batch, row, column), ours[i], theirs[i])};
+                    worst = {
+                        .ratio = ratio,
+                        .where = fmt::format("{}: tmm {}, peer {}", place_text(p, batch, row, column), ours[i], static_cast<float>(y))};
             }
     return worst;
 }
@@ -112,7 +113,6 @@ Reference::Reference(const Operands& operands, int set, std::int64_t most_produc
     rows_ = spread(p.m, rows, random);
     columns_ = spread(p.n, columns, random);
     exact_.resize(static_cast<std::size_t>(elements()));
-    scale_.resize(exact_.size());
     for (std::size_t batch = 0; batch < batches_.size(); ++batch) multiply(operands, set, batch);
 }
 
@@ -126,6 +126,8 @@ void Reference::multiply(const Operands& operands, int set, std::size_t batch) {
     const FilledMatrix a = operands.first_a(set);
     const FilledMatrix b = operands.first_b(set);
     const FilledMatrix c = operands.first_c(set);
+    const ExactEpilogue epilogue(operands, set);
+    const double factor = accumulation_bound(p);
     const std::size_t count = columns_.size();
     const auto depth = static_cast<std::size_t>(p.k);
     const i64 first_a = batches_[batch] * p.stride_a;
@@ -155,8 +157,9 @@ void Reference::multiply(const Operands& operands, int set, std::size_t batch) {
         const std::size_t first = (batch * rows_.size() + row) * count;
         for (std::size_t j = 0; j < count; ++j) {
             const double before = p.reads_c ? shape.beta * static_cast<double>(c[first_c + rows_[row] * p.ldc + columns_[j]]) : 0;
-            exact_[first + j] = shape.alpha * sum[j] + before;
-            scale_[first + j] = std::fabs(shape.alpha) * magnitude[j] + std::fabs(before);
+            const double scale = std::fabs(shape.alpha) * magnitude[j] + std::fabs(before);
+            exact_[first + j] = epilogue.finish(batches_[batch], rows_[row], columns_[j],
+                                                {.value = shape.alpha * sum[j] + before, .error = factor * scale});
         }
     };
     const std::size_t workers = std::min<std::size_t>(std::max(std::thread::hardware_concurrency(), 1U), rows_.size());
@@ -168,7 +171,6 @@ void Reference::multiply(const Operands& operands, int set, std::size_t batch) {
 
 Accuracy Reference::judge(const std::vector<float>& c) const {
     const GemmProblem& p = problem_;
-    const double factor = accumulation_bound(p);
     const OutputRounding rounding(p);
     Accuracy accuracy;
     double error = 0;
@@ -178,13 +180,12 @@ Accuracy Reference::judge(const std::vector<float>& c) const {
         for (const i64 row : rows_)
             for (const i64 column : columns_) {
                 const float result = c[static_cast<std::size_t>(batch * p.stride_c + row * p.ldc + column)];
-                const double exact = exact_[at];
-                const double scale = scale_[at++];
+                const auto [exact, allowed] = exact_[at++];
                 const double difference = result - exact;
                 error += difference * difference;
                 norm += exact * exact;
                 if (same(p.type_c, result, exact)) continue;
-                const double ratio = ratio_of(difference, factor * scale + rounding.of(exact));
+                const double ratio = ratio_of(difference, allowed + rounding.of(exact));
                 if (ratio > accuracy.ratio) {
                     accuracy.ratio = ratio;
                     accuracy.where = fmt::format("{}: {}, exactly {:.9g}", place_text(p, batch, row, column), result, exact);

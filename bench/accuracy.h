@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/exact_epilogue.h"
 #include "bench/operands.h"
 
 namespace tmm::bench {
@@ -24,23 +25,25 @@ double accumulation_bound(const GemmProblem& problem);
 // The difference between two results.
 struct Difference {
     // The largest |x - y| / (2 accumulation_bound scale + rounding of C), where x has the type of C, y is f32, and scale is
-    // |alpha| |A| |B| + |beta| |C|. It is infinite where one is a NaN and the other is not. Where it is at most 1, they agree.
+    // |alpha| |A| |B| + |beta| |C|. It is infinite where one is a NaN and the other is not. Where it is at most 1, they agree. With an
+    // epilogue, y is what it makes in double precision of the f32 product, and its own error is allowed too.
     double ratio = 0;
     // "C[3][17]: tmm 4, peer 5": the place of the largest.
     std::string where;
 };
 Difference compare(const GemmProblem& problem, const std::vector<float>& ours, const std::vector<float>& theirs,
-                   const std::vector<float>& scale);
+                   const std::vector<float>& scale, const ExactEpilogue& epilogue = {});
 
 struct Accuracy {
     // ||C - exact|| / ||exact|| in the Frobenius norm over the checked elements; infinite where something is not finite.
     double error = 0;
-    // The largest |C - exact| / (accumulation_bound scale + rounding of C), and where: "C[3][17]: 4, exactly 5".
+    // The largest |C - exact| / (accumulation_bound scale + rounding of C), and where: "C[3][17]: 4, exactly 5". With an epilogue, its
+    // error is allowed too.
     double ratio = 0;
     std::string where;
 };
 
-// The exact product of a set's first values, in double precision, in some rows and columns of C: all of them where that takes at
+// The exact result of a set's first values, in double precision, in some rows and columns of C: all of them where that takes at
 // most most_products multiplications, else evenly spread ones, the first and the last among them.
 class Reference {
 public:
@@ -59,9 +62,8 @@ private:
     std::vector<i64> batches_;
     std::vector<i64> rows_;
     std::vector<i64> columns_;
-    // The exact value of each checked element, columns innermost, and its |alpha| |A| |B| + |beta| |C|.
-    std::vector<double> exact_;
-    std::vector<double> scale_;
+    // The exact value of each checked element, columns innermost, and how far off a result may be.
+    std::vector<Bounded> exact_;
 };
 
 }  // namespace tmm::bench

@@ -17,6 +17,10 @@ namespace tmm::bench {
 void check_promised(const std::vector<Shape>& shapes, const std::string& file) {
     for (const Shape& shape : shapes) {
         const GemmProblem& p = shape.problem;
+        if (p.epilogue != Epilogue::none)
+            throw Error(ExitStatus::usage, fmt::format("--accuracy measures the errors of products, and {} has an epilogue", to_text(p)),
+                        fmt::format("{}:{}", file, shape.line),
+                        "leave the epilogue out; without --accuracy the error columns judge results with epilogues");
         const bool f32 = p.type_a == ElementType::f32 && p.type_b == ElementType::f32 && p.type_c == ElementType::f32;
         if (f32 && (p.compute == ComputeMode::f32 || p.compute == ComputeMode::f32_strict)) continue;
         throw Error(ExitStatus::usage, fmt::format("--accuracy compares with a loop of FP32 FMAs, which is no measure for {}", to_text(p)),

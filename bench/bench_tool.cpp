@@ -77,8 +77,10 @@ ToolDescription description() {
         .name = "tmm-bench",
         .summary = "compare tuned matrix multiplication with other libraries",
         .synopsis = {"--shapes FILE [--gpu WHICH] [--vs LIST] [options]"},
-        .description = {"Times the tuned kernels against other ways to multiply, side by side in one process, and compares results. With "
-                        "--accuracy it measures how far the tuned kernels' results are from the exact ones instead."},
+        .description =
+            {"Times the tuned kernels against other ways to multiply, side by side in one process, and compares results. "
+             "Libraries serve a shape's epilogue by their own, where they have it, and by a kernel behind the product; the faster "
+             "counts. With --accuracy it measures how far the tuned kernels' results are from the exact ones instead."},
         .options = options(),
         .exit_statuses = {{ExitStatus::done, "done"},
                           {ExitStatus::usage, "wrong usage"},

@@ -23,11 +23,18 @@ public:
     // Describes the contestant beyond its name: "heuristic 3".
     virtual std::string detail() const { return {}; }
 
-    // Records the calls in order for replay. A contestant that runs on the CPU measures by the host's clock.
+    // What is known of streams no longer holds: one that is gone may have lent its address to another.
+    virtual void forget_streams() {}
+
+    // Records the calls in order for replay, on a stream that dies with the recording. A contestant that runs on the CPU measures by the
+    // host's clock.
     virtual std::unique_ptr<Replay> record(Device& device, const std::vector<GemmCall>& calls) {
-        return device.record([&](Stream stream) {
+        forget_streams();
+        auto replay = device.record([&](Stream stream) {
             for (const GemmCall& call : calls) enqueue(call, stream);
         });
+        forget_streams();
+        return replay;
     }
     // Whether the time of enqueue() tells what a caller pays for the call.
     virtual bool has_host_cost() const { return true; }

@@ -28,11 +28,12 @@ std::int64_t spanned_elements(i64 rows, i64 columns, i64 ld, i64 batch, i64 stri
 Operands::Operands(std::shared_ptr<Device> device, const Shape& shape, std::int64_t rotation_bytes, const ValuePool& pool)
     : device_(std::move(device)), shape_(shape), pool_(pool) {
     const GemmProblem& p = shape_.problem;
-    for (const ElementType type : {p.type_a, p.type_b, p.type_c})
+    for (const ElementType type : {p.type_a, p.type_b, p.type_c, p.type_bias})
         if (type == ElementType::f64)
             throw Error(ExitStatus::bad_input, fmt::format("tmm-bench multiplies f32, f16 and bf16 matrices, not {}", name_of(type)), {},
-                        "leave dtype and ctype out, or give one of these");
-    if (p.epilogue != Epilogue::none) throw Error(ExitStatus::bad_input, "tmm-bench does not measure epilogues", {}, "leave epilogue out");
+                        "leave dtype, ctype and bias_type out, or give one of these");
+    if (p.epilogue == Epilogue::custom)
+        throw Error(ExitStatus::bad_input, "tmm-bench does not measure expressions", {}, "give a bias, an activation or a residual");
     std::int64_t end = 0;
     const auto laid_out = [&](ElementType type, std::int64_t elements) {
         // Elements of C may be wider than what is promised of A and B.
@@ -41,8 +42,11 @@ Operands::Operands(std::shared_ptr<Device> device, const Shape& shape, std::int6
         end += round_up(matrix.bytes() + 16);
         return matrix;
     };
+    // read_ranges() counts on the bias before A, and the residual before C.
+    if (p.bias != BiasAxis::none) bias_ = laid_out(p.type_bias, p.bias == BiasAxis::rows ? p.m : p.n);
     a_ = laid_out(p.type_a, spanned_elements(stored_rows_a(p), stored_columns_a(p), p.lda, p.batch, p.stride_a));
     b_ = laid_out(p.type_b, spanned_elements(stored_rows_b(p), stored_columns_b(p), p.ldb, p.batch, p.stride_b));
+    if (p.residual) residual_ = laid_out(p.type_c, spanned_elements(p.m, p.n, p.ldr, p.batch, p.stride_r));
     c_ = laid_out(p.type_c, spanned_elements(p.m, p.n, p.ldc, p.batch, p.stride_c));
     set_bytes_ = end;
 
@@ -65,7 +69,8 @@ GemmCall Operands::call(int set) const {
     return GemmCall{.a = place(a_, set),
                     .b = place(b_, set),
                     .c = place(c_, set),
-                    .bias = nullptr,
+                    .bias = bias_.elements > 0 ? place(bias_, set) : nullptr,
+                    .residual = residual_.elements > 0 ? place(residual_, set) : nullptr,
                     .workspace = nullptr,
                     .alpha = shape_.alpha,
                     .beta = shape_.problem.reads_c ? shape_.beta : 0};
@@ -87,15 +92,18 @@ std::vector<GemmCall> Operands::calls(int count) const {
 std::vector<ByteRange> Operands::read_ranges(int set) const {
     const GemmProblem& p = shape_.problem;
     std::vector<ByteRange> ranges;
-    const auto add = [&](const Matrix& matrix, std::int64_t elements) {
-        if (const std::int64_t read = std::min(elements, matrix.elements); read > 0)
-            ranges.push_back({.start = place(matrix, set), .bytes = read * size_of(matrix.type)});
+    const auto read_of = [](const Matrix& matrix, std::int64_t elements) {
+        return std::min(elements, matrix.elements) * size_of(matrix.type);
     };
-    if (shape_.alpha != 0) {
-        add(a_, p.batch * p.m * p.k);
-        add(b_, p.batch * p.k * p.n);
-    }
-    if (p.reads_c) add(c_, p.batch * p.m * p.n);
+    // Of two matrices that lie one behind the other, the range begins with the first that is read.
+    const auto add = [&](const Matrix& first, std::int64_t first_bytes, const Matrix& second, std::int64_t second_bytes) {
+        if (first_bytes + second_bytes > 0)
+            ranges.push_back({.start = place(first_bytes > 0 ? first : second, set), .bytes = first_bytes + second_bytes});
+    };
+    const std::int64_t multiplies = shape_.alpha != 0 ? 1 : 0;
+    add(bias_, read_of(bias_, bias_.elements), a_, multiplies * read_of(a_, p.batch * p.m * p.k));
+    add(b_, multiplies * read_of(b_, p.batch * p.k * p.n), {}, 0);
+    add(residual_, read_of(residual_, p.batch * p.m * p.n), c_, p.reads_c ? read_of(c_, p.batch * p.m * p.n) : 0);
     return ranges;
 }
 
@@ -107,6 +115,8 @@ std::int64_t Operands::written_bytes() const {
 void Operands::fill(int set) {
     fill_matrix(a_, set, false);
     fill_matrix(b_, set, false);
+    fill_matrix(bias_, set, false);
+    fill_matrix(residual_, set, false);
     fill_c(set);
 }
 
@@ -131,6 +141,14 @@ FilledMatrix Operands::first_b(int set) const {
 
 FilledMatrix Operands::first_c(int set) const {
     return filled(c_, set);
+}
+
+FilledMatrix Operands::first_bias(int set) const {
+    return filled(bias_, set);
+}
+
+FilledMatrix Operands::first_residual(int set) const {
+    return filled(residual_, set);
 }
 
 std::byte* Operands::place(const Matrix& matrix, int set) const {

@@ -46,8 +46,9 @@ public:
     GemmCall absolute_call(int set) const;
     std::vector<GemmCall> calls(int count) const;
 
-    // The bytes of a set that a multiplication must read: as many as A and B have elements for (C too where it is read; neither A nor B
-    // where alpha is 0), each from its matrix's start on. Rows' padding is not counted, an element that the batch shares counts once.
+    // The bytes of a set that a multiplication must read: as many as A and B have elements for (C, bias and residual too where they are
+    // read; neither A nor B where alpha is 0), each from its matrix's start on. Rows' padding is not counted, an element that the batch
+    // shares counts once. The bias is counted with A, and the residual with C: one range spans what both must read.
     std::vector<ByteRange> read_ranges(int set) const;
     // Bytes of C that a multiplication of a set writes.
     std::int64_t written_bytes() const;
@@ -61,6 +62,8 @@ public:
     FilledMatrix first_a(int set) const;
     FilledMatrix first_b(int set) const;
     FilledMatrix first_c(int set) const;
+    FilledMatrix first_bias(int set) const;
+    FilledMatrix first_residual(int set) const;
     // Number of elements from C's first to its last, with the padding between rows.
     std::int64_t elements_c() const { return c_.elements; }
     // C of the set with its leading dimension and stride.
@@ -87,6 +90,9 @@ private:
     Matrix a_;
     Matrix b_;
     Matrix c_;
+    // These two have no elements where the problem has none.
+    Matrix bias_;
+    Matrix residual_;
     std::int64_t set_bytes_ = 0;
     int sets_ = 0;
     bool past_cache_ = false;

@@ -1,8 +1,9 @@
 // The peer without a GPU is OpenBLAS where it is installed, else a plain loop; it is timed by the host's clock on matrices in its memory.
-// 16-bit operands are multiplied as floats; converting them is not timed.
+// 16-bit operands are multiplied as floats; converting them is not timed. A plain loop behind the product applies an epilogue.
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -11,6 +12,7 @@
 #include "bench/operands.h"
 #include "bench/peers.h"
 #include "db/measurement.h"
+#include "tmm/verify/epilogue.h"
 
 namespace tmm::bench {
 namespace {
@@ -58,6 +60,28 @@ void multiply(CblasSgemm sgemm, const GemmProblem& p, const GemmCall& call) {
     }
 }
 
+// Finishes what C holds, row after row.
+void apply_epilogue(const GemmProblem& p, const GemmCall& call) {
+    if (p.epilogue == Epilogue::none) return;
+    const auto* bias = static_cast<const float*>(call.bias);
+    for (i64 batch = 0; batch < p.batch; ++batch)
+        for (i64 row = 0; row < p.m; ++row) {
+            float* c = static_cast<float*>(call.c) + batch * p.stride_c + row * p.ldc;
+            const float* residual = p.residual ? static_cast<const float*>(call.residual) + batch * p.stride_r + row * p.ldr : nullptr;
+            for (i64 column = 0; column < p.n; ++column) {
+                double x = c[column];
+                if (bias) x += bias[p.bias == BiasAxis::rows ? row : column];
+                x = activated_in_double(p.activation, x);
+                c[column] = static_cast<float>(residual ? x + residual[column] : x);
+            }
+        }
+}
+
+std::size_t bias_elements(const GemmProblem& p) {
+    if (p.bias == BiasAxis::none) return 0;
+    return static_cast<std::size_t>(p.bias == BiasAxis::rows ? p.m : p.n);
+}
+
 std::size_t span(i64 rows, i64 columns, i64 ld, i64 batch, i64 stride) {
     return static_cast<std::size_t>(spanned_elements(rows, columns, ld, batch, stride));
 }
@@ -70,14 +94,18 @@ public:
           problem_(problem),
           a_(span(stored_rows_a(problem), stored_columns_a(problem), problem.lda, problem.batch, problem.stride_a)),
           b_(span(stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.batch, problem.stride_b)),
-          c_(span(problem.m, problem.n, problem.ldc, problem.batch, problem.stride_c)) {}
+          c_(span(problem.m, problem.n, problem.ldc, problem.batch, problem.stride_c)),
+          bias_(bias_elements(problem)),
+          residual_(problem.residual ? span(problem.m, problem.n, problem.ldr, problem.batch, problem.stride_r) : 0) {}
 
     void enqueue(const GemmCall& call, Stream stream) override {
         device_->synchronize(stream);
         fetch(a_, problem_.type_a, call.a);
         fetch(b_, problem_.type_b, call.b);
         fetch(c_, problem_.type_c, call.c);
-        multiply(sgemm_, problem_, on_host(call));
+        fetch(bias_, problem_.type_bias, call.bias);
+        fetch(residual_, problem_.type_c, call.residual);
+        serve(on_host(call));
         const std::vector<std::byte> c = to_stored(problem_.type_c, c_);
         device_->copy_to_device(call.c, c.data(), c.size());
     }
@@ -86,14 +114,19 @@ public:
         if (calls.empty()) throw std::runtime_error("nothing to record");
         enqueue(calls.front(), nullptr);
         return std::make_unique<HostReplay>([this, call = on_host(calls.front()), count = calls.size()] {
-            for (std::size_t i = 0; i < count; ++i) multiply(sgemm_, problem_, call);
+            for (std::size_t i = 0; i < count; ++i) serve(call);
         });
     }
     bool has_host_cost() const override { return false; }
     std::string detail() const override { return size_of(problem_.type_a) == 2 ? "as floats" : ""; }
 
 private:
+    void serve(const GemmCall& call) const {
+        multiply(sgemm_, problem_, call);
+        apply_epilogue(problem_, call);
+    }
     void fetch(std::vector<float>& values, ElementType type, const void* from) const {
+        if (values.empty()) return;
         std::vector<std::byte> stored(values.size() * static_cast<std::size_t>(size_of(type)));
         device_->copy_to_host(stored.data(), from, stored.size());
         values = to_floats(type, stored);
@@ -103,6 +136,8 @@ private:
         copy.a = a_.data();
         copy.b = b_.data();
         copy.c = c_.data();
+        copy.bias = bias_.empty() ? nullptr : bias_.data();
+        copy.residual = residual_.empty() ? nullptr : residual_.data();
         return copy;
     }
 
@@ -112,6 +147,8 @@ private:
     std::vector<float> a_;
     std::vector<float> b_;
     std::vector<float> c_;
+    std::vector<float> bias_;
+    std::vector<float> residual_;
 };
 
 class CpuPeer final : public Peer {

@@ -1,5 +1,5 @@
 // This peer is cuBLAS as a program gets it that makes one handle and calls cublasSgemm, or cublasGemmEx for 16-bit operands and TF32:
-// default math and algorithm, with the workspace it asks for.
+// default math and algorithm, with the workspace it asks for. It has no epilogues: an elementwise kernel applies them behind the product.
 #include <fmt/format.h>
 
 #include <limits>
@@ -7,6 +7,8 @@
 
 #include "bench/cublas_library.h"
 #include "bench/peers.h"
+#include "bench/plain_product.h"
+#include "bench/separate_epilogue.h"
 
 namespace tmm::bench {
 namespace {
@@ -71,13 +73,7 @@ public:
     }
     std::int64_t workspace_bytes() const override { return static_cast<std::int64_t>(session_->workspace.bytes()); }
 
-    // The stream of a recording dies with it, and a later one may have its address.
-    std::unique_ptr<Replay> record(Device& device, const std::vector<GemmCall>& calls) override {
-        session_->has_stream = false;
-        auto replay = Contestant::record(device, calls);
-        session_->has_stream = false;
-        return replay;
-    }
+    void forget_streams() override { session_->has_stream = false; }
 
 private:
     void multiply_f32(const GemmCall& call) const {
@@ -130,7 +126,7 @@ private:
 class CublasPeer final : public Peer {
 public:
     CublasPeer(std::shared_ptr<Device> device, const PeerOptions& options)
-        : session_(std::make_shared<CublasSession>(std::move(device), options)) {}
+        : session_(std::make_shared<CublasSession>(device, options)), epilogues_(std::move(device)) {}
 
     std::string name() const override { return "cublas"; }
     std::string version() const override {
@@ -146,12 +142,14 @@ public:
         for (const i64 extent : {problem.m, problem.n, problem.k, problem.batch, problem.lda, problem.ldb, problem.ldc})
             if (extent > std::numeric_limits<int>::max()) throw std::runtime_error("cuBLAS takes sizes below 2^31");
         std::vector<std::unique_ptr<Contestant>> found;
-        found.push_back(std::make_unique<CublasContestant>(session_, problem));
-        return found;
+        found.push_back(std::make_unique<CublasContestant>(session_, plain_product(problem)));
+        if (problem.epilogue == Epilogue::none) return found;
+        return epilogues_.behind(std::move(found), problem);
     }
 
 private:
     std::shared_ptr<CublasSession> session_;
+    SeparateEpilogues epilogues_;
 };
 
 }  // namespace

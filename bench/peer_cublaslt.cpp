@@ -1,4 +1,5 @@
-// cuBLASLt with all that its heuristics offer: each of the first 48 is a contestant of its own.
+// cuBLASLt with all that its heuristics offer: each of the first 48 is a contestant of its own. An epilogue is its own where it has that
+// one, and in any case an elementwise kernel behind the product.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +8,10 @@
 #include <stdexcept>
 
 #include "bench/cublas_library.h"
+#include "bench/cublaslt_epilogue.h"
 #include "bench/peers.h"
+#include "bench/plain_product.h"
+#include "bench/separate_epilogue.h"
 #include "tmm/vocabulary/signature.h"
 
 namespace tmm::bench {
@@ -17,7 +21,9 @@ namespace {
 struct LtAlignment {
     std::uint32_t a;
     std::uint32_t b;
+    // The matrix that is read, and the one that is written.
     std::uint32_t c;
+    std::uint32_t d;
     friend bool operator==(const LtAlignment&, const LtAlignment&) = default;
 };
 
@@ -26,14 +32,17 @@ LtAlignment pointer_alignment(const GemmProblem& p) {
     const auto bytes = [&](ElementType type) {
         return p.alignment < 16 ? static_cast<std::uint32_t>(std::max(p.alignment, size_of(type))) : 256;
     };
-    return {.a = bytes(p.type_a), .b = bytes(p.type_b), .c = bytes(p.type_c)};
+    return {.a = bytes(p.type_a), .b = bytes(p.type_b), .c = bytes(p.type_c), .d = bytes(p.type_c)};
 }
 
 // The alignment of all rows, where some start at no multiple of 16 bytes.
 LtAlignment row_alignment(const GemmProblem& p) {
     const KernelSignature signature = signature_of(p);
     const auto counted = [](int bytes) { return bytes < 16 ? static_cast<std::uint32_t>(bytes) : 256; };
-    return {.a = counted(signature.align_a), .b = counted(signature.align_b), .c = counted(signature.align_c)};
+    return {.a = counted(signature.align_a),
+            .b = counted(signature.align_b),
+            .c = counted(p.residual ? signature.align_residual : signature.align_c),
+            .d = counted(signature.align_c)};
 }
 
 struct LtSession {
@@ -54,7 +63,9 @@ struct LtSession {
 // A problem in cuBLASLt's descriptors, shared by its heuristics. It is column-major, so that A and B change places (peer_cublas.cpp).
 class LtProblem {
 public:
-    LtProblem(std::shared_ptr<LtSession> session, const GemmProblem& p) : session_(std::move(session)) {
+    // own: what cuBLASLt makes of the problem's epilogue, or of none for its plain product.
+    LtProblem(std::shared_ptr<LtSession> session, const GemmProblem& p, const LtEpilogue& own)
+        : session_(std::move(session)), epilogue_(own) {
         try {
             const CublasLtLibrary& library = session_->library;
             check_cublas(library.desc_create(&desc_, cublas_compute_type(p.compute), kCudaR32f), "cublasLtMatmulDescCreate");
@@ -63,6 +74,8 @@ public:
             first_ = make_layout(p.type_b, stored_columns_b(p), stored_rows_b(p), p.ldb, p.batch, p.stride_b);
             second_ = make_layout(p.type_a, stored_columns_a(p), stored_rows_a(p), p.lda, p.batch, p.stride_a);
             result_ = make_layout(p.type_c, p.n, p.m, p.ldc, p.batch, p.stride_c);
+            if (own.residual_as_c) residual_ = make_layout(p.type_c, p.n, p.m, p.ldr, p.batch, p.stride_r);
+            set_epilogue(p);
         } catch (...) {
             release();
             throw;
@@ -82,14 +95,14 @@ public:
         const std::pair<int, std::uint32_t> alignments[] = {{kPreferenceAlignmentA, alignment.b},
                                                             {kPreferenceAlignmentB, alignment.a},
                                                             {kPreferenceAlignmentC, alignment.c},
-                                                            {kPreferenceAlignmentD, alignment.c}};
+                                                            {kPreferenceAlignmentD, alignment.d}};
         for (const auto& [attribute, bytes] : alignments)
             if (status == kCublasSuccess) status = library.preference_set(preference, attribute, &bytes, sizeof bytes);
         std::vector<CublasLtHeuristic> found(static_cast<std::size_t>(most));
         int returned = 0;
         if (status == kCublasSuccess)
             status =
-                library.heuristics(session_->handle, desc_, first_, second_, result_, result_, preference, most, found.data(), &returned);
+                library.heuristics(session_->handle, desc_, first_, second_, read(), result_, preference, most, found.data(), &returned);
         library.preference_destroy(preference);
         check_cublas(status, "cublasLtMatmulAlgoGetHeuristic");
         found.resize(static_cast<std::size_t>(returned));
@@ -99,18 +112,31 @@ public:
 
     void multiply(const CublasLtHeuristic& heuristic, const GemmCall& call, Stream stream) const {
         const auto alpha = static_cast<float>(call.alpha);
-        const auto beta = static_cast<float>(call.beta);
-        check_cublas(
-            session_->library.matmul(session_->handle, desc_, &alpha, call.b, first_, call.a, second_, &beta, call.c, result_, call.c,
-                                     result_, &heuristic.algo, session_->workspace.data(), session_->workspace.bytes(), stream),
-            "cublasLtMatmul");
+        const float beta = epilogue_.residual_as_c ? 1 : static_cast<float>(call.beta);
+        const void* c = epilogue_.residual_as_c ? call.residual : call.c;
+        if (epilogue_.has_bias) set(kDescBiasPointer, call.bias);
+        check_cublas(session_->library.matmul(session_->handle, desc_, &alpha, call.b, first_, call.a, second_, &beta, c, read(), call.c,
+                                              result_, &heuristic.algo, session_->workspace.data(), session_->workspace.bytes(), stream),
+                     "cublasLtMatmul");
     }
 
 private:
-    void set_operation(int attribute, Operation op) const {
-        const std::int32_t value = op == Operation::none ? kCublasOpN : kCublasOpT;
+    template <class Value>
+    void set(int attribute, const Value& value) const {
         check_cublas(session_->library.desc_set(desc_, attribute, &value, sizeof value), "cublasLtMatmulDescSetAttribute");
     }
+    void set_operation(int attribute, Operation op) const { set(attribute, std::int32_t{op == Operation::none ? kCublasOpN : kCublasOpT}); }
+    void set_epilogue(const GemmProblem& p) const {
+        if (epilogue_.value == kLtEpilogueDefault) return;
+        set(kDescEpilogue, epilogue_.value);
+        if (!epilogue_.has_bias) return;
+        if (p.type_bias != p.type_c) set(kDescBiasType, std::int32_t{cuda_type(p.type_bias)});
+        // Heuristics look at a pointer's alignment: this one has that of the calls' own.
+        const auto misalignment = static_cast<std::ptrdiff_t>(p.alignment < 16 ? std::max(p.alignment, size_of(p.type_bias)) : 0);
+        set(kDescBiasPointer, static_cast<const void*>(static_cast<const std::byte*>(session_->workspace.data()) + misalignment));
+    }
+    // The layout of the matrix C.
+    CublasLtLayout read() const { return residual_ ? residual_ : result_; }
     CublasLtLayout make_layout(ElementType type, i64 rows, i64 columns, i64 ld, i64 batch, i64 stride) const {
         const CublasLtLibrary& library = session_->library;
         CublasLtLayout layout = nullptr;
@@ -128,37 +154,40 @@ private:
     }
     void release() noexcept {
         const CublasLtLibrary& library = session_->library;
-        for (CublasLtLayout layout : {first_, second_, result_})
+        for (CublasLtLayout layout : {first_, second_, result_, residual_})
             if (layout) library.layout_destroy(layout);
         if (desc_) library.desc_destroy(desc_);
     }
 
     std::shared_ptr<LtSession> session_;
+    LtEpilogue epilogue_;
     CublasLtDesc desc_ = nullptr;
     CublasLtLayout first_ = nullptr;
     CublasLtLayout second_ = nullptr;
     CublasLtLayout result_ = nullptr;
+    // Null where C holds what beta multiplies, in the result's place.
+    CublasLtLayout residual_ = nullptr;
 };
 
 class LtContestant final : public Contestant {
 public:
-    LtContestant(std::shared_ptr<const LtProblem> problem, const CublasLtHeuristic& heuristic, std::size_t rank)
-        : problem_(std::move(problem)), heuristic_(heuristic), rank_(rank) {}
+    LtContestant(std::shared_ptr<const LtProblem> problem, const CublasLtHeuristic& heuristic, std::string detail)
+        : problem_(std::move(problem)), heuristic_(heuristic), detail_(std::move(detail)) {}
 
     void enqueue(const GemmCall& call, Stream stream) override { problem_->multiply(heuristic_, call, stream); }
     std::int64_t workspace_bytes() const override { return static_cast<std::int64_t>(heuristic_.workspace_bytes); }
-    std::string detail() const override { return fmt::format("heuristic {}", rank_); }
+    std::string detail() const override { return detail_; }
 
 private:
     std::shared_ptr<const LtProblem> problem_;
     CublasLtHeuristic heuristic_;
-    std::size_t rank_;
+    std::string detail_;
 };
 
 class LtPeer final : public Peer {
 public:
     LtPeer(std::shared_ptr<Device> device, const PeerOptions& options)
-        : session_(std::make_shared<LtSession>(std::move(device), options)), heuristics_(options.heuristics) {}
+        : session_(std::make_shared<LtSession>(device, options)), heuristics_(options.heuristics), epilogues_(std::move(device)) {}
 
     std::string name() const override { return "cublaslt"; }
     std::string version() const override {
@@ -167,15 +196,32 @@ public:
 
     std::vector<std::unique_ptr<Contestant>> offers(const GemmProblem& problem) override {
         if (problem.batch > std::numeric_limits<std::int32_t>::max()) throw std::runtime_error("cuBLASLt takes fewer than 2^31 matrices");
-        const auto lt_problem = std::make_shared<const LtProblem>(session_, problem);
-        std::vector<std::unique_ptr<Contestant>> found;
-        for (const CublasLtHeuristic& heuristic : all_heuristics(*lt_problem, problem))
-            found.push_back(std::make_unique<LtContestant>(lt_problem, heuristic, found.size()));
-        if (found.empty()) throw std::runtime_error("cuBLASLt's heuristics offer nothing");
+        if (problem.epilogue == Epilogue::none) return contestants(problem, {}, "");
+        std::vector<std::unique_ptr<Contestant>> found = with_own_epilogue(problem);
+        for (auto& one : epilogues_.behind(contestants(plain_product(problem), {}, ""), problem)) found.push_back(std::move(one));
         return found;
     }
 
 private:
+    // Throws std::runtime_error where the heuristics offer nothing. suffix: what is said of each beside its rank.
+    std::vector<std::unique_ptr<Contestant>> contestants(const GemmProblem& problem, const LtEpilogue& own, const char* suffix) const {
+        const auto lt_problem = std::make_shared<const LtProblem>(session_, problem, own);
+        std::vector<std::unique_ptr<Contestant>> found;
+        for (const CublasLtHeuristic& heuristic : all_heuristics(*lt_problem, problem))
+            found.push_back(std::make_unique<LtContestant>(lt_problem, heuristic, fmt::format("heuristic {}{}", found.size(), suffix)));
+        if (found.empty()) throw std::runtime_error("cuBLASLt's heuristics offer nothing");
+        return found;
+    }
+    // Empty where cuBLASLt has no such epilogue, or none for the problem's types.
+    std::vector<std::unique_ptr<Contestant>> with_own_epilogue(const GemmProblem& problem) const {
+        const std::optional<LtEpilogue> own = own_epilogue(problem);
+        if (!own) return {};
+        try {
+            return contestants(problem, *own, ", own epilogue");
+        } catch (const std::runtime_error&) {
+            return {};
+        }
+    }
     // The first heuristics for the alignment of the pointers. Where rows are aligned to less, the first ones for that are added: the
     // library may rank others higher, and the peer is the fastest of all.
     std::vector<CublasLtHeuristic> all_heuristics(const LtProblem& lt_problem, const GemmProblem& problem) const {
@@ -196,6 +242,7 @@ private:
 
     std::shared_ptr<LtSession> session_;
     int heuristics_;
+    SeparateEpilogues epilogues_;
 };
 
 }  // namespace

@@ -63,6 +63,17 @@ std::string error_text(std::optional<double> error) {
     return error ? fmt::format("{:.1e}", *error) : "-";
 }
 
+// "cublaslt: heuristic 3, own epilogue".
+std::string way_of_best_peer(const ShapeResult& result) {
+    const PeerResult* peer = peer_named(result, result.best_peer);
+    if (!peer) return "-";
+    return peer->detail.empty() ? peer->name : fmt::format("{}: {}", peer->name, peer->detail);
+}
+
+bool has_epilogue(const Shape& shape) {
+    return shape.problem.epilogue != Epilogue::none;
+}
+
 std::optional<double> best_peer_error(const ShapeResult& result) {
     const PeerResult* peer = peer_named(result, result.best_peer);
     return peer ? std::optional(peer->error) : std::nullopt;
@@ -169,6 +180,8 @@ TableLayout layout_of(const std::vector<Shape>& shapes, const RunInfo& info, con
     add({"error", true, 6}, 7);
     add({"peer error", true, 9}, 7);
     add({"naive error", true, 10}, 7);
+    // With an epilogue a peer may have served the shape in more than one way.
+    if (std::any_of(shapes.begin(), shapes.end(), has_epilogue)) add({.head = "best peer", .rank = 4}, 44);
     add({.head = "match", .rank = 8}, 9);
     add({.head = "config", .rank = 3, .fit = TableColumn::Fit::wraps}, 60);
     return TableLayout(std::move(columns), std::move(widths), screen);
@@ -177,7 +190,11 @@ TableLayout layout_of(const std::vector<Shape>& shapes, const RunInfo& info, con
 }  // namespace
 
 Table::Table(std::ostream& out, const std::vector<Shape>& shapes, const RunInfo& info, const Screen& screen)
-    : out_(out), info_(info), columns_(prose_columns(screen)), layout_(layout_of(shapes, info, screen)) {
+    : out_(out),
+      info_(info),
+      epilogues_(std::any_of(shapes.begin(), shapes.end(), has_epilogue)),
+      columns_(prose_columns(screen)),
+      layout_(layout_of(shapes, info, screen)) {
     if (info.device.emulated)
         out_ << comment("The emulated device: times are the CPU's and say nothing about a GPU.", columns_);
     else
@@ -210,7 +227,9 @@ void Table::row(const ShapeResult& result) {
     if (!info_.device.emulated) cells.push_back(fmt::format("{:.2f}", result.tflops));
     cells.insert(cells.end(), {fmt::format("{}/{}", host_text(result.host_us), host_text(host_cost_of(result, result.best_peer))),
                                bytes_text(result.workspace_bytes), error_text(result.check.accuracy.error),
-                               error_text(best_peer_error(result)), error_text(result.check.naive_error), result.match, config});
+                               error_text(best_peer_error(result)), error_text(result.check.naive_error)});
+    if (epilogues_) cells.push_back(way_of_best_peer(result));
+    cells.insert(cells.end(), {result.match, config});
     out_ << layout_.row(cells);
     if (result.check.wrong())
         out_ << hanging(fmt::format("  WRONG: {} ({:.3g} times the bound)", result.check.where(), result.check.worst_of_bound()), columns_,

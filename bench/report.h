@@ -22,6 +22,8 @@ public:
 private:
     std::ostream& out_;
     RunInfo info_;
+    // Whether some shape has one, and with it a column that says how the best peer served it.
+    bool epilogues_;
     std::size_t columns_;
     TableLayout layout_;
 };

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "bench/exact_epilogue.h"
 #include "bench/peers.h"
+#include "bench/plain_product.h"
 #include "db/measurement.h"
 #include "tmm/number/arithmetic.h"
 
@@ -41,11 +43,12 @@ std::vector<float> ResultChecker::result_of(Contestant& contestant, Operands& op
     return operands.result(0);
 }
 
-// The peer writes f32, so that neither its rounding of C nor its adding up parts of K in a 16-bit C counts as tmm's difference.
+// The peer writes f32, so that neither its rounding of C nor its adding up parts of K in a 16-bit C counts as tmm's difference. It
+// multiplies only, so that not its own epilogue is trusted, but one in double precision.
 std::optional<Difference> ResultChecker::compare_with_peer(Operands& operands, const std::vector<float>& ours,
                                                            const std::vector<PeerOffer>& offers) const {
     const GemmProblem& problem = operands.shape().problem;
-    GemmProblem wide = problem;
+    GemmProblem wide = plain_product(problem);
     wide.type_c = arithmetic_of(problem).accumulator;
     const auto elements = static_cast<std::size_t>(operands.elements_c());
     const auto wide_result = [&](Contestant& contestant, GemmCall call, bool absolute) {
@@ -73,7 +76,7 @@ std::optional<Difference> ResultChecker::compare_with_peer(Operands& operands, c
             operands.make_absolute(0);
             const std::vector<float> scale = wide_result(theirs, operands.absolute_call(0), true);
             operands.fill(0);
-            return compare(problem, ours, expected, scale);
+            return compare(problem, ours, expected, scale, ExactEpilogue(operands, 0));
         } catch (const DeviceFault&) {
             throw;
         } catch (const std::exception&) {

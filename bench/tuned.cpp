@@ -53,6 +53,30 @@ tmmCompute_t compute(ComputeMode mode) {
     throw std::invalid_argument("a compute mode without a name");
 }
 
+tmmActivation_t activation(Activation function) {
+    switch (function) {
+        case Activation::none: return TMM_ACTIVATION_NONE;
+        case Activation::relu: return TMM_ACTIVATION_RELU;
+        case Activation::gelu: return TMM_ACTIVATION_GELU;
+        case Activation::gelu_tanh: return TMM_ACTIVATION_GELU_TANH;
+        case Activation::silu: return TMM_ACTIVATION_SILU;
+        case Activation::sigmoid: return TMM_ACTIVATION_SIGMOID;
+        case Activation::tanh: return TMM_ACTIVATION_TANH;
+    }
+    throw std::invalid_argument("an activation without a name");
+}
+
+// The class follows from the fields.
+void set_epilogue(const GemmProblem& p, tmmGemmProblem_t& problem) {
+    problem.activation = activation(p.activation);
+    problem.has_bias = p.bias == BiasAxis::none ? 0 : 1;
+    problem.bias_axis = p.bias == BiasAxis::rows ? TMM_BIAS_ROWS : TMM_BIAS_COLUMNS;
+    problem.type_bias = type(p.type_bias);
+    problem.has_residual = p.residual ? 1 : 0;
+    problem.ldr = p.ldr;
+    problem.stride_r = p.stride_r;
+}
+
 tmmGemmProblem_t in_c(const GemmProblem& p) {
     tmmGemmProblem_t problem{};
     tmmGemmProblemInit(&problem);
@@ -74,6 +98,7 @@ tmmGemmProblem_t in_c(const GemmProblem& p) {
     problem.stride_c = p.stride_c;
     problem.alignment = p.alignment;
     problem.reads_c = p.reads_c ? 1 : 0;
+    set_epilogue(p, problem);
     return problem;
 }
 
@@ -96,12 +121,12 @@ public:
                                  .a = call.a,
                                  .b = call.b,
                                  .c = call.c,
-                                 .bias = nullptr,
+                                 .bias = call.bias,
                                  .workspace = nullptr,
                                  .workspace_size = 0,
                                  .prepared_a = prepared_.of(TMM_OPERAND_A, call.a),
                                  .prepared_b = prepared_.of(TMM_OPERAND_B, call.b),
-                                 .residual = nullptr,
+                                 .residual = call.residual,
                                  .parameters = {}};
         const tmmStatus_t status = tmmPlanRun(plan_, static_cast<CUstream_st*>(stream), &args);
         if (status != TMM_STATUS_SUCCESS) throw std::runtime_error(fmt::format("tmmPlanRun: {}", tmmStatusString(status)));

@@ -1,0 +1,130 @@
+// Compiles and launches the elementwise kernel; see separate_epilogue.h.
+#include "bench/separate_epilogue.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <stdexcept>
+
+#include "generator/error.h"
+#include "generator/text/environment.h"
+#include "generator/text/text.h"
+#include "tmm/elementwise/args.h"
+
+namespace tmm::bench {
+namespace {
+
+constexpr int kFewRows = 1;
+constexpr int kManyRows = 4;
+
+std::string entry_name(int rows) {
+    return fmt::format("tmm_elementwise_{}", rows);
+}
+
+i64 ceil_div(i64 x, i64 y) {
+    return (x + y - 1) / y;
+}
+
+// The kernel with the arguments and the launch that a problem's C takes; the pointers are each call's own.
+struct ElementwiseLaunch {
+    std::shared_ptr<const LoadedKernel> kernel;
+    ElementwiseArgs args;
+    LaunchShape shape;
+};
+
+ElementwiseLaunch launch_for(const GemmProblem& p, int rows) {
+    const i64 vectors = ceil_div(p.n, elementwise::vector_width(signature_of(p)));
+    int across = 1;
+    while (across < elementwise::kThreads && across < vectors) across *= 2;
+    const i64 tiles_across = ceil_div(vectors, across);
+    const i64 tiles_down = ceil_div(p.m, static_cast<i64>(elementwise::kThreads) / across * rows);
+    const i64 blocks = tiles_across * tiles_down * p.batch;
+    if (blocks > std::numeric_limits<int>::max()) throw std::runtime_error("C has too many elements for one elementwise kernel");
+    return {.kernel = nullptr,
+            .args = {.m = p.m,
+                     .n = p.n,
+                     .ldc = p.ldc,
+                     .stride_c = p.stride_c,
+                     .threads_across = across,
+                     .tiles_across = static_cast<int>(tiles_across),
+                     .tiles_down = static_cast<int>(tiles_down),
+                     .epilogue = {.ldr = p.ldr, .stride_r = p.stride_r}},
+            .shape = {.grid = blocks, .threads = elementwise::kThreads}};
+}
+
+class BehindProduct final : public Contestant {
+public:
+    BehindProduct(std::unique_ptr<Contestant> product, std::shared_ptr<Device> device, std::shared_ptr<const ElementwiseLaunch> launch)
+        : product_(std::move(product)), device_(std::move(device)), launch_(std::move(launch)) {}
+
+    void enqueue(const GemmCall& call, Stream stream) override {
+        product_->enqueue(call, stream);
+        ElementwiseArgs args = launch_->args;
+        args.c = call.c;
+        args.epilogue.bias = call.bias;
+        args.epilogue.residual = call.residual;
+        device_->launch(*launch_->kernel, launch_->shape, &args, sizeof args, stream);
+    }
+    std::int64_t workspace_bytes() const override { return product_->workspace_bytes(); }
+    std::string detail() const override {
+        const std::string product = product_->detail();
+        return product + (product.empty() ? "" : " + ") + "elementwise kernel";
+    }
+    void forget_streams() override { product_->forget_streams(); }
+
+private:
+    std::unique_ptr<Contestant> product_;
+    std::shared_ptr<Device> device_;
+    std::shared_ptr<const ElementwiseLaunch> launch_;
+};
+
+}  // namespace
+
+KernelSource make_elementwise_source(const GemmProblem& problem) {
+    const KernelSignature s = signature_of(problem);
+    KernelSource source{.name = "tmm_elementwise", .text = "#include \"tmm/elementwise/kernel.cuh\"\n\n", .entries = {}};
+    source.text += fmt::format(
+        "namespace {{\n"
+        "constexpr tmm::KernelSignature signature{{.type_c = tmm::ElementType::{},\n"
+        "                                         .align_c = {},\n"
+        "                                         .align_residual = {},\n"
+        "                                         .bias = tmm::BiasAxis::{},\n"
+        "                                         .activation = tmm::Activation::{},\n"
+        "                                         .residual = {},\n"
+        "                                         .type_bias = tmm::ElementType::{}}};\n"
+        "}}  // namespace\n",
+        name_of(s.type_c), s.align_c, s.align_residual, name_of(s.bias), name_of(s.activation), s.residual, name_of(s.type_bias));
+    for (const int rows : {kFewRows, kManyRows}) {
+        source.text += fmt::format(
+            "\nextern \"C\" __global__ void __launch_bounds__({}) {}(const tmm::ElementwiseArgs args) {{\n"
+            "    tmm::elementwise::kernel<signature, {}>(args);\n"
+            "}}\n",
+            elementwise::kThreads, entry_name(rows), rows);
+        source.entries.push_back({entry_name(rows), "tmm::ElementwiseArgs"});
+    }
+    return source;
+}
+
+SeparateEpilogues::SeparateEpilogues(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+SeparateEpilogues::~SeparateEpilogues() = default;
+
+std::vector<std::unique_ptr<Contestant>> SeparateEpilogues::behind(std::vector<std::unique_ptr<Contestant>> products,
+                                                                   const GemmProblem& problem) {
+    if (!loader_) loader_ = std::make_unique<KernelLoader>(device_, make_compiler(device_->info()), KernelCache(default_cache_directory()));
+    ElementwiseLaunch launch = launch_for(problem, kManyRows);
+    int rows = kManyRows;
+    // A small C has too few rows to fill the device with several a thread.
+    if (launch.shape.grid < 4 * device_->info().sm_count) {
+        rows = kFewRows;
+        launch = launch_for(problem, rows);
+    }
+    auto loaded = loader_->load(make_elementwise_source(problem), entry_name(rows));
+    if (const auto* failure = std::get_if<CompileFailure>(&loaded))
+        throw Error(ExitStatus::no_compiler, fmt::format("the elementwise kernel does not compile: {}", failure->log));
+    launch.kernel = std::get<KernelLoader::Loaded>(std::move(loaded)).kernel;
+    const auto shared = std::make_shared<const ElementwiseLaunch>(std::move(launch));
+    for (std::unique_ptr<Contestant>& product : products) product = std::make_unique<BehindProduct>(std::move(product), device_, shared);
+    return products;
+}
+
+}  // namespace tmm::bench

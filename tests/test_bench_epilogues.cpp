@@ -1,0 +1,334 @@
+// Epilogues in tmm-bench: their operands, their exact results, the elementwise kernel behind libraries that only multiply, and which of
+// them cuBLASLt has itself.
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "bench/accuracy.h"
+#include "bench/cublaslt_epilogue.h"
+#include "bench/element_bits.h"
+#include "bench/operands.h"
+#include "bench/peers.h"
+#include "bench/plain_product.h"
+#include "bench/result_check.h"
+#include "bench/separate_epilogue.h"
+#include "bench_testing.h"
+#include "generator/compile/compiler.h"
+
+using namespace tmm;
+using namespace tmm::bench;
+using namespace bench_testing;
+
+namespace {
+
+const ValuePool& pool() {
+    static const auto& made = *new ValuePool;
+    return made;
+}
+
+std::shared_ptr<Device> host() {
+    static const auto& device = *new std::shared_ptr<Device>(open_device(kHostDevice));
+    return device;
+}
+
+float element(ElementType type, const void* matrix, i64 index) {
+    const auto* place = static_cast<const std::byte*>(matrix) + index * size_of(type);
+    float value = 0;
+    std::uint16_t bits = 0;
+    if (type == ElementType::f32)
+        std::memcpy(&value, place, sizeof value);
+    else
+        std::memcpy(&bits, place, sizeof bits);
+    return type == ElementType::f32 ? value : value_of(type, bits);
+}
+
+double activated(Activation activation, double x) {
+    switch (activation) {
+        case Activation::none: return x;
+        case Activation::relu: return std::fmax(x, 0);
+        case Activation::gelu: return x * std::erfc(-x * std::sqrt(0.5)) / 2;
+        case Activation::gelu_tanh: return x / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * std::pow(x, 3))));
+        case Activation::silu: return x / (1 + std::exp(-x));
+        case Activation::sigmoid: return 1 / (1 + std::exp(-x));
+        case Activation::tanh: return std::tanh(x);
+    }
+    return std::nan("");
+}
+
+// An element of the result, from what lies in the memory of set 0.
+double expected(const Operands& operands, i64 batch, i64 row, i64 column) {
+    const GemmProblem& p = operands.shape().problem;
+    const GemmCall call = operands.call(0);
+    double x = 0;
+    for (i64 k = 0; k < p.k; ++k) {
+        const i64 at_a = p.op_a == Operation::none ? row * p.lda + k : k * p.lda + row;
+        const i64 at_b = p.op_b == Operation::none ? k * p.ldb + column : column * p.ldb + k;
+        x += static_cast<double>(element(p.type_a, call.a, batch * p.stride_a + at_a)) *
+             static_cast<double>(element(p.type_b, call.b, batch * p.stride_b + at_b));
+    }
+    x *= call.alpha;
+    if (p.reads_c) x += call.beta * static_cast<double>(operands.first_c(0)[batch * p.stride_c + row * p.ldc + column]);
+    if (call.bias) x += element(p.type_bias, call.bias, p.bias == BiasAxis::rows ? row : column);
+    x = activated(p.activation, x);
+    if (call.residual) x += element(p.type_c, call.residual, batch * p.stride_r + row * p.ldr + column);
+    return x;
+}
+
+// Calls visit(batch, row, column, index into C).
+template <class Visit>
+void for_each_element(const GemmProblem& p, const Visit& visit) {
+    for (i64 batch = 0; batch < p.batch; ++batch)
+        for (i64 row = 0; row < p.m; ++row)
+            for (i64 column = 0; column < p.n; ++column)
+                visit(batch, row, column, static_cast<std::size_t>(batch * p.stride_c + row * p.ldc + column));
+}
+
+// Lines of a shapes file that differ in all that an epilogue depends on: axis and type of the bias, activation, residual with its own rows
+// and members, batch, layout, C of each type, rows aligned to 16 bytes, to less, and to an element only.
+const char* const kEpilogues[] = {
+    "16 24 8 epilogue=bias",
+    "16 24 8 epilogue=bias_rows+relu",
+    "5 7 9 ops=tn epilogue=bias+gelu",
+    "16 24 8 dtype=bf16 epilogue=bias+gelu_tanh bias_type=f32",
+    "16 28 8 dtype=bf16 epilogue=bias+silu+residual ldr=32",
+    "3 40 8 dtype=f16 epilogue=bias_rows+tanh+residual",
+    "16 24 8 dtype=bf16 ctype=f32 epilogue=bias+residual bias_type=bf16",
+    "4 12 8 batch=3 epilogue=sigmoid+residual ldr=14 stride_r=80",
+    "4 12 8 batch=3 epilogue=bias+residual stride_r=0",
+    "9 11 6 ops=nt align=4 epilogue=bias+residual beta=0.5 alpha=-2",
+    "9 11 6 layout=col epilogue=bias+residual ldc=10 ldr=13",
+    "6 9 4 dtype=f16 align=2 epilogue=residual",
+    "64 260 4 epilogue=bias+silu",
+    "130 8 4 dtype=bf16 epilogue=bias+relu+residual",
+    "40 300 4 dtype=bf16 batch=2 epilogue=gelu_tanh",
+};
+
+}  // namespace
+
+TEST_CASE("every set has a bias and a residual of its own, laid out and aligned as the problem says") {
+    for (const int alignment : {2, 4, 8, 16}) {
+        const Shape shape = parse_shape(fmt::format("12 14 16 dtype=bf16 epilogue=bias+residual ldr=20 align={}", alignment));
+        const Operands operands(host(), shape, 40000, pool());
+        REQUIRE(operands.sets() > 2);
+        std::set<const void*> places;
+        for (int set = 0; set < operands.sets(); ++set) {
+            const GemmCall call = operands.call(set);
+            for (const void* place : {call.bias, call.residual}) {
+                REQUIRE(place);
+                CHECK(places.insert(place).second);
+                CHECK(reinterpret_cast<std::uintptr_t>(place) % static_cast<std::uintptr_t>(alignment) == 0);
+                if (alignment < 16) CHECK(reinterpret_cast<std::uintptr_t>(place) % static_cast<std::uintptr_t>(2 * alignment) != 0);
+            }
+            for (i64 i = 0; i < 14; ++i) REQUIRE(element(ElementType::bf16, call.bias, i) == operands.first_bias(set)[i]);
+            for (i64 i = 0; i < 11 * 20 + 14; ++i) REQUIRE(element(ElementType::bf16, call.residual, i) == operands.first_residual(set)[i]);
+        }
+        CHECK(operands.first_bias(0)[0] != operands.first_residual(0)[0]);
+    }
+    const Operands plain(host(), parse_shape("12 14 16"), 0, pool());
+    CHECK_FALSE(plain.call(0).bias);
+    CHECK_FALSE(plain.call(0).residual);
+}
+
+TEST_CASE("bias and residual count among the bytes that must be read, in no more ranges than the read kernel takes") {
+    const auto read_bytes = [](const std::string& line) {
+        const Operands operands(host(), parse_shape(line), 0, pool());
+        const std::vector<ByteRange> ranges = operands.read_ranges(0);
+        CHECK(ranges.size() <= 3);
+        std::int64_t bytes = 0;
+        for (const ByteRange& range : ranges) bytes += range.bytes;
+        return bytes;
+    };
+    const std::int64_t product = (12 * 16 + 16 * 14) * 4;
+    CHECK(read_bytes("12 14 16") == product);
+    CHECK(read_bytes("12 14 16 epilogue=bias") == product + 14 * 4);
+    CHECK(read_bytes("12 14 16 epilogue=bias_rows+relu bias_type=bf16") == product + 12 * 2);
+    CHECK(read_bytes("12 14 16 epilogue=relu") == product);
+    CHECK(read_bytes("12 14 16 epilogue=bias+residual ldr=20") == product + (14 + 12 * 14) * 4);
+    CHECK(read_bytes("12 14 16 epilogue=bias+residual beta=1") == product + (14 + 2 * 12 * 14) * 4);
+    CHECK(read_bytes("12 14 16 epilogue=bias+residual alpha=0") == (14 + 12 * 14) * 4);
+    // Members that share a residual read it once.
+    CHECK(read_bytes("12 14 16 batch=3 epilogue=residual stride_r=0") == 3 * product + 12 * 14 * 4);
+}
+
+TEST_CASE("results are judged by what the epilogue makes of the exact product") {
+    for (const char* line : kEpilogues) {
+        CAPTURE(line);
+        const Shape shape = parse_shape(line);
+        const GemmProblem& p = shape.problem;
+        const Operands operands(host(), shape, 0, pool());
+        const Reference reference(operands, 0);
+        REQUIRE(reference.elements() == p.batch * p.m * p.n);
+        std::vector<float> c(static_cast<std::size_t>(operands.elements_c()), std::numeric_limits<float>::quiet_NaN());
+        for_each_element(p, [&](i64 batch, i64 row, i64 column, std::size_t at) {
+            c[at] = rounded(p.type_c, static_cast<float>(expected(operands, batch, row, column)));
+        });
+        const Accuracy good = reference.judge(c);
+        CHECK_MESSAGE(good.ratio <= 1, good.where);
+        CHECK(good.error <= unit_roundoff(p.type_c));
+        c[static_cast<std::size_t>((p.batch - 1) * p.stride_c + (p.m - 1) * p.ldc + p.n - 1)] += 0.125F;
+        CHECK(reference.judge(c).ratio > 1);
+    }
+}
+
+TEST_CASE("the naive kernel and the CPU apply epilogues, and the two results agree") {
+    ResultChecker checker(host(), nullptr);
+    for (const char* line : kEpilogues) {
+        CAPTURE(line);
+        const Shape shape = parse_shape(line);
+        Operands operands(host(), shape, 0, pool());
+        for (const char* name : {"cpu", "naive"}) {
+            CAPTURE(name);
+            const std::unique_ptr<Peer> peer = make_peer(name, host(), {});
+            const auto ours = peer->offers(shape.problem);
+            const auto theirs = peer->offers(shape.problem);
+            const ResultCheck check = checker.check(operands, *ours.front(), {{.peer = peer.get(), .contestant = theirs.front().get()}});
+            CHECK_MESSAGE(check.accuracy.ratio <= 1, check.accuracy.where);
+            REQUIRE(check.difference);
+            CHECK_MESSAGE(check.difference->ratio <= 1, check.difference->where);
+            // The recorded calls do the same work.
+            operands.fill_c(0);
+            ours.front()->record(*host(), operands.calls(1))->run_timed();
+        }
+    }
+}
+
+TEST_CASE("a contestant that leaves a part of the epilogue out is found out, by the exact result and by the peer") {
+    // It serves the problem without its bias, its activation or its residual, or the plain product.
+    const std::unique_ptr<Peer> naive = make_peer("naive", host(), {});
+    ResultChecker checker(host(), nullptr);
+    const Shape shape = parse_shape("16 24 8 epilogue=bias+silu+residual");
+    Operands operands(host(), shape, 0, pool());
+    const auto right = naive->offers(shape.problem);
+    for (const char* other : {"16 24 8 epilogue=silu+residual", "16 24 8 epilogue=bias+residual", "16 24 8 epilogue=bias+silu", "16 24 8",
+                              "16 24 8 epilogue=bias+sigmoid+residual", "16 24 8 epilogue=bias_rows+silu+residual"}) {
+        CAPTURE(other);
+        // The bias of columns is long enough for one of rows.
+        const auto wrong = naive->offers(parse_shape(other).problem);
+        const ResultCheck check = checker.check(operands, *wrong.front(), {{.peer = naive.get(), .contestant = right.front().get()}});
+        CHECK(check.accuracy.ratio > 1);
+        REQUIRE(check.difference);
+        CHECK(check.difference->ratio > 1);
+        CHECK(check.wrong());
+        CHECK(check.peer_errors.at(0) < 1e-6);
+    }
+}
+
+TEST_CASE("a library that only multiplies gets its epilogue from one elementwise kernel, and nothing but C changes") {
+    const std::unique_ptr<Peer> naive = make_peer("naive", host(), {});
+    SeparateEpilogues epilogues(host());
+    for (const char* line : kEpilogues) {
+        CAPTURE(line);
+        const Shape shape = parse_shape(line);
+        const GemmProblem& p = shape.problem;
+        Operands operands(host(), shape, 0, pool());
+        const auto offers = epilogues.behind(naive->offers(plain_product(p)), p);
+        REQUIRE_FALSE(offers.empty());
+        CHECK(contains(offers.front()->detail(), " + elementwise kernel"));
+        offers.front()->enqueue(operands.call(0), nullptr);
+        const std::vector<float> c = operands.result(0);
+        // The product is rounded to the type of C before it is finished, as every library does it.
+        const double most = 4 * unit_roundoff(p.type_c) * (p.type_c == ElementType::f32 ? static_cast<double>(p.k) : 1);
+        std::set<std::size_t> elements;
+        int wrong = 0;
+        for_each_element(p, [&](i64 batch, i64 row, i64 column, std::size_t at) {
+            elements.insert(at);
+            const double exact = expected(operands, batch, row, column);
+            if (!(std::fabs(c[at] - exact) <= most * (std::fabs(exact) + 8))) ++wrong;
+        });
+        CHECK(wrong == 0);
+        const FilledMatrix first = operands.first_c(0);
+        for (std::size_t i = 0; i < c.size(); ++i)
+            if (!elements.contains(i)) CHECK((p.reads_c ? c[i] == first[static_cast<std::int64_t>(i)] : std::isnan(c[i])));
+        CHECK(Reference(operands, 0).judge(c).error < 4 * unit_roundoff(p.type_c) + 1e-6);
+        operands.fill_c(0);
+        CHECK(offers.front()->record(*host(), operands.calls(1))->run_timed() > 0);
+    }
+}
+
+TEST_CASE("the elementwise kernel's accesses are 16 bytes wide where rows are aligned so") {
+    if (nvrtc_version() == 0) {
+        MESSAGE("skipped: libnvrtc was not found");
+        return;
+    }
+    for (const char* line : kEpilogues) {
+        CAPTURE(line);
+        const GemmProblem problem = parse_shape(line).problem;
+        const KernelSource source = make_elementwise_source(problem);
+        const CompileResult result = make_nvrtc_compiler(90)->compile(source);
+        if (const auto* failure = std::get_if<CompileFailure>(&result)) FAIL(failure->log);
+        const auto& kernel = std::get<CompiledKernel>(result);
+        CHECK(kernel.log == "");
+        CHECK(kernel.spill_bytes == 0);
+        const std::string ptx = compile_to_ptx(source, 90);
+        const KernelSignature signature = signature_of(problem);
+        const bool aligned = signature.align_c == 16 && (!signature.residual || signature.align_residual == 16);
+        CHECK(contains(ptx, "st.global.v4") == aligned);
+    }
+}
+
+TEST_CASE("cuBLASLt's own epilogue takes part where it does the same, under the library's number") {
+    const auto own = [](const std::string& epilogue) { return own_epilogue(parse_shape("16 24 8 " + epilogue).problem); };
+    // The values are those of cublasLt.h.
+    const std::pair<const char*, std::uint32_t> same[] = {{"epilogue=bias", 4},      {"epilogue=relu", 2},
+                                                          {"epilogue=bias+relu", 6}, {"epilogue=gelu_tanh", 32},
+                                                          {"epilogue=residual", 1},  {"epilogue=bias+gelu_tanh", 36}};
+    for (const auto& [text, value] : same) {
+        CAPTURE(text);
+        REQUIRE(own(text));
+        CHECK(own(text)->value == value);
+        CHECK(own(text)->has_bias == contains(text, "bias"));
+        CHECK(own(text)->residual_as_c == contains(text, "residual"));
+    }
+    CHECK(own("epilogue=bias+residual")->value == 4);
+    CHECK(own("epilogue=bias+residual")->residual_as_c);
+    CHECK(own("dtype=bf16 epilogue=bias bias_type=f32")->type_bias == ElementType::f32);
+    // gelu is the one by erf; the library has no other functions, a bias of its rows only, and adds C before it activates.
+    for (const char* other :
+         {"epilogue=gelu", "epilogue=bias+gelu", "epilogue=silu", "epilogue=bias+sigmoid", "epilogue=tanh", "epilogue=bias_rows",
+          "epilogue=bias_rows+relu", "epilogue=relu+residual", "epilogue=bias+gelu_tanh+residual", "epilogue=residual beta=1"}) {
+        CAPTURE(other);
+        CHECK_FALSE(own(other));
+    }
+    CHECK(own("epilogue=bias beta=1"));
+}
+
+TEST_CASE("tmm-bench compares shapes with epilogues, and says how the best peer served them") {
+    const Folder folder;
+    std::string lines;
+    for (const char* line : kEpilogues) lines += fmt::format("{}\n", line);
+    const Outcome run = bench_testing::bench(folder, "--gpu host --pairs 1 --wide --roofline --shapes " + folder.with("shapes.txt", lines) +
+                                                         " --json " + folder.file("out.json") + " --csv " + folder.file("out.csv"));
+    INFO(run.text);
+    REQUIRE(run.status == 0);
+    CHECK(contains(run.text, "best peer  "));
+    CHECK(contains(run.text, "cpu: as floats"));
+    const nlohmann::json shapes = nlohmann::json::parse(read(folder.file("out.json")))["shapes"];
+    REQUIRE(shapes.size() == std::size(kEpilogues));
+    for (const nlohmann::json& shape : shapes) {
+        CAPTURE(shape["shape"]);
+        CHECK(contains(shape["shape"], "epilogue="));
+        CHECK(shape["accuracy"]["of_bound"].get<double>() <= 1);
+        CHECK(shape["difference"]["of_bound"].get<double>() <= 1);
+        CHECK(shape["tmm"]["error"].get<double>() < 5e-3);
+        CHECK(shape["roofline"]["floor_us"].get<double>() > 0);
+    }
+    CHECK(contains(read(folder.file("out.csv")), "epilogue=bias_rows+relu"));
+    // Other tables do without the column.
+    CHECK_FALSE(contains(bench_testing::bench(folder, "--gpu host --pairs 1 --wide --shapes " + folder.with("plain.txt", "8 8 8\n")).text,
+                         "best peer  "));
+}
+
+TEST_CASE("--accuracy refuses shapes with an epilogue, by name and line") {
+    const Folder folder;
+    const std::string shapes = folder.with("shapes.txt", "8 8 8\n8 8 8 epilogue=bias+relu\n");
+    const Outcome run = bench_testing::bench(folder, "--accuracy --gpu host --shapes " + shapes);
+    CHECK(run.status == 1);
+    CHECK(contains(run.text, "shapes.txt:2"));
+    CHECK(contains(run.text, "--accuracy measures the errors of products, and 8x8x8 epilogue=bias+relu has an epilogue"));
+}

@@ -10,11 +10,12 @@ from tmm import _tools
 
 def test_tuned_shapes_become_winners(tmp_path):
     database = str(tmp_path / "tmm.db")
-    shapes = [(16, 16, 16), "8 24 16 ops=nt", {"m": 16, "n": 8, "k": 8, "dtype": "f16"}]
+    shapes = [(16, 16, 16), "8 24 16 ops=nt", {"m": 16, "n": 8, "k": 8, "dtype": "f16", "epilogue": "bias+gelu"}]
     tuned = tmm.tune(shapes, gpu="host", db=database, effort="quick")
-    assert [problem["problem"] for problem in tuned] == ["16x16x16", "8x24x16 ops=nt", "16x8x8 dtype=f16"]
+    assert [problem["problem"] for problem in tuned] == ["16x16x16", "8x24x16 ops=nt", "16x8x8 dtype=f16 epilogue=bias+gelu"]
     rows = tmm.winners(db=database)
     assert {(row["m"], row["n"], row["k"], row["type_a"]) for row in rows} == {(16, 16, 16, "f32"), (8, 24, 16, "f32"), (16, 8, 8, "f16")}
+    assert {(row["m"], row["bias"], row["activation"]) for row in rows if row["type_a"] == "f16"} == {(16, "columns", "gelu")}
     assert all(row["device"] == "host" and row["median_us"] > 0 and row["family"] for row in rows)
     assert tmm.winners(db=database, gpu="H100") == []
 

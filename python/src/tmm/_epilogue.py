@@ -75,10 +75,10 @@ def check_operands(epilogue: Epilogue, bias: Any, residual: Any) -> None:
             raise ValueError(f"{name} is given, but the epilogue has none: add {name!r} to its words")
 
 
-def bias_vector(bias: Any, axis: str, rows: int, columns: int, device: int) -> Array:
-    """A bias as neighbouring elements, one for each column of the product, or for each row."""
+def bias_vector(bias: Any, axis: str, shape: tuple[int, ...], device: int) -> Array:
+    """A bias as neighbouring elements, one for each column of a product whose matrices have that shape, or for each row."""
     array = _arrays.view(bias, "bias")
-    count, lines = (columns, "columns") if axis == "bias" else (rows, "rows")
+    count, lines = (shape[-1], "columns") if axis == "bias" else (shape[-2], "rows")
     if array.shape != (count,):
         raise ValueError(f"bias has the shape {array.shape}, but {axis!r} adds an element to each of the product's {lines}: ({count},)")
     if array.dtype not in BIAS_TYPES:

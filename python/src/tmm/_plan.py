@@ -145,7 +145,7 @@ class Plan:
     def _bias(self, bias: Any) -> Optional[Array]:
         if bias is None:
             return None
-        array = bias_vector(bias, self._epilogue.bias or "", *self._shapes["c"][1:], self.device)
+        array = bias_vector(bias, self._epilogue.bias or "", self._shapes["c"], self.device)
         if array.dtype != self.bias_type:
             raise TypeError(f"bias has elements of type {array.dtype}, but the plan was made for {self.bias_type}")
         return array

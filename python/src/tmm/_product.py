@@ -110,7 +110,7 @@ def matmul(
     _check_together(view_a, view_b, view_out, shape)
     mode = compute_mode(compute, view_a.dtype)
     c = result_as_matrices(view_out, view_a, view_b)
-    added = None if bias is None else bias_vector(bias, wanted.bias or "", *c.shape[-2:], c.device)
+    added = None if bias is None else bias_vector(bias, wanted.bias or "", c.shape, c.device)
     view_residual = None if residual is None else _arrays.view(residual, "residual")
     if view_residual is not None:
         check_residual(view_residual, view_out, view_a.ndim > 1 and view_b.ndim > 1)

@@ -38,27 +38,34 @@ def matrices(array: Array, batch: tuple[int, ...], only: Optional[bool] = None) 
     return None
 
 
-def operand(value: Any, array: Array, name: str, batch: tuple[int, ...]) -> Matrices:
-    found = matrices(array, batch)
-    if found is None:
-        copy = _arrays.view(_arrays.packed_copy(value, name), name)
-        packed = replace(copy, shape=array.shape, strides=_arrays.packed_strides(array.shape))
-        found = matrices(packed, batch)
+def _packed(array: Array, batch: tuple[int, ...], only: Optional[bool] = None) -> Matrices:
+    """The same of an array without gaps, which always has rows of neighbouring elements."""
+    found = matrices(array, batch, only)
+    assert found is not None
     return found
+
+
+def _packed_rows(value: Any, array: Array, name: str) -> Array:
+    """A copy of value that has array's shape."""
+    copy = _arrays.view(_arrays.packed_copy(value, name), name)
+    return replace(copy, shape=array.shape, strides=_arrays.packed_strides(array.shape))
+
+
+def operand(value: Any, array: Array, name: str, batch: tuple[int, ...]) -> Matrices:
+    return matrices(array, batch) or _packed(_packed_rows(value, array, name), batch)
 
 
 def laid_out_as(value: Any, array: Array, name: str, like: Matrices, batch: tuple[int, ...]) -> Matrices:
     """A matrix whose rows, or whose columns, have neighbouring elements as those of `like` do: value itself, or a copy."""
     found = matrices(array, batch, like.transposed)
-    if found is None and like.transposed and array.ndim > 1 and len(value.shape) == array.ndim:
-        columns = _arrays.view(_arrays.packed_copy(value.swapaxes(-1, -2), name), name)
-        shape, strides = list(columns.shape), list(columns.strides)
-        shape[-2:], strides[-2:] = shape[:-3:-1], strides[:-3:-1]
-        return matrices(replace(columns, shape=tuple(shape), strides=tuple(strides)), batch, True)
-    if found is None:
-        copy = _arrays.view(_arrays.packed_copy(value, name), name)
-        found = matrices(replace(copy, shape=array.shape, strides=_arrays.packed_strides(array.shape)), batch, like.transposed)
-    return found
+    if found is not None:
+        return found
+    # What was a vector is a single row or column, which is both.
+    was_matrix = len(value.shape) == array.ndim
+    if not like.transposed or not was_matrix:
+        return _packed(_packed_rows(value, array, name), batch, like.transposed)
+    columns = _arrays.view(_arrays.packed_copy(value.swapaxes(-1, -2), name), name)
+    return _packed(replace(columns, shape=array.shape, strides=(*columns.strides[:-2], *columns.strides[:-3:-1])), batch, True)
 
 
 def broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:

@@ -3,10 +3,14 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -20,6 +24,8 @@
 #include "bench/separate_epilogue.h"
 #include "bench_testing.h"
 #include "generator/compile/compiler.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 
 using namespace tmm;
 using namespace tmm::bench;
@@ -90,8 +96,9 @@ void for_each_element(const GemmProblem& p, const Visit& visit) {
 }
 
 // Lines of a shapes file that differ in all that an epilogue depends on: axis and type of the bias, activation, residual with its own rows
-// and members, batch, layout, C of each type, rows aligned to 16 bytes, to less, and to an element only.
-const char* const kEpilogues[] = {
+// and members, batch, layout, C of each type, rows aligned to 16 bytes, to less, and to an element only, and columns that are no multiple
+// of what is moved at once, beside padding whose values show whether it was touched (a NaN would stay one).
+const char* const kLines[] = {
     "16 24 8 epilogue=bias",
     "16 24 8 epilogue=bias_rows+relu",
     "5 7 9 ops=tn epilogue=bias+gelu",
@@ -107,6 +114,8 @@ const char* const kEpilogues[] = {
     "64 260 4 epilogue=bias+silu",
     "130 8 4 dtype=bf16 epilogue=bias+relu+residual",
     "40 300 4 dtype=bf16 batch=2 epilogue=gelu_tanh",
+    "10 21 8 dtype=bf16 ldc=24 beta=1 epilogue=bias+silu",
+    "7 18 4 ldc=20 beta=-1 epilogue=bias+residual ldr=24",
 };
 
 }  // namespace
@@ -157,7 +166,7 @@ TEST_CASE("bias and residual count among the bytes that must be read, in no more
 }
 
 TEST_CASE("results are judged by what the epilogue makes of the exact product") {
-    for (const char* line : kEpilogues) {
+    for (const char* line : kLines) {
         CAPTURE(line);
         const Shape shape = parse_shape(line);
         const GemmProblem& p = shape.problem;
@@ -178,7 +187,7 @@ TEST_CASE("results are judged by what the epilogue makes of the exact product") 
 
 TEST_CASE("the naive kernel and the CPU apply epilogues, and the two results agree") {
     ResultChecker checker(host(), nullptr);
-    for (const char* line : kEpilogues) {
+    for (const char* line : kLines) {
         CAPTURE(line);
         const Shape shape = parse_shape(line);
         Operands operands(host(), shape, 0, pool());
@@ -222,7 +231,7 @@ TEST_CASE("a contestant that leaves a part of the epilogue out is found out, by 
 TEST_CASE("a library that only multiplies gets its epilogue from one elementwise kernel, and nothing but C changes") {
     const std::unique_ptr<Peer> naive = make_peer("naive", host(), {});
     SeparateEpilogues epilogues(host());
-    for (const char* line : kEpilogues) {
+    for (const char* line : kLines) {
         CAPTURE(line);
         const Shape shape = parse_shape(line);
         const GemmProblem& p = shape.problem;
@@ -256,7 +265,7 @@ TEST_CASE("the elementwise kernel's accesses are 16 bytes wide where rows are al
         MESSAGE("skipped: libnvrtc was not found");
         return;
     }
-    for (const char* line : kEpilogues) {
+    for (const char* line : kLines) {
         CAPTURE(line);
         const GemmProblem problem = parse_shape(line).problem;
         const KernelSource source = make_elementwise_source(problem);
@@ -301,7 +310,7 @@ TEST_CASE("cuBLASLt's own epilogue takes part where it does the same, under the 
 TEST_CASE("tmm-bench compares shapes with epilogues, and says how the best peer served them") {
     const Folder folder;
     std::string lines;
-    for (const char* line : kEpilogues) lines += fmt::format("{}\n", line);
+    for (const char* line : kLines) lines += fmt::format("{}\n", line);
     const Outcome run = bench_testing::bench(folder, "--gpu host --pairs 1 --wide --roofline --shapes " + folder.with("shapes.txt", lines) +
                                                          " --json " + folder.file("out.json") + " --csv " + folder.file("out.csv"));
     INFO(run.text);
@@ -309,7 +318,7 @@ TEST_CASE("tmm-bench compares shapes with epilogues, and says how the best peer 
     CHECK(contains(run.text, "best peer  "));
     CHECK(contains(run.text, "cpu: as floats"));
     const nlohmann::json shapes = nlohmann::json::parse(read(folder.file("out.json")))["shapes"];
-    REQUIRE(shapes.size() == std::size(kEpilogues));
+    REQUIRE(shapes.size() == std::size(kLines));
     for (const nlohmann::json& shape : shapes) {
         CAPTURE(shape["shape"]);
         CHECK(contains(shape["shape"], "epilogue="));
@@ -322,6 +331,55 @@ TEST_CASE("tmm-bench compares shapes with epilogues, and says how the best peer 
     // Other tables do without the column.
     CHECK_FALSE(contains(bench_testing::bench(folder, "--gpu host --pairs 1 --wide --shapes " + folder.with("plain.txt", "8 8 8\n")).text,
                          "best peer  "));
+}
+
+TEST_CASE("the list of shapes with epilogues has thirty products with three epilogues each, from 16 rows to cubes of 8192") {
+    std::map<std::string, std::set<std::string>> epilogues;
+    int bf16 = 0;
+    i64 fewest = std::numeric_limits<i64>::max();
+    i64 most = 0;
+    for (const Shape& shape : read_shapes(TMM_SOURCE_DIR "/bench/shapes/epilogues.txt")) {
+        epilogues[to_text(plain_product(shape.problem))].insert(epilogue_text(shape.problem));
+        bf16 += shape.problem.type_a == ElementType::bf16 ? 1 : 0;
+        fewest = std::min(fewest, shape.problem.m);
+        most = std::max(most, shape.problem.m);
+    }
+    CHECK(epilogues.size() == 30);
+    CHECK(bf16 == 60);
+    CHECK(fewest == 16);
+    CHECK(most == 8192);
+    for (const auto& [plain, its] : epilogues) {
+        CAPTURE(plain);
+        CHECK(its == std::set<std::string>{"bias+gelu_tanh", "bias+silu", "bias+residual"});
+    }
+}
+
+TEST_CASE("a file of results is summed up to what epilogues cost and how peers stand beside them") {
+    if (std::system("python3 -c '' 2>/dev/null") != 0) {
+        MESSAGE("skipped: python3 was not found");
+        return;
+    }
+    const Folder folder;
+    const std::string file = folder.with("out.csv",
+                                         "# tmm-bench\n"
+                                         "shape,tmm_us,cublaslt_detail,best_peer,ratio,note\n"
+                                         "64x64x64 dtype=bf16,10,heuristic 1,cublaslt,1,\n"
+                                         "64x64x64 dtype=bf16 epilogue=bias+silu,12,heuristic 2 + elementwise kernel,cublaslt,1.5,\n"
+                                         "32x64x64 ops=nt,4,,cublas,1,\n"
+                                         "32x64x64 ops=nt epilogue=bias+silu ldr=70,4,,cublas,0.9,\n"
+                                         "32x64x64 ops=nt epilogue=bias+residual ldr=70,9,,cublas,1.6,results differ\n");
+    FILE* pipe = popen((TMM_SOURCE_DIR "/scripts/summarise_epilogues " + file + " 2>&1").c_str(), "r");
+    REQUIRE(pipe);
+    std::string text;
+    for (int c; (c = std::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
+    CHECK(pclose(pipe) == 0);
+    INFO(text);
+    // The means are geometric: 1 and 9 / 4, 0.9 and 1.6.
+    CHECK(contains(text, "bf16 all                           1     1.200   1.200     1.500   1.500"));
+    CHECK(contains(text, "f32 all                            2     1.500   2.250     1.200   0.900"));
+    CHECK(contains(text, "2.250  32x64x64 ops=nt epilogue=bias+residual"));
+    CHECK(contains(text, "(cublaslt: heuristic 2 + elementwise kernel)"));
+    CHECK(contains(text, "with a note in the file: 32x64x64 ops=nt epilogue=bias+residual ldr=70"));
 }
 
 TEST_CASE("--accuracy refuses shapes with an epilogue, by name and line") {

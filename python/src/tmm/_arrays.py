@@ -1,9 +1,10 @@
 """Matrices in other libraries' arrays: where they lie, how, and on which device."""
 
 import ctypes
+import functools
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Optional
 
 from ._library import HOST
 
@@ -61,15 +62,22 @@ def _unknown_dtype(name: str, dtype: Any) -> TypeError:
     return TypeError(f"{name} has elements of type {dtype}; tmm multiplies float32, float16 and bfloat16")
 
 
+# NumPy makes a type's name anew each time that it is asked for.
+@functools.lru_cache(maxsize=64)
+def _type_of_numpy(dtype: Any) -> Optional[str]:
+    return {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "float64": "f64"}.get(dtype.name) if dtype.isnative else None
+
+
 def _view_numpy(value: Any, name: str) -> Array:
-    dtype = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "float64": "f64"}.get(value.dtype.name)
-    if dtype is None or not value.dtype.isnative:
+    dtype = _type_of_numpy(value.dtype)
+    if dtype is None:
         raise _unknown_dtype(name, value.dtype)
-    size = value.dtype.itemsize
-    if any(stride % size for stride in value.strides) or value.ctypes.data % size:
+    size, address = value.itemsize, value.ctypes.data
+    if address % size or any(stride % size for stride in value.strides):
         value = _copy_of_numpy(value, name)
+        address = value.ctypes.data
     strides = tuple(stride // size for stride in value.strides)
-    return Array(value.ctypes.data, dtype, value.shape, strides, HOST, value.flags.writeable, value)
+    return Array(address, dtype, value.shape, strides, HOST, value.flags.writeable, value)
 
 
 def _copy_of_numpy(value: Any, name: str) -> Any:

@@ -26,6 +26,7 @@
 #include "generator/compile/compiler.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
+#include "json_schema_testing.h"
 
 using namespace tmm;
 using namespace tmm::bench;
@@ -317,6 +318,7 @@ TEST_CASE("tmm-bench compares shapes with epilogues, and says how the best peer 
     REQUIRE(run.status == 0);
     CHECK(contains(run.text, "best peer  "));
     CHECK(contains(run.text, "cpu: as floats"));
+    CHECK(testing::schema_faults("bench.json", read(folder.file("out.json"))) == "");
     const nlohmann::json shapes = nlohmann::json::parse(read(folder.file("out.json")))["shapes"];
     REQUIRE(shapes.size() == std::size(kLines));
     for (const nlohmann::json& shape : shapes) {

@@ -366,7 +366,13 @@ TEST_CASE("the tables take all that the doors take: both ends of each field's ra
         for (const i64 value : {field.range.least, field.range.most}) {
             // Rows fit any size, and a batch may have any strides.
             GemmProblem problem{.batch = 2, .lda = field.range.most, .ldb = field.range.most, .ldc = field.range.most};
+            // What belongs to a bias or a residual is nothing without one.
+            problem.bias = BiasAxis::columns;
+            problem.residual = true;
+            problem.epilogue = Epilogue::bias;
+            problem.ldr = field.range.most;
             field.set(problem, value);
+            if (!problem.residual) problem.ldr = problem.stride_r = 0;
             if (std::string_view(field.name).starts_with("ld")) problem.m = problem.n = problem.k = 0;
             std::vector<std::pair<std::string, std::int64_t>> cells;
             for (const ProblemField& other : problem_fields()) cells.emplace_back(other.name, other.get(problem));

@@ -33,6 +33,18 @@ __device__ inline unsigned short cvt_rn_bf16_f32(float value) {
 #endif
 }
 
+// 2^x with a relative error below 2^-22, and 1 / x within one unit in the last place.
+__device__ inline float ex2_approx(float x) {
+    float result;
+    asm("ex2.approx.f32 %0, %1;" : "=f"(result) : "f"(x));
+    return result;
+}
+__device__ inline float rcp_approx(float x) {
+    float result;
+    asm("rcp.approx.f32 %0, %1;" : "=f"(result) : "f"(x));
+    return result;
+}
+
 // Copies from global to shared memory in the background: source_bytes are read, the rest of the width is filled with zeros.
 __device__ inline void cp_async_4(void* destination, const void* source, int source_bytes) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(destination)), "l"(source), "r"(source_bytes)

@@ -169,6 +169,13 @@ inline unsigned cluster_ctarank() {
     return static_cast<unsigned>(host::services->cluster_rank());
 }
 
+inline float ex2_approx(float x) {
+    return __builtin_exp2f(x);
+}
+inline float rcp_approx(float x) {
+    return 1.0f / x;
+}
+
 inline void cluster_sync(TMM_HOST_SITE) {
     host::services->sync_cluster({file, line});
 }

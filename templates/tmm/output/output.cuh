@@ -68,7 +68,13 @@ struct Results {
         return result<false>(operands, alpha, beta, row, column, batch, sum, before);
     }
 
-    // The same, for a row and column that are counted from the first ones.
+    // The result of a sum where C is not read and the residual's element is there already.
+    __device__ static float result_with(const OperandsOf<target>& operands, float alpha, i64 row, i64 column, i64 batch, float sum,
+                                        C residual) {
+        return finished<target>(operands, row, column, batch, alpha * sum, to_float(residual));
+    }
+
+    // What `result` gives, for a row and column that are counted from the first ones.
     template <bool over>
     __device__ float at(Index row, Index column, float sum, C before) const {
         return result<over>(operands, scalars.alpha, scalars.beta, origin.row0 + row, origin.column0 + column, origin.batch, sum, before);

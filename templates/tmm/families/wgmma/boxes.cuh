@@ -154,7 +154,7 @@ private:
             const i64 column_of_c = within<signature, i64>(to.x + column, columns_);
             const OperandsOf<signature> operands = operands_of<signature>(args_);
             if constexpr (box_brings_residual(signature))
-                return finished<signature>(operands, row_of_c, column_of_c, item.batch, alpha * sum, to_float(before));
+                return Results<signature>::result_with(operands, alpha, row_of_c, column_of_c, item.batch, sum, before);
             else
                 return Results<signature>::result(operands, alpha, scalars_.beta, row_of_c, column_of_c, item.batch, sum, before);
         };

@@ -1,0 +1,34 @@
+// Runs a kernel with an epilogue, and compares C with a plain loop in double precision.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "generator/compile/compiler.h"
+#include "generator/machine/device_info.h"
+#include "runtime/device.h"
+#include "support_writers.h"
+
+namespace tmm::testing {
+
+struct Epilogued {
+    // Words of a shapes file.
+    std::string text = {};
+    std::string expression = {};
+    // The expression's value in double precision.
+    double (*value)(double x, double row, double column, double batch, double bias, double residual, const float* p) = nullptr;
+};
+
+// Epilogues of every kind.
+const std::vector<Epilogued>& epilogues();
+
+// The text of the epilogue, where rows of a residual have room between them.
+std::string with_room(const std::string& text, const Writer& writer);
+
+// "" where every element of C is right, and nothing else of C has changed. planned_for: the device that the plan is made for, for which
+// the emulated one may stand in.
+std::string wrong_element(const Writer& writer, const Epilogued& epilogue, const std::shared_ptr<Device>& device,
+                          const DeviceInfo& planned_for, const std::shared_ptr<const Compiler>& compiler);
+
+}  // namespace tmm::testing

@@ -116,6 +116,10 @@ TEST_CASE("a faulty expression has a status of its own, the compiler's words, an
     CHECK(contains(refusal(handle, "x /* y"), "a comment begins at character 3"));
     for (const char* forbidden : {"\"text\"", "'c'", "x{", "#x", "x\\", "x@", "x$", "\x01", "\xc3\xa4"})
         CHECK(contains(refusal(handle, forbidden), "can't stand in an expression"));
+    // A line of the preprocessor, a block and brackets may be spelled without #, { and [.
+    for (const char* digraph :
+         {"x +\n%:define y 7\ny", "x +\n%:include </etc/hostname>\n", "x + (<% 1 )", "(1 %>)", "(&x)<:0:>", "(&x)[0:>"})
+        CHECK(contains(refusal(handle, digraph), "can't stand in an expression"));
     CHECK(contains(refusal(handle, std::string(5000, 'x').c_str()), "more than 4096"));
     // What went wrong before is no hindrance.
     Product product("x");

@@ -17,6 +17,9 @@ constexpr std::size_t kLongest = 4096;
 // What an expression needs of C++'s characters: no statement, no literal text, no line of the preprocessor.
 constexpr std::string_view kOtherCharacters = "_+-*/%<>=!&|^~?:,.()[] \t\n";
 
+// C++'s other spellings of [, ], {, } and #, which would bring in what the characters above leave out.
+constexpr std::string_view kDigraphs[] = {"<:", ":>", "<%", "%>", "%:"};
+
 bool may_stand_in_expression(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || kOtherCharacters.find(c) != std::string_view::npos;
 }
@@ -33,6 +36,9 @@ std::optional<std::string> why_no_expression(std::string_view text) {
             return fmt::format("character {} can't stand in an expression: {}", i + 1,
                                c > ' ' && c < 127 ? fmt::format("'{}'", c) : fmt::format("code {}", static_cast<unsigned char>(c)));
         if (text.substr(i, 2) == "//" || text.substr(i, 2) == "/*") return fmt::format("a comment begins at character {}", i + 1);
+        for (const std::string_view digraph : kDigraphs)
+            if (text.substr(i, digraph.size()) == digraph)
+                return fmt::format("'{}' at character {} can't stand in an expression", digraph, i + 1);
         if (c == '(' || c == '[') open.push_back(c);
         if (c != ')' && c != ']') continue;
         if (open.empty() || (open.back() == '(') != (c == ')')) return fmt::format("the '{}' at character {} closes nothing", c, i + 1);

@@ -144,7 +144,7 @@ def test_an_expression_with_a_bias_of_rows():
 
 
 @pytest.mark.parametrize(
-    "text, words", [("x + nope(1)", "nope"), ("", "empty"), ("x +", "expression:1"), ("x; y", "';'"), ("x\0y", "zero")]
+    "text, words", [("x + nope(1)", "nope"), ("", "empty"), ("x +", "expression:1"), ("x; y", "';'"), ("x\n%:define y 1\n", "'%:'"), ("x\0y", "zero")]
 )
 def test_faulty_expressions_are_told_in_the_compilers_words(text, words):
     with pytest.raises(ValueError) as raised:

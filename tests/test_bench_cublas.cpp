@@ -5,7 +5,12 @@
 #include <string>
 
 #include "bench/cublas_library.h"
+#include "bench/cublaslt_epilogue.h"
 #include "generator/error.h"
+
+#if __has_include(<cublasLt.h>)
+#include <cublasLt.h>
+#endif
 
 using namespace tmm;
 using namespace tmm::bench;
@@ -49,3 +54,28 @@ TEST_CASE("types and modes have the libraries' numbers, and TF32 only where a pr
     CHECK(cublas_compute_type(ComputeMode::tf32) == 77);
     CHECK_THROWS_AS(cublas_compute_type(ComputeMode::f64), std::runtime_error);
 }
+
+#ifdef CUBLAS_VERSION
+TEST_CASE("the values and layouts are those of an installed header") {
+    CHECK(kCublasOpT == CUBLAS_OP_T);
+    CHECK(kCublasCompute32f == CUBLAS_COMPUTE_32F);
+    CHECK(kCublasCompute32fTf32 == CUBLAS_COMPUTE_32F_FAST_TF32);
+    CHECK(kLayoutBatchCount == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT);
+    CHECK(kLayoutBatchStride == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
+    CHECK(kDescTransA == CUBLASLT_MATMUL_DESC_TRANSA);
+    CHECK(kDescTransB == CUBLASLT_MATMUL_DESC_TRANSB);
+    CHECK(kDescEpilogue == CUBLASLT_MATMUL_DESC_EPILOGUE);
+    CHECK(kDescBiasPointer == CUBLASLT_MATMUL_DESC_BIAS_POINTER);
+    CHECK(kDescBiasType == CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE);
+    CHECK(kLtEpilogueDefault == CUBLASLT_EPILOGUE_DEFAULT);
+    CHECK(kLtEpilogueRelu == CUBLASLT_EPILOGUE_RELU);
+    CHECK(kLtEpilogueBias == CUBLASLT_EPILOGUE_BIAS);
+    CHECK(kLtEpilogueReluBias == CUBLASLT_EPILOGUE_RELU_BIAS);
+    CHECK(kLtEpilogueGelu == CUBLASLT_EPILOGUE_GELU);
+    CHECK(kLtEpilogueGeluBias == CUBLASLT_EPILOGUE_GELU_BIAS);
+    CHECK(kPreferenceWorkspace == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
+    CHECK(kPreferenceAlignmentA == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES);
+    CHECK(kPreferenceAlignmentD == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
+    CHECK(sizeof(CublasLtHeuristic) == sizeof(cublasLtMatmulHeuristicResult_t));
+}
+#endif

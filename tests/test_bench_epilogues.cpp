@@ -308,6 +308,45 @@ TEST_CASE("cuBLASLt's own epilogue takes part where it does the same, under the 
     CHECK(own("epilogue=bias beta=1"));
 }
 
+TEST_CASE("cuBLAS and cuBLASLt are called so that each of their ways gives the exact result, by stand-ins for both") {
+    PeerOptions options;
+    options.cublas_directory = TMM_TEST_CUBLAS_FOLDER;
+    options.workspace_bytes = 4096;
+    if (options.cublas_directory.empty()) {
+        MESSAGE("skipped: a library can't be replaced in a program with a sanitizer");
+        return;
+    }
+    const std::unique_ptr<Peer> peers[] = {make_cublas_peer(host(), options), make_cublaslt_peer(host(), options)};
+    std::vector<std::string> lines(std::begin(kLines), std::end(kLines));
+    for (const char* own : {"12 20 8 beta=1 alpha=-2 epilogue=bias+relu", "12 20 8 dtype=bf16 ops=nt epilogue=bias+gelu_tanh",
+                            "12 20 8 dtype=f16 ldc=25 epilogue=bias+residual ldr=30", "5 9 8 batch=3 epilogue=residual stride_r=60",
+                            "12 20 8 dtype=f16 ops=tn epilogue=bias bias_type=f32", "6 10 8 batch=2 epilogue=gelu_tanh"})
+        lines.emplace_back(own);
+    int own_offers = 0;
+    for (const std::unique_ptr<Peer>& peer : peers)
+        for (const std::string& line : lines) {
+            CAPTURE(peer->name());
+            CAPTURE(line);
+            const Shape shape = parse_shape(line);
+            Operands operands(host(), shape, 0, pool());
+            const Reference reference(operands, 0);
+            int own = 0;
+            const auto offers = peer->offers(shape.problem);
+            CHECK(contains(offers.back()->detail(), "elementwise kernel"));
+            for (const std::unique_ptr<Contestant>& offer : offers) {
+                CAPTURE(offer->detail());
+                own += offer->detail().ends_with(", own epilogue") ? 1 : 0;
+                operands.fill_c(0);
+                offer->enqueue(operands.call(0), nullptr);
+                const Accuracy accuracy = reference.judge(operands.result(0));
+                CHECK_MESSAGE(accuracy.error < 4 * unit_roundoff(shape.problem.type_c) + 1e-6, accuracy.where);
+            }
+            CHECK(own == (peer->name() == "cublaslt" && own_epilogue(shape.problem) ? 1 : 0));
+            own_offers += own;
+        }
+    CHECK(own_offers > 8);
+}
+
 TEST_CASE("tmm-bench compares shapes with epilogues, and says how the best peer served them") {
     const Folder folder;
     std::string lines;

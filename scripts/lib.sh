@@ -138,7 +138,11 @@ configure() {
     if [ -f "build/$preset/CMakeCache.txt" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "build/$preset/CMakeCache.txt"; then
         rm -rf "build/$preset"
     fi
-    have ccache && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
+    if have ccache; then
+        launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache -DTMM_PRECOMPILE_HEADERS=OFF)
+    else
+        launcher=(-DTMM_PRECOMPILE_HEADERS=ON)
+    fi
     mkdir -p build
     cmake --preset "$preset" "${launcher[@]}" -DTMM_CUDA_INCLUDE_DIR="$cuda_include" \
         -DTMM_WARNINGS_AS_ERRORS="${TMM_WARNINGS_AS_ERRORS:-OFF}" "$@" >"build/$preset-configure.log" 2>&1 ||

@@ -102,8 +102,15 @@ private:
     nvrtcProgram program_ = nullptr;
 };
 
-std::vector<std::string> options_for(const Target& target) {
-    return {"--std=c++20", "-default-device", "--gpu-architecture=" + target.architecture, "--ptxas-options=-v"};
+// What a kernel out of NVRTC's own cache, which it has had since 12.9, needs of registers and spills no log says; tmm keeps kernels itself.
+bool has_cache_of_its_own(const NvrtcLibrary& nvrtc) {
+    return nvrtc.major * 100 + nvrtc.minor >= 1209;
+}
+
+std::vector<std::string> options_for(const NvrtcLibrary& nvrtc, const Target& target) {
+    std::vector<std::string> options{"--std=c++20", "-default-device", "--gpu-architecture=" + target.architecture, "--ptxas-options=-v"};
+    if (has_cache_of_its_own(nvrtc)) options.emplace_back("--no-cache");
+    return options;
 }
 
 // "Used 40 registers" gives 40; "… 8 bytes spill stores" gives 8.
@@ -159,14 +166,14 @@ public:
 
     std::string identity() const override {
         std::string text = fmt::format("nvrtc {}.{}", nvrtc_.major, nvrtc_.minor);
-        for (const std::string& option : options_for(target_)) text += " " + option;
+        for (const std::string& option : options_for(nvrtc_, target_)) text += " " + option;
         return text;
     }
 
 private:
     CompileResult attempt(const KernelSource& source) const {
         Program program(nvrtc_, source, files_);
-        if (!program.compile(options_for(target_))) {
+        if (!program.compile(options_for(nvrtc_, target_))) {
             std::string log = program.log();
             if (blames_source(log)) return CompileFailure{std::move(log)};
             throw Error(ExitStatus::no_compiler, fmt::format("NVRTC could not do its work: {}", first_error_line(log)), nvrtc_.path,
@@ -209,7 +216,7 @@ int nvrtc_version() {
 std::string compile_to_ptx(const KernelSource& source, int compute_capability) {
     const NvrtcLibrary& nvrtc = nvrtc_library();
     Program program(nvrtc, source, active_templates());
-    if (!program.compile(options_for(target_for(nvrtc, compute_capability))))
+    if (!program.compile(options_for(nvrtc, target_for(nvrtc, compute_capability))))
         throw Error(ExitStatus::bad_input, fmt::format("{} does not compile:\n{}", source.name, program.log()));
     std::string text = program.ptx();
     text.erase(std::find(text.begin(), text.end(), '\0'), text.end());

@@ -1,4 +1,5 @@
-// Runs random problems through the C interface on GPU 0: 500, and 10,000 with TMM_TEST_FULL=1. TMM_TEST_SEED repeats a run.
+// Runs random problems through the C interface on GPU 0: 500, and 10,000 with TMM_TEST_FULL=1. TMM_TEST_SEED repeats a run,
+// TMM_TEST_SECONDS ends it, and TMM_TEST_SLICE=N takes the N-th 500 of them, so that processes may share the work.
 #include <doctest/doctest.h>
 
 #include "api_testing.h"

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <random>
 
 #include "api_testing.h"
 #include "db/records.h"
+#include "support_correctness.h"
 
 namespace tmm::testing {
 namespace {
@@ -147,14 +149,18 @@ std::string fault_of(const Fixture& on, const RandomCall& call, unsigned seed) {
 void check_random_calls(int ordinal, std::uint64_t seed, int first, int count, int largest) {
     const Fixture on(ordinal);
     const std::vector<Product> shipped = shipped_products(on.device->info());
-    for (int i = first; i < first + count; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    const std::chrono::seconds most(test_setting("SECONDS", 0));
+    int made = 0;
+    for (int i = first; i < first + count; ++i, ++made) {
+        if (most.count() > 0 && std::chrono::steady_clock::now() - start > most) break;
         Draw draw(seed * 1'000'003 + static_cast<std::uint64_t>(i));
         const RandomCall call = draw_call(draw, largest, shipped);
         INFO("seed " << seed << ", call " << i << ": " << call.text());
         CHECK(fault_of(on, call, static_cast<unsigned>(i)) == "");
     }
-    fmt::print("{} random calls on {}, with {} shipped problems among what is drawn from, seed {}\n", count, on.device->info().name,
-               shipped.size(), seed);
+    fmt::print("{} of {} random calls on {}, from call {} on, with {} shipped problems among what is drawn from, seed {}\n", made, count,
+               on.device->info().name, first, shipped.size(), seed);
 }
 
 }  // namespace tmm::testing

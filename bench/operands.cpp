@@ -95,7 +95,7 @@ std::vector<ByteRange> Operands::read_ranges(int set) const {
     const auto read_of = [](const Matrix& matrix, std::int64_t elements) {
         return std::min(elements, matrix.elements) * size_of(matrix.type);
     };
-    // Of two matrices that lie one behind the other, the range begins with the first that is read.
+    // The range begins with the first that is read of two matrices that lie one behind the other.
     const auto add = [&](const Matrix& first, std::int64_t first_bytes, const Matrix& second, std::int64_t second_bytes) {
         if (first_bytes + second_bytes > 0)
             ranges.push_back({.start = place(first_bytes > 0 ? first : second, set), .bytes = first_bytes + second_bytes});

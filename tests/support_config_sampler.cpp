@@ -8,6 +8,7 @@
 
 #include "generator/families/family.h"
 #include "generator/validity/validity.h"
+#include "tmm/vocabulary/problem_fields.h"
 
 namespace tmm::testing {
 namespace {
@@ -260,7 +261,7 @@ void add_epilogue(GemmProblem& p, int config, int pad) {
     if (config % 2 == 0) return;
     const int number = config / 2;
     p.bias = std::array{BiasAxis::columns, BiasAxis::none, BiasAxis::rows}[static_cast<std::size_t>(number % 3)];
-    p.activation = static_cast<Activation>(number % 7);
+    p.activation = static_cast<Activation>(number % kActivations.count);
     p.residual = number % 5 % 2 == 0;
     p.epilogue = epilogue_class(p.bias, p.activation, p.residual);
     if (p.bias != BiasAxis::none)

@@ -11,6 +11,7 @@
 #include "db/fields.h"
 #include "db/records.h"
 #include "generator/text/text.h"
+#include "tmm/vocabulary/problem_fields.h"
 
 using namespace tmm;
 using namespace tmm::testing;
@@ -39,7 +40,7 @@ public:
             p.alignment = 1 << below(6);
             p.reads_c = below(2) == 1;
             p.bias = static_cast<BiasAxis>(below(3));
-            p.activation = static_cast<Activation>(below(7));
+            p.activation = static_cast<Activation>(below(kActivations.count));
             p.residual = below(2) == 1;
             p.epilogue = epilogue_class(p.bias, p.activation, p.residual);
             if (p.bias != BiasAxis::none) p.type_bias = static_cast<ElementType>(below(4));

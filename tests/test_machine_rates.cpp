@@ -199,7 +199,7 @@ TEST_CASE("the database keeps what was measured; the newest counts, of the same 
     CHECK(database.verify().empty());
     CHECK(database.known_rates(h200.device)->rates == read(4.3e6));
     CHECK(database.known_rates(capped.device)->rates == read(4.2e6));
-    // Of a device with neither's driver and power limit, the last.
+    // The last one counts for a device with neither's driver and power limit.
     capped.device.driver_version = 1;
     CHECK(database.known_rates(capped.device)->rates == read(4.3e6));
     CHECK(database.rates_records().size() == 4);

@@ -20,18 +20,14 @@
 #include "generator/number_codec.h"
 #include "generator/text/text.h"
 #include "generator/validity/validity.h"
-#include "runtime/sanitizer.h"
 #include "tmm/verify/args.h"
 #include "tmm/verify/epilogue.h"
+#include "tuner/guarded_matrix.h"
 
 namespace tmm {
 
 namespace {
 
-constexpr i64 kGuardBytes = 4096;
-constexpr i64 kVectorBytes = 16;
-// The alignment that cudaMalloc gives (CUDA Programming Guide, "Device Memory Accesses").
-constexpr i64 kAllocationAlignment = 256;
 // Elements of C whose reference is kept; where C is larger, rows are sampled.
 constexpr i64 kReferenceLimit = i64{1} << 25;
 constexpr i64 kSampledRows = 128;
@@ -46,78 +42,9 @@ i64 ceil_div(i64 a, i64 b) {
     return (a + b - 1) / b;
 }
 
-// A matrix (or a batch of them) in device memory with a guard zone at either end.
-struct Matrix {
-    DeviceBuffer buffer;
-    MatrixRegion region;
-    unsigned char* base = nullptr;
-};
-
-enum class Placing {
-    // The first element stands at an odd multiple of the alignment, so that a kernel which needs a wider one is seen to.
-    odd,
-    // The first element stands where whole vectors are aligned, as an allocation begins; that is what callers pass. Rows then straddle no
-    // more of the memory's sectors than they must, and this is the case that should be timed.
-    allocated,
-};
-
-Matrix make_matrix(const std::shared_ptr<Device>& device, ElementType type, i64 rows, i64 columns, i64 ld, i64 stride, i64 batch,
-                   int declared_alignment, Placing placing) {
-    const i64 word = size_of(type);
-    const i64 alignment = std::max<i64>(word, declared_alignment & -declared_alignment);
-    const i64 matrix_span = rows > 0 && columns > 0 && batch > 0 ? (rows - 1) * ld + columns : 0;
-    const i64 span = matrix_span > 0 ? (batch - 1) * stride + matrix_span : 0;
-    const bool odd = placing == Placing::odd || alignment < kVectorBytes;
-    const i64 unit = odd ? 2 * alignment : kAllocationAlignment;
-    // The guard before the first element is at least kGuardBytes and at most one unit more.
-    const i64 bytes = span * word + 2 * kGuardBytes + unit;
-    Matrix matrix{.buffer = DeviceBuffer(device, static_cast<std::size_t>(bytes)), .region = {}, .base = nullptr};
-    auto* const start = static_cast<unsigned char*>(matrix.buffer.data());
-    const auto step = static_cast<std::uintptr_t>(unit);
-    const auto earliest = reinterpret_cast<std::uintptr_t>(start) + static_cast<std::uintptr_t>(kGuardBytes);
-    const std::uintptr_t into_unit = odd ? static_cast<std::uintptr_t>(alignment) : 0;
-    auto first = earliest / step * step + into_unit;
-    if (first < earliest) first += step;
-    const auto before = static_cast<i64>(first - reinterpret_cast<std::uintptr_t>(start));
-    matrix.base = start + before;
-    matrix.region = {.buffer = start,
-                     .type = type,
-                     .words = bytes / word,
-                     .first = before / word,
-                     .span = span,
-                     .rows = rows,
-                     .columns = columns,
-                     .ld = std::max<i64>(ld, 1),
-                     .stride = batch > 1 ? stride : 0,
-                     .batch = batch};
-    return matrix;
-}
-
 i64 elements_of_bias(const GemmProblem& p) {
     return p.bias == BiasAxis::rows ? p.m : p.n;
 }
-
-i64 word_bytes(const MatrixRegion& region) {
-    return size_of(region.type);
-}
-
-// A matrix on the emulated device whose zones AddressSanitizer guards for as long as this lives.
-class PoisonedZones {
-public:
-    explicit PoisonedZones(const MatrixRegion& region) : region_(region) {
-        const i64 behind = region.first + region.span;
-        sanitizer::poison(region.buffer, static_cast<std::size_t>(region.first * word_bytes(region)));
-        sanitizer::poison(word(behind), static_cast<std::size_t>((region.words - behind) * word_bytes(region)));
-    }
-    ~PoisonedZones() { sanitizer::unpoison(region_.buffer, static_cast<std::size_t>(region_.words * word_bytes(region_))); }
-    PoisonedZones(const PoisonedZones&) = delete;
-    PoisonedZones& operator=(const PoisonedZones&) = delete;
-
-private:
-    const void* word(i64 index) const { return static_cast<const unsigned char*>(region_.buffer) + index * word_bytes(region_); }
-
-    MatrixRegion region_;
-};
 
 struct OperandSet {
     Matrix a;

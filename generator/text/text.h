@@ -24,11 +24,12 @@ std::string offered_names(const ValueNames& values);
 // Throw Error (usage) that lists the valid names.
 ElementType parse_element_type(std::string_view text);
 ComputeMode parse_compute_mode(std::string_view text);
-// Reads "bias+gelu+residual" or "none" as the problem's epilogue. An expression can't be written so. The result says why it can't be read.
+// Why a text can't be read, and what to write instead.
 struct TextFault {
     std::string what;
     std::string remedy;
 };
+// Reads "bias+gelu+residual" or "none" as the problem's epilogue. An expression can't be written so. Nothing is returned where it is read.
 std::optional<TextFault> read_epilogue(std::string_view text, GemmProblem& problem);
 // "bias+gelu+residual"; "none" where there is no epilogue.
 std::string epilogue_text(const GemmProblem& problem);

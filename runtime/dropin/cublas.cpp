@@ -23,26 +23,20 @@ Status call(Function* function, Arguments... arguments) {
 // The function of the same name and type behind.
 #define TMM_BEHIND(name) static const auto next = reinterpret_cast<decltype(&name)>(function_behind(#name))
 
+// The fields of Gemm that the functions have in common, by the names of their arguments.
+#define TMM_OPERANDS(name)                                                                                                                 \
+    .function = #name, .handle = handle, .op_a = op_a, .op_b = op_b, .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta, .a = a, .b = b, \
+    .c = c
+#define TMM_TYPES .type_a = type_a, .type_b = type_b, .type_c = type_c
+#define TMM_LEADING_DIMENSIONS .lda = lda, .ldb = ldb, .ldc = ldc
+#define TMM_STRIDES .stride_a = stride_a, .stride_b = stride_b, .stride_c = stride_c, .batch = batch
+
 // Int: the width of a function's sizes.
 #define TMM_SGEMM(name, Int)                                                                                                    \
     TMM_EXPORT Status name(Handle handle, int op_a, int op_b, Int m, Int n, Int k, const float* alpha, const float* a, Int lda, \
                            const float* b, Int ldb, const float* beta, float* c, Int ldc) {                                     \
         TMM_BEHIND(name);                                                                                                       \
-        const Gemm gemm{.function = #name,                                                                                      \
-                        .handle = handle,                                                                                       \
-                        .op_a = op_a,                                                                                           \
-                        .op_b = op_b,                                                                                           \
-                        .m = m,                                                                                                 \
-                        .n = n,                                                                                                 \
-                        .k = k,                                                                                                 \
-                        .alpha = alpha,                                                                                         \
-                        .beta = beta,                                                                                           \
-                        .a = a,                                                                                                 \
-                        .b = b,                                                                                                 \
-                        .c = c,                                                                                                 \
-                        .lda = lda,                                                                                             \
-                        .ldb = ldb,                                                                                             \
-                        .ldc = ldc};                                                                                            \
+        const Gemm gemm{TMM_OPERANDS(name), TMM_LEADING_DIMENSIONS};                                                            \
         return multiply(gemm, [&] { return call(next, handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc); });    \
     }
 #define TMM_SGEMM_STRIDED(name, Int)                                                                                                  \
@@ -50,25 +44,7 @@ Status call(Function* function, Arguments... arguments) {
                            long long stride_a, const float* b, Int ldb, long long stride_b, const float* beta, float* c, Int ldc,     \
                            long long stride_c, Int batch) {                                                                           \
         TMM_BEHIND(name);                                                                                                             \
-        const Gemm gemm{.function = #name,                                                                                            \
-                        .handle = handle,                                                                                             \
-                        .op_a = op_a,                                                                                                 \
-                        .op_b = op_b,                                                                                                 \
-                        .m = m,                                                                                                       \
-                        .n = n,                                                                                                       \
-                        .k = k,                                                                                                       \
-                        .alpha = alpha,                                                                                               \
-                        .beta = beta,                                                                                                 \
-                        .a = a,                                                                                                       \
-                        .b = b,                                                                                                       \
-                        .c = c,                                                                                                       \
-                        .lda = lda,                                                                                                   \
-                        .ldb = ldb,                                                                                                   \
-                        .ldc = ldc,                                                                                                   \
-                        .stride_a = stride_a,                                                                                         \
-                        .stride_b = stride_b,                                                                                         \
-                        .stride_c = stride_c,                                                                                         \
-                        .batch = batch};                                                                                              \
+        const Gemm gemm{TMM_OPERANDS(name), TMM_LEADING_DIMENSIONS, TMM_STRIDES};                                                     \
         return multiply(gemm, [&] {                                                                                                   \
             return call(next, handle, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, stride_c, batch); \
         });                                                                                                                           \
@@ -77,24 +53,7 @@ Status call(Function* function, Arguments... arguments) {
     TMM_EXPORT Status name(Handle handle, int op_a, int op_b, Int m, Int n, Int k, const float* alpha, const void* a, int type_a, Int lda, \
                            const void* b, int type_b, Int ldb, const float* beta, void* c, int type_c, Int ldc) {                          \
         TMM_BEHIND(name);                                                                                                                  \
-        const Gemm gemm{.function = #name,                                                                                                 \
-                        .handle = handle,                                                                                                  \
-                        .op_a = op_a,                                                                                                      \
-                        .op_b = op_b,                                                                                                      \
-                        .m = m,                                                                                                            \
-                        .n = n,                                                                                                            \
-                        .k = k,                                                                                                            \
-                        .alpha = alpha,                                                                                                    \
-                        .beta = beta,                                                                                                      \
-                        .a = a,                                                                                                            \
-                        .b = b,                                                                                                            \
-                        .c = c,                                                                                                            \
-                        .type_a = type_a,                                                                                                  \
-                        .type_b = type_b,                                                                                                  \
-                        .type_c = type_c,                                                                                                  \
-                        .lda = lda,                                                                                                        \
-                        .ldb = ldb,                                                                                                        \
-                        .ldc = ldc};                                                                                                       \
+        const Gemm gemm{TMM_OPERANDS(name), TMM_TYPES, TMM_LEADING_DIMENSIONS};                                                            \
         return multiply(                                                                                                                   \
             gemm, [&] { return call(next, handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc); });   \
     }
@@ -103,26 +62,7 @@ Status call(Function* function, Arguments... arguments) {
                            const void* b, int type_b, Int ldb, const void* beta, void* c, int type_c, Int ldc, int compute,               \
                            int algorithm) {                                                                                               \
         TMM_BEHIND(name);                                                                                                                 \
-        const Gemm gemm{.function = #name,                                                                                                \
-                        .handle = handle,                                                                                                 \
-                        .op_a = op_a,                                                                                                     \
-                        .op_b = op_b,                                                                                                     \
-                        .m = m,                                                                                                           \
-                        .n = n,                                                                                                           \
-                        .k = k,                                                                                                           \
-                        .alpha = alpha,                                                                                                   \
-                        .beta = beta,                                                                                                     \
-                        .a = a,                                                                                                           \
-                        .b = b,                                                                                                           \
-                        .c = c,                                                                                                           \
-                        .type_a = type_a,                                                                                                 \
-                        .type_b = type_b,                                                                                                 \
-                        .type_c = type_c,                                                                                                 \
-                        .lda = lda,                                                                                                       \
-                        .ldb = ldb,                                                                                                       \
-                        .ldc = ldc,                                                                                                       \
-                        .compute = compute,                                                                                               \
-                        .algorithm = algorithm};                                                                                          \
+        const Gemm gemm{TMM_OPERANDS(name), TMM_TYPES, TMM_LEADING_DIMENSIONS, .compute = compute, .algorithm = algorithm};               \
         return multiply(gemm, [&] {                                                                                                       \
             return call(next, handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc, compute,          \
                         algorithm);                                                                                                       \
@@ -133,30 +73,7 @@ Status call(Function* function, Arguments... arguments) {
                            long long stride_a, const void* b, int type_b, Int ldb, long long stride_b, const void* beta, void* c,         \
                            int type_c, Int ldc, long long stride_c, Int batch, int compute, int algorithm) {                              \
         TMM_BEHIND(name);                                                                                                                 \
-        const Gemm gemm{.function = #name,                                                                                                \
-                        .handle = handle,                                                                                                 \
-                        .op_a = op_a,                                                                                                     \
-                        .op_b = op_b,                                                                                                     \
-                        .m = m,                                                                                                           \
-                        .n = n,                                                                                                           \
-                        .k = k,                                                                                                           \
-                        .alpha = alpha,                                                                                                   \
-                        .beta = beta,                                                                                                     \
-                        .a = a,                                                                                                           \
-                        .b = b,                                                                                                           \
-                        .c = c,                                                                                                           \
-                        .type_a = type_a,                                                                                                 \
-                        .type_b = type_b,                                                                                                 \
-                        .type_c = type_c,                                                                                                 \
-                        .lda = lda,                                                                                                       \
-                        .ldb = ldb,                                                                                                       \
-                        .ldc = ldc,                                                                                                       \
-                        .stride_a = stride_a,                                                                                             \
-                        .stride_b = stride_b,                                                                                             \
-                        .stride_c = stride_c,                                                                                             \
-                        .batch = batch,                                                                                                   \
-                        .compute = compute,                                                                                               \
-                        .algorithm = algorithm};                                                                                          \
+        const Gemm gemm{TMM_OPERANDS(name), TMM_TYPES, TMM_LEADING_DIMENSIONS, TMM_STRIDES, .compute = compute, .algorithm = algorithm};  \
         return multiply(gemm, [&] {                                                                                                       \
             return call(next, handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, stride_a, b, type_b, ldb, stride_b, beta, c, type_c,    \
                         ldc, stride_c, batch, compute, algorithm);                                                                        \

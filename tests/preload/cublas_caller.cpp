@@ -130,7 +130,7 @@ struct Case {
     float beta = 0;
     int compute = kCompute32F;
     int algorithm = -1;
-    // Of cublasLt: its number, 1 for none, and the type of the bias, -1 for that of D.
+    // cublasLt's epilogue has its number, 1 for none; the bias has a type, -1 for that of D.
     unsigned epilogue = 1;
     int type_bias = -1;
     Bytes a = {};

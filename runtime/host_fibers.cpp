@@ -1,8 +1,11 @@
 // Fibers by Boost.Context; the sanitizers hear of every switch.
 #include "runtime/host_fibers.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <boost/context/preallocated.hpp>
-#include <boost/context/protected_fixedsize_stack.hpp>
+#include <new>
 #include <utility>
 
 namespace tmm {
@@ -10,13 +13,29 @@ namespace {
 
 constexpr std::size_t kStackBytes = 64 << 10;
 
-// A stack with a guard page. What a fiber left poisoned on it must not outlive it.
+// A stack with a guard page below it. What a fiber left poisoned on it must not outlive it. Boost's own allocators would bring an object
+// file that, in archives which are not made for shared libraries, has thread-local variables where a library that is opened late can't.
 class StackAllocator {
 public:
-    boost::context::stack_context allocate() { return boost::context::protected_fixedsize_stack(kStackBytes).allocate(); }
+    boost::context::stack_context allocate() {
+        void* const mapped = mmap(nullptr, guard() + kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+        if (mapped == MAP_FAILED) throw std::bad_alloc();
+        // Without its guard a stack that overflows would go unnoticed; it works all the same.
+        (void)mprotect(mapped, guard(), PROT_NONE);
+        boost::context::stack_context stack;
+        stack.size = guard() + kStackBytes;
+        stack.sp = static_cast<char*>(mapped) + stack.size;
+        return stack;
+    }
     void deallocate(boost::context::stack_context& stack) {
         sanitizer::unpoison(static_cast<char*>(stack.sp) - kStackBytes, kStackBytes);
-        boost::context::protected_fixedsize_stack(kStackBytes).deallocate(stack);
+        munmap(static_cast<char*>(stack.sp) - stack.size, stack.size);
+    }
+
+private:
+    static std::size_t guard() {
+        static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+        return bytes;
     }
 };
 

@@ -8,6 +8,7 @@
 
 #include "generator/families/family.h"
 #include "generator/machine/assumed_device.h"
+#include "generator/machine/occupancy.h"
 #include "generator/prediction/cost_model.h"
 #include "generator/prediction/predicted_config.h"
 #include "generator/text/shapes_file.h"
@@ -83,6 +84,32 @@ TEST_CASE("a profile says where it is from") {
     CHECK(named("NVIDIA L4", "89").profile.memory_bytes < 0.3e6);
     CHECK(named("NVIDIA H200").profile.memory_bytes < 4.8e6);
     CHECK(named("NVIDIA H100 80GB HBM3").profile.memory_bytes < 3.35e6);
+}
+
+TEST_CASE("a profile multiplies and reads as fast as the data sheet says, and no faster") {
+    struct Sheet {
+        const char* architecture;
+        // TFLOP/s at the boost clock: in float, and of dense 16-bit operands with sums in float where mma.sync reaches them (0: it does
+        // not).
+        double float_tflops;
+        double tensor_tflops;
+        // GB/s.
+        double memory;
+    };
+    for (const Sheet& sheet : {Sheet{"75", 8.1, 0, 320}, Sheet{"80", 19.5, 312, 2039}, Sheet{"86", 35.6, 71, 936},
+                               Sheet{"89", 82.6, 165.2, 1008}, Sheet{"100", 75, 0, 8000}, Sheet{"120", 104.8, 209.5, 1792}}) {
+        CAPTURE(std::string(sheet.architecture));
+        const DeviceInfo device = assumed_device(sheet.architecture);
+        const MachineProfile& profile = device.profile;
+        const auto tflops = [&](double per_clock) { return 2e-6 * per_clock * profile.clock * device.sm_count; };
+        CHECK(tflops(profile.fmas_per_clock) == doctest::Approx(sheet.float_tflops).epsilon(0.02));
+        if (sheet.tensor_tflops > 0) CHECK(tflops(profile.mma_16_per_clock) == doctest::Approx(sheet.tensor_tflops).epsilon(0.02));
+        CHECK(profile.memory_bytes * 1e-3 <= sheet.memory);
+        CHECK(profile.memory_bytes * 1e-3 >= 0.9 * sheet.memory);
+        // The L2 cache gives more than memory does, and an SM's shared memory more than its part of the cache.
+        CHECK(l2_bytes(device) > profile.memory_bytes);
+        CHECK(profile.shared_bytes_per_clock > profile.l2_bytes_per_clock);
+    }
 }
 
 TEST_CASE("of an unknown GPU, memory's rate and clock are what the driver says") {

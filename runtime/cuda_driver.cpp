@@ -87,7 +87,7 @@ CudaDriver open_driver() {
 
 const CudaDriver& cuda_driver() {
     // A throwing initialiser is run again by the next call, so that each caller gets the reason.
-    static const CudaDriver driver = open_driver();
+    static CudaDriver driver = open_driver();
     return driver;
 }
 

@@ -3,12 +3,10 @@
 #include <fmt/core.h>
 
 #include <exception>
-#include <functional>
 #include <new>
 
 #include "generator/log.h"
 #include "generator/prediction/cost_model.h"
-#include "generator/problem_hash.h"
 #include "generator/text/environment.h"
 #include "generator/text/text.h"
 #include "runtime/read_winners.h"
@@ -29,26 +27,13 @@ std::string no_workspace(const RuntimePlan& plan) {
 
 }  // namespace
 
-std::size_t PlanRequestHash::operator()(const PlanRequest& key) const noexcept {
-    const std::size_t hash = static_cast<std::size_t>(hash_of(key.problem, static_cast<std::uint64_t>(key.most_workspace)));
-    return key.problem.epilogue == Epilogue::custom ? hash ^ std::hash<std::string>()(key.expression.text) : hash;
-}
-
 RuntimeHandle::RuntimeHandle(int device, const std::filesystem::path& database)
     : loader_(make_loader(open_device(device))),
       winners_(read_winners(database, loader_.device()->info())),
       workspaces_(loader_.device()) {}
 
-std::shared_ptr<const RuntimePlan> RuntimeHandle::find(const PlanRequest& key) {
-    const std::lock_guard lock(mutex_);
-    const auto found = index_.find(key);
-    if (found == index_.end()) return nullptr;
-    plans_.splice(plans_.begin(), plans_, found->second);
-    return found->second->second;
-}
-
 std::shared_ptr<const RuntimePlan> RuntimeHandle::cached_plan(const PlanRequest& key, Stream stream) {
-    if (std::shared_ptr<const RuntimePlan> plan = find(key)) return plan;
+    if (std::shared_ptr<const RuntimePlan> plan = plans_.find(key)) return plan;
     // The plan is made without the lock: other problems go on meanwhile. Two threads that miss at once both make it; the first one is kept.
     auto plan = std::make_shared<const RuntimePlan>(RuntimePlan::make(key, winners_, loader_, RuntimePlan::Pointers::aligned_as_promised));
     if (plan->workspace_bytes() > 0) {
@@ -61,16 +46,7 @@ std::shared_ptr<const RuntimePlan> RuntimeHandle::cached_plan(const PlanRequest&
                 RuntimePlan::make_fallback(key, loader_, RuntimePlan::Pointers::aligned_as_promised, because));
         }
     }
-    const std::lock_guard lock(mutex_);
-    const auto found = index_.find(key);
-    if (found != index_.end()) return found->second->second;
-    plans_.emplace_front(key, plan);
-    index_.emplace(key, plans_.begin());
-    if (plans_.size() > kCachedPlans) {
-        index_.erase(plans_.back().first);
-        plans_.pop_back();
-    }
-    return plan;
+    return plans_.add(key, std::move(plan));
 }
 
 void RuntimeHandle::gemm(const PlanRequest& request, GemmCall call, std::size_t workspace_size, Stream stream) {

@@ -3,23 +3,15 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
-#include <list>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <unordered_map>
-#include <utility>
 
 #include "runtime/plan.h"
+#include "runtime/plan_cache.h"
 #include "runtime/workspace_pool.h"
 
 namespace tmm {
-
-struct PlanRequestHash {
-    std::size_t operator()(const PlanRequest& key) const noexcept;
-};
 
 // A plan that somebody holds, with the workspace it runs in.
 struct OwnedPlan {
@@ -30,9 +22,6 @@ struct OwnedPlan {
 // Thread-safe.
 class RuntimeHandle {
 public:
-    // The least recently used plans beyond this many are dropped.
-    static constexpr std::size_t kCachedPlans = 1024;
-
     // A database that can't be read is logged and done without. Throws Error (no_device, no_compiler).
     RuntimeHandle(int device, const std::filesystem::path& database);
 
@@ -54,19 +43,13 @@ public:
     std::string describe(const PlanRequest& request) const;
 
 private:
-    using Entry = std::pair<PlanRequest, std::shared_ptr<const RuntimePlan>>;
-
     std::shared_ptr<const RuntimePlan> cached_plan(const PlanRequest& key, Stream stream);
-    std::shared_ptr<const RuntimePlan> find(const PlanRequest& key);
 
     KernelLoader loader_;
     Winners winners_;
     WorkspacePool workspaces_;
     std::atomic<Stream> stream_ = nullptr;
-    std::mutex mutex_;
-    // The most recently used plans come first.
-    std::list<Entry> plans_;
-    std::unordered_map<PlanRequest, std::list<Entry>::iterator, PlanRequestHash> index_;
+    PlanCache plans_;
 };
 
 }  // namespace tmm

@@ -5,23 +5,21 @@
 
 namespace tmm {
 
-WorkspacePool::Lease::~Lease() {
-    const std::lock_guard lock(pool_->mutex_);
-    slot_->busy = false;
+WorkspacePool::~WorkspacePool() {
+    for (const Slot* slot = first_.load(std::memory_order_relaxed); slot;) delete std::exchange(slot, slot->next);
 }
 
 WorkspacePool::Lease WorkspacePool::lease(Stream stream, std::size_t bytes) {
-    const std::lock_guard lock(mutex_);
-    for (Slot& slot : slots_) {
-        if (slot.busy || slot.stream != stream || slot.buffer.bytes() < bytes) continue;
-        slot.busy = true;
-        return Lease(*this, slot);
+    for (Slot* slot = first_.load(std::memory_order_acquire); slot; slot = slot->next) {
+        if (slot->stream != stream || slot->buffer.bytes() < bytes) continue;
+        if (!slot->busy.exchange(true, std::memory_order_acquire)) return Lease(*slot);
     }
     // Sizes are powers of two: outgrown buffers, which stay, then add up to no more than the newest.
     const std::size_t rounded = std::bit_ceil(std::max<std::size_t>(bytes, 1 << 16));
-    DeviceBuffer buffer(device_, rounded);
-    slots_.push_back(Slot{.stream = stream, .buffer = std::move(buffer), .busy = true});
-    return Lease(*this, slots_.back());
+    auto* const added = new Slot{.stream = stream, .buffer = DeviceBuffer(device_, rounded), .busy = true};
+    added->next = first_.load(std::memory_order_relaxed);
+    while (!first_.compare_exchange_weak(added->next, added, std::memory_order_release, std::memory_order_relaxed)) continue;
+    return Lease(*added);
 }
 
 }  // namespace tmm

@@ -1,37 +1,40 @@
 // Workspaces of a handle's calls: one buffer for a stream and caller at a time, which is kept for the next call.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
-#include <deque>
 #include <memory>
-#include <mutex>
+#include <utility>
 
 #include "runtime/device.h"
 
 namespace tmm {
 
-// Thread-safe. Buffers are only freed with the pool, because a captured graph may go on using one.
+// Thread-safe, without locks. Buffers are only freed with the pool, because a captured graph may go on using one.
 class WorkspacePool {
     struct Slot {
-        Stream stream = nullptr;
-        DeviceBuffer buffer;
-        bool busy = false;
+        const Stream stream = nullptr;
+        const DeviceBuffer buffer;
+        std::atomic<bool> busy = false;
+        Slot* next = nullptr;
     };
 
 public:
     explicit WorkspacePool(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+    ~WorkspacePool();
+    WorkspacePool(const WorkspacePool&) = delete;
+    WorkspacePool& operator=(const WorkspacePool&) = delete;
 
     // A lease is held while a call is queued: the stream's order then keeps the next user apart.
     class Lease {
     public:
-        Lease(WorkspacePool& pool, Slot& slot) : pool_(&pool), slot_(&slot) {}
+        explicit Lease(Slot& slot) : slot_(&slot) {}
         Lease(const Lease&) = delete;
         Lease& operator=(const Lease&) = delete;
-        ~Lease();
+        ~Lease() { slot_->busy.store(false, std::memory_order_release); }
         void* data() const { return slot_->buffer.data(); }
 
     private:
-        WorkspacePool* pool_;
         Slot* slot_;
     };
 
@@ -40,9 +43,8 @@ public:
 
 private:
     std::shared_ptr<Device> device_;
-    std::mutex mutex_;
-    // The container is a deque, so that slots stay where they are.
-    std::deque<Slot> slots_;
+    // A list to whose front slots are added, and which stay.
+    std::atomic<Slot*> first_ = nullptr;
 };
 
 }  // namespace tmm

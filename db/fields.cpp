@@ -24,7 +24,9 @@ std::string why_inconsistent_epilogue(const GemmProblem& p) {
         return fmt::format("epilogue={} does not fit its parts, {}", name_of(p.epilogue), epilogue_text(p));
     if (p.bias == BiasAxis::none && p.type_bias != ElementType::f32) return "type_bias means nothing where there is no bias";
     if (!p.residual && (p.ldr != 0 || p.stride_r != 0)) return "ldr and stride_r mean nothing where there is no residual";
-    if (p.residual && p.ldr < p.n) return fmt::format("ldr={} is shorter than a row of the residual ({} elements)", p.ldr, p.n);
+    if (p.residual && p.ldr < columns_of_c(p))
+        return fmt::format("ldr={} is shorter than a row of the residual ({} elements)", p.ldr, columns_of_c(p));
+    if (is_gate(p.activation) && p.reads_c) return "a gate does not read C";
     return p.batch <= 1 && p.stride_r != 0 ? fmt::format("stride_r={} means nothing where batch={}", p.stride_r, p.batch) : "";
 }
 
@@ -43,7 +45,7 @@ const ProblemField& compute_field() {
 std::string why_inconsistent(const GemmProblem& p) {
     if (p.lda < stored_columns_a(p)) return fmt::format("lda={} is shorter than a row of A ({} elements)", p.lda, stored_columns_a(p));
     if (p.ldb < stored_columns_b(p)) return fmt::format("ldb={} is shorter than a row of B ({} elements)", p.ldb, stored_columns_b(p));
-    if (p.ldc < p.n) return fmt::format("ldc={} is shorter than a row of C ({} elements)", p.ldc, p.n);
+    if (p.ldc < columns_of_c(p)) return fmt::format("ldc={} is shorter than a row of C ({} elements)", p.ldc, columns_of_c(p));
     for (const ProblemField& field : kProblemFields)
         if (field.range.power_of_two && (field.get(p) & (field.get(p) - 1)) != 0)
             return fmt::format("{}={} is no power of two", field.name, field.get(p));

@@ -149,7 +149,7 @@ void ExecutablePlan::run(const GemmCall& call, Stream stream) const {
     bool first = true;
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
         const LaunchStep& step = plan_.steps[i];
-        const std::size_t bytes = step.bind(plan_, step, call, arguments);
+        const std::size_t bytes = bind_step(plan_, step, call, arguments);
         if (step.tensor_maps)
             for (const TensorMapRequest& map : step.tensor_maps(step, arguments)) device_->encode_tensor_map(map, arguments + map.offset);
         if (launch(i, arguments, bytes, first, stream)) first = false;

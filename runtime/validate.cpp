@@ -73,8 +73,7 @@ Activation check_activation(tmmActivation_t activation) {
         case TMM_ACTIVATION_SILU: return Activation::silu;
         case TMM_ACTIVATION_SIGMOID: return Activation::sigmoid;
         case TMM_ACTIVATION_TANH: return Activation::tanh;
-        case TMM_ACTIVATION_SWIGLU:
-            refuse(TMM_STATUS_UNSUPPORTED_EPILOGUE, "this version of tmm has no kernels with TMM_ACTIVATION_SWIGLU");
+        case TMM_ACTIVATION_SWIGLU: return Activation::swiglu;
     }
     refuse(TMM_STATUS_INVALID_ACTIVATION, "activation is {}, no tmmActivation_t", static_cast<int>(activation));
 }
@@ -130,6 +129,16 @@ void take_epilogue(const tmmGemmProblem_t& given, GemmProblem& p) {
         p.residual = given.has_residual != 0;
     }
     p.epilogue = class_of(given, p);
+}
+
+// Gates are of the columns of a row-major C.
+void check_gate(const tmmGemmProblem_t& p, const GemmProblem& epilogue) {
+    if (!is_gate(epilogue.activation)) return;
+    if (p.layout != TMM_ROW_MAJOR)
+        refuse(TMM_STATUS_UNSUPPORTED_EPILOGUE, "TMM_ACTIVATION_SWIGLU takes row-major matrices; layout is TMM_COL_MAJOR");
+    if (p.reads_c) refuse(TMM_STATUS_UNSUPPORTED_EPILOGUE, "TMM_ACTIVATION_SWIGLU does not read C: leave reads_c 0");
+    if (p.n > std::numeric_limits<std::int64_t>::max() / 2)
+        refuse(TMM_STATUS_TOO_LARGE, "n is {}, and twice as many columns of B do not fit 63 bits", p.n);
 }
 
 void check_size(std::int64_t size, const char* name, tmmStatus_t status) {
@@ -227,7 +236,9 @@ CheckedProblem check_problem(const tmmGemmProblem_t* given) {
     check_size(p.k, "k", TMM_STATUS_INVALID_K);
     check_size(p.batch, "batch", TMM_STATUS_INVALID_BATCH);
     check_leading_dimension(p.lda, row_major == (op_a == Operation::none) ? p.k : p.m, row_major, "lda", TMM_STATUS_INVALID_LDA);
-    check_leading_dimension(p.ldb, row_major == (op_b == Operation::none) ? p.n : p.k, row_major, "ldb", TMM_STATUS_INVALID_LDB);
+    check_gate(p, epilogue);
+    const std::int64_t columns_of_b = p.n * products_of_column(epilogue.activation);
+    check_leading_dimension(p.ldb, row_major == (op_b == Operation::none) ? columns_of_b : p.k, row_major, "ldb", TMM_STATUS_INVALID_LDB);
     check_leading_dimension(p.ldc, row_major ? p.n : p.m, row_major, "ldc", TMM_STATUS_INVALID_LDC);
     if (epilogue.residual) check_leading_dimension(p.ldr, row_major ? p.n : p.m, row_major, "ldr", TMM_STATUS_INVALID_LDR);
     const bool batched = p.batch > 1;
@@ -241,7 +252,7 @@ CheckedProblem check_problem(const tmmGemmProblem_t* given) {
         refuse(TMM_STATUS_INVALID_ALIGNMENT, "alignment is {}, no power of two", p.alignment);
 
     GemmProblem problem{.m = p.m,
-                        .n = p.n,
+                        .n = columns_of_b,
                         .k = p.k,
                         .batch = p.batch,
                         .type_a = type_a,

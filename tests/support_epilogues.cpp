@@ -96,15 +96,28 @@ double activated(Activation activation, double x) {
         case Activation::silu: return x / (1 + std::exp(-x));
         case Activation::sigmoid: return 1 / (1 + std::exp(-x));
         case Activation::tanh: return std::tanh(x);
+        // A gate has two arguments.
+        case Activation::swiglu: break;
     }
     return std::nan("");
+}
+
+// The writer's problem with an epilogue; what it multiplies stays as wide where a gate takes two columns for one.
+GemmProblem epilogued_problem(const Writer& writer, const std::string& text) {
+    std::string shape = writer.shape;
+    if (text.find("swiglu") != std::string::npos) {
+        const std::size_t begin = shape.find('x') + 1, end = shape.find('x', begin);
+        shape.replace(begin, end - begin, std::to_string((std::stoi(shape.substr(begin, end - begin)) + 1) / 2));
+        if (const std::size_t beta = shape.find(" beta=1"); beta != std::string::npos) shape.erase(beta, 7);
+    }
+    return parse_shape(fmt::format("{} {}", shape, text)).problem;
 }
 
 }  // namespace
 
 std::string wrong_element(const Writer& writer, const Epilogued& epilogue, const std::shared_ptr<Device>& device,
                           const DeviceInfo& planned_for, const std::shared_ptr<const Compiler>& compiler) {
-    GemmProblem problem = parse_shape(fmt::format("{} {}", writer.shape, epilogue.text)).problem;
+    GemmProblem problem = epilogued_problem(writer, epilogue.text);
     if (!epilogue.expression.empty()) problem.epilogue = Epilogue::custom;
     const KernelConfig config = parse_config(writer.config);
     if (const auto invalid = why_invalid(problem, config, planned_for)) return "invalid: " + *invalid;
@@ -117,10 +130,11 @@ std::string wrong_element(const Writer& writer, const Epilogued& epilogue, const
     const auto last = [&](i64 rows, i64 columns, i64 ld, i64 stride) { return (problem.batch - 1) * stride + (rows - 1) * ld + columns; };
     Elements a(device, problem.type_a, last(stored_rows_a(problem), stored_columns_a(problem), problem.lda, problem.stride_a));
     Elements b(device, problem.type_b, last(stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.stride_b));
-    const i64 elements_of_c = last(problem.m, problem.n, problem.ldc, problem.stride_c);
+    const i64 width = columns_of_c(problem);
+    const i64 elements_of_c = last(problem.m, width, problem.ldc, problem.stride_c);
     Elements c(device, problem.type_c, elements_of_c);
     Elements bias(device, problem.type_bias, problem.bias == BiasAxis::rows ? problem.m : problem.n);
-    Elements residual(device, problem.type_c, problem.residual ? last(problem.m, problem.n, problem.ldr, problem.stride_r) : 1);
+    Elements residual(device, problem.type_c, problem.residual ? last(problem.m, width, problem.ldr, problem.stride_r) : 1);
     Elements workspace(device, ElementType::f32, plan.plan().workspace_bytes / 4 + 64);
     const auto for_each = [&](i64 rows, i64 columns, i64 ld, i64 stride, auto&& visit) {
         for (i64 batch = 0; batch < problem.batch; ++batch)
@@ -132,8 +146,8 @@ std::string wrong_element(const Writer& writer, const Epilogued& epilogue, const
     };
     fill(a, 1, stored_rows_a(problem), stored_columns_a(problem), problem.lda, problem.stride_a, 1);
     fill(b, 2, stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.stride_b, 1);
-    if (problem.reads_c) fill(c, 3, problem.m, problem.n, problem.ldc, problem.stride_c, 3);
-    if (problem.residual) fill(residual, 4, problem.m, problem.n, problem.ldr, problem.stride_r, 5);
+    if (problem.reads_c) fill(c, 3, problem.m, width, problem.ldc, problem.stride_c, 3);
+    if (problem.residual) fill(residual, 4, problem.m, width, problem.ldr, problem.stride_r, 5);
     for (i64 i = 0; problem.bias != BiasAxis::none && i < (problem.bias == BiasAxis::rows ? problem.m : problem.n); ++i)
         bias.set(i, static_cast<float>(whole(5, i, 6)) / 2);
     std::vector<double> before;
@@ -158,27 +172,36 @@ std::string wrong_element(const Writer& writer, const Epilogued& epilogue, const
 
     std::string wrong;
     std::vector<bool> is_element(static_cast<std::size_t>(elements_of_c));
-    for_each(problem.m, problem.n, problem.ldc, problem.stride_c, [&](i64 batch, i64 row, i64 column, i64 at) {
+    for_each(problem.m, width, problem.ldc, problem.stride_c, [&](i64 batch, i64 row, i64 column, i64 at) {
         is_element[static_cast<std::size_t>(at)] = true;
         // The row that does not fit planes has sums of its own.
         if (!wrong.empty() || (writer.unfit && row == 0)) return;
-        double sum = 0;
-        for (i64 k = 0; k < problem.k; ++k)
-            sum += a[batch * problem.stride_a + (problem.op_a == Operation::none ? row * problem.lda + k : k * problem.lda + row)] *
-                   b[batch * problem.stride_b + (problem.op_b == Operation::none ? k * problem.ldb + column : column * problem.ldb + k)];
-        const double x = alpha * sum + (problem.reads_c ? 2.0 * before[static_cast<std::size_t>(at)] : 0.0);
-        const double its_bias = problem.bias == BiasAxis::none ? 0 : bias[problem.bias == BiasAxis::rows ? row : column];
+        const auto sum_of = [&](i64 of_b) {
+            double sum = 0;
+            for (i64 k = 0; k < problem.k; ++k)
+                sum += a[batch * problem.stride_a + (problem.op_a == Operation::none ? row * problem.lda + k : k * problem.lda + row)] *
+                       b[batch * problem.stride_b + (problem.op_b == Operation::none ? k * problem.ldb + of_b : of_b * problem.ldb + k)];
+            return sum;
+        };
+        const auto bias_of = [&](i64 of_b) {
+            return problem.bias == BiasAxis::none ? 0 : bias[problem.bias == BiasAxis::rows ? row : of_b];
+        };
+        const bool gate = is_gate(problem.activation);
+        const double x = alpha * sum_of(column) + (problem.reads_c ? 2.0 * before[static_cast<std::size_t>(at)] : 0.0);
+        const double its_bias = bias_of(column);
+        const double gated = gate ? alpha * sum_of(width + column) + bias_of(width + column) : 1;
         const double its_residual = problem.residual ? residual[batch * problem.stride_r + row * problem.ldr + column] : 0;
-        const double expected = epilogue.value ? epilogue.value(x, static_cast<double>(row), static_cast<double>(column),
-                                                                static_cast<double>(batch), its_bias, its_residual, call.parameters)
-                                               : activated(problem.activation, x + its_bias) + its_residual;
+        const double expected = epilogue.value
+                                    ? epilogue.value(x, static_cast<double>(row), static_cast<double>(column), static_cast<double>(batch),
+                                                     its_bias, its_residual, call.parameters)
+                                    : activated(gate ? Activation::silu : problem.activation, x + its_bias) * gated + its_residual;
         // f's own error, and the rounding to C's type (docs/epilogues.md).
         const double unit = problem.type_c == ElementType::f32 ? 0x1p-21 : problem.type_c == ElementType::f16 ? 0x1p-11 : 0x1p-8;
         const double smallest = problem.type_c == ElementType::f16 ? 0x1p-25 : 0;
         const bool is_exact =
             problem.type_c == ElementType::f32 && (problem.activation == Activation::none || problem.activation == Activation::relu);
         const double allowed =
-            is_exact ? 0 : unit * (std::abs(expected) + std::abs(its_residual)) + 0x1p-22 * std::abs(x + its_bias) + smallest;
+            is_exact ? 0 : unit * (std::abs(expected) + std::abs(its_residual)) + 0x1p-22 * std::abs((x + its_bias) * gated) + smallest;
         if (!(std::abs(c[at] - expected) <= allowed))
             wrong = fmt::format("C[{}][{}][{}] is {}, not {}", batch, row, column, c[at], expected);
     });
@@ -198,6 +221,9 @@ const std::vector<Epilogued>& epilogues() {
         {"epilogue=sigmoid+residual"},
         {"epilogue=tanh"},
         {"epilogue=bias+relu+residual"},
+        {"epilogue=swiglu"},
+        {"epilogue=bias+swiglu+residual bias_type=f32"},
+        {"epilogue=bias_rows+swiglu bias_type=f16"},
         {"epilogue=none", "row * 0.5f + column - 4 * batch",
          [](double, double row, double column, double batch, double, double, const float*) { return row / 2 + column - 4 * batch; }},
         {"epilogue=bias+residual", "fmaxf(x + bias, p0) * p2 - residual * p3 + p1",

@@ -140,7 +140,7 @@ std::vector<Launch> launches_of(const LaunchPlan& plan, const GemmCall& call) {
             continue;
         }
         alignas(64) std::byte arguments[kMaxArgumentBytes];
-        step.bind(plan, step, call, arguments);
+        bind_step(plan, step, call, arguments);
         GemmArgs args;
         std::memcpy(&args, arguments, sizeof args);
         GemmProblem padded = plan.problem;
@@ -206,7 +206,7 @@ std::string run_size(const Case& one, const Case::Size& size, const Compiler& co
                 compile(source);
                 const auto kernel = device->load(compiled.at(source.name), source.name);
                 alignas(64) std::byte arguments[kMaxArgumentBytes];
-                const std::size_t bytes = step.bind(its_plan, step, its_call, arguments);
+                const std::size_t bytes = bind_step(its_plan, step, its_call, arguments);
                 const bool fewer = one.side_grid && !is_of_family(step, one.config.family) && !is_of_family(step, family::naive);
                 try {
                     LaunchShape launched = shape_of(step);

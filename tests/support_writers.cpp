@@ -10,6 +10,11 @@ const std::vector<Writer>& writers() {
     static const std::string wgmma = "family=wgmma,vector_width=8,boundary=hardware,block_m=64,block_n=64,block_k=64,stages=3,";
     static const std::string planes =
         "family=wgmma,vector_width=8,boundary=hardware,block_m=128,block_n=64,block_k=64,stages=2,warps_m=2,planes=2,promote_k=64";
+    static const std::string wgmma128 = "family=wgmma,vector_width=8,boundary=hardware,block_m=64,block_n=128,block_k=64,stages=3";
+    static const std::string swapped128 =
+        "family=wgmma,vector_width=8,boundary=hardware,block_m=128,block_n=40,block_k=64,stages=3,swap_ab=1";
+    static const std::string swapped256 =
+        "family=wgmma,vector_width=8,boundary=peeled,block_m=256,block_n=40,block_k=64,stages=2,warps_m=2,swap_ab=1";
     static const auto* const list = new std::vector<Writer>{
         {"19x23x7 batch=3 ldc=29 beta=1", "family=naive,block_m=4,block_n=8"},
         {"19x23x7 dtype=f16 batch=2", "family=naive,block_m=4,block_n=8"},
@@ -60,6 +65,19 @@ const std::vector<Writer>& writers() {
         {"72x136x256 dtype=bf16 align=16", wgmma + "split_k=2,cluster=2,swap_ab=1"},
         {"70x77x64 compute=tf32 ops=nt align=16 ldc=77",
          "family=wgmma,vector_width=8,boundary=hardware,block_m=64,block_n=64,block_k=32,stages=3"},
+        // Tiles whose halves a gate may take: of rows along K and along N, of two warpgroups, in turns, swapped.
+        {"70x136x64 dtype=bf16 align=16 ldc=144", wgmma128},
+        {"70x136x64 dtype=bf16 align=16 ops=nt batch=2", wgmma},
+        {"70x133x64 dtype=f16 align=16 ops=nt ldc=141",
+         "family=wgmma,vector_width=8,boundary=peeled,block_m=64,block_n=64,block_k=64,stages=3"},
+        {"70x300x64 dtype=bf16 align=16 ops=nt ctype=f32",
+         "family=wgmma,vector_width=8,boundary=hardware,block_m=64,block_n=160,block_k=64,stages=2,warps_n=2"},
+        {"70x300x64 dtype=f16 align=16 ldb=304 ldc=304",
+         "family=wgmma,vector_width=8,boundary=hardware,block_m=128,block_n=256,block_k=64,stages=2,warps_n=2"},
+        {"136x136x64 dtype=bf16 align=16 ops=tt", wgmma128 + ",ping_pong=1"},
+        {"40x200x64 dtype=bf16 align=16", swapped128},
+        {"40x200x64 dtype=bf16 align=16 ops=nt", swapped128 + ",ping_pong=1"},
+        {"40x301x64 dtype=f16 align=16 ops=nt ldc=301", swapped256},
         {"140x72x64 align=16 beta=1", planes},
         {"140x72x64 align=16 beta=1", planes, true},
         {"140x71x64", planes, true},

@@ -170,7 +170,8 @@ private:
     MatrixRegion workspace_region(std::int64_t bytes) const;
     Verdict judge(const Findings& found, int content, double alpha, double beta) const;
     // What x = alpha * sum + beta * C becomes.
-    double expected_of(i64 batch, i64 row, i64 column, int content, double x) const;
+    // value: what a gate is for; x is then the gate's.
+    double expected_of(i64 batch, i64 row, i64 column, int content, double x, double value) const;
     std::string element_name(i64 batch, i64 row, i64 column) const;
     std::string word_name(const char* name, const Matrix& matrix, i64 word) const;
     u64 read_word(const MatrixRegion& region, i64 word) const {
@@ -231,11 +232,11 @@ OperandSet Verifier::State::make_set(Placing placing) const {
     const GemmProblem& p = problem;
     return {.a = make_matrix(device, p.type_a, stored_rows_a(p), stored_columns_a(p), p.lda, p.stride_a, p.batch, p.alignment, placing),
             .b = make_matrix(device, p.type_b, stored_rows_b(p), stored_columns_b(p), p.ldb, p.stride_b, p.batch, p.alignment, placing),
-            .c = make_matrix(device, p.type_c, p.m, p.n, p.ldc, p.stride_c, p.batch, p.alignment, placing),
+            .c = make_matrix(device, p.type_c, p.m, columns_of_c(p), p.ldc, p.stride_c, p.batch, p.alignment, placing),
             .bias = p.bias == BiasAxis::none ? Matrix{}
                                              : make_matrix(device, p.type_bias, 1, elements_of_bias(p), elements_of_bias(p), 0, 1,
                                                            size_of(p.type_bias), placing),
-            .residual = !p.residual ? Matrix{} : make_matrix(device, p.type_c, p.m, p.n, p.ldr, p.stride_r, p.batch, p.alignment, placing)};
+            .residual = !p.residual ? Matrix{} : make_matrix(device, p.type_c, p.m, columns_of_c(p), p.ldr, p.stride_r, p.batch, p.alignment, placing)};
 }
 
 void Verifier::State::choose_rows() {
@@ -346,7 +347,7 @@ Verdict Verifier::State::check(const ExecutablePlan& plan, int content, double r
         content == contents::normal
             ? (static_cast<double>(longest_rounding_chain(problem, plan.plan().config)) + 2) * arithmetic.accumulator_roundoff()
             : 0.0;
-    const i64 elements = row_count * problem.n * problem.batch;
+    const i64 elements = row_count * columns_of_c(problem) * problem.batch;
     if (elements > 0) {
         const DeviceBuffer& sum = content == contents::integers ? integer_sum : normal_sum;
         launch(*kernels.compare, grid_for(elements), kThreads,
@@ -356,7 +357,7 @@ Verdict Verifier::State::check(const ExecutablePlan& plan, int content, double r
                            .sum = static_cast<const double*>(sum.data()),
                            .magnitude = static_cast<const double*>(normal_magnitude.data()),
                            .row_count = row_count,
-                           .n = problem.n,
+                           .n = columns_of_c(problem),
                            .batch = problem.batch,
                            .ldc = problem.ldc,
                            .stride_c = problem.stride_c,
@@ -399,20 +400,23 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
 
     if (const Finding& wrong = found[slot::compare]; wrong.count > 0) {
         const auto index = static_cast<i64>(wrong.first);
-        const i64 batch = index / (row_count * problem.n);
-        const i64 place = index / problem.n % row_count;
+        const i64 columns = columns_of_c(problem);
+        const i64 batch = index / (row_count * columns);
+        const i64 place = index / columns % row_count;
         const i64 row = row_list.empty() ? place : row_list[static_cast<std::size_t>(place)];
-        const i64 column = index % problem.n;
+        const i64 column = index % columns;
         const i64 offset = batch * problem.stride_c + row * problem.ldc + column;
         const u64 bits = read_word(c.region, c.region.first + offset);
         const double value = decoded(c.region.type, bits);
-        double sum = 0;
+        double sum[2] = {};
         const DeviceBuffer& sums = content == contents::integers ? integer_sum : normal_sum;
-        device->copy_to_host(&sum, static_cast<const double*>(sums.data()) + index, sizeof sum);
+        const i64 first_sum = (batch * row_count + place) * problem.n + column;
+        for (i64 i = 0; i < products_of_column(problem.activation); ++i)
+            device->copy_to_host(&sum[i], static_cast<const double*>(sums.data()) + first_sum + i * columns, sizeof sum[i]);
         const double before =
             run_beta == 0 ? 0.0 : static_cast<double>(content_value(problem.type_c, content, seed_of(options.seed, 0, 2, content), offset));
         const std::string element = element_name(batch, row, column);
-        const std::string share = fmt::format("{} of {} checked elements", wrong.count, row_count * problem.n * problem.batch);
+        const std::string share = fmt::format("{} of {} checked elements", wrong.count, row_count * columns * problem.batch);
         verdict.outcome = content == contents::normal && std::isfinite(value) ? Outcome::inaccurate : Outcome::wrong_result;
         if (bits == format_of(problem.type_c).unwritten) {
             // Arithmetic on a CPU hands the NaN's bits on.
@@ -422,7 +426,8 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
                                          verdict.error_ratio, share, run);
         } else {
             verdict.detail = fmt::format("{} = {:.9g}, expected {:.9g}; {} differ {}", element, value,
-                                         expected_of(batch, row, column, content, run_alpha * sum + run_beta * before), share, run);
+                                         expected_of(batch, row, column, content, run_alpha * sum[0] + run_beta * before, run_alpha * sum[1]), share,
+                                         run);
         }
         return verdict;
     }
@@ -461,14 +466,17 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
     return verdict;
 }
 
-double Verifier::State::expected_of(i64 batch, i64 row, i64 column, int content, double x) const {
+double Verifier::State::expected_of(i64 batch, i64 row, i64 column, int content, double x, double value) const {
     const GemmProblem& p = problem;
-    const auto value = [&](ElementType type, int matrix, i64 offset) {
+    const auto element = [&](ElementType type, int matrix, i64 offset) {
         return static_cast<double>(content_value(type, content, seed_of(options.seed, 0, matrix, content), offset));
     };
-    if (p.bias != BiasAxis::none) x += value(p.type_bias, 3, p.bias == BiasAxis::rows ? row : column);
-    x = activated_in_double(p.activation, x);
-    return p.residual ? x + value(p.type_c, 4, batch * p.stride_r + row * p.ldr + column) : x;
+    if (p.bias != BiasAxis::none) {
+        x += element(p.type_bias, 3, p.bias == BiasAxis::rows ? row : column);
+        value += element(p.type_bias, 3, p.bias == BiasAxis::rows ? row : columns_of_c(p) + column);
+    }
+    x = is_gate(p.activation) ? gated_in_double(x, value) : activated_in_double(p.activation, x);
+    return p.residual ? x + element(p.type_c, 4, batch * p.stride_r + row * p.ldr + column) : x;
 }
 
 std::string Verifier::State::element_name(i64 batch, i64 row, i64 column) const {

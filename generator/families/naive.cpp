@@ -57,6 +57,7 @@ constexpr Product kProduct{
     .crowding = neutral::no_crowding,
     .phase_loads = phase_loads,
     .signature = neutral::as_it_lies,
+    .applies_gate = neutral::leaves_gates,
     .walks = neutral::never,
     .copies = neutral::no_copies,
     .add_steps_before = neutral::no_steps,

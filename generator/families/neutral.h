@@ -79,6 +79,9 @@ inline OperandCopies no_copies(const GemmProblem&, const KernelConfig&, const Ex
 inline KernelSignature as_it_lies(const GemmProblem& problem, const KernelConfig&) {
     return signature_of(problem);
 }
+inline bool leaves_gates(const KernelConfig&, const KernelSignature&) {
+    return false;
+}
 inline void no_steps(PlanBuilder&) {}
 inline TensorMapRequests no_tensor_maps(const LaunchStep&, const std::byte*) {
     return {};

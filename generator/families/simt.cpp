@@ -137,6 +137,7 @@ constexpr Product kProduct{
     .crowding = crowding,
     .phase_loads = phase_loads,
     .signature = signature,
+    .applies_gate = neutral::leaves_gates,
     .walks = neutral::never,
     .copies = packed_copies,
     .add_steps_before = add_steps_before,

@@ -172,6 +172,7 @@ constexpr Product kProduct{
     .crowding = crowding,
     .phase_loads = phase_loads,
     .signature = signature,
+    .applies_gate = wgmma::applies_gate,
     .walks = walks,
     .copies = copies,
     .add_steps_before = add_steps_before,

@@ -33,22 +33,25 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
             if (const int columns_of_rest = wgmma::sum_columns_of_rest(config, signature); columns_of_rest > 0)
                 add_map(rest, columns_of_rest);
         };
+        const i64 columns = args.n / products_of_column(signature.activation);
         // There is no map of nothing; the kernel then uses none.
         add_boxes(args.result, args.result_rest, args.c, args.ldc, args.stride_c,
-                  std::max<i64>(wgmma::whole_chunks(args.n, signature.type_c), 16 / size_of(signature.type_c)));
+                  std::max<i64>(wgmma::whole_chunks(columns, signature.type_c), 16 / size_of(signature.type_c)));
         // What is brought may end within a chunk.
         if (signature.reads_c)
-            add_boxes(args.before, args.before_rest, args.c, args.ldc, args.stride_c, args.n);
+            add_boxes(args.before, args.before_rest, args.c, args.ldc, args.stride_c, columns);
         else if (wgmma::box_brings_residual(signature))
-            add_boxes(args.before, args.before_rest, args.epilogue.residual, args.epilogue.ldr, args.epilogue.stride_r, args.n);
+            add_boxes(args.before, args.before_rest, args.epilogue.residual, args.epilogue.ldr, args.epilogue.stride_r, columns);
     }
     if (args.k == 0) return maps;
     const auto request = [&](const void* address, ElementType type, bool transposed, i64 outer, i64 ld, i64 stride,
-                             const wgmma::TileLayout& tile, int sharers, i64 times) {
+                             const wgmma::TileLayout& tile, bool in_halves, int sharers, i64 times) {
         const i64 rows = transposed ? args.k : outer;
         TensorMapRequest operand =
             operand_request(address, type, {.rows = rows, .columns = transposed ? outer : args.k, .ld = ld, .stride = stride}, args.batch,
-                            {.rows = wgmma::slab_rows(tile) / sharers, .columns = wgmma::row_elements(tile)}, times);
+                            {.rows = tile.along_k ? wgmma::box_rows_along_k(tile, config, in_halves, sharers) : tile.depth / sharers,
+                             .columns = wgmma::row_elements(tile)},
+                            times);
         if (config.planes > 1) {
             operand.matrices *= config.planes;
             operand.matrix_bytes = rows * operand.row_bytes;
@@ -56,6 +59,8 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
         return operand;
     };
     const bool swap = config.swap_ab != 0;
+    // The tile of B, whose columns a gate takes by halves.
+    const bool in_halves = wgmma::applies_gate(config, signature);
     const wgmma::TileLayout left = wgmma::left_tile(config, signature);
     const wgmma::TileLayout right = wgmma::right_tile(config, signature);
     // How often clusters bring a tile.
@@ -66,19 +71,19 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
     // The padding of rows along M or N may be brought as well: boxes that end within the map are faster, and it reaches no element of C.
     const i64 m = along_m && pad::pads_a(config) ? args.lda : args.m;
     const i64 n = along_n && pad::pads_b(config) ? args.ldb : args.n;
-    const TensorMapRequest a = request(args.a, signature.type_a, along_m, m, args.lda, args.stride_a, swap ? right : left,
+    const TensorMapRequest a = request(args.a, signature.type_a, along_m, m, args.lda, args.stride_a, swap ? right : left, false,
                                        swap ? config.multicast_b : config.multicast_a, swap ? times_right : times_left);
-    const TensorMapRequest b = request(args.b, signature.type_b, along_n, n, args.ldb, args.stride_b, swap ? left : right,
+    const TensorMapRequest b = request(args.b, signature.type_b, along_n, n, args.ldb, args.stride_b, swap ? left : right, in_halves,
                                        swap ? config.multicast_a : config.multicast_b, swap ? times_left : times_right);
     const auto add_operand = [&](TensorMapRequest operand, const TensorMap& whole, const TensorMap& edge, const wgmma::TileLayout& tile,
-                                 int sharers) {
+                                 int sharers, bool halved) {
         maps.add(operand, offset_within(args, whole));
-        if (config.boundary != boundary::peeled || !tile.along_k || sharers > 1) return;
+        if (config.boundary != boundary::peeled || !tile.along_k || sharers > 1 || halved) return;
         operand.box_rows = static_cast<int>(operand.rows % operand.box_rows);
         if (operand.box_rows > 0) maps.add(operand, offset_within(args, edge));
     };
-    add_operand(swap ? b : a, args.left, args.left_edge, left, config.multicast_a);
-    add_operand(swap ? a : b, args.right, args.right_edge, right, config.multicast_b);
+    add_operand(swap ? b : a, args.left, args.left_edge, left, config.multicast_a, swap && in_halves);
+    add_operand(swap ? a : b, args.right, args.right_edge, right, config.multicast_b, !swap && in_halves);
     return maps;
 }
 

@@ -20,7 +20,7 @@ std::int64_t offset_c(const GemmProblem& problem, const Extent& extent) {
 }
 
 Addresses addresses_of(const LaunchPlan& plan, const GemmCall& call, const Extent& part) {
-    const GemmProblem& problem = plan.problem;
+    const GemmProblem& problem = plan.product;
     const WorkspaceParts& parts = plan.geometry.workspace;
     const auto at = [&](std::int64_t offset) { return static_cast<std::byte*>(call.workspace) + offset; };
     return {.a = advanced(call.a, offset_a(problem, part), problem.type_a),

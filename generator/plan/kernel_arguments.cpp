@@ -20,7 +20,7 @@ EpilogueArgs epilogue_args(const GemmProblem& problem, const GemmCall& call) {
 }
 
 GemmArgs make_args(const LaunchPlan& plan, const Extent& part, const GemmCall& call, const Division& division) {
-    const GemmProblem& problem = plan.problem;
+    const GemmProblem& problem = plan.product;
     const Addresses addresses = addresses_of(plan, call, part);
     // alpha = 0 promises that A and B are not read, whatever stands there, NaN and null pointers included; k = 0 does that, and
     // leaves beta * C.
@@ -83,7 +83,7 @@ std::size_t bind_product(const LaunchPlan& plan, const LaunchStep&, const GemmCa
 }
 
 std::size_t bind_strip(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments) {
-    return write_arguments(make_args(plan, step.extent, call, division_of(plan.problem, *config_of(step))), arguments);
+    return write_arguments(make_args(plan, step.extent, call, division_of(plan.product, *config_of(step))), arguments);
 }
 
 }  // namespace tmm

@@ -7,6 +7,7 @@
 
 #include "generator/families/family.h"
 #include "generator/families/gemv_strip.h"
+#include "generator/plan/gate.h"
 #include "generator/plan/kernel_arguments.h"
 #include "generator/plan/plan_builder.h"
 #include "generator/steps/reduce.h"
@@ -27,6 +28,11 @@ int alignment_at(int alignment, std::int64_t offset, ElementType type) {
 std::int64_t prepared_bytes(const LaunchPlan& plan, GemmOperand operand) {
     if (plan.config.planes <= 1 || plan.steps.empty()) return 0;
     return (operand == GemmOperand::a ? plan.geometry.copies.a : plan.geometry.copies.b).bytes;
+}
+
+std::size_t bind_step(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments) {
+    const bool is_before_gate = plan.geometry.gated.parts > 0 && !step.applies_gate;
+    return step.bind(plan, step, is_before_gate ? product_call(plan, call) : call, arguments);
 }
 
 std::size_t main_step(const LaunchPlan& plan) {
@@ -52,17 +58,19 @@ std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const Tiling&
 }
 
 KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& config) {
-    return product_of(config).signature(problem, config);
+    return product_of(config).signature(product_problem(problem, config), config);
 }
 
 LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, Expression expression) {
-    if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return {.problem = problem, .config = config, .geometry = {}, .steps = {}};
+    if (problem.m == 0 || problem.n == 0 || problem.batch == 0)
+        return {.problem = problem, .product = problem, .config = config, .geometry = {}, .steps = {}};
     const Product& product = product_of(config);
     PlanBuilder plan(problem, config, device);
     product.add_steps_before(plan);
     plan.add_product();
     product.add_steps_behind(plan);
     plan.add_sums();
+    if (plan.geometry().gated.parts > 0) add_gate(plan);
     LaunchPlan made = std::move(plan).finish();
     made.expression = std::move(expression);
     return made;

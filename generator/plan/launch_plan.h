@@ -63,6 +63,8 @@ struct LaunchStep {
     int packers = 0;
     // The first blocks of the grid add up strips.
     int blocks_for_strips = 0;
+    // It applies a gate to sums that the steps before it have made.
+    bool applies_gate = false;
     // Writes the kernel's argument struct for one call; returns its size in bytes, which is never more than kMaxArgumentBytes. Where alpha
     // or k is 0 it tells the kernel k = 0 and alpha = 0.
     std::size_t (*bind)(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments) = nullptr;
@@ -93,6 +95,8 @@ inline std::int64_t grid_for(const LaunchStep& step, const std::byte* arguments)
 
 struct LaunchPlan {
     GemmProblem problem;
+    // What the steps multiply: the problem, but for a gate that a step applies (gate.h).
+    GemmProblem product;
     KernelConfig config;
     Geometry geometry;
     // The plan has no steps where there is nothing to do (m or n or batch is 0).
@@ -102,6 +106,9 @@ struct LaunchPlan {
     // The epilogue of a problem with Epilogue::custom.
     Expression expression = {};
 };
+
+// Writes the arguments of one of the plan's steps (LaunchStep::bind).
+std::size_t bind_step(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments);
 
 // The step that multiplies, beside those that bring the operands to it or sum its parts; 0 where there are no steps.
 std::size_t main_step(const LaunchPlan& plan);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "generator/families/family.h"
+#include "generator/plan/gate.h"
 #include "generator/plan/kernel_arguments.h"
 #include "generator/steps/fixup.h"
 #include "generator/steps/reduce.h"
@@ -10,7 +11,12 @@
 namespace tmm {
 
 PlanBuilder::PlanBuilder(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device)
-    : plan_{.problem = problem, .config = config, .geometry = geometry_of(problem, config, device), .steps = {}}, device_(device) {
+    : plan_{.problem = problem,
+            .product = product_problem(problem, config),
+            .config = config,
+            .geometry = geometry_with_gate(problem, config, device),
+            .steps = {}},
+      device_(device) {
     plan_.workspace_bytes = plan_.geometry.workspace.bytes;
 }
 
@@ -44,7 +50,8 @@ void PlanBuilder::add_product() {
 
 void PlanBuilder::add_sums() {
     if (geometry().line.blocks > 0) add_fixup(*this);
-    if (geometry().partial_results > 1) add_reduce(*this);
+    // A gate's step may add up the parts itself.
+    if (geometry().partial_results > 1 && geometry().gated.parts <= 1) add_reduce(*this);
 }
 
 LaunchPlan PlanBuilder::finish() && {

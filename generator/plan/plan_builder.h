@@ -14,7 +14,9 @@ public:
     // C must not be empty.
     PlanBuilder(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
-    const GemmProblem& problem() const { return plan_.problem; }
+    // What the steps multiply, and what was asked for (gate.h).
+    const GemmProblem& problem() const { return plan_.product; }
+    const GemmProblem& asked() const { return plan_.problem; }
     const KernelConfig& config() const { return plan_.config; }
     const DeviceInfo& device() const { return device_; }
     const Geometry& geometry() const { return plan_.geometry; }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "generator/families/family.h"
-#include "generator/plan/launch_plan.h"
+#include "generator/plan/gate.h"
 #include "generator/prediction/cost_model_host.h"
 
 namespace tmm {
@@ -18,6 +18,12 @@ constexpr double kBlocksCounted = 8;
 }  // namespace
 
 PredictedTime CostModel::predict(const KernelConfig& c) const {
+    if (gate_is_a_step(problem_, c)) {
+        const GemmProblem product = product_problem(problem_, c);
+        PredictedTime time = CostModel(product, device_).predict(c);
+        time.other_kernels += microseconds_of_gate(problem_, device_);
+        return time;
+    }
     if (device_.emulated) return host_time_of_plan(problem_, c);
     PredictedTime time = alone(c);
     if (c.overlap != 0) {

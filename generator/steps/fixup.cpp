@@ -6,7 +6,7 @@ namespace tmm {
 namespace {
 
 std::size_t bind(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
-    Division division = division_of(plan.problem, plan.config);
+    Division division = division_of(plan.product, plan.config);
     division.line = plan.geometry.line;
     return write_arguments(sum_args(plan, call, division), arguments);
 }

@@ -19,7 +19,7 @@ PackedStrip strip_with_a(const LaunchPlan& plan, const GemmCall& call) {
     const int lines = plan.geometry.packed.columns;
     if (lines == 0) return {};
     const Addresses addresses = addresses_of_strips(plan, call);
-    const GemmProblem& problem = plan.problem;
+    const GemmProblem& problem = plan.product;
     const bool along_k = problem.op_b == Operation::transpose;
     return {.lines = lines,
             .few = static_cast<const float*>(addresses.b),
@@ -34,7 +34,7 @@ PackedStrip strip_with_b(const LaunchPlan& plan, const GemmCall& call) {
     const int lines = plan.geometry.packed.rows;
     if (lines == 0) return {};
     const Addresses addresses = addresses_of_strips(plan, call);
-    const GemmProblem& problem = plan.problem;
+    const GemmProblem& problem = plan.product;
     const bool along_k = problem.op_a == Operation::none;
     return {.lines = lines,
             .few = static_cast<const float*>(addresses.a),
@@ -64,7 +64,7 @@ OperandCopies packed_copies(const GemmProblem& problem, const KernelConfig& conf
 
 PackersArgs packers_args(const LaunchPlan& plan, const GemmCall& call) {
     if (!pack::packs_beside(plan.config)) return {};
-    const GemmProblem& problem = plan.problem;
+    const GemmProblem& problem = plan.product;
     const Addresses addresses = addresses_of(plan, call, plan.geometry.main);
     const OperandCopies& copies = plan.geometry.copies;
     const KernelSignature signature = signature_of(problem);
@@ -100,8 +100,8 @@ int blocks_per_sm(const DeviceInfo& device) {
 
 std::size_t bind(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
     PackArgs args;
-    static_cast<GemmArgs&>(args) = make_args(plan, plan.geometry.main, call, undivided(plan.problem));
-    args.depth = plan.problem.k;
+    static_cast<GemmArgs&>(args) = make_args(plan, plan.geometry.main, call, undivided(plan.product));
+    args.depth = plan.product.k;
     args.lines = product_of(plan.config).is_brought_by_tma(plan.config) ? args.k : pack::packed_depth(args.k);
     if (pack::packs_beside(plan.config)) {
         args.depth = i64{plan.geometry.packing.first_row} * pack::kTile;

@@ -22,7 +22,7 @@ std::int64_t blocks_that_pad(const GemmProblem& problem, const Pad& step) {
 }
 
 std::size_t bind(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments) {
-    const GemmProblem& problem = plan.problem;
+    const GemmProblem& problem = plan.product;
     const OperandCopies& copies = plan.geometry.copies;
     const Pad& copied = std::get<Pad>(step.kernel);
     const Addresses addresses = addresses_of(plan, call, plan.geometry.whole);

@@ -56,7 +56,7 @@ OperandCopies planes_copies(const GemmProblem& problem, const KernelConfig& conf
 }
 
 SplitOperands split_operands(const LaunchPlan& plan, const GemmCall& call) {
-    const PlanesOperands operands = planes_operands(plan.problem, plan.config);
+    const PlanesOperands operands = planes_operands(plan.product, plan.config);
     const Addresses addresses = addresses_of(plan, call, plan.geometry.main);
     SplitOperands split;
     split.a = planes_at(addresses.copy_of_a, operands.a, plan.config.planes);
@@ -79,7 +79,7 @@ std::size_t bind(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call
 
 std::size_t bind_preparation(const LaunchPlan& plan, const LaunchStep&, const Preparation& preparation, std::byte* arguments) {
     const bool of_a = preparation.operand == GemmOperand::a;
-    const PlanesOperands operands = planes_operands(plan.problem, plan.config);
+    const PlanesOperands operands = planes_operands(plan.product, plan.config);
     PlanesArgs args;
     static_cast<GemmArgs&>(args) = split_args(plan, GemmCall{});
     (of_a ? args.a : args.b) = preparation.matrix;

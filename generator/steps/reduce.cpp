@@ -11,16 +11,14 @@ constexpr std::int64_t kBlocksWanted = 128;
 // The kernel takes whole parts as they are: no tile bounds their depth.
 std::size_t bind(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
     const int parts = plan.geometry.partial_results;
-    return write_arguments(sum_args(plan, call, {.split_k = parts, .k_per_split = depth_of_split(plan.problem.k, parts, 1)}), arguments);
+    return write_arguments(sum_args(plan, call, {.split_k = parts, .k_per_split = depth_of_split(plan.product.k, parts, 1)}), arguments);
 }
 
 }  // namespace
 
 // Where there are many parts, threads share an element's parts: the fewer the elements, the more threads do.
-Reduce reduce_for(const GemmProblem& problem, const KernelConfig& config) {
-    const Extent extent = main_extent(problem, config);
-    const std::int64_t rows = extent.rows * problem.batch;
-    const int parts = partial_results(config);
+Reduce reduce_for(const Extent& extent, std::int64_t batch, int parts) {
+    const std::int64_t rows = extent.rows * batch;
     int sharers = parts >= 64 ? 16 : parts >= 16 ? 8 : parts >= 8 ? 4 : 1;
     int columns = extent.columns <= 64 ? 64 : sharers == 16 ? 128 : 256;
     while (columns > 16 && columns / reduce::kVector * sharers > 32 && rows * ((extent.columns + columns - 1) / columns) < kBlocksWanted) {
@@ -28,6 +26,9 @@ Reduce reduce_for(const GemmProblem& problem, const KernelConfig& config) {
         if (sharers < 32 && 16 * sharers <= parts) sharers *= 2;
     }
     return {.sharers = sharers, .columns = columns};
+}
+Reduce reduce_for(const GemmProblem& problem, const KernelConfig& config) {
+    return reduce_for(main_extent(problem, config), problem.batch, partial_results(config));
 }
 
 void add_reduce(PlanBuilder& plan) {

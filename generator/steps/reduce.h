@@ -5,7 +5,9 @@
 
 namespace tmm {
 
-// How a config's partial results are added up.
+// How so many partial results of each element of a batch are added up.
+Reduce reduce_for(const Extent& extent, std::int64_t batch, int parts);
+// … a config's.
 Reduce reduce_for(const GemmProblem& problem, const KernelConfig& config);
 
 void add_reduce(PlanBuilder& plan);

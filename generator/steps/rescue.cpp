@@ -13,7 +13,7 @@ namespace {
 std::size_t bind(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments) {
     const KernelConfig& tile = std::get<Rescue>(step.kernel).tile;
     RescueArgs args;
-    static_cast<GemmArgs&>(args) = make_args(plan, plan.geometry.main, call, division_of(plan.problem, tile));
+    static_cast<GemmArgs&>(args) = make_args(plan, plan.geometry.main, call, division_of(plan.product, tile));
     if (leaves_partials(plan.geometry)) args.workspace = addresses_of(plan, call, plan.geometry.main).partials;
     const SplitOperands split = split_operands(plan, call);
     args.unfit_a = split.unfit_a;

@@ -342,10 +342,18 @@ void refuse_unused(const Line& line, const GemmProblem& p) {
     }
 }
 
+void refuse_gate(const Line& line, const GemmProblem& p) {
+    if (!is_gate(p.activation)) return;
+    const std::size_t where = line.offsets[position_of("bias")];
+    if (line.column_major)
+        throw Fault{where, fmt::format("{} takes row-major matrices", name_of(p.activation)), "leave out layout=col"};
+    if (p.reads_c) throw Fault{where, fmt::format("{} does not read C", name_of(p.activation)), "leave out beta"};
+}
+
 GemmProblem make_problem(const Line& line, i64 m, i64 n, i64 k) {
     GemmProblem p = line.named;
     p.m = m;
-    p.n = n;
+    problem_field::set_columns_of_c(p, n);
     p.k = k;
     std::size_t key = 0;
     for (std::size_t i = 0; i < kProblemFieldCount; ++i) {
@@ -357,6 +365,7 @@ GemmProblem make_problem(const Line& line, i64 m, i64 n, i64 k) {
     // Pointers are multiples of their elements' size whatever is said about all three.
     p.alignment = std::max(p.alignment, std::min({size_of(p.type_a), size_of(p.type_b), size_of(p.type_c)}));
     refuse_unused(line, p);
+    refuse_gate(line, p);
     const auto lay = [&](char name, i64 rows, i64 columns, ElementType type, i64& ld, i64& stride) {
         if (line.column_major) std::swap(rows, columns);
         const std::size_t ld_key = position_of(std::string("ld") + name);
@@ -365,8 +374,8 @@ GemmProblem make_problem(const Line& line, i64 m, i64 n, i64 k) {
     };
     lay('a', stored_rows_a(p), stored_columns_a(p), p.type_a, p.lda, p.stride_a);
     lay('b', stored_rows_b(p), stored_columns_b(p), p.type_b, p.ldb, p.stride_b);
-    lay('c', p.m, p.n, p.type_c, p.ldc, p.stride_c);
-    if (p.residual) lay('r', p.m, p.n, p.type_c, p.ldr, p.stride_r);
+    lay('c', p.m, columns_of_c(p), p.type_c, p.ldc, p.stride_c);
+    if (p.residual) lay('r', p.m, columns_of_c(p), p.type_c, p.ldr, p.stride_r);
     return line.column_major ? as_row_major(p) : p;
 }
 

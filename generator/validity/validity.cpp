@@ -10,6 +10,7 @@
 #include "generator/families/boundary_choice.h"
 #include "generator/families/family.h"
 #include "generator/families/misused_field.h"
+#include "generator/plan/gate.h"
 #include "generator/plan/launch_plan.h"
 #include "generator/plan/workspace_estimate.h"
 #include "tmm/number/arithmetic.h"
@@ -60,6 +61,14 @@ bool sums_k_in_parts(const KernelConfig& c) {
     return product_of(c).shares_k || c.slice_k > 1 || c.split_k > 1 || c.stream_k != 0 || c.trim != 0;
 }
 
+std::optional<std::string> why_too_much_workspace(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+    const double workspace = workspace_estimate(p, c, device);
+    if (workspace > static_cast<double>(kLargestWorkspace))
+        return fmt::format("needs more MiB of workspace than a plan may have (split_k={}, stream_k={} and pack_ab={}: {:.0f}, of {})",
+                           c.split_k, c.stream_k, c.pack_ab, workspace / (1 << 20), kLargestWorkspace >> 20);
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> why_no_kernel(const KernelConfig& c, const KernelSignature& signature) {
@@ -85,6 +94,10 @@ bool is_left_to_naive(const GemmProblem& p) {
 
 std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     if (auto misused = find_misused_field(c)) return std::move(misused->why);
+    if (gate_is_a_step(p, c)) {
+        if (auto reason = why_invalid(product_problem(p, c), c, device)) return reason;
+        return why_too_much_workspace(p, c, device);
+    }
     const Product& product = product_of(c);
     if (!product.serves_any_size && is_left_to_naive(p)) return "sizes of 2^31 and more, and 2^46 elements, are left to naive";
     const KernelSignature signature = main_signature(p, c);
@@ -128,11 +141,7 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
     }
     if (c.stream_k != 0 && phase_line_on(p, c, device).tiles == 0) return "stream_k has no tiles to share: they make whole waves";
     if (c.split_k > 1 && c.split_k > p.k) return "more parts than K has elements";
-    const double workspace = workspace_estimate(p, c, device);
-    if (workspace > static_cast<double>(kLargestWorkspace))
-        return fmt::format("needs more MiB of workspace than a plan may have (split_k={}, stream_k={} and pack_ab={}: {:.0f}, of {})",
-                           c.split_k, c.stream_k, c.pack_ab, workspace / (1 << 20), kLargestWorkspace >> 20);
-    return std::nullopt;
+    return why_too_much_workspace(p, c, device);
 }
 
 std::optional<std::string> why_inaccurate(const GemmProblem& p, const KernelConfig& c) {

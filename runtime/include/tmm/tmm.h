@@ -175,12 +175,14 @@ typedef enum tmmActivation TMM_INT_ENUM {
     TMM_ACTIVATION_SILU = 4,      /* x / (1 + exp(-x)) */
     TMM_ACTIVATION_SIGMOID = 5,   /* 1 / (1 + exp(-x)) */
     TMM_ACTIVATION_TANH = 6,
-    TMM_ACTIVATION_SWIGLU = 7 /* a gate: this version has no kernels for it (TMM_STATUS_UNSUPPORTED_EPILOGUE) */
+    /* A gate (Shazeer, arXiv 2002.05202): op(B) has 2 n columns, and C, m x n, is silu of the first n columns of x times the last n. A
+     * bias along the columns has 2 n elements. Row-major matrices and reads_c = 0 only, else TMM_STATUS_UNSUPPORTED_EPILOGUE. */
+    TMM_ACTIVATION_SWIGLU = 7
 } tmmActivation_t;
 
 /* Which of C's axes, as the caller sees them, a bias has its elements along. */
 typedef enum tmmBiasAxis TMM_INT_ENUM {
-    TMM_BIAS_COLUMNS = 0, /* n elements, one for each column */
+    TMM_BIAS_COLUMNS = 0, /* n elements, one for each column; 2 n with TMM_ACTIVATION_SWIGLU */
     TMM_BIAS_ROWS = 1     /* m elements, one for each row */
 } tmmBiasAxis_t;
 

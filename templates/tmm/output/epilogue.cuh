@@ -2,7 +2,10 @@
 //
 //     activation(x + bias) + residual,      bias[column] or bias[row],      residual[batch][row][column]
 //
-// each of them where the signature has it, or an expression that a program's author wrote.
+// each of them where the signature has it, or an expression that a program's author wrote. A gate takes two columns of the product for one
+// of C, n apart:
+//
+//     silu(x[column] + bias[column]) * (x[n + column] + bias[n + column]) + residual
 #pragma once
 
 #include "tmm/number/element.cuh"
@@ -82,6 +85,19 @@ __device__ inline float finished(const OperandsOf<signature>& operands, i64 row,
             return signature.residual ? activated + residual : activated;
         }
     }
+}
+
+// What a gate makes of its two sums for an element of C; what follows it (behind_gate) takes that for its sum. columns: how many C has.
+template <KernelSignature signature>
+__device__ inline float gated(const OperandsOf<signature>& operands, float alpha, i64 row, i64 column, i64 columns, float gate,
+                              float value) {
+    gate *= alpha;
+    value *= alpha;
+    if constexpr (signature.bias != BiasAxis::none) {
+        gate += bias_at<signature>(operands.args, row, column);
+        value += bias_at<signature>(operands.args, row, columns + column);
+    }
+    return activate<Activation::silu>(gate) * value;
 }
 
 }  // namespace tmm

@@ -34,8 +34,17 @@ struct OutputScalars {
     float beta;
 };
 
+// A gate has applied alpha already, and C is not read with it.
+template <KernelSignature signature>
 __device__ inline OutputScalars output_scalars(const GemmArgs& args) {
+    if constexpr (is_gate(signature.activation)) return {1.0f, 0.0f};
     return {static_cast<float>(args.alpha), static_cast<float>(args.beta)};
+}
+
+// args.n counts the product's columns.
+template <KernelSignature signature>
+__device__ inline i64 columns_of_c(const GemmArgs& args) {
+    return args.n / products_of_column(signature.activation);
 }
 
 // What becomes of the sums of C, or of a tile of it, whose first row and column are `origin`. target: the signature that results have,
@@ -137,7 +146,7 @@ __device__ inline void store_results(Element<target.type_c>* c, Results<target, 
 // holds them.
 template <KernelSignature signature, bool partial = false, class Index = i64>
 struct Output {
-    static constexpr KernelSignature target = partial ? partial_result_of(signature) : signature;
+    static constexpr KernelSignature target = partial ? partial_result_of(signature) : behind_gate(signature);
     using C = Element<target.type_c>;
 
     C* first;
@@ -180,7 +189,7 @@ __device__ inline Output<signature> output_to_c(const GemmArgs& args, const Outp
     return {.first = static_cast<typename Result::C*>(args.c) + batch * args.stride_c,
             .ld = args.ldc,
             .rows = args.m,
-            .columns = args.n,
+            .columns = columns_of_c<signature>(args),
             .results = {
                 .scalars = scalars, .origin = {.row0 = 0, .column0 = 0, .batch = batch}, .operands = operands_of<Result::target>(args)}};
 }
@@ -190,8 +199,8 @@ __device__ inline Output<signature> output_to_c(const GemmArgs& args, i64 batch)
     return {.first = static_cast<typename Result::C*>(args.c) + batch * args.stride_c,
             .ld = args.ldc,
             .rows = args.m,
-            .columns = args.n,
-            .results = {.scalars = output_scalars(args),
+            .columns = columns_of_c<signature>(args),
+            .results = {.scalars = output_scalars<signature>(args),
                         .origin = {.row0 = 0, .column0 = 0, .batch = batch},
                         .operands = operands_of<Result::target>(args)}};
 }
@@ -208,9 +217,9 @@ __device__ inline Output<signature, is_partial<config>> output_of(const GemmArgs
     constexpr bool partial = is_partial<config>;
     using C = typename Output<signature, partial>::C;
     const i64 ld = partial ? workspace_ld(args.n) : args.ldc;
-    const OutputScalars scalars = partial ? OutputScalars{.alpha = factor, .beta = 0.0f} : output_scalars(args);
+    const OutputScalars scalars = partial ? OutputScalars{.alpha = factor, .beta = 0.0f} : output_scalars<signature>(args);
     const i64 rows = args.m;
-    const i64 columns = args.n;
+    const i64 columns = columns_of_c<signature>(args);
     const i64 part = number_of_part<config>(args, batch, split);
     return {.first = partial ? static_cast<C*>(args.workspace) + part * rows * ld : static_cast<C*>(args.c) + batch * args.stride_c,
             .ld = ld,
@@ -228,15 +237,16 @@ __device__ inline Output<signature, is_partial<config>, int> output_tile(const G
     constexpr bool partial = is_partial<config>;
     using C = typename Output<signature, partial, int>::C;
     const i64 ld = partial ? workspace_ld(args.n) : args.ldc;
-    const OutputScalars scalars = partial ? OutputScalars{.alpha = 1.0f, .beta = 0.0f} : output_scalars(args);
+    const OutputScalars scalars = partial ? OutputScalars{.alpha = 1.0f, .beta = 0.0f} : output_scalars<signature>(args);
     const i64 row0 = first_row;
     const i64 column0 = first_column;
+    const i64 columns = columns_of_c<signature>(args);
     const i64 part = number_of_part<config>(args, batch, split);
     C* const matrix = partial ? static_cast<C*>(args.workspace) + part * args.m * ld : static_cast<C*>(args.c) + batch * args.stride_c;
     return {.first = matrix + row0 * ld + column0,
             .ld = ld,
             .rows = static_cast<int>(args.m - row0 < most ? args.m - row0 : most),
-            .columns = static_cast<int>(args.n - column0 < most ? args.n - column0 : most),
+            .columns = static_cast<int>(columns - column0 < most ? columns - column0 : most),
             .results = {.scalars = scalars,
                         .origin = {.row0 = row0, .column0 = column0, .batch = batch},
                         .operands = operands_of<Output<signature, partial, int>::target>(args)}};

@@ -191,7 +191,7 @@ struct CompareEpilogue {
 // Compares C with epilogue(alpha * sum + beta * C0), where C0 is what content and seed made C hold. bound_factor 0: they must be equal once
 // rounded to the type of C, unless the epilogue leaves the whole numbers; otherwise |error| <= bound_factor * (|alpha| magnitude + |beta|
 // |C0|) before the epilogue, which adds its own (epilogue.h), as rounding does where C is narrower than the sums. Indices count
-// [batch][row][n].
+// [batch][row][n]; with a gate the sums are [batch][row][2 n].
 struct CompareArgs {
     ElementType type = ElementType::f32;
     const void* c = nullptr;

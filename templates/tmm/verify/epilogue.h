@@ -16,8 +16,14 @@ inline double activated_in_double(Activation activation, double x) {
         case Activation::silu: return x / (1 + exp(-x));
         case Activation::sigmoid: return 1 / (1 + exp(-x));
         case Activation::tanh: return tanh(x);
+        // A gate has two arguments.
+        case Activation::swiglu: break;
     }
     return x;
+}
+
+inline double gated_in_double(double gate, double value) {
+    return activated_in_double(Activation::silu, gate) * value;
 }
 
 // Whole numbers stay whole.
@@ -32,6 +38,16 @@ constexpr double epilogue_error(Activation activation, double error, double bias
     const double slope = keeps_integers(activation) ? 1 : 1.13;
     const double own = keeps_integers(activation) ? 0 : 4 * roundoff * (size(biased) + size(activated));
     return slope * (error + roundoff * size(biased)) + own + roundoff * size(activated + residual);
+}
+
+// The same for a gate whose two arguments are off by so much, each rounded as it came to be.
+constexpr double gate_error(double gate, double gate_error, double value, double value_error, double residual, double roundoff) {
+    const auto size = [](double x) { return x < 0 ? -x : x; };
+    // silu is no larger than its argument.
+    const double of_silu = epilogue_error(Activation::silu, gate_error, gate, gate, 0, roundoff);
+    const double of_value = value_error + roundoff * size(value);
+    const double product = size(gate) * size(value);
+    return size(value) * of_silu + size(gate) * of_value + of_silu * of_value + roundoff * (2 * product + size(residual));
 }
 
 }  // namespace tmm

@@ -190,13 +190,19 @@ __device__ inline void reference(const ReferenceArgs& args) {
 struct Added {
     double bias;
     double residual;
+    // The bias of what a gate is for.
+    double bias_of_value;
 };
 __device__ inline Added added_to(const CompareArgs& args, i64 batch, i64 row, i64 column) {
     const CompareEpilogue& epilogue = args.epilogue;
-    Added added = {0, 0};
-    if (epilogue.bias != BiasAxis::none)
-        added.bias = static_cast<double>(
-            content_value(epilogue.type_bias, args.content, epilogue.seed_bias, epilogue.bias == BiasAxis::rows ? row : column));
+    Added added = {0, 0, 0};
+    const auto bias_at = [&](i64 place) {
+        return static_cast<double>(content_value(epilogue.type_bias, args.content, epilogue.seed_bias, place));
+    };
+    if (epilogue.bias != BiasAxis::none) {
+        added.bias = bias_at(epilogue.bias == BiasAxis::rows ? row : column);
+        if (is_gate(epilogue.activation)) added.bias_of_value = bias_at(epilogue.bias == BiasAxis::rows ? row : args.n + column);
+    }
     if (epilogue.residual)
         added.residual = static_cast<double>(
             content_value(args.type, args.content, epilogue.seed_residual, batch * epilogue.stride_r + row * epilogue.ldr + column));
@@ -217,8 +223,11 @@ __device__ inline void compare(const CompareArgs& args) {
         const i64 offset = batch * args.stride_c + row * args.ldc + column;
         const double before = args.beta == 0 ? 0.0 : static_cast<double>(content_value(args.type, args.content, args.seed, offset));
         const Added added = added_to(args, batch, row, column);
-        const double biased = args.alpha * args.sum[index] + args.beta * before + added.bias;
-        const double activated = activated_in_double(args.epilogue.activation, biased);
+        const bool gate = is_gate(args.epilogue.activation);
+        const i64 sum = gate ? index / args.n * 2 * args.n + column : index;
+        const double biased = args.alpha * args.sum[sum] + args.beta * before + added.bias;
+        const double value_of_gate = gate ? args.alpha * args.sum[sum + args.n] + added.bias_of_value : 0.0;
+        const double activated = gate ? gated_in_double(biased, value_of_gate) : activated_in_double(args.epilogue.activation, biased);
         const double expected = activated + added.residual;
         const double value = load_value(args.type, args.c, offset);
         bool good;
@@ -226,9 +235,13 @@ __device__ inline void compare(const CompareArgs& args) {
             good = value == static_cast<double>(rounded_to(args.type, static_cast<float>(expected)));
         } else {
             // Sums of small whole numbers are exact.
-            double bound =
-                args.bound_factor == 0 ? 0 : args.bound_factor * (fabs(args.alpha) * args.magnitude[index] + fabs(args.beta * before));
-            if (args.epilogue.bias != BiasAxis::none || args.epilogue.activation != Activation::none || args.epilogue.residual)
+            const auto bound_of_sum = [&](i64 at) {
+                return args.bound_factor == 0 ? 0 : args.bound_factor * (fabs(args.alpha) * args.magnitude[at] + fabs(args.beta * before));
+            };
+            double bound = bound_of_sum(sum);
+            if (gate)
+                bound = gate_error(biased, bound, value_of_gate, bound_of_sum(sum + args.n), added.residual, args.roundoff);
+            else if (args.epilogue.bias != BiasAxis::none || args.epilogue.activation != Activation::none || args.epilogue.residual)
                 bound = epilogue_error(args.epilogue.activation, bound, biased, activated, added.residual, args.roundoff);
             if (args.rounds_result) bound += rounding_to(format, value);
             const double error = fabs(value - expected);

@@ -12,7 +12,8 @@ enum class ComputeMode : int { f32 = 0, f32_strict = 1, tf32 = 2, f64 = 3 };
 enum class Operation : int { none = 0, transpose = 1 };
 // What an epilogue amounts to: a bias or a residual alone, an activation with or without these, or an expression of the caller's.
 enum class Epilogue : int { none = 0, bias = 1, activation = 2, custom = 3 };
-enum class Activation : int { none = 0, relu = 1, gelu = 2, gelu_tanh = 3, silu = 4, sigmoid = 5, tanh = 6 };
+// swiglu is a gate (Shazeer, arXiv 2002.05202): op(B) has the columns of two products, and C has silu of the first times the second.
+enum class Activation : int { none = 0, relu = 1, gelu = 2, gelu_tanh = 3, silu = 4, sigmoid = 5, tanh = 6, swiglu = 7 };
 // Along which of C's axes a bias has its elements: one for each column, or one for each row.
 enum class BiasAxis : int { none = 0, columns = 1, rows = 2 };
 
@@ -30,9 +31,9 @@ constexpr bool is_16_bit(ElementType type) {
     return type == ElementType::f16 || type == ElementType::bf16;
 }
 
-// The look-up key of a multiplication, always row-major: op(A) is m x k, op(B) is k x n, C is m x n, and element (i, j)
-// of a stored matrix stands at i * ld + j. A stored as k x m is op_a = transpose, B stored as n x k is op_b = transpose.
-// Leading dimensions and strides count elements. It holds no tile and no value of alpha or beta.
+// The look-up key of a multiplication, always row-major: op(A) is m x k, op(B) is k x n, C is m x n, or m x n / 2 with a gate, whose first
+// n / 2 columns of op(B) are the gate's; and element (i, j) of a stored matrix stands at i * ld + j. A stored as k x m is op_a = transpose,
+// B stored as n x k is op_b = transpose. Leading dimensions and strides count elements. It holds no tile and no value of alpha or beta.
 struct GemmProblem {
     i64 m = 0;
     i64 n = 0;
@@ -74,6 +75,17 @@ struct GemmProblem {
 constexpr Epilogue epilogue_class(BiasAxis bias, Activation activation, bool residual) {
     if (activation != Activation::none) return Epilogue::activation;
     return bias != BiasAxis::none || residual ? Epilogue::bias : Epilogue::none;
+}
+
+constexpr bool is_gate(Activation activation) {
+    return activation == Activation::swiglu;
+}
+// How many columns of the product make one of C.
+constexpr i64 products_of_column(Activation activation) {
+    return is_gate(activation) ? 2 : 1;
+}
+constexpr i64 columns_of_c(const GemmProblem& p) {
+    return p.n / products_of_column(p.activation);
 }
 
 // Rows and columns of A and B as they are stored.

@@ -10,12 +10,12 @@ inline constexpr const char* kElementTypeNames[] = {"f32", "f16", "bf16", "f64"}
 inline constexpr const char* kComputeModeNames[] = {"f32", "f32_strict", "tf32", "f64"};
 inline constexpr const char* kOperationNames[] = {"n", "t"};
 inline constexpr const char* kEpilogueNames[] = {"none", "bias", "activation", "custom"};
-inline constexpr const char* kActivationNames[] = {"none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"};
+inline constexpr const char* kActivationNames[] = {"none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "swiglu"};
 inline constexpr const char* kBiasAxisNames[] = {"none", "columns", "rows"};
 inline constexpr const char* kNoYesNames[] = {"no", "yes"};
 // The words of an epilogue's text, "bias+gelu+residual": what is not there has none.
 inline constexpr const char* kBiasWords[] = {"", "bias", "bias_rows"};
-inline constexpr const char* kActivationWords[] = {"", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"};
+inline constexpr const char* kActivationWords[] = {"", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "swiglu"};
 inline constexpr const char* kResidualWords[] = {"", "residual"};
 // An expression stands in a program, and in no file.
 inline constexpr const char* kClassWords[] = {"", "", "", "custom"};
@@ -122,6 +122,12 @@ constexpr ProblemField epilogue(const char* name, const char* const* words, Valu
     field.epilogue_words = words;
     return of_epilogue(field);
 }
+// The field's value is not the member's own.
+constexpr ProblemField counted(ProblemField field, i64 (*get)(const GemmProblem&), void (*set)(GemmProblem&, i64)) {
+    field.get = get;
+    field.set = set;
+    return field;
+}
 constexpr ProblemField promise(ProblemField field) {
     field.near_may_differ = field.is_promise = true;
     return field;
@@ -133,8 +139,15 @@ constexpr i64 type_of_a(const GemmProblem& p) {
 constexpr i64 mode_of_a(const GemmProblem& p) {
     return static_cast<i64>(default_compute(p.type_a));
 }
-constexpr i64 columns_of_c(const GemmProblem& p) {
-    return p.n;
+// A size that a person says is one of C. The problem's n follows, whichever of n and the activation is set first; what is no number of 64
+// bits then is too large for any matrix still.
+constexpr void set_columns_of_c(GemmProblem& p, i64 columns) {
+    if (__builtin_mul_overflow(columns, products_of_column(p.activation), &p.n)) p.n = kMost;
+}
+constexpr void set_activation(GemmProblem& p, i64 activation) {
+    const i64 columns = columns_of_c(p);
+    p.activation = static_cast<Activation>(activation);
+    set_columns_of_c(p, columns);
 }
 // Members of a batch lie one behind the other.
 constexpr i64 stride(const GemmProblem& p, i64 rows, i64 ld) {
@@ -158,7 +171,7 @@ constexpr i64 type_of_bias(const GemmProblem& p) {
     return static_cast<i64>(p.bias != BiasAxis::none ? p.type_c : ElementType::f32);
 }
 constexpr i64 columns_of_residual(const GemmProblem& p) {
-    return p.residual ? p.n : 0;
+    return p.residual ? columns_of_c(p) : 0;
 }
 constexpr i64 stride_of_residual(const GemmProblem& p) {
     return p.residual ? stride(p, p.m, p.ldr) : 0;
@@ -169,7 +182,8 @@ constexpr i64 stride_of_residual(const GemmProblem& p) {
 // The columns of the table `problem` stand in this order.
 inline constexpr ProblemField kProblemFields[] = {
     problem_field::number<&GemmProblem::m>("m", nullptr, 0, problem_field::kSize),
-    problem_field::number<&GemmProblem::n>("n", nullptr, 0, problem_field::kSize),
+    problem_field::counted(problem_field::number<&GemmProblem::n>("n", nullptr, 0, problem_field::kSize), columns_of_c,
+                           problem_field::set_columns_of_c),
     problem_field::number<&GemmProblem::k>("k", nullptr, 0, problem_field::kSize),
     problem_field::number<&GemmProblem::batch>("batch", "batch", 6, problem_field::kSize),
     problem_field::named<&GemmProblem::type_a>("type_a", "dtype", 1, kElementTypes),
@@ -180,14 +194,15 @@ inline constexpr ProblemField kProblemFields[] = {
     problem_field::named<&GemmProblem::op_b>("op_b", "ops", 5, kOperations),
     problem_field::number<&GemmProblem::lda>("lda", "lda", 7, problem_field::kSize, stored_columns_a),
     problem_field::number<&GemmProblem::ldb>("ldb", "ldb", 8, problem_field::kSize, stored_columns_b),
-    problem_field::number<&GemmProblem::ldc>("ldc", "ldc", 9, problem_field::kSize, problem_field::columns_of_c),
+    problem_field::number<&GemmProblem::ldc>("ldc", "ldc", 9, problem_field::kSize, columns_of_c),
     problem_field::number<&GemmProblem::stride_a>("stride_a", "stride_a", 10, problem_field::kStride, problem_field::stride_of_a),
     problem_field::number<&GemmProblem::stride_b>("stride_b", "stride_b", 11, problem_field::kStride, problem_field::stride_of_b),
     problem_field::number<&GemmProblem::stride_c>("stride_c", "stride_c", 12, problem_field::kStride, problem_field::stride_of_c),
     problem_field::number<&GemmProblem::alignment>("alignment", "align", 13, problem_field::kAlignment),
     problem_field::number<&GemmProblem::reads_c>("reads_c", "beta", 14, problem_field::kFlag),
     problem_field::epilogue<&GemmProblem::bias>("bias", kBiasWords, kBiasAxes),
-    problem_field::epilogue<&GemmProblem::activation>("activation", kActivationWords, kActivations),
+    problem_field::counted(problem_field::epilogue<&GemmProblem::activation>("activation", kActivationWords, kActivations),
+                           problem_field::Access<&GemmProblem::activation>::get, problem_field::set_activation),
     problem_field::epilogue<&GemmProblem::residual>("residual", kResidualWords, kNoYes),
     problem_field::epilogue<&GemmProblem::epilogue>("epilogue", kClassWords, kEpilogues, problem_field::class_of_epilogue),
     problem_field::of_epilogue(

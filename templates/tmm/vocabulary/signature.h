@@ -74,6 +74,16 @@ constexpr KernelSignature without_epilogue(KernelSignature s) {
     return s;
 }
 
+// What is left to do of the epilogue when a gate has made one value of two sums.
+constexpr KernelSignature behind_gate(KernelSignature s) {
+    if (!is_gate(s.activation)) return s;
+    s.bias = BiasAxis::none;
+    s.type_bias = ElementType::f32;
+    s.activation = Activation::none;
+    s.epilogue = epilogue_class(s.bias, s.activation, s.residual);
+    return s;
+}
+
 // Does FMA of floats keep the mode's promise? It is more accurate than tf32.
 constexpr bool computes_by_floats(const KernelSignature& s) {
     return s.compute == ComputeMode::f32 || (s.compute == ComputeMode::tf32 && s.type_a == ElementType::f32);

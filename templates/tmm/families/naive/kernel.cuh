@@ -16,7 +16,7 @@ __device__ void kernel(const GemmArgs& args) {
     const i64 tiles_m = (args.m + config.block_m - 1) / config.block_m;
     const i64 tiles_n = (args.n + config.block_n - 1) / config.block_n;
     const i64 tiles = tiles_m * tiles_n * args.batch;
-    const OutputScalars scalars = output_scalars(args);
+    const OutputScalars scalars = output_scalars<signature>(args);
     // Steps from one k to the next along a row of op(A) and a column of op(B).
     const i64 step_a = signature.op_a == Operation::none ? 1 : args.lda;
     const i64 step_b = signature.op_b == Operation::none ? args.ldb : 1;

@@ -30,6 +30,8 @@ template <KernelSignature signature, KernelConfig config>
 class BoxStore {
     using C = Element<signature.type_c>;
     using P = Pipeline<signature, config>;
+    // The signature that results have.
+    static constexpr KernelSignature kTarget = behind_gate(signature);
     // Columns of sums of a box, and of the last box of a row of boxes if it has fewer.
     static constexpr int kColumns = sum_columns_of_box(config, signature);
     static constexpr int kRest = sum_columns_of_rest(config, signature);
@@ -59,8 +61,8 @@ public:
           boxes_{boxes},
           landed_(barriers + warp * kBoxes),
           first_row_(warp % (kWarpgroup / 32) * kWarpRows),
-          columns_(static_cast<int>(args.n)),
-          scalars_(output_scalars(args)) {}
+          columns_(static_cast<int>(columns_of_c<signature>(args))),
+          scalars_(output_scalars<signature>(args)) {}
 
     // Brings the old values of C where the block's next tile will stand, as many as the boxes take, and the rest to the L2 cache. All
     // threads of the warpgroup call this before they multiply.
@@ -82,7 +84,7 @@ public:
     }
 
     // Stores the block's next tile. All threads of the warpgroup call this.
-    __device__ void store(const WorkItem& item, int group_row, int group_column, const Sums<config>& sums) {
+    __device__ void store(const WorkItem& item, int group_row, int group_column, const ResultSums<signature, config>& sums) {
         const int lane = ptx::thread_here() % 32;
         // A tile then begins with slot 0; since the code says so, all slots are constants.
         if constexpr (!box_brings_values(signature) && kOfTile % kBoxes == 0) next_ = {};
@@ -147,16 +149,16 @@ private:
     }
 
     __device__ void fill_box(const WorkItem& item, int group_row, int group_column, int box, int lane,
-                             const float (&sums)[group_n(config) / 2]) const {
+                             const float (&sums)[result_n(config, signature) / 2]) const {
         const auto result = [&](int row, int column, float sum, C before, float alpha) {
             const PlaceInC to = place_in_c(item, group_row, group_column, box);
-            const i64 row_of_c = within<signature, i64>(to.y + row, args_.m);
-            const i64 column_of_c = within<signature, i64>(to.x + column, columns_);
-            const OperandsOf<signature> operands = operands_of<signature>(args_);
+            const i64 row_of_c = within<kTarget, i64>(to.y + row, args_.m);
+            const i64 column_of_c = within<kTarget, i64>(to.x + column, columns_);
+            const OperandsOf<kTarget> operands = operands_of<kTarget>(args_);
             if constexpr (box_brings_residual(signature))
-                return Results<signature>::result_with(operands, alpha, row_of_c, column_of_c, item.batch, sum, before);
+                return Results<kTarget>::result_with(operands, alpha, row_of_c, column_of_c, item.batch, sum, before);
             else
-                return Results<signature>::result(operands, alpha, scalars_.beta, row_of_c, column_of_c, item.batch, sum, before);
+                return Results<kTarget>::result(operands, alpha, scalars_.beta, row_of_c, column_of_c, item.batch, sum, before);
         };
         if (is_rest(box))
             put_results<kRest>(item, box, lane, sums, result);
@@ -165,7 +167,8 @@ private:
     }
     // result(row, column, sum, before, alpha): a sum's result; rows and columns are counted from the box's first ones.
     template <int columns, class Result>
-    __device__ void put_results(const WorkItem& item, int box, int lane, const float (&sums)[group_n(config) / 2], Result&& result) const {
+    __device__ void put_results(const WorkItem& item, int box, int lane, const float (&sums)[result_n(config, signature) / 2],
+                                Result&& result) const {
         if constexpr (columns > 0) {
             const auto put = [&](auto&& made) {
                 put_sums<config, C, signature.type_c, columns, box_brings_values(signature)>(
@@ -223,7 +226,7 @@ private:
     }
     // With beta = 0 C is never read.
     __device__ bool brings_values() const {
-        return box_brings_residual(signature) || Results<signature>{.scalars = scalars_, .origin = {}}.reads_c();
+        return box_brings_residual(signature) || Results<kTarget>{.scalars = scalars_, .origin = {}}.reads_c();
     }
     __device__ static bool is_rest(int box) {
         return kRest > 0 && box % kOfRow == kOfRow - 1;

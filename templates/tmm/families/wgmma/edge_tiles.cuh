@@ -9,8 +9,8 @@
 //           . . . . . . . . . .  . . . . . . . . . .         +-----------------+  +------------+----+  . . . . . . . . .
 //
 // A tile that several blocks share comes whole all the same: a block that waits for no other block's share could tell another block that it
-// has read a stage before others told that block of the stage before. What shared memory holds in the place of the rest, NaN perhaps, is
-// multiplied all the same, into rows and columns that are not stored.
+// has read a stage before others told that block of the stage before. A tile that is brought in a gate's halves comes whole, too. What
+// shared memory holds in the place of the rest, NaN perhaps, is multiplied all the same, into rows and columns that are not stored.
 #pragma once
 
 #include "tmm/families/wgmma/items.cuh"
@@ -30,9 +30,9 @@ __device__ inline Brought all_of(const TensorMap& whole) {
 }
 
 // edge: the map of the matrix's last rows, fewer than a tile has; existing: the rows, or columns, of the tile that exist.
-template <KernelSignature signature, KernelConfig config, TileLayout tile, int sharers>
+template <KernelSignature signature, KernelConfig config, TileLayout tile, int sharers, bool in_halves>
 __device__ inline Brought brought_of(const TensorMap& whole, const TensorMap& edge, int existing) {
-    if constexpr (sharers > 1 || (!tile.along_k && slabs_end_with_matrix(config, signature, tile))) {
+    if constexpr (sharers > 1 || in_halves || (!tile.along_k && slabs_end_with_matrix(config, signature, tile))) {
         return all_of<tile>(whole);
     } else if constexpr (tile.along_k) {
         const TensorMap* const map = existing < tile.outer ? &edge : &whole;

@@ -17,6 +17,7 @@
 
 #include "tmm/families/wgmma/boxes.cuh"
 #include "tmm/families/wgmma/fragments.cuh"
+#include "tmm/families/wgmma/gate.cuh"
 #include "tmm/families/wgmma/pipeline.cuh"
 #include "tmm/families/wgmma/planes.cuh"
 #include "tmm/families/wgmma/store.cuh"
@@ -118,6 +119,8 @@ __device__ void kernel(const WgmmaArgs& args) {
         const int group = config.ping_pong ? 0 : consumer;
         const int group_row = group / config.warps_n * group_m(config);
         const int group_column = group % config.warps_n * group_n(config);
+        const int result_row = group / config.warps_n * result_m(config, signature);
+        const int result_column = group % config.warps_n * result_n(config, signature);
         const int thread = static_cast<int>(threadIdx.x) - kWarpgroup;
         pipeline.find_told();
         [[maybe_unused]] int own_item = 0;
@@ -137,7 +140,8 @@ __device__ void kernel(const WgmmaArgs& args) {
                 wait_turn();
                 pipeline.wait_full();
             }
-            if constexpr (stores_boxes(config, signature)) boxes.fetch(item, group_row, group_column);
+            const WorkItem in_c = item_of_results<signature, config>(item);
+            if constexpr (stores_boxes(config, signature)) boxes.fetch(in_c, result_row, result_column);
             if (!fetches_late) wait_turn();
             if constexpr (config.planes > 1) {
                 multiply_planes<signature, config>(pipeline, args, item, group_row, group_column, sums);
@@ -160,10 +164,21 @@ __device__ void kernel(const WgmmaArgs& args) {
                 store_cluster_tile<signature, config>(tile_output<signature, config>(args, item), thread, part);
                 // No block ends, and its shared memory with it, before the others have read it.
                 ptx::cluster_meet();
-            } else if constexpr (stores_boxes(config, signature)) {
-                boxes.store(item, group_row, group_column, sums);
             } else {
-                store_tile<signature, config>(tile_output<signature, config>(args, item), group_row, group_column, sums, staged_here);
+                const auto store = [&](const ResultSums<signature, config>& results) {
+                    if constexpr (stores_boxes(config, signature))
+                        boxes.store(in_c, result_row, result_column, results);
+                    else
+                        store_tile<signature, config>(tile_output<signature, config>(args, in_c), result_row, result_column, results,
+                                                      staged_here);
+                };
+                if constexpr (applies_gate(config, signature)) {
+                    ResultSums<signature, config> results;
+                    apply_gate<signature, config>(args, in_c, result_row, result_column, sums, results);
+                    store(results);
+                } else {
+                    store(sums);
+                }
             }
         };
         if constexpr (config.ping_pong)

@@ -108,6 +108,9 @@ public:
     __device__ static int right_slab(const GemmArgs& args, int outer) { return place_of_slab<right>(outer, extent_right(args)); }
 
 private:
+    static constexpr bool kLeftInHalves = left_in_halves(config, signature);
+    static constexpr bool kRightInHalves = right_in_halves(config, signature);
+
     __device__ static i64 extent_left(const GemmArgs& args) { return config.swap_ab ? args.n : args.m; }
     __device__ static i64 extent_right(const GemmArgs& args) { return config.swap_ab ? args.m : args.n; }
     // A slab that ends with the matrix begins at a multiple of 8 still:
@@ -126,10 +129,10 @@ private:
     __device__ unsigned char* right_tile_of(int stage) const { return left_tile_of(stage) + tile_bytes(left); }
 
     __device__ static Brought brought_of_left(const WgmmaArgs& args, const WorkItem& item) {
-        return brought_of<signature, config, left, config.multicast_a>(args.left, args.left_edge, item.existing_left);
+        return brought_of<signature, config, left, config.multicast_a, kLeftInHalves>(args.left, args.left_edge, item.existing_left);
     }
     __device__ static Brought brought_of_right(const WgmmaArgs& args, const WorkItem& item) {
-        return brought_of<signature, config, right, config.multicast_b>(args.right, args.right_edge, item.existing_right);
+        return brought_of<signature, config, right, config.multicast_b, kRightInHalves>(args.right, args.right_edge, item.existing_right);
     }
 
     __device__ void bring(const WgmmaArgs& args, const WorkItem& item, unsigned rank, Brought of_left, Brought of_right) {
@@ -141,33 +144,52 @@ private:
             const int k = item.k_begin + tile * config.block_k;
             const int batch_left = args.stride(config.swap_ab != 0) != 0 ? item.batch : 0;
             const int batch_right = args.stride(config.swap_ab == 0) != 0 ? item.batch : 0;
-            load<left, config.multicast_a>(left_tile_of(place_.stage), of_left, item.left0, extent_left(args), k, batch_left * left.planes,
-                                           place_along_right(config, rank), sharers_of_left(config, rank));
-            load<right, config.multicast_b>(right_tile_of(place_.stage), of_right, item.right0, extent_right(args), k,
-                                            batch_right * right.planes, place_along_left(config, rank), sharers_of_right(config, rank));
+            load<left, config.multicast_a, kLeftInHalves>(left_tile_of(place_.stage), of_left, item.left0, extent_left(args), k,
+                                                          batch_left * left.planes, place_along_right(config, rank),
+                                                          sharers_of_left(config, rank));
+            load<right, config.multicast_b, kRightInHalves>(right_tile_of(place_.stage), of_right, item.right0, extent_right(args), k,
+                                                            batch_right * right.planes, place_along_left(config, rank),
+                                                            sharers_of_right(config, rank));
             place_.advance();
         }
     }
 
-    // Where several blocks need a tile, each of them loads a share of every slab's rows for all of them. share: the number of this block's
+    // The row, or column, of the operand that stands so far from the first of a tile that is brought from `outer` on, or in a gate's halves
+    // (rules.h, applies_gate).
+    template <bool in_halves>
+    __device__ static int place_in_operand(int outer, int distance, i64 extent) {
+        if constexpr (in_halves) {
+            constexpr int group = group_of_gate(config);
+            const int half = distance % group >= group / 2 ? static_cast<int>(extent / 2) : 0;
+            return half + outer / 2 + distance / group * (group / 2) + distance % (group / 2);
+        }
+        return outer + distance;
+    }
+
+    // Where several blocks need a tile, each of them loads a share of every box's rows for all of them. share: the number of this block's
     // share; blocks: a bit for the rank of each of the blocks.
-    template <TileLayout tile, int shares>
+    template <TileLayout tile, int shares, bool in_halves>
     __device__ void load(unsigned char* destination, const Brought& brought, int outer, i64 extent, int k, int matrix, unsigned share,
                          unsigned blocks) const {
         if (!brought.map) return;
-        const int first = shares > 1 ? static_cast<int>(share) * (slab_rows(tile) / shares) : 0;
+        constexpr int rows = tile.along_k ? box_rows_along_k(tile, config, in_halves, 1) : tile.depth;
+        const int first = shares > 1 ? static_cast<int>(share) * (rows / shares) : 0;
 #pragma unroll
         for (int slab = 0; slab < tile.planes * slabs(tile); ++slab) {
             if (slab % slabs(tile) >= brought.slabs) continue;
             const int distance = slab % slabs(tile) * row_elements(tile);
-            const int x = tile.along_k ? k + distance : place_of_slab<tile>(outer + distance, extent);
-            const int y = (tile.along_k ? outer : k) + first;
-            unsigned char* const to = destination + slab * slab_bytes(tile) + first * kRowBytes;
-            if constexpr (shares > 1)
-                ptx::cp_async_bulk_tensor_3d_multicast(to, brought.map, x, y, matrix + slab / slabs(tile), full_ + place_.stage,
-                                                       static_cast<unsigned short>(blocks));
-            else
-                ptx::cp_async_bulk_tensor_3d(to, brought.map, x, y, matrix + slab / slabs(tile), full_ + place_.stage);
+#pragma unroll
+            for (int row = 0; row < slab_rows(tile); row += rows) {
+                const int x =
+                    tile.along_k ? k + distance : place_of_slab<tile>(place_in_operand<in_halves>(outer, distance, extent), extent);
+                const int y = (tile.along_k ? place_in_operand<in_halves>(outer, row, extent) : k) + first;
+                unsigned char* const to = destination + slab * slab_bytes(tile) + (row + first) * kRowBytes;
+                if constexpr (shares > 1)
+                    ptx::cp_async_bulk_tensor_3d_multicast(to, brought.map, x, y, matrix + slab / slabs(tile), full_ + place_.stage,
+                                                           static_cast<unsigned short>(blocks));
+                else
+                    ptx::cp_async_bulk_tensor_3d(to, brought.map, x, y, matrix + slab / slabs(tile), full_ + place_.stage);
+            }
         }
     }
 

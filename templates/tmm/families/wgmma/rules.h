@@ -131,6 +131,43 @@ constexpr int group_m(const KernelConfig& c) {
 constexpr int group_n(const KernelConfig& c) {
     return c.block_n / c.warps_n;
 }
+// A gate takes its two sums from one thread: each warpgroup multiplies the gate's columns of op(B) in the first half of its tile and
+// those that it is for in the second half. The operand that holds these columns is the right one, or with swap_ab the left one, and each
+// half of a warpgroup's share of it is brought by itself:
+//
+//     op(B), n = 2 h columns:   | 0 ... h - 1 are the gate's           | h ... 2 h - 1                        |
+//     two warpgroups' tile:     | j ... j + 63 | h + j ... h + j + 63  | j + 64 ... j + 127 | h + j + 64 ...  |
+constexpr int group_of_gate(const KernelConfig& c) {
+    return c.swap_ab ? group_m(c) : group_n(c);
+}
+constexpr bool applies_gate(const KernelConfig& c, const KernelSignature& s) {
+    if (!is_gate(s.activation) || s.reads_c || c.split_k != 1 || c.planes != 1 || c.trim != 0 || c.warps_m < 1 || c.warps_n < 1)
+        return false;
+    const TileLayout tile = c.swap_ab ? left_tile(c, s) : right_tile(c, s);
+    const int shares = c.swap_ab ? c.multicast_a : c.multicast_b;
+    const int unit = c.swap_ab ? kRows : tile.along_k ? 8 : row_elements(tile);
+    const int half = group_of_gate(c) / 2;
+    return half > 0 && group_of_gate(c) % 2 == 0 && half % unit == 0 && shares > 0 && (!tile.along_k || half % (8 * shares) == 0);
+}
+// Is the left, or the right, operand's tile brought in a gate's halves?
+constexpr bool left_in_halves(const KernelConfig& c, const KernelSignature& s) {
+    return applies_gate(c, s) && c.swap_ab != 0;
+}
+constexpr bool right_in_halves(const KernelConfig& c, const KernelSignature& s) {
+    return applies_gate(c, s) && c.swap_ab == 0;
+}
+// How many of a tile's rows come in one box, where they run along K: all of a slab's, or those of half a warpgroup's share of it, of which
+// each of `sharers` blocks brings a part.
+constexpr int box_rows_along_k(const TileLayout& tile, const KernelConfig& c, bool in_halves, int sharers) {
+    return (in_halves ? group_of_gate(c) / 2 : tile.outer) / sharers;
+}
+// Rows and columns of the results of a warpgroup: those of its sums, or half as many along a gate's columns.
+constexpr int result_m(const KernelConfig& c, const KernelSignature& s) {
+    return left_in_halves(c, s) ? group_m(c) / 2 : group_m(c);
+}
+constexpr int result_n(const KernelConfig& c, const KernelSignature& s) {
+    return right_in_halves(c, s) ? group_n(c) / 2 : group_n(c);
+}
 // Products of planes that make one product of floats (planes.cuh).
 constexpr int products(int planes) {
     return planes == 1 ? 1 : planes == 2 ? 3 : 6;
@@ -207,9 +244,9 @@ constexpr bool box_brings_values(const KernelSignature& s) {
     return s.reads_c || box_brings_residual(s);
 }
 // Does the first product of a tile replace its sums, which then need no zeros before? Where there is no product, boxes are filled without
-// sums; whatever else is stored comes from the sums in any case, which then begin as zeros.
+// sums, except by a gate; whatever else is stored comes from the sums in any case, which then begin as zeros.
 constexpr bool first_product_replaces(const KernelConfig& c, const KernelSignature& s) {
-    return stores_boxes(c, s) && c.planes == 1;
+    return stores_boxes(c, s) && c.planes == 1 && !applies_gate(c, s);
 }
 constexpr bool adds_to_sums(const KernelConfig& c, const KernelSignature& s, int tile, int k) {
     return !first_product_replaces(c, s) || tile > 0 || k > 0;
@@ -236,7 +273,7 @@ template <class BytesOf>
 constexpr int columns_together(const KernelConfig& c, const KernelSignature& s, int element_bytes, BytesOf&& bytes_of) {
     int most = kRowBytes / element_bytes;
     while (most > 8) {
-        const int columns = group_n(c) < most ? group_n(c) : most;
+        const int columns = result_n(c, s) < most ? result_n(c, s) : most;
         if (warps_of_consumers(c) * bytes_of(columns) <= room_for_results(c, s)) return columns;
         most /= 2;
     }
@@ -247,7 +284,7 @@ constexpr int sum_columns_of_box(const KernelConfig& c, const KernelSignature& s
     return columns_together(c, s, size_of(s.type_c), [&](int columns) { return kLeastBoxes * box_bytes(s, columns); });
 }
 constexpr int sum_columns_of_rest(const KernelConfig& c, const KernelSignature& s) {
-    return group_n(c) % sum_columns_of_box(c, s);
+    return result_n(c, s) % sum_columns_of_box(c, s);
 }
 // Elements of C in a row of a box of so many columns of sums, and the box's rows: the 16 rows of sums of a warp are its rows or, with
 // swap_ab, its columns.
@@ -258,10 +295,10 @@ constexpr int box_rows(const KernelConfig& c, int sum_columns) {
     return c.swap_ab ? sum_columns : kWarpRows;
 }
 constexpr int boxes_of_row(const KernelConfig& c, const KernelSignature& s) {
-    return group_n(c) / sum_columns_of_box(c, s) + (sum_columns_of_rest(c, s) > 0 ? 1 : 0);
+    return result_n(c, s) / sum_columns_of_box(c, s) + (sum_columns_of_rest(c, s) > 0 ? 1 : 0);
 }
 constexpr int boxes_of_tile(const KernelConfig& c, const KernelSignature& s) {
-    return group_m(c) / kRows * boxes_of_row(c, s);
+    return result_m(c, s) / kRows * boxes_of_row(c, s);
 }
 // The number of a warp's boxes: as many as fit. Where old values are brought, they come into up to four of them while the tile is
 // multiplied. Otherwise results leave in all of a tile's boxes at once, up to six, or in two halves of an even number of boxes, of which
@@ -283,7 +320,7 @@ constexpr int boxes_at_once(const KernelConfig& c, const KernelSignature& s) {
 // has in common with the slab before it are multiplied, and stored, twice with the same result. TMA takes longer for boxes of which some
 // chunks do not exist: 1024x1000x1024 in tiles of 64 x 128 takes 5.9 instead of 5.2 microseconds on an H200.
 constexpr bool slabs_end_with_matrix(const KernelConfig& c, const KernelSignature& s, const TileLayout& tile) {
-    return stores_boxes(c, s) && !s.reads_c && c.planes == 1 && !tile.along_k && tile.element_bytes == 2;
+    return stores_boxes(c, s) && !s.reads_c && c.planes == 1 && !tile.along_k && tile.element_bytes == 2 && !applies_gate(c, s);
 }
 // The columns that the copy engine stores: as many as fill chunks of 16 bytes.
 constexpr i64 whole_chunks(i64 columns, ElementType type) {
@@ -411,6 +448,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.trim != 0 && c.planes > 1) return "products of planes are not trimmed";
     if (c.boundary != boundary::hardware && c.boundary != boundary::peeled) return "wgmma's boundary mode is hardware or peeled";
     if (c.vector_width != 8) return "wgmma's vector_width is 8";
+    if (is_gate(s.activation) && !applies_gate(c, s)) return "the halves of a gate do not fit a warpgroup's tile";
     return nullptr;
 }
 

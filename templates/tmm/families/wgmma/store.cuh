@@ -17,11 +17,15 @@
 
 namespace tmm::wgmma {
 
-// The sums of a warpgroup, 64 rows at a time.
-template <KernelConfig config>
-struct Sums {
-    float of[group_m(config) / kRows][group_n(config) / 2];
+// The sums of a warpgroup, or what a gate makes of them, 64 rows at a time.
+template <int rows, int columns>
+struct SumsOf {
+    float of[rows / kRows][columns / 2];
 };
+template <KernelConfig config>
+using Sums = SumsOf<group_m(config), group_n(config)>;
+template <KernelSignature signature, KernelConfig config>
+using ResultSums = SumsOf<result_m(config, signature), result_n(config, signature)>;
 
 // The block's tile of C, or of the partial result, as far as it exists.
 template <KernelSignature signature, KernelConfig config>
@@ -34,8 +38,8 @@ __device__ inline TileOutput<signature, config> tile_output(const GemmArgs& args
 }
 
 // Calls visit with the row and column, within 64 x n, of each of a thread's sums.
-template <int n, class Visit>
-__device__ inline void for_each_sum(const float (&sums)[n / 2], int lane, int first_column, int columns, Visit&& visit) {
+template <int count, class Visit>
+__device__ inline void for_each_sum(const float (&sums)[count], int lane, int first_column, int columns, Visit&& visit) {
 #pragma unroll
     for (int column = 0; column < columns; column += 8) {
 #pragma unroll
@@ -44,8 +48,8 @@ __device__ inline void for_each_sum(const float (&sums)[n / 2], int lane, int fi
 }
 
 // The same for the pairs of neighbours that a thread has.
-template <int n, class Visit>
-__device__ inline void for_each_pair(const float (&sums)[n / 2], int lane, int first_column, int columns, Visit&& visit) {
+template <int count, class Visit>
+__device__ inline void for_each_pair(const float (&sums)[count], int lane, int first_column, int columns, Visit&& visit) {
 #pragma unroll
     for (int column = 0; column < columns; column += 8) {
 #pragma unroll
@@ -59,8 +63,8 @@ __device__ inline void for_each_pair(const float (&sums)[n / 2], int lane, int f
 // Puts a warp's 16 rows of `columns` sums, from first_column on, in C's rows where place(row, column, rows on, columns on) says, each as
 // made(row, column, sum, before) makes it, in type T. Rows and columns are C's, counted from those of the first of these sums. before: the
 // value that stood there, where it is needed (over). type: T's type, where it has 16 bits.
-template <KernelConfig config, class T, ElementType type, int columns, bool over, class Made, class Place>
-__device__ inline void put_sums(const float (&sums)[group_n(config) / 2], int lane, int first_column, Made&& made, Place&& place) {
+template <KernelConfig config, class T, ElementType type, int columns, bool over, int count, class Made, class Place>
+__device__ inline void put_sums(const float (&sums)[count], int lane, int first_column, Made&& made, Place&& place) {
     constexpr bool transposed = config.swap_ab != 0;
     const auto made_in_c = [&](int row, int column, float sum, T before) {
         return transposed ? made(column, row, sum, before) : made(row, column, sum, before);
@@ -98,12 +102,12 @@ __device__ inline void put_sums(const float (&sums)[group_n(config) / 2], int la
             ptx::stmatrix_x2<transposed>(to, {pair(c, 0, before[0]), pair(c, 1, before[1])});
         }
     } else if constexpr (transposed) {
-        for_each_sum<group_n(config)>(sums, lane, first_column, columns, [&](int row, int column, float sum) {
+        for_each_sum(sums, lane, first_column, columns, [&](int row, int column, float sum) {
             T* const to = place(column, row, 0, 0);
             *to = made_in_c(row, column, sum, over ? *to : T{});
         });
     } else {
-        for_each_pair<group_n(config)>(sums, lane, first_column, columns, [&](int row, int column, Vector<float, 2> pair) {
+        for_each_pair(sums, lane, first_column, columns, [&](int row, int column, Vector<float, 2> pair) {
             T* const to = place(row, column, 0, 0);
             const Vector<T, 2> before = over ? load_vector<2>(to) : Vector<T, 2>{};
             for (int i = 0; i < 2; ++i) pair.element[i] = made_in_c(row, column + i, pair.element[i], before.element[i]);
@@ -116,7 +120,7 @@ __device__ inline void put_sums(const float (&sums)[group_n(config) / 2], int la
 // edges as far as they exist. With swap_ab the sums' rows are C's columns.
 template <KernelSignature signature, KernelConfig config, int columns>
 __device__ inline void store_columns(const TileOutput<signature, config>& output, int lane, int left, int right,
-                                     const float (&sums)[group_n(config) / 2], int first_column, unsigned char* staged_bytes) {
+                                     const float (&sums)[result_n(config, signature) / 2], int first_column, unsigned char* staged_bytes) {
     using O = TileOutput<signature, config>;
     using S = Staged<O>;
     using T = typename S::Type;
@@ -179,13 +183,13 @@ __device__ inline void store_columns(const TileOutput<signature, config>& output
 template <KernelSignature signature, KernelConfig config, int columns>
 __device__ inline void store_unaligned_columns(const TileOutput<signature, config>& output,
                                                const UnalignedRows<TileOutput<signature, config>>& rows, int lane, int left, int right,
-                                               const float (&sums)[group_n(config) / 2], int first_column) {
+                                               const float (&sums)[result_n(config, signature) / 2], int first_column) {
     constexpr int distance = staged_distance(config, signature, columns);
     constexpr KernelSignature target = TileOutput<signature, config>::target;
     const auto made = [&, results = output.results](int row, int column, float sum) {
         return results.element(within<target>(row, output.rows), within<target>(column, output.columns), sum, {});
     };
-    for_each_sum<group_n(config)>(sums, lane, first_column, columns, [&](int row, int column, float sum) {
+    for_each_sum(sums, lane, first_column, columns, [&](int row, int column, float sum) {
         if constexpr (config.swap_ab)
             *rows.template at<distance>(column, row) = made(right + column, left + row, sum);
         else
@@ -205,23 +209,23 @@ __device__ inline void store_unaligned_columns(const TileOutput<signature, confi
 template <KernelSignature signature, KernelConfig config, class Visit>
 __device__ inline void for_each_staged(Visit&& visit) {
     constexpr int columns = staged_columns(config, signature);
-    constexpr int rest = group_n(config) % columns;
+    constexpr int all = result_n(config, signature);
+    constexpr int rest = all % columns;
 #pragma unroll
-    for (int first_column = 0; first_column + columns <= group_n(config); first_column += columns)
-        visit.template operator()<columns>(first_column);
-    if constexpr (rest > 0) visit.template operator()<rest>(group_n(config) - rest);
+    for (int first_column = 0; first_column + columns <= all; first_column += columns) visit.template operator()<columns>(first_column);
+    if constexpr (rest > 0) visit.template operator()<rest>(all - rest);
 }
 
 // A warp stages some of its columns at a time, one group after the other.
 template <KernelSignature signature, KernelConfig config>
-__device__ inline void store_tile(const TileOutput<signature, config>& output, int group_row, int group_column, const Sums<config>& sums,
-                                  unsigned char* staged_bytes) {
+__device__ inline void store_tile(const TileOutput<signature, config>& output, int group_row, int group_column,
+                                  const ResultSums<signature, config>& sums, unsigned char* staged_bytes) {
     using O = TileOutput<signature, config>;
     const int thread = ptx::thread_here();
     const int warp = thread % kWarpgroup / 32;
     const int lane = thread % 32;
 #pragma unroll
-    for (int i = 0; i < group_m(config) / kRows; ++i) {
+    for (int i = 0; i < result_m(config, signature) / kRows; ++i) {
         const int left = group_row + i * kRows + warp * kWarpRows;
         if constexpr (sizeof(typename O::C) == 2 && !O::target.reads_c && O::target.align_c < 16) {
             const int row0 = config.swap_ab ? group_column : left;
@@ -252,11 +256,10 @@ __device__ inline void show_part(int group_row, int group_column, const Sums<con
     for (int i = 0; i < group_m(config) / kRows; ++i) {
         const int left = group_row + i * kRows + warp * kWarpRows;
         if constexpr (config.swap_ab) {
-            for_each_sum<group_n(config)>(sums.of[i], lane, 0, group_n(config), [&](int row, int column, float sum) {
-                part[(group_column + column) * distance + left + row] = sum;
-            });
+            for_each_sum(sums.of[i], lane, 0, group_n(config),
+                         [&](int row, int column, float sum) { part[(group_column + column) * distance + left + row] = sum; });
         } else {
-            for_each_pair<group_n(config)>(sums.of[i], lane, 0, group_n(config), [&](int row, int column, Vector<float, 2> pair) {
+            for_each_pair(sums.of[i], lane, 0, group_n(config), [&](int row, int column, Vector<float, 2> pair) {
                 store_vector(part + (left + row) * distance + group_column + column, pair);
             });
         }

@@ -1,6 +1,6 @@
 // The second half of split-K: adds up the parts of each element in ascending order and applies the epilogue, so that the same
-// inputs give the same bits. Where there are many parts, `sharers` threads take every sharers-th part of an element, and the
-// first of them adds up what all found, some of them at a time.
+// inputs give the same bits. A gate takes an element of each half of the columns. Where there are many parts, `sharers` threads take every
+// sharers-th part of an element, and the first of them adds up what all found, some of them at a time.
 #pragma once
 
 #include "tmm/output/output.cuh"
@@ -17,68 +17,101 @@ __device__ inline void add(Vector<float, kVector>& sum, const Vector<float, kVec
     for (int i = 0; i < kVector; ++i) sum.element[i] += value.element[i];
 }
 
-// The place where a block's columns begin.
+// The place where a block's columns of C begin.
 struct Place {
     i64 batch;
     i64 row;
     i64 column;
 };
 template <Reduce step>
-__device__ inline Place place_of(const GemmArgs& args, i64 block) {
-    const i64 blocks_n = (args.n + step.columns - 1) / step.columns;
-    return {block / (args.m * blocks_n), block / blocks_n % args.m, block % blocks_n * step.columns};
+__device__ inline Place place_of(i64 rows, i64 columns, i64 block) {
+    const i64 blocks_n = (columns + step.columns - 1) / step.columns;
+    return {block / (rows * blocks_n), block / blocks_n % rows, block % blocks_n * step.columns};
+}
+
+// Loads the vector's sums that exist, of which the first may stand anywhere in a row.
+__device__ inline Vector<float, kVector> load_existing(const float* sums, i64 existing) {
+    Vector<float, kVector> vector = {};
+#pragma unroll
+    for (int i = 0; i < kVector; ++i)
+        if (i < existing) vector.element[i] = sums[i];
+    return vector;
+}
+
+// Adds up the parts of a vector of sums; all threads of the block call this, and the first sharer gets the sum. exists: the vector does.
+// load(split): what a part holds of it.
+template <Reduce step, class Load>
+__device__ inline Vector<float, kVector> sum_of_vector(int split_k, bool exists, float* shares_of_block, Load&& load) {
+    constexpr int vectors = step.columns / kVector;
+    constexpr int sharers = step.sharers;
+    const int vector = static_cast<int>(threadIdx.x) % vectors;
+    const int sharer = static_cast<int>(threadIdx.x) / vectors;
+    Vector<float, kVector> sum = {};
+    if (exists) {
+#pragma unroll 8
+        for (int split = sharer; split < split_k; split += sharers) add(sum, load(split));
+    }
+    if constexpr (sharers > 1) {
+        store_vector(shares_of_block + sharer * step.columns + vector * kVector, sum);
+        // All shares are there before the first sharer adds them up.
+        __syncthreads();
+        if (sharer == 0) {
+            sum = {};
+#pragma unroll
+            for (int first = 0; first < sharers; first += kAddedTogether) {
+                Vector<float, kVector> shares = {};
+#pragma unroll
+                for (int other = first; other < first + kAddedTogether && other < sharers; ++other)
+                    add(shares, load_vector<kVector>(shares_of_block + other * step.columns + vector * kVector));
+                add(sum, shares);
+            }
+        }
+        // The shares have been read before the next ones overwrite them.
+        __syncthreads();
+    }
+    return sum;
 }
 
 template <KernelSignature signature, Reduce step>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(step, signature) == nullptr);
     constexpr int vectors = step.columns / kVector;
-    constexpr int sharers = step.sharers;
     const int vector = static_cast<int>(threadIdx.x) % vectors;
     const int sharer = static_cast<int>(threadIdx.x) / vectors;
+    const i64 columns = columns_of_c<signature>(args);
     const i64 ld = workspace_ld(args.n);
-    const i64 blocks = args.batch * args.m * ((args.n + step.columns - 1) / step.columns);
-    const OutputScalars scalars = output_scalars(args);
+    const i64 blocks = args.batch * args.m * ((columns + step.columns - 1) / step.columns);
+    const OutputScalars scalars = output_scalars<signature>(args);
     SharedMemory shared;
-    float* sums = shared.take<float, sharers * step.columns>()[0];
+    float* const shares = shared.take<float, step.sharers * step.columns>()[0];
 
     // The block's first place is found while the kernel before this one ends.
-    Place place = place_of<step>(args, blockIdx.x);
+    Place place = place_of<step>(args.m, columns, blockIdx.x);
     wait_for_previous_kernel();
     for (i64 block = blockIdx.x; block < blocks;) {
         const i64 column = place.column + vector * kVector;
         // Rows are padded to whole vectors, so that a vector either exists or does not.
-        const bool exists = column < args.n;
-        const float* part = static_cast<const float*>(args.workspace) + (place.batch * args.split_k * args.m + place.row) * ld + column;
-
-        Vector<float, kVector> sum = {};
-        if (exists) {
-#pragma unroll 8
-            for (int split = sharer; split < args.split_k; split += sharers) add(sum, load_vector<kVector>(part + split * args.m * ld));
-        }
-        if constexpr (sharers > 1) {
-            store_vector(sums + sharer * step.columns + vector * kVector, sum);
-            // All shares are there before the first sharer adds them up.
-            __syncthreads();
-            if (sharer == 0) {
-                sum = {};
+        const bool exists = column < columns;
+        const float* const part =
+            static_cast<const float*>(args.workspace) + (place.batch * args.split_k * args.m + place.row) * ld + column;
+        Vector<float, kVector> sum =
+            sum_of_vector<step>(args.split_k, exists, shares, [&](int split) { return load_vector<kVector>(part + split * args.m * ld); });
+        if constexpr (is_gate(signature.activation)) {
+            // The other half of the columns begins anywhere.
+            const bool aligned = columns % kVector == 0;
+            const Vector<float, kVector> values = sum_of_vector<step>(args.split_k, exists, shares, [&](int split) {
+                const float* const from = part + columns + split * args.m * ld;
+                return aligned ? load_vector<kVector>(from) : load_existing(from, columns - column);
+            });
 #pragma unroll
-                for (int first = 0; first < sharers; first += kAddedTogether) {
-                    Vector<float, kVector> shares = {};
-#pragma unroll
-                    for (int other = first; other < first + kAddedTogether && other < sharers; ++other)
-                        add(shares, load_vector<kVector>(sums + other * step.columns + vector * kVector));
-                    add(sum, shares);
-                }
-            }
-            // The shares have been read before the next block of columns overwrites them.
-            __syncthreads();
+            for (int i = 0; i < kVector; ++i)
+                sum.element[i] = gated<signature>(operands_of<signature>(args), static_cast<float>(args.alpha), place.row,
+                                                  within<signature>(column + i, columns), columns, sum.element[i], values.element[i]);
         }
-        if (exists && sharer == 0) {
+        if (exists && sharer == 0)
             output_to_c<signature>(args, scalars, place.batch).template store_to_row<kVector>(place.row, column, sum.element);
-        }
         block += gridDim.x;
-        if (block < blocks) place = place_of<step>(args, block);
+        if (block < blocks) place = place_of<step>(args.m, columns, block);
     }
 }
 

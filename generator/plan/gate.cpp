@@ -1,0 +1,93 @@
+#include "generator/plan/gate.h"
+
+#include "generator/families/family.h"
+#include "generator/plan/kernel_arguments.h"
+#include "generator/steps/reduce.h"
+
+namespace tmm {
+namespace {
+
+// Sums are floats, and begin where any part of a workspace may.
+constexpr std::int64_t kSumBytes = 4;
+constexpr std::int64_t kPartAlignment = 256;
+
+std::size_t bind(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
+    const GemmProblem& problem = plan.problem;
+    const GatedSums& sums = plan.geometry.gated;
+    const WorkspaceParts& parts = plan.geometry.workspace;
+    return write_arguments(GemmArgs{.c = call.c,
+                                    .workspace = static_cast<std::byte*>(call.workspace) + (sums.bytes > 0 ? sums.offset : parts.partials),
+                                    .m = problem.m,
+                                    .n = problem.n,
+                                    .k = problem.k,
+                                    .batch = problem.batch,
+                                    .ldc = problem.ldc,
+                                    .stride_c = problem.stride_c,
+                                    .k_per_split = depth_of_split(problem.k, sums.parts, 1),
+                                    .split_k = sums.parts,
+                                    .alpha = call.alpha,
+                                    .epilogue = epilogue_args(problem, call)},
+                           arguments);
+}
+
+}  // namespace
+
+bool gate_is_a_step(const GemmProblem& problem, const KernelConfig& config) {
+    return is_gate(problem.activation) && !product_of(config).applies_gate(config, signature_of(problem));
+}
+
+GemmProblem product_problem(const GemmProblem& problem, const KernelConfig& config) {
+    if (!gate_is_a_step(problem, config)) return problem;
+    GemmProblem product = problem;
+    product.type_c = ElementType::f32;
+    product.reads_c = false;
+    product.bias = BiasAxis::none;
+    product.type_bias = ElementType::f32;
+    product.activation = Activation::none;
+    product.residual = false;
+    product.epilogue = Epilogue::none;
+    product.ldr = product.stride_r = 0;
+    product.ldc = workspace_ld(product.n);
+    product.stride_c = product.batch > 1 ? product.m * product.ldc : 0;
+    return product;
+}
+
+double microseconds_of_gate(const GemmProblem& problem, const DeviceInfo& device) {
+    const double sums = static_cast<double>(problem.m) * static_cast<double>(problem.n) * static_cast<double>(problem.batch);
+    // Each sum is written and read.
+    return device.profile.kernel_gap + sums * (2 * kSumBytes + size_of(problem.type_c) / 2.0) / device.profile.memory_bytes;
+}
+
+Geometry geometry_with_gate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
+    const GemmProblem product = product_problem(problem, config);
+    Geometry geometry = geometry_of(product, config, device);
+    if (!gate_is_a_step(problem, config)) return geometry;
+    if (geometry.partial_results > 1 && geometry.main == geometry.whole) {
+        geometry.gated.parts = geometry.partial_results;
+        return geometry;
+    }
+    const std::int64_t begin = (geometry.workspace.bytes + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
+    geometry.gated = {.parts = 1, .offset = begin, .bytes = product.batch * product.m * product.ldc * kSumBytes};
+    geometry.workspace.bytes = begin + geometry.gated.bytes;
+    return geometry;
+}
+
+void add_gate(PlanBuilder& plan) {
+    const GemmProblem& problem = plan.asked();
+    const Extent extent{.rows = problem.m, .columns = columns_of_c(problem)};
+    const Reduce step = reduce_for(extent, problem.batch, plan.geometry().gated.parts);
+    plan.add(signature_of(problem), step, extent, reduce::blocks(step, extent.rows, extent.columns, problem.batch), bind).applies_gate =
+        true;
+}
+
+GemmCall product_call(const LaunchPlan& plan, const GemmCall& call) {
+    GemmCall product = call;
+    product.c = static_cast<std::byte*>(call.workspace) + plan.geometry.gated.offset;
+    product.bias = nullptr;
+    product.residual = nullptr;
+    // The gate's step applies alpha; without it A and B are not read.
+    if (product.alpha != 0) product.alpha = 1;
+    return product;
+}
+
+}  // namespace tmm

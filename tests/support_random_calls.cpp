@@ -14,8 +14,8 @@ namespace {
 
 using namespace api_testing;
 
-// So many calls follow each other that differ in their sizes, by multiples of 8 that leave rows as aligned as they are, and in their values:
-// most of them take one kernel, which is compiled once.
+// So many calls follow each other that differ in their sizes, by multiples of 8 that leave rows as aligned as they are, and in their
+// values: most of them take one kernel, which is compiled once.
 constexpr int kOfOneKind = 8;
 
 // Most products of a problem that ships: more would take the reference too long.

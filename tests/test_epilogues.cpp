@@ -39,6 +39,7 @@ TEST_CASE("every kernel that writes C applies every epilogue") {
 
 TEST_CASE("faults in epilogues are found") {
     constexpr const char* kWgmma = "family=wgmma,vector_width=8,boundary=hardware,block_m=64,block_n=64,block_k=64,stages=3";
+    constexpr const char* kHalved = "family=wgmma,vector_width=8,boundary=hardware,block_m=64,block_n=128,block_k=64,stages=3";
     constexpr const char* kSimt =
         "family=simt,vector_width=4,block_m=32,block_n=64,block_k=16,thread_m=4,thread_n=4,stages=1,boundary=guarded";
     struct Fault {
@@ -117,6 +118,36 @@ TEST_CASE("faults in epilogues are found") {
          kSimt,
          "45x75x21",
          {"epilogue=silu"}},
+        {"a gate's bias twice", kEpilogue, "columns + column);", "column);", kSimt, "45x75x21", {"epilogue=bias+swiglu"}},
+        {"what a gate is for without alpha", kEpilogue, "    value *= alpha;\n", "", kSimt, "45x75x21", {"epilogue=swiglu"}},
+        {"a gate of itself",
+         "tmm/steps/reduce/kernel.cuh",
+         "part + columns + split",
+         "part + split",
+         kSimt,
+         "45x75x21",
+         {"epilogue=swiglu"}},
+        {"halves of a tile that follow each other",
+         "tmm/families/wgmma/pipeline.cuh",
+         "static_cast<int>(extent / 2) : 0",
+         "group / 2 : 0",
+         kHalved,
+         "70x136x64 dtype=bf16 align=16",
+         {"epilogue=swiglu"}},
+        {"a tile's results where its sums begin",
+         "tmm/families/wgmma/gate.cuh",
+         "item.right0 /= 2",
+         "item.right0 /= 1",
+         kHalved,
+         "70x264x64 dtype=bf16 align=16",
+         {"epilogue=swiglu"}},
+        {"the upper rows' halves for the lower ones",
+         "tmm/families/wgmma/gate.cuh",
+         "sum / 2 % 2 * 8",
+         "0",
+         kHalved,
+         "70x136x64 dtype=bf16 align=16",
+         {"epilogue=bias_rows+swiglu"}},
         {"gelu's slope", "tmm/output/activation.cuh", "-0.071354816272f", "-0.0763f", kSimt, "45x75x21", {"epilogue=gelu_tanh"}},
     };
     std::size_t index = 0;
@@ -126,7 +157,7 @@ TEST_CASE("faults in epilogues are found") {
         const Writer writer{fault.shape, fault.config};
         Epilogued epilogue = fault.epilogue;
         // Rows of whole vectors, so that boxes bring the residual.
-        epilogue.text = std::string(fault.config) == kWgmma ? epilogue.text : with_room(epilogue.text, writer);
+        epilogue.text = std::string(fault.config) != kSimt ? epilogue.text : with_room(epilogue.text, writer);
         CHECK(wrong_on_host(writer, epilogue) == "");
         const TemplateFiles faulty =
             with_fault({.what = fault.what, .file = fault.file, .text = fault.text, .instead = fault.instead, .config = "", .shape = ""});

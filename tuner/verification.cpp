@@ -230,13 +230,15 @@ void Verifier::State::load_kernels(KernelLoader& loader) {
 
 OperandSet Verifier::State::make_set(Placing placing) const {
     const GemmProblem& p = problem;
-    return {.a = make_matrix(device, p.type_a, stored_rows_a(p), stored_columns_a(p), p.lda, p.stride_a, p.batch, p.alignment, placing),
-            .b = make_matrix(device, p.type_b, stored_rows_b(p), stored_columns_b(p), p.ldb, p.stride_b, p.batch, p.alignment, placing),
-            .c = make_matrix(device, p.type_c, p.m, columns_of_c(p), p.ldc, p.stride_c, p.batch, p.alignment, placing),
-            .bias = p.bias == BiasAxis::none ? Matrix{}
-                                             : make_matrix(device, p.type_bias, 1, elements_of_bias(p), elements_of_bias(p), 0, 1,
-                                                           size_of(p.type_bias), placing),
-            .residual = !p.residual ? Matrix{} : make_matrix(device, p.type_c, p.m, columns_of_c(p), p.ldr, p.stride_r, p.batch, p.alignment, placing)};
+    return {
+        .a = make_matrix(device, p.type_a, stored_rows_a(p), stored_columns_a(p), p.lda, p.stride_a, p.batch, p.alignment, placing),
+        .b = make_matrix(device, p.type_b, stored_rows_b(p), stored_columns_b(p), p.ldb, p.stride_b, p.batch, p.alignment, placing),
+        .c = make_matrix(device, p.type_c, p.m, columns_of_c(p), p.ldc, p.stride_c, p.batch, p.alignment, placing),
+        .bias = p.bias == BiasAxis::none
+                    ? Matrix{}
+                    : make_matrix(device, p.type_bias, 1, elements_of_bias(p), elements_of_bias(p), 0, 1, size_of(p.type_bias), placing),
+        .residual =
+            !p.residual ? Matrix{} : make_matrix(device, p.type_c, p.m, columns_of_c(p), p.ldr, p.stride_r, p.batch, p.alignment, placing)};
 }
 
 void Verifier::State::choose_rows() {
@@ -425,9 +427,9 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
             verdict.detail = fmt::format("{} = {:.9g} breaks the error bound, worst {:.3g} times over; {} do {}", element, value,
                                          verdict.error_ratio, share, run);
         } else {
-            verdict.detail = fmt::format("{} = {:.9g}, expected {:.9g}; {} differ {}", element, value,
-                                         expected_of(batch, row, column, content, run_alpha * sum[0] + run_beta * before, run_alpha * sum[1]), share,
-                                         run);
+            verdict.detail = fmt::format(
+                "{} = {:.9g}, expected {:.9g}; {} differ {}", element, value,
+                expected_of(batch, row, column, content, run_alpha * sum[0] + run_beta * before, run_alpha * sum[1]), share, run);
         }
         return verdict;
     }

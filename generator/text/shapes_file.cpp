@@ -345,8 +345,7 @@ void refuse_unused(const Line& line, const GemmProblem& p) {
 void refuse_gate(const Line& line, const GemmProblem& p) {
     if (!is_gate(p.activation)) return;
     const std::size_t where = line.offsets[position_of("bias")];
-    if (line.column_major)
-        throw Fault{where, fmt::format("{} takes row-major matrices", name_of(p.activation)), "leave out layout=col"};
+    if (line.column_major) throw Fault{where, fmt::format("{} takes row-major matrices", name_of(p.activation)), "leave out layout=col"};
     if (p.reads_c) throw Fault{where, fmt::format("{} does not read C", name_of(p.activation)), "leave out beta"};
 }
 

@@ -42,6 +42,23 @@ def test_activations(activation):
     check(tmm.matmul(a, b, epilogue=f"bias+{activation}+residual", bias=bias, residual=residual), f(product(a, b) + bias) + residual)
 
 
+def gated(x, residual=0):
+    half = x.shape[-1] // 2
+    return ACTIVATIONS["silu"](x[..., :half]) * x[..., half:] + residual
+
+
+def test_a_gate_takes_two_columns_for_one():
+    a, b, bias, residual = normal(6, 7), normal(7, 10), normal(10), normal(6, 5)
+    check(tmm.matmul(a, b, epilogue="swiglu"), gated(product(a, b)))
+    check(tmm.matmul(a, b, None, "bias+swiglu", bias), gated(product(a, b) + bias))
+    check(tmm.matmul(a, b, None, "bias+swiglu+residual", bias, residual), gated(product(a, b) + bias, residual))
+    check(tmm.matmul(a, b.T.copy().T, None, "bias_rows+swiglu", normal(6) * 0), gated(product(a, b)))
+    batch_a, batch_b = normal(2, 3, 6, 7), normal(3, 7, 10)
+    check(tmm.matmul(batch_a, batch_b, epilogue="swiglu"), gated(product(batch_a, batch_b)))
+    plan = tmm.Plan(6, 5, 7, device="host", epilogue="bias+swiglu", ops="nt")
+    check(plan.run(a, b.T.copy(), np.empty((6, 5), np.float32), bias=bias), gated(product(a, b) + bias))
+
+
 def test_operands_alone_imply_their_words():
     a, b, bias, residual = normal(4, 7), normal(7, 4), normal(4), normal(4, 4)
     check(tmm.matmul(a, b, bias=bias), product(a, b) + bias)
@@ -182,7 +199,12 @@ OUT = normal(2, 5)
     [
         (lambda: multiply("rlu"), ValueError, "'rlu' is no word"),
         (lambda: multiply(""), ValueError, "'' is no word"),
-        (lambda: multiply("swiglu"), ValueError, "'swiglu' is no word"),
+        (lambda: multiply("swiglu"), ValueError, "by halves, but there are 5"),
+        (lambda: multiply("swiglu+relu"), ValueError, "'relu' is one word of its kind too many"),
+        (lambda: tmm.matmul(normal(2, 3), normal(3), epilogue="swiglu"), ValueError, "b is a vector"),
+        (lambda: tmm.matmul(normal(2, 3), normal(3, 4), normal(2, 2), "swiglu", beta=1.0), ValueError, "leave beta 0"),
+        (lambda: tmm.matmul(normal(2, 3), normal(3, 6), normal(3, 2).T, "swiglu"), ValueError, "writes rows"),
+        (lambda: tmm.matmul(normal(2, 3), normal(3, 6), None, "bias+swiglu", normal(3)), ValueError, "columns: (6,)"),
         (lambda: multiply("relu+silu"), ValueError, "'silu' is one word of its kind too many"),
         (lambda: multiply("bias+bias_rows", bias=normal(5)), ValueError, "'bias_rows' is one word"),
         (lambda: multiply("bias+relu"), ValueError, "bias is None"),
@@ -204,7 +226,7 @@ OUT = normal(2, 5)
         (lambda: multiply("relu", expression="x"), ValueError, "leave 'relu' out"),
         (lambda: multiply(expression=3), TypeError, "int"),
     ],
-    ids=range(23),
+    ids=range(28),
 )
 def test_what_does_not_go_together_is_refused(call, error, words):
     with pytest.raises(error) as raised:

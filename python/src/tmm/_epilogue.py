@@ -8,6 +8,8 @@ from . import _arrays, _library
 from ._arrays import Array
 
 ACTIVATIONS = {"relu": 1, "gelu": 2, "gelu_tanh": 3, "silu": 4, "sigmoid": 5, "tanh": 6}
+# Each takes two columns of the product, half of its columns apart, for one of the result.
+GATES = {"swiglu": 7}
 _BIAS_AXES = {"bias": 0, "bias_rows": 1}
 _CUSTOM = 3
 BIAS_TYPES = ("f32", "f16", "bf16")
@@ -22,11 +24,23 @@ class Epilogue:
     residual: bool = False
     expression: Optional[str] = None
 
+    @property
+    def is_gate(self) -> bool:
+        return self.activation in GATES
+
+    def columns(self, of_product: int) -> int:
+        """How many columns the result has where the product has so many."""
+        if not self.is_gate:
+            return of_product
+        if of_product % 2:
+            raise ValueError(f"{self.activation} takes the columns of the product by halves, but there are {of_product}")
+        return of_product // 2
+
     def fields(self, type_bias: str) -> dict[str, Any]:
         """Of tmmGemmProblem_t, without those of the residual's layout."""
         if self is PLAIN:
             return {}
-        fields: dict[str, Any] = {"has_residual": int(self.residual), "activation": ACTIVATIONS.get(self.activation or "", 0)}
+        fields: dict[str, Any] = {"has_residual": int(self.residual), "activation": {**ACTIVATIONS, **GATES}.get(self.activation or "", 0)}
         if self.bias:
             fields.update(has_bias=1, bias_axis=_BIAS_AXES[self.bias], type_bias=_library.TYPES[type_bias])
         if self.expression is not None:
@@ -45,13 +59,13 @@ def _words(text: str) -> Epilogue:
     for word in text.split("+") if text != "none" else ():
         if word in _BIAS_AXES and bias is None:
             bias = word
-        elif word in ACTIVATIONS and activation is None:
+        elif (word in ACTIVATIONS or word in GATES) and activation is None:
             activation = word
         elif word == "residual" and not residual:
             residual = True
         else:
-            known = ", ".join([*_BIAS_AXES, *ACTIVATIONS, "residual"])
-            second = word in _BIAS_AXES or word in ACTIVATIONS or word == "residual"
+            known = ", ".join([*_BIAS_AXES, *ACTIVATIONS, *GATES, "residual"])
+            second = word in _BIAS_AXES or word in ACTIVATIONS or word in GATES or word == "residual"
             raise ValueError(
                 f"epilogue is {text!r}, in which {word!r} {'is one word of its kind too many' if second else 'is no word of an epilogue'}: "
                 f"join some of {known} by '+', as in 'bias+gelu+residual'"
@@ -86,10 +100,11 @@ def check_operands(epilogue: Epilogue, bias: Any, residual: Any) -> None:
             raise ValueError(f"{name} is given, but the epilogue has none: add {name!r} to its words")
 
 
-def bias_vector(bias: Any, axis: str, shape: tuple[int, ...], device: int) -> Array:
-    """A bias as neighbouring elements, one for each column of a product whose matrices have that shape, or for each row."""
+def bias_vector(bias: Any, epilogue: Epilogue, shape: tuple[int, ...], device: int) -> Array:
+    """A bias as neighbouring elements, one for each column of the product, or for each row; shape: the result's matrices."""
     array = _arrays.view(bias, "bias")
-    count, lines = (shape[-1], "columns") if axis == "bias" else (shape[-2], "rows")
+    axis = epilogue.bias
+    count, lines = (shape[-1] * (2 if epilogue.is_gate else 1), "columns") if axis == "bias" else (shape[-2], "rows")
     if array.shape != (count,):
         raise ValueError(f"bias has the shape {array.shape}, but {axis!r} adds an element to each of the product's {lines}: ({count},)")
     if array.dtype not in BIAS_TYPES:

@@ -87,6 +87,7 @@ def matmul(
     written to and returned; it must not overlap a or b. Its type is that of a and b, or float32 for 16-bit operands.
 
     epilogue: words of a shapes file, such as "relu", "bias+gelu" or "bias_rows+silu+residual": f(x) = activation(x + bias) + residual.
+    "swiglu" is a gate: of a product of 2 n columns the result has silu(the first n) * (the last n), and a bias has 2 n elements.
     Without it bias and residual are added where they are given. bias: one dimension, float32, float16 or bfloat16, an element for each
     column of the product, or for each row with "bias_rows". residual: of the product's shape and type, whatever its strides, with a
     batch that may be missing; it must not overlap out. expression: f in C++ instead of an activation, over x, row, column, batch, bias,
@@ -102,6 +103,12 @@ def matmul(
     values = parameter_values(parameters, wanted)
     view_a, view_b = _arrays.view(a, "a"), _arrays.view(b, "b")
     batch, shape = shapes(view_a, view_b)
+    if wanted.is_gate:
+        if view_b.ndim < 2:
+            raise ValueError(f"{wanted.activation} takes the columns of b by halves, but b is a vector")
+        shape = (*shape[:-1], wanted.columns(shape[-1]))
+        if beta != 0:
+            raise ValueError(f"{wanted.activation} does not read out: leave beta 0")
     if out is None:
         if beta != 0:
             raise ValueError("beta is not 0, but there is no out that it scales")
@@ -110,7 +117,7 @@ def matmul(
     _check_together(view_a, view_b, view_out, shape)
     mode = compute_mode(compute, view_a.dtype)
     c = result_as_matrices(view_out, view_a, view_b)
-    added = None if bias is None else bias_vector(bias, wanted.bias or "", c.shape, c.device)
+    added = None if bias is None else bias_vector(bias, wanted, c.shape, c.device)
     view_residual = None if residual is None else _arrays.view(residual, "residual")
     if view_residual is not None:
         check_residual(view_residual, view_out, view_a.ndim > 1 and view_b.ndim > 1)
@@ -123,6 +130,8 @@ def matmul(
     result = matrices(c, batch)
     if result is None:
         raise ValueError(f"out's strides {view_out.strides} leave neither rows nor columns of neighbouring elements that lie apart")
+    if wanted.is_gate and result.transposed:
+        raise ValueError(f"{wanted.activation} writes rows of neighbouring elements, but out's strides are {view_out.strides}")
     finish = _Finish(alpha, beta, wanted, added, None, values)
     if view_residual is not None:
         finish.residual = laid_out_as(residual, result_as_matrices(view_residual, view_a, view_b), "residual", result, batch)

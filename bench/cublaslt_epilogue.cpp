@@ -12,7 +12,8 @@ std::optional<std::uint32_t> value_for(Activation activation, bool has_bias) {
         case Activation::gelu:
         case Activation::silu:
         case Activation::sigmoid:
-        case Activation::tanh: break;
+        case Activation::tanh:
+        case Activation::swiglu: break;
     }
     return std::nullopt;
 }

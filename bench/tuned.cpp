@@ -62,6 +62,7 @@ tmmActivation_t activation(Activation function) {
         case Activation::silu: return TMM_ACTIVATION_SILU;
         case Activation::sigmoid: return TMM_ACTIVATION_SIGMOID;
         case Activation::tanh: return TMM_ACTIVATION_TANH;
+        case Activation::swiglu: return TMM_ACTIVATION_SWIGLU;
     }
     throw std::invalid_argument("an activation without a name");
 }
@@ -83,7 +84,7 @@ tmmGemmProblem_t in_c(const GemmProblem& p) {
     problem.op_a = operation(p.op_a);
     problem.op_b = operation(p.op_b);
     problem.m = p.m;
-    problem.n = p.n;
+    problem.n = columns_of_c(p);
     problem.k = p.k;
     problem.batch = p.batch;
     problem.type_a = type(p.type_a);

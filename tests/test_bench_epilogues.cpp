@@ -64,6 +64,7 @@ double activated(Activation activation, double x) {
         case Activation::silu: return x / (1 + std::exp(-x));
         case Activation::sigmoid: return 1 / (1 + std::exp(-x));
         case Activation::tanh: return std::tanh(x);
+        case Activation::swiglu: break;
     }
     return std::nan("");
 }

@@ -1,7 +1,8 @@
 // A problem counts as near where types, operations and model of device are the same, the config is valid for the shape, and the shape is
 // few doublings away. A difference in what the kernel's text depends on besides (alignment, beta, batch) counts as one doubling, because
-// another kernel was measured then. What won nearby must also be among what is predicted to be fast here: tiles that fill the SMs with one
-// shape leave half of them idle with the next.
+// another kernel was measured then. Tiles that fill the SMs with one shape leave half of them idle with the next: each candidate that was
+// measured nearby is judged by what it is predicted to take here, times how much longer than predicted it took there. Of a winner without
+// its candidates nothing is known beside; it must be among what is predicted to be fast here.
 #include "runtime/selection.h"
 
 #include <fmt/core.h>
@@ -35,6 +36,9 @@ constexpr double kOtherEpiloguePenalty = 0.01;
 // A winner is followed up to so many times the best prediction. Nine winners of near problems beyond that were measured on an H200: they
 // took 1.28 times as long as the best, on the average, and what is predicted to be the fastest took 1.12 times as long.
 constexpr double kWorthFollowing = 1.05;
+// The candidates of so many problems are judged. What was measured farther away counts as slower by this part for each doubling.
+constexpr std::size_t kJudgedProblems = 4;
+constexpr double kDoubtOfDoubling = 0.03;
 
 // Who asks for TF32 wants its speed: where tensor cores multiply it, a guess at those is faster than what won in FP32.
 bool is_too_slow_a_mode(const GemmProblem& asked, ComputeMode tuned, const DeviceInfo& device) {
@@ -122,7 +126,7 @@ double doublings_apart(const GemmProblem& x, const GemmProblem& y) {
 }
 
 Winners::Winners(std::vector<WinnerRow> rows, DeviceInfo device, CandidateSource candidates)
-    : device_(std::move(device)), candidates_(std::move(candidates)) {
+    : device_(std::move(device)), candidates_(std::move(candidates)), near_times_(std::make_shared<NearTimesBook>(candidates_, device_)) {
     for (WinnerRow& row : rows) {
         if (row.device != device_.name || row.compute_capability != device_.compute_capability() || row.sm_count != device_.sm_count)
             continue;
@@ -210,25 +214,68 @@ std::optional<Selection> Winners::select_exact(const GemmProblem& problem, std::
     return std::nullopt;
 }
 
-Winners::NearWinner Winners::nearest_winner(const GemmProblem& problem, std::int64_t most_workspace) const {
+std::vector<Winners::NearProblem> Winners::near_problems(const GemmProblem& problem) const {
     const KernelSignature signature = without_epilogue(signature_of(problem));
-    NearWinner nearest;
-    // The distance, then whether the compute mode differs.
-    std::pair<double, bool> best{kNearDoublings, true};
+    std::vector<NearProblem> near;
     for (const Tuned& tuned : tuned_) {
         if (!may_be_near(tuned.problem, problem) || !may_serve(problem, tuned)) continue;
-        const KernelConfig config = as_it_serves(problem, tuned.problem, tuned.winner.config);
         KernelSignature its = without_epilogue(signature_of(tuned.problem));
         its.compute = signature.compute;
-        const double apart = doublings_apart(tuned.problem, problem) + epilogues_apart(tuned.problem, problem);
-        const std::pair<double, bool> distance{apart + (its == signature ? 0 : kOtherKernelPenalty),
-                                               tuned.problem.compute != problem.compute};
-        if (nearest.tuned ? distance >= best : distance > best) continue;
-        if (why_unfit(problem, config) || !fits(problem, config, most_workspace)) continue;
-        nearest = {&tuned, config};
-        best = distance;
+        const double apart = doublings_apart(tuned.problem, problem) + epilogues_apart(tuned.problem, problem) +
+                             (its == signature ? 0 : kOtherKernelPenalty);
+        if (apart <= kNearDoublings) near.push_back({&tuned, apart});
     }
-    return nearest;
+    const auto distance = [&](const NearProblem& it) { return std::pair(it.apart, it.tuned->problem.compute != problem.compute); };
+    std::stable_sort(near.begin(), near.end(), [&](const NearProblem& a, const NearProblem& b) { return distance(a) < distance(b); });
+    return near;
+}
+
+Winners::NearWinner Winners::nearest_winner(const GemmProblem& problem, const std::vector<NearProblem>& near,
+                                            std::int64_t most_workspace) const {
+    for (const NearProblem& it : near) {
+        const KernelConfig config = as_it_serves(problem, it.tuned->problem, it.tuned->winner.config);
+        if (!why_unfit(problem, config) && fits(problem, config, most_workspace)) return {it.tuned, config};
+    }
+    return {};
+}
+
+std::optional<Selection> Winners::select_measured(const GemmProblem& problem, const std::vector<NearProblem>& near,
+                                                  const std::optional<KernelConfig>& guess, std::int64_t most_workspace,
+                                                  const std::string& own, const std::string& within) const {
+    const CostModel model(problem, device_);
+    std::vector<const Tuned*> judged;
+    // An unmeasured config is expected to take as much longer than predicted as most do at the nearest problem. Less is known of it, so
+    // that a measured one is followed as far as a winner is.
+    std::optional<double> guess_us;
+    double least = 0;
+    const Tuned* from = nullptr;
+    NearTime best;
+    for (const NearProblem& it : near) {
+        const auto is_same = [&](const Tuned* other) { return same_but_compute(other->problem, it.tuned->problem); };
+        if (judged.size() == kJudgedProblems) break;
+        if (std::any_of(judged.begin(), judged.end(), is_same)) continue;
+        judged.push_back(it.tuned);
+        const std::shared_ptr<const NearTimes> times = near_times_->of(it.tuned->winner.problem);
+        if (times->candidates.empty()) continue;
+        if (guess && !guess_us) guess_us = model.estimate(*guess) * times->median_ratio;
+        for (const NearTime& candidate : times->candidates) {
+            const KernelConfig config = as_it_serves(problem, it.tuned->problem, candidate.config);
+            if (!keeps_promise(problem.compute, it.tuned->problem.compute, config) || why_unfit(problem, config)) continue;
+            const double expected = model.estimate(config) * candidate.ratio * (1 + kDoubtOfDoubling * it.apart);
+            if ((from && expected >= least) || !fits(problem, config, most_workspace)) continue;
+            least = expected;
+            from = it.tuned;
+            best = candidate;
+            best.config = config;
+        }
+    }
+    if (!from || (guess_us && kWorthFollowing * *guess_us < least)) return std::nullopt;
+    return Selection{.config = best.config,
+                     .match = Match::near,
+                     .why = fmt::format("{}; of what was measured for the nearest tuned problems this config is expected to take the least "
+                                        "time here, {} µs: it took {} µs for {}, {:.1f} doublings away{}{}",
+                                        own, short_number(least), short_number(best.measured_us), to_text(from->problem),
+                                        doublings_apart(from->problem, problem), mode_note(problem, from->problem.compute), within)};
 }
 
 Selection Winners::select(const GemmProblem& asked, std::int64_t most_workspace) const {
@@ -243,13 +290,17 @@ Selection Winners::select(const GemmProblem& asked, std::int64_t most_workspace)
 
     const std::string own = passed_over.empty() ? fmt::format("{} was not tuned on {}", to_text(problem), device_.name)
                                                 : fmt::format("{} was tuned on {}, but {}", to_text(problem), device_.name, passed_over);
-    const NearWinner nearest = nearest_winner(problem, most_workspace);
+    const std::vector<NearProblem> near = near_problems(problem);
+    const NearWinner nearest = nearest_winner(problem, near, most_workspace);
     // The emulated device's times say nothing, and nothing is predicted of them.
     if (nearest.tuned && device_.emulated) return near_selection(problem, nearest, own, within);
     const KernelConfig predicted = default_config(problem, device_, most_workspace);
     const std::optional<std::string> invalid = why_invalid(problem, predicted, device_);
     const bool can_guess = !invalid && fits(problem, predicted, most_workspace);
     if (nearest.tuned && is_same_product(problem, nearest.tuned->problem)) return near_selection(problem, nearest, own, within);
+    const std::optional<KernelConfig> guess = can_guess ? std::optional(predicted) : std::nullopt;
+    if (!device_.emulated)
+        if (std::optional<Selection> measured = select_measured(problem, near, guess, most_workspace, own, within)) return *measured;
     if (nearest.tuned) {
         const CostModel model(problem, device_);
         const double slower = model.estimate(nearest.config) / model.estimate(predicted);

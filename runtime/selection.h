@@ -1,10 +1,11 @@
-// Chooses the config that serves a problem: the winner of the very problem, else that of the nearest tuned one where it is predicted to be
-// fast here, too, else a guess, else what is always right. Where workspace is bounded and a problem's winner needs more, the fastest of its
+// Chooses the config that serves a problem: the winner of the very problem, else what is likely to be the fastest of all that was measured
+// for the nearest tuned ones, else the nearest one's winner where it is predicted to be fast here, too, else a guess, else what is always
+// right. Where workspace is bounded and a problem's winner needs more, the fastest of its
 // measured candidates takes its place. Every choice is explained in one sentence.
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "db/tuning_database.h"
 #include "generator/machine/device_info.h"
 #include "generator/plan/launch_plan.h"
+#include "runtime/near_times.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
 
@@ -40,17 +42,14 @@ bool keeps_promise(ComputeMode asked, ComputeMode tuned, const KernelConfig& con
 // How far apart two shapes are: the sum over m, n, k and batch of |log2| of their ratio.
 double doublings_apart(const GemmProblem& x, const GemmProblem& y);
 
-// The verified candidates of a tuned problem, as its WinnerRow spells it, on the winners' device; the fastest come first. Thread-safe.
-using CandidateSource = std::function<std::vector<MeasuredCandidate>(const GemmProblem& tuned)>;
-
 // The winners of one device, in memory. Immutable, so thread-safe.
 class Winners {
 public:
     // A shape farther away says little about this one.
     static constexpr double kNearDoublings = 3;
 
-    // Keeps the rows of the device's model: name, compute capability and SM count. candidates may be empty; it is asked only where
-    // an exact winner needs more workspace than it may.
+    // Keeps the rows of the device's model: name, compute capability and SM count. candidates may be empty; it is asked where an exact
+    // winner needs more workspace than it may, and for the problems that are near one without a winner.
     Winners(std::vector<WinnerRow> rows, DeviceInfo device, CandidateSource candidates = {});
 
     // A config that needs at most so many bytes of workspace. An exact winner that needs more, or is not valid for its problem (because the
@@ -72,13 +71,25 @@ private:
     bool fits(const GemmProblem& problem, const KernelConfig& config, std::int64_t most_workspace) const;
     // The winner is null where there is none. The last reason why one can't serve goes to passed_over.
     const Tuned* exact_winner(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over) const;
+    struct NearProblem {
+        const Tuned* tuned = nullptr;
+        // In doublings, with what else differs.
+        double apart = 0;
+    };
+    // The tuned problems that are near, the nearest first.
+    std::vector<NearProblem> near_problems(const GemmProblem& problem) const;
     // A winner, and its config as it serves another problem.
     struct NearWinner {
         const Tuned* tuned = nullptr;
         KernelConfig config;
     };
     // The result has no winner where there is none.
-    NearWinner nearest_winner(const GemmProblem& problem, std::int64_t most_workspace) const;
+    NearWinner nearest_winner(const GemmProblem& problem, const std::vector<NearProblem>& near, std::int64_t most_workspace) const;
+    // What is likely to be the fastest of all that was measured for the nearest problems; nothing where the guess is likelier, or nothing
+    // was measured.
+    std::optional<Selection> select_measured(const GemmProblem& problem, const std::vector<NearProblem>& near,
+                                             const std::optional<KernelConfig>& guess, std::int64_t most_workspace, const std::string& own,
+                                             const std::string& within) const;
     std::optional<MeasuredCandidate> fastest_candidate(const GemmProblem& problem, const Tuned& tuned, std::int64_t most_workspace) const;
     // own: says why the problem's own winner does not serve; within: how much workspace is allowed.
     Selection near_selection(const GemmProblem& problem, const NearWinner& nearest, const std::string& own,
@@ -89,6 +100,8 @@ private:
     std::vector<Tuned> tuned_;
     DeviceInfo device_;
     CandidateSource candidates_;
+    // Shared so that winners can be moved.
+    std::shared_ptr<NearTimesBook> near_times_;
 };
 
 // The choice that cannot fail. because: a clause that follows "fallback: ".

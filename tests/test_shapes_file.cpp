@@ -125,6 +125,29 @@ TEST_CASE("ranges multiply out, both ends included") {
     CHECK(contains(file_error("1:9223372036854775807 1:9223372036854775807 1:9223372036854775807").what(), "more than 1000000"));
 }
 
+TEST_CASE("a size may vary where the reader picks the sizes, and what the line says holds for each") {
+    const std::vector<Shape> shapes = parse_shapes("1:8192:auto 64:128:64 32 ops=nt beta=1\n5 6 7\n", "shapes.txt", {}, Varying::allowed);
+    REQUIRE(shapes.size() == 3);
+    REQUIRE(shapes[1].varying);
+    CHECK_FALSE(shapes[2].varying);
+    const VaryingSize& varying = *shapes[1].varying;
+    CHECK(varying.name == 'M');
+    CHECK(varying.first == 1);
+    CHECK(varying.last == 8192);
+    CHECK(shapes[1].problem == varying.problem_of(8192));
+    CHECK(varying.problem_of(100) == problem("100 128 32 ops=nt beta=1"));
+    CHECK(parse_shapes("8 1:4:auto 8 layout=col", "s", {}, Varying::allowed)[0].varying->problem_of(3) == problem("8 3 8 layout=col"));
+    CHECK(parse_shapes("8 8 1:4:auto batch=2", "s", {}, Varying::allowed)[0].varying->problem_of(3) == problem("8 8 3 batch=2"));
+
+    CHECK(contains(file_error("1:8:auto 8 8").what(), "is for tmm-tune"));
+    const auto fault = [](const std::string& text) { return error_of([&] { parse_shapes(text, "s", {}, Varying::allowed); }); };
+    CHECK(contains(fault("1:8:auto 1:8:auto 8").what(), "s:1:10"));
+    CHECK(contains(fault("8:1:auto 8 8").what(), "ends at 1, before it begins at 8"));
+    CHECK(contains(fault("1:8:automatic 8 8").what(), "not a whole number"));
+    // The largest size must do with what is written down.
+    CHECK(contains(fault("8 1:64:auto 8 ldb=32").what(), "shorter than a stored row"));
+}
+
 TEST_CASE("comments, empty lines, CRLF, a byte order mark and a missing last newline are fine") {
     const auto shapes = parse_shapes("\xef\xbb\xbf# shapes\r\n\r\n  8 8 8 # small\r\n\t\n9 9 9", "shapes.txt");
     REQUIRE(shapes.size() == 2);

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <set>
+
 #include "tuner_testing.h"
 
 using tuner_testing::Finished;
@@ -282,6 +284,32 @@ TEST_CASE("a dry run says what would be measured and why the rest would not, and
     CHECK(json.at("device") == "host");
     CHECK(json.at("problems").at(0).at("candidates").size() > 1);
     CHECK(json.at("problems").at(0).at("rejections").is_array());
+}
+
+TEST_CASE("sizes that vary are tuned at sixteen sizes at most, and parts of them are parts of the same ones") {
+    TunerFolder folder("1:4000:auto 8 8\n3 8 8\n");
+    const auto sizes_of = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> arguments{"--dry-run", "--json"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        std::vector<std::string> shapes;
+        const auto json = nlohmann::json::parse(folder.tune(arguments).out);
+        for (const auto& problem : json.at("devices").at(0).at("problems")) shapes.push_back(problem.at("problem"));
+        return shapes;
+    };
+    const std::vector<std::string> all = sizes_of({});
+    CHECK(all.size() >= 8);
+    CHECK(all.size() <= 17);
+    CHECK(std::set<std::string>(all.begin(), all.end()).size() == all.size());
+    std::vector<std::string> parts;
+    for (const char* part : {"0/3", "1/3", "2/3"})
+        for (const std::string& shape : sizes_of({"--shard", part})) parts.push_back(shape);
+    CHECK(std::multiset<std::string>(parts.begin(), parts.end()) == std::multiset<std::string>(all.begin(), all.end()));
+
+    // A run tunes what the dry run lists.
+    folder.set_shapes("1:9:auto 4 4\n");
+    const std::vector<std::string> few = sizes_of({});
+    CHECK(folder.tune().status == 0);
+    CHECK(folder.count("SELECT count(*) FROM winner") == static_cast<int>(few.size()));
 }
 
 TEST_CASE("16-bit operands are tuned like others, and the database says what they were") {

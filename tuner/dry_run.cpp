@@ -22,7 +22,7 @@ std::vector<DryRun> dry_run(const std::vector<Shape>& shapes, const TuningOption
     std::vector<DryRun> results;
     for (const int ordinal : options.ordinals) {
         results.push_back({.device = device_info(ordinal, interrupt), .problems = {}});
-        for (const Shape& shape : shapes) {
+        for (const Shape& shape : shapes_of(options.shard, with_sample_sizes(shapes, results.back().device))) {
             if (interrupt.requested()) return results;
             results.back().problems.push_back(dry_run_of(shape, results.back().device, options.effort, with_configs));
         }

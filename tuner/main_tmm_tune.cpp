@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "generator/error.h"
@@ -44,6 +45,7 @@ TuningOptions options_of(const CommandLine& line) {
     options.effort = parse_effort(line.text("effort"));
     if (line.has("budget")) options.budget_seconds = line.number("budget", kLeastSeconds, kMostSeconds);
     if (line.has("deadline-floor")) options.deadline_floor = line.number("deadline-floor", kLeastSeconds, kMostSeconds);
+    if (line.has("shard")) options.shard = parse_shard(line.text("shard"));
     options.remeasure = line.has("remeasure");
     options.database = line.has("db") ? std::filesystem::path(line.text("db")) : default_database_path();
     return options;
@@ -81,12 +83,11 @@ ExitStatus tune(const std::vector<Shape>& shapes, const TuningOptions& options, 
     return report.status();
 }
 
-std::vector<Shape> shapes_to_tune(const CommandLine& line) {
-    const Shard shard = line.has("shard") ? parse_shard(line.text("shard")) : Shard{};
-    std::vector<Shape> shapes = read_shapes(line.text("shapes"), parse_overrides(line.values("set")));
-    if (!line.has("shard")) return shapes;
-    shapes = shapes_of(shard, shapes);
-    if (shapes.empty()) fmt::print(stderr, "tmm-tune: no problem is left for part {} of {}\n", shard.index, shard.count);
+std::vector<Shape> listed_shapes(const CommandLine& line, const Shard& shard) {
+    std::vector<Shape> shapes = read_shapes(line.text("shapes"), parse_overrides(line.values("set")), Varying::allowed);
+    const bool vary = std::any_of(shapes.begin(), shapes.end(), [](const Shape& shape) { return shape.varying != nullptr; });
+    if (!vary && shapes_of(shard, shapes).empty())
+        fmt::print(stderr, "tmm-tune: no problem is left for part {} of {}\n", shard.index, shard.count);
     return shapes;
 }
 
@@ -98,7 +99,7 @@ ExitStatus run(const CommandLine& line) {
     // Where SIGCHLD is ignored, nobody learns how a worker ended.
     std::signal(SIGCHLD, SIG_DFL);
     // Signals still end the process while it waits for what may be a pipe.
-    const std::vector<Shape> shapes = shapes_to_tune(line);
+    const std::vector<Shape> shapes = listed_shapes(line, options.shard);
     // It is made before any thread is, and before gpu_count() lets the driver make some.
     const Interrupt interrupt;
     options.ordinals = parse_gpus(line.text("gpu"), line.tool().name);

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "generator/machine/device_info.h"
 #include "generator/text/shapes_file.h"
 
 namespace tmm {
@@ -19,5 +20,9 @@ Shard parse_shard(std::string_view text);
 // Every count-th of the shapes, from the index-th on: parts of a list that a shapes file gives, where no problem stands twice, have none in
 // common, and together they have all.
 std::vector<Shape> shapes_of(const Shard& shard, const std::vector<Shape>& shapes);
+
+// The shapes with the sample sizes of each size that varies (generator/prediction/sample_sizes.h), no problem twice. They are the same on
+// all devices of a model, whatever was measured of one.
+std::vector<Shape> with_sample_sizes(const std::vector<Shape>& shapes, const DeviceInfo& device);
 
 }  // namespace tmm

@@ -12,7 +12,7 @@ std::vector<OptionDescription> options() {
          .required = "name a GPU (--gpu 0), or --gpu host or auto"},
         {.name = "shapes",
          .value = "FILE",
-         .help = "the problems to tune, one a line: M N K [key=value ...]; - is standard input",
+         .help = "the problems to tune, one a line: M N K [key=value ...]; 1:8192:auto for a size that varies; - is standard input",
          .completion = Completion::file,
          .required = "name a file of shapes, one M N K a line, or - for standard input"},
         {.name = "set",

@@ -468,7 +468,8 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
             group->environment.device, {.remeasure = options.remeasure, .budget_seconds = options.budget_seconds}, database,
             [&] { return ask_for_rates(*group->workers.front()); }, [&](const std::string& line) { progress.note(line); });
         group->report.device = group->environment.device;
-        survey(shapes, options, database, interrupt, *group);
+        const std::vector<Shape> listed = with_sample_sizes(shapes, group->environment.device);
+        survey(shapes_of(options.shard, listed), options, database, interrupt, *group);
         undecided += group->undecided;
     }
     if (budget.is_limited()) budget.keep(seconds_to_end(options.budget_seconds, groups, undecided));

@@ -15,6 +15,7 @@
 #include "tuner/elapsed.h"
 #include "tuner/interrupt.h"
 #include "tuner/progress.h"
+#include "tuner/shard.h"
 
 namespace tmm {
 
@@ -26,6 +27,8 @@ struct TuningOptions {
     // Seconds of the whole run since `start`; with 0 it takes as long as it needs.
     double budget_seconds = 0;
     SteadyClock::time_point start = SteadyClock::now();
+    // The part of the problems that this run is for.
+    Shard shard = {};
     // The run measures and decides anew whatever the database has results for; those stay in it.
     bool remeasure = false;
     // Least deadline of a candidate in seconds; 0: the device's usual one.

@@ -78,15 +78,18 @@ double parse_real(std::string_view text, std::size_t offset, std::string_view wh
     return value;
 }
 
-// One size, or a range first:last:step with both ends in it.
+constexpr const char* kRangeHelp = "write a range as first:last:step, or as first:last:auto";
+
+// One size, or a range first:last:step with both ends in it, or first:last:auto, a size that varies.
 struct Sizes {
     i64 first = 0;
     i64 last = 0;
     i64 step = 1;
+    bool varies = false;
     std::size_t offset = 0;
 
-    std::size_t count() const { return static_cast<std::size_t>((last - first) / step) + 1; }
-    i64 at(std::size_t i) const { return first + static_cast<i64>(i) * step; }
+    std::size_t count() const { return varies ? 1 : static_cast<std::size_t>((last - first) / step) + 1; }
+    i64 at(std::size_t i) const { return varies ? last : first + static_cast<i64>(i) * step; }
 };
 
 Sizes parse_sizes(std::string_view text, std::size_t offset, const char* what) {
@@ -95,8 +98,7 @@ Sizes parse_sizes(std::string_view text, std::size_t offset, const char* what) {
     std::size_t count = 0;
     for (std::size_t begin = 0;;) {
         const auto colon = text.find(':', begin);
-        if (count == parts.size())
-            throw Fault{offset, fmt::format("{} = {} has too many colons", what, in_quotes(text)), "write a range as first:last:step"};
+        if (count == parts.size()) throw Fault{offset, fmt::format("{} = {} has too many colons", what, in_quotes(text)), kRangeHelp};
         offsets[count] = offset + begin;
         parts[count++] = text.substr(begin, colon == std::string_view::npos ? colon : colon - begin);
         if (colon == std::string_view::npos) break;
@@ -105,10 +107,11 @@ Sizes parse_sizes(std::string_view text, std::size_t offset, const char* what) {
     Sizes sizes{.offset = offset};
     sizes.first = sizes.last = parse_count(parts[0], offsets[0], what, 1);
     if (count > 1) sizes.last = parse_count(parts[1], offsets[1], what, 1);
-    if (count > 2) sizes.step = parse_count(parts[2], offsets[2], fmt::format("the step of {}", what), 1);
+    sizes.varies = count > 2 && parts[2] == "auto";
+    if (count > 2 && !sizes.varies) sizes.step = parse_count(parts[2], offsets[2], fmt::format("the step of {}", what), 1);
     if (sizes.last < sizes.first)
         throw Fault{offsets[1], fmt::format("the range of {} ends at {}, before it begins at {}", what, sizes.last, sizes.first),
-                    "write a range as first:last:step"};
+                    kRangeHelp};
     return sizes;
 }
 
@@ -381,8 +384,8 @@ GemmProblem make_problem(const Line& line, i64 m, i64 n, i64 k) {
 class Parser {
 public:
     // single: the text is one line of a command line, not a file.
-    Parser(std::string_view text, std::string name, const ShapeOverrides& overrides, bool single)
-        : text_(text), name_(std::move(name)), overrides_(overrides), single_(single) {}
+    Parser(std::string_view text, std::string name, const ShapeOverrides& overrides, bool single, Varying varying)
+        : text_(text), name_(std::move(name)), overrides_(overrides), single_(single), varying_(varying) {}
 
     std::vector<Shape> parse() {
         check_overrides();
@@ -427,6 +430,7 @@ private:
         split(text, words);
         if (words.empty()) return;
         const Line line = parse_line(words, overrides_);
+        check_varying(line);
         const std::size_t counts[] = {line.m.count(), line.n.count(), line.k.count()};
         std::size_t total = 1;
         for (const std::size_t count : counts)
@@ -440,12 +444,40 @@ private:
         for (std::size_t i = 0; i < counts[0]; ++i)
             for (std::size_t j = 0; j < counts[1]; ++j)
                 for (std::size_t l = 0; l < counts[2]; ++l)
-                    add({make_problem(line, line.m.at(i), line.n.at(j), line.k.at(l)), line.alpha, line.beta, line_});
+                    add({make_problem(line, line.m.at(i), line.n.at(j), line.k.at(l)), line.alpha, line.beta, line_,
+                         varying_size(line, line.m.at(i), line.n.at(j), line.k.at(l))});
+    }
+
+    void check_varying(const Line& line) const {
+        const Sizes* first = nullptr;
+        for (const Sizes* sizes : {&line.m, &line.n, &line.k}) {
+            if (!sizes->varies) continue;
+            if (varying_ == Varying::refused)
+                throw Fault{sizes->offset,
+                            fmt::format("{}:{}:auto is for tmm-tune, which picks the sizes itself", sizes->first, sizes->last),
+                            "write a range as first:last:step"};
+            if (first) throw Fault{sizes->offset, "two sizes of a line can't vary", "write one of them as first:last:step"};
+            first = sizes;
+        }
+    }
+
+    static std::shared_ptr<const VaryingSize> varying_size(const Line& line, i64 m, i64 n, i64 k) {
+        if (line.m.varies)
+            return std::make_shared<VaryingSize>(
+                VaryingSize{'M', line.m.first, line.m.last, [=](i64 size) { return make_problem(line, size, n, k); }});
+        if (line.n.varies)
+            return std::make_shared<VaryingSize>(
+                VaryingSize{'N', line.n.first, line.n.last, [=](i64 size) { return make_problem(line, m, size, k); }});
+        if (line.k.varies)
+            return std::make_shared<VaryingSize>(
+                VaryingSize{'K', line.k.first, line.k.last, [=](i64 size) { return make_problem(line, m, n, size); }});
+        return nullptr;
     }
 
     // Shapes that differ in alpha and beta alone are one problem.
     void add(const Shape& shape) {
         shapes_.push_back(shape);
+        if (shape.varying) return;
         if (!known_.insert(shapes_.size() - 1).second) shapes_.pop_back();
     }
 
@@ -474,6 +506,7 @@ private:
     std::string name_;
     const ShapeOverrides& overrides_;
     bool single_;
+    Varying varying_;
     std::vector<Shape> shapes_;
     // Indices into shapes_, compared by problem.
     struct Hash {
@@ -508,14 +541,14 @@ std::string read_all(std::istream& stream, const std::string& name) {
 
 }  // namespace
 
-std::vector<Shape> parse_shapes(std::string_view text, const std::string& name, const ShapeOverrides& overrides) {
-    return Parser(text, name, overrides, false).parse();
+std::vector<Shape> parse_shapes(std::string_view text, const std::string& name, const ShapeOverrides& overrides, Varying varying) {
+    return Parser(text, name, overrides, false, varying).parse();
 }
 
-std::vector<Shape> read_shapes(const std::filesystem::path& file, const ShapeOverrides& overrides) {
+std::vector<Shape> read_shapes(const std::filesystem::path& file, const ShapeOverrides& overrides, Varying varying) {
     if (file == "-") {
         if (isatty(STDIN_FILENO)) log_line("reading shapes from the terminal, one M N K a line; Ctrl-D ends them");
-        return parse_shapes(read_all(std::cin, kStandardInput), kStandardInput, overrides);
+        return parse_shapes(read_all(std::cin, kStandardInput), kStandardInput, overrides, varying);
     }
     const std::string name = file.string();
     std::error_code error;
@@ -525,13 +558,13 @@ std::vector<Shape> read_shapes(const std::filesystem::path& file, const ShapeOve
     if (!stream)
         throw Error(ExitStatus::bad_input, fmt::format("can't be opened: {}", std::strerror(errno)), name,
                     "check the path and its permissions");
-    return parse_shapes(read_all(stream, name), name, overrides);
+    return parse_shapes(read_all(stream, name), name, overrides, varying);
 }
 
 Shape parse_shape(std::string_view text, const ShapeOverrides& overrides) {
     const std::string name = "shape " + in_quotes(text);
     if (text.find('\n') != std::string_view::npos) throw Error(ExitStatus::usage, "a shape is one line", name, kLineHelp);
-    const std::vector<Shape> shapes = Parser(text, name, overrides, true).parse();
+    const std::vector<Shape> shapes = Parser(text, name, overrides, true, Varying::refused).parse();
     if (shapes.size() != 1)
         throw Error(ExitStatus::usage, fmt::format("a range gives {} problems where one is wanted", shapes.size()), name,
                     "name one size each");

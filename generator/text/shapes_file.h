@@ -1,9 +1,12 @@
-// shapes.txt: one problem a line, "M N K [key=value …]"; also "1024x1024x1024"; ranges "128:1024:128" multiply out; # comments.
+// shapes.txt: one problem a line, "M N K [key=value …]"; also "1024x1024x1024"; ranges "128:1024:128" multiply out; # comments. One size of
+// a line may vary, "1:8192:auto": whoever reads the file picks the sizes.
 // Keys: dtype, ctype, compute, ops, layout, batch, lda, ldb, ldc, align, alpha, beta; and for what a program may ask of the
 // runtime but seldom stands in a file: btype, stride_a, stride_b, stride_c, epilogue.
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,13 +16,27 @@
 
 namespace tmm {
 
+// A size that varies, first:last:auto, while all else that the line says stays.
+struct VaryingSize {
+    // 'M', 'N' or 'K'.
+    char name = 'M';
+    i64 first = 1;
+    i64 last = 1;
+    std::function<GemmProblem(i64 size)> problem_of;
+};
+
 struct Shape {
     GemmProblem problem;
     double alpha = 1;
     double beta = 0;
     // Line in the file, from 1.
     int line = 0;
+    // Null where no size varies. Otherwise the problem is that of the last size.
+    std::shared_ptr<const VaryingSize> varying = {};
 };
+
+// Whether lines may have sizes that vary.
+enum class Varying { refused, allowed };
 
 // The problem with the line's own alpha and beta, which are no part of it: a problem by itself spells beta=1 for any beta but 0.
 std::string to_text(const Shape& shape);
@@ -32,8 +49,9 @@ using ShapeOverrides = std::vector<std::pair<std::string, std::string>>;
 // Ranges multiply out to at most 1,000,000 problems.
 // Equal problems are kept once, in order of first appearance. Throws Error (bad_input) with "name:line:column", the first
 // fault and, where there are more, their number. "-" is standard input, which faults call <stdin>.
-std::vector<Shape> parse_shapes(std::string_view text, const std::string& name, const ShapeOverrides& overrides = {});
-std::vector<Shape> read_shapes(const std::filesystem::path& file, const ShapeOverrides& overrides = {});
+std::vector<Shape> parse_shapes(std::string_view text, const std::string& name, const ShapeOverrides& overrides = {},
+                                Varying varying = Varying::refused);
+std::vector<Shape> read_shapes(const std::filesystem::path& file, const ShapeOverrides& overrides = {}, Varying varying = Varying::refused);
 // One line, as --shape and tmm-db show take it. Throws Error (usage) with the column.
 Shape parse_shape(std::string_view text, const ShapeOverrides& overrides = {});
 

@@ -132,8 +132,8 @@ struct Product {
     // Plan.
     // What the kernel sees: where a step before it brings the operands, they lie otherwise than the problem says.
     Mandatory<KernelSignature (*)(const GemmProblem& problem, const KernelConfig& config)> signature;
-    // Does the kernel apply a gate (Activation::swiglu) itself? signature: the problem's.
-    Mandatory<bool (*)(const KernelConfig& config, const KernelSignature& signature)> applies_gate;
+    // Does the kernel apply the problem's gate (Activation::swiglu) itself?
+    Mandatory<bool (*)(const GemmProblem& problem, const KernelConfig& config)> applies_gate;
     // The blocks walk over the work: any number of whole clusters does it.
     Mandatory<bool (*)(const KernelConfig& config)> walks;
     // What the steps before the product make of its operands. main: the part of C that the product computes.

@@ -79,7 +79,7 @@ inline OperandCopies no_copies(const GemmProblem&, const KernelConfig&, const Ex
 inline KernelSignature as_it_lies(const GemmProblem& problem, const KernelConfig&) {
     return signature_of(problem);
 }
-inline bool leaves_gates(const KernelConfig&, const KernelSignature&) {
+inline bool leaves_gates(const GemmProblem&, const KernelConfig&) {
     return false;
 }
 inline void no_steps(PlanBuilder&) {}

@@ -135,6 +135,12 @@ KernelSignature signature(const GemmProblem& p, const KernelConfig& c) {
     if (pad::pads_b(c)) signature.align_b = 16;
     return signature;
 }
+// Where rows of B run along N, the second half of its columns is brought from where it begins, which for the copy engine must be a multiple
+// of 16 bytes.
+bool applies_gate(const GemmProblem& p, const KernelConfig& c) {
+    if (p.op_b == Operation::none && columns_of_c(p) * size_of(p.type_b) % 16 != 0) return false;
+    return wgmma::applies_gate(c, signature_of(p));
+}
 // Blocks of a cluster that sums parts of K end together.
 bool walks(const KernelConfig& c) {
     return c.cluster == 1;
@@ -172,7 +178,7 @@ constexpr Product kProduct{
     .crowding = crowding,
     .phase_loads = phase_loads,
     .signature = signature,
-    .applies_gate = wgmma::applies_gate,
+    .applies_gate = applies_gate,
     .walks = walks,
     .copies = copies,
     .add_steps_before = add_steps_before,

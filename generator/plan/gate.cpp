@@ -33,7 +33,7 @@ std::size_t bind(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call
 }  // namespace
 
 bool gate_is_a_step(const GemmProblem& problem, const KernelConfig& config) {
-    return is_gate(problem.activation) && !product_of(config).applies_gate(config, signature_of(problem));
+    return is_gate(problem.activation) && !product_of(config).applies_gate(problem, config);
 }
 
 GemmProblem product_problem(const GemmProblem& problem, const KernelConfig& config) {

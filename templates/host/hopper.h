@@ -89,24 +89,26 @@ inline void bulk_copy(void* destination, unsigned address, const TensorMap* map,
     host::services->start_bulk_copy(copy);
 }
 // The address of a box in shared memory: at an address that is no multiple of the swizzle's span TMA refuses the box, or swizzles it
-// otherwise than its readers think.
-inline unsigned box_address(const void* box, const TensorMap* map, host::Site site) {
+// otherwise than its readers think. x: the column of the matrix that the box begins at; TMA takes whole 16 bytes.
+inline unsigned box_address(const void* box, const TensorMap* map, int x, host::Site site) {
     host::EncodedMatrix matrix;
     __builtin_memcpy(&matrix, map, sizeof matrix);
     const unsigned address = host::services->shared_address(box, site);
     // Without a swizzle the address must be a multiple of the 128 bytes that the instruction wants.
     if (address % (matrix.swizzle_bytes != 0 ? 8 * static_cast<unsigned>(matrix.swizzle_bytes) : 128) != 0)
         host::services->fail("a box's address is no multiple of its swizzle's span", site);
+    if (static_cast<long long>(x) * matrix.element_bytes % 16 != 0)
+        host::services->fail("a box's first column is no multiple of 16 bytes", site);
     return address;
 }
 inline void cp_async_bulk_tensor_3d(void* destination, const TensorMap* map, int x, int y, int z, unsigned long long* barrier,
                                     TMM_HOST_SITE) {
-    bulk_copy(destination, box_address(destination, map, {file, line}), map, x, y, z, barrier);
+    bulk_copy(destination, box_address(destination, map, x, {file, line}), map, x, y, z, barrier);
 }
 inline void cp_async_bulk_tensor_3d_multicast(void* destination, const TensorMap* map, int x, int y, int z, unsigned long long* barrier,
                                               unsigned short blocks, TMM_HOST_SITE) {
     const host::Site site{file, line};
-    const unsigned address = box_address(destination, map, site);
+    const unsigned address = box_address(destination, map, x, site);
     for (int rank = 0; rank < 16; ++rank) {
         if (!(blocks >> rank & 1)) continue;
         bulk_copy(const_cast<void*>(host::services->map_shared(destination, rank, site)), address, map, x, y, z,
@@ -148,7 +150,7 @@ inline void cp_async_bulk_tensor_3d_store(const TensorMap* map, int x, int y, in
     host::BulkCopy copy{};
     __builtin_memcpy(&copy.matrix, map, sizeof copy.matrix);
     copy.shared = static_cast<unsigned char*>(const_cast<void*>(source));
-    copy.address = box_address(source, map, {file, line});
+    copy.address = box_address(source, map, x, {file, line});
     copy.x = x;
     copy.y = y;
     copy.z = z;

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "bench/element_bits.h"
+#include "bench/plain_product.h"
 #include "generator/text/side_by_side.h"
 #include "tmm/number/arithmetic.h"
 
@@ -77,20 +78,27 @@ Difference compare(const GemmProblem& p, const std::vector<float>& ours, const s
                    const ExactEpilogue& epilogue) {
     const double factor = 2 * accumulation_bound(p);
     const OutputRounding rounding(p);
+    const GemmProblem product = plain_product(p);
+    const i64 columns = columns_of_c(p);
     Difference worst;
     for (i64 batch = 0; batch < p.batch; ++batch)
         for (i64 row = 0; row < p.m; ++row)
-            for (i64 column = 0; column < p.n; ++column) {
-                const auto i = static_cast<std::size_t>(batch * p.stride_c + row * p.ldc + column);
-                const double x = ours[i];
-                const auto [y, error] = epilogue.finish(batch, row, column, {.value = theirs[i], .error = factor * scale[i]});
+            for (i64 column = 0; column < columns; ++column) {
+                const float ours_here = ours[static_cast<std::size_t>(batch * p.stride_c + row * p.ldc + column)];
+                const auto sum_at = [&](i64 of_product) -> Bounded {
+                    const auto i = static_cast<std::size_t>(batch * product.stride_c + row * product.ldc + of_product);
+                    return {.value = theirs[i], .error = factor * scale[i]};
+                };
+                const Bounded value = is_gate(p.activation) ? sum_at(columns + column) : Bounded{};
+                const double x = ours_here;
+                const auto [y, error] = epilogue.finish(batch, row, column, sum_at(column), value);
                 if (same(p.type_c, x, y)) continue;
                 const double larger = std::max(std::fabs(x), std::fabs(y));
                 const double ratio = ratio_of(x - y, error + rounding.of(larger));
                 if (ratio > worst.ratio)
                     worst = {
                         .ratio = ratio,
-                        .where = fmt::format("{}: tmm {}, peer {}", place_text(p, batch, row, column), ours[i], static_cast<float>(y))};
+                        .where = fmt::format("{}: tmm {}, peer {}", place_text(p, batch, row, column), ours_here, static_cast<float>(y))};
             }
     return worst;
 }
@@ -98,20 +106,21 @@ Difference compare(const GemmProblem& p, const std::vector<float>& ours, const s
 Reference::Reference(const Operands& operands, int set, std::int64_t most_products) : problem_(operands.shape().problem) {
     const GemmProblem& p = problem_;
     std::mt19937_64 random(20240301);
-    const i64 wanted = std::max<i64>(most_products / std::max<i64>(p.k, 1), 16);
+    const i64 all_columns = columns_of_c(p);
+    const i64 wanted = std::max<i64>(most_products / products_of_column(p.activation) / std::max<i64>(p.k, 1), 16);
     i64 matrices = p.batch;
     i64 rows = p.m;
-    i64 columns = p.n;
-    if (p.m * p.n * p.batch > wanted) {
+    i64 columns = all_columns;
+    if (p.m * all_columns * p.batch > wanted) {
         matrices = std::min(p.batch, kMostMatrices);
         const i64 each = std::max<i64>(wanted / matrices, 1);
         const auto side = std::max<i64>(static_cast<i64>(std::sqrt(static_cast<double>(each))), 1);
-        rows = std::min(p.m, std::max(side, each / p.n));
-        columns = std::min(p.n, std::max<i64>(each / std::max<i64>(rows, 1), 1));
+        rows = std::min(p.m, std::max(side, each / all_columns));
+        columns = std::min(all_columns, std::max<i64>(each / std::max<i64>(rows, 1), 1));
     }
     batches_ = spread(p.batch, matrices, random);
     rows_ = spread(p.m, rows, random);
-    columns_ = spread(p.n, columns, random);
+    columns_ = spread(all_columns, columns, random);
     exact_.resize(static_cast<std::size_t>(elements()));
     for (std::size_t batch = 0; batch < batches_.size(); ++batch) multiply(operands, set, batch);
 }
@@ -128,7 +137,11 @@ void Reference::multiply(const Operands& operands, int set, std::size_t batch) {
     const FilledMatrix c = operands.first_c(set);
     const ExactEpilogue epilogue(operands, set);
     const double factor = accumulation_bound(p);
-    const std::size_t count = columns_.size();
+    const std::size_t checked = columns_.size();
+    std::vector<i64> summed = columns_;
+    if (is_gate(p.activation))
+        for (const i64 column : columns_) summed.push_back(columns_of_c(p) + column);
+    const std::size_t count = summed.size();
     const auto depth = static_cast<std::size_t>(p.k);
     const i64 first_a = batches_[batch] * p.stride_a;
     const i64 first_b = batches_[batch] * p.stride_b;
@@ -138,7 +151,7 @@ void Reference::multiply(const Operands& operands, int set, std::size_t batch) {
     for (std::size_t l = 0; l < depth; ++l)
         for (std::size_t j = 0; j < count; ++j) {
             const auto k = static_cast<i64>(l);
-            chosen_b[l * count + j] = b[first_b + (p.op_b == Operation::none ? k * p.ldb + columns_[j] : columns_[j] * p.ldb + k)];
+            chosen_b[l * count + j] = b[first_b + (p.op_b == Operation::none ? k * p.ldb + summed[j] : summed[j] * p.ldb + k)];
         }
 
     const auto multiply_row = [&](std::size_t row) {
@@ -154,12 +167,15 @@ void Reference::multiply(const Operands& operands, int set, std::size_t batch) {
                 magnitude[j] += std::fabs(product);
             }
         }
-        const std::size_t first = (batch * rows_.size() + row) * count;
-        for (std::size_t j = 0; j < count; ++j) {
+        const std::size_t first = (batch * rows_.size() + row) * checked;
+        for (std::size_t j = 0; j < checked; ++j) {
             const double before = p.reads_c ? shape.beta * static_cast<double>(c[first_c + rows_[row] * p.ldc + columns_[j]]) : 0;
-            const double scale = std::fabs(shape.alpha) * magnitude[j] + std::fabs(before);
-            exact_[first + j] = epilogue.finish(batches_[batch], rows_[row], columns_[j],
-                                                {.value = shape.alpha * sum[j] + before, .error = factor * scale});
+            const auto sum_at = [&](std::size_t i) -> Bounded {
+                const double scale = std::fabs(shape.alpha) * magnitude[i] + std::fabs(before);
+                return {.value = shape.alpha * sum[i] + before, .error = factor * scale};
+            };
+            const Bounded value = is_gate(p.activation) ? sum_at(checked + j) : Bounded{};
+            exact_[first + j] = epilogue.finish(batches_[batch], rows_[row], columns_[j], sum_at(j), value);
         }
     };
     const std::size_t workers = std::min<std::size_t>(std::max(std::thread::hardware_concurrency(), 1U), rows_.size());

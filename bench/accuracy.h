@@ -31,6 +31,7 @@ struct Difference {
     // "C[3][17]: tmm 4, peer 5": the place of the largest.
     std::string where;
 };
+// theirs and scale lie as plain_product() says.
 Difference compare(const GemmProblem& problem, const std::vector<float>& ours, const std::vector<float>& theirs,
                    const std::vector<float>& scale, const ExactEpilogue& epilogue = {});
 

@@ -11,15 +11,24 @@ namespace tmm::bench {
 ExactEpilogue::ExactEpilogue(const Operands& operands, int set)
     : problem_(operands.shape().problem), bias_(operands.first_bias(set)), residual_(operands.first_residual(set)) {}
 
-Bounded ExactEpilogue::finish(i64 batch, i64 row, i64 column, const Bounded& x) const {
+double ExactEpilogue::bias_at(i64 row, i64 column) const {
+    if (problem_.bias == BiasAxis::none) return 0;
+    return bias_[problem_.bias == BiasAxis::rows ? row : column];
+}
+
+Bounded ExactEpilogue::finish(i64 batch, i64 row, i64 column, const Bounded& x, const Bounded& value) const {
     const GemmProblem& p = problem_;
     if (p.epilogue == Epilogue::none) return x;
-    const double bias = p.bias == BiasAxis::none ? 0 : bias_[p.bias == BiasAxis::rows ? row : column];
     const double residual = p.residual ? residual_[batch * p.stride_r + row * p.ldr + column] : 0;
-    const double biased = x.value + bias;
+    const double biased = x.value + bias_at(row, column);
+    const double roundoff = arithmetic_of(p).accumulator_roundoff();
+    if (is_gate(p.activation)) {
+        const double gated = value.value + bias_at(row, columns_of_c(p) + column);
+        return {.value = gated_in_double(biased, gated) + residual,
+                .error = gate_error(biased, x.error, gated, value.error, residual, roundoff)};
+    }
     const double activated = activated_in_double(p.activation, biased);
-    return {.value = activated + residual,
-            .error = epilogue_error(p.activation, x.error, biased, activated, residual, arithmetic_of(p).accumulator_roundoff())};
+    return {.value = activated + residual, .error = epilogue_error(p.activation, x.error, biased, activated, residual, roundoff)};
 }
 
 }  // namespace tmm::bench

@@ -17,10 +17,13 @@ public:
     ExactEpilogue() = default;
     ExactEpilogue(const Operands& operands, int set);
 
-    // What becomes of x = alpha * op(A) * op(B) + beta * C at this place of C.
-    Bounded finish(i64 batch, i64 row, i64 column, const Bounded& x) const;
+    // What becomes of x = alpha * op(A) * op(B) + beta * C at this place of C. value: what a gate is for, which stands columns_of_c()
+    // behind x in the product; x is then the gate's.
+    Bounded finish(i64 batch, i64 row, i64 column, const Bounded& x, const Bounded& value = {}) const;
 
 private:
+    double bias_at(i64 row, i64 column) const;
+
     GemmProblem problem_;
     FilledMatrix bias_;
     FilledMatrix residual_;

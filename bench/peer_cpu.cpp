@@ -11,6 +11,7 @@
 #include "bench/host_replay.h"
 #include "bench/operands.h"
 #include "bench/peers.h"
+#include "bench/plain_product.h"
 #include "db/measurement.h"
 #include "tmm/verify/epilogue.h"
 
@@ -60,18 +61,23 @@ void multiply(CblasSgemm sgemm, const GemmProblem& p, const GemmCall& call) {
     }
 }
 
-// Finishes what C holds, row after row.
-void apply_epilogue(const GemmProblem& p, const GemmCall& call) {
+// Finishes what the product holds, row after row, and leaves it in C, which is the product's memory where the problem has no gate.
+void apply_epilogue(const GemmProblem& p, const float* product, const GemmCall& call) {
     if (p.epilogue == Epilogue::none) return;
+    const GemmProblem layout = plain_product(p);
+    const i64 columns = columns_of_c(p);
     const auto* bias = static_cast<const float*>(call.bias);
     for (i64 batch = 0; batch < p.batch; ++batch)
         for (i64 row = 0; row < p.m; ++row) {
+            const float* sums = product + batch * layout.stride_c + row * layout.ldc;
             float* c = static_cast<float*>(call.c) + batch * p.stride_c + row * p.ldc;
             const float* residual = p.residual ? static_cast<const float*>(call.residual) + batch * p.stride_r + row * p.ldr : nullptr;
-            for (i64 column = 0; column < p.n; ++column) {
-                double x = c[column];
-                if (bias) x += bias[p.bias == BiasAxis::rows ? row : column];
-                x = activated_in_double(p.activation, x);
+            const auto biased = [&](i64 column) -> double {
+                return bias ? static_cast<double>(sums[column]) + bias[p.bias == BiasAxis::rows ? row : column] : sums[column];
+            };
+            for (i64 column = 0; column < columns; ++column) {
+                const double x = is_gate(p.activation) ? gated_in_double(biased(column), biased(columns + column))
+                                                       : activated_in_double(p.activation, biased(column));
                 c[column] = static_cast<float>(residual ? x + residual[column] : x);
             }
         }
@@ -86,6 +92,10 @@ std::size_t span(i64 rows, i64 columns, i64 ld, i64 batch, i64 stride) {
     return static_cast<std::size_t>(spanned_elements(rows, columns, ld, batch, stride));
 }
 
+std::size_t span_of_c(const GemmProblem& p) {
+    return span(p.m, columns_of_c(p), p.ldc, p.batch, p.stride_c);
+}
+
 class CpuContestant final : public Contestant {
 public:
     CpuContestant(std::shared_ptr<Device> device, CblasSgemm sgemm, const GemmProblem& problem)
@@ -94,9 +104,10 @@ public:
           problem_(problem),
           a_(span(stored_rows_a(problem), stored_columns_a(problem), problem.lda, problem.batch, problem.stride_a)),
           b_(span(stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.batch, problem.stride_b)),
-          c_(span(problem.m, problem.n, problem.ldc, problem.batch, problem.stride_c)),
+          c_(span_of_c(problem)),
+          product_(is_gate(problem.activation) ? span_of_c(plain_product(problem)) : 0),
           bias_(bias_elements(problem)),
-          residual_(problem.residual ? span(problem.m, problem.n, problem.ldr, problem.batch, problem.stride_r) : 0) {}
+          residual_(problem.residual ? span(problem.m, columns_of_c(problem), problem.ldr, problem.batch, problem.stride_r) : 0) {}
 
     void enqueue(const GemmCall& call, Stream stream) override {
         device_->synchronize(stream);
@@ -121,9 +132,11 @@ public:
     std::string detail() const override { return size_of(problem_.type_a) == 2 ? "as floats" : ""; }
 
 private:
-    void serve(const GemmCall& call) const {
-        multiply(sgemm_, problem_, call);
-        apply_epilogue(problem_, call);
+    void serve(const GemmCall& call) {
+        GemmCall product = call;
+        if (!product_.empty()) product.c = product_.data();
+        multiply(sgemm_, plain_product(problem_), product);
+        apply_epilogue(problem_, static_cast<const float*>(product.c), call);
     }
     void fetch(std::vector<float>& values, ElementType type, const void* from) const {
         if (values.empty()) return;
@@ -147,6 +160,8 @@ private:
     std::vector<float> a_;
     std::vector<float> b_;
     std::vector<float> c_;
+    // What a gate takes: it is empty where C holds the product.
+    std::vector<float> product_;
     std::vector<float> bias_;
     std::vector<float> residual_;
 };
@@ -171,7 +186,7 @@ public:
         if (flops(problem) > most)
             throw std::runtime_error(
                 fmt::format("the CPU is asked for at most {:.0f} GFLOP, this is {:.0f}", most / 1e9, flops(problem) / 1e9));
-        for (const i64 extent : {problem.m, problem.n, problem.k, problem.lda, problem.ldb, problem.ldc})
+        for (const i64 extent : {problem.m, problem.n, problem.k, problem.lda, problem.ldb, plain_product(problem).ldc})
             if (extent > std::numeric_limits<int>::max()) throw std::runtime_error("cblas_sgemm takes sizes below 2^31");
         std::vector<std::unique_ptr<Contestant>> found;
         found.push_back(std::make_unique<CpuContestant>(device_, sgemm_, problem));

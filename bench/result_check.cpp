@@ -50,7 +50,7 @@ std::optional<Difference> ResultChecker::compare_with_peer(Operands& operands, c
     const GemmProblem& problem = operands.shape().problem;
     GemmProblem wide = plain_product(problem);
     wide.type_c = arithmetic_of(problem).accumulator;
-    const auto elements = static_cast<std::size_t>(operands.elements_c());
+    const auto elements = static_cast<std::size_t>(spanned_elements(wide.m, wide.n, wide.ldc, wide.batch, wide.stride_c));
     const auto wide_result = [&](Contestant& contestant, GemmCall call, bool absolute) {
         std::vector<float> c(elements, std::numeric_limits<float>::quiet_NaN());
         const FilledMatrix first = operands.first_c(0);

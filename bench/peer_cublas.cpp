@@ -139,7 +139,7 @@ public:
         if (problem.type_a != problem.type_b) throw std::runtime_error("cuBLAS takes A and B of one type");
         if (problem.type_a == ElementType::f32 && problem.type_c != ElementType::f32)
             throw std::runtime_error("cuBLAS multiplies f32 into f32 only");
-        for (const i64 extent : {problem.m, problem.n, problem.k, problem.batch, problem.lda, problem.ldb, problem.ldc})
+        for (const i64 extent : {problem.m, problem.n, problem.k, problem.batch, problem.lda, problem.ldb, plain_product(problem).ldc})
             if (extent > std::numeric_limits<int>::max()) throw std::runtime_error("cuBLAS takes sizes below 2^31");
         std::vector<std::unique_ptr<Contestant>> found;
         found.push_back(std::make_unique<CublasContestant>(session_, plain_product(problem)));

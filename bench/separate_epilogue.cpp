@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <new>
 #include <stdexcept>
 
+#include "bench/operands.h"
+#include "bench/plain_product.h"
 #include "generator/error.h"
 #include "generator/text/environment.h"
 #include "generator/text/text.h"
@@ -30,10 +33,13 @@ struct ElementwiseLaunch {
     std::shared_ptr<const LoadedKernel> kernel;
     ElementwiseArgs args;
     LaunchShape shape;
+    // Holds what a gate takes, for all contestants of a problem, which run one after another; it is empty where C holds the product.
+    DeviceBuffer product;
 };
 
 ElementwiseLaunch launch_for(const GemmProblem& p, int rows) {
-    const i64 vectors = ceil_div(p.n, elementwise::vector_width(signature_of(p)));
+    const GemmProblem product = plain_product(p);
+    const i64 vectors = ceil_div(columns_of_c(p), elementwise::vector_width(signature_of(p)));
     int across = 1;
     while (across < elementwise::kThreads && across < vectors) across *= 2;
     const i64 tiles_across = ceil_div(vectors, across);
@@ -41,15 +47,28 @@ ElementwiseLaunch launch_for(const GemmProblem& p, int rows) {
     const i64 blocks = tiles_across * tiles_down * p.batch;
     if (blocks > std::numeric_limits<int>::max()) throw std::runtime_error("C has too many elements for one elementwise kernel");
     return {.kernel = nullptr,
-            .args = {.m = p.m,
-                     .n = p.n,
+            .args = {.ld_product = product.ldc,
+                     .stride_product = product.stride_c,
+                     .m = p.m,
+                     .n = columns_of_c(p),
                      .ldc = p.ldc,
                      .stride_c = p.stride_c,
                      .threads_across = across,
                      .tiles_across = static_cast<int>(tiles_across),
                      .tiles_down = static_cast<int>(tiles_down),
                      .epilogue = {.ldr = p.ldr, .stride_r = p.stride_r}},
-            .shape = {.grid = blocks, .threads = elementwise::kThreads}};
+            .shape = {.grid = blocks, .threads = elementwise::kThreads},
+            .product = {}};
+}
+
+DeviceBuffer memory_for_gate(const std::shared_ptr<Device>& device, const GemmProblem& p) {
+    const GemmProblem product = plain_product(p);
+    const i64 elements = spanned_elements(p.m, product.n, product.ldc, p.batch, product.stride_c);
+    try {
+        return {device, static_cast<std::size_t>(elements * size_of(p.type_c))};
+    } catch (const std::bad_alloc&) {
+        throw std::runtime_error("the device's memory is too small for the product that the gate takes");
+    }
 }
 
 class BehindProduct final : public Contestant {
@@ -58,14 +77,19 @@ public:
         : product_(std::move(product)), device_(std::move(device)), launch_(std::move(launch)) {}
 
     void enqueue(const GemmCall& call, Stream stream) override {
-        product_->enqueue(call, stream);
+        GemmCall multiplication = call;
+        if (launch_->product.data()) multiplication.c = launch_->product.data();
+        product_->enqueue(multiplication, stream);
         ElementwiseArgs args = launch_->args;
+        args.product = multiplication.c;
         args.c = call.c;
         args.epilogue.bias = call.bias;
         args.epilogue.residual = call.residual;
         device_->launch(*launch_->kernel, launch_->shape, &args, sizeof args, stream);
     }
-    std::int64_t workspace_bytes() const override { return product_->workspace_bytes(); }
+    std::int64_t workspace_bytes() const override {
+        return product_->workspace_bytes() + static_cast<std::int64_t>(launch_->product.bytes());
+    }
     std::string detail() const override {
         const std::string product = product_->detail();
         return product + (product.empty() ? "" : " + ") + "elementwise kernel";
@@ -94,12 +118,14 @@ KernelSource make_elementwise_source(const GemmProblem& problem) {
         "                                         .type_bias = tmm::ElementType::{}}};\n"
         "}}  // namespace\n",
         name_of(s.type_c), s.align_c, s.align_residual, name_of(s.bias), name_of(s.activation), s.residual, name_of(s.type_bias));
+    // Without a gate the text does not depend on C's columns, and one kernel serves many shapes.
+    const int aligned_columns = is_gate(s.activation) ? elementwise::aligned_columns(columns_of_c(problem)) : 1;
     for (const int rows : {kFewRows, kManyRows}) {
         source.text += fmt::format(
             "\nextern \"C\" __global__ void __launch_bounds__({}) {}(const tmm::ElementwiseArgs args) {{\n"
-            "    tmm::elementwise::kernel<signature, {}>(args);\n"
+            "    tmm::elementwise::kernel<signature, {}, {}>(args);\n"
             "}}\n",
-            elementwise::kThreads, entry_name(rows), rows);
+            elementwise::kThreads, entry_name(rows), aligned_columns, rows);
         source.entries.push_back({entry_name(rows), "tmm::ElementwiseArgs"});
     }
     return source;
@@ -122,6 +148,7 @@ std::vector<std::unique_ptr<Contestant>> SeparateEpilogues::behind(std::vector<s
     if (const auto* failure = std::get_if<CompileFailure>(&loaded))
         throw Error(ExitStatus::no_compiler, fmt::format("the elementwise kernel does not compile: {}", failure->log));
     launch.kernel = std::get<KernelLoader::Loaded>(std::move(loaded)).kernel;
+    if (is_gate(problem.activation)) launch.product = memory_for_gate(device_, problem);
     const auto shared = std::make_shared<const ElementwiseLaunch>(std::move(launch));
     for (std::unique_ptr<Contestant>& product : products) product = std::make_unique<BehindProduct>(std::move(product), device_, shared);
     return products;

@@ -73,17 +73,20 @@ double activated(Activation activation, double x) {
 double expected(const Operands& operands, i64 batch, i64 row, i64 column) {
     const GemmProblem& p = operands.shape().problem;
     const GemmCall call = operands.call(0);
-    double x = 0;
-    for (i64 k = 0; k < p.k; ++k) {
-        const i64 at_a = p.op_a == Operation::none ? row * p.lda + k : k * p.lda + row;
-        const i64 at_b = p.op_b == Operation::none ? k * p.ldb + column : column * p.ldb + k;
-        x += static_cast<double>(element(p.type_a, call.a, batch * p.stride_a + at_a)) *
-             static_cast<double>(element(p.type_b, call.b, batch * p.stride_b + at_b));
-    }
-    x *= call.alpha;
-    if (p.reads_c) x += call.beta * static_cast<double>(operands.first_c(0)[batch * p.stride_c + row * p.ldc + column]);
-    if (call.bias) x += element(p.type_bias, call.bias, p.bias == BiasAxis::rows ? row : column);
-    x = activated(p.activation, x);
+    const auto biased = [&](i64 of_product) {
+        double x = 0;
+        for (i64 k = 0; k < p.k; ++k) {
+            const i64 at_a = p.op_a == Operation::none ? row * p.lda + k : k * p.lda + row;
+            const i64 at_b = p.op_b == Operation::none ? k * p.ldb + of_product : of_product * p.ldb + k;
+            x += static_cast<double>(element(p.type_a, call.a, batch * p.stride_a + at_a)) *
+                 static_cast<double>(element(p.type_b, call.b, batch * p.stride_b + at_b));
+        }
+        x *= call.alpha;
+        if (p.reads_c) x += call.beta * static_cast<double>(operands.first_c(0)[batch * p.stride_c + row * p.ldc + of_product]);
+        return call.bias ? x + element(p.type_bias, call.bias, p.bias == BiasAxis::rows ? row : of_product) : x;
+    };
+    double x = p.activation == Activation::swiglu ? activated(Activation::silu, biased(column)) * biased(p.n / 2 + column)
+                                                  : activated(p.activation, biased(column));
     if (call.residual) x += element(p.type_c, call.residual, batch * p.stride_r + row * p.ldr + column);
     return x;
 }
@@ -93,7 +96,7 @@ template <class Visit>
 void for_each_element(const GemmProblem& p, const Visit& visit) {
     for (i64 batch = 0; batch < p.batch; ++batch)
         for (i64 row = 0; row < p.m; ++row)
-            for (i64 column = 0; column < p.n; ++column)
+            for (i64 column = 0; column < columns_of_c(p); ++column)
                 visit(batch, row, column, static_cast<std::size_t>(batch * p.stride_c + row * p.ldc + column));
 }
 
@@ -118,6 +121,16 @@ const char* const kLines[] = {
     "40 300 4 dtype=bf16 batch=2 epilogue=gelu_tanh",
     "10 21 8 dtype=bf16 ldc=24 beta=1 epilogue=bias+silu",
     "7 18 4 ldc=20 beta=-1 epilogue=bias+residual ldr=24",
+    "16 24 8 epilogue=swiglu",
+    "5 7 9 ops=tt alpha=-0.5 epilogue=bias+swiglu",
+    "16 24 8 dtype=bf16 ops=nt epilogue=bias+swiglu+residual bias_type=f32",
+    "12 28 8 dtype=f16 ldc=32 epilogue=bias+swiglu+residual ldr=40",
+    "7 19 8 dtype=bf16 ldc=24 epilogue=bias_rows+swiglu+residual ldr=24",
+    "9 22 8 dtype=bf16 ldc=24 epilogue=bias+swiglu bias_type=f32",
+    "4 12 8 batch=3 epilogue=swiglu+residual stride_r=0",
+    "5 13 8 batch=2 dtype=bf16 ctype=f32 ldc=16 epilogue=bias+swiglu",
+    "6 9 4 dtype=f16 align=2 epilogue=bias+swiglu+residual",
+    "130 264 4 dtype=bf16 epilogue=bias+swiglu",
 };
 
 }  // namespace
@@ -163,6 +176,9 @@ TEST_CASE("bias and residual count among the bytes that must be read, in no more
     CHECK(read_bytes("12 14 16 epilogue=bias+residual ldr=20") == product + (14 + 12 * 14) * 4);
     CHECK(read_bytes("12 14 16 epilogue=bias+residual beta=1") == product + (14 + 2 * 12 * 14) * 4);
     CHECK(read_bytes("12 14 16 epilogue=bias+residual alpha=0") == (14 + 12 * 14) * 4);
+    // A gate takes twice the columns of B and of the bias.
+    CHECK(read_bytes("12 14 16 epilogue=bias+swiglu+residual ldc=20") == product + (16 * 14 + 28 + 12 * 14) * 4);
+    CHECK(Operands(host(), parse_shape("12 14 16 epilogue=swiglu ldc=20"), 0, pool()).written_bytes() == 12 * 14 * 4);
     // Members that share a residual read it once.
     CHECK(read_bytes("12 14 16 batch=3 epilogue=residual stride_r=0") == 3 * product + 12 * 14 * 4);
 }
@@ -174,7 +190,7 @@ TEST_CASE("results are judged by what the epilogue makes of the exact product") 
         const GemmProblem& p = shape.problem;
         const Operands operands(host(), shape, 0, pool());
         const Reference reference(operands, 0);
-        REQUIRE(reference.elements() == p.batch * p.m * p.n);
+        REQUIRE(reference.elements() == p.batch * p.m * columns_of_c(p));
         std::vector<float> c(static_cast<std::size_t>(operands.elements_c()), std::numeric_limits<float>::quiet_NaN());
         for_each_element(p, [&](i64 batch, i64 row, i64 column, std::size_t at) {
             c[at] = rounded(p.type_c, static_cast<float>(expected(operands, batch, row, column)));
@@ -182,7 +198,7 @@ TEST_CASE("results are judged by what the epilogue makes of the exact product") 
         const Accuracy good = reference.judge(c);
         CHECK_MESSAGE(good.ratio <= 1, good.where);
         CHECK(good.error <= unit_roundoff(p.type_c));
-        c[static_cast<std::size_t>((p.batch - 1) * p.stride_c + (p.m - 1) * p.ldc + p.n - 1)] += 0.125F;
+        c[static_cast<std::size_t>((p.batch - 1) * p.stride_c + (p.m - 1) * p.ldc + columns_of_c(p) - 1)] += 0.125F;
         CHECK(reference.judge(c).ratio > 1);
     }
 }
@@ -230,6 +246,52 @@ TEST_CASE("a contestant that leaves a part of the epilogue out is found out, by 
     }
 }
 
+namespace {
+
+// Serves a problem whose B is stored N x K with the halves of B in each other's place.
+class SwappedHalves final : public Contestant {
+public:
+    SwappedHalves(std::unique_ptr<Contestant> right, const GemmProblem& problem)
+        : right_(std::move(right)), half_(static_cast<std::size_t>(problem.n / 2 * problem.ldb * size_of(problem.type_b))), b_(2 * half_) {}
+    void enqueue(const GemmCall& call, Stream stream) override {
+        const auto* b = static_cast<const std::byte*>(call.b);
+        std::copy_n(b + half_, half_, b_.begin());
+        std::copy_n(b, half_, b_.begin() + static_cast<std::ptrdiff_t>(half_));
+        GemmCall swapped = call;
+        swapped.b = b_.data();
+        right_->enqueue(swapped, stream);
+    }
+
+private:
+    std::unique_ptr<Contestant> right_;
+    std::size_t half_;
+    std::vector<std::byte> b_;
+};
+
+}  // namespace
+
+TEST_CASE("a contestant that takes the wrong columns for a gate, or none, is found out") {
+    const std::unique_ptr<Peer> naive = make_peer("naive", host(), {});
+    ResultChecker checker(host(), nullptr);
+    const Shape shape = parse_shape("16 24 8 ops=nt epilogue=bias+swiglu+residual");
+    Operands operands(host(), shape, 0, pool());
+    std::vector<std::unique_ptr<Contestant>> wrong;
+    for (const char* other : {"16 24 8 ops=nt epilogue=swiglu+residual", "16 24 8 ops=nt epilogue=bias+swiglu",
+                              "16 24 8 ops=nt epilogue=bias_rows+swiglu+residual", "16 24 8 ops=nt epilogue=bias+silu+residual",
+                              "16 24 8 ops=nt epilogue=bias+residual"})
+        wrong.push_back(std::move(naive->offers(parse_shape(other).problem).front()));
+    wrong.push_back(std::make_unique<SwappedHalves>(std::move(naive->offers(shape.problem).front()), shape.problem));
+    for (const std::unique_ptr<Contestant>& one : wrong) {
+        CAPTURE(&one - wrong.data());
+        const auto right = naive->offers(shape.problem);
+        const ResultCheck check = checker.check(operands, *one, {{.peer = naive.get(), .contestant = right.front().get()}});
+        CHECK(check.accuracy.ratio > 1);
+        REQUIRE(check.difference);
+        CHECK(check.difference->ratio > 1);
+        CHECK(check.peer_errors.at(0) < 1e-6);
+    }
+}
+
 TEST_CASE("a library that only multiplies gets its epilogue from one elementwise kernel, and nothing but C changes") {
     const std::unique_ptr<Peer> naive = make_peer("naive", host(), {});
     SeparateEpilogues epilogues(host());
@@ -243,6 +305,8 @@ TEST_CASE("a library that only multiplies gets its epilogue from one elementwise
         CHECK(contains(offers.front()->detail(), " + elementwise kernel"));
         offers.front()->enqueue(operands.call(0), nullptr);
         const std::vector<float> c = operands.result(0);
+        // The product of a gate lies in memory that the contestant says it has.
+        CHECK((offers.front()->workspace_bytes() >= p.batch * p.m * p.n * size_of(p.type_c)) == is_gate(p.activation));
         // The product is rounded to the type of C before it is finished, as every library does it.
         const double most = 4 * unit_roundoff(p.type_c) * (p.type_c == ElementType::f32 ? static_cast<double>(p.k) : 1);
         std::set<std::size_t> elements;
@@ -302,7 +366,8 @@ TEST_CASE("cuBLASLt's own epilogue takes part where it does the same, under the 
     // gelu is the one by erf; the library has no other functions, a bias of its rows only, and adds C before it activates.
     for (const char* other :
          {"epilogue=gelu", "epilogue=bias+gelu", "epilogue=silu", "epilogue=bias+sigmoid", "epilogue=tanh", "epilogue=bias_rows",
-          "epilogue=bias_rows+relu", "epilogue=relu+residual", "epilogue=bias+gelu_tanh+residual", "epilogue=residual beta=1"}) {
+          "epilogue=bias_rows+relu", "epilogue=swiglu", "epilogue=bias+swiglu", "epilogue=swiglu+residual", "epilogue=relu+residual",
+          "epilogue=bias+gelu_tanh+residual", "epilogue=residual beta=1"}) {
         CAPTURE(other);
         CHECK_FALSE(own(other));
     }
@@ -375,13 +440,16 @@ TEST_CASE("tmm-bench compares shapes with epilogues, and says how the best peer 
                          "best peer  "));
 }
 
-TEST_CASE("the list of shapes with epilogues has thirty products with three epilogues each, from 16 rows to cubes of 8192") {
+TEST_CASE("the list of shapes with epilogues has thirty products with three epilogues each, from 16 rows to cubes of 8192, and gates") {
     std::map<std::string, std::set<std::string>> epilogues;
+    std::map<std::string, std::set<std::string>> gates;
     int bf16 = 0;
     i64 fewest = std::numeric_limits<i64>::max();
     i64 most = 0;
     for (const Shape& shape : read_shapes(TMM_SOURCE_DIR "/bench/shapes/epilogues.txt")) {
-        epilogues[to_text(plain_product(shape.problem))].insert(epilogue_text(shape.problem));
+        auto& kind = is_gate(shape.problem.activation) ? gates : epilogues;
+        kind[to_text(plain_product(shape.problem))].insert(epilogue_text(shape.problem));
+        if (is_gate(shape.problem.activation)) continue;
         bf16 += shape.problem.type_a == ElementType::bf16 ? 1 : 0;
         fewest = std::min(fewest, shape.problem.m);
         most = std::max(most, shape.problem.m);
@@ -394,6 +462,13 @@ TEST_CASE("the list of shapes with epilogues has thirty products with three epil
         CAPTURE(plain);
         CHECK(its == std::set<std::string>{"bias+gelu_tanh", "bias+silu", "bias+residual"});
     }
+    CHECK(gates.size() == 11);
+    for (const auto& [plain, its] : gates) {
+        CAPTURE(plain);
+        CHECK(its == std::set<std::string>{"swiglu", "bias+swiglu"});
+    }
+    // A gate is compared with the product of as many operations.
+    CHECK(gates.contains("16x22016x4096 dtype=bf16 ops=nt"));
 }
 
 TEST_CASE("a file of results is summed up to what epilogues cost and how peers stand beside them") {
@@ -409,7 +484,10 @@ TEST_CASE("a file of results is summed up to what epilogues cost and how peers s
                                          "64x64x64 dtype=bf16 epilogue=bias+silu,12,heuristic 2 + elementwise kernel,cublaslt,1.5,\n"
                                          "32x64x64 ops=nt,4,,cublas,1,\n"
                                          "32x64x64 ops=nt epilogue=bias+silu ldr=70,4,,cublas,0.9,\n"
-                                         "32x64x64 ops=nt epilogue=bias+residual ldr=70,9,,cublas,1.6,results differ\n");
+                                         "32x64x64 ops=nt epilogue=bias+residual ldr=70,9,,cublas,1.6,results differ\n"
+                                         "16x64x32 dtype=f16 ops=nt,100,,cublas,1,\n"
+                                         "16x128x32 dtype=f16 ops=nt,20,,cublas,1,\n"
+                                         "16x64x32 dtype=f16 ops=nt ldc=72 epilogue=bias+swiglu,21,,cublas,1.3,\n");
     FILE* pipe = popen((TMM_SOURCE_DIR "/scripts/summarise_epilogues " + file + " 2>&1").c_str(), "r");
     REQUIRE(pipe);
     std::string text;
@@ -419,6 +497,8 @@ TEST_CASE("a file of results is summed up to what epilogues cost and how peers s
     // The means are geometric: 1 and 9 / 4, 0.9 and 1.6.
     CHECK(contains(text, "bf16 all                           1     1.200   1.200     1.500   1.500"));
     CHECK(contains(text, "f32 all                            2     1.500   2.250     1.200   0.900"));
+    // A gate's product has twice the columns.
+    CHECK(contains(text, "f16 bias+swiglu                    1     1.050   1.050     1.300   1.300"));
     CHECK(contains(text, "2.250  32x64x64 ops=nt epilogue=bias+residual"));
     CHECK(contains(text, "(cublaslt: heuristic 2 + elementwise kernel)"));
     CHECK(contains(text, "with a note in the file: 32x64x64 ops=nt epilogue=bias+residual ldr=70"));

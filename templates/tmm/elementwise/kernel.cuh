@@ -1,5 +1,6 @@
-// Applies an epilogue to what C holds, in place, as a program does whose library multiplies only. It is what fused epilogues are compared
-// with, so it takes the memory's time: accesses are as wide as rows' alignment allows, and a thread has all of its loads under way at once.
+// Applies an epilogue to a product, as a program does whose library multiplies only: in place, or with a gate from the product's memory
+// into C's. It is what fused epilogues are compared with, so it takes the memory's time: accesses are as wide as rows' alignment allows,
+// and a thread has all of its loads under way at once.
 #pragma once
 
 #include "tmm/elementwise/args.h"
@@ -9,35 +10,62 @@
 
 namespace tmm::elementwise {
 
-template <KernelSignature signature>
-__device__ inline float finish(float x, float bias, float residual) {
-    const float biased = signature.bias == BiasAxis::none ? x : x + bias;
-    const float activated = activate<signature.activation>(biased);
-    return signature.residual ? activated + residual : activated;
+// `width` neighbours, read in pieces.
+template <int width, int piece, class T>
+__device__ inline Vector<T, width> load_in_pieces(const T* source) {
+    Vector<T, width> whole;
+#pragma unroll
+    for (int begin = 0; begin < width; begin += piece) {
+        const Vector<T, piece> loaded = load_vector<piece>(source + begin);
+#pragma unroll
+        for (int i = 0; i < piece; ++i) whole.element[begin + i] = loaded.element[i];
+    }
+    return whole;
 }
 
 // The bias of `width` columns. Where C's rows are aligned to 16 bytes, so is the bias, which the caller promises the same of.
-template <KernelSignature signature, int width>
+template <KernelSignature signature, int most, int width>
 __device__ inline void load_bias(const ElementwiseArgs& args, i64 column, float (&bias)[width]) {
     using Bias = Element<signature.type_bias>;
     constexpr int widest = 16 / static_cast<int>(sizeof(Bias));
-    constexpr int piece = signature.align_c < 16 ? 1 : width < widest ? width : widest;
-    const Bias* const first = static_cast<const Bias*>(args.epilogue.bias) + column;
+    constexpr int fitting = width < widest ? width : widest;
+    constexpr int piece = signature.align_c < 16 ? 1 : fitting < most ? fitting : most;
+    const auto loaded = load_in_pieces<width, piece>(static_cast<const Bias*>(args.epilogue.bias) + column);
 #pragma unroll
-    for (int begin = 0; begin < width; begin += piece) {
-        const Vector<Bias, piece> loaded = load_vector<piece>(first + begin);
-#pragma unroll
-        for (int i = 0; i < piece; ++i) bias[begin + i] = to_float(loaded.element[i]);
-    }
+    for (int i = 0; i < width; ++i) bias[i] = to_float(loaded.element[i]);
+}
+
+template <KernelSignature signature>
+__device__ inline float biased(float x, float bias) {
+    return signature.bias == BiasAxis::none ? x : x + bias;
+}
+
+// x and value have their bias; value counts where there is a gate.
+template <KernelSignature signature>
+__device__ inline float finish(float x, float value, float residual) {
+    float activated;
+    if constexpr (is_gate(signature.activation))
+        activated = activate<Activation::silu>(x) * value;
+    else
+        activated = activate<signature.activation>(x);
+    return signature.residual ? activated + residual : activated;
 }
 
 // Finishes `width` columns of `rows` rows, `step` apart, as far as the rows exist.
-template <KernelSignature signature, int width, int rows>
+template <KernelSignature signature, int aligned_columns, int width, int rows>
 __device__ inline void finish_rows(const ElementwiseArgs& args, i64 batch, i64 row0, i64 column, int step) {
     using C = Element<signature.type_c>;
+    constexpr bool gate = is_gate(signature.activation);
+    constexpr int half_piece = width < aligned_columns ? width : aligned_columns;
     C* const c = static_cast<C*>(args.c) + batch * args.stride_c + column;
+    const C* const product = static_cast<const C*>(args.product) + batch * args.stride_product + column;
     float bias[width] = {};
-    if constexpr (signature.bias == BiasAxis::columns) load_bias<signature, width>(args, column, bias);
+    float bias_of_value[width] = {};
+    if constexpr (signature.bias == BiasAxis::columns) {
+        load_bias<signature, width>(args, column, bias);
+        if constexpr (gate) load_bias<signature, half_piece>(args, args.n + column, bias_of_value);
+    }
+    Vector<C, width> sums[rows] = {};
     Vector<C, width> values[rows] = {};
     Vector<C, width> residuals[rows] = {};
     float bias_of_row[rows] = {};
@@ -45,7 +73,8 @@ __device__ inline void finish_rows(const ElementwiseArgs& args, i64 batch, i64 r
     for (int i = 0; i < rows; ++i) {
         const i64 row = row0 + i * step;
         if (row >= args.m) continue;
-        values[i] = load_vector<width>(c + row * args.ldc);
+        sums[i] = load_vector<width>(product + row * args.ld_product);
+        if constexpr (gate) values[i] = load_in_pieces<width, half_piece>(product + row * args.ld_product + args.n);
         if constexpr (signature.residual)
             residuals[i] = load_vector<width>(static_cast<const C*>(args.epilogue.residual) + batch * args.epilogue.stride_r +
                                               row * args.epilogue.ldr + column);
@@ -56,17 +85,20 @@ __device__ inline void finish_rows(const ElementwiseArgs& args, i64 batch, i64 r
     for (int i = 0; i < rows; ++i) {
         const i64 row = row0 + i * step;
         if (row >= args.m) continue;
+        constexpr bool by_row = signature.bias == BiasAxis::rows;
+        Vector<C, width> finished;
 #pragma unroll
-        for (int j = 0; j < width; ++j)
-            values[i].element[j] =
-                from_float<C>(finish<signature>(to_float(values[i].element[j]), signature.bias == BiasAxis::rows ? bias_of_row[i] : bias[j],
-                                                to_float(residuals[i].element[j])));
-        store_vector_global(c + row * args.ldc, values[i]);
+        for (int j = 0; j < width; ++j) {
+            const float x = biased<signature>(to_float(sums[i].element[j]), by_row ? bias_of_row[i] : bias[j]);
+            const float value = biased<signature>(to_float(values[i].element[j]), by_row ? bias_of_row[i] : bias_of_value[j]);
+            finished.element[j] = from_float<C>(finish<signature>(x, value, to_float(residuals[i].element[j])));
+        }
+        store_vector_global(c + row * args.ldc, finished);
     }
 }
 
-// rows: how many rows a thread finishes.
-template <KernelSignature signature, int rows>
+// rows: how many rows a thread finishes. aligned_columns: that of C's columns (args.h).
+template <KernelSignature signature, int aligned_columns, int rows>
 __device__ inline void kernel(const ElementwiseArgs& args) {
     constexpr int width = vector_width(signature);
     const int block = static_cast<int>(blockIdx.x);
@@ -78,9 +110,10 @@ __device__ inline void kernel(const ElementwiseArgs& args) {
     const i64 row = static_cast<i64>(band % args.tiles_down) * step * rows + down;
     const i64 batch = band / args.tiles_down;
     if (column + width <= args.n) {
-        finish_rows<signature, width, rows>(args, batch, row, column, step);
+        finish_rows<signature, aligned_columns, width, rows>(args, batch, row, column, step);
     } else {
-        for (i64 single = column; single < args.n; ++single) finish_rows<signature, 1, rows>(args, batch, row, single, step);
+        for (i64 single = column; single < args.n; ++single)
+            finish_rows<signature, aligned_columns, 1, rows>(args, batch, row, single, step);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <exception>
 #include <new>
 
+#include "generator/compile/deferred_compiler.h"
 #include "generator/log.h"
 #include "generator/prediction/cost_model.h"
 #include "generator/text/environment.h"
@@ -16,7 +17,7 @@ namespace tmm {
 namespace {
 
 KernelLoader make_loader(std::shared_ptr<Device> device) {
-    std::shared_ptr<const Compiler> compiler = make_compiler(device->info());
+    std::shared_ptr<const Compiler> compiler = make_deferred_compiler(device->info());
     return KernelLoader(std::move(device), std::move(compiler), KernelCache(default_cache_directory()));
 }
 
@@ -28,14 +29,17 @@ std::string no_workspace(const RuntimePlan& plan) {
 }  // namespace
 
 RuntimeHandle::RuntimeHandle(int device, const std::filesystem::path& database)
-    : loader_(make_loader(open_device(device))),
-      winners_(read_winners(database, loader_.device()->info())),
-      workspaces_(loader_.device()) {}
+    : loader_(make_loader(open_device(device))), database_(database), workspaces_(loader_.device()) {}
+
+const Winners& RuntimeHandle::winners() const {
+    std::call_once(winners_read_, [&] { winners_.emplace(read_winners(database_, device()->info())); });
+    return *winners_;
+}
 
 std::shared_ptr<const RuntimePlan> RuntimeHandle::cached_plan(const PlanRequest& key, Stream stream) {
     if (std::shared_ptr<const RuntimePlan> plan = plans_.find(key)) return plan;
     // The plan is made without the lock: other problems go on meanwhile. Two threads that miss at once both make it; the first one is kept.
-    auto plan = std::make_shared<const RuntimePlan>(RuntimePlan::make(key, winners_, loader_, RuntimePlan::Pointers::aligned_as_promised));
+    auto plan = std::make_shared<const RuntimePlan>(RuntimePlan::make(key, winners(), loader_, RuntimePlan::Pointers::aligned_as_promised));
     if (plan->workspace_bytes() > 0) {
         try {
             (void)workspaces_.lease(stream, plan->workspace_bytes());
@@ -77,7 +81,7 @@ void RuntimeHandle::gemm(const PlanRequest& request, GemmCall call, std::size_t 
 }
 
 OwnedPlan RuntimeHandle::make_plan(const PlanRequest& request) {
-    RuntimePlan plan = RuntimePlan::make(request, winners_, loader_, RuntimePlan::Pointers::any);
+    RuntimePlan plan = RuntimePlan::make(request, winners(), loader_, RuntimePlan::Pointers::any);
     try {
         DeviceBuffer workspace(device(), plan.workspace_bytes());
         return {.plan = std::move(plan), .workspace = std::move(workspace)};
@@ -91,12 +95,12 @@ OwnedPlan RuntimeHandle::make_plan(const PlanRequest& request) {
 }
 
 RuntimePlan RuntimeHandle::make_bare_plan(const PlanRequest& request) {
-    return RuntimePlan::make(request, winners_, loader_, RuntimePlan::Pointers::aligned_as_promised);
+    return RuntimePlan::make(request, winners(), loader_, RuntimePlan::Pointers::aligned_as_promised);
 }
 
 std::string RuntimeHandle::describe(const PlanRequest& request) const {
-    const Selection selection = winners_.select(request.problem, request.most_workspace);
-    return describe_choice(selection, CostModel(request.problem, winners_.device()).predict(selection.config));
+    const Selection selection = winners().select(request.problem, request.most_workspace);
+    return describe_choice(selection, CostModel(request.problem, winners().device()).predict(selection.config));
 }
 
 }  // namespace tmm

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 
 #include "runtime/plan.h"
@@ -22,13 +24,15 @@ struct OwnedPlan {
 // Thread-safe.
 class RuntimeHandle {
 public:
-    // A database that can't be read is logged and done without. Throws Error (no_device, no_compiler).
+    // Database, cache and compiler are touched when a problem first needs them. A database that can't be read is then logged and done
+    // without. Throws Error (no_device).
     RuntimeHandle(int device, const std::filesystem::path& database);
 
     void set_stream(Stream stream) { stream_ = stream; }
     Stream stream() const { return stream_; }
     const std::shared_ptr<Device>& device() const { return loader_.device(); }
-    const Winners& winners() const { return winners_; }
+    // They are read when they are first asked for.
+    const Winners& winners() const;
 
     // Runs the cached plan of the problem and the pointers' actual alignment, making it at the first call. A null call.workspace
     // stands for the handle's own.
@@ -46,7 +50,9 @@ private:
     std::shared_ptr<const RuntimePlan> cached_plan(const PlanRequest& key, Stream stream);
 
     KernelLoader loader_;
-    Winners winners_;
+    std::filesystem::path database_;
+    mutable std::once_flag winners_read_;
+    mutable std::optional<Winners> winners_;
     WorkspacePool workspaces_;
     std::atomic<Stream> stream_ = nullptr;
     PlanCache plans_;

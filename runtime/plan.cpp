@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "generator/compile/deferred_compiler.h"
 #include "generator/log.h"
 #include "generator/prediction/cost_model.h"
 #include "generator/prediction/predicted_config.h"
@@ -45,6 +46,8 @@ std::variant<ExecutablePlan, std::string> try_config(const PlanRequest& request,
         }
         return std::get<ExecutablePlan>(std::move(made));
     } catch (const StatusError&) {
+        throw;
+    } catch (const NoCompiler&) {
         throw;
     } catch (const std::exception& error) {
         return fmt::format("can't be loaded: {}", error.what());

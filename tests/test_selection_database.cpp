@@ -189,6 +189,8 @@ TEST_CASE("a database that went away since costs a log line, and the plan keeps 
     const std::string file = scratch.file("tmm.db");
     store_winner(file, "40 36 200", kSplit3);
     const Fixture on(TMM_DEVICE_HOST, file);
+    // The winners are read when a problem first needs them.
+    CHECK(contains(describe(on, Product{.m = 40, .n = 36, .k = 200}, SIZE_MAX), "match: exact"));
     std::filesystem::remove(file);
     const LogCapture log;
     const std::string said = describe(on, Product{.m = 40, .n = 36, .k = 200}, 0);

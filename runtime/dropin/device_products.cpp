@@ -117,7 +117,13 @@ std::string DeviceProducts::why_not(Decisions& decisions, Decision& decision, co
     // A guess may be slower than cuBLAS. On the emulated device, which is for tests, nothing is fast.
     if (!is_emulated() && match != "exact" && match != "near")
         return "no tuned problem is near (" + std::string(line_of(text.data(), "why: ")) + ")";
-    if (tmmPlanCreateBare(handle, &problem, &decision.plan) != TMM_STATUS_SUCCESS) return tmmLastError(handle);
+    if (const tmmStatus_t status = tmmPlanCreateBare(handle, &problem, &decision.plan); status != TMM_STATUS_SUCCESS) {
+        const std::string reason = tmmLastError(handle);
+        // That there is no compiler is worth a line of its own, once.
+        if (status == TMM_STATUS_COMPILER && !std::exchange(decisions.lacks_compiler, true))
+            log(LogLevel::warn, "products go to cuBLAS: " + reason);
+        return reason;
+    }
     tmmPlanDescribe(decision.plan, text.data(), text.size());
     match = line_of(text.data(), "match: ");
     if (!is_emulated() && match == "fallback") return std::string(line_of(text.data(), "why: "));

@@ -33,6 +33,7 @@ private:
         // Under the lock: the winners are read when the first product comes.
         tmmHandle_t handle = nullptr;
         bool is_closed = false;
+        bool lacks_compiler = false;
     };
 
     bool is_emulated() const { return ordinal_ == TMM_DEVICE_HOST; }

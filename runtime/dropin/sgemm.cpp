@@ -98,7 +98,10 @@ private:
         const tmmStatus_t status =
             tmmHostSgemm(handle_, c.layout, c.op_a, c.op_b, c.m, c.n, c.k, &c.alpha, c.a, c.lda, c.b, c.ldb, &c.beta, c.c, c.ldc);
         if (status == TMM_STATUS_SUCCESS) return true;
-        log(LogLevel::warn, shape_of(c) + " goes to the BLAS behind: " + tmmLastError(handle_));
+        // That there is no compiler is worth one line.
+        const bool is_news = status != TMM_STATUS_COMPILER || !lacks_compiler_.exchange(true);
+        const LogLevel level = is_news ? LogLevel::warn : LogLevel::debug;
+        if (logs(level)) log(level, shape_of(c) + " goes to the BLAS behind: " + tmmLastError(handle_));
         return false;
     }
 
@@ -140,6 +143,7 @@ private:
     }
 
     tmmHandle_t handle_ = nullptr;
+    std::atomic<bool> lacks_compiler_ = false;
     std::mutex mutex_;
     std::map<std::string, Contest> contests_;
     ShapeRecord shapes_;

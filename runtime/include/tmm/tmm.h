@@ -250,8 +250,9 @@ typedef struct tmmGemmArgs {
 /* A workspace that the caller brings, and a prepared operand, is a multiple of this many bytes. */
 #define TMM_WORKSPACE_ALIGNMENT 256
 
-/* Opens a device and reads the winners of the tuning database for it. device: a CUDA ordinal, or TMM_DEVICE_HOST. database_path:
- * a file, or null for the one that TMM_DB names, else ${XDG_DATA_HOME:-~/.local/share}/tmm/tmm.db. */
+/* Opens a device. device: a CUDA ordinal, or TMM_DEVICE_HOST. database_path: a file, or null for the one that TMM_DB names, else
+ * ${XDG_DATA_HOME:-~/.local/share}/tmm/tmm.db. The winners of the tuning database are read once, and a compiler is looked for, when a
+ * problem first needs them. */
 TMM_API tmmStatus_t tmmCreate(tmmHandle_t* handle, int device, const char* database_path);
 /* Does not wait for work that is queued, but memory the handle owns is freed, which waits for the device. Null does nothing. */
 TMM_API tmmStatus_t tmmDestroy(tmmHandle_t handle);

@@ -1,4 +1,4 @@
-# The libraries tmm stands on, as targets: tmm_fmt, tmm_json, tmm_context, tmm_sqlite, tmm_xxhash,
+# The libraries tmm stands on, as targets: tmm_fmt, tmm_json, tmm_context, tmm_sqlite, tmm_xxhash, tmm_zlib,
 # tmm_cuda_headers. All are Debian packages, but for cuda.h and nvrtc.h, which come with the toolkit or PyPI's wheels.
 # They are found as files, not as packages: a project that takes tmm in may have targets of the same names.
 find_package(Threads REQUIRED)
@@ -36,6 +36,7 @@ endfunction()
 
 tmm_add_dependency(tmm_json nlohmann/json.hpp)
 tmm_add_dependency(tmm_xxhash xxhash.h xxhash)
+tmm_add_dependency(tmm_zlib zlib.h z)
 tmm_add_dependency(tmm_context boost/context/fiber.hpp boost_context)
 tmm_add_dependency(tmm_sqlite3 sqlite3.h sqlite3)
 tmm_add_dependency(tmm_sqlite SQLiteCpp/SQLiteCpp.h SQLiteCpp)

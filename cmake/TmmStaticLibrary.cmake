@@ -11,7 +11,7 @@ add_custom_command(
   COMMAND ${CMAKE_COMMAND} -E rm -f ${archive} ${object}
   # Without --force-group-allocation functions that several files define inline would stay in groups named by symbols no longer global.
   COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${object} $<TARGET_OBJECTS:tmm_c_api> --start-group ${part_files}
-          ${TMM_SQLITE_ARCHIVE} ${TMM_SQLITE3_ARCHIVE} ${TMM_CONTEXT_ARCHIVE} ${TMM_XXHASH_ARCHIVE} --end-group
+          ${TMM_SQLITE_ARCHIVE} ${TMM_SQLITE3_ARCHIVE} ${TMM_CONTEXT_ARCHIVE} ${TMM_XXHASH_ARCHIVE} ${TMM_ZLIB_ARCHIVE} --end-group
   COMMAND ${CMAKE_OBJCOPY} --wildcard "--keep-global-symbol=tmm[A-Z]*" ${object}
   COMMAND ${CMAKE_AR} rcs ${archive} ${object}
   BYPRODUCTS ${object}

@@ -12,6 +12,7 @@
 #include "generator/error.h"
 #include "generator/log.h"
 #include "generator/text/environment.h"
+#include "runtime/bundle.h"
 #include "runtime/handle.h"
 #include "runtime/host_gemm.h"
 #include "runtime/thread_own.h"
@@ -64,6 +65,16 @@ tmmStatus_t fail(std::uint64_t handle, tmmStatus_t status, const char* message) 
     return status;
 }
 
+tmmStatus_t status_of(tmm::BundleFault fault) {
+    switch (fault) {
+        case tmm::BundleFault::unreadable: return TMM_STATUS_UNREADABLE_BUNDLE;
+        case tmm::BundleFault::invalid: return TMM_STATUS_INVALID_BUNDLE;
+        case tmm::BundleFault::other_version: return TMM_STATUS_BUNDLE_VERSION;
+        case tmm::BundleFault::other_device: return TMM_STATUS_BUNDLE_DEVICE;
+    }
+    return TMM_STATUS_INTERNAL;
+}
+
 tmmStatus_t status_of(const tmm::Error& error) {
     switch (error.status()) {
         case tmm::ExitStatus::no_device: return TMM_STATUS_NO_DEVICE;
@@ -80,6 +91,8 @@ tmmStatus_t guarded(std::uint64_t handle, const Body& body) noexcept {
         return TMM_STATUS_SUCCESS;
     } catch (const tmm::StatusError& error) {
         return fail(handle, error.status(), error.what());
+    } catch (const tmm::BundleError& error) {
+        return fail(handle, status_of(error.fault()), error.what());
     } catch (const tmm::Error& error) {
         return fail(handle, status_of(error), error.what());
     } catch (const tmm::DeviceFault& error) {
@@ -176,7 +189,7 @@ tmmStatus_t tmmCreate(tmmHandle_t* handle, int device, const char* database_path
     return guarded(0, [&] {
         const std::filesystem::path database = database_path ? std::filesystem::path(database_path) : tmm::default_database_path();
         auto made = std::make_unique<tmmHandle_s>();
-        made->runtime = std::make_shared<tmm::RuntimeHandle>(device, database);
+        made->runtime = std::make_shared<tmm::RuntimeHandle>(device, database, tmm::bundle_path());
         made->id = next_handle_id();
         *handle = made.release();
     });
@@ -184,6 +197,12 @@ tmmStatus_t tmmCreate(tmmHandle_t* handle, int device, const char* database_path
 
 tmmStatus_t tmmDestroy(tmmHandle_t handle) {
     return guarded(0, [&] { delete handle; });
+}
+
+tmmStatus_t tmmLoadBundle(tmmHandle_t handle, const char* path) {
+    if (!handle) return no_handle();
+    if (!path) return null_argument(handle->id, "path is null: name the file of a bundle");
+    return guarded(handle->id, [&] { handle->runtime->load_bundle(path); });
 }
 
 tmmStatus_t tmmSetStream(tmmHandle_t handle, struct CUstream_st* stream) {
@@ -381,6 +400,10 @@ const char* tmmStatusString(tmmStatus_t status) {
         case TMM_STATUS_INVALID_OPERAND: return "invalid operand";
         case TMM_STATUS_MISALIGNED_PREPARED: return "misaligned memory for a prepared operand";
         case TMM_STATUS_PREPARED_TOO_SMALL: return "memory for a prepared operand too small";
+        case TMM_STATUS_UNREADABLE_BUNDLE: return "the bundle can't be read";
+        case TMM_STATUS_INVALID_BUNDLE: return "no bundle, or a damaged one";
+        case TMM_STATUS_BUNDLE_VERSION: return "bundle of another version";
+        case TMM_STATUS_BUNDLE_DEVICE: return "bundle for another device";
     }
     return "unknown status";
 }

@@ -1,12 +1,15 @@
 #include "runtime/executable_plan.h"
 
 #include <algorithm>
+#include <chrono>
 #include <future>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "generator/machine/occupancy.h"
+#include "runtime/bundle.h"
 
 namespace tmm {
 
@@ -41,8 +44,17 @@ public:
         return value.get();
     }
 
+    // The values that are made, with their keys.
+    std::vector<std::pair<Key, Value>> made() const {
+        std::vector<std::pair<Key, Value>> found;
+        const std::lock_guard lock(mutex_);
+        for (const auto& [key, value] : values_)
+            if (value.wait_for(std::chrono::seconds(0)) == std::future_status::ready) found.emplace_back(key, value.get());
+        return found;
+    }
+
 private:
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::map<Key, std::shared_future<Value>> values_;
 };
 
@@ -56,12 +68,41 @@ struct KernelLoader::State {
     KernelCache cache;
     OnceEach<KernelIdentity, std::shared_ptr<const CompileResult>> compiled;
     OnceEach<std::pair<KernelIdentity, std::string>, std::variant<Loaded, CompileFailure>> loaded;
+    mutable std::mutex mutex;
+    // The newest first.
+    std::vector<std::shared_ptr<const Bundle>> bundles;
+
+    CompileResult found_or_compiled(const KernelSource& source, const KernelIdentity& identity) const {
+        {
+            const std::lock_guard lock(mutex);
+            for (const auto& bundle : bundles)
+                if (std::optional<CompiledKernel> kernel = bundle->find(identity)) return *std::move(kernel);
+        }
+        return cache.find_or_compile(source, *compiler);
+    }
 };
 
 KernelLoader::KernelLoader(std::shared_ptr<Device> device, std::shared_ptr<const Compiler> compiler, KernelCache cache)
     : device_(std::move(device)), state_(std::make_unique<State>(std::move(compiler), std::move(cache))) {}
 
 KernelLoader::~KernelLoader() = default;
+
+void KernelLoader::add(std::shared_ptr<const Bundle> bundle) {
+    const std::lock_guard lock(state_->mutex);
+    state_->bundles.insert(state_->bundles.begin(), std::move(bundle));
+}
+
+std::vector<std::shared_ptr<const Bundle>> KernelLoader::bundles() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->bundles;
+}
+
+std::map<KernelIdentity, CompiledKernel> KernelLoader::kernels() const {
+    std::map<KernelIdentity, CompiledKernel> kernels;
+    for (const auto& [identity, result] : state_->compiled.made())
+        if (const auto* const kernel = std::get_if<CompiledKernel>(result.get())) kernels.emplace(identity, *kernel);
+    return kernels;
+}
 
 namespace {
 
@@ -77,7 +118,7 @@ std::variant<KernelLoader::Loaded, CompileFailure> KernelLoader::load(const Kern
     const KernelIdentity identity = identity_of(source);
     return state_->loaded.get({identity, entry}, [&]() -> std::variant<Loaded, CompileFailure> {
         const auto result = state_->compiled.get(
-            identity, [&] { return std::make_shared<const CompileResult>(state_->cache.find_or_compile(source, *state_->compiler)); });
+            identity, [&] { return std::make_shared<const CompileResult>(state_->found_or_compiled(source, identity)); });
         try {
             return load_compiled(*device_, *result, entry);
         } catch (const UnusableImage&) {

@@ -1,6 +1,7 @@
 // A launch plan with its kernels loaded: making it may compile, load and allocate; running it only launches.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <variant>
@@ -11,6 +12,8 @@
 #include "runtime/device.h"
 
 namespace tmm {
+
+class Bundle;
 
 // Compiled kernels that are loaded on one device, each of them once. Thread-safe.
 class KernelLoader {
@@ -26,6 +29,13 @@ public:
     std::variant<Loaded, CompileFailure> load(const KernelSource& source, const std::string& entry);
 
     const std::shared_ptr<Device>& device() const { return device_; }
+
+    // From now on its kernels are loaded rather than looked for or compiled. The bundle must be of the device's model.
+    void add(std::shared_ptr<const Bundle> bundle);
+    // The bundles, the newest first.
+    std::vector<std::shared_ptr<const Bundle>> bundles() const;
+    // All that was loaded so far.
+    std::map<KernelIdentity, CompiledKernel> kernels() const;
 
 private:
     struct State;

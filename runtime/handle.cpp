@@ -10,6 +10,8 @@
 #include "generator/prediction/cost_model.h"
 #include "generator/text/environment.h"
 #include "generator/text/text.h"
+#include "runtime/bundle.h"
+#include "runtime/bundle_choice.h"
 #include "runtime/read_winners.h"
 #include "runtime/validate.h"
 
@@ -28,18 +30,66 @@ std::string no_workspace(const RuntimePlan& plan) {
 
 }  // namespace
 
-RuntimeHandle::RuntimeHandle(int device, const std::filesystem::path& database)
-    : loader_(make_loader(open_device(device))), database_(database), workspaces_(loader_.device()) {}
+RuntimeHandle::RuntimeHandle(int ordinal, const std::filesystem::path& database, const std::optional<std::filesystem::path>& bundle)
+    : loader_(make_loader(open_device(ordinal))), database_(database), workspaces_(loader_.device()) {
+    if (!bundle) return;
+    try {
+        load_bundle(*bundle);
+    } catch (const Error& error) {
+        log_line(fmt::format("TMM_BUNDLE is not used: {}", error.what()));
+    }
+}
+
+void RuntimeHandle::load_bundle(const std::filesystem::path& file) {
+    auto bundle = std::make_shared<const Bundle>(Bundle::read(file));
+    bundle->check_device(device()->info());
+    loader_.add(std::move(bundle));
+}
 
 const Winners& RuntimeHandle::winners() const {
     std::call_once(winners_read_, [&] { winners_.emplace(read_winners(database_, device()->info())); });
     return *winners_;
 }
 
+std::optional<RuntimePlan> RuntimeHandle::nearest_bundled_plan(const PlanRequest& request, RuntimePlan::Pointers pointers) {
+    for (const auto& bundle : loader_.bundles()) {
+        const auto choose = [&](const GemmProblem& problem) {
+            return nearest_choice(*bundle, problem, request.most_workspace, device()->info());
+        };
+        if (auto plan = RuntimePlan::make_bundled(request, choose, loader_, pointers)) return plan;
+        if (pointers == RuntimePlan::Pointers::aligned_as_promised) continue;
+        // One kernel may take all pointers.
+        PlanRequest any = request;
+        any.problem = with_alignment(request.problem, 1);
+        if (auto plan = RuntimePlan::make_bundled(any, choose, loader_, pointers)) return plan;
+    }
+    return std::nullopt;
+}
+
+RuntimePlan RuntimeHandle::plan_of(const PlanRequest& request, RuntimePlan::Pointers pointers) {
+    const auto bundles = loader_.bundles();
+    for (const auto& bundle : bundles) {
+        const auto choose = [&](const GemmProblem& problem) {
+            return held_choice(*bundle, problem, request.most_workspace, device()->info());
+        };
+        if (auto plan = RuntimePlan::make_bundled(request, choose, loader_, pointers)) return *std::move(plan);
+    }
+    try {
+        return RuntimePlan::make(request, winners(), loader_, pointers);
+    } catch (const NoCompiler& missing) {
+        if (bundles.empty()) throw;
+        if (auto plan = nearest_bundled_plan(request, pointers)) return *std::move(plan);
+        throw NoCompiler(Error(ExitStatus::no_compiler,
+                               fmt::format("the bundle {} has no kernel for {}, and none can be compiled: {}", bundles.front()->name(),
+                                           to_text(request.problem), missing.what()),
+                               {}, "or make the bundle again with this problem in its shapes"));
+    }
+}
+
 std::shared_ptr<const RuntimePlan> RuntimeHandle::cached_plan(const PlanRequest& key, Stream stream) {
     if (std::shared_ptr<const RuntimePlan> plan = plans_.find(key)) return plan;
     // The plan is made without the lock: other problems go on meanwhile. Two threads that miss at once both make it; the first one is kept.
-    auto plan = std::make_shared<const RuntimePlan>(RuntimePlan::make(key, winners(), loader_, RuntimePlan::Pointers::aligned_as_promised));
+    auto plan = std::make_shared<const RuntimePlan>(plan_of(key, RuntimePlan::Pointers::aligned_as_promised));
     if (plan->workspace_bytes() > 0) {
         try {
             (void)workspaces_.lease(stream, plan->workspace_bytes());
@@ -81,7 +131,7 @@ void RuntimeHandle::gemm(const PlanRequest& request, GemmCall call, std::size_t 
 }
 
 OwnedPlan RuntimeHandle::make_plan(const PlanRequest& request) {
-    RuntimePlan plan = RuntimePlan::make(request, winners(), loader_, RuntimePlan::Pointers::any);
+    RuntimePlan plan = plan_of(request, RuntimePlan::Pointers::any);
     try {
         DeviceBuffer workspace(device(), plan.workspace_bytes());
         return {.plan = std::move(plan), .workspace = std::move(workspace)};
@@ -95,10 +145,13 @@ OwnedPlan RuntimeHandle::make_plan(const PlanRequest& request) {
 }
 
 RuntimePlan RuntimeHandle::make_bare_plan(const PlanRequest& request) {
-    return RuntimePlan::make(request, winners(), loader_, RuntimePlan::Pointers::aligned_as_promised);
+    return plan_of(request, RuntimePlan::Pointers::aligned_as_promised);
 }
 
 std::string RuntimeHandle::describe(const PlanRequest& request) const {
+    for (const auto& bundle : loader_.bundles())
+        if (const auto held = held_choice(*bundle, request.problem, request.most_workspace, device()->info()))
+            return describe_choice(held->selection, CostModel(held->problem, device()->info()).predict(held->selection.config));
     const Selection selection = winners().select(request.problem, request.most_workspace);
     return describe_choice(selection, CostModel(request.problem, winners().device()).predict(selection.config));
 }

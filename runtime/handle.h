@@ -24,9 +24,13 @@ struct OwnedPlan {
 // Thread-safe.
 class RuntimeHandle {
 public:
+    // bundle: what TMM_BUNDLE names; one that can't be used is logged and done without.
     // Database, cache and compiler are touched when a problem first needs them. A database that can't be read is then logged and done
     // without. Throws Error (no_device).
-    RuntimeHandle(int device, const std::filesystem::path& database);
+    RuntimeHandle(int device, const std::filesystem::path& database, const std::optional<std::filesystem::path>& bundle = {});
+
+    // Problems that come from now on are served by it where it holds them. Throws BundleError, and all is as it was.
+    void load_bundle(const std::filesystem::path& file);
 
     void set_stream(Stream stream) { stream_ = stream; }
     Stream stream() const { return stream_; }
@@ -47,6 +51,9 @@ public:
     std::string describe(const PlanRequest& request) const;
 
 private:
+    // By a bundle where one holds the problem, else as the winners say; without a compiler by what is nearest in a bundle.
+    RuntimePlan plan_of(const PlanRequest& request, RuntimePlan::Pointers pointers);
+    std::optional<RuntimePlan> nearest_bundled_plan(const PlanRequest& request, RuntimePlan::Pointers pointers);
     std::shared_ptr<const RuntimePlan> cached_plan(const PlanRequest& key, Stream stream);
 
     KernelLoader loader_;

@@ -95,6 +95,30 @@ RuntimePlan RuntimePlan::make(const PlanRequest& request, const Winners& winners
     return plan;
 }
 
+std::optional<RuntimePlan> RuntimePlan::make_bundled(const PlanRequest& request, const Choose& choose, KernelLoader& loader,
+                                                     Pointers pointers) {
+    const auto load = [&](const BundledChoice& choice) -> std::optional<ExecutablePlan> {
+        const PlanRequest served{.problem = choice.problem, .most_workspace = request.most_workspace};
+        std::variant<ExecutablePlan, std::string> tried = try_config(served, choice.selection.config, loader);
+        if (ExecutablePlan* executable = std::get_if<ExecutablePlan>(&tried)) return std::move(*executable);
+        log_line(fmt::format("the bundle's config of {} ({}) {}", to_text(choice.problem), to_text(choice.selection.config),
+                             std::get<std::string>(tried)));
+        return std::nullopt;
+    };
+    std::optional<BundledChoice> choice = choose(request.problem);
+    if (!choice) return std::nullopt;
+    std::optional<ExecutablePlan> executable = load(*choice);
+    if (!executable) return std::nullopt;
+    RuntimePlan plan(std::move(choice->selection), std::move(*executable), loader.device()->info());
+    const GemmProblem any = without_promise(plan.problem());
+    if (pointers == Pointers::aligned_as_promised || signature_of(any) == signature_of(plan.problem())) return plan;
+    const std::optional<BundledChoice> second = choose(any);
+    if (!second) return std::nullopt;
+    plan.any_ = load(*second);
+    if (!plan.any_) return std::nullopt;
+    return plan;
+}
+
 RuntimePlan RuntimePlan::make_fallback(const PlanRequest& request, KernelLoader& loader, Pointers pointers, const std::string& because) {
     Selection selection = fallback_selection(request.problem, because);
     ExecutablePlan executable = make_or_throw(request, selection.config, loader);

@@ -4,10 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "generator/families/predicted_time.h"
+#include "runtime/bundle_choice.h"
 #include "runtime/executable_plan.h"
 #include "runtime/plan_request.h"
 #include "runtime/selection.h"
@@ -25,6 +27,11 @@ public:
     // Compiles and loads. A chosen config that can't be compiled or loaded is logged and the fallback takes its place; throws only
     // where that fails too, and StatusError where an expression does not compile.
     static RuntimePlan make(const PlanRequest& request, const Winners& winners, KernelLoader& loader, Pointers pointers);
+    // The plan of what is chosen, for the problem and again where pointers may break its promise; nothing where there is no choice for one
+    // of them, or it can't be loaded, which is logged.
+    using Choose = std::function<std::optional<BundledChoice>(const GemmProblem& problem)>;
+    static std::optional<RuntimePlan> make_bundled(const PlanRequest& request, const Choose& choose, KernelLoader& loader,
+                                                   Pointers pointers);
     // The plan of the fallback config alone, which needs no workspace.
     static RuntimePlan make_fallback(const PlanRequest& request, KernelLoader& loader, Pointers pointers, const std::string& because);
 
@@ -40,6 +47,8 @@ public:
     void prepare(const Preparation& preparation, Stream stream) const;
 
     const GemmProblem& problem() const { return tuned_.plan().problem; }
+    // The config of the second plan; null where there is none.
+    const KernelConfig* config_of_any_pointers() const { return any_ ? &any_->plan().config : nullptr; }
     const Selection& selection() const { return selection_; }
     std::size_t workspace_bytes() const;
     // describe_choice, and what runs for pointers that are less aligned.

@@ -100,6 +100,19 @@ KernelConfig as_it_serves(const GemmProblem& problem, const GemmProblem& tuned, 
 
 }  // namespace
 
+std::optional<std::string> why_unfit(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
+    const std::optional<std::string> invalid = why_invalid(problem, config, device);
+    return invalid ? invalid : why_inaccurate(problem, config);
+}
+
+std::optional<KernelConfig> config_for(const GemmProblem& problem, const GemmProblem& tuned, const KernelConfig& config,
+                                       const DeviceInfo& device) {
+    if (!may_be_near(problem, tuned) || !keeps_promise(problem.compute, tuned.compute, config)) return std::nullopt;
+    const KernelConfig served = as_it_serves(problem, tuned, config);
+    if (why_unfit(problem, served, device)) return std::nullopt;
+    return served;
+}
+
 std::string_view name_of(Match match) {
     switch (match) {
         case Match::exact: return "exact";
@@ -142,11 +155,6 @@ bool Winners::may_serve(const GemmProblem& problem, const Tuned& tuned) const {
            !is_too_slow_a_mode(problem, tuned.problem.compute, device_);
 }
 
-std::optional<std::string> Winners::why_unfit(const GemmProblem& problem, const KernelConfig& config) const {
-    const std::optional<std::string> invalid = why_invalid(problem, config, device_);
-    return invalid ? invalid : why_inaccurate(problem, config);
-}
-
 bool Winners::fits(const GemmProblem& problem, const KernelConfig& config, std::int64_t most_workspace) const {
     return most_workspace == kAnyWorkspace || workspace_bytes(problem, config, device_) <= most_workspace;
 }
@@ -156,7 +164,7 @@ const Winners::Tuned* Winners::exact_winner(const GemmProblem& problem, std::int
     for (const Tuned& tuned : tuned_) {
         const WinnerRow& row = tuned.winner;
         if (!same_but_compute(tuned.problem, problem) || !may_serve(problem, tuned)) continue;
-        if (const std::optional<std::string> invalid = why_unfit(problem, row.config)) {
+        if (const std::optional<std::string> invalid = why_unfit(problem, row.config, device_)) {
             passed_over = fmt::format("its winner in the database is not valid: {}", *invalid);
             continue;
         }
@@ -175,7 +183,7 @@ std::optional<MeasuredCandidate> Winners::fastest_candidate(const GemmProblem& p
     if (!candidates_) return std::nullopt;
     std::vector<MeasuredCandidate> candidates = candidates_(tuned.winner.problem);
     const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const MeasuredCandidate& candidate) {
-        return keeps_promise(problem.compute, tuned.problem.compute, candidate.config) && !why_unfit(problem, candidate.config) &&
+        return keeps_promise(problem.compute, tuned.problem.compute, candidate.config) && !why_unfit(problem, candidate.config, device_) &&
                fits(problem, candidate.config, most_workspace);
     });
     if (found == candidates.end()) return std::nullopt;
@@ -234,7 +242,7 @@ Winners::NearWinner Winners::nearest_winner(const GemmProblem& problem, const st
                                             std::int64_t most_workspace) const {
     for (const NearProblem& it : near) {
         const KernelConfig config = as_it_serves(problem, it.tuned->problem, it.tuned->winner.config);
-        if (!why_unfit(problem, config) && fits(problem, config, most_workspace)) return {it.tuned, config};
+        if (!why_unfit(problem, config, device_) && fits(problem, config, most_workspace)) return {it.tuned, config};
     }
     return {};
 }
@@ -260,7 +268,7 @@ std::optional<Selection> Winners::select_measured(const GemmProblem& problem, co
         if (guess && !guess_us) guess_us = model.estimate(*guess) * times->median_ratio;
         for (const NearTime& candidate : times->candidates) {
             const KernelConfig config = as_it_serves(problem, it.tuned->problem, candidate.config);
-            if (!keeps_promise(problem.compute, it.tuned->problem.compute, config) || why_unfit(problem, config)) continue;
+            if (!keeps_promise(problem.compute, it.tuned->problem.compute, config) || why_unfit(problem, config, device_)) continue;
             const double expected = model.estimate(config) * candidate.ratio * (1 + kDoubtOfDoubling * it.apart);
             if ((from && expected >= least) || !fits(problem, config, most_workspace)) continue;
             least = expected;

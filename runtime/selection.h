@@ -39,6 +39,13 @@ inline constexpr double kTie = 0.01;
 // winner serves f32_strict where its family computes by FP32 FMAs on CUDA cores; and both are more accurate than tf32 asks.
 bool keeps_promise(ComputeMode asked, ComputeMode tuned, const KernelConfig& config);
 
+// Why the config may not serve the problem on the device.
+std::optional<std::string> why_unfit(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
+
+// What a problem's config becomes where it serves another one on the device; nothing where it can't, or the two have too little in common.
+std::optional<KernelConfig> config_for(const GemmProblem& problem, const GemmProblem& tuned, const KernelConfig& config,
+                                       const DeviceInfo& device);
+
 // How far apart two shapes are: the sum over m, n, k and batch of |log2| of their ratio.
 double doublings_apart(const GemmProblem& x, const GemmProblem& y);
 
@@ -66,8 +73,6 @@ private:
     };
 
     bool may_serve(const GemmProblem& problem, const Tuned& tuned) const;
-    // Why the config may not serve the problem on the device.
-    std::optional<std::string> why_unfit(const GemmProblem& problem, const KernelConfig& config) const;
     bool fits(const GemmProblem& problem, const KernelConfig& config, std::int64_t most_workspace) const;
     // The winner is null where there is none. The last reason why one can't serve goes to passed_over.
     const Tuned* exact_winner(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over) const;

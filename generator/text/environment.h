@@ -17,6 +17,7 @@ struct EnvironmentVariable {
 // Every variable that tmm reads; one that is set to nothing counts as not set. docs/environment.md says more of each.
 inline constexpr EnvironmentVariable kEnvironmentVariables[] = {
     {"TMM_DB", "the tuning database; else ~/.local/share/tmm/tmm.db, or tmm/tmm.db in $XDG_DATA_HOME"},
+    {"TMM_BUNDLE", "a file of ready kernels (tmm-db bundle) that programs load; else none"},
     {"TMM_CACHE_DIR", "where compiled kernels are kept; else ~/.cache/tmm, or tmm in $XDG_CACHE_HOME"},
     {"TMM_NVRTC", "libnvrtc, or a directory that holds it; else it is searched for"},
     {"TMM_CXX", "the C++ compiler of kernels for the emulated device; else c++"},
@@ -43,6 +44,8 @@ const EnvironmentVariable& environment_variable(std::string_view name);
 
 // TMM_DB, else ${XDG_DATA_HOME:-~/.local/share}/tmm/tmm.db.
 std::filesystem::path default_database_path();
+// TMM_BUNDLE: a file of ready kernels.
+std::optional<std::filesystem::path> bundle_path();
 // TMM_CACHE_DIR, else ${XDG_CACHE_HOME:-~/.cache}/tmm.
 std::filesystem::path default_cache_directory();
 // TMPDIR, else /tmp: where kernels are compiled, and loaded from, for the emulated device. The path is absolute; it may not exist.

@@ -117,7 +117,11 @@ typedef enum tmmStatus TMM_INT_ENUM {
     TMM_STATUS_INVALID_BIAS_AXIS = 42,  /* no tmmBiasAxis_t */
     TMM_STATUS_INVALID_LDR = 43,        /* as TMM_STATUS_INVALID_LDC, of the residual */
     TMM_STATUS_NULL_BIAS = 44,          /* null where the problem says has_bias */
-    TMM_STATUS_NULL_RESIDUAL = 45       /* null where the problem says has_residual */
+    TMM_STATUS_NULL_RESIDUAL = 45,      /* null where the problem says has_residual */
+    TMM_STATUS_UNREADABLE_BUNDLE = 46,  /* missing, no file, or one that this process may not read or others may replace */
+    TMM_STATUS_INVALID_BUNDLE = 47,     /* no bundle, or a damaged one */
+    TMM_STATUS_BUNDLE_VERSION = 48,     /* of another version of tmm, whose kernels or format differ */
+    TMM_STATUS_BUNDLE_DEVICE = 49       /* for another device than the handle's */
 } tmmStatus_t;
 
 /* CBLAS's values. */
@@ -254,6 +258,12 @@ typedef struct tmmGemmArgs {
  * ${XDG_DATA_HOME:-~/.local/share}/tmm/tmm.db. The winners of the tuning database are read once, and a compiler is looked for, when a
  * problem first needs them. */
 TMM_API tmmStatus_t tmmCreate(tmmHandle_t* handle, int device, const char* database_path);
+/* Loads a bundle, a file of kernels for one model of GPU that tmm-db bundle made. A problem that it holds, with pointers of any alignment,
+ * then runs without compiler, tuning database and cache. Any other problem is served as without a bundle; where no compiler is found, by
+ * what the bundle has for the nearest problem of the same types, operations and epilogue. Problems that the handle has run already stay as
+ * they are. Of several bundles the one that was loaded last goes first. A bundle that is refused changes nothing. Null is refused.
+ * tmmCreate loads the file that TMM_BUNDLE names; one that can't be used costs a log line. */
+TMM_API tmmStatus_t tmmLoadBundle(tmmHandle_t handle, const char* path);
 /* Does not wait for work that is queued, but memory the handle owns is freed, which waits for the device. Null does nothing. */
 TMM_API tmmStatus_t tmmDestroy(tmmHandle_t handle);
 /* The stream of tmmSgemm and tmmGemm from now on; the default stream at first. It must belong to the device's primary context. */

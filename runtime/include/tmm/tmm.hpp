@@ -78,6 +78,9 @@ public:
         handle_.reset(made);
     }
 
+    // Loads a file of ready kernels: tmmLoadBundle.
+    void load_bundle(const std::string& path) { check(tmmLoadBundle(get(), path.c_str())); }
+
     void set_stream(CUstream_st* stream) { check(tmmSetStream(get(), stream)); }
 
     // C = alpha * op(A) * op(B) + beta * C on device memory. The letters are tmmSgemm's.

@@ -1,0 +1,143 @@
+#include "runtime/bundle_command.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "db/problem_lookup.h"
+#include "db/records.h"
+#include "db/tuning_database.h"
+#include "generator/compile/private_files.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/text/environment.h"
+#include "generator/text/printable.h"
+#include "generator/text/shapes_file.h"
+#include "runtime/bundle_maker.h"
+#include "runtime/read_winners.h"
+
+namespace tmm {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The database that was named, or the user's own where there is one.
+std::optional<fs::path> database_of(const CommandLine& line) {
+    if (line.has("db")) return fs::path(line.text("db"));
+    const fs::path own = default_database_path();
+    std::error_code ignored;
+    return fs::exists(own, ignored) ? std::optional(own) : std::nullopt;
+}
+
+std::vector<WinnerRow> known_winners(const std::optional<fs::path>& database) {
+    if (!database) return shipped_winners();
+    return with_shipped(TuningDatabase(*database, TuningDatabase::Mode::read_write).winners());
+}
+
+BundleDevice model_of(const WinnerRow& row) {
+    return {.name = row.device, .compute_capability = row.compute_capability, .sm_count = row.sm_count};
+}
+
+// The models that have winners, and the emulated device.
+std::vector<BundleDevice> known_models(const std::vector<WinnerRow>& winners) {
+    std::vector<BundleDevice> models{model_of(host_device_info())};
+    for (const WinnerRow& row : winners)
+        if (std::find(models.begin(), models.end(), model_of(row)) == models.end()) models.push_back(model_of(row));
+    return models;
+}
+
+BundleDevice named_model(const std::string& name, const std::vector<WinnerRow>& winners) {
+    std::vector<BundleDevice> found = known_models(winners);
+    std::string known;
+    for (const BundleDevice& model : found) known += fmt::format("{}'{}'", known.empty() ? "" : ", ", printable(model.name));
+    std::erase_if(found, [&](const BundleDevice& model) { return !names_device(name, model.name); });
+    // A whole name means that GPU, though others' names begin so.
+    if (const auto whole = std::find_if(found.begin(), found.end(), [&](const BundleDevice& model) { return model.name == name; });
+        whole != found.end())
+        found = {*whole};
+    if (found.size() == 1) return found.front();
+    if (found.empty())
+        throw Error(ExitStatus::no_winner, fmt::format("nothing was tuned on a device whose name holds {}", in_quotes(name)), "--gpu",
+                    "name one of " + known + ", or tune there first");
+    throw Error(ExitStatus::usage, fmt::format("{} names several devices", in_quotes(name)), "--gpu", "write more of the name: " + known);
+}
+
+DeviceInfo device_of(const BundleDevice& model) {
+    DeviceInfo kept;
+    kept.name = model.name;
+    kept.emulated = model.name == host_device_info().name;
+    kept.compute_capability_major = model.compute_capability / 10;
+    kept.compute_capability_minor = model.compute_capability % 10;
+    kept.sm_count = model.sm_count;
+    if (const std::optional<DeviceInfo> device = remembered_device(kept)) return *device;
+    throw Error(ExitStatus::usage, fmt::format("compute capability {} is none that tmm knows", model.compute_capability), "--gpu");
+}
+
+// Those of the shapes file, else all that have a winner.
+std::vector<GemmProblem> problems_of(const CommandLine& line, const BundleDevice& model, const std::vector<WinnerRow>& winners) {
+    std::vector<GemmProblem> problems;
+    if (line.has("shapes")) {
+        for (const Shape& shape : read_shapes(line.text("shapes"))) problems.push_back(shape.problem);
+        return problems;
+    }
+    for (const WinnerRow& row : winners)
+        if (model_of(row) == model) problems.push_back(row.problem);
+    if (problems.empty())
+        throw Error(ExitStatus::no_winner, fmt::format("nothing was tuned on {}", printable(model.name)), {},
+                    "name the problems: --shapes FILE");
+    return problems;
+}
+
+// Whoever reads the file meanwhile sees the old one or the new one, whole.
+void publish(const fs::path& file, const std::string& bytes) {
+    const fs::path temporary = file.string() + fmt::format(".{}.new", getpid());
+    std::error_code error = write_private_file(temporary, bytes);
+    if (!error)
+        fs::permissions(temporary, fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read | fs::perms::others_read, error);
+    if (!error) fs::rename(temporary, file, error);
+    if (!error) return;
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+    throw Error(ExitStatus::bad_input, "the bundle can't be written: " + error.message(), printable(file.string()),
+                "name a file in a directory that you may write to");
+}
+
+std::string summary(const BundleContent& content, const BundleDevice& model, const fs::path& file, std::size_t bytes) {
+    std::size_t counts[4] = {};
+    for (std::size_t i = 0; i < content.problems; ++i) ++counts[static_cast<std::size_t>(content.entries[i].match)];
+    std::string matches;
+    for (const Match match : {Match::exact, Match::near, Match::predicted, Match::fallback})
+        if (const std::size_t count = counts[static_cast<std::size_t>(match)])
+            matches += fmt::format("{}{} {}", matches.empty() ? "" : ", ", count, name_of(match));
+    return fmt::format("{}: {} problem{} ({}), {} kernels, {:.2f} MB, for {}\n", printable(file.string()), content.problems,
+                       content.problems == 1 ? "" : "s", matches, content.kernels.size(), static_cast<double>(bytes) * 1e-6,
+                       printable(model.name));
+}
+
+}  // namespace
+
+ExitStatus run_bundle_command(const CommandLine& line) {
+    if (!line.has("gpu"))
+        throw Error(ExitStatus::usage, "'bundle' needs the GPU's name", "--gpu", "write --gpu H200, or --gpu host for the emulated device");
+    const std::optional<fs::path> database = database_of(line);
+    const std::vector<WinnerRow> known = known_winners(database);
+    const BundleDevice model = named_model(line.text("gpu"), known);
+    const DeviceInfo device = device_of(model);
+    const Winners winners = database ? read_winners(*database, device) : Winners(shipped_winners(), device);
+    const std::vector<GemmProblem> problems = problems_of(line, model, known);
+    const BundleContent content = make_bundle(problems, winners, make_compiler(device), KernelCache(default_cache_directory()));
+    const std::string bytes = encoded_bundle(model, content.entries, content.kernels);
+    const fs::path file = line.text("out");
+    publish(file, bytes);
+    const std::string text = summary(content, model, file, bytes.size());
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return ExitStatus::done;
+}
+
+}  // namespace tmm

@@ -45,6 +45,10 @@ TEST_CASE("calls behind the first allocate nothing, lock nothing, open nothing a
 }
 #endif
 
+TEST_CASE("a bundle of a GPU's kernels in a process without NVRTC") {
+    check_passes("gpu_bundle", " 1 passed | 0 failed");
+}
+
 TEST_CASE("threads with handles, plans, streams and captures of a GPU") {
     check_passes("gpu_threads", " 4 passed | 0 failed");
 }

@@ -34,7 +34,7 @@ mode_t mode_among(int flags, va_list arguments) {
 
 }  // namespace
 
-#define TMM_TEST_OPEN(function)                                                    \
+#define NOTED_OPEN(function)                                                       \
     int function(const char* path, int flags, ...) {                               \
         va_list arguments;                                                         \
         va_start(arguments, flags);                                                \
@@ -43,7 +43,7 @@ mode_t mode_among(int flags, va_list arguments) {
         note(path);                                                                \
         return next<int (*)(const char*, int, ...)>(#function)(path, flags, mode); \
     }
-#define TMM_TEST_OPENAT(function)                                                                  \
+#define NOTED_OPENAT(function)                                                                     \
     int function(int directory, const char* path, int flags, ...) {                                \
         va_list arguments;                                                                         \
         va_start(arguments, flags);                                                                \
@@ -56,10 +56,10 @@ mode_t mode_among(int flags, va_list arguments) {
 #pragma GCC visibility push(default)
 extern "C" {
 
-TMM_TEST_OPEN(open)
-TMM_TEST_OPEN(open64)
-TMM_TEST_OPENAT(openat)
-TMM_TEST_OPENAT(openat64)
+NOTED_OPEN(open)
+NOTED_OPEN(open64)
+NOTED_OPENAT(openat)
+NOTED_OPENAT(openat64)
 
 FILE* fopen(const char* path, const char* mode) {
     note(path);

@@ -326,6 +326,26 @@ TEST_CASE("a library that only multiplies gets its epilogue from one elementwise
     }
 }
 
+namespace {
+
+i64 occurrences(const std::string& text, const std::string& part) {
+    i64 count = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
+    return count;
+}
+
+// How many loads of 16 bytes the two entries have, whose threads finish one row and four: for each row those of the product, of its second
+// half and of the residual, and those of the bias. What begins at no multiple of 16 bytes is read in smaller pieces.
+i64 wide_loads(const GemmProblem& p) {
+    const bool gate = is_gate(p.activation);
+    const auto second_half_is_aligned = [&](ElementType type) { return gate && columns_of_c(p) * size_of(type) % 16 == 0; };
+    const i64 of_row = 1 + (second_half_is_aligned(p.type_c) ? 1 : 0) + (p.residual ? 1 : 0);
+    const i64 of_bias = p.bias != BiasAxis::columns ? 0 : size_of(p.type_bias) / size_of(p.type_c);
+    return (1 + 4) * of_row + 2 * of_bias * (second_half_is_aligned(p.type_bias) ? 2 : 1);
+}
+
+}  // namespace
+
 TEST_CASE("the elementwise kernel's accesses are 16 bytes wide where rows are aligned so") {
     if (nvrtc_version() == 0) {
         MESSAGE("skipped: libnvrtc was not found");
@@ -344,6 +364,7 @@ TEST_CASE("the elementwise kernel's accesses are 16 bytes wide where rows are al
         const KernelSignature signature = signature_of(problem);
         const bool aligned = signature.align_c == 16 && (!signature.residual || signature.align_residual == 16);
         CHECK(contains(ptx, "st.global.v4") == aligned);
+        CHECK(occurrences(ptx, "ld.global.v4") == (aligned ? wide_loads(problem) : 0));
     }
 }
 

@@ -56,14 +56,16 @@ template <KernelSignature signature, int aligned_columns, int width, int rows>
 __device__ inline void finish_rows(const ElementwiseArgs& args, i64 batch, i64 row0, i64 column, int step) {
     using C = Element<signature.type_c>;
     constexpr bool gate = is_gate(signature.activation);
-    constexpr int half_piece = width < aligned_columns ? width : aligned_columns;
+    constexpr int fitting = width < aligned_columns ? width : aligned_columns;
+    // Where the compiler takes the access to one word apart into two elements, it does so to all of the product's.
+    constexpr int half_piece = fitting * sizeof(C) < 8 ? 1 : fitting;
     C* const c = static_cast<C*>(args.c) + batch * args.stride_c + column;
     const C* const product = static_cast<const C*>(args.product) + batch * args.stride_product + column;
     float bias[width] = {};
     float bias_of_value[width] = {};
     if constexpr (signature.bias == BiasAxis::columns) {
         load_bias<signature, width>(args, column, bias);
-        if constexpr (gate) load_bias<signature, half_piece>(args, args.n + column, bias_of_value);
+        if constexpr (gate) load_bias<signature, aligned_columns>(args, args.n + column, bias_of_value);
     }
     Vector<C, width> sums[rows] = {};
     Vector<C, width> values[rows] = {};

@@ -198,8 +198,13 @@ TEST_CASE("results are judged by what the epilogue makes of the exact product") 
         const Accuracy good = reference.judge(c);
         CHECK_MESSAGE(good.ratio <= 1, good.where);
         CHECK(good.error <= unit_roundoff(p.type_c));
+        // Of a large C some rows and columns are checked, among them the last.
+        const Reference sampled(operands, 0, 20 * p.k);
+        CHECK(sampled.elements() <= 20 * products_of_column(p.activation));
+        CHECK_MESSAGE(sampled.judge(c).ratio <= 1, sampled.judge(c).where);
         c[static_cast<std::size_t>((p.batch - 1) * p.stride_c + (p.m - 1) * p.ldc + columns_of_c(p) - 1)] += 0.125F;
         CHECK(reference.judge(c).ratio > 1);
+        CHECK(sampled.judge(c).ratio > 1);
     }
 }
 
@@ -222,6 +227,21 @@ TEST_CASE("the naive kernel and the CPU apply epilogues, and the two results agr
             operands.fill_c(0);
             ours.front()->record(*host(), operands.calls(1))->run_timed();
         }
+    }
+}
+
+TEST_CASE("a config that is named as a peer applies a gate, whichever step of its plan does that") {
+    ResultChecker checker(host(), nullptr);
+    for (const char* config : {"tiled 16x16x16", "simt 32x32x8 t4x4 split_k=2", "naive"}) {
+        CAPTURE(config);
+        const Shape shape = parse_shape("33 23 40 ops=nt epilogue=bias+swiglu+residual ldc=28");
+        Operands operands(host(), shape, 0, pool());
+        const std::unique_ptr<Peer> peer = make_peer(config, host(), {});
+        const auto ours = peer->offers(shape.problem);
+        const ResultCheck check = checker.check(operands, *ours.front(), {{.peer = peer.get(), .contestant = ours.front().get()}});
+        CHECK_MESSAGE(check.accuracy.ratio <= 1, check.accuracy.where);
+        REQUIRE(check.difference);
+        CHECK_MESSAGE(check.difference->ratio <= 1, check.difference->where);
     }
 }
 

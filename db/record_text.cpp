@@ -57,10 +57,14 @@ const RecordField* find_field(std::string_view name) {
 // A record from cells of known names. Leading dimensions and strides that are left out are those of matrices without padding.
 TuningRecord make_record(const Source& source, Place start, const std::vector<Cell>& cells) {
     TuningRecord record;
+    // Exports have their cells in the order of the fields, so that a cell mostly stands right behind the one that was found before.
+    std::size_t next = 0;
     const auto cell_of = [&](std::string_view name) -> const Cell* {
-        const auto found =
-            std::find_if(cells.begin(), cells.end(), [&](const Cell& cell) { return cell.name == name && !cell.text.empty(); });
-        return found == cells.end() ? nullptr : &*found;
+        for (std::size_t i = 0; i < cells.size(); ++i, ++next) {
+            if (next >= cells.size()) next = 0;
+            if (cells[next].name == name) return cells[next].text.empty() ? nullptr : &cells[next];
+        }
+        return nullptr;
     };
     for (const auto& field : record_fields()) {
         const Cell* cell = cell_of(field.name);
@@ -113,6 +117,9 @@ public:
                     source_.fail(header[i].place, fmt::format("column {} is named twice", header[i].text));
         }
         std::vector<TuningRecord> records;
+        const std::string_view rest = source_.text.substr(next_);
+        records.reserve(static_cast<std::size_t>(std::count(rest.begin(), rest.end(), '\n')) + 1);
+        columns_ = header.size();
         while (next_ < source_.text.size()) {
             const Place start = here();
             std::vector<Cell> cells = line();
@@ -155,12 +162,15 @@ private:
     // Reads the cells up to the end of the line, and goes past that.
     std::vector<Cell> line() {
         std::vector<Cell> cells;
+        cells.reserve(columns_);
         while (true) {
             Cell cell{.name = {}, .text = {}, .place = here()};
             if (next_ < source_.text.size() && source_.text[next_] == '"') {
                 cell.text = quoted();
             } else {
-                const auto end = std::min(source_.text.find_first_of(",\r\n", next_), source_.text.size());
+                std::size_t end = next_;
+                while (end < source_.text.size() && source_.text[end] != ',' && source_.text[end] != '\r' && source_.text[end] != '\n')
+                    ++end;
                 cell.text = std::string(source_.text.substr(next_, end - next_));
                 next_ = end;
             }
@@ -178,6 +188,8 @@ private:
     std::size_t next_ = 0;
     std::size_t line_ = 1;
     std::size_t line_start_ = 0;
+    // How many cells a line is expected to have.
+    std::size_t columns_ = 0;
 };
 
 // Tells how far the JSON parser has read.

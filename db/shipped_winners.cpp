@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "db/record_text.h"
@@ -13,15 +14,18 @@ const std::map<std::string, std::string>& embedded_sql();
 
 namespace {
 
+constexpr const char* kFile = "winners.csv";
+
 bool same_device(const DeviceInfo& x, const DeviceInfo& y) {
     return x.name == y.name && x.compute_capability() == y.compute_capability() && x.sm_count == y.sm_count;
 }
 
 bool same_measurement_subject(const TuningRecord& measured, const TuningRecord& selected) {
+    if (measured.kind != TuningRecord::Kind::measurement) return false;
     GemmProblem problem = selected.problem;
     problem.compute = measured.problem.compute;
-    return measured.kind == TuningRecord::Kind::measurement && measured.config == selected.config && measured.problem == problem &&
-           measured.policy == selected.policy && measured.environment.device.name == selected.environment.device.name;
+    return measured.config == selected.config && measured.problem == problem && measured.policy == selected.policy &&
+           measured.environment.device.name == selected.environment.device.name;
 }
 
 }  // namespace
@@ -66,14 +70,29 @@ std::vector<WinnerRow> shipped_winners_among(const std::vector<TuningRecord>& re
 }
 
 const std::vector<WinnerRow>& shipped_winners() {
-    static const auto& winners = *new auto(shipped_winners_among(parse_records(embedded_sql().at("winners.csv"), "winners.csv")));
+    static const auto& winners = *new auto(shipped_winners_among(parse_records(embedded_sql().at(kFile), kFile)));
     return winners;
 }
 
-std::vector<WinnerRow> with_shipped(std::vector<WinnerRow> winners) {
+std::vector<WinnerRow> shipped_winners(const std::string& device) {
+    std::string_view file = embedded_sql().at(kFile);
+    const auto next_line = [&] {
+        const std::string_view line = file.substr(0, file.find('\n') + 1);
+        file.remove_prefix(line.size());
+        return line;
+    };
+    std::string own(next_line());
+    // The first columns of a line are those of the export: what it is, then the device.
+    const std::string beginning = "selection," + device + ",";
+    while (!file.empty())
+        if (const std::string_view line = next_line(); line.starts_with(beginning)) own += line;
+    return shipped_winners_among(parse_records(own, kFile));
+}
+
+std::vector<WinnerRow> with_shipped(std::vector<WinnerRow> winners, const std::vector<WinnerRow>& all_shipped) {
     std::erase_if(winners, [](const WinnerRow& winner) { return winner.predicted; });
     const std::size_t own = winners.size();
-    for (const WinnerRow& shipped : shipped_winners()) {
+    for (const WinnerRow& shipped : all_shipped) {
         const auto decides_it = [&](const WinnerRow& winner) {
             return winner.problem == shipped.problem && winner.device == shipped.device &&
                    winner.compute_capability == shipped.compute_capability;

@@ -49,11 +49,11 @@ Winners read_winners(const std::filesystem::path& database, const DeviceInfo& op
     DeviceInfo device = opened;
     try {
         TuningDatabase source = open(database);
-        rows = with_shipped(source.winners());
+        rows = with_shipped(source.winners(), shipped_winners(opened.name));
         device = with_profile(opened, source);
     } catch (const std::exception& error) {
         log_line(fmt::format("kernels are chosen without a tuning database: {}", error.what()));
-        return Winners(shipped_winners(), device);
+        return Winners(shipped_winners(opened.name), device);
     }
     return Winners(std::move(rows), device, [database, device](const GemmProblem& problem) -> std::vector<MeasuredCandidate> {
         try {

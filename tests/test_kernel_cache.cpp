@@ -281,7 +281,7 @@ TEST_CASE("kernels that were used while the clock was ahead go before those used
     CHECK_FALSE(fs::exists(scratch / "cache/0123456789abcdef0123456789abcdef.kernel.1.2.3.new"));
 }
 
-TEST_CASE("half-written files of dead processes are cleared away by whoever comes next, those of living ones and foreign files are not") {
+TEST_CASE("half-written files of dead processes are cleared away by who next makes a kernel, those of living ones and others are not") {
     const Scratch scratch;
     const TextCompiler compiler;
     KernelCache(scratch / "cache").store(source(1), compiler, compiler.image_of(source(1)));
@@ -293,8 +293,11 @@ TEST_CASE("half-written files of dead processes are cleared away by whoever come
     for (const fs::path& file : {living, foreign}) fs::last_write_time(file, long_ago);
     const int held = open(living.c_str(), O_WRONLY | O_CLOEXEC);
     REQUIRE(flock(held, LOCK_EX | LOCK_NB) == 0);
-    SUBCASE("one that looks for a kernel") {
-        CHECK(KernelCache(scratch / "cache").find(source(1), compiler));
+    SUBCASE("one that looks for a kernel that is missing") {
+        // A look at one that is there waits for no directory to be read.
+        CHECK(std::holds_alternative<CompiledKernel>(KernelCache(scratch / "cache").find_or_compile(source(1), compiler)));
+        CHECK(fs::exists(dead));
+        CHECK(std::holds_alternative<CompiledKernel>(KernelCache(scratch / "cache").find_or_compile(source(2), compiler)));
     }
     SUBCASE("one that stores a kernel") {
         KernelCache(scratch / "cache").store(source(2), compiler, compiler.image_of(source(2)));

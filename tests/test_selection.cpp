@@ -195,6 +195,27 @@ TEST_CASE("compute modes: FP32 serves tf32 where no tensor core does, and not th
     CHECK(there(plain).config.family == tmm::family::wgmma);
 }
 
+TEST_CASE("shipped winners of one device are those of all devices that are its own") {
+    std::size_t of_one = 0;
+    for (const char* device : {"NVIDIA H200", "NVIDIA H100 80GB HBM3"}) {
+        std::vector<tmm::WinnerRow> expected;
+        for (const tmm::WinnerRow& row : tmm::shipped_winners())
+            if (row.device == device) expected.push_back(row);
+        const std::vector<tmm::WinnerRow> own = tmm::shipped_winners(device);
+        REQUIRE(own.size() == expected.size());
+        for (std::size_t i = 0; i < own.size(); ++i) {
+            CHECK(own[i].problem == expected[i].problem);
+            CHECK(own[i].config == expected[i].config);
+            CHECK(own[i].median_us == expected[i].median_us);
+            CHECK(own[i].device == device);
+        }
+        of_one += own.size();
+    }
+    CHECK(of_one == tmm::shipped_winners().size());
+    CHECK(tmm::shipped_winners("NVIDIA H").empty());
+    CHECK(tmm::shipped_winners("").empty());
+}
+
 TEST_CASE("every winner that ships with tmm serves its problem on its GPU, and other GPUs have none of them") {
     const tmm::DeviceInfo h200 = tmm::assumed_device("90");
     REQUIRE(tmm::shipped_winners().size() > 100);

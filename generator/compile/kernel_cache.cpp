@@ -271,7 +271,8 @@ struct KernelCache::State {
             complain(path, "it belongs to somebody else or others may write to it; make it yours with mode 0700 or set TMM_CACHE_DIR");
             return std::nullopt;
         }
-        tidy_once(directory.get());
+        // Who only reads waits for nothing.
+        if (create) tidy_once(directory.get());
         return directory;
     }
 

@@ -87,21 +87,25 @@ struct Context {
     ~Context() { driver.primary_context_release(device); }
 };
 
-// The context made current for the length of a scope.
+// The context made current for the length of a scope. In most programs it is so already, and asking costs less than pushing and popping.
 class Current {
 public:
     explicit Current(const Context& context) : driver_(context.driver) {
+        CUcontext now = nullptr;
+        if (driver_.context_current(&now) == CUDA_SUCCESS && now == context.handle) return;
         check(driver_, driver_.context_push(context.handle), "cuCtxPushCurrent");
+        pushed_ = true;
     }
     Current(const Current&) = delete;
     Current& operator=(const Current&) = delete;
     ~Current() {
         CUcontext popped = nullptr;
-        driver_.context_pop(&popped);
+        if (pushed_) driver_.context_pop(&popped);
     }
 
 private:
     const CudaDriver& driver_;
+    bool pushed_ = false;
 };
 
 // While a stream is being captured, by this thread or another, the driver refuses to allocate, free, load and copy, and voids
@@ -369,6 +373,11 @@ public:
                                               const_cast<void*>(request.address), sizes, strides, box, neighbours,
                                               CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, promotion, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
               "cuTensorMapEncodeTiled");
+    }
+
+    void set_address(void* map, const void* address) const override {
+        check(driver_, driver_.tensor_map_replace_address(static_cast<CUtensorMap*>(map), const_cast<void*>(address)),
+              "cuTensorMapReplaceAddress");
     }
 
     void synchronize(Stream stream) override {

@@ -44,6 +44,7 @@ CudaDriver open_driver() {
     look_up(library, "cuDeviceGetPCIBusId", d.device_pci_bus_id);
     look_up(library, "cuDevicePrimaryCtxRetain", d.primary_context_retain);
     look_up(library, "cuDevicePrimaryCtxRelease_v2", d.primary_context_release);
+    look_up(library, "cuCtxGetCurrent", d.context_current);
     look_up(library, "cuCtxPushCurrent_v2", d.context_push);
     look_up(library, "cuCtxPopCurrent_v2", d.context_pop);
     look_up(library, "cuMemAlloc_v2", d.memory_allocate);
@@ -60,6 +61,7 @@ CudaDriver open_driver() {
     look_up(library, "cuOccupancyMaxActiveBlocksPerMultiprocessor", d.resident_blocks);
     d.resident_clusters = reinterpret_cast<decltype(d.resident_clusters)>(dlsym(library, "cuOccupancyMaxActiveClusters"));
     d.tensor_map_encode_tiled = reinterpret_cast<decltype(d.tensor_map_encode_tiled)>(dlsym(library, "cuTensorMapEncodeTiled"));
+    d.tensor_map_replace_address = reinterpret_cast<decltype(d.tensor_map_replace_address)>(dlsym(library, "cuTensorMapReplaceAddress"));
     look_up(library, "cuStreamCreate", d.stream_create);
     look_up(library, "cuStreamDestroy_v2", d.stream_destroy);
     look_up(library, "cuStreamSynchronize", d.stream_synchronize);

@@ -26,6 +26,7 @@ struct CudaDriver {
 
     CUresult (*primary_context_retain)(CUcontext* context, CUdevice device);
     CUresult (*primary_context_release)(CUdevice device);
+    CUresult (*context_current)(CUcontext* context);
     CUresult (*context_push)(CUcontext context);
     CUresult (*context_pop)(CUcontext* context);
 
@@ -51,6 +52,8 @@ struct CudaDriver {
                                         const cuuint64_t* strides, const cuuint32_t* box, const cuuint32_t* element_strides,
                                         CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
                                         CUtensorMapFloatOOBfill fill);
+    // The function came with the one above.
+    CUresult (*tensor_map_replace_address)(CUtensorMap* map, void* address);
 
     CUresult (*stream_create)(CUstream* stream, unsigned flags);
     CUresult (*stream_destroy)(CUstream stream);

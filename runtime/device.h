@@ -71,7 +71,7 @@ public:
 };
 
 // Thread-safe, except that a stream's launches are ordered by the caller. Failures throw Error (no_device), DeviceFault or
-// LaunchRefused. On a GPU each call pushes the device's primary context and pops it.
+// LaunchRefused. On a GPU each call pushes the device's primary context and pops it, unless it is the current one.
 class Device {
 public:
     virtual ~Device() = default;
@@ -93,6 +93,8 @@ public:
                         Stream stream) = 0;
     // Writes the TensorMap (templates/tmm/vocabulary/tensor_map.h) that TMA reads. Only computes.
     virtual void encode_tensor_map(const TensorMapRequest& request, void* map) const = 0;
+    // The map is encoded; its matrix lies elsewhere from now on. Only computes.
+    virtual void set_address(void* map, const void* address) const = 0;
     virtual void synchronize(Stream stream = nullptr) = 0;
 
     virtual std::unique_ptr<Replay> record(const std::function<void(Stream)>& launches) = 0;

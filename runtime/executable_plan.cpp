@@ -181,6 +181,7 @@ std::variant<ExecutablePlan, CompileFailure> ExecutablePlan::make(LaunchPlan pla
             step.shared_bytes = spread_evenly(*executable.device_, *loaded.kernel, step);
         executable.kernels_.push_back(std::move(loaded.kernel));
     }
+    for (const LaunchStep& step : plan.steps) executable.maps_.emplace_back(*executable.device_, plan, step);
     executable.plan_ = std::move(plan);
     return executable;
 }
@@ -191,8 +192,7 @@ void ExecutablePlan::run(const GemmCall& call, Stream stream) const {
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
         const LaunchStep& step = plan_.steps[i];
         const std::size_t bytes = bind_step(plan_, step, call, arguments);
-        if (step.tensor_maps)
-            for (const TensorMapRequest& map : step.tensor_maps(step, arguments)) device_->encode_tensor_map(map, arguments + map.offset);
+        maps_[i].write(*device_, arguments);
         if (launch(i, arguments, bytes, first, stream)) first = false;
     }
 }

@@ -10,6 +10,7 @@
 #include "generator/compile/kernel_cache.h"
 #include "generator/plan/launch_plan.h"
 #include "runtime/device.h"
+#include "runtime/step_maps.h"
 
 namespace tmm {
 
@@ -71,6 +72,7 @@ private:
     LaunchPlan plan_;
     std::shared_ptr<Device> device_;
     std::vector<std::shared_ptr<const LoadedKernel>> kernels_;
+    std::vector<StepMaps> maps_;
     int registers_ = -1;
     int spill_bytes_ = -1;
 };

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -182,6 +183,10 @@ public:
                                          .swizzle_bytes = request.swizzle_bytes()};
         static_assert(sizeof matrix <= sizeof(TensorMap));
         std::memcpy(map, &matrix, sizeof matrix);
+    }
+    void set_address(void* map, const void* address) const override {
+        static_assert(offsetof(host::EncodedMatrix, address) == 0);
+        std::memcpy(map, &address, sizeof address);
     }
     void synchronize(Stream) override {}
 

@@ -79,10 +79,12 @@ struct Watched<Member> {
 
 template <class Each>
 void for_each_function(const Each& each) {
+    each.template operator()<&CudaDriver::context_current>("cuCtxGetCurrent");
     each.template operator()<&CudaDriver::context_push>("cuCtxPushCurrent");
     each.template operator()<&CudaDriver::context_pop>("cuCtxPopCurrent");
     each.template operator()<&CudaDriver::launch>("cuLaunchKernelEx");
     each.template operator()<&CudaDriver::tensor_map_encode_tiled>("cuTensorMapEncodeTiled");
+    each.template operator()<&CudaDriver::tensor_map_replace_address>("cuTensorMapReplaceAddress");
     each.template operator()<&CudaDriver::primary_context_retain>("cuDevicePrimaryCtxRetain");
     each.template operator()<&CudaDriver::memory_allocate>("cuMemAlloc");
     each.template operator()<&CudaDriver::memory_free>("cuMemFree");
@@ -120,9 +122,10 @@ private:
     CudaDriver& driver_ = const_cast<CudaDriver&>(tmm::cuda_driver());
 };
 
-// Calls that a launch takes: the context made current, tensor maps written, which is arithmetic, and the launch.
+// Calls that a launch takes: the context made current, addresses put into tensor maps, and the launch.
 bool belongs_to_a_launch(const std::string& name) {
-    return name == "cuCtxPushCurrent" || name == "cuCtxPopCurrent" || name == "cuLaunchKernelEx" || name == "cuTensorMapEncodeTiled";
+    return name == "cuCtxGetCurrent" || name == "cuCtxPushCurrent" || name == "cuCtxPopCurrent" || name == "cuLaunchKernelEx" ||
+           name == "cuTensorMapReplaceAddress";
 }
 
 constexpr int kCalls = 50;

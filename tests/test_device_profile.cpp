@@ -98,6 +98,7 @@ public:
         }
     }
     void encode_tensor_map(const TensorMapRequest&, void*) const override {}
+    void set_address(void*, const void*) const override {}
     void synchronize(Stream) override {}
     std::unique_ptr<Replay> record(const std::function<void(Stream)>& launches) override {
         recorded_us_ = 0;

@@ -63,6 +63,7 @@ public:
         launches.push_back(launch);
     }
     void encode_tensor_map(const TensorMapRequest&, void*) const override {}
+    void set_address(void*, const void*) const override {}
     void synchronize(Stream) override {}
     std::unique_ptr<Replay> record(const std::function<void(Stream)>&) override { return nullptr; }
     DeviceState state() override { return {}; }

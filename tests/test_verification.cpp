@@ -69,6 +69,7 @@ public:
         if (named.of_plan && fault) fault(*static_cast<const GemmArgs*>(arguments));
     }
     void encode_tensor_map(const TensorMapRequest& request, void* map) const override { device_->encode_tensor_map(request, map); }
+    void set_address(void* map, const void* address) const override { device_->set_address(map, address); }
     void synchronize(Stream stream) override { device_->synchronize(stream); }
     std::unique_ptr<Replay> record(const std::function<void(Stream)>& launches) override { return device_->record(launches); }
     DeviceState state() override { return device_->state(); }

@@ -8,6 +8,9 @@
 
 namespace {
 
+const auto kPrimary = reinterpret_cast<CUcontext>(0x1000);
+thread_local int depth = 0;
+
 // Handles count up; nobody looks into them.
 template <class Handle>
 CUresult give(Handle* handle) {
@@ -94,17 +97,23 @@ TMM_EXPORT CUresult cuDeviceGetPCIBusId(char*, int, CUdevice) {
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 TMM_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
-    *context = reinterpret_cast<CUcontext>(0x1000);
+    *context = kPrimary;
     return CUDA_SUCCESS;
 }
 TMM_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice) {
     return CUDA_SUCCESS;
 }
+// Each thread has a stack of contexts.
+TMM_EXPORT CUresult cuCtxGetCurrent(CUcontext* context) {
+    *context = depth > 0 ? kPrimary : nullptr;
+    return CUDA_SUCCESS;
+}
 TMM_EXPORT CUresult cuCtxPushCurrent_v2(CUcontext) {
+    ++depth;
     return CUDA_SUCCESS;
 }
 TMM_EXPORT CUresult cuCtxPopCurrent_v2(CUcontext*) {
-    return CUDA_SUCCESS;
+    return depth-- > 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 TMM_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr* memory, std::size_t bytes) {
     void* const allocated = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
@@ -156,6 +165,9 @@ TMM_EXPORT CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction, cons
 TMM_EXPORT CUresult cuTensorMapEncodeTiled(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*,
                                            const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle,
                                            CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+    return CUDA_SUCCESS;
+}
+TMM_EXPORT CUresult cuTensorMapReplaceAddress(CUtensorMap*, void*) {
     return CUDA_SUCCESS;
 }
 TMM_EXPORT CUresult cuStreamCreate(CUstream* stream, unsigned) {

@@ -1,0 +1,38 @@
+// The tensor maps of a plan's step. All that they tell of a matrix but where it lies is the same for all calls of a plan, so that they are
+// encoded when the plan is made.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "generator/plan/launch_plan.h"
+#include "runtime/device.h"
+#include "tmm/vocabulary/tensor_map.h"
+
+namespace tmm {
+
+class StepMaps {
+public:
+    StepMaps() = default;
+    // Without maps for steps that have none. Throws std::logic_error where a map is of something else than the matrices of GemmArgs.
+    StepMaps(const Device& device, const LaunchPlan& plan, const LaunchStep& step);
+
+    // Writes the maps that the bound arguments lack.
+    void write(const Device& device, std::byte* arguments) const;
+
+private:
+    struct Map {
+        TensorMap encoded;
+        // Where it stands in the arguments, and where the address of its matrix does.
+        std::size_t offset = 0;
+        std::size_t address = 0;
+    };
+
+    static std::vector<Map> maps_of(const Device& device, const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call);
+
+    std::vector<Map> maps_;
+    // Those of calls that read neither A nor B.
+    std::vector<Map> maps_without_k_;
+};
+
+}  // namespace tmm

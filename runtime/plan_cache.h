@@ -22,10 +22,10 @@ struct PlanRequestHash {
 // Thread-safe.
 class PlanCache {
 public:
-    // The plans of the first problems stay, and are found without a lock. Of those that come later, the least recently used beyond this
-    // many are dropped.
-    static constexpr std::size_t kStaying = 1024;
-    static constexpr std::size_t kDroppable = 1024;
+    // Sizes that vary make thousands of problems. The plans of the first ones stay, and are found without a lock. Of those that come later,
+    // the least recently used beyond this many are dropped.
+    static constexpr std::size_t kStaying = 8192;
+    static constexpr std::size_t kDroppable = 8192;
 
     PlanCache() = default;
     ~PlanCache();

@@ -17,6 +17,7 @@
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "generator/validity/validity.h"
+#include "runtime/plan_cache.h"
 #include "runtime/selection.h"
 #include "support_correctness.h"
 #include "support_slice.h"
@@ -193,4 +194,28 @@ TEST_CASE("a config that erred nearby is not followed, and the sentence says wha
     for (MeasuredCandidate& candidate : damaged) candidate.measurement.median_us = 0;
     damaged.push_back({.config = KernelConfig{.family = family::tiled, .block_m = 0}, .measurement = {.median_us = 1}});
     CHECK(choose(damaged).why == alone.why);
+}
+
+TEST_CASE("a handle keeps the plans of two layers at every size up to 8192") {
+    // Plans are only kept here, and never looked into: places in a text stand for them.
+    const std::string plans(2 * kLast, ' ');
+    const auto owner = std::make_shared<int>();
+    const auto plan_of = [&](int layer, std::int64_t m) {
+        const char* const place = plans.data() + layer * kLast + m - 1;
+        return std::shared_ptr<const RuntimePlan>(owner, reinterpret_cast<const RuntimePlan*>(place));
+    };
+    const auto request = [](int layer, std::int64_t m) {
+        GemmProblem p;
+        p.m = m;
+        p.n = p.k = p.ldb = p.ldc = p.lda = 64 * (layer + 1);
+        return PlanRequest{.problem = p};
+    };
+    PlanCache cache;
+    for (const int layer : {0, 1})
+        for (std::int64_t m = 1; m <= kLast; ++m) CHECK(cache.add(request(layer, m), plan_of(layer, m)) == plan_of(layer, m));
+    int lost = 0;
+    for (std::int64_t m = 1; m <= kLast; ++m)
+        for (const int layer : {0, 1}) lost += cache.find(request(layer, m)) == plan_of(layer, m) ? 0 : 1;
+    CHECK(lost == 0);
+    CHECK(cache.find(request(2, 1)) == nullptr);
 }

@@ -2,9 +2,14 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
+#include <functional>
+#include <numeric>
+#include <queue>
 #include <string>
 #include <unordered_set>
+#include <utility>
 
 #include "generator/error.h"
 #include "generator/prediction/sample_sizes.h"
@@ -31,11 +36,48 @@ Shard parse_shard(std::string_view text) {
     return shard;
 }
 
+std::int64_t expected_milliseconds(const GemmProblem& p) {
+    // A search has so many seconds for its candidates, at least and at most so many of them; each takes so long beside so many products.
+    constexpr double seconds = 8, fewest = 96, most = 512;
+    constexpr double around = 6e-3, products = 16;
+    // A run-off, and its products.
+    constexpr double run_off = 0.5, run_off_products = 200;
+    // One product: at the rate that most candidates multiply such numbers with on a large GPU, and read and write the matrices with.
+    const bool is_narrow = p.type_a == ElementType::f16 || p.type_a == ElementType::bf16;
+    const double rate = is_narrow ? 4e14 : p.compute == ComputeMode::tf32 ? 2e14 : p.compute == ComputeMode::f32_strict ? 4e13 : 6e13;
+    constexpr double bytes_per_second = 2e12;
+    const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
+    const double bytes = (m * k + k * n) * static_cast<double>(size_of(p.type_a)) + m * n * static_cast<double>(size_of(p.type_c));
+    const double product = static_cast<double>(p.batch) * (2 * m * n * k / rate + bytes / bytes_per_second);
+    const double candidate = around + products * product;
+    // Whole numbers add up to the same on every machine.
+    constexpr double longest = 1e9;
+    return static_cast<std::int64_t>(
+        std::min(longest, 1e3 * (candidate * std::clamp(seconds / candidate, fewest, most) + run_off + run_off_products * product)));
+}
+
+// The longest come first, each to the part that has the least to do until then.
 std::vector<Shape> shapes_of(const Shard& shard, const std::vector<Shape>& shapes) {
-    std::vector<Shape> mine;
-    for (auto i = static_cast<std::size_t>(shard.index); i < shapes.size(); i += static_cast<std::size_t>(shard.count))
-        mine.push_back(shapes[i]);
-    return mine;
+    std::vector<std::int64_t> milliseconds;
+    for (const Shape& shape : shapes) milliseconds.push_back(expected_milliseconds(shape.problem));
+    std::vector<std::size_t> order(shapes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return milliseconds[a] > milliseconds[b]; });
+
+    using Part = std::pair<std::int64_t, int>;
+    std::priority_queue<Part, std::vector<Part>, std::greater<>> parts;
+    for (int i = 0; i < shard.count && static_cast<std::size_t>(i) < shapes.size(); ++i) parts.emplace(0, i);
+    std::vector<std::size_t> mine;
+    for (const std::size_t i : order) {
+        const auto [busy, part] = parts.top();
+        parts.pop();
+        parts.emplace(busy + milliseconds[i], part);
+        if (part == shard.index) mine.push_back(i);
+    }
+    std::sort(mine.begin(), mine.end());
+    std::vector<Shape> part;
+    for (const std::size_t i : mine) part.push_back(shapes[i]);
+    return part;
 }
 
 std::vector<Shape> with_sample_sizes(const std::vector<Shape>& shapes, const DeviceInfo& device) {

@@ -1,6 +1,7 @@
 // A part of the shapes, where several machines tune one list and tmm-db merge joins what they found.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -17,9 +18,12 @@ struct Shard {
 // "2/16" is the third of sixteen parts: the index counts from 0, as those of job arrays do. Throws Error (usage).
 Shard parse_shard(std::string_view text);
 
-// Every count-th of the shapes, from the index-th on: parts of a list that a shapes file gives, where no problem stands twice, have none in
-// common, and together they have all.
+// The shapes of one part, in their order. Parts of a list where no problem stands twice have none in common, and together they have all.
+// They are expected to take equally long, and follow from the list alone: machines with different GPUs divide it in the same way.
 std::vector<Shape> shapes_of(const Shard& shard, const std::vector<Shape>& shapes);
+
+// About how many milliseconds a search of the problem measures, whatever the GPU.
+std::int64_t expected_milliseconds(const GemmProblem& problem);
 
 // The shapes with the sample sizes of each size that varies (generator/prediction/sample_sizes.h), no problem twice. They are the same on
 // all devices of a model, whatever was measured of one.

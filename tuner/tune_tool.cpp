@@ -31,7 +31,7 @@ std::vector<OptionDescription> options() {
          .choices = {"quick", "normal", "full"}},
         {.name = "shard",
          .value = "I/N",
-         .help = "only every N-th problem, from the I-th on (0/16 to 15/16); tmm-db merge joins the parts"},
+         .help = "only one of N parts of the problems, which take equally long (0/16 to 15/16); tmm-db merge joins them"},
         {.name = "remeasure", .help = "measure and decide anew what the database already has results for; the old ones stay in it"},
         {.name = "json", .help = "print the results as JSON; docs/schema describes it"},
         {.name = "wide", .help = "all columns and every field of a config, however wide the terminal"},

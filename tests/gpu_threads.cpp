@@ -306,7 +306,7 @@ TEST_CASE("a capture that watches every thread bears that other threads make han
     for (int i = 0; i < kSizeCount; ++i) others.emplace_back(on.device, kSizes[i], 5 + i);
     Faults faults;
     const Streams streams;
-    while (!has_ended) {
+    do {
         tmmHandle_t handle = nullptr;
         expect(faults, tmmCreate(&handle, 0, on.scratch.file("none.db").c_str()), nullptr, "tmmCreate");
         for (int i = 0; i < kSizeCount; ++i) {
@@ -316,7 +316,7 @@ TEST_CASE("a capture that watches every thread bears that other threads make han
             if (!streams.wait(i)) faults.add("a stream fails");
         }
         expect(faults, tmmDestroy(handle), handle, "tmmDestroy");
-    }
+    } while (!has_ended);
     captures.join();
     faults.check();
     CHECK(product.fault() == "");

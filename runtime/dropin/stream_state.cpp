@@ -15,8 +15,9 @@ StreamState state_of_stream(void* stream) noexcept {
     CUgraph graph = nullptr;
     if (cuda->stream_capture_info(its_stream, &status, &capture, &graph, nullptr, nullptr) != CUDA_SUCCESS) return {};
     StreamState state{.id = reinterpret_cast<std::uintptr_t>(stream), .capture = capture, .graph = graph};
+    // Asking for a captured stream's number would void the capture; within one its address is as good.
     unsigned long long id = 0;
-    if (cuda->stream_id && cuda->stream_id(its_stream, &id) == CUDA_SUCCESS) state.id = id;
+    if (status == CU_STREAM_CAPTURE_STATUS_NONE && cuda->stream_id && cuda->stream_id(its_stream, &id) == CUDA_SUCCESS) state.id = id;
     if (status == CU_STREAM_CAPTURE_STATUS_NONE) state.kind = StreamState::Kind::executing;
     if (status == CU_STREAM_CAPTURE_STATUS_ACTIVE && graph) state.kind = StreamState::Kind::capturing;
     return state;

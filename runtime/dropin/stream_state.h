@@ -12,7 +12,7 @@ struct StreamState {
         unknown,  // nothing may be done then that a capture forbids
     };
     Kind kind = Kind::unknown;
-    // A number that no other stream has or had, where the driver gives such; else its address.
+    // A number that no other stream has or had, where the driver gives such; else, and in a capture, its address.
     std::uint64_t id = 0;
     // The capture's number and graph.
     std::uint64_t capture = 0;

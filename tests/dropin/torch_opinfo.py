@@ -21,7 +21,7 @@ if DEVICE == "cuda" and not torch.cuda.is_available():
 # Those that are products, and those of linalg and nn that are made of them.
 NAMES = """
     mm addmm bmm baddbmm addbmm matmul __rmatmul__ mv addmv inner einsum tensordot chain_matmul linalg.multi_dot linalg.matrix_power
-    linalg.pinv linalg.vecdot nn.functional.linear nn.functional.bilinear nn.functional.scaled_dot_product_attention cov corrcoef cdist
+    linalg.pinv linalg.vecdot nn.functional.linear nn.functional.bilinear cov corrcoef cdist
 """.split()
 # Eigenvectors, which a rounding may turn, are what the Hermitian variants are made of.
 OPERATORS = [op for op in op_db if op.name in NAMES and op.variant_test_name != "hermitian"]

@@ -162,9 +162,12 @@ TMM_EXPORT CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction, cons
     *clusters = 66;
     return CUDA_SUCCESS;
 }
-TMM_EXPORT CUresult cuTensorMapEncodeTiled(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*,
-                                           const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle,
-                                           CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+// The address comes first, as in the real one.
+TMM_EXPORT CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType, cuuint32_t, void* address, const cuuint64_t*,
+                                           const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
+                                           CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+    std::memset(map, 0, sizeof *map);
+    std::memcpy(map, &address, sizeof address);
     return CUDA_SUCCESS;
 }
 TMM_EXPORT CUresult cuTensorMapReplaceAddress(CUtensorMap*, void*) {

@@ -113,6 +113,9 @@ public:
         bool predicted = false;
         // "user" or "shipped"; what decide() stores is a user's.
         std::string origin = "user";
+        // With what it was made; what decide() stores was made with this environment's.
+        int driver_version = 0;
+        int nvrtc_version = 0;
     };
     void decide(const GemmProblem& problem, const MeasurementPolicy& policy, const Decision& decision);
     std::optional<Decision> decision(const GemmProblem& problem, const MeasurementPolicy& policy = {});

@@ -228,6 +228,29 @@ TEST_CASE("a quick search after the kernels have changed measures the same confi
     CHECK(folder.count(kMeasured) == 2 * all);
 }
 
+TEST_CASE("after an update of driver, compiler or kernels the old winner races a few guesses, once, and loses nothing") {
+    for (const char* const update :
+         {"UPDATE environment SET driver_version = 12000 RETURNING id", "UPDATE environment SET nvrtc_version = 12000 RETURNING id",
+          "UPDATE measurement SET kernel_hash = 'earlier' RETURNING id"}) {
+        CAPTURE(std::string(update));
+        TunerFolder folder("16 16 16\n");
+        REQUIRE(folder.tune().status == 0);
+        const int all = folder.count(kMeasured);
+        const std::string winner = folder.query("SELECT config FROM winner");
+        folder.query(update);
+        const Finished raced = folder.tune();
+        CHECK(raced.status == 0);
+        const int measured = folder.count(kMeasured) - all;
+        CHECK(measured >= 2);
+        CHECK(folder.count(kDecided) >= 2);
+        // Where the old winner holds its own, no more than the race was measured.
+        const std::string reason = folder.query("SELECT reason FROM winner");
+        if (reason.find("old winner and first guesses") != std::string::npos) CHECK(measured <= 7);
+        CHECK(folder.tune().out.find("nothing to measure") != std::string::npos);
+        CHECK(folder.count(kMeasured) == all + measured);
+    }
+}
+
 TEST_CASE("what was fast takes part again, though the search does not offer it any more") {
     constexpr const char* measured =
         "SELECT count(*) FROM measurement JOIN config ON config.id = config_id "

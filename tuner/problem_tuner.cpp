@@ -142,7 +142,7 @@ ProblemReport ProblemTuner::tune(const OpenProblem& problem, int priority, const
     progress_.begin_problem(number_, to_text(problem.shape));
     add_candidates(s, problem.candidates);
 
-    const bool may_vary = !worker_.device().emulated && may_have_variants(s.problem(), s.candidates);
+    const bool may_vary = !worker_.device().emulated && !problem.races && may_have_variants(s.problem(), s.candidates);
     std::vector<std::size_t> missing;
     for (std::size_t i = 0; i < s.results.size(); ++i)
         if (!s.results[i]) missing.push_back(i);
@@ -292,7 +292,7 @@ void ProblemTuner::add_candidates(Session& s, const std::vector<Candidate>& cand
     for (auto& known : known_measurements(database_, s.problem(), candidates)) {
         // Trying to compile again is cheap.
         const bool is_open = known && (known->outcome == Outcome::compile_failed || is_void(s.problem(), *known));
-        if (options_.remeasure || is_open) known.reset();
+        if (options_.remeasure || s.open.races || is_open) known.reset();
         s.results.push_back(std::move(known));
     }
     s.candidates.insert(s.candidates.end(), candidates.begin(), candidates.end());
@@ -444,7 +444,8 @@ void ProblemTuner::decide(Session& s, const Verdict& verdict, const std::string&
     if (verdict.runner_up) report.runner_up = s.candidates[*verdict.runner_up].config;
     report.runner_up_us = verdict.runner_up_us;
     report.state = s.cut ? ProblemState::cut_short : ProblemState::decided;
-    report.reason = fmt::format("{}; {}{}{}", why, tally(s.outcomes(), failed), left_out(s), rejected_text(s.open.rejections));
+    report.reason = fmt::format("{}{}; {}{}{}", s.open.races ? "old winner and first guesses: " : "", why, tally(s.outcomes(), failed),
+                                left_out(s), rejected_text(s.open.rejections));
     const std::string_view suffix = s.cut ? kCutSuffix : s.disturbed || !s.given_up.empty() ? kOpenSuffix : "";
     database_.decide(s.problem(), {},
                      {.config = report.config,

@@ -25,6 +25,9 @@ struct OpenProblem {
     // An earlier run's decision, and whether it counts unless the search has changed since.
     std::optional<TuningDatabase::Decision> earlier = {};
     bool may_count = false;
+    // The decision was made with another driver or compiler, or with kernels of an earlier text: its winner races the first guesses, all of
+    // them measured anew, before anything else is.
+    bool races = false;
     std::vector<Candidate> candidates = {};
     std::string search_hash = {};
     // Number of configs that the search rejected, by reason.

@@ -60,6 +60,10 @@ constexpr std::size_t kAhead = 1;
 constexpr std::size_t kAheadWithinBudget = 4;
 // This many of a problem's kernels are compiled before the rest of the previous problem's.
 constexpr std::size_t kFirstKernels = 4;
+// Guesses that race an old winner, the default among them, and how much faster than it another must be to be looked behind: the problem is
+// then searched like a new one.
+constexpr std::size_t kGuessesInRace = 5;
+constexpr double kUpset = 0.03;
 
 constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
@@ -195,6 +199,16 @@ bool suffices(const TuningDatabase::Decision& decision, const TuningOptions& opt
     return !options.remeasure && decision.origin == "user" && (!cut || options.budget_seconds > 0) && effort && *effort >= options.effort;
 }
 
+// Leaves the candidates that race: the default, which is the first, the old winner and its runner-up, and the next guesses.
+void keep_racers(std::vector<Candidate>& candidates, const TuningDatabase::Decision& earlier) {
+    std::size_t guesses = 0;
+    const auto is_out = [&](const Candidate& candidate) {
+        if (candidate.config == earlier.config || candidate.config == earlier.runner_up) return false;
+        return guesses++ >= kGuessesInRace;
+    };
+    candidates.erase(std::remove_if(candidates.begin(), candidates.end(), is_out), candidates.end());
+}
+
 // The candidates of a problem whose turn is near, in a share of so many seconds (0: no limit).
 void make_ready(OpenProblem& problem, double share_seconds, const TuningOptions& options, Group& group, TuningDatabase& database) {
     if (!problem.candidates.empty()) return;
@@ -206,7 +220,15 @@ void make_ready(OpenProblem& problem, double share_seconds, const TuningOptions&
     problem.left_out = remainder.left_out;
     problem.rejections = std::move(remainder.rejections);
     problem.search_hash = search_hash(options.effort, problem.candidates);
-    add_remembered(problem.candidates, problem.shape.problem, group, database);
+    if (!problem.races) return add_remembered(problem.candidates, problem.shape.problem, group, database);
+    const TuningDatabase::Decision& earlier = *problem.earlier;
+    for (const KernelConfig& config : {earlier.config, earlier.runner_up.value_or(earlier.config)}) {
+        const auto is_same = [&](const Candidate& candidate) { return candidate.config == config; };
+        if (std::none_of(problem.candidates.begin(), problem.candidates.end(), is_same) &&
+            !why_invalid(problem.shape.problem, config, group.environment.device))
+            problem.candidates.push_back(make_candidate(problem.shape.problem, config, group.environment.device, group.book));
+    }
+    keep_racers(problem.candidates, earlier);
 }
 
 // A candidate that was running when the machine went down is not run again. Where only its tuner died, somebody killed that.
@@ -238,8 +260,12 @@ void look_at(const Shape& shape, const TuningOptions& options, TuningDatabase& d
     OpenProblem problem{.shape = shape,
                         .place = group.report.problems.size(),
                         .earlier = earlier_decision(database, shape.problem, group.environment.device)};
-    problem.may_count = problem.earlier && suffices(*problem.earlier, options) &&
-                        is_winner_current(database, shape.problem, problem.earlier->config, group);
+    if (problem.earlier && suffices(*problem.earlier, options)) {
+        const bool is_current = is_winner_current(database, shape.problem, problem.earlier->config, group);
+        problem.races = !is_current || problem.earlier->driver_version != group.environment.device.driver_version ||
+                        problem.earlier->nvrtc_version != group.environment.nvrtc_version;
+        problem.may_count = !problem.races;
+    }
     // Another budget would leave out as many.
     if (problem.may_count && problem.earlier->search_hash.ends_with(kCutSuffix))
         take_earlier(database, problem, {}, group, report);
@@ -266,7 +292,7 @@ void request_kernels(CandidateCompiler& compiler, const OpenProblem& problem, Tu
                      int priority) {
     const auto known = known_measurements(database, problem.shape.problem, problem.candidates);
     for (std::size_t i = 0; i < known.size(); ++i) {
-        if (known[i] && !options.remeasure) continue;
+        if (known[i] && !options.remeasure && !problem.races) continue;
         const bool first = i < kFirstKernels;
         if (!first && options.budget_seconds > 0) return;
         for (const PlannedKernel* kernel : problem.candidates[i].kernels) compiler.request(kernel->source, first ? priority - 3 : priority);
@@ -310,6 +336,10 @@ public:
             if (problem.may_count && report_earlier(problem)) continue;
             if (!tuner) tuner.emplace(number_, worker_, *group_.compiler, database_, progress_, interrupt_, options_, budget_);
             ProblemReport report = tuner->tune(problem, priority_of(*mine), turn);
+            if (problem.races && is_upset(report, *problem.earlier)) {
+                search_anew(problem, turn);
+                report = tuner->tune(problem, priority_of(*mine), turn);
+            }
             std::lock_guard lock(mutex_);
             problem.candidates = {};
             if (report.state == ProblemState::not_reached && !interrupt_.requested()) group_.again.push_back(*mine);
@@ -319,6 +349,21 @@ public:
 
 private:
     static int priority_of(std::size_t index) { return 2 * static_cast<int>(index); }
+
+    // Whether the old winner lost its race, so that more may have changed than its time.
+    static bool is_upset(const ProblemReport& report, const TuningDatabase::Decision& earlier) {
+        if (report.state != ProblemState::decided || report.config == earlier.config) return false;
+        const bool is_second = report.runner_up && *report.runner_up == earlier.config;
+        return !is_second || report.runner_up_us > (1 + kUpset) * report.median_us;
+    }
+
+    void search_anew(OpenProblem& problem, const Turn& turn) {
+        std::lock_guard lock(mutex_);
+        progress_.add_problem();
+        problem.races = false;
+        problem.candidates = {};
+        make_ready(problem, turn.share_seconds, options_, group_, database_);
+    }
 
     // Takes the next problem, with its candidates and the time that it may take. The problems that come after it are made ready, too.
     std::optional<std::size_t> take(Turn& turn) {

@@ -17,6 +17,7 @@
 #include "db/text_table.h"
 #include "generator/families/family.h"
 #include "generator/families/misused_field.h"
+#include "generator/plan/gate.h"
 #include "generator/plan/launch_plan.h"
 #include "generator/prediction/cost_model.h"
 #include "generator/prediction/predicted_config.h"
@@ -65,6 +66,11 @@ bool is_same_product(GemmProblem x, GemmProblem y) {
         if (p->batch > 1) p->stride_c += p->m * gated;
     }
     return same_but_compute(x, y);
+}
+
+// What won without a gate may leave it to a step, for which it writes twice as many sums to memory.
+bool is_new_to_gates(const GemmProblem& problem, const GemmProblem& tuned, const KernelConfig& config) {
+    return !is_gate(tuned.activation) && gate_is_a_step(problem, config);
 }
 
 double epilogues_apart(const GemmProblem& x, const GemmProblem& y) {
@@ -307,7 +313,9 @@ Selection Winners::select(const GemmProblem& asked, std::int64_t most_workspace)
     const KernelConfig predicted = default_config(problem, device_, most_workspace);
     const std::optional<std::string> invalid = why_invalid(problem, predicted, device_);
     const bool can_guess = !invalid && fits(problem, predicted, most_workspace);
-    if (nearest.tuned && is_same_product(problem, nearest.tuned->problem)) return near_selection(problem, nearest, own, within);
+    if (nearest.tuned && is_same_product(problem, nearest.tuned->problem) &&
+        !is_new_to_gates(problem, nearest.tuned->problem, nearest.config))
+        return near_selection(problem, nearest, own, within);
     const std::optional<KernelConfig> guess = can_guess ? std::optional(predicted) : std::nullopt;
     if (!device_.emulated)
         if (std::optional<Selection> measured = select_measured(problem, near, guess, most_workspace, own, within)) return *measured;

@@ -84,6 +84,26 @@ TEST_CASE("on a GPU the nearest winner serves only where it is predicted to be f
     CHECK(contains(guess.why, "the winner of the nearest tuned problem, 1024x1024x1024, is predicted to take"));
 }
 
+TEST_CASE("the winner of a gate's plain product serves where its kernel applies the gate, and a guess does otherwise") {
+    const tmm::DeviceInfo hopper = tmm::assumed_device("90");
+    const auto chosen_behind = [&](const std::string& config) {
+        tmm::WinnerRow row = winner("512 22016 4096 dtype=bf16 ops=nt", config);
+        row.device = hopper.name;
+        row.compute_capability = hopper.compute_capability();
+        row.sm_count = hopper.sm_count;
+        return tmm::Winners({row}, hopper).select(shape("512 11008 4096 dtype=bf16 ops=nt epilogue=swiglu"));
+    };
+    const tmm::Selection same = chosen_behind("wgmma 128x192x64 w2 s4");
+    CHECK(same.match == Match::near);
+    CHECK(same.config == tmm::parse_config("wgmma 128x192x64 w2 s4"));
+    // Half of 104 columns is no multiple of 8.
+    const tmm::Selection other = chosen_behind("wgmma 256x104x64 w2 s4");
+    CHECK(other.match == Match::predicted);
+    const tmm::GemmProblem gated = shape("512 11008 4096 dtype=bf16 ops=nt epilogue=swiglu");
+    CHECK(tmm::make_launch_plan(gated, other.config, hopper).steps.size() == 1);
+    CHECK(tmm::make_launch_plan(gated, tmm::parse_config("wgmma 256x104x64 w2 s4"), hopper).steps.size() == 2);
+}
+
 TEST_CASE("near asks for the same operands and a config that is valid for the shape") {
     // A transposed problem's winner says nothing about this one.
     CHECK(select({winner("64 64 64 ops=nt", kTiled16)}, "64 64 64").match == Match::predicted);

@@ -35,7 +35,7 @@ Session::Session(const Arguments& arguments, int gpu) : ordinal(gpu), device(ope
     const std::vector<std::string> usual = arguments.accuracy ? std::vector<std::string>() : default_peers(device->info());
     info = {.label = arguments.label,
             .date = now(),
-            .device = device->info(),
+            .device = device->info_with_power_limit(),
             .kernel_driver = kernel_driver_version(),
             .nvrtc_version = emulated ? 0 : nvrtc_version(),
             .pairs = arguments.accuracy ? 0 : arguments.pairs,

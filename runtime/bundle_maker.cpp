@@ -5,6 +5,7 @@
 #include <exception>
 #include <mutex>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -65,7 +66,11 @@ void for_each_at_once(std::size_t count, const Body& body) {
     };
     std::vector<std::thread> threads;
     const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-    for (std::size_t i = 1; i < std::min(cores, count); ++i) threads.emplace_back(work);
+    try {
+        for (std::size_t i = 1; i < std::min(cores, count); ++i) threads.emplace_back(work);
+    } catch (const std::system_error&) {
+        // Where no more threads can be had, those that there are do it.
+    }
     work();
     for (std::thread& thread : threads) thread.join();
     if (failure) std::rethrow_exception(failure);

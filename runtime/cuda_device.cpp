@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
@@ -275,12 +276,15 @@ private:
 class CudaDevice final : public Device {
 public:
     CudaDevice(const CudaDriver& driver, CUdevice number) : driver_(driver), context_(std::make_shared<Context>(driver, number)) {
-        char bus_id[32] = {};
-        if (driver_.device_pci_bus_id(bus_id, sizeof bus_id, number) == CUDA_SUCCESS) nvml_ = Nvml::open(bus_id);
         read_info(number);
     }
 
     const DeviceInfo& info() const override { return info_; }
+    DeviceInfo info_with_power_limit() override {
+        DeviceInfo info = info_;
+        if (const Nvml* const management = nvml()) info.power_limit = management->power_limit_watts();
+        return info;
+    }
 
     void* allocate(std::size_t bytes) override {
         if (bytes == 0) return nullptr;
@@ -399,8 +403,9 @@ public:
     }
 
     DeviceState state() override {
-        if (!nvml_) return {};
-        return {.sm_clock_mhz = nvml_->sm_clock_mhz(), .throttled = nvml_->throttled()};
+        const Nvml* const management = nvml();
+        if (!management) return {};
+        return {.sm_clock_mhz = management->sm_clock_mhz(), .throttled = management->throttled()};
     }
 
     int blocks_per_sm(const LoadedKernel& kernel, int threads, std::int64_t shared_bytes) override {
@@ -448,6 +453,14 @@ private:
             return false;
         }
     }
+    // Null where NVML is absent. It is opened when it is first asked for: programs that only multiply need none.
+    const Nvml* nvml() {
+        std::call_once(nvml_opened_, [&] {
+            char bus_id[32] = {};
+            if (driver_.device_pci_bus_id(bus_id, sizeof bus_id, context_->device) == CUDA_SUCCESS) nvml_ = Nvml::open(bus_id);
+        });
+        return nvml_.get();
+    }
     int attribute(CUdevice_attribute which, CUdevice number) const {
         int value = 0;
         check(driver_, driver_.device_attribute(&value, which, number), "cuDeviceGetAttribute");
@@ -471,7 +484,6 @@ private:
         info_.clock_khz = attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE, number);
         info_.memory_clock_khz = attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, number);
         info_.memory_bus_bits = attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, number);
-        info_.power_limit = nvml_ ? nvml_->power_limit_watts() : 0;
         check(driver_, driver_.driver_version(&info_.driver_version), "cuDriverGetVersion");
         info_.profile = profile_of(info_);
         // Drivers for CUDA 12.3 and later capture such launches into graphs.
@@ -481,6 +493,7 @@ private:
 
     const CudaDriver& driver_;
     std::shared_ptr<const Context> context_;
+    std::once_flag nvml_opened_;
     std::unique_ptr<Nvml> nvml_;
     DeviceInfo info_;
     // Kernels that wait themselves may begin before what they wait for has ended.

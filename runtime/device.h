@@ -75,7 +75,9 @@ public:
 class Device {
 public:
     virtual ~Device() = default;
+    // All but the power limit, which takes milliseconds to ask for.
     virtual const DeviceInfo& info() const = 0;
+    virtual DeviceInfo info_with_power_limit() { return info(); }
 
     // The memory is aligned to 256 bytes. Zero bytes give null. Throws std::bad_alloc where memory is short.
     virtual void* allocate(std::size_t bytes) = 0;

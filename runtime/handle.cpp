@@ -47,7 +47,7 @@ void RuntimeHandle::load_bundle(const std::filesystem::path& file) {
 }
 
 const Winners& RuntimeHandle::winners() const {
-    std::call_once(winners_read_, [&] { winners_.emplace(read_winners(database_, device()->info())); });
+    std::call_once(winners_read_, [&] { winners_.emplace(read_winners(database_, device()->info_with_power_limit())); });
     return *winners_;
 }
 

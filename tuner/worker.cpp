@@ -70,6 +70,7 @@ double finite(double ratio) {
 
 struct Worker::State {
     std::shared_ptr<Device> device;
+    DeviceInfo info;
     std::unique_ptr<KernelLoader> loader;
     PrepareRequest prepared;
     std::unique_ptr<Verifier> verifier;
@@ -97,6 +98,7 @@ struct Worker::State {
 
 Worker::Worker(int ordinal) : state_(std::make_unique<State>()) {
     state_->device = open_device(ordinal);
+    state_->info = state_->device->info_with_power_limit();
     state_->loader =
         std::make_unique<KernelLoader>(state_->device, make_compiler(state_->device->info()), KernelCache(default_cache_directory()));
 }
@@ -104,7 +106,7 @@ Worker::Worker(int ordinal) : state_(std::make_unique<State>()) {
 Worker::~Worker() = default;
 
 const DeviceInfo& Worker::device() const {
-    return state_->device->info();
+    return state_->info;
 }
 
 Reply Worker::prepare(const PrepareRequest& request) {

@@ -87,15 +87,20 @@ __device__ inline float finished(const OperandsOf<signature>& operands, i64 row,
     }
 }
 
-// What a gate makes of its two sums for an element of C; what follows it (behind_gate) takes that for its sum. columns: how many C has.
+// args.n counts the product's columns.
 template <KernelSignature signature>
-__device__ inline float gated(const OperandsOf<signature>& operands, float alpha, i64 row, i64 column, i64 columns, float gate,
-                              float value) {
-    gate *= alpha;
-    value *= alpha;
+__device__ inline i64 columns_of_c(const GemmArgs& args) {
+    return args.n / products_of_column(signature.activation);
+}
+
+// What a gate makes of its two sums for an element of C; what follows it (behind_gate) takes that for its sum.
+template <KernelSignature signature>
+__device__ inline float gated(const GemmArgs& args, i64 row, i64 column, float gate, float value) {
+    gate *= static_cast<float>(args.alpha);
+    value *= static_cast<float>(args.alpha);
     if constexpr (signature.bias != BiasAxis::none) {
-        gate += bias_at<signature>(operands.args, row, column);
-        value += bias_at<signature>(operands.args, row, columns + column);
+        gate += bias_at<signature>(args.epilogue, row, column);
+        value += bias_at<signature>(args.epilogue, row, columns_of_c<signature>(args) + column);
     }
     return activate<Activation::silu>(gate) * value;
 }

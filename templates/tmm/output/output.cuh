@@ -41,12 +41,6 @@ __device__ inline OutputScalars output_scalars(const GemmArgs& args) {
     return {static_cast<float>(args.alpha), static_cast<float>(args.beta)};
 }
 
-// args.n counts the product's columns.
-template <KernelSignature signature>
-__device__ inline i64 columns_of_c(const GemmArgs& args) {
-    return args.n / products_of_column(signature.activation);
-}
-
 // What becomes of the sums of C, or of a tile of it, whose first row and column are `origin`. target: the signature that results have,
 // which is another one for partial results.
 template <KernelSignature target, class Index = i64>

@@ -28,8 +28,6 @@ __device__ inline void apply_gate(const GemmArgs& args, const WorkItem& item, in
     const int first_row = item.left0 + group_row + thread % kWarpgroup / 32 * kWarpRows + thread % 32 / 4;
     const int first_column = item.right0 + group_column + thread % 4 * 2;
     const i64 columns = columns_of_c<signature>(args);
-    const auto operands = operands_of<signature>(args);
-    const auto alpha = static_cast<float>(args.alpha);
 #pragma unroll
     for (int i = 0; i < rows; ++i) {
 #pragma unroll
@@ -40,7 +38,7 @@ __device__ inline void apply_gate(const GemmArgs& args, const WorkItem& item, in
             const i64 row_of_c = within<signature, i64>(left ? column : row, args.m);
             const i64 column_of_c = within<signature, i64>(left ? row : column, columns);
             const float value = left ? sums.of[i + rows][sum] : sums.of[i][sum + count];
-            results.of[i][sum] = gated<signature>(operands, alpha, row_of_c, column_of_c, columns, sums.of[i][sum], value);
+            results.of[i][sum] = gated<signature>(args, row_of_c, column_of_c, sums.of[i][sum], value);
         }
     }
 }

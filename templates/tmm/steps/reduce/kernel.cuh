@@ -105,8 +105,8 @@ __device__ void kernel(const GemmArgs& args) {
             });
 #pragma unroll
             for (int i = 0; i < kVector; ++i)
-                sum.element[i] = gated<signature>(operands_of<signature>(args), static_cast<float>(args.alpha), place.row,
-                                                  within<signature>(column + i, columns), columns, sum.element[i], values.element[i]);
+                sum.element[i] =
+                    gated<signature>(args, place.row, within<signature>(column + i, columns), sum.element[i], values.element[i]);
         }
         if (exists && sharer == 0)
             output_to_c<signature>(args, scalars, place.batch).template store_to_row<kVector>(place.row, column, sum.element);

@@ -449,7 +449,7 @@ private:
                 const TensorMap map = encoded(address);
                 return map.words[0] == address && std::equal(std::begin(map.words) + 1, std::end(map.words), first.words + 1);
             });
-        } catch (const LaunchRefused&) {
+        } catch (const std::exception&) {
             return false;
         }
     }

@@ -192,7 +192,7 @@ void ExecutablePlan::run(const GemmCall& call, Stream stream) const {
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
         const LaunchStep& step = plan_.steps[i];
         const std::size_t bytes = bind_step(plan_, step, call, arguments);
-        maps_[i].write(*device_, arguments);
+        maps_[i].write(*device_, step, arguments);
         if (launch(i, arguments, bytes, first, stream)) first = false;
     }
 }

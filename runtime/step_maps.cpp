@@ -9,9 +9,14 @@
 namespace tmm {
 namespace {
 
-// Addresses that are told apart; nobody follows them.
-void* standing_for(int operand) {
-    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(operand) << 36);
+// A call with addresses that are told apart, and that nobody follows.
+GemmCall call_at(std::uintptr_t first) {
+    const auto address = [&](std::uintptr_t operand) { return reinterpret_cast<void*>(first + (operand << 36)); };
+    return {.a = address(1), .b = address(2), .c = address(3), .bias = address(4), .residual = address(5), .workspace = address(6)};
+}
+
+void encode(const Device& device, const LaunchStep& step, std::byte* arguments) {
+    for (const TensorMapRequest& request : step.tensor_maps(step, arguments)) device.encode_tensor_map(request, arguments + request.offset);
 }
 
 // Where the arguments, which begin with GemmArgs, hold the address of a map's matrix.
@@ -29,15 +34,17 @@ std::size_t place_of(const void* address, const std::byte* arguments) {
 
 StepMaps::StepMaps(const Device& device, const LaunchPlan& plan, const LaunchStep& step) {
     if (!step.tensor_maps) return;
-    GemmCall call{.a = standing_for(1),
-                  .b = standing_for(2),
-                  .c = standing_for(3),
-                  .bias = standing_for(4),
-                  .residual = standing_for(5),
-                  .workspace = standing_for(6)};
-    maps_ = maps_of(device, plan, step, call);
-    call.alpha = 0;
-    maps_without_k_ = maps_of(device, plan, step, call);
+    try {
+        GemmCall call = call_at(0);
+        GemmCall other = call_at(0x123456700);
+        maps_ = maps_of(device, plan, step, call);
+        are_encoded_ = equal_encoded(device, plan, step, other);
+        call.alpha = other.alpha = 0;
+        maps_without_k_ = maps_of(device, plan, step, call);
+        are_encoded_ = are_encoded_ && equal_encoded(device, plan, step, other);
+    } catch (const std::exception&) {
+        are_encoded_ = false;
+    }
 }
 
 std::vector<StepMaps::Map> StepMaps::maps_of(const Device& device, const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call) {
@@ -52,8 +59,25 @@ std::vector<StepMaps::Map> StepMaps::maps_of(const Device& device, const LaunchP
     return maps;
 }
 
-void StepMaps::write(const Device& device, std::byte* arguments) const {
-    if (maps_.empty()) return;
+bool StepMaps::equal_encoded(const Device& device, const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call) const {
+    alignas(64) std::byte encoded[kMaxArgumentBytes];
+    alignas(64) std::byte written[kMaxArgumentBytes];
+    const std::size_t bytes = bind_step(plan, step, call, encoded);
+    std::memcpy(written, encoded, bytes);
+    encode(device, step, encoded);
+    put_addresses(device, written);
+    return std::memcmp(encoded, written, bytes) == 0;
+}
+
+void StepMaps::write(const Device& device, const LaunchStep& step, std::byte* arguments) const {
+    if (!step.tensor_maps) return;
+    if (are_encoded_)
+        put_addresses(device, arguments);
+    else
+        encode(device, step, arguments);
+}
+
+void StepMaps::put_addresses(const Device& device, std::byte* arguments) const {
     i64 k = 0;
     std::memcpy(&k, arguments + offsetof(GemmArgs, k), sizeof k);
     for (const Map& map : k == 0 ? maps_without_k_ : maps_) {

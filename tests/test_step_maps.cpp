@@ -54,6 +54,7 @@ TEST_CASE("of sampled configs, for calls with any addresses, that read A and B o
             const LaunchPlan plan = make_launch_plan(problem, sample.config, device);
             for (const LaunchStep& step : plan.steps) {
                 const StepMaps prepared(*host, plan, step);
+                CHECK(prepared.are_encoded() == (step.tensor_maps != nullptr));
                 for (int i = 0; i < 4; ++i) {
                     const GemmCall call = drawn_call(random, plan);
                     alignas(64) std::byte expected[kMaxArgumentBytes] = {};
@@ -66,7 +67,7 @@ TEST_CASE("of sampled configs, for calls with any addresses, that read A and B o
                             ++maps;
                         }
                     without_k += step.tensor_maps && call.alpha == 0;
-                    prepared.write(*host, written);
+                    prepared.write(*host, step, written);
                     CHECK(std::memcmp(expected, written, bytes) == 0);
                 }
             }

@@ -173,9 +173,11 @@ TunedLibrary::TunedLibrary(int ordinal, std::shared_ptr<Device> device, const st
     handle_->device = std::move(device);
     handle_->prepared = prepared;
     const tmmStatus_t status = tmmCreate(&handle_->value, ordinal, database.c_str());
-    if (status == TMM_STATUS_SUCCESS) return;
-    const ExitStatus exit = status == TMM_STATUS_COMPILER ? ExitStatus::no_compiler : ExitStatus::no_device;
-    throw Error(exit, handle_->message(status, "tmmCreate"));
+    if (status != TMM_STATUS_SUCCESS) throw Error(ExitStatus::no_device, handle_->message(status, "tmmCreate"));
+    // The library reads the database for its first problem, and what it has to say of it would break into that problem's line.
+    const tmmGemmProblem_t smallest = in_c(GemmProblem{.m = 1, .n = 1, .k = 1, .lda = 1, .ldb = 1, .ldc = 1});
+    char text[1];
+    static_cast<void>(tmmProblemDescribe(handle_->value, &smallest, text, sizeof text));
 }
 TunedLibrary::~TunedLibrary() = default;
 

@@ -104,7 +104,9 @@ struct Call {
     tmmGemmProblem_t problem;
     float alpha = 1, beta = 0;
     bool null_problem = false, null_args = false, null_alpha = false, null_beta = false, null_a = false, null_b = false, null_c = false;
-    bool bad_args_size = false, bias = false, own_workspace = false, prepares = false;
+    bool bad_args_size = false, own_workspace = false, prepares = false;
+    // An operand of the epilogue is given that the problem has no use for, or is not that it has one for.
+    bool wrong_bias = false, wrong_residual = false;
     // Bytes from an address that is a multiple of 16.
     unsigned offset_a = 0, offset_b = 0, offset_c = 0;
     // Chosen among winners of every family that the device takes, and not among naive ones, which compile in no time.
@@ -120,6 +122,14 @@ struct Call {
     }
     Matrix c() const { return matrix(row(), problem.m, problem.n, problem.ldc, problem.stride_c, problem.type_c); }
     bool is_empty() const { return problem.m == 0 || problem.n == 0 || problem.batch == 0; }
+    // Programs that were compiled before there were epilogues have none.
+    bool has_bias() const { return problem.struct_size == sizeof problem && problem.has_bias; }
+    bool has_residual() const { return problem.struct_size == sizeof problem && problem.has_residual; }
+    Matrix bias() const {
+        const std::int64_t elements = problem.bias_axis == TMM_BIAS_ROWS ? problem.m : problem.n;
+        return {.lines = 1, .length = elements, .ld = elements, .element = element_bytes(problem.type_bias)};
+    }
+    Matrix residual() const { return matrix(row(), problem.m, problem.n, problem.ldr, problem.stride_r, problem.type_c); }
 
 private:
     Matrix matrix(bool plain, std::int64_t rows, std::int64_t columns, std::int64_t ld, std::int64_t stride, tmmType_t type) const {
@@ -132,8 +142,38 @@ private:
     }
 };
 
+// Bytes that follow from the input, for what is drawn beyond its end, where there are zeros.
+std::string bytes_beyond(std::string_view input) {
+    std::uint64_t state = 0xcbf29ce484222325U;
+    for (const char c : input) state = (state ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    std::string bytes;
+    for (int i = 0; i < 32; ++i) {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        bytes += static_cast<char>(state >> 56);
+    }
+    return bytes;
+}
+
+// Few calls have an epilogue, since nearly every one of these compiles a kernel. relu alone of the activations leaves whole numbers whole.
+void add_epilogue(Bytes& bytes, tmmGemmProblem_t& p) {
+    if (!bytes.one_in(64)) return;
+    p.has_bias = bytes.one_in(2) ? 1 : 0;
+    p.has_residual = bytes.one_in(3) ? 1 : 0;
+    p.activation = bytes.one_in(3) ? TMM_ACTIVATION_RELU : TMM_ACTIVATION_NONE;
+    p.bias_axis = bytes.of({TMM_BIAS_COLUMNS, TMM_BIAS_ROWS});
+    p.type_bias = bytes.of({TMM_F32, TMM_F32, TMM_F16, TMM_BF16});
+    if (!bytes.one_in(12)) return;
+    switch (bytes.next() % 4) {
+        case 0: p.activation = enumerator<tmmActivation_t>(bytes.of({-1, 8, 1000})); break;
+        case 1: p.bias_axis = enumerator<tmmBiasAxis_t>(bytes.of({-1, 2})); break;
+        case 2: p.type_bias = enumerator<tmmType_t>(bytes.of({3, 4, -1})); break;
+        default: p.epilogue = enumerator<tmmEpilogue_t>(bytes.of({1, 2, 3})); break;
+    }
+}
+
 // Mostly what a caller could mean, with faults strewn in.
-Call call_of(Bytes& bytes) {
+Call call_of(std::string_view input) {
+    Bytes bytes(input);
     Call call;
     tmmGemmProblem_t& p = call.problem;
     tmmGemmProblemInit(&p);
@@ -188,7 +228,8 @@ Call call_of(Bytes& bytes) {
     call.null_args = faults % 16 == 6 && !only_floats;
     call.null_problem = faults % 16 == 7 && !only_floats;
     call.bad_args_size = faults % 16 == 8 && !only_floats;
-    call.bias = faults % 16 == 9 && !only_floats;
+    call.wrong_bias = faults % 16 == 9 && !only_floats;
+    call.wrong_residual = faults % 16 == 10 && !only_floats;
     // Whole elements are allowed, other distances are not.
     const auto offset = [&](const Matrix& x) {
         return bytes.one_in(5) ? bytes.one_in(8) ? 1U : static_cast<unsigned>(x.element) * (1 + bytes.next() % 3) : 0U;
@@ -199,6 +240,14 @@ Call call_of(Bytes& bytes) {
     call.own_workspace = bytes.one_in(3);
     call.prepares = bytes.one_in(4);
     if (only_floats && call.null_beta) p.reads_c = 1;
+    const std::string beyond = bytes_beyond(input);
+    bytes = Bytes(beyond);
+    if (!only_floats) add_epilogue(bytes, p);
+    if (!only_floats && p.has_residual) {
+        const Matrix residual = call.residual();
+        p.ldr = ld(residual);
+        p.stride_r = bytes.one_in(6) ? 0 : stride(residual, p.ldr);
+    }
     return call;
 }
 
@@ -221,13 +270,28 @@ bool is_in(int value, int least, int most) {
     return value >= least && value <= most;
 }
 
+bool is_legal_epilogue(const Call& call) {
+    const tmmGemmProblem_t& p = call.problem;
+    if (p.struct_size != sizeof p) return p.epilogue == TMM_EPILOGUE_NONE;
+    if (!is_in(p.activation, TMM_ACTIVATION_NONE, TMM_ACTIVATION_TANH) || !is_in(p.bias_axis, 0, 1) || !is_in(p.type_bias, 0, 3))
+        return false;
+    if (p.has_bias && p.type_bias == TMM_F64) return false;
+    const tmmEpilogue_t made = p.activation != TMM_ACTIVATION_NONE ? TMM_EPILOGUE_ACTIVATION
+                               : p.has_bias || p.has_residual      ? TMM_EPILOGUE_BIAS
+                                                                   : TMM_EPILOGUE_NONE;
+    if (p.epilogue != TMM_EPILOGUE_NONE && p.epilogue != made) return false;
+    const Matrix residual = call.residual();
+    return !p.has_residual ||
+           (residual.ld >= std::max<std::int64_t>(1, residual.length) && (p.batch <= 1 || residual.stride >= 0) && residual.is_number());
+}
+
 // Whether the problem is allowed by the words of tmm.h.
 Verdict is_legal_problem(const Call& call) {
     const tmmGemmProblem_t& p = call.problem;
     if (call.null_problem || (p.struct_size != sizeof p && p.struct_size != offsetof(tmmGemmProblem_t, max_workspace))) return Verdict::no;
     if (!is_in(p.layout, 101, 102) || !is_in(p.op_a, 111, 113) || !is_in(p.op_b, 111, 113)) return Verdict::no;
     if (!is_in(p.type_a, 0, 2) || p.type_b != p.type_a || (p.type_c != p.type_a && p.type_c != TMM_F32)) return Verdict::no;
-    if (!is_in(p.compute, 0, p.type_a == TMM_F32 ? 2 : 0) || p.epilogue != TMM_EPILOGUE_NONE) return Verdict::no;
+    if (!is_in(p.compute, 0, p.type_a == TMM_F32 ? 2 : 0) || !is_legal_epilogue(call)) return Verdict::no;
     if (std::min({p.m, p.n, p.k, p.batch}) < 0 || p.alignment < 1 || !std::has_single_bit(static_cast<unsigned>(p.alignment)))
         return Verdict::no;
     const Matrix matrices[] = {call.a(), call.b(), call.c()};
@@ -245,7 +309,7 @@ bool are_legal_arguments(const Call& call) {
     const bool reads = call.alpha != 0 && call.problem.k > 0;
     const auto misaligned = [](unsigned offset, const Matrix& x) { return offset % static_cast<unsigned>(x.element) != 0; };
     if (reads && (call.null_a || call.null_b || misaligned(call.offset_a, call.a()) || misaligned(call.offset_b, call.b()))) return false;
-    return !call.null_c && !misaligned(call.offset_c, call.c()) && !call.bias;
+    return !call.null_c && !misaligned(call.offset_c, call.c()) && !call.wrong_bias && !call.wrong_residual;
 }
 
 // A whole number of at most 11 bits as binary16, for which not all compilers have a type.
@@ -326,7 +390,7 @@ private:
     std::vector<float> values_;
 };
 
-void multiply(const Call& call, const Memory& a, const Memory& b, Memory& c) {
+void multiply(const Call& call, const Memory& a, const Memory& b, const Memory& bias, const Memory& residual, Memory& c) {
     const tmmGemmProblem_t& p = call.problem;
     const bool plain_a = call.row() == (p.op_a == TMM_NO_TRANS);
     const bool plain_b = call.row() == (p.op_b == TMM_NO_TRANS);
@@ -340,7 +404,12 @@ void multiply(const Call& call, const Memory& a, const Memory& b, Memory& c) {
                                b.value(plain_b ? b.layout().at(member, l, j) : b.layout().at(member, j, l));
                 const std::size_t at = call.row() ? c.layout().at(member, i, j) : c.layout().at(member, j, i);
                 const bool adds = p.reads_c && !call.null_beta && call.beta != 0;
-                c.set(at, call.alpha * sum + (adds ? call.beta * c.value(at) : 0.0f));
+                float x = call.alpha * sum + (adds ? call.beta * c.value(at) : 0.0f);
+                if (call.has_bias()) x += bias.value(static_cast<std::size_t>(p.bias_axis == TMM_BIAS_ROWS ? i : j));
+                if (p.struct_size == sizeof p && p.activation == TMM_ACTIVATION_RELU) x = std::max(x, 0.0f);
+                if (call.has_residual())
+                    x += residual.value(call.row() ? residual.layout().at(member, i, j) : residual.layout().at(member, j, i));
+                c.set(at, x);
             }
 }
 
@@ -387,7 +456,7 @@ Handles& handles() {
 }
 
 struct Operands {
-    Memory a, b, c;
+    Memory a, b, c, bias, residual;
 };
 
 struct Plan {
@@ -444,8 +513,8 @@ tmmStatus_t run(const Call& call, tmmHandle_t handle, const Operands& on) {
     args.a = a;
     args.b = b;
     args.c = c;
-    args.bias = call.bias ? b : nullptr;
-    if (call.bias && !args.bias) args.bias = &call;
+    args.bias = call.has_bias() != call.wrong_bias ? on.bias.data() : nullptr;
+    args.residual = call.has_residual() != call.wrong_residual ? on.residual.data() : nullptr;
     const tmmGemmProblem_t* problem = call.null_problem ? nullptr : &p;
     tmmGemmArgs_t* const given = call.null_args ? nullptr : &args;
     return call.function == Call::planned ? run_planned(call, handle, problem, given) : tmmGemm(handle, problem, given);
@@ -455,10 +524,12 @@ std::string described(const Call& call) {
     const tmmGemmProblem_t& p = call.problem;
     return fmt::format(
         "function {} {}x{}x{} batch {} layout {} ops {} {} types {} {} {} ld {} {} {} strides {} {} {} alignment {} reads_c {} "
-        "alpha {} beta {}",
+        "alpha {} beta {} epilogue {} activation {} bias {} axis {} type {} residual {} ldr {} stride {}",
         static_cast<int>(call.function), p.m, p.n, p.k, p.batch, static_cast<int>(p.layout), static_cast<int>(p.op_a),
         static_cast<int>(p.op_b), static_cast<int>(p.type_a), static_cast<int>(p.type_b), static_cast<int>(p.type_c), p.lda, p.ldb, p.ldc,
-        p.stride_a, p.stride_b, p.stride_c, p.alignment, p.reads_c, call.alpha, call.beta);
+        p.stride_a, p.stride_b, p.stride_c, p.alignment, p.reads_c, call.alpha, call.beta, static_cast<int>(p.epilogue),
+        static_cast<int>(p.activation), p.has_bias, static_cast<int>(p.bias_axis), static_cast<int>(p.type_bias), p.has_residual, p.ldr,
+        p.stride_r);
 }
 
 std::string complaint_about_refusal(tmmStatus_t status, tmmHandle_t handle) {
@@ -484,17 +555,20 @@ std::string complaint_about_result(const Call& call, tmmHandle_t handle, bool le
     const bool runs = legal || is_legal_problem(call) == Verdict::yes;
     Operands on{.a = Memory(runs ? call.a() : some, p.type_a, call.offset_a, seed),
                 .b = Memory(runs ? call.b() : some, p.type_b, call.offset_b, seed + 1),
-                .c = Memory(runs ? call.c() : some, p.type_c, call.offset_c, seed + 2)};
-    const auto a = on.a.bytes(), b = on.b.bytes(), before = on.c.bytes();
+                .c = Memory(runs ? call.c() : some, p.type_c, call.offset_c, seed + 2),
+                .bias = Memory(runs && call.has_bias() ? call.bias() : some, p.type_bias, 0, seed + 3),
+                .residual = Memory(runs && call.has_residual() ? call.residual() : some, p.type_c, 0, seed + 4)};
+    const auto a = on.a.bytes(), b = on.b.bytes(), before = on.c.bytes(), bias = on.bias.bytes(), residual = on.residual.bytes();
     const tmmStatus_t status = run(call, handle, on);
     if (on.a.bytes() != a || on.b.bytes() != b) return "A or B was written";
+    if (on.bias.bytes() != bias || on.residual.bytes() != residual) return "the bias or the residual was written";
     if (!legal) {
         if (on.c.bytes() != before) return "C was written";
         return complaint_about_refusal(status, handle);
     }
     if (status != TMM_STATUS_SUCCESS) return fmt::format("{}: {}", tmmStatusString(status), tmmLastError(handle));
     Memory reference(call.c(), p.type_c, call.offset_c, seed + 2);
-    if (!call.is_empty()) multiply(call, on.a, on.b, reference);
+    if (!call.is_empty()) multiply(call, on.a, on.b, on.bias, on.residual, reference);
     for (Memory* memory : {&on.c, &reference}) memory->clear_signs_of_zeros();
     const std::vector<std::byte> expected = reference.bytes(), after = on.c.bytes();
     const auto differs = std::mismatch(after.begin(), after.end(), expected.begin()).first;
@@ -505,11 +579,11 @@ std::string complaint_about_result(const Call& call, tmmHandle_t handle, bool le
 }  // namespace
 
 Answer answer_to_call(std::string_view input) {
-    Bytes bytes(input);
-    const Call call = call_of(bytes);
+    const Call call = call_of(input);
     const tmmHandle_t handle = call.all_families ? handles().any : handles().naive;
     const Verdict problem = is_legal_problem(call);
     const bool fits = call.a().extent() <= kLargestRun && call.b().extent() <= kLargestRun && call.c().extent() <= kLargestRun &&
+                      (!call.has_residual() || call.residual().extent() <= kLargestRun) &&
                       Wide{call.problem.m} * call.problem.n * call.problem.k * call.problem.batch <= kMostProducts;
     const bool planned = problem == Verdict::unknown || (problem == Verdict::yes && !fits);
     const bool legal = problem == Verdict::yes && are_legal_arguments(call);

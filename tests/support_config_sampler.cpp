@@ -262,12 +262,14 @@ void add_epilogue(GemmProblem& p, int config, int pad) {
     const int number = config / 2;
     p.bias = std::array{BiasAxis::columns, BiasAxis::none, BiasAxis::rows}[static_cast<std::size_t>(number % 3)];
     p.activation = static_cast<Activation>(number % kActivations.count);
+    // A gate takes an even number of columns, and does not read C.
+    if (is_gate(p.activation) && (p.n % 2 != 0 || p.reads_c)) p.activation = Activation::silu;
     p.residual = number % 5 % 2 == 0;
     p.epilogue = epilogue_class(p.bias, p.activation, p.residual);
     if (p.bias != BiasAxis::none)
         p.type_bias = std::array{ElementType::f32, ElementType::f16, ElementType::bf16}[static_cast<std::size_t>(number / 2 % 3)];
     if (!p.residual) return;
-    p.ldr = leading_dimension(p.n, pad, std::max(1, p.alignment / size_of(p.type_c)));
+    p.ldr = leading_dimension(columns_of_c(p), pad, std::max(1, p.alignment / size_of(p.type_c)));
     if (p.batch > 1) p.stride_r = number % 4 == 0 ? 0 : p.m * p.ldr;
 }
 

@@ -290,19 +290,19 @@ const std::vector<Mutation> kMutations = {
     {kFewByMany, "place of partial results", "place.batch, place.split, 1.0f", "place.split, place.batch, 1.0f", "gemv swapped"},
 
     // reduce: barriers.
-    {kReduce, "no barrier before adding up", "before the first sharer adds them up.\n            __syncthreads();", "before the first sharer adds them up.\n", "reduce shared"},
-    {kReduce, "no barrier after adding up", "before the next block of columns overwrites them.\n            __syncthreads();", "before the next block of columns overwrites them.\n", "reduce shared"},
+    {kReduce, "no barrier before adding up", "before the first sharer adds them up.\n        __syncthreads();", "before the first sharer adds them up.\n", "reduce shared"},
+    {kReduce, "no barrier after adding up", "before the next ones overwrite them.\n        __syncthreads();", "before the next ones overwrite them.\n", "reduce shared"},
     // reduce: conditions.
     {kReduce, "parts of columns that do not exist", "if (exists) {", "{", "reduce shared"},
-    {kReduce, "every sharer stores", "if (exists && sharer == 0) {", "if (exists) {", "reduce shared"},
+    {kReduce, "every sharer stores", "if (exists && sharer == 0)", "if (exists)", "reduce shared"},
     // reduce: indices.
     {kReduce, "first part", "(place.batch * args.split_k * args.m + place.row) * ld + column", "(place.row * args.split_k * args.batch + place.batch) * ld + column", "reduce shared"},
     {kReduce, "next part", "part + split * args.m * ld", "part + split * ld", "reduce shared"},
-    {kReduce, "share, stored", "sums + sharer * step.columns + vector * kVector", "sums + vector * step.columns + sharer * kVector", "reduce shared"},
-    {kReduce, "share, read", "sums + other * step.columns + vector * kVector", "sums + vector * step.columns + other * kVector", "reduce shared"},
+    {kReduce, "share, stored", "shares_of_block + sharer * step.columns + vector * kVector", "shares_of_block + vector * step.columns + sharer * kVector", "reduce shared"},
+    {kReduce, "share, read", "shares_of_block + other * step.columns + vector * kVector", "shares_of_block + vector * step.columns + other * kVector", "reduce shared"},
     {kReduce, "lane's vector", "static_cast<int>(threadIdx.x) % vectors", "static_cast<int>(threadIdx.x) / vectors", "reduce shared"},
     {kReduce, "lane's share", "static_cast<int>(threadIdx.x) / vectors", "static_cast<int>(threadIdx.x) % vectors", "reduce shared"},
-    {kReduce, "row and batch", "block / blocks_n % args.m", "block % args.m", "reduce wide"},
+    {kReduce, "row and batch", "block / blocks_n % rows", "block % rows", "reduce wide"},
     {kReduce, "C's index", "(place.row, column, sum.element", "(column, place.row, sum.element", "reduce shared"},
     {kReduce, "C's member of the batch", "output_to_c<signature>(args, scalars, place.batch)", "output_to_c<signature>(args, scalars, 0)", "reduce shared"},
 

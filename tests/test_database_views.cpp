@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <random>
 #include <set>
+#include <string>
 
 #include "database_fixture.h"
 #include "db/fields.h"
 #include "db/records.h"
+#include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "tmm/vocabulary/problem_fields.h"
 
@@ -40,7 +42,9 @@ public:
             p.alignment = 1 << below(6);
             p.reads_c = below(2) == 1;
             p.bias = static_cast<BiasAxis>(below(3));
+            // The views say more than they must of a gate (below).
             p.activation = static_cast<Activation>(below(kActivations.count));
+            if (is_gate(p.activation)) p.activation = Activation::none;
             p.residual = below(2) == 1;
             p.epilogue = epilogue_class(p.bias, p.activation, p.residual);
             if (p.bias != BiasAxis::none) p.type_bias = static_cast<ElementType>(below(4));
@@ -70,6 +74,21 @@ std::string shape_of(SQLite::Database& database, const char* view) {
 }
 
 }  // namespace
+
+TEST_CASE("a gate as the views spell it is the same problem") {
+    const TemporaryDirectory directory;
+    TuningDatabase database(directory / "tmm.db", Mode::read_write_create);
+    database.set_environment(environment_of("host", 80, 1));
+    for (const char* text : {"16x40x64 epilogue=swiglu", "16x40x64 ops=nt batch=3 epilogue=bias+swiglu+residual",
+                             "16x41x64 batch=2 ldb=90 ldc=50 epilogue=swiglu+residual ldr=44"}) {
+        const GemmProblem problem = parse_shape(text).problem;
+        database.decide(problem, {}, {.config = tiled_config(16), .median_us = 1, .candidates = 1});
+        SQLite::Database raw(directory / "tmm.db");
+        std::multiset<std::string> problems;
+        for (const std::string& shape : column(raw, "SELECT shape FROM winner")) problems.insert(to_text(parse_shape(shape).problem));
+        CHECK(problems.count(to_text(problem)) == 1);
+    }
+}
 
 TEST_CASE("views spell every problem as the program does, in every field") {
     const TemporaryDirectory directory;

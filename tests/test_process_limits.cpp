@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "generator/compile/kernel_cache.h"
@@ -110,6 +112,8 @@ TEST_CASE("where files may not grow, a product fails or succeeds, and the proces
                   // Neither the kernel nor a compiler's object fits.
                   if (!failed && bytes <= 5000) return 4;
                   if (!limit(RLIMIT_FSIZE, RLIM_INFINITY)) return 5;
+                  // A compiler that was not found is looked for again a second later.
+                  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
                   return multiply(handle, 16) == TMM_STATUS_SUCCESS ? 0 : 6;
               }) == 0);
         fs::remove_all(folder.path() / "cache");

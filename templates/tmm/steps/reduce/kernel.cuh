@@ -38,14 +38,12 @@ __device__ inline Vector<float, kVector> load_existing(const float* sums, i64 ex
     return vector;
 }
 
-// Adds up the parts of a vector of sums; all threads of the block call this, and the first sharer gets the sum. exists: the vector does.
-// load(split): what a part holds of it.
+// Adds up the parts of a vector of sums; all threads of the block call this, and the first sharer gets the sum. vector, sharer: which ones
+// the thread is; exists: the vector does; load(split): what a part holds of it.
 template <Reduce step, class Load>
-__device__ inline Vector<float, kVector> sum_of_vector(int split_k, bool exists, float* shares_of_block, Load&& load) {
-    constexpr int vectors = step.columns / kVector;
+__device__ inline Vector<float, kVector> sum_of_vector(int split_k, int vector, int sharer, bool exists, float* shares_of_block,
+                                                       Load&& load) {
     constexpr int sharers = step.sharers;
-    const int vector = static_cast<int>(threadIdx.x) % vectors;
-    const int sharer = static_cast<int>(threadIdx.x) / vectors;
     Vector<float, kVector> sum = {};
     if (exists) {
 #pragma unroll 8
@@ -94,12 +92,12 @@ __device__ void kernel(const GemmArgs& args) {
         const bool exists = column < columns;
         const float* const part =
             static_cast<const float*>(args.workspace) + (place.batch * args.split_k * args.m + place.row) * ld + column;
-        Vector<float, kVector> sum =
-            sum_of_vector<step>(args.split_k, exists, shares, [&](int split) { return load_vector<kVector>(part + split * args.m * ld); });
+        Vector<float, kVector> sum = sum_of_vector<step>(args.split_k, vector, sharer, exists, shares,
+                                                         [&](int split) { return load_vector<kVector>(part + split * args.m * ld); });
         if constexpr (is_gate(signature.activation)) {
             // The other half of the columns begins anywhere.
             const bool aligned = columns % kVector == 0;
-            const Vector<float, kVector> values = sum_of_vector<step>(args.split_k, exists, shares, [&](int split) {
+            const Vector<float, kVector> values = sum_of_vector<step>(args.split_k, vector, sharer, exists, shares, [&](int split) {
                 const float* const from = part + columns + split * args.m * ld;
                 return aligned ? load_vector<kVector>(from) : load_existing(from, columns - column);
             });

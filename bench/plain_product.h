@@ -1,6 +1,7 @@
 // A problem without its epilogue, as a library computes it that multiplies only.
 #pragma once
 
+#include "generator/plan/without_epilogue.h"
 #include "tmm/vocabulary/problem.h"
 
 namespace tmm::bench {
@@ -14,13 +15,7 @@ constexpr void lay_out_product_of_gate(GemmProblem& problem) {
 
 constexpr GemmProblem plain_product(GemmProblem problem) {
     if (is_gate(problem.activation)) lay_out_product_of_gate(problem);
-    problem.bias = BiasAxis::none;
-    problem.activation = Activation::none;
-    problem.residual = false;
-    problem.epilogue = Epilogue::none;
-    problem.type_bias = ElementType::f32;
-    problem.ldr = problem.stride_r = 0;
-    return problem;
+    return without_epilogue(problem);
 }
 
 }  // namespace tmm::bench

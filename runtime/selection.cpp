@@ -19,6 +19,7 @@
 #include "generator/families/misused_field.h"
 #include "generator/plan/gate.h"
 #include "generator/plan/launch_plan.h"
+#include "generator/plan/without_epilogue.h"
 #include "generator/prediction/cost_model.h"
 #include "generator/prediction/predicted_config.h"
 #include "generator/text/text.h"
@@ -59,9 +60,7 @@ bool is_same_product(GemmProblem x, GemmProblem y) {
     for (GemmProblem* p : {&x, &y}) {
         // A gate leaves half of the product's columns.
         const i64 gated = p->n - columns_of_c(*p);
-        for (const ProblemField& field : kProblemFields)
-            if (field.follows_sums) field.set(*p, field.get(GemmProblem{}));
-        p->n += gated;
+        *p = without_epilogue(*p);
         p->ldc += gated;
         if (p->batch > 1) p->stride_c += p->m * gated;
     }

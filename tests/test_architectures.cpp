@@ -189,7 +189,7 @@ TEST_CASE("what a search tries first compiles for every architecture, fits its S
             const std::vector<KernelConfig> first = first_candidates(problem, device);
             CAPTURE(std::string(architecture));
             CAPTURE(std::string(shape));
-            // Of 16-bit operands only few rows or columns have more than the plainest kernel before compute capability 8.0.
+            // Before compute capability 8.0 only few rows or columns of 16-bit operands have more than the plainest kernel.
             const bool is_plain = device.compute_capability() < 80 && problem.type_a != ElementType::f32;
             CHECK(first.size() >= (is_plain ? 1 : 12));
             for (const KernelConfig& config : first) {

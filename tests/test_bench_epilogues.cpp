@@ -198,7 +198,7 @@ TEST_CASE("results are judged by what the epilogue makes of the exact product") 
         const Accuracy good = reference.judge(c);
         CHECK_MESSAGE(good.ratio <= 1, good.where);
         CHECK(good.error <= unit_roundoff(p.type_c));
-        // Of a large C some rows and columns are checked, among them the last.
+        // Some rows and columns of a large C are checked, among them the last.
         const Reference sampled(operands, 0, 20 * p.k);
         CHECK(sampled.elements() <= 20 * products_of_column(p.activation));
         CHECK_MESSAGE(sampled.judge(c).ratio <= 1, sampled.judge(c).where);

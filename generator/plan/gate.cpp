@@ -2,6 +2,7 @@
 
 #include "generator/families/family.h"
 #include "generator/plan/kernel_arguments.h"
+#include "generator/plan/without_epilogue.h"
 #include "generator/steps/reduce.h"
 
 namespace tmm {
@@ -38,15 +39,9 @@ bool gate_is_a_step(const GemmProblem& problem, const KernelConfig& config) {
 
 GemmProblem product_problem(const GemmProblem& problem, const KernelConfig& config) {
     if (!gate_is_a_step(problem, config)) return problem;
-    GemmProblem product = problem;
+    GemmProblem product = without_epilogue(problem);
     product.type_c = ElementType::f32;
     product.reads_c = false;
-    product.bias = BiasAxis::none;
-    product.type_bias = ElementType::f32;
-    product.activation = Activation::none;
-    product.residual = false;
-    product.epilogue = Epilogue::none;
-    product.ldr = product.stride_r = 0;
     product.ldc = workspace_ld(product.n);
     product.stride_c = product.batch > 1 ? product.m * product.ldc : 0;
     return product;

@@ -30,7 +30,7 @@ def main() -> int:
                 if match["who"] != "tmm":
                     reasons[match["why"] or "that was decided at its shape's first call"] += 1
             elif match := _DECISION.match(line):
-                # Of a match its kind alone, of a reason its words without numbers.
+                # A match counts by its kind alone, a reason by its words without numbers.
                 why = match["why"].partition(":")[0] if match["who"] == "tmm" else re.sub(r"\(.*", "", match["why"])
                 decisions[match["who"], why.strip()] += 1
             else:

@@ -33,7 +33,7 @@ SIZES = [
 @dataclass
 class Case:
     name: str
-    # Of the operands; what it adds up, in absolute values, bounds the error.
+    # It takes the operands; what it adds up, in absolute values, bounds the error.
     call: Callable
     operands: list
     k: int

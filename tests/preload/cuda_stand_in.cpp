@@ -68,7 +68,7 @@ TMM_EXPORT CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureSt
     *graph = some<CUgraph>();
     return address <= 0x300 ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 }
-// Of a captured stream the driver gives no number, and voids the capture.
+// The driver gives no number of a captured stream, and voids the capture.
 TMM_EXPORT CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
     const auto address = reinterpret_cast<std::uintptr_t>(stream);
     if (address != 0x100) std::abort();

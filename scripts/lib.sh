@@ -158,6 +158,16 @@ build() {
     echo "Built in $(seconds_text $((SECONDS - start)))."
 }
 
+# test_under_address_sanitizer [ctest options]: generated kernels on the emulated device, and damaged inputs.
+test_under_address_sanitizer() {
+    local sanitized=(test_emulation test_emulation_warps test_emulation_arithmetic test_correctness test_fuzz test_unused_fields)
+    step "Build for AddressSanitizer" "see the messages above"
+    configure asan -DTMM_BUILD_TESTS=ON
+    build asan "${sanitized[@]}"
+    step "Kernels and damaged inputs under AddressSanitizer" "run the failed test alone: build/asan/tests/<name>, with the seed that it printed in TMM_TEST_SEED"
+    ctest --preset asan --parallel "$(nproc)" "$@" -R "^($(IFS="|"; echo "${sanitized[*]}"))\$"
+}
+
 # Steps 1 to 3 of both scripts.
 set_up() {
     step "Packages" "read apt's message above; on other systems install the named packages by hand"

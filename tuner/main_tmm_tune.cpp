@@ -17,6 +17,7 @@
 #include "tuner/dry_run.h"
 #include "tuner/report.h"
 #include "tuner/shard.h"
+#include "tuner/time_recorder.h"
 #include "tuner/tune_tool.h"
 #include "tuner/tuning_run.h"
 #include "tuner/worker.h"
@@ -83,6 +84,14 @@ ExitStatus tune(const std::vector<Shape>& shapes, const TuningOptions& options, 
     return report.status();
 }
 
+ExitStatus record(const std::vector<Shape>& shapes, const TuningOptions& options, const std::string& file, const Interrupt& interrupt) {
+    Progress progress(stderr);
+    const LogBesideProgress log(progress);
+    return record_times(shapes_of(options.shard, shapes),
+                        {.ordinals = options.ordinals, .file = file, .budget_seconds = options.budget_seconds, .start = options.start},
+                        progress, interrupt);
+}
+
 std::vector<Shape> listed_shapes(const CommandLine& line, const Shard& shard) {
     std::vector<Shape> shapes = read_shapes(line.text("shapes"), parse_overrides(line.values("set")), Varying::allowed);
     const bool vary = std::any_of(shapes.begin(), shapes.end(), [](const Shape& shape) { return shape.varying != nullptr; });
@@ -104,6 +113,7 @@ ExitStatus run(const CommandLine& line) {
     const Interrupt interrupt;
     options.ordinals = parse_gpus(line.text("gpu"), line.tool().name);
     try {
+        if (line.has("record")) return record(shapes, options, line.text("record"), interrupt);
         return line.has("dry-run") ? print_dry_run(shapes, options, output_of(line), interrupt)
                                    : tune(shapes, options, output_of(line), interrupt);
     } catch (const Error& error) {

@@ -1,0 +1,147 @@
+// tmm-tune --record: the times of a problem's configs, kept in a file that a run which was ended adds to.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <csignal>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "generator/error.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/search/search_space.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
+#include "generator/validity/validity.h"
+#include "tuner/recorded_configs.h"
+#include "tuner/recorded_times.h"
+#include "tuner_testing.h"
+
+using namespace tuner_testing;
+
+namespace {
+
+std::vector<std::string> recording(TunerFolder& folder, const std::string& shapes) {
+    folder.set_shapes(shapes);
+    return {"--gpu", "host", "--shapes", folder.shapes().string(), "--record", (folder.path / "times.csv").string()};
+}
+
+tmm::RecordedTimes recorded(const TunerFolder& folder) {
+    return tmm::parse_recorded_times(read_text(folder.path / "times.csv"), "times.csv");
+}
+
+// Lines that tell a config's outcome, whatever the time; that of a run-off stands for another measurement.
+std::multiset<std::string> outcomes(const std::string& text) {
+    std::multiset<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);)
+        if (!line.starts_with("#") && line.find("run_off") == std::string::npos) lines.insert(line.substr(0, line.rfind(',')));
+    return lines;
+}
+
+}  // namespace
+
+TEST_CASE("A killed recording goes on where it stood, and says that nothing is left") {
+    TunerFolder folder;
+    const auto command = recording(folder, "4 4 4\n3 5 2\n");
+    const pid_t first = folder.start(command);
+    const auto lines = [&] {
+        const std::string text = read_text(folder.path / "times.csv");
+        return std::count(text.begin(), text.end(), '\n');
+    };
+    for (int i = 0; i < 6000 && lines() < 6; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    REQUIRE(lines() >= 6);
+    kill(first, SIGKILL);
+    CHECK(folder.finish(first).status == -SIGKILL);
+    const std::string kept = read_text(folder.path / "times.csv");
+    // What a crash of the machine leaves of a line.
+    write_text(folder.path / "times.csv", kept.substr(0, kept.rfind('\n') + 1) + "4x4x4,nai");
+
+    const Finished second = folder.run(command);
+    CHECK(second.status == 0);
+    CHECK_MESSAGE(second.err.find("2 of 2 shapes are complete") != std::string::npos, second.err);
+    const std::string text = read_text(folder.path / "times.csv");
+    CHECK(text.starts_with(kept.substr(0, kept.rfind('\n') + 1)));
+    const std::multiset<std::string> all = outcomes(text);
+    for (const std::string& line : all) CHECK_MESSAGE(all.count(line) == 1, line);
+
+    const tmm::RecordedTimes times = recorded(folder);
+    CHECK(times.device.name == "host");
+    REQUIRE(times.problems.size() == 2);
+    for (const auto& [shape, problem] : times.problems) {
+        CHECK(problem.complete);
+        const auto configs = tmm::configs_to_record(tmm::parse_shape(shape).problem, tmm::host_device_info());
+        REQUIRE(configs.size() >= 8);
+        std::size_t beside_others = 0;
+        for (const tmm::KernelConfig& config : configs) {
+            const auto time = problem.times.find(tmm::fields_text(config));
+            REQUIRE_MESSAGE(time != problem.times.end(), shape << " lacks " << tmm::to_text(config));
+            CHECK((time->second.outcome != tmm::Outcome::ok || time->second.alone_us > 0));
+            beside_others += time->second.run_off_us > 0 ? 1 : 0;
+        }
+        CHECK(beside_others >= 2);
+    }
+    const Finished third = folder.run(command);
+    CHECK(third.status == 0);
+    CHECK(read_text(folder.path / "times.csv") == text);
+}
+
+TEST_CASE("A recording that its budget ends says what is left, and keeps what it has") {
+    TunerFolder folder;
+    auto command = recording(folder, "4 4 4\n3 5 2\n2 2 7\n");
+    command.insert(command.end(), {"--budget", "0.5"});
+    const Finished run = folder.run(command);
+    CHECK(run.status == static_cast<int>(tmm::ExitStatus::no_winner));
+    CHECK_MESSAGE(run.err.find("of 3 shapes are complete") != std::string::npos, run.err);
+    CHECK(recorded(folder).device.name == "host");
+}
+
+TEST_CASE("Times of another device are not mixed in") {
+    TunerFolder folder;
+    tmm::DeviceInfo device = tmm::assumed_device("90");
+    write_text(folder.path / "times.csv",
+               tmm::device_line(device) + "\n" + tmm::outcome_line("4x4x4", {.family = 1}, tmm::Outcome::ok, 2.5) + "\n");
+    const Finished run = folder.run(recording(folder, "4 4 4\n"));
+    CHECK(run.status == static_cast<int>(tmm::ExitStatus::bad_input));
+    CHECK_MESSAGE(run.err.find("it holds times of NVIDIA H200, not of host") != std::string::npos, run.err);
+}
+
+TEST_CASE("What is not a recording is told by its line") {
+    const tmm::KernelConfig config{.family = 1};
+    const std::string good =
+        tmm::outcome_line("4x4x4", config, tmm::Outcome::spills, 0) + "\n" + tmm::run_off_line("4x4x4", config, 3.25) + "\n";
+    const auto read = tmm::parse_recorded_times(good, "t");
+    const tmm::RecordedTime& time = read.problems.at("4x4x4").times.at(tmm::fields_text(config));
+    CHECK(time.outcome == tmm::Outcome::spills);
+    CHECK(time.run_off_us == 3.25);
+    CHECK_FALSE(read.problems.at("4x4x4").complete);
+    for (const std::string bad :
+         {"4x4x4,naive,ok", "4x4x4,naive,ok,1,2", "4x4x4,naive,good,1", "4x4x4,naive,ok,x", "4x4x4,unheard,ok,1", "", "# {}"}) {
+        std::string what;
+        try {
+            tmm::parse_recorded_times(good + bad + "\n", "t");
+        } catch (const tmm::Error& error) {
+            what = error.what();
+        }
+        CHECK_MESSAGE(what.find("t:3") != std::string::npos, bad << " -> " << what);
+    }
+}
+
+TEST_CASE("Recorded are the default first, the best with overlap and without, and some of the rest; all could serve") {
+    for (const char* shape : {"1024 1024 1024", "17 3000 5000 dtype=bf16", "65 65 65 batch=500"}) {
+        const tmm::GemmProblem problem = tmm::parse_shape(shape).problem;
+        const tmm::DeviceInfo device = tmm::assumed_device("90");
+        const auto configs = tmm::configs_to_record(problem, device);
+        const auto searched = tmm::search_space(problem, device, tmm::Effort::normal).candidates;
+        REQUIRE(configs.size() > 250);
+        CHECK(configs.front() == searched.front());
+        std::set<std::string> seen;
+        for (const tmm::KernelConfig& config : configs) {
+            CHECK_FALSE(tmm::why_invalid(problem, config, device));
+            CHECK_MESSAGE(seen.insert(tmm::fields_text(config)).second, tmm::to_text(config));
+        }
+        // A search that stops after 48 finds all of its candidates.
+        for (std::size_t i = 0; i < 48; ++i)
+            CHECK_MESSAGE(seen.count(tmm::fields_text(searched[i])) == 1, shape << ": " << tmm::to_text(searched[i]));
+    }
+}

@@ -1,0 +1,28 @@
+// Records how long many configs of each shape take on this machine's GPUs, for judging searches without one (tuner/recorded_times.h).
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "generator/error.h"
+#include "generator/text/shapes_file.h"
+#include "tuner/elapsed.h"
+#include "tuner/interrupt.h"
+#include "tuner/progress.h"
+
+namespace tmm {
+
+struct RecordingOptions {
+    // Devices of one model, with one worker process each. They share the shapes and the kernels between them.
+    std::vector<int> ordinals;
+    std::filesystem::path file;
+    // Seconds of the whole run since `start`; with 0 it takes as long as it needs.
+    double budget_seconds = 0;
+    SteadyClock::time_point start = SteadyClock::now();
+};
+
+// Adds to the file what it lacks. Throws Error: no device, no compiler, the file. What was written until then stays, and the next run goes
+// on from there. The status is done where all shapes are complete, no_winner where some are not, or interrupted.
+ExitStatus record_times(const std::vector<Shape>& shapes, const RecordingOptions& options, Progress& progress, const Interrupt& interrupt);
+
+}  // namespace tmm

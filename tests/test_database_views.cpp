@@ -27,13 +27,15 @@ public:
     GemmProblem next() {
         while (true) {
             GemmProblem p{.m = below(3), .n = below(3), .k = below(3), .batch = below(4)};
+            p.activation = static_cast<Activation>(below(kActivations.count));
+            p.n *= products_of_column(p.activation);
             for (ElementType* type : {&p.type_a, &p.type_b, &p.type_c}) *type = static_cast<ElementType>(below(4));
             p.compute = static_cast<ComputeMode>(below(4));
             p.op_a = static_cast<Operation>(below(2));
             p.op_b = static_cast<Operation>(below(2));
             p.lda = stored_columns_a(p) + below(2);
             p.ldb = stored_columns_b(p) + below(2);
-            p.ldc = p.n + below(8);
+            p.ldc = columns_of_c(p) + below(8);
             if (p.batch > 1) {
                 p.stride_a = maybe(stored_rows_a(p) * p.lda);
                 p.stride_b = maybe(stored_rows_b(p) * p.ldb);
@@ -42,13 +44,10 @@ public:
             p.alignment = 1 << below(6);
             p.reads_c = below(2) == 1;
             p.bias = static_cast<BiasAxis>(below(3));
-            // The views say more than they must of a gate (below).
-            p.activation = static_cast<Activation>(below(kActivations.count));
-            if (is_gate(p.activation)) p.activation = Activation::none;
             p.residual = below(2) == 1;
             p.epilogue = epilogue_class(p.bias, p.activation, p.residual);
             if (p.bias != BiasAxis::none) p.type_bias = static_cast<ElementType>(below(4));
-            if (p.residual) p.ldr = p.n + below(8);
+            if (p.residual) p.ldr = columns_of_c(p) + below(8);
             if (p.residual && p.batch > 1) p.stride_r = maybe(p.m * p.ldr);
             if (why_inconsistent(p).empty()) return p;
         }
@@ -75,18 +74,48 @@ std::string shape_of(SQLite::Database& database, const char* view) {
 
 }  // namespace
 
-TEST_CASE("a gate as the views spell it is the same problem") {
+TEST_CASE("views spell leading dimensions and strides where they are not those of matrices without gaps, and nowhere else") {
     const TemporaryDirectory directory;
     TuningDatabase database(directory / "tmm.db", Mode::read_write_create);
     database.set_environment(environment_of("host", 80, 1));
-    for (const char* text : {"16x40x64 epilogue=swiglu", "16x40x64 ops=nt batch=3 epilogue=bias+swiglu+residual",
-                             "16x41x64 batch=2 ldb=90 ldc=50 epilogue=swiglu+residual ldr=44"}) {
+    // As the views are to spell them. Of row-major matrices, since the database has no other layout.
+    std::multiset<std::string> shapes;
+    for (const std::string epilogue : {"", " epilogue=bias+relu+residual", " epilogue=swiglu", " epilogue=bias+swiglu+residual"})
+        for (const std::string operations : {"", " ops=nt", " ops=tn", " ops=tt"})
+            for (const std::string gaps : {"", " lda=99", " ldb=99", " ldc=99", " stride_a=9999", " stride_b=9999", " stride_c=9999"}) {
+                const bool is_stride = gaps.rfind(" stride", 0) == 0;
+                shapes.insert("16x41x64" + operations + (is_stride ? " batch=3" : "") + gaps + epilogue);
+            }
+    for (const char* text : {"16x40x64 epilogue=swiglu+residual ldr=44", "16x40x64 batch=2 epilogue=swiglu+residual stride_r=4096"})
+        shapes.insert(text);
+    for (const std::string& text : shapes) database.decide(parse_shape(text).problem, {}, {.config = tiled_config(16), .median_us = 1});
+    // A column-major product is the row-major one of swapped operands.
+    database.decide(parse_shape("24x16x64 ops=nt layout=col epilogue=bias").problem, {}, {.config = tiled_config(16), .median_us = 1});
+    shapes.insert("16x24x64 ops=tn epilogue=bias_rows");
+    SQLite::Database raw(directory / "tmm.db");
+    CHECK(column(raw, "SELECT shape FROM winner") == shapes);
+}
+
+TEST_CASE("views show the rate of the whole product, a gate's two of each column of C included") {
+    const TemporaryDirectory directory;
+    TuningDatabase database(directory / "tmm.db", Mode::read_write_create);
+    database.set_environment(environment_of("host", 80, 1));
+    for (const char* text : {"512x256x64 batch=3", "512x256x64 batch=3 epilogue=bias+silu", "512x256x64 batch=3 epilogue=swiglu",
+                             "512x256x64 ops=nt batch=3 epilogue=bias_rows+swiglu+residual"}) {
+        CAPTURE(std::string(text));
         const GemmProblem problem = parse_shape(text).problem;
-        database.decide(problem, {}, {.config = tiled_config(16), .median_us = 1, .candidates = 1});
+        database.record(problem, tiled_config(16), {}, measured(2));
+        database.decide(problem, {}, {.config = tiled_config(16), .median_us = 2});
+        // 2 operations for each of 512 · 256 · 64 · 3 products of a column of C, in 2 µs.
+        const double of_one_product = 25.165824;
+        const double expected = std::string(text).find("swiglu") == std::string::npos ? of_one_product : 2 * of_one_product;
         SQLite::Database raw(directory / "tmm.db");
-        std::multiset<std::string> problems;
-        for (const std::string& shape : column(raw, "SELECT shape FROM winner")) problems.insert(to_text(parse_shape(shape).problem));
-        CHECK(problems.count(to_text(problem)) == 1);
+        for (const char* view : {"winner", "candidate"}) {
+            SQLite::Statement rate(raw, std::string("SELECT tflops FROM ") + view + " WHERE shape = ?");
+            rate.bind(1, text);
+            REQUIRE(rate.executeStep());
+            CHECK(rate.getColumn(0).getDouble() == doctest::Approx(expected));
+        }
     }
 }
 

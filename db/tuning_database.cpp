@@ -202,7 +202,8 @@ std::optional<TuningDatabase::Decision> TuningDatabase::decision(const GemmProbl
         if (!device_id || !problem_id || !policy_id) return {};
         SQLite::Statement rows(
             impl_->database,
-            fmt::format("SELECT {}, s.median_us, s.candidates, s.reason, s.search_hash, s.origin, e.driver_version, e.nvrtc_version, {} "
+            fmt::format("SELECT {}, s.median_us, s.candidates, s.reason, s.search_hash, s.origin, e.driver_version, e.nvrtc_version, "
+                        "s.decided_at, {} "
                         "FROM temp.current_selection AS s JOIN environment AS e ON e.id = s.environment_id "
                         "JOIN config AS g ON g.id = s.config_id LEFT JOIN config AS r ON r.id = s.runner_up_config_id "
                         "WHERE s.device_id = ? AND s.problem_id = ? AND s.policy_id = ? AND s.compute = ?",
@@ -222,6 +223,7 @@ std::optional<TuningDatabase::Decision> TuningDatabase::decision(const GemmProbl
         decision.origin = row.origin();
         decision.driver_version = static_cast<int>(row.integer("driver_version", 0, kVersionLimit));
         decision.nvrtc_version = static_cast<int>(row.integer("nvrtc_version", 0, kVersionLimit));
+        decision.time = row.integer("decided_at", kEarliestTime, kLatestTime);
         read_run_off(row, decision);
         if (!row.fault().empty()) return {};
         return decision;

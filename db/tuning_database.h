@@ -113,9 +113,10 @@ public:
         bool predicted = false;
         // "user" or "shipped"; what decide() stores is a user's.
         std::string origin = "user";
-        // With what it was made; what decide() stores was made with this environment's.
+        // With what and when it was made, in seconds since 1970; what decide() stores was made with this environment's, and now.
         int driver_version = 0;
         int nvrtc_version = 0;
+        std::int64_t time = 0;
     };
     void decide(const GemmProblem& problem, const MeasurementPolicy& policy, const Decision& decision);
     std::optional<Decision> decision(const GemmProblem& problem, const MeasurementPolicy& policy = {});

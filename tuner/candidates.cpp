@@ -29,16 +29,6 @@ void mix(std::uint64_t& hash, std::string_view text) {
 
 }  // namespace
 
-const PlannedKernel& KernelBook::kernel(const KernelSignature& signature, const PlanKernel& planned) {
-    KernelSource source = make_kernel_source(signature, planned);
-    const KernelIdentity identity = identity_of(source);
-    const auto known = kernels_.find(identity);
-    if (known != kernels_.end()) return known->second;
-    std::string hash = source_hash(source);
-    return kernels_.emplace(identity, PlannedKernel{.source = std::move(source), .identity = identity, .hash = std::move(hash)})
-        .first->second;
-}
-
 std::string why_unserved(const GemmProblem& problem, const DeviceInfo& device) {
     // The fallback config serves nearly all problems, and that is soon found out. The default config is always offered, so where it can't
     // serve, nothing can.
@@ -55,14 +45,13 @@ Candidate make_candidate(const GemmProblem& problem, const KernelConfig& config,
     candidate.workspace_bytes = plan.workspace_bytes;
     candidate.main_kernel = main_step(plan);
     for (const LaunchStep& step : plan.steps) {
-        const PlannedKernel& kernel = book.kernel(step.signature, step.kernel);
+        const PlannedKernel& kernel = book.kernel(step);
         candidate.kernels.push_back(&kernel);
         candidate.threads.push_back(step.threads);
         candidate.shared_bytes = std::max(candidate.shared_bytes, step.shared_bytes);
-        const char* separator = candidate.kernel_name.empty() ? "" : "+";
-        candidate.kernel_name += separator + kernel.source.name;
-        candidate.kernel_hash += separator + kernel.hash;
+        candidate.kernel_name += (candidate.kernel_name.empty() ? "" : "+") + kernel.source.name;
     }
+    candidate.kernel_hash = kernel_hash(plan, book);
     return candidate;
 }
 

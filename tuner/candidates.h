@@ -1,35 +1,16 @@
 // The candidates of a problem with all that the tuner must know of their kernels before they run: source, hash, launch needs.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "db/measurement.h"
-#include "generator/compile/kernel_source.h"
-#include "generator/plan/launch_plan.h"
+#include "generator/compile/kernel_book.h"
 #include "generator/search/search_space.h"
 
 namespace tmm {
-
-struct PlannedKernel {
-    KernelSource source;
-    KernelIdentity identity;
-    // source_hash() of the source.
-    std::string hash;
-};
-
-// Kernels by identity: candidates of many problems share them, and source_hash() flattens all their templates. Not thread-safe;
-// the entries stay where they are.
-class KernelBook {
-public:
-    const PlannedKernel& kernel(const KernelSignature& signature, const PlanKernel& planned);
-
-private:
-    std::map<KernelIdentity, PlannedKernel> kernels_;
-};
 
 struct Candidate {
     KernelConfig config;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 
+#include "db/staleness.h"
 #include "generator/prediction/predicted_config.h"
 #include "generator/text/environment.h"
 #include "generator/text/side_by_side.h"
@@ -162,13 +163,6 @@ void take_earlier(TuningDatabase& database, const OpenProblem& problem, std::vec
     if (known.back()) report.error_ratio = known.back()->error_ratio;
 }
 
-// Whether the winner has been measured with the kernel that it has today.
-bool is_winner_current(TuningDatabase& database, const GemmProblem& problem, const KernelConfig& winner, Group& group) {
-    if (why_invalid(problem, winner, group.environment.device)) return false;
-    const Candidate candidate = make_candidate(problem, winner, group.environment.device, group.book);
-    return known_measurements(database, problem, {candidate}).front().has_value();
-}
-
 // Whether a decision was made without knowing the default config, the first one, or from results that say nothing.
 bool rests_on_nothing(const GemmProblem& problem, const std::vector<std::optional<Measurement>>& known) {
     if (!known.empty() && known.front() && known.front()->outcome == Outcome::compile_failed) return true;
@@ -261,9 +255,7 @@ void look_at(const Shape& shape, const TuningOptions& options, TuningDatabase& d
                         .place = group.report.problems.size(),
                         .earlier = earlier_decision(database, shape.problem, group.environment.device)};
     if (problem.earlier && suffices(*problem.earlier, options)) {
-        const bool is_current = is_winner_current(database, shape.problem, problem.earlier->config, group);
-        problem.races = !is_current || problem.earlier->driver_version != group.environment.device.driver_version ||
-                        problem.earlier->nvrtc_version != group.environment.nvrtc_version;
+        problem.races = staleness(shape.problem, *problem.earlier, group.environment, database, group.book).any();
         problem.may_count = !problem.races;
     }
     // Another budget would leave out as many.

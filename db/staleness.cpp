@@ -1,0 +1,30 @@
+#include "db/staleness.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "generator/plan/launch_plan.h"
+#include "generator/validity/validity.h"
+
+namespace tmm {
+namespace {
+
+bool is_measured(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, TuningDatabase& database,
+                 KernelBook& book) {
+    if (why_invalid(problem, config, device)) return false;
+    const std::string hash = kernel_hash(make_launch_plan(problem, config, device), book);
+    const std::vector<MeasuredCandidate> rows = database.measurements(problem);
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const MeasuredCandidate& row) { return row.config == config && row.measurement.kernel_hash == hash; });
+}
+
+}  // namespace
+
+Staleness staleness(const GemmProblem& problem, const TuningDatabase::Decision& decision, const Environment& now, TuningDatabase& database,
+                    KernelBook& book) {
+    return {.driver = decision.driver_version != now.device.driver_version,
+            .nvrtc = decision.nvrtc_version != now.nvrtc_version,
+            .kernels = !is_measured(problem, decision.config, now.device, database, book)};
+}
+
+}  // namespace tmm

@@ -1,0 +1,25 @@
+// Whether a winner was decided on with another driver, compiler or kernel than there is now.
+#pragma once
+
+#include "db/tuning_database.h"
+#include "generator/compile/kernel_book.h"
+#include "tmm/vocabulary/problem.h"
+
+namespace tmm {
+
+// What is another now than when the winner was decided on.
+struct Staleness {
+    bool driver = false;
+    bool nvrtc = false;
+    // tmm has no measurement of the config with the kernels that it makes of it today, or the config is not valid any more.
+    bool kernels = false;
+
+    bool any() const { return driver || nvrtc || kernels; }
+};
+
+// A winner that is stale races a few guesses when its problem is tuned again. now: the device with today's driver and compiler, whose rows
+// the database reads.
+Staleness staleness(const GemmProblem& problem, const TuningDatabase::Decision& decision, const Environment& now, TuningDatabase& database,
+                    KernelBook& book);
+
+}  // namespace tmm

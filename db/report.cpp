@@ -13,6 +13,7 @@
 #include "db/problem_lookup.h"
 #include "db/ranges.h"
 #include "db/records.h"
+#include "db/stale_winners.h"
 #include "db/text_table.h"
 #include "db/winner_difference.h"
 #include "generator/error.h"
@@ -67,6 +68,10 @@ std::string device_line(const WinnerRow& winner, const ReportOptions& options) {
 
 std::string version_text(int version) {
     return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+std::string version_or_none(int version) {
+    return version ? version_text(version) : "none";
 }
 
 std::string utc(std::int64_t time) {
@@ -134,9 +139,25 @@ std::string described(const ProblemOnDevice& known, const GemmProblem& problem, 
                                 decision.predicted          ? "predicted for want of time"
                                 : decision.origin == "user" ? "on this database's own measurements"
                                                             : "shipped with tmm",
-                                environment.device.driver_version ? version_text(environment.device.driver_version) : "none",
-                                environment.nvrtc_version ? version_text(environment.nvrtc_version) : "none"));
+                                version_or_none(environment.device.driver_version), version_or_none(environment.nvrtc_version)));
     return text;
+}
+
+std::string utc_day(std::int64_t time) {
+    return utc(time).substr(0, utc(time).find(' '));
+}
+
+std::string compared_version(const char* what, const ComparedVersion& with) {
+    if (with.version == 0) return fmt::format("no {}", what);
+    return fmt::format("{} {} ({})", what, version_text(with.version), name_of(with.source));
+}
+
+// "3 stale of 5 winners, compared with driver 13.0 (installed), NVRTC 12.9 (installed) and today's kernels".
+std::string compared_text(const StaleWinners& device) {
+    const char* const kernels = device.compares_kernels ? " and today's kernels" : "; tmm can't make kernels for this device";
+    return fmt::format("{} stale of {} winner{}, compared with {}, {}{}", device.stale.size(), device.winners.size(),
+                       device.winners.size() == 1 ? "" : "s", compared_version("driver", device.driver),
+                       compared_version("NVRTC", device.nvrtc), kernels);
 }
 
 bool same_device(const WinnerRow& x, const WinnerRow& y) {
@@ -283,6 +304,30 @@ std::string difference_report(TuningDatabase& a, TuningDatabase& b, const Report
     if (difference.timed > 0)
         text += fmt::format("A's time over B's, geometric mean of {}: {:.3f}\n", difference.timed, difference.mean_ratio);
     return text;
+}
+
+std::string stale_report(const std::vector<StaleWinners>& devices, const ReportOptions& options) {
+    std::string text;
+    for (const StaleWinners& device : devices) {
+        TextTable table({{"shape"},
+                         {"µs", true, 3},
+                         {.head = "decided", .rank = 2},
+                         {"driver", true},
+                         {"NVRTC", true},
+                         {.head = "kernels"},
+                         {.head = "config", .rank = 4, .fit = TableColumn::Fit::wraps}});
+        for (const StaleWinner& row : device.stale)
+            table.add({to_text(row.winner.problem), time_text(row.winner.median_us), utc_day(row.decision.time),
+                       row.staleness.driver ? version_or_none(row.decision.driver_version) : "-",
+                       row.staleness.nvrtc ? version_or_none(row.decision.nvrtc_version) : "-", row.staleness.kernels ? "changed" : "-",
+                       config_text(row.winner.config, options)});
+        text += (text.empty() ? "" : "\n") + device_line(device.winners.front(), options);
+        text += hanging(compared_text(device), columns_of(options), kIndent) + "\n";
+        if (!table.empty()) text += table.text(options.screen);
+    }
+    if (!text.empty()) return text;
+    return options.device.empty() ? "no winners of your own yet; run tmm-tune\n"
+                                  : fmt::format("no winners of your own on a device named {}\n", in_quotes(options.device));
 }
 
 }  // namespace tmm

@@ -11,6 +11,8 @@
 
 namespace tmm {
 
+struct StaleWinners;  // db/stale_winners.h
+
 struct ReportOptions {
     // The report covers only devices whose name contains this text, whatever the case of its letters; an empty one stands for all.
     std::string device;
@@ -36,5 +38,7 @@ std::string problem_report(TuningDatabase& database, const GemmProblem& problem,
 std::string candidates_report(TuningDatabase& database, const GemmProblem& problem, const ReportOptions& options);
 // diff: where two databases' winners differ, and how their times compare.
 std::string difference_report(TuningDatabase& a, TuningDatabase& b, const ReportOptions& options);
+// stale: the winners that tmm-tune would look at again, and what has changed since they were decided on.
+std::string stale_report(const std::vector<StaleWinners>& devices, const ReportOptions& options);
 
 }  // namespace tmm

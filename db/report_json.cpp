@@ -1,10 +1,13 @@
 #include "db/report_json.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 
 #include "db/json_fields.h"
 #include "db/prediction.h"
+#include "db/stale_winners.h"
 #include "db/winner_difference.h"
 #include "generator/text/text.h"
 
@@ -93,6 +96,29 @@ Json side_json(const std::optional<WinnerRow>& winner) {
     return {{"config", config_json(winner->config)}, {"median_us", number_json(winner->median_us, winner->median_us > 0)}};
 }
 
+// 13000 is version 13.0; the emulated device has neither driver nor NVRTC.
+Json version_json(int version) {
+    return version > 0 ? Json(fmt::format("{}.{}", version / 1000, version % 1000 / 10)) : Json(nullptr);
+}
+
+Json compared_json(const ComparedVersion& with) {
+    return {{"version", version_json(with.version)}, {"source", with.version > 0 ? Json(name_of(with.source)) : Json(nullptr)}};
+}
+
+Json stale_winner_json(const StaleWinner& row) {
+    Json changed = Json::array();
+    if (row.staleness.driver) changed.push_back("driver");
+    if (row.staleness.nvrtc) changed.push_back("nvrtc");
+    if (row.staleness.kernels) changed.push_back("kernels");
+    return {{"problem", to_text(row.winner.problem)},
+            {"config", config_json(row.winner.config)},
+            {"median_us", number_json(row.winner.median_us, row.winner.median_us > 0)},
+            {"decided_at", row.decision.time},
+            {"driver", version_json(row.decision.driver_version)},
+            {"nvrtc", version_json(row.decision.nvrtc_version)},
+            {"changed", changed}};
+}
+
 }  // namespace
 
 std::string winners_json(TuningDatabase& database, const ReportOptions& options) {
@@ -158,6 +184,21 @@ std::string difference_json(TuningDatabase& a, TuningDatabase& b, const ReportOp
                       {"only_a", difference.only_a},
                       {"only_b", difference.only_b},
                       {"geometric_mean", number_json(difference.mean_ratio, difference.timed > 0)}});
+}
+
+std::string stale_json(const std::vector<StaleWinners>& devices) {
+    Json json = Json::array();
+    for (const StaleWinners& known : devices) {
+        Json device = device_json(known.winners.front());
+        device["winners"] = known.winners.size();
+        device["driver"] = compared_json(known.driver);
+        device["nvrtc"] = compared_json(known.nvrtc);
+        device["compares_kernels"] = known.compares_kernels;
+        device["stale"] = Json::array();
+        for (const StaleWinner& row : known.stale) device["stale"].push_back(stale_winner_json(row));
+        json.push_back(device);
+    }
+    return json_text({{"devices", json}});
 }
 
 std::string verification_json(const std::filesystem::path& file, const std::vector<std::string>& faults, std::size_t measurements,

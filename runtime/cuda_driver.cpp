@@ -93,6 +93,14 @@ const CudaDriver& cuda_driver() {
     return driver;
 }
 
+int installed_driver_version() noexcept {
+    void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) return 0;
+    const auto ask = reinterpret_cast<CUresult (*)(int*)>(dlsym(library, "cuDriverGetVersion"));
+    int version = 0;
+    return ask && ask(&version) == CUDA_SUCCESS ? version : 0;
+}
+
 std::string describe(const CudaDriver& driver, CUresult error) {
     const char* name = nullptr;
     const char* text = nullptr;

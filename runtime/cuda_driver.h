@@ -78,6 +78,9 @@ struct CudaDriver {
 // is missing: the library, a function that the driver is too old for, or a usable GPU.
 const CudaDriver& cuda_driver();
 
+// The version of the installed driver as cuDriverGetVersion gives it, whether it shows a GPU or not; 0 where there is none. Never throws.
+int installed_driver_version() noexcept;
+
 // The error reads "CUDA_ERROR_INVALID_VALUE (invalid argument)".
 std::string describe(const CudaDriver& driver, CUresult error);
 

@@ -1,12 +1,15 @@
-// tmm-db: looks into a tuning database, moves results between databases, and makes bundles of kernels, which are chosen as the runtime
-// chooses them.
+// tmm-db: looks into a tuning database, moves results between databases, and does what needs the runtime: it makes bundles of kernels,
+// which are chosen as the runtime chooses them, and compares winners with the driver that is installed.
 #include "db/db_commands.h"
 #include "db/db_tool.h"
 #include "generator/text/tool_main.h"
 #include "runtime/bundle_command.h"
+#include "runtime/stale_command.h"
 
 int main(int argc, char** argv) {
     return tmm::tool_main(tmm::db_tool(), argc, argv, [](const tmm::CommandLine& line) {
-        return line.command() == "bundle" ? tmm::run_bundle_command(line) : tmm::run_db_command(line);
+        if (line.command() == "bundle") return tmm::run_bundle_command(line);
+        if (line.command() == "stale") return tmm::run_stale_command(line);
+        return tmm::run_db_command(line);
     });
 }

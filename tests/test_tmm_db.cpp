@@ -327,7 +327,8 @@ TEST_CASE("wrong usage exits 1, a database that can't be used 5, each with one l
                                   "merge a --gpu host",
                                   "import a --gpu host",
                                   "verify --gpu host",
-                                  "diff a b --db c"}) {
+                                  "diff a b --db c",
+                                  "ls --driver 13.0"}) {
         CAPTURE(arguments);
         const auto result = tool(directory, arguments);
         CHECK(result.status == 1);
@@ -338,7 +339,7 @@ TEST_CASE("wrong usage exits 1, a database that can't be used 5, each with one l
     CHECK_CONTAINS(tool(directory, "lss").err, "did you mean ls?");
     const auto help = tool(directory, "--help");
     CHECK(help.status == 0);
-    for (const char* word : {"ls", "show SHAPE", "candidates", "diff", "export", "import", "merge", "verify", "--db", "--gpu"})
+    for (const char* word : {"ls", "show SHAPE", "candidates", "diff", "stale", "export", "import", "merge", "verify", "--db", "--gpu"})
         CHECK_CONTAINS(help.out, word);
 
     const auto missing = tool(directory, fmt::format("ls --db '{}'", (directory / "none/tmm.db").string()));

@@ -30,6 +30,8 @@ const std::vector<Writer>& writers() {
         {"70x132x333", packed + "pack_ab=3"},
         {"70x132x448 beta=1", simt_by_tma + "stages=3,pack_ab=7"},
         {"66x67x129 batch=3 beta=1", packed + "trim=2,pack_ab=3"},
+        {"66x67x129 batch=3 beta=1", packed + "trim=2,pack_ab=3,split_k=2"},
+        {"67x64x129 batch=2", packed + "trim=2,pack_ab=3,split_k=3"},
         // A strip of columns, one of rows and the corner are kernels of their own.
         {"66x72x70 batch=2 beta=1", packed + "trim=2,pack_ab=3"},
         {"72x66x70", packed + "trim=2,pack_ab=3"},

@@ -194,7 +194,8 @@ Accesses accesses_of(const PlanKernel& kernel, const KernelSignature& signature)
                 .vector_of_c = facts.moves_single_elements_of_c ? 1 : config->vector_width,
                 .knows_tf32 = facts.knows_tf32,
                 .only_partial_sums = false,
-                .finishes_results = config->split_k <= config->cluster};
+                // One whose parts another kernel adds up may still finish C's strips.
+                .finishes_results = config->split_k <= config->cluster || leaves_strips_to_pack(*config)};
     }
     const StepFacts facts = *facts_of_step(kernel, signature);
     return {.vector_of_ab = facts.vector_of_ab,

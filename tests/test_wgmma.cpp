@@ -19,6 +19,7 @@
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "generator/validity/validity.h"
+#include "support_slice.h"
 #include "tmm/families/wgmma/rules.h"
 
 using namespace tmm;
@@ -262,6 +263,8 @@ TEST_CASE("kernels of every kind compile without spills, warnings or serialized 
         const KernelSignature signature = main_signature(problem, config);
         if (names.insert(make_kernel_source(signature, config).name).second) jobs.push_back({text, config, signature, {}});
     }
+    std::size_t index = 0;
+    std::erase_if(jobs, [&](const Job&) { return !tmm::testing::in_slice(index++, 3); });
     compile_all(jobs);
     for (const Job& job : jobs) {
         CAPTURE(job.text);

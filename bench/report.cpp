@@ -49,6 +49,11 @@ double host_cost_of(const ShapeResult& result, const std::string& name) {
     return peer ? peer->host_us : -1;
 }
 
+std::string between_text(const ShapeResult& result) {
+    const PeerResult* peer = peer_named(result, result.best_peer);
+    return fmt::format("{}/{}", time_text(result.between_us), time_text(peer ? peer->between_us : 0));
+}
+
 std::string note_of(const ShapeResult& result) {
     if (!result.failure.empty()) return result.failure;
     std::string note;
@@ -176,6 +181,7 @@ TableLayout layout_of(const std::vector<Shape>& shapes, const RunInfo& info, con
     // The emulated device's times say nothing about arithmetic.
     if (!info.device.emulated) add({"TFLOP/s", true, 4}, 7);
     add({"host µs", true, 5}, 11);
+    add({"between µs", true, 4}, 13);
     add({"wksp", true, 7}, 5);
     add({"error", true, 6}, 7);
     add({"peer error", true, 9}, 7);
@@ -200,7 +206,9 @@ Table::Table(std::ostream& out, const std::vector<Shape>& shapes, const RunInfo&
     else
         out_ << comment(
             fmt::format("Times: device time of a replayed graph, operands rotated past the L2. ratio: fastest peer / tmm, with its "
-                        "95% interval over {} pairs; above 1 tmm is faster. host: a call's cost on the CPU, tmm/best peer.",
+                        "95% interval over {} pairs; above 1 tmm is faster. host: a call's cost on the CPU, tmm/best peer. between: the "
+                        "time where another kernel stands before "
+                        "each product, without that kernel's own, tmm/best peer.",
                         info.pairs),
             columns_);
     out_ << comment("error: ||C - exact|| / ||exact||, of tmm, the best peer and the naive kernel (FP32 FMAs in the order of k).", columns_)
@@ -226,7 +234,7 @@ void Table::row(const ShapeResult& result) {
                                compared ? fmt::format("[{:.3f}, {:.3f}]", result.ratio.low, result.ratio.high) : "-"});
     if (!info_.device.emulated) cells.push_back(fmt::format("{:.2f}", result.tflops));
     cells.insert(cells.end(), {fmt::format("{}/{}", host_text(result.host_us), host_text(host_cost_of(result, result.best_peer))),
-                               bytes_text(result.workspace_bytes), error_text(result.check.accuracy.error),
+                               between_text(result), bytes_text(result.workspace_bytes), error_text(result.check.accuracy.error),
                                error_text(best_peer_error(result)), error_text(result.check.naive_error)});
     if (epilogues_) cells.push_back(way_of_best_peer(result));
     cells.insert(cells.end(), {result.match, config});
@@ -353,9 +361,11 @@ std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results) {
     for (const auto& [key, value] : circumstances(info)) text += fmt::format("\n# {}: {}", key, value);
     text += "\nshape,class,tmm_us,tflops";
     for (const std::string& peer : info.peers)
-        text += fmt::format(",{0}_us,{0}_ratio,{0}_ratio_low,{0}_ratio_high,{0}_host_us,{0}_workspace_bytes,{0}_detail", peer);
+        text +=
+            fmt::format(",{0}_us,{0}_ratio,{0}_ratio_low,{0}_ratio_high,{0}_host_us,{0}_between_us,{0}_workspace_bytes,{0}_detail", peer);
     text +=
-        ",best_peer,ratio,ratio_low,ratio_high,tmm_host_us,tmm_workspace_bytes,match,config,launches,operand_sets,l2,difference,error,"
+        ",best_peer,ratio,ratio_low,ratio_high,tmm_host_us,tmm_between_us,between_ratio,between_ratio_low,between_ratio_high,"
+        "tmm_workspace_bytes,match,config,launches,operand_sets,l2,difference,error,"
         "peer_error,naive_error,sm_clock_mhz,throttled,note";
     if (info.ceilings) {
         text += ",read_floor_us,traffic_floor_us,fma_floor_us,launch_gap_us,floor_us,bound,tmm_distance";
@@ -371,7 +381,7 @@ std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results) {
         for (const std::string& name : info.peers) {
             const PeerResult* peer = timed ? peer_named(result, name) : nullptr;
             if (!peer) {
-                fields.resize(fields.size() + 7);
+                fields.resize(fields.size() + 8);
                 continue;
             }
             fields.push_back(csv_number(peer->median_us));
@@ -379,6 +389,7 @@ std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results) {
             fields.push_back(csv_number(peer->ratio.low, peer->in_pairs));
             fields.push_back(csv_number(peer->ratio.high, peer->in_pairs));
             fields.push_back(csv_number(peer->host_us, peer->host_us >= 0));
+            fields.push_back(csv_number(peer->between_us, peer->between_us > 0));
             fields.push_back(std::to_string(peer->workspace_bytes));
             fields.push_back(peer->detail);
         }
@@ -387,6 +398,9 @@ std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results) {
         fields.push_back(csv_number(result.ratio.low, compared));
         fields.push_back(csv_number(result.ratio.high, compared));
         fields.push_back(csv_number(result.host_us, timed && result.host_us >= 0));
+        fields.push_back(csv_number(result.between_us, timed && result.between_us > 0));
+        for (const double ratio : {result.between_ratio.value, result.between_ratio.low, result.between_ratio.high})
+            fields.push_back(csv_number(ratio, timed && result.between_ratio.value > 0));
         fields.push_back(timed ? std::to_string(result.workspace_bytes) : "");
         fields.push_back(result.match);
         fields.push_back(config_fields(result.config));
@@ -431,6 +445,7 @@ std::string json(const RunInfo& info, const std::vector<ShapeResult>& results) {
                       {"samples_us", result.samples_us},
                       {"error", number(result.check.accuracy.error)}};
         if (result.host_us >= 0) row["tmm"]["host_us"] = result.host_us;
+        if (result.between_us > 0) row["tmm"]["between_us"] = result.between_us;
         row["peers"] = Json::array();
         for (const PeerResult& peer : result.peers) {
             Json entry = {{"name", peer.name}};
@@ -446,6 +461,7 @@ std::string json(const RunInfo& info, const std::vector<ShapeResult>& results) {
                               {"error", number(peer.error)},
                               {"samples_us", peer.samples_us}});
                 if (peer.host_us >= 0) entry["host_us"] = peer.host_us;
+                if (peer.between_us > 0) entry["between_us"] = peer.between_us;
             }
             row["peers"].push_back(entry);
         }
@@ -453,6 +469,7 @@ std::string json(const RunInfo& info, const std::vector<ShapeResult>& results) {
             row["best_peer"] = result.best_peer;
             row["ratio"] = interval(result.ratio);
         }
+        if (result.between_ratio.value > 0) row["between_ratio"] = interval(result.between_ratio);
         row["launches"] = result.launches;
         row["operand_sets"] = result.operand_sets;
         row["cold_l2"] = result.cold_l2;

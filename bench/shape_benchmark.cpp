@@ -21,6 +21,8 @@ namespace {
 constexpr double kSlowPeer = 4;
 constexpr double kSlowPeerBudgetUs = 500e3;
 constexpr int kSlowPeerSamples = 3;
+// The emulated device's times say nothing, with other kernels between or without.
+constexpr int kPairsBetweenOnEmulated = 2;
 
 Recorded record(Contestant& contestant, Device& device, const Operands& operands, int launches) {
     return {.replay = contestant.record(device, operands.calls(launches)), .launches = launches};
@@ -38,7 +40,13 @@ struct ShapeBenchmark::Side {
 
 ShapeBenchmark::ShapeBenchmark(std::shared_ptr<Device> device, const DriverContext& context, const TunedLibrary& tuned,
                                const std::vector<std::unique_ptr<Peer>>& peers, BenchmarkOptions options)
-    : device_(std::move(device)), context_(context), tuned_(tuned), peers_(peers), options_(options), checker_(device_, context.stream()) {}
+    : device_(std::move(device)),
+      context_(context),
+      tuned_(tuned),
+      peers_(peers),
+      options_(options),
+      checker_(device_, context.stream()),
+      other_(device_) {}
 
 ShapeResult ShapeBenchmark::run(const Shape& shape) {
     ShapeResult result;
@@ -46,7 +54,8 @@ ShapeResult ShapeBenchmark::run(const Shape& shape) {
     result.shape_class = classify(shape.problem);
     try {
         // The multiplications of both sides of each pair, and those that are run before the pairs.
-        if (const auto reason = why_too_large(shape.problem, device_->info(), 2 * options_.pairs + 5)) throw std::runtime_error(*reason);
+        if (const auto reason = why_too_large(shape.problem, device_->info(), 2 * (options_.pairs + kPairsBetweenOnEmulated) + 5))
+            throw std::runtime_error(*reason);
         const std::int64_t rotation = device_->info().emulated ? 0 : 2 * device_->info().l2_bytes;
         Operands operands(device_, shape, rotation, pool_);
         result.operand_sets = operands.sets();
@@ -109,6 +118,8 @@ ShapeResult ShapeBenchmark::run(const Shape& shape) {
                 side.result.host_us = host_cost(*side.kept.front(), operands, side.result.median_us);
         }
         if (!device_->info().emulated) result.host_us = host_cost(ours, operands, result.median_us);
+
+        time_between(operands, ours, in_contest, result);
 
         for (Side& side : sides) result.peers.push_back(std::move(side.result));
         const PeerResult* best = nullptr;
@@ -221,6 +232,37 @@ void ShapeBenchmark::check_results(Operands& operands, Contestant& ours, std::ve
 void ShapeBenchmark::run_once(Contestant& contestant, const GemmCall& call) {
     contestant.enqueue(call, context_.stream());
     device_->synchronize(context_.stream());
+}
+
+void ShapeBenchmark::time_between(const Operands& operands, Contestant& ours, const std::vector<Side*>& sides, ShapeResult& result) {
+    std::vector<std::unique_ptr<Contestant>> contestants;
+    const auto sampler = [&](std::unique_ptr<Contestant> contestant) {
+        contestants.push_back(std::move(contestant));
+        return sampler_of(std::make_shared<Recorded>(record(*contestants.back(), *device_, operands, result.launches)));
+    };
+    const Sampler tmm = sampler(other_.before(ours));
+    std::vector<PeerSide> others;
+    for (Side* side : sides) others.push_back({.offers = {sampler(other_.before(*side->kept.front()))}});
+    others.push_back({.offers = {sampler(other_.alone())}});
+    const int pairs = device_->info().emulated ? std::min(options_.pairs, kPairsBetweenOnEmulated) : options_.pairs;
+    tmm();
+    PairedSamples samples = time_in_pairs(tmm, others, pairs);
+    const double other_us = median(samples.peers.back());
+    samples.peers.pop_back();
+    // Where a kernel is timed in vain, nothing is left of a sample.
+    const auto take_away = [&](std::vector<double>& times) {
+        for (double& time : times) time -= other_us;
+        return *std::min_element(times.begin(), times.end()) > 0;
+    };
+    if (!take_away(samples.ours)) return;
+    result.between_us = median(samples.ours);
+    std::vector<std::vector<double>> compared;
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+        if (!take_away(samples.peers[i])) continue;
+        sides[i]->result.between_us = median(samples.peers[i]);
+        compared.push_back(samples.peers[i]);
+    }
+    if (!compared.empty()) result.between_ratio = median_interval(ratios(samples.ours, fastest_per_pair(compared)));
 }
 
 double ShapeBenchmark::host_cost(Contestant& contestant, const Operands& operands, double launch_us) {

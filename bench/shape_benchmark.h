@@ -10,6 +10,7 @@
 
 #include "bench/driver_context.h"
 #include "bench/operands.h"
+#include "bench/other_kernel.h"
 #include "bench/paired_timing.h"
 #include "bench/result_check.h"
 #include "bench/roofline.h"
@@ -46,6 +47,8 @@ struct PeerResult {
     std::int64_t workspace_bytes = 0;
     // Host cost of a call; negative where it was not measured.
     double host_us = -1;
+    // The time where another kernel stands before each call, without that kernel's own; 0 where it was not measured.
+    double between_us = 0;
     // Relative error in norm of the offer that was fastest in screening.
     double error = 0;
 };
@@ -63,12 +66,15 @@ struct ShapeResult {
     std::vector<double> samples_us;
     std::int64_t workspace_bytes = 0;
     double host_us = -1;
+    double between_us = 0;
     std::vector<PeerResult> peers;
     // The peer with the smallest median among those timed in pairs (among all where none was); empty where there is none.
     std::string best_peer;
     // Fastest peer of each pair / tmm, and its median with the 95% interval.
     std::vector<double> ratios;
     Interval ratio;
+    // The same ratio where another kernel stands between; 0 where it was not measured.
+    Interval between_ratio;
     int launches = 0;
     int operand_sets = 0;
     bool cold_l2 = false;
@@ -97,6 +103,7 @@ private:
     struct Side;
     void check_results(Operands& operands, Contestant& ours, std::vector<Side>& sides, ShapeResult& result);
     Side screen(Peer& peer, const Operands& operands, double ours_us);
+    void time_between(const Operands& operands, Contestant& ours, const std::vector<Side*>& sides, ShapeResult& result);
     double host_cost(Contestant& contestant, const Operands& operands, double launch_us);
     void run_once(Contestant& contestant, const GemmCall& call);
     void measure_floor(const Operands& operands, std::int64_t rotation_bytes, ShapeResult& result) const;
@@ -108,6 +115,7 @@ private:
     BenchmarkOptions options_;
     ValuePool pool_;
     ResultChecker checker_;
+    OtherKernel other_;
     const CeilingSweep* ceiling_sweep_ = nullptr;
     DeviceCeilings ceilings_;
 };

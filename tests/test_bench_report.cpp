@@ -1,9 +1,12 @@
 // Tests what the report makes of results: classes, means and errors, for results that no device is needed for.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "bench/peers.h"
 #include "bench/report.h"
@@ -121,4 +124,42 @@ TEST_CASE("the naive peer says which rule keeps it from a problem") {
     // The reason is that of the family, not that of a search that found nothing.
     const KernelConfig plainest{.family = family::naive, .block_m = 8, .block_n = 32};
     CHECK(reason == violation_of(plainest, signature_of(parse_shape("8 8 8 dtype=f64").problem)));
+}
+
+TEST_CASE("the times where another kernel stands between are given for both sides, and are no part of the ratio") {
+    ShapeResult one = result("64 64 64", 2);
+    one.between_us = 11.5;
+    one.between_ratio = {.value = 1.75, .low = 1.5, .high = 2};
+    one.peers[1].between_us = 20.125;
+    std::ostringstream out;
+    Table table(out, {one.shape}, run_info(), {});
+    table.row(one);
+    INFO(out.str());
+    CHECK(contains(out.str(), "between µs"));
+    CHECK(contains(out.str(), " 11.50/20.12 "));
+    const std::string text = csv(run_info(), {one});
+    INFO(text);
+    CHECK(contains(text, ",cublaslt_host_us,cublaslt_between_us,cublaslt_workspace_bytes,"));
+    CHECK(contains(text, ",tmm_between_us,between_ratio,between_ratio_low,between_ratio_high,tmm_workspace_bytes,"));
+    CHECK(contains(text, ",11.5,1.75,1.5,2,"));
+    const nlohmann::json shape = nlohmann::json::parse(json(run_info(), {one}))["shapes"][0];
+    CHECK(shape["tmm"]["between_us"] == 11.5);
+    CHECK(shape["peers"][1]["between_us"] == 20.125);
+    CHECK_FALSE(shape["peers"][0].contains("between_us"));
+    CHECK(shape["between_ratio"]["low"] == 1.5);
+    CHECK(shape["ratio"]["value"] == 2);
+
+    // What was not measured is empty, and every line has as many fields as the head.
+    one.between_us = 0;
+    one.between_ratio = {};
+    CHECK_FALSE(nlohmann::json::parse(json(run_info(), {one}))["shapes"][0].contains("between_ratio"));
+    ShapeResult failed = result("65 64 64", 2);
+    failed.failure = "it did not run";
+    std::istringstream lines(csv(run_info(), {one, failed}));
+    std::vector<std::ptrdiff_t> commas;
+    for (std::string line; std::getline(lines, line);)
+        if (!line.empty() && line[0] != '#') commas.push_back(std::count(line.begin(), line.end(), ','));
+    REQUIRE(commas.size() == 3);
+    CHECK(commas[1] == commas[0]);
+    CHECK(commas[2] == commas[0]);
 }

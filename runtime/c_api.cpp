@@ -205,6 +205,12 @@ tmmStatus_t tmmLoadBundle(tmmHandle_t handle, const char* path) {
     return guarded(handle->id, [&] { handle->runtime->load_bundle(path); });
 }
 
+tmmStatus_t tmmSetTuning(tmmHandle_t handle, int allowed) {
+    if (!handle) return no_handle();
+    handle->runtime->allow_races(allowed != 0);
+    return TMM_STATUS_SUCCESS;
+}
+
 tmmStatus_t tmmSetStream(tmmHandle_t handle, struct CUstream_st* stream) {
     if (!handle) return no_handle();
     handle->runtime->set_stream(stream);

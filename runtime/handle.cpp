@@ -75,7 +75,7 @@ RuntimePlan RuntimeHandle::plan_of(const PlanRequest& request, RuntimePlan::Poin
         if (auto plan = RuntimePlan::make_bundled(request, choose, loader_, pointers)) return *std::move(plan);
     }
     try {
-        return RuntimePlan::make(request, winners(), loader_, pointers);
+        return RuntimePlan::make(request, winners(), loader_, pointers, races_allowed_ ? &races_ : nullptr);
     } catch (const NoCompiler& missing) {
         if (bundles.empty()) throw;
         if (auto plan = nearest_bundled_plan(request, pointers)) return *std::move(plan);

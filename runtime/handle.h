@@ -32,6 +32,9 @@ public:
     // Problems that come from now on are served by it where it holds them. Throws BundleError, and all is as it was.
     void load_bundle(const std::filesystem::path& file);
 
+    // May plans that are made from now on be measured?
+    void allow_races(bool allowed) { races_allowed_ = allowed; }
+
     void set_stream(Stream stream) { stream_ = stream; }
     Stream stream() const { return stream_; }
     const std::shared_ptr<Device>& device() const { return loader_.device(); }
@@ -63,6 +66,8 @@ private:
     WorkspacePool workspaces_;
     std::atomic<Stream> stream_ = nullptr;
     PlanCache plans_;
+    std::atomic<bool> races_allowed_ = false;
+    EpilogueRaces races_;
 };
 
 }  // namespace tmm

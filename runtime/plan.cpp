@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <new>
 #include <utility>
 #include <variant>
 
+#include "db/text_table.h"
 #include "generator/compile/deferred_compiler.h"
 #include "generator/log.h"
 #include "generator/prediction/cost_model.h"
@@ -32,14 +34,16 @@ void refuse_faulty_expression(const PlanRequest& request, const CompileFailure& 
                           fmt::format("the expression '{}' does not compile:\n{}", request.expression.text, words));
 }
 
-LaunchPlan launch_plan_of(const PlanRequest& request, const KernelConfig& config, const KernelLoader& loader) {
-    return make_launch_plan(request.problem, config, loader.device()->info(), request.expression);
+LaunchPlan launch_plan_of(const PlanRequest& request, const KernelConfig& config, const KernelLoader& loader,
+                          EpiloguePlace place = EpiloguePlace::kernel) {
+    return make_launch_plan(request.problem, config, loader.device()->info(), request.expression, place);
 }
 
 // The result is the reason where the config can't be made to run here.
-std::variant<ExecutablePlan, std::string> try_config(const PlanRequest& request, const KernelConfig& config, KernelLoader& loader) {
+std::variant<ExecutablePlan, std::string> try_config(const PlanRequest& request, const KernelConfig& config, KernelLoader& loader,
+                                                     EpiloguePlace place = EpiloguePlace::kernel) {
     try {
-        std::variant<ExecutablePlan, CompileFailure> made = ExecutablePlan::make(launch_plan_of(request, config, loader), loader);
+        std::variant<ExecutablePlan, CompileFailure> made = ExecutablePlan::make(launch_plan_of(request, config, loader, place), loader);
         if (CompileFailure* failure = std::get_if<CompileFailure>(&made)) {
             refuse_faulty_expression(request, *failure);
             return "does not compile: " + first_line(failure->log);
@@ -64,6 +68,39 @@ ExecutablePlan make_or_throw(const PlanRequest& request, const KernelConfig& con
     return std::get<ExecutablePlan>(std::move(made));
 }
 
+// What the race took; it is run where there was none of the request. Nothing where there is no memory for it, or a launch is refused.
+std::optional<EpilogueRace> race_of(const PlanRequest& request, const ExecutablePlan& in_kernel, const ExecutablePlan& in_step,
+                                    KernelLoader& loader, EpilogueRaces& races) {
+    if (const std::optional<EpilogueRace> before = races.find(request)) return before;
+    try {
+        return races.add(request, race(in_kernel, in_step, *loader.device()));
+    } catch (const std::bad_alloc&) {
+        log_line(fmt::format("there is no memory to measure where the epilogue of {} is applied faster", to_text(request.problem)));
+    } catch (const LaunchRefused& refused) {
+        log_line(fmt::format("where the epilogue of {} is applied faster can't be measured: {}", to_text(request.problem), refused.what()));
+    }
+    return std::nullopt;
+}
+
+// The plan with which a step applies the epilogue, where that is faster than in_kernel. The selection tells of the race.
+std::optional<ExecutablePlan> faster_in_step(const PlanRequest& request, const ExecutablePlan& in_kernel, const Winners& winners,
+                                             KernelLoader& loader, EpilogueRaces& races, Selection& selection) {
+    const std::optional<KernelConfig> config = config_before_step(request, selection, winners);
+    if (!config) return std::nullopt;
+    std::variant<ExecutablePlan, std::string> tried = try_config(request, *config, loader, EpiloguePlace::step);
+    ExecutablePlan* const in_step = std::get_if<ExecutablePlan>(&tried);
+    if (!in_step) return std::nullopt;
+    const std::optional<EpilogueRace> race = race_of(request, in_kernel, *in_step, loader, races);
+    if (!race) return std::nullopt;
+    selection.measured_us = race->is_won_by_step() ? race->step_us : race->kernel_us;
+    selection.why += fmt::format("; measured with the plan: {} µs with the epilogue in the kernel, {} µs with a step behind {}, so {}",
+                                 short_number(race->kernel_us), short_number(race->step_us), to_text(*config),
+                                 race->is_won_by_step() ? "the step applies it" : "the kernel applies it");
+    if (!race->is_won_by_step()) return std::nullopt;
+    selection.config = *config;
+    return std::move(*in_step);
+}
+
 // Every pointer that a matrix element may stand at is welcome.
 GemmProblem without_promise(const GemmProblem& problem) {
     return with_alignment(problem, 1);
@@ -81,7 +118,8 @@ RuntimePlan::RuntimePlan(Selection selection, ExecutablePlan tuned, const Device
       predicted_(CostModel(problem(), device).predict(selection_.config)),
       promised_(signature_of(problem())) {}
 
-RuntimePlan RuntimePlan::make(const PlanRequest& request, const Winners& winners, KernelLoader& loader, Pointers pointers) {
+RuntimePlan RuntimePlan::make(const PlanRequest& request, const Winners& winners, KernelLoader& loader, Pointers pointers,
+                              EpilogueRaces* races) {
     Selection selection = winners.select(request.problem, request.most_workspace);
     std::variant<ExecutablePlan, std::string> tried = try_config(request, selection.config, loader);
     if (const std::string* reason = std::get_if<std::string>(&tried)) {
@@ -90,7 +128,11 @@ RuntimePlan RuntimePlan::make(const PlanRequest& request, const Winners& winners
         log_line(because + "; using the fallback kernel");
         return make_fallback(request, loader, pointers, because);
     }
-    RuntimePlan plan(std::move(selection), std::get<ExecutablePlan>(std::move(tried)), winners.device());
+    ExecutablePlan executable = std::get<ExecutablePlan>(std::move(tried));
+    if (races)
+        if (std::optional<ExecutablePlan> faster = faster_in_step(request, executable, winners, loader, *races, selection))
+            executable = *std::move(faster);
+    RuntimePlan plan(std::move(selection), std::move(executable), winners.device());
     if (pointers == Pointers::any) plan.add_any_pointer_plan(&winners, loader, request.most_workspace);
     return plan;
 }

@@ -10,6 +10,7 @@
 
 #include "generator/families/predicted_time.h"
 #include "runtime/bundle_choice.h"
+#include "runtime/epilogue_race.h"
 #include "runtime/executable_plan.h"
 #include "runtime/plan_request.h"
 #include "runtime/selection.h"
@@ -25,8 +26,10 @@ public:
     };
 
     // Compiles and loads. A chosen config that can't be compiled or loaded is logged and the fallback takes its place; throws only
-    // where that fails too, and StatusError where an expression does not compile.
-    static RuntimePlan make(const PlanRequest& request, const Winners& winners, KernelLoader& loader, Pointers pointers);
+    // where that fails too, and StatusError where an expression does not compile. races: where an epilogue that was not tuned is applied
+    // is measured, once a request; where it is null, the kernel that multiplies applies it.
+    static RuntimePlan make(const PlanRequest& request, const Winners& winners, KernelLoader& loader, Pointers pointers,
+                            EpilogueRaces* races = nullptr);
     // The plan of what is chosen, for the problem and again where pointers may break its promise; nothing where there is no choice for one
     // of them, or it can't be loaded, which is logged.
     using Choose = std::function<std::optional<BundledChoice>(const GemmProblem& problem)>;

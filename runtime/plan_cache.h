@@ -15,10 +15,6 @@
 
 namespace tmm {
 
-struct PlanRequestHash {
-    std::size_t operator()(const PlanRequest& key) const noexcept;
-};
-
 // Thread-safe.
 class PlanCache {
 public:

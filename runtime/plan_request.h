@@ -1,6 +1,7 @@
 // What a plan is asked for, and what plans are kept by.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "generator/compile/expression.h"
@@ -17,6 +18,10 @@ struct PlanRequest {
     Expression expression = {};
 
     friend bool operator==(const PlanRequest&, const PlanRequest&) = default;
+};
+
+struct PlanRequestHash {
+    std::size_t operator()(const PlanRequest& key) const noexcept;
 };
 
 }  // namespace tmm

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "generator/plan/gate.h"
 #include "generator/plan/launch_plan.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
@@ -116,14 +117,15 @@ GemmProblem epilogued_problem(const Writer& writer, const std::string& text) {
 }  // namespace
 
 std::string wrong_element(const Writer& writer, const Epilogued& epilogue, const std::shared_ptr<Device>& device,
-                          const DeviceInfo& planned_for, const std::shared_ptr<const Compiler>& compiler) {
+                          const DeviceInfo& planned_for, const std::shared_ptr<const Compiler>& compiler, EpiloguePlace place) {
     GemmProblem problem = epilogued_problem(writer, epilogue.text);
     if (!epilogue.expression.empty()) problem.epilogue = Epilogue::custom;
     const KernelConfig config = parse_config(writer.config);
-    if (const auto invalid = why_invalid(problem, config, planned_for)) return "invalid: " + *invalid;
+    if (place == EpiloguePlace::step && !step_can_finish(problem)) return "invalid: its sums are no floats";
+    if (const auto invalid = why_invalid(product_problem(problem, config, place), config, planned_for)) return "invalid: " + *invalid;
     const TemporaryDirectory directory;
     KernelLoader loader(device, compiler, KernelCache(directory.path() / "kernels"));
-    auto made = ExecutablePlan::make(make_launch_plan(problem, config, planned_for, {.text = epilogue.expression}), loader);
+    auto made = ExecutablePlan::make(make_launch_plan(problem, config, planned_for, {.text = epilogue.expression}, place), loader);
     if (const auto* failure = std::get_if<CompileFailure>(&made)) return "does not compile: " + failure->log;
     const ExecutablePlan& plan = std::get<ExecutablePlan>(made);
 

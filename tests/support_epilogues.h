@@ -7,6 +7,7 @@
 
 #include "generator/compile/compiler.h"
 #include "generator/machine/device_info.h"
+#include "generator/plan/epilogue_place.h"
 #include "runtime/device.h"
 #include "support_writers.h"
 
@@ -29,6 +30,7 @@ std::string with_room(const std::string& text, const Writer& writer);
 // "" where every element of C is right, and nothing else of C has changed. planned_for: the device that the plan is made for, for which
 // the emulated one may stand in.
 std::string wrong_element(const Writer& writer, const Epilogued& epilogue, const std::shared_ptr<Device>& device,
-                          const DeviceInfo& planned_for, const std::shared_ptr<const Compiler>& compiler);
+                          const DeviceInfo& planned_for, const std::shared_ptr<const Compiler>& compiler,
+                          EpiloguePlace place = EpiloguePlace::kernel);
 
 }  // namespace tmm::testing

@@ -242,6 +242,7 @@ TEST_CASE("null handles, plans and places for results") {
     char text[64];
     CHECK(tmmCreate(nullptr, TMM_DEVICE_HOST, nullptr) == TMM_STATUS_NULL_POINTER);
     CHECK(tmmSetStream(nullptr, nullptr) == TMM_STATUS_INVALID_HANDLE);
+    CHECK(tmmSetTuning(nullptr, 1) == TMM_STATUS_INVALID_HANDLE);
     CHECK(tmmGemm(nullptr, &call.problem, &call.args) == TMM_STATUS_INVALID_HANDLE);
     CHECK(tmmGemm(on.handle, nullptr, &call.args) == TMM_STATUS_NULL_POINTER);
     CHECK(tmmGemm(on.handle, &call.problem, nullptr) == TMM_STATUS_NULL_POINTER);

@@ -15,9 +15,10 @@ using namespace tmm::testing;
 
 namespace {
 
-std::string wrong_on_host(const Writer& writer, const Epilogued& epilogue, const TemplateFiles& files = active_templates()) {
+std::string wrong_on_host(const Writer& writer, const Epilogued& epilogue, const TemplateFiles& files = active_templates(),
+                          EpiloguePlace place = EpiloguePlace::kernel) {
     const DeviceInfo h200 = assumed_device("90");
-    return wrong_element(writer, epilogue, make_host_device_for(h200, "ascending"), h200, make_host_compiler(files));
+    return wrong_element(writer, epilogue, make_host_device_for(h200, "ascending"), h200, make_host_compiler(files), place);
 }
 
 }  // namespace
@@ -35,6 +36,27 @@ TEST_CASE("every kernel that writes C applies every epilogue") {
             CHECK(wrong_on_host(writer, epilogue) == "");
         }
     }
+}
+
+TEST_CASE("a step applies every epilogue to the sums of every kernel") {
+    std::size_t index = 0;
+    int served = 0;
+    for (const Writer& writer : writers()) {
+        for (Epilogued epilogue : epilogues()) {
+            if (!in_slice(index++ * 7, 59)) continue;
+            epilogue.text = with_room(epilogue.text, writer);
+            CAPTURE(std::string(writer.shape));
+            CAPTURE(writer.config);
+            CAPTURE(epilogue.text);
+            CAPTURE(epilogue.expression);
+            const std::string wrong = wrong_on_host(writer, epilogue, active_templates(), EpiloguePlace::step);
+            // Some configs hold only results of 16 bits.
+            if (wrong.starts_with("invalid: ")) continue;
+            ++served;
+            CHECK(wrong == "");
+        }
+    }
+    CHECK(served > 0);
 }
 
 TEST_CASE("faults in epilogues are found") {

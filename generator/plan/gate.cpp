@@ -14,7 +14,7 @@ constexpr std::int64_t kPartAlignment = 256;
 
 std::size_t bind(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
     const GemmProblem& problem = plan.problem;
-    const GatedSums& sums = plan.geometry.gated;
+    const FinishedSums& sums = plan.geometry.finished;
     const WorkspaceParts& parts = plan.geometry.workspace;
     return write_arguments(GemmArgs{.c = call.c,
                                     .workspace = static_cast<std::byte*>(call.workspace) + (sums.bytes > 0 ? sums.offset : parts.partials),
@@ -27,8 +27,13 @@ std::size_t bind(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call
                                     .k_per_split = depth_of_split(problem.k, sums.parts, 1),
                                     .split_k = sums.parts,
                                     .alpha = call.alpha,
+                                    .beta = call.beta,
                                     .epilogue = epilogue_args(problem, call)},
                            arguments);
+}
+
+bool has_finish(const GemmProblem& problem, const KernelConfig& config, EpiloguePlace place) {
+    return (place == EpiloguePlace::step && problem.epilogue != Epilogue::none) || gate_is_a_step(problem, config);
 }
 
 }  // namespace
@@ -37,8 +42,12 @@ bool gate_is_a_step(const GemmProblem& problem, const KernelConfig& config) {
     return is_gate(problem.activation) && !product_of(config).applies_gate(problem, config);
 }
 
-GemmProblem product_problem(const GemmProblem& problem, const KernelConfig& config) {
-    if (!gate_is_a_step(problem, config)) return problem;
+bool step_can_finish(const GemmProblem& problem) {
+    return converted_types_violation(signature_of(problem)) == nullptr;
+}
+
+GemmProblem product_problem(const GemmProblem& problem, const KernelConfig& config, EpiloguePlace place) {
+    if (!has_finish(problem, config, place)) return problem;
     GemmProblem product = without_epilogue(problem);
     product.type_c = ElementType::f32;
     product.reads_c = false;
@@ -53,34 +62,34 @@ double microseconds_of_gate(const GemmProblem& problem, const DeviceInfo& device
     return device.profile.kernel_gap + sums * (2 * kSumBytes + size_of(problem.type_c) / 2.0) / device.profile.memory_bytes;
 }
 
-Geometry geometry_with_gate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
-    const GemmProblem product = product_problem(problem, config);
+Geometry geometry_with_sums(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, EpiloguePlace place) {
+    const GemmProblem product = product_problem(problem, config, place);
     Geometry geometry = geometry_of(product, config, device);
-    if (!gate_is_a_step(problem, config)) return geometry;
+    if (!has_finish(problem, config, place)) return geometry;
     if (geometry.partial_results > 1 && geometry.main == geometry.whole) {
-        geometry.gated.parts = geometry.partial_results;
+        geometry.finished.parts = geometry.partial_results;
         return geometry;
     }
     const std::int64_t begin = (geometry.workspace.bytes + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
-    geometry.gated = {.parts = 1, .offset = begin, .bytes = product.batch * product.m * product.ldc * kSumBytes};
-    geometry.workspace.bytes = begin + geometry.gated.bytes;
+    geometry.finished = {.parts = 1, .offset = begin, .bytes = product.batch * product.m * product.ldc * kSumBytes};
+    geometry.workspace.bytes = begin + geometry.finished.bytes;
     return geometry;
 }
 
-void add_gate(PlanBuilder& plan) {
+void add_finish(PlanBuilder& plan) {
     const GemmProblem& problem = plan.asked();
     const Extent extent{.rows = problem.m, .columns = columns_of_c(problem)};
-    const Reduce step = reduce_for(extent, problem.batch, plan.geometry().gated.parts);
-    plan.add(signature_of(problem), step, extent, reduce::blocks(step, extent.rows, extent.columns, problem.batch), bind).applies_gate =
+    const Reduce step = reduce_for(extent, problem.batch, plan.geometry().finished.parts);
+    plan.add(signature_of(problem), step, extent, reduce::blocks(step, extent.rows, extent.columns, problem.batch), bind).finishes_sums =
         true;
 }
 
 GemmCall product_call(const LaunchPlan& plan, const GemmCall& call) {
     GemmCall product = call;
-    product.c = static_cast<std::byte*>(call.workspace) + plan.geometry.gated.offset;
+    product.c = static_cast<std::byte*>(call.workspace) + plan.geometry.finished.offset;
     product.bias = nullptr;
     product.residual = nullptr;
-    // The gate's step applies alpha; without it A and B are not read.
+    // The step applies alpha and beta; without alpha A and B are not read.
     if (product.alpha != 0) product.alpha = 1;
     return product;
 }

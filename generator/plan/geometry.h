@@ -67,8 +67,8 @@ struct WorkspaceParts {
     std::int64_t bytes = 0;
 };
 
-// The sums that the step of a gate reads (gate.h): parts of K, as split-K leaves them, or whole ones.
-struct GatedSums {
+// The sums that a step finishes (gate.h): parts of K, as split-K leaves them, or whole ones.
+struct FinishedSums {
     int parts = 0;
     // The product stores whole sums here, as it would store C; there are no bytes where the step adds up the parts of K itself.
     std::int64_t offset = 0;
@@ -92,8 +92,8 @@ struct Geometry : Tiling {
     // Blocks of the main kernel, with those that do other work for it.
     std::int64_t grid = 0;
     WorkspaceParts workspace;
-    // There are no parts where no step applies a gate.
-    GatedSums gated;
+    // There are no parts where no step does.
+    FinishedSums finished;
 };
 // C must not be empty.
 Geometry geometry_of(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);

@@ -31,8 +31,8 @@ std::int64_t prepared_bytes(const LaunchPlan& plan, GemmOperand operand) {
 }
 
 std::size_t bind_step(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments) {
-    const bool is_before_gate = plan.geometry.gated.parts > 0 && !step.applies_gate;
-    return step.bind(plan, step, is_before_gate ? product_call(plan, call) : call, arguments);
+    const bool is_before_finish = plan.geometry.finished.parts > 0 && !step.finishes_sums;
+    return step.bind(plan, step, is_before_finish ? product_call(plan, call) : call, arguments);
 }
 
 std::size_t main_step(const LaunchPlan& plan) {
@@ -61,16 +61,17 @@ KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& c
     return product_of(config).signature(product_problem(problem, config), config);
 }
 
-LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, Expression expression) {
+LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, Expression expression,
+                            EpiloguePlace place) {
     if (problem.m == 0 || problem.n == 0 || problem.batch == 0)
         return {.problem = problem, .product = problem, .config = config, .geometry = {}, .steps = {}};
     const Product& product = product_of(config);
-    PlanBuilder plan(problem, config, device);
+    PlanBuilder plan(problem, config, device, place);
     product.add_steps_before(plan);
     plan.add_product();
     product.add_steps_behind(plan);
     plan.add_sums();
-    if (plan.geometry().gated.parts > 0) add_gate(plan);
+    if (plan.geometry().finished.parts > 0) add_finish(plan);
     LaunchPlan made = std::move(plan).finish();
     made.expression = std::move(expression);
     return made;

@@ -8,6 +8,7 @@
 
 #include "generator/compile/expression.h"
 #include "generator/machine/device_info.h"
+#include "generator/plan/epilogue_place.h"
 #include "generator/plan/geometry.h"
 #include "generator/plan/tensor_map_request.h"
 #include "generator/steps/step.h"
@@ -63,8 +64,8 @@ struct LaunchStep {
     int packers = 0;
     // The first blocks of the grid add up strips.
     int blocks_for_strips = 0;
-    // It applies a gate to sums that the steps before it have made.
-    bool applies_gate = false;
+    // It applies the epilogue to sums that the steps before it have made.
+    bool finishes_sums = false;
     // Writes the kernel's argument struct for one call; returns its size in bytes, which is never more than kMaxArgumentBytes. Where alpha
     // or k is 0 it tells the kernel k = 0 and alpha = 0.
     std::size_t (*bind)(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments) = nullptr;
@@ -95,7 +96,7 @@ inline std::int64_t grid_for(const LaunchStep& step, const std::byte* arguments)
 
 struct LaunchPlan {
     GemmProblem problem;
-    // What the steps multiply: the problem, but for a gate that a step applies (gate.h).
+    // What the steps multiply: the problem, but for an epilogue that a step applies (gate.h).
     GemmProblem product;
     KernelConfig config;
     Geometry geometry;
@@ -128,7 +129,8 @@ struct EdgeProduct {
 std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const Tiling& tiling);
 
 // The config must be valid for the problem (search_space.h).
-LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, Expression expression = {});
+LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, Expression expression = {},
+                            EpiloguePlace place = EpiloguePlace::kernel);
 
 // How much of K the longest of the parts has that are multiplied apart, and the longest chain of additions when they are added up, which is
 // 0 where there is one part.

@@ -10,11 +10,11 @@
 
 namespace tmm {
 
-PlanBuilder::PlanBuilder(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device)
+PlanBuilder::PlanBuilder(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, EpiloguePlace place)
     : plan_{.problem = problem,
-            .product = product_problem(problem, config),
+            .product = product_problem(problem, config, place),
             .config = config,
-            .geometry = geometry_with_gate(problem, config, device),
+            .geometry = geometry_with_sums(problem, config, device, place),
             .steps = {}},
       device_(device) {
     plan_.workspace_bytes = plan_.geometry.workspace.bytes;
@@ -50,8 +50,8 @@ void PlanBuilder::add_product() {
 
 void PlanBuilder::add_sums() {
     if (geometry().line.blocks > 0) add_fixup(*this);
-    // A gate's step may add up the parts itself.
-    if (geometry().partial_results > 1 && geometry().gated.parts <= 1) add_reduce(*this);
+    // The step that finishes sums may add up the parts itself.
+    if (geometry().partial_results > 1 && geometry().finished.parts <= 1) add_reduce(*this);
 }
 
 LaunchPlan PlanBuilder::finish() && {

@@ -12,7 +12,7 @@ public:
     using Bind = std::size_t (*)(const LaunchPlan&, const LaunchStep&, const GemmCall&, std::byte*);
 
     // C must not be empty.
-    PlanBuilder(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
+    PlanBuilder(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, EpiloguePlace place);
 
     // What the steps multiply, and what was asked for (gate.h).
     const GemmProblem& problem() const { return plan_.product; }

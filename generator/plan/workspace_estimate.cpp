@@ -22,7 +22,7 @@ double workspace_estimate(const GemmProblem& problem, const KernelConfig& config
     if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return 0;
     constexpr double more_than_devices_have = 0x1p60;
     if (const double most = most_workspace(problem, config); most > more_than_devices_have) return most;
-    return static_cast<double>(geometry_with_gate(problem, config, device).workspace.bytes);
+    return static_cast<double>(geometry_with_sums(problem, config, device).workspace.bytes);
 }
 
 }  // namespace tmm

@@ -269,6 +269,13 @@ TMM_API tmmStatus_t tmmDestroy(tmmHandle_t handle);
 /* The stream of tmmSgemm and tmmGemm from now on; the default stream at first. It must belong to the device's primary context. */
 TMM_API tmmStatus_t tmmSetStream(tmmHandle_t handle, struct CUstream_st* stream);
 
+/* May a plan be measured while it is made, from now on? No, at first. Where it may, an epilogue or expression that was not tuned for its
+ * shape runs two ways, for a few milliseconds, in memory that is allocated for it: in the kernel that multiplies, and in a step behind the
+ * kernel of the plain product. The faster one serves, and the handle keeps the result; tmmPlanDescribe tells both times. This holds for
+ * tmmPlanCreate and for the first tmmGemm of a problem, which then must not be captured. Problems that tmmGemm has run already stay as they
+ * are. */
+TMM_API tmmStatus_t tmmSetTuning(tmmHandle_t handle, int allowed);
+
 /* FP32, compute mode TMM_COMPUTE_F32, on the handle's stream. */
 TMM_API tmmStatus_t tmmSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, int64_t m, int64_t n,
                              int64_t k, const float* alpha, const float* a, int64_t lda, const float* b, int64_t ldb, const float* beta,

@@ -81,6 +81,9 @@ public:
     // Loads a file of ready kernels: tmmLoadBundle.
     void load_bundle(const std::string& path) { check(tmmLoadBundle(get(), path.c_str())); }
 
+    // May plans be measured while they are made? tmmSetTuning.
+    void set_tuning(bool allowed) { check(tmmSetTuning(get(), allowed ? 1 : 0)); }
+
     void set_stream(CUstream_st* stream) { check(tmmSetStream(get(), stream)); }
 
     // C = alpha * op(A) * op(B) + beta * C on device memory. The letters are tmmSgemm's.

@@ -1,0 +1,42 @@
+// Where a problem's epilogue is applied faster: in the kernel that multiplies, or in a step behind a plain product.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "runtime/executable_plan.h"
+#include "runtime/plan_request.h"
+#include "runtime/selection.h"
+
+namespace tmm {
+
+struct EpilogueRace {
+    // Medians, of device time where the device has a clock of its own.
+    double kernel_us = 0;
+    double step_us = 0;
+    KernelConfig config_before_step;
+
+    bool is_won_by_step() const;
+};
+
+// The races that a handle has seen. Thread-safe.
+class EpilogueRaces {
+public:
+    std::optional<EpilogueRace> find(const PlanRequest& request) const;
+    // Returns the race that is kept, which is the one before where the request has one.
+    EpilogueRace add(const PlanRequest& request, const EpilogueRace& race);
+
+private:
+    mutable std::mutex mutex_;
+    std::unordered_map<PlanRequest, EpilogueRace, PlanRequestHash> races_;
+};
+
+// What multiplies where a step applies the request's epilogue: the winner of the plain product. Nothing where the epilogue was tuned, or
+// there is none, or the selection leaves it to a step anyway, or the plain product's winner can't be used so.
+std::optional<KernelConfig> config_before_step(const PlanRequest& request, const Selection& selection, const Winners& winners);
+
+// Runs both in turn in memory of their own. Throws what the device throws, std::bad_alloc among it.
+EpilogueRace race(const ExecutablePlan& in_kernel, const ExecutablePlan& in_step, Device& device);
+
+}  // namespace tmm

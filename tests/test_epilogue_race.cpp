@@ -1,0 +1,216 @@
+// Where an epilogue that was not tuned is applied: what a handle measures when it may, what it then runs, and what it says.
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "database_fixture.h"
+#include "generator/compile/compiler.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
+#include "runtime/host_device.h"
+#include "runtime/plan.h"
+#include "selection_testing.h"
+#include "tmm/tmm.hpp"
+
+using namespace tmm;
+using selection_testing::contains;
+using selection_testing::shape;
+
+namespace {
+
+constexpr const char* kWinner = "simt 32x32x8 t4x4 s2 v4 peeled";
+
+// The emulated device, whose launches take as long as a test says.
+class PacedDevice final : public Device {
+public:
+    double us_of_one_launch = 20;
+    double us_of_two_launches = 40;
+    int launches = 0;
+    int recorded = 0;
+    bool has_memory = true;
+
+    const DeviceInfo& info() const override { return host_->info(); }
+    void* allocate(std::size_t bytes) override {
+        if (!has_memory) throw std::bad_alloc();
+        return host_->allocate(bytes);
+    }
+    void release(void* memory) noexcept override { host_->release(memory); }
+    void copy_to_device(void* to, const void* from, std::size_t bytes) override { host_->copy_to_device(to, from, bytes); }
+    void copy_to_host(void* to, const void* from, std::size_t bytes) override { host_->copy_to_host(to, from, bytes); }
+    void fill_bytes(void* memory, unsigned char value, std::size_t bytes) override { host_->fill_bytes(memory, value, bytes); }
+    std::shared_ptr<const LoadedKernel> load(const CompiledKernel& kernel, const std::string& entry) override {
+        return host_->load(kernel, entry);
+    }
+    void launch(const LoadedKernel& kernel, const LaunchShape& how, const void* arguments, std::size_t bytes, Stream stream) override {
+        ++launches;
+        host_->launch(kernel, how, arguments, bytes, stream);
+    }
+    void encode_tensor_map(const TensorMapRequest& request, void* map) const override { host_->encode_tensor_map(request, map); }
+    void set_address(void* map, const void* address) const override { host_->set_address(map, address); }
+    void synchronize(Stream stream) override { host_->synchronize(stream); }
+    std::unique_ptr<Replay> record(const std::function<void(Stream)>& work) override {
+        ++recorded;
+        const int before = launches;
+        work(nullptr);
+        return std::make_unique<PacedReplay>(launches - before == 1 ? us_of_one_launch : us_of_two_launches);
+    }
+    DeviceState state() override { return {}; }
+    int blocks_per_sm(const LoadedKernel&, int, std::int64_t) override { return 0; }
+
+private:
+    struct PacedReplay final : Replay {
+        explicit PacedReplay(double us) : us_(us) {}
+        double run_timed() override { return us_; }
+        double us_;
+    };
+
+    std::shared_ptr<Device> host_ = open_device(kHostDevice);
+};
+
+struct Fixture {
+    testing::TemporaryDirectory directory;
+    std::shared_ptr<PacedDevice> device = std::make_shared<PacedDevice>();
+    KernelLoader loader{device, make_host_compiler(), KernelCache(directory / "kernels")};
+    EpilogueRaces races;
+
+    Winners winners(const std::string& text) const {
+        WinnerRow row;
+        row.problem = shape(text);
+        row.device = device->info().name;
+        row.compute_capability = device->info().compute_capability();
+        row.sm_count = device->info().sm_count;
+        row.config = parse_config(kWinner);
+        row.origin = "user";
+        return Winners({row}, device->info());
+    }
+    RuntimePlan make(const PlanRequest& request, const std::string& tuned = "45x75x21") {
+        return RuntimePlan::make(request, winners(tuned), loader, RuntimePlan::Pointers::aligned_as_promised, &races);
+    }
+};
+
+// C of A = 1 and B = 2, with a bias of 3.
+std::vector<float> result_of(const RuntimePlan& plan) {
+    const GemmProblem& p = plan.problem();
+    const std::vector<float> a(static_cast<std::size_t>(p.m * p.k), 1), b(static_cast<std::size_t>(p.k * p.n), 2);
+    const std::vector<float> bias(static_cast<std::size_t>(p.n), 3);
+    std::vector<float> c(static_cast<std::size_t>(p.m * columns_of_c(p)), -1);
+    std::vector<float> workspace(plan.workspace_bytes() / 4 + 64);
+    void* aligned = workspace.data();
+    std::size_t room = workspace.size() * 4;
+    std::align(256, plan.workspace_bytes(), aligned, room);
+    plan.run({.a = a.data(), .b = b.data(), .c = c.data(), .bias = bias.data(), .workspace = aligned, .parameters = {1, 0, 0, 0}}, nullptr);
+    return c;
+}
+
+std::vector<PlanRequest> untuned_requests() {
+    PlanRequest expression{.problem = shape("45x75x21 epilogue=bias"), .expression = {.text = "fmaxf(x + bias, p0)"}};
+    expression.problem.epilogue = Epilogue::custom;
+    return {{.problem = shape("45x75x21 epilogue=bias+relu")}, expression};
+}
+
+}  // namespace
+
+TEST_CASE("an epilogue that was not tuned is applied where that was faster, with the same result") {
+    for (const PlanRequest& request : untuned_requests()) {
+        for (const bool step_is_faster : {false, true}) {
+            CAPTURE(request.expression.text);
+            CAPTURE(step_is_faster);
+            Fixture on;
+            on.device->us_of_two_launches = step_is_faster ? 14 : 26;
+            const RuntimePlan plan = on.make(request);
+            const int before = on.device->launches;
+            CHECK(result_of(plan) == std::vector<float>(45 * 75, 2 * 21 + 3));
+            CHECK(on.device->launches - before == (step_is_faster ? 2 : 1));
+            CHECK(
+                contains(plan.describe(), fmt::format("20.00 µs with the epilogue in the kernel, {}.00 µs with a step behind {}, so the {}",
+                                                      step_is_faster ? 14 : 26, kWinner, step_is_faster ? "step" : "kernel")));
+            CHECK(plan.selection().measured_us == (step_is_faster ? 14 : 20));
+            CHECK((plan.workspace_bytes() > 0) == step_is_faster);
+        }
+    }
+}
+
+TEST_CASE("a request is measured once") {
+    Fixture on;
+    on.device->us_of_two_launches = 7;
+    const std::vector<PlanRequest> requests = untuned_requests();
+    const std::string first = on.make(requests[1]).describe();
+    CHECK(on.device->recorded == 2);
+    on.device->us_of_two_launches = 70;
+    CHECK(on.make(requests[1]).describe() == first);
+    CHECK(on.device->recorded == 2);
+    // Another expression is another request.
+    PlanRequest other = requests[1];
+    other.expression.text = "x + bias";
+    CHECK(contains(on.make(other).describe(), "70.00 µs with a step"));
+    CHECK(on.device->recorded == 4);
+}
+
+TEST_CASE("nothing is measured where it was tuned, where there is no epilogue, or where a step finishes the sums anyway") {
+    Fixture on;
+    on.device->us_of_two_launches = 1;
+    on.make({.problem = shape("45x75x21 epilogue=bias+relu")}, "45x75x21 epilogue=bias+relu");
+    on.make({.problem = shape("45x75x21")});
+    GemmProblem no_sums = shape("45x75x21 epilogue=bias+relu");
+    no_sums.k = 0;
+    on.make({.problem = no_sums});
+    on.make({.problem = shape("45x40x21 epilogue=swiglu")}, "45x80x21");
+    CHECK(on.device->recorded == 0);
+}
+
+TEST_CASE("the kernel applies the epilogue where the step's sums have no place") {
+    Fixture on;
+    on.device->us_of_two_launches = 1;
+    PlanRequest request = untuned_requests()[0];
+    request.most_workspace = 1000;
+    CHECK(on.make(request).workspace_bytes() == 0);
+    CHECK(on.device->recorded == 0);
+    on.device->has_memory = false;
+    request.most_workspace = kAnyWorkspace;
+    const RuntimePlan plan = on.make(request);
+    CHECK(plan.workspace_bytes() == 0);
+    CHECK(result_of(plan) == std::vector<float>(45 * 75, 2 * 21 + 3));
+}
+
+TEST_CASE("a handle measures when it may, and not before") {
+    const testing::TemporaryDirectory directory;
+    const auto file = (directory / "tmm.db").string();
+    {
+        TuningDatabase database(file, TuningDatabase::Mode::read_write_create);
+        const DeviceInfo& info = host_device_info();
+        database.set_environment(testing::environment_of(info.name, info.compute_capability(), info.sm_count));
+        database.decide(shape("45x75x21"), {}, {.config = parse_config(kWinner), .median_us = 1});
+    }
+    Handle handle(TMM_DEVICE_HOST, file);
+    tmmGemmProblem_t problem = tmm::problem(45, 75, 21);
+    problem.epilogue = TMM_EPILOGUE_CUSTOM;
+    problem.expression = "x * p0 + row";
+    CHECK_FALSE(contains(handle.plan(problem).describe(), "measured with the plan"));
+    handle.set_tuning(true);
+    const Plan plan = handle.plan(problem);
+    CHECK(contains(plan.describe(), "measured with the plan"));
+    // Times are in the text, so that the second plan has the first one's.
+    CHECK(handle.plan(problem).describe() == plan.describe());
+    const std::vector<float> a(45 * 21, 1), b(21 * 75, 2);
+    std::vector<float> c(45 * 75, -1);
+    const float alpha = 2, beta = 0;
+    tmmGemmArgs_t args = tmm::args(&alpha, a.data(), b.data(), &beta, c.data());
+    args.parameters[0] = 0.5F;
+    const auto check = [&] {
+        for (int row = 0; row < 45; ++row)
+            for (int column = 0; column < 75; ++column)
+                REQUIRE(c[static_cast<std::size_t>(row * 75 + column)] == 42 + static_cast<float>(row));
+    };
+    plan.run(args);
+    check();
+    c.assign(c.size(), -1);
+    handle.gemm(problem, args);
+    check();
+    handle.set_tuning(false);
+    problem.expression = "x * p0 + row + 0 * column";
+    CHECK_FALSE(contains(handle.plan(problem).describe(), "measured with the plan"));
+}

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "bench/report.h"
 #include "bench/result_file.h"
@@ -49,12 +50,14 @@ ExitStatus run_comparison(const Arguments& arguments, const std::vector<Shape>& 
     Table table(std::cout, shapes, info, screen);
     StatusLine status(stderr);
     bool all_good = true;
+    bool throttled = false;
     for (const Shape& shape : shapes) {
         if (interrupt.requested()) break;
         show_progress(status, results.size(), shapes);
         results.push_back(on_device(shape.problem, [&] { return benchmark.run(shape); }));
         status.clear();
         const ShapeResult& result = results.back();
+        if (result.throttled && !std::exchange(throttled, true)) say(fmt::format("{}: {}", to_text(shape.problem), throttling_warning()));
         table.row(result);
         for (const PeerResult& peer : result.peers)
             if (!peer.skipped.empty()) say(fmt::format("{}: {} skipped: {}", to_text(shape.problem), peer.name, peer.skipped));

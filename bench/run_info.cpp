@@ -22,6 +22,8 @@ std::vector<std::pair<std::string, std::string>> circumstances(const RunInfo& in
         rows.emplace_back("compute_capability", fmt::format("{}.{}", device.compute_capability_major, device.compute_capability_minor));
         rows.emplace_back("sm_count", std::to_string(device.sm_count));
         rows.emplace_back("power_limit_w", std::to_string(device.power_limit));
+        if (info.sharing.is_slice) rows.emplace_back("mig", "1");
+        if (info.sharing.other_processes > 0) rows.emplace_back("other_processes", std::to_string(info.sharing.other_processes));
         rows.emplace_back("driver", info.kernel_driver.empty() ? "unknown" : info.kernel_driver);
         rows.emplace_back("cuda_driver_api", fmt::format("{}.{}", device.driver_version / 1000, device.driver_version % 1000 / 10));
         rows.emplace_back("nvrtc", fmt::format("{}.{}", info.nvrtc_version / 1000, info.nvrtc_version % 1000 / 10));

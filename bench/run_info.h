@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "generator/machine/device_info.h"
+#include "runtime/device.h"
 #include "tuner/ceilings.h"
 
 namespace tmm::bench {
@@ -17,6 +18,7 @@ struct RunInfo {
     std::string label;
     std::string date;
     DeviceInfo device;
+    DeviceSharing sharing;
     std::string kernel_driver;
     int nvrtc_version = 0;
     // Number of pairs; 0 where nothing was timed.

@@ -36,6 +36,7 @@ Session::Session(const Arguments& arguments, int gpu) : ordinal(gpu), device(ope
     info = {.label = arguments.label,
             .date = now(),
             .device = device->info_with_power_limit(),
+            .sharing = device->sharing(),
             .kernel_driver = kernel_driver_version(),
             .nvrtc_version = emulated ? 0 : nvrtc_version(),
             .pairs = arguments.accuracy ? 0 : arguments.pairs,
@@ -44,6 +45,7 @@ Session::Session(const Arguments& arguments, int gpu) : ordinal(gpu), device(ope
             .peers = arguments.peers.empty() ? usual : arguments.peers,
             .peer_versions = {},
             .ceilings = {}};
+    if (const std::string warning = warning_of(info.sharing); !warning.empty()) say(fmt::format("{}: {}", info.device.name, warning));
     const PeerOptions peer_options{.cublas_directory = arguments.cublas_directory, .workspace_bytes = arguments.workspace_bytes};
     for (std::string& name : info.peers) {
         peers.push_back(open_peer(name, device, peer_options));

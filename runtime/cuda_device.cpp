@@ -408,6 +408,15 @@ public:
         return {.sm_clock_mhz = management->sm_clock_mhz(), .throttled = management->throttled()};
     }
 
+    DeviceSharing sharing() override {
+        const Nvml* const management = nvml();
+        if (!management) return {};
+        // The GPU's processes may be those of other slices.
+        if (management->is_divided()) return {.is_slice = true};
+        // This process has a context. Its number tells nothing in a container, where it has another outside.
+        return {.other_processes = std::max(0, management->processes() - 1)};
+    }
+
     int blocks_per_sm(const LoadedKernel& kernel, int threads, std::int64_t shared_bytes) override {
         const Current current(*context_);
         int blocks = 0;

@@ -54,6 +54,18 @@ struct DeviceState {
     bool throttled = false;
 };
 
+// Who else may take a part of the device's time.
+struct DeviceSharing {
+    // The device is a slice of a GPU that others have slices of (MIG).
+    bool is_slice = false;
+    // Processes beside this one that have a context on the GPU; 0 on a slice, and where that can't be read.
+    int other_processes = 0;
+};
+// What a user should know before times are believed, such as "2 other processes use the GPU: …"; empty where there is nothing to say.
+std::string warning_of(const DeviceSharing& sharing);
+// The same where power or heat holds the clock down.
+std::string throttling_warning();
+
 // A sticky fault of the device (illegal address, misaligned access, launch failure): the process must be replaced.
 class DeviceFault : public std::runtime_error {
 public:
@@ -101,6 +113,7 @@ public:
 
     virtual std::unique_ptr<Replay> record(const std::function<void(Stream)>& launches) = 0;
     virtual DeviceState state() = 0;
+    virtual DeviceSharing sharing() { return {}; }
     // Resident blocks of this kernel that an SM holds; 0 where that is unknown.
     virtual int blocks_per_sm(const LoadedKernel& kernel, int threads, std::int64_t shared_bytes) = 0;
     // Clusters of the shape that are resident at once; SMs that a GPC has left over take no part in them. 0 where that is unknown.

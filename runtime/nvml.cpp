@@ -9,6 +9,7 @@ namespace tmm {
 namespace {
 
 constexpr int kSuccess = 0;
+constexpr int kInsufficientSize = 7;
 constexpr int kSmClock = 1;
 // The bits are software power cap, hardware slowdown, software and hardware thermal slowdown, and power brake.
 constexpr unsigned long long kHeldDown = 0x4 | 0x8 | 0x20 | 0x40 | 0x80;
@@ -40,6 +41,8 @@ std::unique_ptr<Nvml> Nvml::open(const std::string& pci_bus_id) noexcept {
     nvml->clock_ = symbol<int(void*, int, unsigned*)>(library, "nvmlDeviceGetClockInfo");
     nvml->power_limit_ = symbol<int(void*, unsigned*)>(library, "nvmlDeviceGetEnforcedPowerLimit");
     nvml->throttle_reasons_ = symbol<int(void*, unsigned long long*)>(library, "nvmlDeviceGetCurrentClocksThrottleReasons");
+    nvml->slice_mode_ = symbol<int(void*, unsigned*, unsigned*)>(library, "nvmlDeviceGetMigMode");
+    nvml->processes_ = symbol<int(void*, unsigned*, void*)>(library, "nvmlDeviceGetComputeRunningProcesses_v3");
     return nvml;
 }
 
@@ -56,6 +59,18 @@ int Nvml::power_limit_watts() const noexcept {
 bool Nvml::throttled() const noexcept {
     unsigned long long reasons = 0;
     return throttle_reasons_ && throttle_reasons_(device_, &reasons) == kSuccess && (reasons & kHeldDown) != 0;
+}
+
+bool Nvml::is_divided() const noexcept {
+    unsigned current = 0, pending = 0;
+    return slice_mode_ && slice_mode_(device_, &current, &pending) == kSuccess && current == 1;
+}
+
+int Nvml::processes() const noexcept {
+    // Without room for their descriptions it gives their number alone.
+    unsigned count = 0;
+    const int result = processes_ ? processes_(device_, &count, nullptr) : kSuccess;
+    return result == kSuccess || result == kInsufficientSize ? static_cast<int>(count) : 0;
 }
 
 }  // namespace tmm

@@ -1,4 +1,5 @@
-// What only the management library tells: clocks, throttling, the power limit. It is opened at run time and may be absent.
+// What only the management library tells: clocks, throttling, the power limit, who else uses the GPU. It is opened at run time and may be
+// absent.
 #pragma once
 
 #include <memory>
@@ -16,6 +17,10 @@ public:
     int power_limit_watts() const noexcept;
     // Power or heat holds the clock down.
     bool throttled() const noexcept;
+    // The GPU is divided into slices (MIG).
+    bool is_divided() const noexcept;
+    // Processes with a context on the GPU, this one among them where it has one.
+    int processes() const noexcept;
 
 private:
     Nvml() = default;
@@ -23,6 +28,8 @@ private:
     int (*clock_)(void* device, int kind, unsigned* mhz) = nullptr;
     int (*power_limit_)(void* device, unsigned* milliwatts) = nullptr;
     int (*throttle_reasons_)(void* device, unsigned long long* reasons) = nullptr;
+    int (*slice_mode_)(void* device, unsigned* current, unsigned* pending) = nullptr;
+    int (*processes_)(void* device, unsigned* count, void* infos) = nullptr;
 };
 
 }  // namespace tmm

@@ -43,6 +43,10 @@ TEST_CASE("replies come back as they were sent") {
     CHECK(std::get<Hello>(hello).device.name == "host");
     CHECK(std::get<Hello>(hello).device.emulated);
     CHECK(std::get<Hello>(hello).device.shared_bytes_per_block == host_device_info().shared_bytes_per_block);
+    const Reply shared =
+        decode_reply(encode(Reply{Hello{.device = host_device_info(), .sharing = {.is_slice = true, .other_processes = 3}}}));
+    CHECK(std::get<Hello>(shared).sharing.is_slice);
+    CHECK(std::get<Hello>(shared).sharing.other_processes == 3);
     // Predictions are made by the parent, of what the worker's driver says.
     DeviceInfo gpu = assumed_device("89");
     gpu.name = "a GPU of tomorrow";

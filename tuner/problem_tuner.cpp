@@ -9,6 +9,7 @@
 #include "generator/error.h"
 #include "generator/prediction/cost_model.h"
 #include "generator/search/search_space.h"
+#include "generator/text/printable.h"
 #include "generator/text/text.h"
 #include "runtime/selection.h"
 #include "tuner/compiled_verdict.h"
@@ -397,6 +398,7 @@ bool ProblemTuner::measure(Session& s, std::size_t index) {
         const Reply& reply = std::get<Reply>(answer);
         if (const auto* measured = std::get_if<Measured>(&reply)) {
             m = measured->measurement;
+            if (m.throttled) progress_.note_once(fmt::format("{}: {}", printable(worker_.device().name), throttling_warning()));
         } else if (const auto* lacking = std::get_if<NotMeasured>(&reply)) {
             give_up(s, index, lacking->detail, false);
             return true;

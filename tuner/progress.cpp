@@ -104,6 +104,14 @@ void Progress::note(const std::string& text) {
     draw(true);
 }
 
+void Progress::note_once(const std::string& text) {
+    {
+        std::lock_guard lock(mutex_);
+        if (!noted_.insert(text).second) return;
+    }
+    note(text);
+}
+
 void Progress::finish() {
     std::lock_guard lock(mutex_);
     status_.clear();

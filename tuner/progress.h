@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "generator/text/terminal.h"
@@ -34,6 +35,8 @@ public:
     void end_problem(int worker, const std::string& result);
     // Writes a line of its own.
     void note(const std::string& line);
+    // Does so unless the run has the line already.
+    void note_once(const std::string& line);
     // Takes the bar away.
     void finish();
 
@@ -54,6 +57,7 @@ private:
     StatusLine status_;
     std::mutex mutex_;
     std::map<int, Current> current_;
+    std::set<std::string> noted_;
     int problems_ = 0;
     int problems_done_ = 0;
     double budget_seconds_ = 0;

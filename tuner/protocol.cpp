@@ -162,7 +162,10 @@ Json message(const RatesMeasured& r) {
     return {{"rates_measured", to_json(r.rates)}};
 }
 Json message(const Hello& r) {
-    return {{"hello", to_json(r.device)}};
+    Json hello = to_json(r.device);
+    hello["is_slice"] = r.sharing.is_slice;
+    hello["other_processes"] = r.sharing.other_processes;
+    return {{"hello", hello}};
 }
 Json message(const Prepared& r) {
     return {{"prepared", {{"rotation_sets", r.rotation_sets}}}};
@@ -243,7 +246,10 @@ Request decode_request(std::string_view line) {
 
 Reply decode_reply(std::string_view line) {
     return decode_any(line, [](const std::string& name, const Json& j) -> Reply {
-        if (name == "hello") return Hello{.device = device_from(j)};
+        if (name == "hello") {
+            return Hello{.device = device_from(j),
+                         .sharing = {.is_slice = j.value("is_slice", false), .other_processes = j.value("other_processes", 0)}};
+        }
         if (name == "prepared") return Prepared{.rotation_sets = j.at("rotation_sets")};
         if (name == "measured") return Measured{.measurement = measurement_from(j)};
         if (name == "rates_measured") return RatesMeasured{.rates = rates_from(j)};

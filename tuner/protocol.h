@@ -11,6 +11,7 @@
 #include "generator/error.h"
 #include "generator/machine/device_info.h"
 #include "generator/machine/measured_rates.h"
+#include "runtime/device.h"
 #include "tuner/timing.h"
 
 namespace tmm {
@@ -55,6 +56,7 @@ using Request = std::variant<PrepareRequest, MeasureRequest, RunOffRequest, Rate
 // The worker's first message.
 struct Hello {
     DeviceInfo device;
+    DeviceSharing sharing = {};
 };
 
 struct Prepared {

@@ -13,6 +13,7 @@
 #include "db/staleness.h"
 #include "generator/prediction/predicted_config.h"
 #include "generator/text/environment.h"
+#include "generator/text/printable.h"
 #include "generator/text/side_by_side.h"
 #include "generator/text/text.h"
 #include "generator/validity/validity.h"
@@ -487,6 +488,8 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
     for (const int ordinal : options.ordinals) {
         auto worker = std::make_unique<WorkerProcess>(ordinal, interrupt);
         const DeviceInfo& device = worker->device();
+        if (const std::string warning = warning_of(worker->sharing()); !warning.empty())
+            progress.note_once(fmt::format("GPU {}, {}: {}", ordinal, printable(device.name), warning));
         auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return same_model(g->environment.device, device); });
         if (group == groups.end()) {
             groups.push_back(std::make_unique<Group>());

@@ -109,6 +109,10 @@ const DeviceInfo& Worker::device() const {
     return state_->info;
 }
 
+DeviceSharing Worker::sharing() const {
+    return state_->device->sharing();
+}
+
 Reply Worker::prepare(const PrepareRequest& request) {
     state_->verifier.reset();
     state_->prepared = request;
@@ -307,7 +311,7 @@ int serve_worker(int ordinal) {
     };
     try {
         Worker worker(ordinal);
-        say(Hello{.device = worker.device()});
+        say(Hello{.device = worker.device(), .sharing = worker.sharing()});
         std::string line;
         while (channel.read_line(line, -1) == LineChannel::Read::line) {
             const Request request = decode_request(line);

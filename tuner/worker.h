@@ -16,6 +16,7 @@ public:
     ~Worker();
 
     const DeviceInfo& device() const;
+    DeviceSharing sharing() const;
     // Replies with Prepared or NotPrepared.
     Reply prepare(const PrepareRequest& request);
     // Replies with Measured or NotMeasured.

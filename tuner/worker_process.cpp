@@ -117,6 +117,7 @@ bool WorkerProcess::spawn(std::string& how) {
         throw Error(ExitStatus::no_device, "the device cannot be opened: " + faulted->detail);
     }
     device_ = std::get<Hello>(reply).device;
+    sharing_ = std::get<Hello>(reply).sharing;
     return true;
 }
 

@@ -37,6 +37,8 @@ public:
     WorkerProcess& operator=(const WorkerProcess&) = delete;
 
     const DeviceInfo& device() const { return device_; }
+    // As it was when the worker started.
+    const DeviceSharing& sharing() const { return sharing_; }
     // Whether the worker runs; after Died, TimedOut and Interrupted it does not.
     bool alive() const { return pid_ > 0; }
     // Seconds that its last start took.
@@ -59,6 +61,7 @@ private:
     int ordinal_;
     const Interrupt& interrupt_;
     DeviceInfo device_;
+    DeviceSharing sharing_;
     pid_t pid_ = -1;
     double start_seconds_ = 0;
     LineChannel channel_;

@@ -3,6 +3,7 @@
 #include <cuda.h>
 
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -92,9 +93,11 @@ TMM_EXPORT CUresult cuDeviceTotalMem_v2(std::size_t* bytes, CUdevice) {
     *bytes = std::size_t{80} << 30;
     return CUDA_SUCCESS;
 }
-// There is no NVML for it.
-TMM_EXPORT CUresult cuDeviceGetPCIBusId(char*, int, CUdevice) {
-    return CUDA_ERROR_NOT_SUPPORTED;
+// It is the GPU in slot 1, or the one that CUDA_VISIBLE_DEVICES=N picks, in slot N + 1.
+TMM_EXPORT CUresult cuDeviceGetPCIBusId(char* id, int length, CUdevice) {
+    const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    std::snprintf(id, static_cast<std::size_t>(length), "0000:%02d:00.0", 1 + (visible ? std::atoi(visible) : 0));
+    return CUDA_SUCCESS;
 }
 TMM_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
     *context = kPrimary;

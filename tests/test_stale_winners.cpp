@@ -187,3 +187,24 @@ TEST_CASE("the table says what changed, what it compares with, and fits the term
         CHECK(result.err.find("--driver") != std::string::npos);
     }
 }
+
+TEST_CASE("a slice of a GPU is a device of its own, with winners and a driver of its own") {
+    const TemporaryDirectory folder;
+    const auto file = folder / "tmm.db";
+    decide(file, "64x64x64", environment_of("NVIDIA H100 80GB HBM3"));
+    Environment slice = environment_of("NVIDIA H100 80GB HBM3 MIG 1g.10gb", 90, 16);
+    slice.device.driver_version = 12080;
+    decide(file, "64x64x64", slice);
+    decide(file, "65x64x64", slice);
+    const Json known = devices(file, "");
+    REQUIRE(known.size() == 2);
+    for (const Json& device : known) {
+        const bool is_slice = device["sm_count"] == 16;
+        CHECK(device["winners"] == (is_slice ? 2 : 1));
+        CHECK(device["driver"]["version"] == (is_slice ? "12.8" : "13.0"));
+        CHECK(device["stale"].empty());
+    }
+    TuningDatabase database(file, Mode::read_write);
+    database.set_environment(environment_of("NVIDIA H100 80GB HBM3"));
+    CHECK_FALSE(database.decision(problem_of("65x64x64")));
+}

@@ -143,7 +143,7 @@ struct Case {
 // Checks all but spills; returns whether the search would leave the candidate out for these.
 bool fits_but_spills(const Case& it, const Kernels& kernels) {
     const DeviceInfo& device = it.device;
-    std::vector<CandidateCompiler::Result> reports;
+    std::vector<CompileQueue::Result> reports;
     for (std::size_t i = 0; i < it.candidate.kernels.size(); ++i) {
         const PlannedKernel& kernel = *it.candidate.kernels[i];
         CAPTURE(kernel.source.name);

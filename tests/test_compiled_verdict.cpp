@@ -18,8 +18,8 @@ Candidate three_kernels(KernelBook& book) {
     return make_candidate(problem, config, assumed_device("90"), book);
 }
 
-std::vector<CandidateCompiler::Result> reports() {
-    const auto report = [](int registers) { return CandidateCompiler::Result{.registers = registers, .spill_bytes = 0, .failure = {}}; };
+std::vector<CompileQueue::Result> reports() {
+    const auto report = [](int registers) { return CompileQueue::Result{.registers = registers, .spill_bytes = 0, .failure = {}}; };
     return {report(80), report(168), report(40)};
 }
 

@@ -9,13 +9,15 @@
 
 namespace tmm {
 
-// The time of a run that one problem may take.
+// What one problem may take of a run.
 struct Turn {
     SteadyClock::time_point start = SteadyClock::now();
     // Seconds that the problem is given; 0 stands for all that it needs.
     double share_seconds = 0;
     // Seconds after which whatever the problem waits for is given up.
     double most_seconds = std::numeric_limits<double>::infinity();
+    // Candidates that the problem is given; 0 stands for all that it has.
+    int most_candidates = 0;
 };
 
 // Thread-safe.

@@ -8,43 +8,31 @@
 #include <mutex>
 #include <optional>
 #include <set>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "generator/compile/kernel_cache.h"
+#include "tuner/compile_queue.h"
 
 namespace tmm {
 
-class CandidateCompiler {
+class CandidateCompiler final : public CompileQueue {
 public:
-    struct Result {
-        int registers = -1;
-        int spill_bytes = -1;
-        // The first line of the log that tells of an error, where the kernel does not compile.
-        std::optional<std::string> failure;
-    };
-
     // threads: 0 takes one per core this process may run on.
     CandidateCompiler(std::shared_ptr<const Compiler> compiler, KernelCache cache, int threads = 0);
     // Waits for the kernels being compiled; those that wait their turn are dropped.
-    ~CandidateCompiler();
+    ~CandidateCompiler() override;
     CandidateCompiler(const CandidateCompiler&) = delete;
     CandidateCompiler& operator=(const CandidateCompiler&) = delete;
 
-    // All of the following functions are thread-safe. Lower priorities come first, equal ones in order of their request; a kernel already
-    // asked for keeps the better of its priorities.
-    void request(const KernelSource& source, int priority);
-    // Forgets kernels of this priority that nobody has begun to compile.
-    void drop(int priority);
+    void request(const KernelSource& source, int priority) override;
+    void drop(int priority) override;
     // Compiles nothing more and ends the compilations under way, where they can be ended. Returns false where some of them go on; then the
     // object must not be destroyed before the process ends, or its destructor waits for them.
     bool abandon();
-    // Returns nothing while the kernel is not compiled yet. Rethrows what broke the compiler itself (not the kernel).
-    std::optional<Result> result(const KernelIdentity& kernel) const;
-    // Waits at most so many seconds until another kernel than the first `seen` is done; returns how many are.
-    int wait_for_more(int seen, double seconds) const;
+    std::optional<Result> result(const KernelIdentity& kernel) const override;
+    int wait_for_more(int seen, double seconds) const override;
 
 private:
     void work();

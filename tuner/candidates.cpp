@@ -17,6 +17,12 @@ namespace {
 // Multiplications that a search on the emulated device needs at least: the reference, the first candidates verified and timed, a run-off.
 constexpr double kLeastMultiplications = 25;
 
+// Candidates that are made for each second of a problem's share, and for each that may be measured; the fewest and the most within a limit.
+constexpr double kCandidatesPerSecond = 200;
+constexpr double kOfferedPerMeasured = 8;
+constexpr std::size_t kFewestCandidates = 8;
+constexpr double kMostCandidates = 1e6;
+
 constexpr std::string_view kEffortNames[] = {"quick", "normal", "full"};
 
 // FNV-1a, 64 bits.
@@ -53,6 +59,26 @@ Candidate make_candidate(const GemmProblem& problem, const KernelConfig& config,
     }
     candidate.kernel_hash = kernel_hash(plan, book);
     return candidate;
+}
+
+std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort, const DeviceInfo& device, KernelBook& book,
+                                       std::size_t most, Remainder* remainder) {
+    SearchSpace space = search_space(problem, device, effort);
+    std::vector<KernelConfig>& configs = space.candidates;
+    if (remainder)
+        *remainder = {.left_out = configs.size() - std::min(configs.size(), most), .rejections = count_by_reason(space.rejections)};
+    if (configs.size() > most) configs.resize(most);
+    std::vector<Candidate> candidates;
+    for (const KernelConfig& config : configs) candidates.push_back(make_candidate(problem, config, device, book));
+    return candidates;
+}
+
+std::size_t most_candidates(const Turn& turn) {
+    if (turn.share_seconds <= 0 && turn.most_candidates <= 0) return kAllCandidates;
+    double most = kMostCandidates;
+    if (turn.share_seconds > 0) most = std::min(most, turn.share_seconds * kCandidatesPerSecond);
+    if (turn.most_candidates > 0) most = std::min(most, kOfferedPerMeasured * turn.most_candidates);
+    return std::max(kFewestCandidates, static_cast<std::size_t>(most));
 }
 
 std::string search_hash(Effort effort, const std::vector<Candidate>& candidates) {

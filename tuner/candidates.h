@@ -1,6 +1,8 @@
 // The candidates of a problem with all that the tuner must know of their kernels before they run: source, hash, launch needs.
 #pragma once
 
+#include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +11,7 @@
 #include "db/measurement.h"
 #include "generator/compile/kernel_book.h"
 #include "generator/search/search_space.h"
+#include "tuner/budget.h"
 
 namespace tmm {
 
@@ -25,6 +28,23 @@ struct Candidate {
     std::int64_t shared_bytes = 0;
     std::int64_t workspace_bytes = 0;
 };
+
+// The configs of a search that are not among its candidates.
+struct Remainder {
+    // Candidates beyond the number that was asked for.
+    std::size_t left_out = 0;
+    std::map<std::string, int> rejections = {};
+};
+
+inline constexpr std::size_t kAllCandidates = std::numeric_limits<std::size_t>::max();
+
+// Makes at most `most` candidates of a search, the best guess first.
+std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort, const DeviceInfo& device, KernelBook& book,
+                                       std::size_t most, Remainder* remainder = nullptr);
+
+// Candidates to make for a turn: several times as many as it has time for, so that the times of the first may change the order;
+// kAllCandidates where the turn has no limit.
+std::size_t most_candidates(const Turn& turn);
 
 // "no kernel serves it: …"; empty where one does.
 std::string why_unserved(const GemmProblem& problem, const DeviceInfo& device);

@@ -7,13 +7,13 @@
 
 namespace tmm {
 
-std::optional<Measurement> rejection(const Candidate& candidate, const std::vector<CandidateCompiler::Result>& kernels,
-                                     const DeviceInfo& device, bool is_default) {
+std::optional<Measurement> rejection(const Candidate& candidate, const std::vector<CompileQueue::Result>& kernels, const DeviceInfo& device,
+                                     bool is_default) {
     Measurement m;
     m.shared_bytes = candidate.shared_bytes;
     m.workspace_bytes = candidate.workspace_bytes;
     m.registers = kernels[candidate.main_kernel].registers;
-    for (const CandidateCompiler::Result& kernel : kernels) m.spill_bytes = std::max(m.spill_bytes, kernel.spill_bytes);
+    for (const CompileQueue::Result& kernel : kernels) m.spill_bytes = std::max(m.spill_bytes, kernel.spill_bytes);
     const auto because = [&](Outcome outcome, std::string detail) {
         m.outcome = outcome;
         m.detail = std::move(detail);

@@ -107,6 +107,8 @@ struct ProblemTuner::Session {
 
     const GemmProblem& problem() const { return open.shape.problem; }
     bool passed(std::size_t i) const { return results[i] && results[i]->outcome == Outcome::ok && results[i]->median_us > 0; }
+    // Candidates that this run has measured, or given up.
+    int tried() const { return report.measured_now + static_cast<int>(given_up.size()); }
     int outcomes() const {
         return static_cast<int>(std::count_if(results.begin(), results.end(), [](const auto& result) { return result.has_value(); }));
     }
@@ -123,7 +125,7 @@ std::vector<std::optional<Measurement>> known_measurements(TuningDatabase& datab
     return known;
 }
 
-ProblemTuner::ProblemTuner(int worker_number, WorkerProcess& worker, CandidateCompiler& compiler, TuningDatabase& database,
+ProblemTuner::ProblemTuner(int worker_number, WorkerConnection& worker, CompileQueue& compiler, TuningDatabase& database,
                            Progress& progress, const Interrupt& interrupt, const TuningOptions& options, const Budget& budget)
     : number_(worker_number),
       worker_(worker),
@@ -147,9 +149,8 @@ ProblemReport ProblemTuner::tune(const OpenProblem& problem, int priority, const
     std::vector<std::size_t> missing;
     for (std::size_t i = 0; i < s.results.size(); ++i)
         if (!s.results[i]) missing.push_back(i);
-    const double kept = kept_for_run_off(s);
-    measure_all(s, std::move(missing), kept + (may_vary ? kVariantsShare * turn.share_seconds : 0));
-    if (may_vary && !s.interrupted && s.failure.empty() && !is_to_end(s, kept)) measure_variants(s);
+    measure_all(s, std::move(missing), may_vary ? kVariantsShare : 0);
+    if (may_vary && !s.interrupted && s.failure.empty() && !is_to_end(s, 0)) measure_variants(s);
     if (!s.interrupted && s.failure.empty()) hold_run_off(s);
     ProblemReport& report = s.report;
     report.candidates = s.outcomes();
@@ -194,10 +195,14 @@ double ProblemTuner::kept_for_run_off(const Session& s) const {
     return std::max(kRunOffShare * s.turn.share_seconds, std::min(run_off_seconds_, 0.4 * s.turn.share_seconds));
 }
 
-// Once a candidate has passed, the share ends the search; until then only the most time that the problem may take does.
-bool ProblemTuner::is_to_end(const Session& s, double kept_seconds) const {
+// Once a candidate has passed, the share ends the search; until then only the most time that the problem may take does. kept_for_variants:
+// the part of the share that is kept for them.
+bool ProblemTuner::is_to_end(const Session& s, double kept_for_variants) const {
     if (s.expired || left(s) <= 0) return true;
-    return s.turn.share_seconds > 0 && s.best_us > 0 && seconds_since(s.turn.start) > s.turn.share_seconds - kept_seconds;
+    if (s.best_us <= 0) return false;
+    const double part = 1 - kept_for_variants;
+    if (s.turn.most_candidates > 0 && s.tried() >= part * s.turn.most_candidates) return true;
+    return s.turn.share_seconds > 0 && seconds_since(s.turn.start) > part * s.turn.share_seconds - kept_for_run_off(s);
 }
 
 bool ProblemTuner::compiled(const Candidate& candidate) const {
@@ -224,9 +229,9 @@ bool ProblemTuner::wait_for_kernels(const Session& s, const Candidate& candidate
 }
 
 std::optional<Measurement> ProblemTuner::judge_compiled(const Candidate& candidate, bool is_default) const {
-    std::vector<CandidateCompiler::Result> kernels;
+    std::vector<CompileQueue::Result> kernels;
     for (const PlannedKernel* kernel : candidate.kernels)
-        kernels.push_back(compiler_.result(kernel->identity).value_or(CandidateCompiler::Result{}));
+        kernels.push_back(compiler_.result(kernel->identity).value_or(CompileQueue::Result{}));
     return rejection(candidate, kernels, worker_.device(), is_default);
 }
 
@@ -254,8 +259,8 @@ bool ProblemTuner::prepare(Session& s) {
         s.expired = left(s) <= 0 || (!worker_.alive() && budget_.left() <= worker_.start_seconds());
         if (s.expired) return false;
         if (!worker_.alive()) worker_.respawn();
-        const WorkerProcess::Answer answer = worker_.ask(request, 5 * deadline(s), left(s));
-        const auto* late = std::get_if<WorkerProcess::TimedOut>(&answer);
+        const WorkerConnection::Answer answer = worker_.ask(request, 5 * deadline(s), left(s));
+        const auto* late = std::get_if<WorkerConnection::TimedOut>(&answer);
         s.expired = late && late->turn_is_over;
         if (s.expired) return false;
         if (const auto* reply = std::get_if<Reply>(&answer)) {
@@ -266,11 +271,11 @@ bool ProblemTuner::prepare(Session& s) {
             s.prepared = std::holds_alternative<Prepared>(*reply);
             return s.prepared;
         }
-        if (std::holds_alternative<WorkerProcess::Interrupted>(answer)) {
+        if (std::holds_alternative<WorkerConnection::Interrupted>(answer)) {
             s.interrupted = true;
             return false;
         }
-        const auto* died = std::get_if<WorkerProcess::Died>(&answer);
+        const auto* died = std::get_if<WorkerConnection::Died>(&answer);
         how = died ? "worker " + died->how : "passed the deadline";
     }
     s.failure = "operands and reference could not be made: " + how;
@@ -305,8 +310,8 @@ void ProblemTuner::add_candidates(Session& s, const std::vector<Candidate>& cand
     show_progress(s);
 }
 
-// missing: candidates without a result. kept_seconds: the part of the problem's share that is kept for what comes after.
-void ProblemTuner::measure_all(Session& s, std::vector<std::size_t> missing, double kept_seconds) {
+// missing: candidates without a result.
+void ProblemTuner::measure_all(Session& s, std::vector<std::size_t> missing, double kept_for_variants) {
     if (missing.empty()) return;
     request_in_order(s, missing);
     int seen = 0;
@@ -315,7 +320,7 @@ void ProblemTuner::measure_all(Session& s, std::vector<std::size_t> missing, dou
             s.interrupted = true;
             break;
         }
-        if (is_to_end(s, kept_seconds)) {
+        if (is_to_end(s, kept_for_variants)) {
             s.cut = true;
             break;
         }
@@ -357,7 +362,7 @@ void ProblemTuner::measure_variants(Session& s) {
     }
     for (std::size_t i = 0; i < added.size(); ++i) missing.push_back(s.candidates.size() + i);
     add_candidates(s, added);
-    measure_all(s, std::move(missing), kept_for_run_off(s));
+    measure_all(s, std::move(missing), 0);
 }
 
 // Returns false where the problem can't go on. A candidate without an outcome is to be tried again.
@@ -368,16 +373,16 @@ bool ProblemTuner::measure(Session& s, std::size_t index) {
     const auto start = SteadyClock::now();
     const double limit = deadline(s);
     const MeasureRequest request{.config = config, .timing = timing_options(worker_.device().emulated, options_.effort, s.best_us)};
-    const WorkerProcess::Answer answer = worker_.ask(request, limit, left(s));
+    const WorkerConnection::Answer answer = worker_.ask(request, limit, left(s));
     Measurement m;
     m.shared_bytes = s.candidates[index].shared_bytes;
     m.workspace_bytes = s.candidates[index].workspace_bytes;
-    if (std::holds_alternative<WorkerProcess::Interrupted>(answer)) {
+    if (std::holds_alternative<WorkerConnection::Interrupted>(answer)) {
         database_.withdraw(s.problem(), config);
         s.interrupted = true;
         return false;
     }
-    if (const auto* late = std::get_if<WorkerProcess::TimedOut>(&answer)) {
+    if (const auto* late = std::get_if<WorkerConnection::TimedOut>(&answer)) {
         if (late->turn_is_over) {
             // The candidate is not to blame.
             database_.withdraw(s.problem(), config);
@@ -386,7 +391,7 @@ bool ProblemTuner::measure(Session& s, std::size_t index) {
         }
         m.outcome = Outcome::timed_out;
         m.detail = fmt::format("no result within {:.1f} s", limit);
-    } else if (const auto* died = std::get_if<WorkerProcess::Died>(&answer)) {
+    } else if (const auto* died = std::get_if<WorkerConnection::Died>(&answer)) {
         if (died->from_outside) {
             const bool again = ++s.outside_kills[index] <= kOutsideKills;
             give_up(s, index, fmt::format("the worker {}, from outside", died->how), again);
@@ -523,14 +528,14 @@ bool ProblemTuner::try_run_off(Session& s, const std::vector<std::size_t>& entra
     const double limit = deadline(s) * static_cast<double>(entrants.size()) + 10 * (expected_us + request.settle_us) * 1e-6;
     const auto start = SteadyClock::now();
     database_.announce(s.problem(), announced);
-    const WorkerProcess::Answer answer = worker_.ask(request, limit, left(s), [&](int index) { running = index; });
+    const WorkerConnection::Answer answer = worker_.ask(request, limit, left(s), [&](int index) { running = index; });
     database_.withdraw(s.problem(), announced);
     run_off_seconds_ = seconds_since(start);
-    s.interrupted = std::holds_alternative<WorkerProcess::Interrupted>(answer);
-    const auto* late = std::get_if<WorkerProcess::TimedOut>(&answer);
+    s.interrupted = std::holds_alternative<WorkerConnection::Interrupted>(answer);
+    const auto* late = std::get_if<WorkerConnection::TimedOut>(&answer);
     s.expired = late && late->turn_is_over;
     if (s.interrupted || s.expired) return false;
-    const auto* died = std::get_if<WorkerProcess::Died>(&answer);
+    const auto* died = std::get_if<WorkerConnection::Died>(&answer);
     const auto* reply = std::get_if<Reply>(&answer);
     s.disturbed = (died && died->from_outside) || (reply && std::holds_alternative<NotMeasured>(*reply));
     if (s.disturbed) return false;

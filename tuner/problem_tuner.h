@@ -9,11 +9,11 @@
 
 #include "db/tuning_database.h"
 #include "tuner/budget.h"
-#include "tuner/candidate_compiler.h"
 #include "tuner/candidates.h"
+#include "tuner/compile_queue.h"
 #include "tuner/progress.h"
 #include "tuner/tuning_run.h"
-#include "tuner/worker_process.h"
+#include "tuner/worker_connection.h"
 
 namespace tmm {
 
@@ -48,7 +48,7 @@ std::vector<std::optional<Measurement>> known_measurements(TuningDatabase& datab
 // Each worker has its own tuner, which one thread uses.
 class ProblemTuner {
 public:
-    ProblemTuner(int worker_number, WorkerProcess& worker, CandidateCompiler& compiler, TuningDatabase& database, Progress& progress,
+    ProblemTuner(int worker_number, WorkerConnection& worker, CompileQueue& compiler, TuningDatabase& database, Progress& progress,
                  const Interrupt& interrupt, const TuningOptions& options, const Budget& budget);
 
     // priority: the problem's place in the compiler's queue. Without a limit the report has a winner, or the reason why there is none;
@@ -67,8 +67,8 @@ private:
     };
     bool prepare(Session& session);
     void add_candidates(Session& session, const std::vector<Candidate>& candidates) const;
-    void measure_all(Session& session, std::vector<std::size_t> missing, double kept_seconds);
-    bool is_to_end(const Session& session, double kept_seconds) const;
+    void measure_all(Session& session, std::vector<std::size_t> missing, double kept_for_variants);
+    bool is_to_end(const Session& session, double kept_for_variants) const;
     void measure_variants(Session& session);
     bool measure(Session& session, std::size_t index);
     void hold_run_off(Session& session);
@@ -91,8 +91,8 @@ private:
     void show_progress(const Session& session) const;
 
     int number_;
-    WorkerProcess& worker_;
-    CandidateCompiler& compiler_;
+    WorkerConnection& worker_;
+    CompileQueue& compiler_;
     TuningDatabase& database_;
     Progress& progress_;
     const Interrupt& interrupt_;

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <exception>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <mutex>
 
@@ -18,12 +17,14 @@
 #include "generator/text/text.h"
 #include "generator/validity/validity.h"
 #include "tuner/budget.h"
+#include "tuner/candidate_compiler.h"
 #include "tuner/device_profile.h"
 #include "tuner/measured_order.h"
 #include "tuner/predictions.h"
 #include "tuner/problem_tuner.h"
 #include "tuner/remembered.h"
 #include "tuner/void_verdict.h"
+#include "tuner/worker_process.h"
 
 namespace tmm {
 namespace {
@@ -54,9 +55,6 @@ struct Group {
     }
 };
 
-// Candidates that may be measured in a second of a problem's share, and the fewest that are looked at.
-constexpr double kCandidatesPerSecond = 200;
-constexpr std::size_t kFewestCandidates = 8;
 // The problems that the compiler has before their turn; a short turn is over before a kernel is compiled.
 constexpr std::size_t kAhead = 1;
 constexpr std::size_t kAheadWithinBudget = 4;
@@ -67,28 +65,6 @@ constexpr std::size_t kFirstKernels = 4;
 constexpr std::size_t kGuessesInRace = 5;
 constexpr double kUpset = 0.03;
 
-constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
-
-// The configs of a search that are not among its candidates.
-struct Remainder {
-    // Candidates beyond the number that was asked for.
-    std::size_t left_out = 0;
-    std::map<std::string, int> rejections = {};
-};
-
-// Makes at most `most` candidates.
-std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort, Group& group, std::size_t most = kAll,
-                                       Remainder* remainder = nullptr) {
-    SearchSpace space = search_space(problem, group.environment.device, effort);
-    std::vector<KernelConfig>& configs = space.candidates;
-    if (remainder)
-        *remainder = {.left_out = configs.size() - std::min(configs.size(), most), .rejections = count_by_reason(space.rejections)};
-    if (configs.size() > most) configs.resize(most);
-    std::vector<Candidate> candidates;
-    for (const KernelConfig& config : configs) candidates.push_back(make_candidate(problem, config, group.environment.device, group.book));
-    return candidates;
-}
-
 std::vector<MeasuredCandidate> measured_before(const GemmProblem& problem, TuningDatabase& database) {
     for (const GemmProblem& alike : problems_alike(problem)) {
         std::vector<MeasuredCandidate> rows = database.measurements(alike);
@@ -97,16 +73,17 @@ std::vector<MeasuredCandidate> measured_before(const GemmProblem& problem, Tunin
     return {};
 }
 
-// Does the same, but where a quick search finds that its problem was measured before, with kernels of an earlier text, say, it takes the
-// candidates that were the fastest instead of those that are predicted to be.
+// Where a quick search finds that its problem was measured before, with kernels of an earlier text, say, the candidates are those that were
+// the fastest instead of those that are predicted to be.
 std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort, Group& group, TuningDatabase& database,
-                                       std::size_t most = kAll, Remainder* remainder = nullptr) {
-    std::vector<Candidate> predicted = make_candidates(problem, effort, group, most, remainder);
-    if (effort != Effort::quick || most != kAll) return predicted;
+                                       std::size_t most = kAllCandidates, Remainder* remainder = nullptr) {
+    const DeviceInfo& device = group.environment.device;
+    std::vector<Candidate> predicted = make_candidates(problem, effort, device, group.book, most, remainder);
+    if (effort != Effort::quick || most != kAllCandidates) return predicted;
     const std::vector<MeasuredCandidate> rows = measured_before(problem, database);
     if (rows.empty()) return predicted;
-    std::vector<Candidate> all = make_candidates(problem, Effort::normal, group);
-    if (group.environment.device.overlaps_kernels()) {
+    std::vector<Candidate> all = make_candidates(problem, Effort::normal, device, group.book, kAllCandidates);
+    if (device.overlaps_kernels()) {
         for (std::size_t i = 0, count = all.size(); i < count; ++i) {
             all.push_back(all[i]);
             all.back().config.overlap = 1 - all[i].config.overlap;
@@ -204,14 +181,11 @@ void keep_racers(std::vector<Candidate>& candidates, const TuningDatabase::Decis
     candidates.erase(std::remove_if(candidates.begin(), candidates.end(), is_out), candidates.end());
 }
 
-// The candidates of a problem whose turn is near, in a share of so many seconds (0: no limit).
-void make_ready(OpenProblem& problem, double share_seconds, const TuningOptions& options, Group& group, TuningDatabase& database) {
+// The candidates of a problem whose turn is near.
+void make_ready(OpenProblem& problem, const Turn& turn, const TuningOptions& options, Group& group, TuningDatabase& database) {
     if (!problem.candidates.empty()) return;
-    const std::size_t most =
-        share_seconds > 0 ? std::max(kFewestCandidates, static_cast<std::size_t>(std::min(share_seconds * kCandidatesPerSecond, 1e6)))
-                          : kAll;
     Remainder remainder;
-    problem.candidates = make_candidates(problem.shape.problem, options.effort, group, database, most, &remainder);
+    problem.candidates = make_candidates(problem.shape.problem, options.effort, group, database, most_candidates(turn), &remainder);
     problem.left_out = remainder.left_out;
     problem.rejections = std::move(remainder.rejections);
     problem.search_hash = search_hash(options.effort, problem.candidates);
@@ -355,7 +329,7 @@ private:
         progress_.add_problem();
         problem.races = false;
         problem.candidates = {};
-        make_ready(problem, turn.share_seconds, options_, group_, database_);
+        make_ready(problem, turn, options_, group_, database_);
     }
 
     // Takes the next problem, with its candidates and the time that it may take. The problems that come after it are made ready, too.
@@ -376,12 +350,12 @@ private:
         }
         OpenProblem& problem = group_.open[mine];
         // An earlier decision is compared with all candidates.
-        make_ready(problem, problem.may_count ? 0 : turn.share_seconds, options_, group_, database_);
+        make_ready(problem, problem.may_count ? Turn{} : turn, options_, group_, database_);
         if (!problem.may_count) start_compiler();
         const std::size_t ahead = group_.workers.size() * (budget_.is_limited() ? kAheadWithinBudget : kAhead);
         for (std::size_t i = group_.next; i < std::min(group_.next + ahead, group_.undecided); ++i) {
             if (!group_.open[i].candidates.empty()) continue;
-            make_ready(group_.open[i], turn.share_seconds, options_, group_, database_);
+            make_ready(group_.open[i], turn, options_, group_, database_);
             // A problem requests the kernels that it lacks when its turn comes.
             request_kernels(*group_.compiler, group_.open[i], database_, options_, priority_of(i));
         }

@@ -1,0 +1,33 @@
+// What the tuner asks of the compiler that works ahead of the device.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "generator/compile/kernel_source.h"
+
+namespace tmm {
+
+// All functions are thread-safe. Lower priorities come first, equal ones in order of their request; a kernel already asked for keeps the
+// better of its priorities.
+class CompileQueue {
+public:
+    struct Result {
+        int registers = -1;
+        int spill_bytes = -1;
+        // The first line of the log that tells of an error, where the kernel does not compile.
+        std::optional<std::string> failure;
+    };
+
+    virtual ~CompileQueue() = default;
+
+    virtual void request(const KernelSource& source, int priority) = 0;
+    // Forgets kernels of this priority that nobody has begun to compile.
+    virtual void drop(int priority) = 0;
+    // Returns nothing while the kernel is not compiled yet. Rethrows what broke the compiler itself (not the kernel).
+    virtual std::optional<Result> result(const KernelIdentity& kernel) const = 0;
+    // Waits at most so many seconds until another kernel than the first `seen` is done; returns how many are.
+    virtual int wait_for_more(int seen, double seconds) const = 0;
+};
+
+}  // namespace tmm

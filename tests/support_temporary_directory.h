@@ -10,8 +10,8 @@ namespace tmm::testing {
 
 class TemporaryDirectory {
 public:
-    TemporaryDirectory() {
-        std::string name = (std::filesystem::temp_directory_path() / "tmm-test-XXXXXX").string();
+    explicit TemporaryDirectory(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+        std::string name = (parent / "tmm-test-XXXXXX").string();
         if (!mkdtemp(name.data())) throw std::runtime_error("mkdtemp failed: " + name);
         path_ = name;
     }

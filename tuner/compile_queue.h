@@ -16,7 +16,7 @@ public:
         int registers = -1;
         int spill_bytes = -1;
         // The first line of the log that tells of an error, where the kernel does not compile.
-        std::optional<std::string> failure;
+        std::optional<std::string> failure = {};
     };
 
     virtual ~CompileQueue() = default;

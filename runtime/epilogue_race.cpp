@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "generator/plan/gate.h"
+#include "generator/plan/finishing_step.h"
 #include "generator/plan/matrix_layout.h"
 #include "generator/plan/without_epilogue.h"
 #include "runtime/validate.h"

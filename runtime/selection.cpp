@@ -17,7 +17,7 @@
 #include "db/text_table.h"
 #include "generator/families/family.h"
 #include "generator/families/misused_field.h"
-#include "generator/plan/gate.h"
+#include "generator/plan/finishing_step.h"
 #include "generator/plan/launch_plan.h"
 #include "generator/plan/without_epilogue.h"
 #include "generator/prediction/cost_model.h"

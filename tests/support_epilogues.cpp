@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "generator/plan/gate.h"
+#include "generator/plan/finishing_step.h"
 #include "generator/plan/launch_plan.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"

@@ -67,7 +67,7 @@ struct WorkspaceParts {
     std::int64_t bytes = 0;
 };
 
-// The sums that a step finishes (gate.h): parts of K, as split-K leaves them, or whole ones.
+// The sums that a step finishes (finishing_step.h): parts of K, as split-K leaves them, or whole ones.
 struct FinishedSums {
     int parts = 0;
     // The product stores whole sums here, as it would store C; there are no bytes where the step adds up the parts of K itself.

@@ -7,7 +7,7 @@
 
 #include "generator/families/family.h"
 #include "generator/families/gemv_strip.h"
-#include "generator/plan/gate.h"
+#include "generator/plan/finishing_step.h"
 #include "generator/plan/kernel_arguments.h"
 #include "generator/plan/plan_builder.h"
 #include "generator/steps/reduce.h"

@@ -96,7 +96,7 @@ inline std::int64_t grid_for(const LaunchStep& step, const std::byte* arguments)
 
 struct LaunchPlan {
     GemmProblem problem;
-    // What the steps multiply: the problem, but for an epilogue that a step applies (gate.h).
+    // What the steps multiply: the problem, but for an epilogue that a step applies (finishing_step.h).
     GemmProblem product;
     KernelConfig config;
     Geometry geometry;

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "generator/families/family.h"
-#include "generator/plan/gate.h"
+#include "generator/plan/finishing_step.h"
 #include "generator/plan/kernel_arguments.h"
 #include "generator/steps/fixup.h"
 #include "generator/steps/reduce.h"

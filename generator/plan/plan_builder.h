@@ -14,7 +14,7 @@ public:
     // C must not be empty.
     PlanBuilder(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, EpiloguePlace place);
 
-    // What the steps multiply, and what was asked for (gate.h).
+    // What the steps multiply, and what was asked for (finishing_step.h).
     const GemmProblem& problem() const { return plan_.product; }
     const GemmProblem& asked() const { return plan_.problem; }
     const KernelConfig& config() const { return plan_.config; }

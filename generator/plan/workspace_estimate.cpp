@@ -1,6 +1,6 @@
 #include "generator/plan/workspace_estimate.h"
 
-#include "generator/plan/gate.h"
+#include "generator/plan/finishing_step.h"
 
 namespace tmm {
 namespace {

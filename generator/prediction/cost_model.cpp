@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "generator/families/family.h"
-#include "generator/plan/gate.h"
+#include "generator/plan/finishing_step.h"
 #include "generator/prediction/cost_model_host.h"
 
 namespace tmm {

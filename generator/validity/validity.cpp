@@ -10,7 +10,7 @@
 #include "generator/families/boundary_choice.h"
 #include "generator/families/family.h"
 #include "generator/families/misused_field.h"
-#include "generator/plan/gate.h"
+#include "generator/plan/finishing_step.h"
 #include "generator/plan/launch_plan.h"
 #include "generator/plan/workspace_estimate.h"
 #include "tmm/number/arithmetic.h"

@@ -1,4 +1,4 @@
-#include "generator/plan/gate.h"
+#include "generator/plan/finishing_step.h"
 
 #include "generator/families/family.h"
 #include "generator/plan/kernel_arguments.h"

@@ -167,10 +167,8 @@ TEST_CASE("how a worker ended is known where SIGCHLD is ignored") {
     const KernelConfig faulting = candidates(folder).at(1);
     folder.plant(template_of(faulting), kAnchor,
                  "    if constexpr (" + in_kernel(faulting) + ") {\n        *reinterpret_cast<volatile int*>(args.k) = 1;\n    }");
-    signal(SIGCHLD, SIG_IGN);
-    const pid_t pid = folder.start(folder.usual());
-    signal(SIGCHLD, SIG_DFL);
-    const Finished finished = folder.finish(pid);
+    folder.ignored_signals = {SIGCHLD};
+    const Finished finished = folder.tune();
     CAPTURE(finished.err);
     CHECK(finished.status == 0);
     const std::string outcome = folder.outcome(in_sql(faulting));

@@ -57,7 +57,7 @@ TEST_CASE("a candidate whose worker is ended from outside every time has no resu
     CAPTURE(finished.err);
     CHECK(finished.status == 0);
     for (std::size_t i = 0; i < count; ++i) {
-        CAPTURE(strsignal(signals[i]));
+        CAPTURE(signals[i]);
         CHECK(rows_of(folder, configs[i + 1]) == 0);
     }
     CHECK(folder.count("SELECT count(*) FROM measurement WHERE outcome <> 0") == 0);
@@ -160,6 +160,32 @@ TEST_CASE("a hangup of the terminal ends a run and blames nobody") {
         CHECK(folder.count("SELECT count(*) FROM measurement WHERE outcome <> 0") == 0);
         CHECK(folder.count("SELECT count(*) FROM in_flight") == 0);
     }
+}
+
+TEST_CASE("a run that nohup started outlives its terminal") {
+    TunerFolder folder("4 4 4\n5 5 5\n6 6 6\n7 7 7\n");
+    folder.ignored_signals = {SIGHUP};
+    const pid_t tuner = folder.start_group(folder.usual());
+    folder.wait_until_said("[1/4]");
+    kill(-tuner, SIGHUP);
+    const Finished finished = folder.finish(tuner);
+    CAPTURE(finished.err);
+    CHECK(finished.status == 0);
+    CHECK(folder.count("SELECT count(*) FROM selection") == 4);
+}
+
+TEST_CASE("runs find the signals as the test says, whatever it was given itself") {
+    PlantedFolder folder("16 16 16\n");
+    const KernelConfig quitting = candidates(folder).at(1);
+    plant_in(folder, quitting, raising(SIGQUIT));
+    {
+        const IgnoredSignals ignored({SIGQUIT});
+        CHECK(folder.tune().status == 0);
+    }
+    CHECK(rows_of(folder, quitting) == 0);
+    folder.ignored_signals = {SIGQUIT};
+    CHECK(folder.tune().status == 0);
+    CHECK(folder.outcome(in_sql(quitting)).starts_with("ok: "));
 }
 
 TEST_CASE("which signals code raises by what it does") {

@@ -18,6 +18,7 @@
 #include <map>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 extern char** environ;
@@ -40,6 +41,22 @@ struct Finished {
     int status = 0;
     std::string out;
     std::string err;
+};
+
+// Lets what is started meanwhile find these signals ignored, as programs leave them to what they start.
+class IgnoredSignals {
+public:
+    explicit IgnoredSignals(const std::vector<int>& signals) {
+        for (const int signal : signals) before_.emplace_back(signal, ::signal(signal, SIG_IGN));
+    }
+    ~IgnoredSignals() {
+        for (const auto& [signal, handler] : before_) ::signal(signal, handler);
+    }
+    IgnoredSignals(const IgnoredSignals&) = delete;
+    IgnoredSignals& operator=(const IgnoredSignals&) = delete;
+
+private:
+    std::vector<std::pair<int, void (*)(int)>> before_;
 };
 
 // A folder with a shapes file, a database and what the tools print.
@@ -87,8 +104,9 @@ public:
 
     Finished finish(pid_t pid) const {
         int status = 0;
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-        }
+        pid_t reaped = waitpid(pid, &status, 0);
+        while (reaped < 0 && errno == EINTR) reaped = waitpid(pid, &status, 0);
+        REQUIRE(reaped == pid);
         return Finished{.status = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status),
                         .out = read_text(path / "out"),
                         .err = read_text(path / "err")};
@@ -113,8 +131,22 @@ public:
     fs::path stderr_file;
     // Goes before what the test's own environment says.
     std::map<std::string, std::string> environment;
+    // Runs find these signals ignored, and no others.
+    std::vector<int> ignored_signals;
 
 private:
+    // A shell's background jobs find SIGQUIT ignored, what nohup starts SIGHUP: runs depend on none of what the test itself was given.
+    void set_signals(posix_spawnattr_t& attributes, bool leads_group) const {
+        sigset_t set;
+        sigemptyset(&set);
+        posix_spawnattr_setsigmask(&attributes, &set);
+        sigfillset(&set);
+        for (const int signal : ignored_signals) sigdelset(&set, signal);
+        posix_spawnattr_setsigdefault(&attributes, &set);
+        const int group = leads_group ? POSIX_SPAWN_SETPGROUP : 0;
+        posix_spawnattr_setflags(&attributes, static_cast<short>(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | group));
+    }
+
     pid_t spawn(const std::vector<std::string>& arguments, bool leads_group) const {
         std::map<std::string, std::string> variables = environment;
         for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -142,7 +174,8 @@ private:
             posix_spawn_file_actions_addopen(&actions, 2, stderr_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
         posix_spawnattr_t attributes;
         posix_spawnattr_init(&attributes);
-        if (leads_group) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+        set_signals(attributes, leads_group);
+        const IgnoredSignals ignored(ignored_signals);
         pid_t pid = -1;
         const int error = posix_spawn(&pid, argv[0], &actions, &attributes, argv.data(), envp.data());
         posix_spawn_file_actions_destroy(&actions);

@@ -31,7 +31,7 @@
 namespace tmm {
 namespace {
 
-// Of so many of the fastest the times beside each other are recorded.
+// So many of the fastest are timed beside each other, and these times are recorded.
 constexpr std::size_t kRunOffPlaces = 16;
 // First samples slower than this many times the best are not refined.
 constexpr double kHopeless = 3;

@@ -7,7 +7,7 @@ if(LAUNCHER)
   string(TOUPPER ${BUILD_TYPE} upper_type)
   set(options -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER} -DCMAKE_BUILD_TYPE=${BUILD_TYPE} "-DCMAKE_CXX_FLAGS_${upper_type}=${BUILD_TYPE_FLAGS}")
 else()
-  set(options -DCMAKE_BUILD_TYPE=Debug)
+  set(options -DCMAKE_BUILD_TYPE=Debug -DTMM_PRECOMPILE_HEADERS=ON)
 endif()
 foreach(way FetchContent add_subdirectory)
   run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/subproject -B ${build} -G ${GENERATOR} -DTMM_SOURCE=${SOURCE} -DWAY=${way} ${compilers}

@@ -11,6 +11,7 @@
 #include "bench/read_floor.h"
 #include "db/measurement.h"
 #include "generator/error.h"
+#include "generator/median.h"
 #include "generator/prediction/cost_model_host.h"
 #include "tuner/recorded.h"
 

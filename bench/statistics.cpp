@@ -1,10 +1,12 @@
-// Medians, means and their intervals; see statistics.h.
+// Means and intervals; see statistics.h.
 #include "bench/statistics.h"
 
 #include <algorithm>
 #include <cmath>
 #include <random>
 #include <stdexcept>
+
+#include "generator/median.h"
 
 namespace tmm::bench {
 namespace {
@@ -20,11 +22,6 @@ double binomial_half_cdf(std::size_t n, std::size_t successes) {
     return sum;
 }
 
-double sorted_median(const std::vector<double>& sorted) {
-    const std::size_t middle = sorted.size() / 2;
-    return sorted.size() % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-}
-
 double sorted_quantile(const std::vector<double>& sorted, double p) {
     const double position = p * static_cast<double>(sorted.size() - 1);
     const auto below = static_cast<std::size_t>(position);
@@ -35,19 +32,13 @@ double sorted_quantile(const std::vector<double>& sorted, double p) {
 
 }  // namespace
 
-double median(std::vector<double> values) {
-    if (values.empty()) throw std::invalid_argument("the median of no values");
-    std::sort(values.begin(), values.end());
-    return sorted_median(values);
-}
-
 Interval median_interval(std::vector<double> values, double confidence) {
     if (values.empty()) throw std::invalid_argument("the median of no values");
     std::sort(values.begin(), values.end());
     const std::size_t n = values.size();
     std::size_t rank = 1;
     while (rank < (n + 1) / 2 && binomial_half_cdf(n, rank) <= (1 - confidence) / 2) ++rank;
-    return {.value = sorted_median(values), .low = values[rank - 1], .high = values[n - rank]};
+    return {.value = median(values), .low = values[rank - 1], .high = values[n - rank]};
 }
 
 Interval geometric_mean_interval(const std::vector<std::vector<double>>& ratios, double confidence, int resamples, std::uint64_t seed) {

@@ -1,4 +1,4 @@
-// Medians, means and their intervals: the arithmetic behind a claimed speed.
+// Means, and intervals of medians and means: the arithmetic behind a claimed speed.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,6 @@ struct Interval {
     double low = 0;
     double high = 0;
 };
-
-// The median of an even number of values is the mean of the middle two. Throws std::invalid_argument where there are none.
-double median(std::vector<double> values);
 
 // The median with its distribution-free interval between two order statistics: [x(l), x(n+1-l)] for the largest l with
 // P(Binomial(n, 1/2) < l) <= (1 - confidence) / 2 (David and Nagaraja, Order Statistics, 7.1). Where so few values have no

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "generator/median.h"
 #include "generator/plan/finishing_step.h"
 #include "generator/plan/matrix_layout.h"
 #include "generator/plan/without_epilogue.h"
@@ -51,12 +52,6 @@ private:
     std::vector<std::unique_ptr<void, Release>> memory_;
     GemmCall call_;
 };
-
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
 
 }  // namespace
 

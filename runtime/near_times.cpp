@@ -1,7 +1,8 @@
 #include "runtime/near_times.h"
 
-#include <algorithm>
+#include <utility>
 
+#include "generator/median.h"
 #include "generator/prediction/cost_model.h"
 #include "generator/validity/validity.h"
 
@@ -38,9 +39,7 @@ NearTimes NearTimesBook::read(const GemmProblem& tuned) const {
         times.candidates.push_back({.config = candidate.config, .measured_us = measured, .ratio = ratios.back()});
     }
     if (ratios.empty()) return times;
-    const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
-    std::nth_element(ratios.begin(), middle, ratios.end());
-    times.median_ratio = *middle;
+    times.median_ratio = median(std::move(ratios));
     return times;
 }
 

@@ -7,6 +7,7 @@
 
 #include "bench/paired_timing.h"
 #include "bench/statistics.h"
+#include "generator/median.h"
 
 using namespace tmm;
 using namespace tmm::bench;
@@ -24,6 +25,9 @@ std::vector<double> one_to(int n) {
 TEST_CASE("the median is the middle, or the mean of the middle two") {
     CHECK(median({3, 1, 2}) == 2);
     CHECK(median({4, 1, 3, 2}) == 2.5);
+    CHECK(median({7}) == 7);
+    CHECK(median({-1, 8}) == 3.5);
+    CHECK(median({5, 5, 1, 1, 9, 1}) == 3);
     CHECK_THROWS_AS(median({}), std::invalid_argument);
 }
 

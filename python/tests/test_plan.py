@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tmm
-from tmm import _epilogue, _library
+from tmm import _epilogue, _handles, _library
 
 
 def ones(*shape, dtype="f"):
@@ -82,3 +82,36 @@ def test_structs_and_numbers_are_those_of_the_library():
     numbers = {name.lower(): int(value) for name, value in re.findall(r"TMM_ACTIVATION_(\w+) = (\d+)", text)}
     del numbers["none"]
     assert numbers == {**_epilogue.ACTIVATIONS, **_epilogue.GATES}
+
+
+@pytest.fixture
+def tuning():
+    tmm.set_tuning(True)
+    yield
+    tmm.set_tuning(False)
+
+
+def measured(**epilogue):
+    # Sizes with no winner of their own on the emulated device, where the step has the winner of the nearest product, too.
+    return "measured with the plan" in tmm.Plan(37, 45, 21, device="host", **epilogue).describe()["why"]
+
+
+def test_an_epilogue_that_was_not_tuned_is_measured_where_that_is_allowed(tuning):
+    assert measured(expression="x * 2 + row")
+    assert measured(epilogue="bias+silu")
+    assert not measured()
+    tmm.set_tuning(False)
+    assert not measured(expression="x * 3 + row")
+
+
+def test_handles_that_are_made_later_may_measure_too(tuning):
+    _handles.handles._clear()
+    assert measured(expression="x * 4 + row")
+
+
+def test_what_was_measured_gives_the_same_result(tuning):
+    a, b, bias = ones(37, 21), ones(21, 45), np.arange(45, dtype="f")
+    plan = tmm.Plan(37, 45, 21, device="host", epilogue="bias", expression="fmaxf(x - bias, p0)")
+    expected = np.broadcast_to(np.maximum(21 - bias, 2), (37, 45))
+    assert np.array_equal(plan.run(a, b, np.empty((37, 45), "f"), bias=bias, parameters=(2,)), expected)
+    assert np.array_equal(tmm.matmul(a, b, bias=bias, expression="fmaxf(x - bias, p0)", parameters=(2,)), expected)

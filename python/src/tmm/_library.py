@@ -92,6 +92,7 @@ def _load() -> ctypes.CDLL:
         "tmmCreate": (ctypes.c_int, [ctypes.POINTER(handle), ctypes.c_int, ctypes.c_char_p]),
         "tmmDestroy": (ctypes.c_int, [handle]),
         "tmmSetStream": (ctypes.c_int, [handle, stream]),
+        "tmmSetTuning": (ctypes.c_int, [handle, ctypes.c_int]),
         "tmmGemm": (ctypes.c_int, [handle, ctypes.POINTER(Problem), ctypes.POINTER(Args)]),
         "tmmPlanCreate": (ctypes.c_int, [handle, ctypes.POINTER(Problem), ctypes.POINTER(plan)]),
         "tmmPlanWorkspaceSize": (ctypes.c_int, [plan, ctypes.POINTER(ctypes.c_size_t)]),

@@ -11,6 +11,7 @@
 #include "generator/compile/compiler.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
+#include "race_testing.h"
 #include "runtime/host_device.h"
 #include "runtime/plan.h"
 #include "selection_testing.h"
@@ -213,4 +214,18 @@ TEST_CASE("a handle measures when it may, and not before") {
     handle.set_tuning(false);
     problem.expression = "x * p0 + row + 0 * column";
     CHECK_FALSE(contains(handle.plan(problem).describe(), "measured with the plan"));
+}
+
+TEST_CASE("the emulated device applies an untuned epilogue where it says that it is faster") {
+    const api_testing::Product products[] = {
+        {.m = 45, .n = 75, .k = 21},
+        {.op_b = TMM_TRANS, .m = 33, .n = 40, .k = 16, .pad_c = 3, .type = TMM_BF16, .type_c = TMM_BF16},
+        {.m = 4, .n = 64, .k = 40, .type = TMM_F16, .type_c = TMM_F32},
+    };
+    for (const api_testing::Product& product : products)
+        for (const bool has_expression : {false, true}) {
+            CAPTURE(product.text());
+            CAPTURE(has_expression);
+            race_testing::check_race(TMM_DEVICE_HOST, {.product = product, .has_expression = has_expression});
+        }
 }

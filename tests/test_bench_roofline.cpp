@@ -9,6 +9,7 @@
 #include "bench/report.h"
 #include "bench/roofline.h"
 #include "generator/compile/compiler.h"
+#include "generator/median.h"
 #include "generator/text/environment.h"
 #include "runtime/executable_plan.h"
 #include "tmm/ceilings/args.h"

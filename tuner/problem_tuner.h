@@ -45,6 +45,8 @@ inline constexpr std::string_view kOpenSuffix = ":open";
 std::vector<std::optional<Measurement>> known_measurements(TuningDatabase& database, const GemmProblem& problem,
                                                            const std::vector<Candidate>& candidates);
 
+struct SearchSession;
+
 // Each worker has its own tuner, which one thread uses.
 class ProblemTuner {
 public:
@@ -56,7 +58,7 @@ public:
     ProblemReport tune(const OpenProblem& problem, int priority, const Turn& turn);
 
 private:
-    struct Session;
+    static constexpr double kPoll_s = 0.1;
     // Places among the session's candidates, and times that were taken in the same run-off; 0 where there are none.
     struct Verdict {
         std::size_t winner = 0;
@@ -65,30 +67,33 @@ private:
         std::optional<std::size_t> runner_up = {};
         double runner_up_us = 0;
     };
-    bool prepare(Session& session);
-    void add_candidates(Session& session, const std::vector<Candidate>& candidates) const;
-    void measure_all(Session& session, std::vector<std::size_t> missing, double kept_for_variants);
-    bool is_to_end(const Session& session, double kept_for_variants) const;
-    void measure_variants(Session& session);
-    bool measure(Session& session, std::size_t index);
-    void hold_run_off(Session& session);
-    bool try_run_off(Session& session, const std::vector<std::size_t>& entrants);
-    bool judge(Session& session, const std::vector<std::size_t>& entrants, const RunOffDone& done);
-    void decide_alone(Session& session);
-    std::vector<std::size_t> finalists_of(const Session& session) const;
-    void give_up(Session& session, std::size_t index, const std::string& why, bool again);
-    void record(Session& session, std::size_t index, Measurement measurement);
-    std::string left_out(const Session& session) const;
-    void decide(Session& session, const Verdict& verdict, const std::string& why);
+    bool prepare(SearchSession& session);
+    void add_candidates(SearchSession& session, const std::vector<Candidate>& candidates) const;
+    void measure_all(SearchSession& session, std::vector<std::size_t> missing, double kept_for_variants);
+    bool is_to_end(const SearchSession& session, double kept_for_variants) const;
+    void measure_variants(SearchSession& session);
+    bool measure(SearchSession& session, std::size_t index);
+    std::optional<Measurement> outcome_of(SearchSession& session, std::size_t index, const WorkerConnection::Answer& answer, double limit);
+    void hold_run_off(SearchSession& session);
+    bool try_run_off(SearchSession& session, const std::vector<std::size_t>& entrants);
+    bool make_ready(SearchSession& session, const std::vector<std::size_t>& entrants);
+    void blame(SearchSession& session, std::size_t index, const WorkerConnection::Answer& answer, double limit);
+    bool judge(SearchSession& session, const std::vector<std::size_t>& entrants, const RunOffDone& done);
+    void decide_alone(SearchSession& session);
+    std::vector<std::size_t> finalists_of(const SearchSession& session) const;
+    void give_up(SearchSession& session, std::size_t index, const std::string& why, bool again);
+    void record(SearchSession& session, std::size_t index, Measurement measurement);
+    std::string left_out(const SearchSession& session) const;
+    void decide(SearchSession& session, const Verdict& verdict, const std::string& why);
     std::optional<Measurement> judge_compiled(const Candidate& candidate, bool is_default) const;
-    bool wait_for_kernels(const Session& session, const Candidate& candidate) const;
+    bool wait_for_kernels(const SearchSession& session, const Candidate& candidate) const;
     void request_kernels(const Candidate& candidate, int priority) const;
-    void request_in_order(const Session& session, const std::vector<std::size_t>& indices) const;
+    void request_in_order(const SearchSession& session, const std::vector<std::size_t>& indices) const;
     bool compiled(const Candidate& candidate) const;
-    double deadline(const Session& session) const;
-    double left(const Session& session) const;
-    double kept_for_run_off(const Session& session) const;
-    void show_progress(const Session& session) const;
+    double deadline(const SearchSession& session) const;
+    double left(const SearchSession& session) const;
+    double kept_for_run_off(const SearchSession& session) const;
+    void show_progress(const SearchSession& session) const;
 
     int number_;
     WorkerConnection& worker_;

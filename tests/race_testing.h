@@ -118,10 +118,7 @@ inline void check_race(int ordinal, const Raced& raced) {
     else
         CHECK(told.step_us > 0.979 * told.kernel_us);
     CHECK(told.measured_us == doctest::Approx(told.is_step ? told.step_us : told.kernel_us).epsilon(0.001));
-    if (told.is_step) {
-        CHECK(told.config == told.config_before_step);
-        CHECK(plan.workspace_size() > 0);
-    }
+    if (told.is_step) CHECK(told.config == told.config_before_step);
     CHECK(wrong_element(on, plan, raced) == "");
     // What was measured is kept.
     CHECK(handle.plan(problem).describe() == description);

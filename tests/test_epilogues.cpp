@@ -59,7 +59,44 @@ TEST_CASE("a step applies every epilogue to the sums of every kernel") {
     CHECK(served > 0);
 }
 
+TEST_CASE("a step finishes sums of every type and alignment, in blocks of any shape") {
+    // Rows of whole accesses and others, of less than an access, of one element, and of many blocks; in C and in the workspace.
+    const char* const shapes[] = {
+        "70x264x9 dtype=bf16 align=16",
+        "70x267x9 dtype=bf16 ldc=272 align=16",
+        "33x100x9 dtype=f16 ldc=102 batch=2",
+        "45x75x9",
+        "45x76x9 ldc=78 batch=2 beta=1",
+        "70x132x9 align=16 beta=1",
+        "300x5x8 dtype=bf16 ctype=f32",
+        "1x1100x9 dtype=bf16 align=16 beta=1",
+        "600x1x8",
+        "1x1x3 dtype=f16 beta=1",
+        "70x272x9 dtype=f16 batch=3 beta=1 align=16",
+    };
+    std::size_t index = 0;
+    for (const char* const shape : shapes)
+        for (Epilogued epilogue : epilogues()) {
+            const Writer writer{shape, "family=naive,block_m=4,block_n=8"};
+            epilogue.text = with_room(epilogue.text, writer);
+            // The fewer SMs are to be filled, the more rows a thread has, and the more threads a block.
+            for (const int sms : {1, 4, 132}) {
+                if (!in_slice(index++, 23)) continue;
+                CAPTURE(std::string(shape));
+                CAPTURE(epilogue.text);
+                CAPTURE(epilogue.expression);
+                CAPTURE(sms);
+                DeviceInfo device = assumed_device("90");
+                device.sm_count = sms;
+                CHECK(wrong_element(writer, epilogue, make_host_device_for(device, "ascending"), device, make_host_compiler(),
+                                    EpiloguePlace::step) == "");
+            }
+        }
+}
+
 TEST_CASE("faults in epilogues are found") {
+    constexpr const char* kSplit =
+        "family=simt,vector_width=4,block_m=32,block_n=64,block_k=16,thread_m=4,thread_n=4,stages=1,boundary=guarded,split_k=2";
     constexpr const char* kWgmma = "family=wgmma,vector_width=8,boundary=hardware,block_m=64,block_n=64,block_k=64,stages=3";
     constexpr const char* kHalved = "family=wgmma,vector_width=8,boundary=hardware,block_m=64,block_n=128,block_k=64,stages=3";
     constexpr const char* kSimt =
@@ -152,9 +189,44 @@ TEST_CASE("faults in epilogues are found") {
          "tmm/steps/reduce/kernel.cuh",
          "part + columns + split",
          "part + split",
+         kSplit,
+         "45x75x40",
+         {"epilogue=swiglu"}},
+        {"a gate of itself in a step",
+         "tmm/steps/finishing/kernel.cuh",
+         "row * args.ld_sums + output.columns",
+         "row * args.ld_sums",
          kSimt,
          "45x75x21",
          {"epilogue=swiglu"}},
+        {"sums of another row",
+         "tmm/steps/finishing/kernel.cuh",
+         "sums + row * args.ld_sums, true",
+         "sums + row * (args.ld_sums - 4), true",
+         kSimt,
+         "45x75x21",
+         {"epilogue=swiglu"}},
+        {"sums of another member",
+         "tmm/steps/finishing/kernel.cuh",
+         "batch * args.stride_sums",
+         "0",
+         kSimt,
+         "45x75x21 batch=2",
+         {"epilogue=swiglu"}},
+        {"a residual by C's rows in a step",
+         "tmm/output/rows.cuh",
+         "row * args.ldr + column",
+         "row * (args.ldr - 5) + column",
+         kSimt,
+         "45x75x21",
+         {"epilogue=swiglu+residual"}},
+        {"a residual of another member in a step",
+         "tmm/output/rows.cuh",
+         "batch * args.stride_r",
+         "batch * (args.stride_r - 3)",
+         kSimt,
+         "45x75x21 batch=2",
+         {"epilogue=swiglu+residual"}},
         {"halves of a tile that follow each other",
          "tmm/families/wgmma/pipeline.cuh",
          "static_cast<int>(extent / 2) : 0",

@@ -88,6 +88,9 @@ std::vector<PlanKernel> many_kernels() {
                                     Reduce{},
                                     Reduce{.sharers = 4, .columns = 64},
                                     Reduce{.sharers = 46, .columns = 4},
+                                    Finishing{},
+                                    Finishing{.across = 16, .down = 8, .rows = 2},
+                                    Finishing{.across = 8, .down = 16, .rows = 2},
                                     Fixup{.block_m = 64, .block_n = 128, .block_k = 16},
                                     Fixup{.block_m = 128, .block_n = 64, .block_k = 16},
                                     Rescue{.tile = kSimt}};

@@ -111,10 +111,18 @@ std::vector<StepSample> step_samples() {
     bf16.type_a = bf16.type_b = bf16.type_c = ElementType::bf16;
     KernelSignature f16 = kPlain;
     f16.type_a = f16.type_b = f16.type_c = ElementType::f16;
+    KernelSignature gate = bf16;
+    gate.bias = BiasAxis::columns;
+    gate.activation = Activation::swiglu;
+    gate.residual = true;
+    gate.align_residual = 16;
+    gate.epilogue = epilogue_class(gate.bias, gate.activation, gate.residual);
     const KernelConfig tile = parse_config("simt 64x64x16 t8x4 s3 async v4 peeled o3");
     return {{Reduce{.sharers = 1, .columns = 256}, beta, 75},
             {Reduce{.sharers = 4, .columns = 256}, bf16, 75},
             {Reduce{.sharers = 1, .columns = 256}, f16, 75},
+            {Finishing{.across = 32, .down = 8, .rows = 4}, beta, 75},
+            {Finishing{.across = 32, .down = 8, .rows = 2}, gate, 75},
             {Fixup{.block_m = 128, .block_n = 64, .block_k = 16}, beta, 75},
             {Pack{.a = true, .b = true, .blocks_per_sm = 3}, beta, 75},
             {Pack{.a = true, .b = true, .strips = true, .blocks_per_sm = 3}, beta, 90},

@@ -3,6 +3,7 @@
 #include "generator/families/family.h"
 #include "generator/plan/kernel_arguments.h"
 #include "generator/plan/without_epilogue.h"
+#include "generator/steps/finishing.h"
 #include "generator/steps/reduce.h"
 
 namespace tmm {
@@ -17,7 +18,7 @@ std::size_t bind(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call
     const FinishedSums& sums = plan.geometry.finished;
     const WorkspaceParts& parts = plan.geometry.workspace;
     return write_arguments(GemmArgs{.c = call.c,
-                                    .workspace = static_cast<std::byte*>(call.workspace) + (sums.bytes > 0 ? sums.offset : parts.partials),
+                                    .workspace = static_cast<std::byte*>(call.workspace) + parts.partials,
                                     .m = problem.m,
                                     .n = problem.n,
                                     .k = problem.k,
@@ -36,6 +37,16 @@ bool has_finish(const GemmProblem& problem, const KernelConfig& config, Epilogue
     return (place == EpiloguePlace::step && problem.epilogue != Epilogue::none) || gate_is_a_step(problem, config);
 }
 
+// Does the step add up the parts of K that the config's product leaves?
+bool adds_parts(const GemmProblem& product, const KernelConfig& config) {
+    return partial_results(config) > 1 && main_extent(product, config) == Extent{.rows = product.m, .columns = product.n};
+}
+
+// C of floats holds what the epilogue is applied to as it is.
+bool sums_stand_in_c(const GemmProblem& problem, const GemmProblem& product, const KernelConfig& config) {
+    return problem.type_c == ElementType::f32 && !is_gate(problem.activation) && !adds_parts(product, config);
+}
+
 }  // namespace
 
 bool gate_is_a_step(const GemmProblem& problem, const KernelConfig& config) {
@@ -43,12 +54,13 @@ bool gate_is_a_step(const GemmProblem& problem, const KernelConfig& config) {
 }
 
 bool step_can_finish(const GemmProblem& problem) {
-    return converted_types_violation(signature_of(problem)) == nullptr;
+    return converted_types_violation(signature_of(problem)) == nullptr && finishing_serves(problem);
 }
 
 GemmProblem product_problem(const GemmProblem& problem, const KernelConfig& config, EpiloguePlace place) {
     if (!has_finish(problem, config, place)) return problem;
     GemmProblem product = without_epilogue(problem);
+    if (sums_stand_in_c(problem, product, config)) return product;
     product.type_c = ElementType::f32;
     product.reads_c = false;
     product.ldc = workspace_ld(product.n);
@@ -66,10 +78,12 @@ Geometry geometry_with_sums(const GemmProblem& problem, const KernelConfig& conf
     const GemmProblem product = product_problem(problem, config, place);
     Geometry geometry = geometry_of(product, config, device);
     if (!has_finish(problem, config, place)) return geometry;
-    if (geometry.partial_results > 1 && geometry.main == geometry.whole) {
+    if (adds_parts(product, config)) {
         geometry.finished.parts = geometry.partial_results;
         return geometry;
     }
+    geometry.finished.parts = 1;
+    if (sums_stand_in_c(problem, product, config)) return geometry;
     const std::int64_t begin = (geometry.workspace.bytes + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
     geometry.finished = {.parts = 1, .offset = begin, .bytes = product.batch * product.m * product.ldc * kSumBytes};
     geometry.workspace.bytes = begin + geometry.finished.bytes;
@@ -77,6 +91,7 @@ Geometry geometry_with_sums(const GemmProblem& problem, const KernelConfig& conf
 }
 
 void add_finish(PlanBuilder& plan) {
+    if (plan.geometry().finished.parts == 1) return add_finishing(plan);
     const GemmProblem& problem = plan.asked();
     const Extent extent{.rows = problem.m, .columns = columns_of_c(problem)};
     const Reduce step = reduce_for(extent, problem.batch, plan.geometry().finished.parts);
@@ -86,9 +101,10 @@ void add_finish(PlanBuilder& plan) {
 
 GemmCall product_call(const LaunchPlan& plan, const GemmCall& call) {
     GemmCall product = call;
-    product.c = static_cast<std::byte*>(call.workspace) + plan.geometry.finished.offset;
     product.bias = nullptr;
     product.residual = nullptr;
+    if (plan.geometry.finished.stand_in_c()) return product;
+    product.c = static_cast<std::byte*>(call.workspace) + plan.geometry.finished.offset;
     // The step applies alpha and beta; without alpha A and B are not read.
     if (product.alpha != 0) product.alpha = 1;
     return product;

@@ -13,10 +13,11 @@ namespace tmm {
 // Does a step apply the problem's gate? The config breaks no rule of its family's.
 bool gate_is_a_step(const GemmProblem& problem, const KernelConfig& config);
 
-// Can a step apply the problem's epilogue? It adds up floats.
+// Can a step apply the problem's epilogue? Sums are floats, and a grid has an end.
 bool step_can_finish(const GemmProblem& problem);
 
-// What the config's kernels multiply: the problem, or, where a step finishes its sums, plain ones, which are floats.
+// What the config's kernels multiply: the problem, or, where a step finishes its sums, plain ones, which are floats: in C, where it holds
+// floats and no gate makes one of two, else in the workspace.
 GemmProblem product_problem(const GemmProblem& problem, const KernelConfig& config, EpiloguePlace place = EpiloguePlace::kernel);
 
 // What the step adds to the time of the product.

@@ -70,9 +70,12 @@ struct WorkspaceParts {
 // The sums that a step finishes (finishing_step.h): parts of K, as split-K leaves them, or whole ones.
 struct FinishedSums {
     int parts = 0;
-    // The product stores whole sums here, as it would store C; there are no bytes where the step adds up the parts of K itself.
+    // The product stores whole sums here, as it would store C; there are no bytes where the step adds up the parts of K itself, and where
+    // C has room for the sums.
     std::int64_t offset = 0;
     std::int64_t bytes = 0;
+
+    bool stand_in_c() const { return parts == 1 && bytes == 0; }
 };
 
 struct Geometry : Tiling {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "generator/mandatory.h"
+#include "tmm/steps/finishing/rules.h"
 #include "tmm/steps/fixup/rules.h"
 #include "tmm/steps/pack/rules.h"
 #include "tmm/steps/pad/rules.h"
@@ -20,7 +21,7 @@
 namespace tmm {
 
 // A kernel of a plan: a product's, by its config, or a step's around it.
-using PlanKernel = std::variant<KernelConfig, Pack, Pad, Planes, Reduce, Fixup, Rescue>;
+using PlanKernel = std::variant<KernelConfig, Pack, Pad, Planes, Reduce, Fixup, Finishing, Rescue>;
 
 // What a launch of a kernel needs.
 struct LaunchNeeds {
@@ -70,6 +71,7 @@ StepFacts facts_of(const Pad& step, const KernelSignature& signature);
 StepFacts facts_of(const Planes& step, const KernelSignature& signature);
 StepFacts facts_of(const Reduce& step, const KernelSignature& signature);
 StepFacts facts_of(const Fixup& step, const KernelSignature& signature);
+StepFacts facts_of(const Finishing& step, const KernelSignature& signature);
 StepFacts facts_of(const Rescue& step, const KernelSignature& signature);
 
 // Nothing for a product.

@@ -1,0 +1,82 @@
+// Applies an epilogue to whole sums, those of a product that a plan keeps apart from it. A gate takes an element of each half of the
+// columns. The kernel takes the memory's time: accesses are as wide as rows' alignment allows, and a thread has all of its loads under way
+// at once.
+#pragma once
+
+#include "tmm/output/rows.cuh"
+#include "tmm/steps/finishing/rules.h"
+#include "tmm/tile/previous_kernel.cuh"
+#include "tmm/tile/vector.cuh"
+
+namespace tmm::finishing {
+
+// `width` neighbouring sums. aligned: each piece that is read at once starts at a multiple of its size.
+template <int width>
+__device__ inline Vector<float, width> load_sums(const float* sums, bool aligned) {
+    constexpr int piece = width < 4 ? width : 4;
+    Vector<float, width> all;
+#pragma unroll
+    for (int begin = 0; begin < width; begin += piece) {
+        Vector<float, piece> loaded;
+        if (aligned) {
+            loaded = load_vector<piece>(sums + begin);
+        } else {
+#pragma unroll
+            for (int i = 0; i < piece; ++i) loaded.element[i] = sums[begin + i];
+        }
+#pragma unroll
+        for (int i = 0; i < piece; ++i) all.element[begin + i] = loaded.element[i];
+    }
+    return all;
+}
+
+// Finishes `width` columns of `rows` rows, `step` apart, as far as the rows exist.
+template <KernelSignature signature, int width, int rows>
+__device__ inline void finish_rows(const FinishingArgs& args, i64 batch, i64 row0, int step, i64 column) {
+    const Output<signature> output = output_to_c<signature>(args, batch);
+    const float* const sums = static_cast<const float*>(args.workspace) + batch * args.stride_sums + column;
+    Vector<float, width> finished[rows] = {};
+    Vector<float, width> values[rows] = {};
+    // The other half of the columns begins anywhere.
+    const bool aligned = output.columns % 4 == 0;
+#pragma unroll
+    for (int i = 0; i < rows; ++i) {
+        const i64 row = row0 + i * step;
+        if (row >= output.rows) continue;
+        finished[i] = load_sums<width>(sums + row * args.ld_sums, true);
+        if constexpr (is_gate(signature.activation)) values[i] = load_sums<width>(sums + row * args.ld_sums + output.columns, aligned);
+    }
+    if constexpr (is_gate(signature.activation)) {
+#pragma unroll
+        for (int i = 0; i < rows; ++i) {
+            const i64 row = row0 + i * step;
+            if (row >= output.rows) continue;
+#pragma unroll
+            for (int j = 0; j < width; ++j)
+                finished[i].element[j] = gated<signature>(args, row, column + j, finished[i].element[j], values[i].element[j]);
+        }
+    }
+    store_rows(output, row0, step, column, finished);
+}
+
+template <KernelSignature signature, Finishing step>
+__device__ void kernel(const FinishingArgs& args) {
+    static_assert(first_violation(step, signature) == nullptr);
+    constexpr int width = finishing::width(signature);
+    // The sums that were written last are read first: they are the likeliest to be in the L2 cache still.
+    const unsigned block = gridDim.x - 1 - blockIdx.x;
+    const unsigned band = quotient(block, args.tiles_across);
+    const unsigned batch = quotient(band, args.tiles_down);
+    const int thread = static_cast<int>(threadIdx.x);
+    const i64 row = static_cast<i64>(band - batch * args.tiles_down.number) * (step.down * step.rows) + thread / step.across;
+    const i64 column = (static_cast<i64>(block - band * args.tiles_across.number) * step.across + thread % step.across) * width;
+    const i64 columns = columns_of_c<signature>(args);
+    wait_for_previous_kernel();
+    if (column + width <= columns) {
+        finish_rows<signature, width, step.rows>(args, batch, row, step.down, column);
+    } else {
+        for (i64 single = column; single < columns; ++single) finish_rows<signature, 1, step.rows>(args, batch, row, step.down, single);
+    }
+}
+
+}  // namespace tmm::finishing

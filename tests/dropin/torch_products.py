@@ -75,8 +75,9 @@ def matrices(make: Operands) -> list:
                 operands,
                 k,
                 lambda *x: functional.gelu(torch.addmm(*x), approximate="tanh"),
-                # A Hopper GPU's tanh.approx is right to 2^-11 of its value, and half of that counts.
-                slack=3e-4,
+                # A Hopper GPU's tanh.approx is right to 2^-11 of its value, and half of that counts; where sizes are odd, cuBLASLt
+                # moreover works in the type of the result.
+                slack=3e-4 + 2 * _ROUNDING[make.dtype],
             )
         )
     return cases
@@ -136,7 +137,9 @@ def wrong(case: Case, result: torch.Tensor) -> str:
 
 def checked(case: Case, result: torch.Tensor, how: str, dtype: torch.dtype) -> bool:
     fault = wrong(case, result)
-    print(f"{'WRONG' if fault else 'right'} {str(dtype).removeprefix('torch.')} {case.name}{how}{': ' + fault if fault else ''}", flush=True)
+    print(
+        f"{'WRONG' if fault else 'right'} {str(dtype).removeprefix('torch.')} {case.name}{how}{': ' + fault if fault else ''}", flush=True
+    )
     return not fault
 
 

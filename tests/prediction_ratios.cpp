@@ -42,10 +42,12 @@ std::vector<Candidate> candidates_of(TuningDatabase& database, const GemmProblem
         if (why_invalid(problem, config, device) || why_inaccurate(problem, config)) continue;
         candidates.push_back({config, measurement.median_us, model.estimate(config)});
     }
+    // Of configs that are predicted alike the search measures the likeliest first.
+    std::reverse(candidates.begin(), candidates.end());
     return candidates;
 }
 
-// The mode shows how well the times themselves are predicted.
+// Logarithms; the last shows how well times themselves are predicted.
 struct Mean {
     double first = 0;
     double of_four = 0;
@@ -71,7 +73,7 @@ void print_ratios(const std::string& file, const std::string& profile) {
 
         const auto faster = [](const Candidate& a, const Candidate& b) { return a.measured_us < b.measured_us; };
         const auto likelier = [](const Candidate& a, const Candidate& b) { return a.predicted_us < b.predicted_us; };
-        std::sort(candidates.begin(), candidates.end(), likelier);
+        std::stable_sort(candidates.begin(), candidates.end(), likelier);
         const Candidate& best = *std::min_element(candidates.begin(), candidates.end(), faster);
         const Candidate& best_of_four = *std::min_element(candidates.begin(), candidates.begin() + 4, faster);
         const Candidate& first = candidates.front();

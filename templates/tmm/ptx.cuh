@@ -33,16 +33,21 @@ __device__ inline unsigned short cvt_rn_bf16_f32(float value) {
 #endif
 }
 
-// 2^x with a relative error below 2^-22, and 1 / x within one unit in the last place.
+// 2^x with a relative error below 2^-22, and 1 / x within one unit in the last place. What is below 2^-126 counts, and comes out, as 0.
 __device__ inline float ex2_approx(float x) {
     float result;
-    asm("ex2.approx.f32 %0, %1;" : "=f"(result) : "f"(x));
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
     return result;
 }
 __device__ inline float rcp_approx(float x) {
     float result;
-    asm("rcp.approx.f32 %0, %1;" : "=f"(result) : "f"(x));
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
     return result;
+}
+
+// Brings the cache line to the L2 cache in the background.
+__device__ inline void prefetch_l2(const void* address) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
 }
 
 // Copies from global to shared memory in the background: source_bytes are read, the rest of the width is filled with zeros.

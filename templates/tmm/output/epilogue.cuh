@@ -56,6 +56,15 @@ __device__ inline float bias_at(const EpilogueArgs& args, i64 row, i64 column) {
         return to_float(static_cast<const Element<signature.type_bias>*>(args.bias)[signature.bias == BiasAxis::rows ? row : column]);
 }
 
+// Brings `count` elements of the bias from `first` on, as far as C has so many columns or rows (extent), to the L2 cache: results would
+// else wait for memory. `threads` threads call it together.
+template <KernelSignature signature>
+__device__ inline void prefetch_bias(const EpilogueArgs& args, i64 first, int count, i64 extent, int thread, int threads) {
+    constexpr int line = 128 / static_cast<int>(sizeof(Element<signature.type_bias>));
+    for (int i = thread * line; i < count && first + i < extent; i += threads * line)
+        ptx::prefetch_l2(static_cast<const Element<signature.type_bias>*>(args.bias) + first + i);
+}
+
 template <KernelSignature signature>
 __device__ inline float residual_at(const OperandsOf<signature>& operands, i64 row, i64 column, i64 batch) {
     if constexpr (!signature.residual) {

@@ -74,12 +74,22 @@ constexpr KernelSignature without_epilogue(KernelSignature s) {
     return s;
 }
 
-// What is left to do of the epilogue when a gate has made one value of two sums.
-constexpr KernelSignature behind_gate(KernelSignature s) {
-    if (!is_gate(s.activation)) return s;
+// What is left to do of the epilogue when bias and activation, or an expression, have been applied.
+constexpr KernelSignature behind_activation(KernelSignature s) {
     s.bias = BiasAxis::none;
     s.type_bias = ElementType::f32;
     s.activation = Activation::none;
+    s.epilogue = epilogue_class(s.bias, s.activation, s.residual);
+    return s;
+}
+// The same when a gate has made one value of two sums.
+constexpr KernelSignature behind_gate(const KernelSignature& s) {
+    return is_gate(s.activation) ? behind_activation(s) : s;
+}
+// What bias and activation make before a residual is added.
+constexpr KernelSignature before_residual(KernelSignature s) {
+    s.residual = false;
+    s.align_residual = 0;
     s.epilogue = epilogue_class(s.bias, s.activation, s.residual);
     return s;
 }

@@ -31,7 +31,7 @@ class BoxStore {
     using C = Element<signature.type_c>;
     using P = Pipeline<signature, config>;
     // The signature that results have.
-    static constexpr KernelSignature kTarget = behind_gate(signature);
+    static constexpr KernelSignature kTarget = signature_of_boxes(config, signature);
     // Columns of sums of a box, and of the last box of a row of boxes if it has fewer.
     static constexpr int kColumns = sum_columns_of_box(config, signature);
     static constexpr int kRest = sum_columns_of_rest(config, signature);
@@ -62,7 +62,7 @@ public:
           landed_(barriers + warp * kBoxes),
           first_row_(warp % (kWarpgroup / 32) * kWarpRows),
           columns_(static_cast<int>(columns_of_c<signature>(args))),
-          scalars_(output_scalars<signature>(args)) {}
+          scalars_(scalars_of(args)) {}
 
     // Brings the old values of C where the block's next tile will stand, as many as the boxes take, and the rest to the L2 cache. All
     // threads of the warpgroup call this before they multiply.
@@ -122,6 +122,14 @@ public:
     }
 
 private:
+    // What was finished in registers was multiplied by alpha there.
+    __device__ static OutputScalars scalars_of(const WgmmaArgs& args) {
+        if constexpr (finishes_in_registers(config, signature))
+            return {1.0f, 0.0f};
+        else
+            return output_scalars<signature>(args);
+    }
+
     static constexpr int kOfRow = boxes_of_row(config, signature);
     static constexpr int kAtOnce = boxes_at_once(config, signature);
 

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "tmm/families/wgmma/boxes.cuh"
+#include "tmm/families/wgmma/finish.cuh"
 #include "tmm/families/wgmma/fragments.cuh"
 #include "tmm/families/wgmma/gate.cuh"
 #include "tmm/families/wgmma/pipeline.cuh"
@@ -141,6 +142,8 @@ __device__ void kernel(const WgmmaArgs& args) {
                 pipeline.wait_full();
             }
             const WorkItem in_c = item_of_results<signature, config>(item);
+            if constexpr (signature.bias != BiasAxis::none && !is_partial<config>)
+                prefetch_bias_of_tile<signature, config>(args, in_c, result_row, result_column);
             if constexpr (stores_boxes(config, signature)) boxes.fetch(in_c, result_row, result_column);
             if (!fetches_late) wait_turn();
             if constexpr (config.planes > 1) {
@@ -177,6 +180,8 @@ __device__ void kernel(const WgmmaArgs& args) {
                     apply_gate<signature, config>(args, in_c, result_row, result_column, sums, results);
                     store(results);
                 } else {
+                    if constexpr (finishes_in_registers(config, signature))
+                        finish_sums<signature, config>(args, item, group_row, group_column, sums);
                     store(sums);
                 }
             }

@@ -243,10 +243,21 @@ constexpr bool box_brings_residual(const KernelSignature& s) {
 constexpr bool box_brings_values(const KernelSignature& s) {
     return s.reads_c || box_brings_residual(s);
 }
+// Are bias and activation, or an expression, applied to all sums of a warpgroup before the first of them goes to a box (finish.cuh)? What
+// an expression does with a residual can't be parted from it. Beside 192 sums a thread has no registers left for that.
+constexpr bool finishes_in_registers(const KernelConfig& c, const KernelSignature& s) {
+    if (!stores_boxes(c, s) || s.reads_c || is_gate(s.activation) || accumulators(c) > 144) return false;
+    if (s.epilogue == Epilogue::custom) return !s.residual;
+    return s.bias != BiasAxis::none || s.activation != Activation::none;
+}
+// What is left to do of the epilogue where results go to boxes.
+constexpr KernelSignature signature_of_boxes(const KernelConfig& c, const KernelSignature& s) {
+    return finishes_in_registers(c, s) ? behind_activation(s) : behind_gate(s);
+}
 // Does the first product of a tile replace its sums, which then need no zeros before? Where there is no product, boxes are filled without
-// sums, except by a gate; whatever else is stored comes from the sums in any case, which then begin as zeros.
+// sums, except by what reads them before; whatever else is stored comes from the sums in any case, which then begin as zeros.
 constexpr bool first_product_replaces(const KernelConfig& c, const KernelSignature& s) {
-    return stores_boxes(c, s) && c.planes == 1 && !applies_gate(c, s);
+    return stores_boxes(c, s) && c.planes == 1 && !applies_gate(c, s) && !finishes_in_registers(c, s);
 }
 constexpr bool adds_to_sums(const KernelConfig& c, const KernelSignature& s, int tile, int k) {
     return !first_product_replaces(c, s) || tile > 0 || k > 0;

@@ -1,0 +1,65 @@
+// Bias and activation, or an expression, are applied to a warpgroup's sums where these stand, in registers:
+//
+//     sums = activation(alpha * sums + bias)        all of them        (here)
+//     box  = sums, box -> C                         some at a time     (boxes.cuh)
+//
+// A box holds 16 elements of a thread, and each box waits for the one before it to be read. An exponential and a reciprocal take some 100
+// clocks; with those of all sums at hand one waits behind the other, while box by box they would be waited for each time.
+#pragma once
+
+#include "tmm/families/wgmma/items.cuh"
+#include "tmm/families/wgmma/pipeline.cuh"
+#include "tmm/families/wgmma/store.cuh"
+#include "tmm/output/epilogue.cuh"
+#include "tmm/ptx.cuh"
+
+namespace tmm::wgmma {
+
+// The bias of the warpgroup's results comes near while their sums are multiplied.
+template <KernelSignature signature, KernelConfig config>
+__device__ inline void prefetch_bias_of_tile(const GemmArgs& args, const WorkItem& item, int group_row, int group_column) {
+    constexpr bool along_columns = signature.bias == BiasAxis::columns;
+    constexpr bool along_left = along_columns == (config.swap_ab != 0);
+    const int first = along_left ? item.left0 + group_row : item.right0 + group_column;
+    const int count = along_left ? group_m(config) : group_n(config);
+    prefetch_bias<signature>(args.epilogue, first, count, along_columns ? columns_of_c<signature>(args) : args.m,
+                             ptx::thread_here() % kWarpgroup, kWarpgroup);
+}
+
+// Calls visit(i, sum, row, column) for each of a thread's sums, with its row and column among those of the whole product. group_row,
+// group_column: those of the warpgroup's first sum in the item's tile.
+template <KernelSignature signature, KernelConfig config, int rows, int count, class Visit>
+__device__ inline void for_each_place(const GemmArgs& args, const WorkItem& item, int group_row, int group_column, Visit&& visit) {
+    using P = Pipeline<signature, config>;
+    const int thread = ptx::thread_here();
+    const int row_of_thread = thread % kWarpgroup / 32 * kWarpRows + thread % 32 / 4;
+    const int column_of_thread = thread % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < rows; ++i) {
+        const int first_row = P::left_slab(args, item.left0 + group_row + i * kRows) + row_of_thread;
+#pragma unroll
+        for (int sum = 0; sum < count; ++sum) {
+            // A thread's sums of 8 columns are two of a row and two of the row 8 further down.
+            const int column = sum / 4 * 8;
+            const int in_slab = column % row_elements(P::right);
+            const int slab = P::right_slab(args, item.right0 + group_column + column - in_slab);
+            visit(i, sum, first_row + sum / 2 % 2 * 8, slab + in_slab + column_of_thread + sum % 2);
+        }
+    }
+}
+
+template <KernelSignature signature, KernelConfig config>
+__device__ inline void finish_sums(const GemmArgs& args, const WorkItem& item, int group_row, int group_column, Sums<config>& sums) {
+    // An expression takes no residual here, and is known by the whole signature.
+    constexpr KernelSignature here = signature.residual ? before_residual(signature) : signature;
+    const OperandsOf<here> operands = operands_of<here>(args);
+    const auto alpha = static_cast<float>(args.alpha);
+    for_each_place<signature, config, group_m(config) / kRows, group_n(config) / 2>(
+        args, item, group_row, group_column, [&](int i, int sum, int row, int column) {
+            const i64 row_of_c = within<here, i64>(config.swap_ab ? column : row, args.m);
+            const i64 column_of_c = within<here, i64>(config.swap_ab ? row : column, args.n);
+            sums.of[i][sum] = finished<here>(operands, row_of_c, column_of_c, item.batch, alpha * sums.of[i][sum], 0.0f);
+        });
+}
+
+}  // namespace tmm::wgmma

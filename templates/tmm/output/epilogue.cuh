@@ -39,6 +39,12 @@ __device__ inline OperandsOf<signature> operands_of(const GemmArgs& args) {
         return {};
 }
 
+// args.n counts the product's columns.
+template <KernelSignature signature>
+__device__ inline i64 columns_of_c(const GemmArgs& args) {
+    return args.n / products_of_column(signature.activation);
+}
+
 // An index into C for one that may lie beyond its end: bias and residual are read there, too, and have nothing beyond.
 template <KernelSignature signature, class Index>
 __device__ inline Index within(Index index, Index count) {
@@ -63,6 +69,21 @@ __device__ inline void prefetch_bias(const EpilogueArgs& args, i64 first, int co
     constexpr int line = 128 / static_cast<int>(sizeof(Element<signature.type_bias>));
     for (int i = thread * line; i < count && first + i < extent; i += threads * line)
         ptx::prefetch_l2(static_cast<const Element<signature.type_bias>*>(args.bias) + first + i);
+}
+
+// The same for the residual's elements of a tile of C, which begins in that row and column.
+template <KernelSignature signature>
+__device__ inline void prefetch_residual(const GemmArgs& args, i64 first_row, i64 first_column, i64 batch, int rows, int columns,
+                                         int thread, int threads) {
+    using C = Element<signature.type_c>;
+    constexpr int line = 128 / static_cast<int>(sizeof(C));
+    const int lines = (columns + line - 1) / line;
+    const C* const residual = static_cast<const C*>(args.epilogue.residual) + batch * args.epilogue.stride_r;
+    for (int i = thread; i < rows * lines; i += threads) {
+        const i64 row = first_row + i / lines;
+        const i64 column = first_column + i % lines * line;
+        if (row < args.m && column < columns_of_c<signature>(args)) ptx::prefetch_l2(residual + row * args.epilogue.ldr + column);
+    }
 }
 
 template <KernelSignature signature>
@@ -94,12 +115,6 @@ __device__ inline float finished(const OperandsOf<signature>& operands, i64 row,
             return signature.residual ? activated + residual : activated;
         }
     }
-}
-
-// args.n counts the product's columns.
-template <KernelSignature signature>
-__device__ inline i64 columns_of_c(const GemmArgs& args) {
-    return args.n / products_of_column(signature.activation);
 }
 
 // What a gate makes of its two sums for an element of C; what follows it (behind_gate) takes that for its sum.

@@ -26,6 +26,17 @@ __device__ inline void prefetch_bias_of_tile(const GemmArgs& args, const WorkIte
                              ptx::thread_here() % kWarpgroup, kWarpgroup);
 }
 
+// So does the residual, where no box brings it.
+template <KernelSignature signature, KernelConfig config>
+__device__ inline void prefetch_residual_of_tile(const GemmArgs& args, const WorkItem& item, int group_row, int group_column) {
+    constexpr int left = result_m(config, signature);
+    constexpr int right = result_n(config, signature);
+    const int first_left = item.left0 + group_row;
+    const int first_right = item.right0 + group_column;
+    prefetch_residual<signature>(args, config.swap_ab ? first_right : first_left, config.swap_ab ? first_left : first_right, item.batch,
+                                 config.swap_ab ? right : left, config.swap_ab ? left : right, ptx::thread_here() % kWarpgroup, kWarpgroup);
+}
+
 // Calls visit(i, sum, row, column) for each of a thread's sums, with its row and column among those of the whole product. group_row,
 // group_column: those of the warpgroup's first sum in the item's tile.
 template <KernelSignature signature, KernelConfig config, int rows, int count, class Visit>

@@ -144,6 +144,8 @@ __device__ void kernel(const WgmmaArgs& args) {
             const WorkItem in_c = item_of_results<signature, config>(item);
             if constexpr (signature.bias != BiasAxis::none && !is_partial<config>)
                 prefetch_bias_of_tile<signature, config>(args, in_c, result_row, result_column);
+            if constexpr (signature.residual && !is_partial<config> && !(stores_boxes(config, signature) && box_brings_residual(signature)))
+                prefetch_residual_of_tile<signature, config>(args, in_c, result_row, result_column);
             if constexpr (stores_boxes(config, signature)) boxes.fetch(in_c, result_row, result_column);
             if (!fetches_late) wait_turn();
             if constexpr (config.planes > 1) {

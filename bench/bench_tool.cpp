@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "generator/compile/expression.h"
 #include "generator/error.h"
 #include "generator/text/byte_count.h"
 #include "generator/text/environment.h"
@@ -63,6 +64,11 @@ std::vector<OptionDescription> options() {
         {.name = "accuracy",
          .help =
              "time nothing: measure the errors of tmm, of a loop of FP32 FMAs and, with --vs cublas, of cuBLAS on ten families of inputs"},
+        {.name = "expression",
+         .value = "TEXT",
+         .help =
+             "time this expression as the epilogue of every shape, such as 'fmaxf(x + bias, 0)' (bias and residual are what the shape's "
+             "epilogue has), against tmm's plain product and against the peers' with an elementwise kernel behind"},
         {.name = "csv", .value = "FILE", .help = "also write the table as CSV", .completion = Completion::file},
         {.name = "json", .value = "FILE", .help = "also write everything, with all samples, as JSON", .completion = Completion::file},
         {.name = "wide", .help = "all columns, however wide the terminal"},
@@ -80,7 +86,8 @@ ToolDescription description() {
         .description =
             {"Times the tuned kernels against other ways to multiply, side by side in one process, and compares results. "
              "Libraries serve a shape's epilogue by their own, where they have it, and by a kernel behind the product; the faster "
-             "counts. With --accuracy it measures how far the tuned kernels' results are from the exact ones instead."},
+             "counts. With --accuracy it measures how far the tuned kernels' results are from the exact ones instead. With --expression "
+             "it times an epilogue of your own, in the place where the library finds it faster when it makes the plan."},
         .options = options(),
         .exit_statuses = {{ExitStatus::done, "done"},
                           {ExitStatus::usage, "wrong usage"},
@@ -95,7 +102,8 @@ ToolDescription description() {
                         "COLUMNS", "TERM"},
         .examples = {{"tmm-bench --shapes shapes.txt", "Compares with the device's usual peers."},
                      {"tmm-bench --shapes shapes.txt --gpu 0 --vs cublas --json run.json", "Keeps every sample, too."},
-                     {"tmm-bench --shapes shapes.txt --accuracy", "Measures errors instead of times."}},
+                     {"tmm-bench --shapes shapes.txt --accuracy", "Measures errors instead of times."},
+                     {"tmm-bench --shapes shapes.txt --expression 'x / (1 + expf(-x))'", "Times an epilogue of your own."}},
     };
 }
 
@@ -130,6 +138,13 @@ void check_accuracy(const CommandLine& line, const Arguments& arguments) {
                  "give cublas, or leave --vs out: a loop of FP32 FMAs always takes part");
 }
 
+void check_expression(const CommandLine& line, const Arguments& arguments) {
+    for (const char* name : {"accuracy", "prepared", "roofline", "json"})
+        if (line.has(name)) fail(fmt::format("--{} says nothing of an expression", name), "--expression", "leave one of them out");
+    if (const std::optional<std::string> reason = why_no_expression(arguments.expression))
+        fail(*reason, "--expression", "give one C++ expression over x, bias, residual, row, column and batch");
+}
+
 }  // namespace
 
 const ToolDescription& bench_tool() {
@@ -155,10 +170,12 @@ Arguments arguments_of(const CommandLine& line) {
         .prepared = line.text("prepared"),
         .roofline = line.has("roofline"),
         .accuracy = line.has("accuracy"),
+        .expression = line.text("expression"),
         .wide = line.has("wide"),
     };
     if (line.has("csv") && arguments.csv == arguments.json) fail("both would go into one file", "--csv, --json", "name two files");
     if (arguments.label.find_first_of("\r\n") != std::string::npos) fail("it is not one line", "--label", "leave the line break out");
+    if (line.has("expression")) check_expression(line, arguments);
     if (arguments.accuracy) check_accuracy(line, arguments);
     return arguments;
 }

@@ -35,6 +35,8 @@ struct Arguments {
     std::string prepared;
     bool roofline = false;
     bool accuracy = false;
+    // The epilogue of all shapes; where it is empty, each has its own.
+    std::string expression;
     bool wide = false;
 };
 

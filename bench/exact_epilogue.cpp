@@ -2,6 +2,7 @@
 #include "bench/exact_epilogue.h"
 
 #include <cmath>
+#include <stdexcept>
 
 #include "tmm/number/arithmetic.h"
 #include "tmm/verify/epilogue.h"
@@ -9,7 +10,9 @@
 namespace tmm::bench {
 
 ExactEpilogue::ExactEpilogue(const Operands& operands, int set)
-    : problem_(operands.shape().problem), bias_(operands.first_bias(set)), residual_(operands.first_residual(set)) {}
+    : problem_(operands.shape().problem), bias_(operands.first_bias(set)), residual_(operands.first_residual(set)) {
+    if (problem_.epilogue == Epilogue::custom) throw std::invalid_argument("an expression has no exact result");
+}
 
 double ExactEpilogue::bias_at(i64 row, i64 column) const {
     if (problem_.bias == BiasAxis::none) return 0;

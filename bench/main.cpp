@@ -1,9 +1,10 @@
-// tmm-bench: compares the tuned library with cuBLAS, cuBLASLt, the CPU and the naive kernel, and measures its accuracy.
+// tmm-bench: compares the tuned library with cuBLAS, cuBLASLt, the CPU and the naive kernel, measures its accuracy, and times expressions.
 #include "bench/accuracy_benchmark.h"
 #include "bench/accuracy_run.h"
 #include "bench/bench_tool.h"
 #include "bench/commit_stamp.h"
 #include "bench/comparison_run.h"
+#include "bench/expression_run.h"
 #include "bench/session.h"
 #include "generator/log.h"
 #include "generator/text/tool_main.h"
@@ -23,6 +24,7 @@ ExitStatus run(const CommandLine& line) {
     const Interrupt interrupt;
     set_log_sink([](const std::string& message) { bench::say(message, "tmm"); });
     const int gpu = parse_gpu(arguments.gpu, line.tool().name);
+    if (!arguments.expression.empty()) return bench::run_expression(arguments, shapes, gpu, interrupt);
     return (arguments.accuracy ? bench::run_accuracy : bench::run_comparison)(arguments, shapes, gpu, interrupt);
 }
 

@@ -32,8 +32,6 @@ Operands::Operands(std::shared_ptr<Device> device, const Shape& shape, std::int6
         if (type == ElementType::f64)
             throw Error(ExitStatus::bad_input, fmt::format("tmm-bench multiplies f32, f16 and bf16 matrices, not {}", name_of(type)), {},
                         "leave dtype, ctype and bias_type out, or give one of these");
-    if (p.epilogue == Epilogue::custom)
-        throw Error(ExitStatus::bad_input, "tmm-bench does not measure expressions", {}, "give a bias, an activation or a residual");
     std::int64_t end = 0;
     const auto laid_out = [&](ElementType type, std::int64_t elements) {
         // Elements of C may be wider than what is promised of A and B.

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <new>
 #include <stdexcept>
@@ -85,6 +87,7 @@ public:
         args.c = call.c;
         args.epilogue.bias = call.bias;
         args.epilogue.residual = call.residual;
+        std::copy(std::begin(call.parameters), std::end(call.parameters), std::begin(args.epilogue.parameters));
         device_->launch(*launch_->kernel, launch_->shape, &args, sizeof args, stream);
     }
     std::int64_t workspace_bytes() const override {
@@ -104,7 +107,7 @@ private:
 
 }  // namespace
 
-KernelSource make_elementwise_source(const GemmProblem& problem) {
+KernelSource make_elementwise_source(const GemmProblem& problem, const Expression& expression) {
     const KernelSignature s = signature_of(problem);
     KernelSource source{.name = "tmm_elementwise", .text = "#include \"tmm/elementwise/kernel.cuh\"\n\n", .entries = {}};
     source.text += fmt::format(
@@ -115,9 +118,12 @@ KernelSource make_elementwise_source(const GemmProblem& problem) {
         "                                         .bias = tmm::BiasAxis::{},\n"
         "                                         .activation = tmm::Activation::{},\n"
         "                                         .residual = {},\n"
+        "                                         .epilogue = tmm::Epilogue::{},\n"
         "                                         .type_bias = tmm::ElementType::{}}};\n"
         "}}  // namespace\n",
-        name_of(s.type_c), s.align_c, s.align_residual, name_of(s.bias), name_of(s.activation), s.residual, name_of(s.type_bias));
+        name_of(s.type_c), s.align_c, s.align_residual, name_of(s.bias), name_of(s.activation), s.residual, name_of(s.epilogue),
+        name_of(s.type_bias));
+    if (s.epilogue == Epilogue::custom) source.text += definition_of(expression);
     // Without a gate the text does not depend on C's columns, and one kernel serves many shapes.
     const int aligned_columns = is_gate(s.activation) ? elementwise::aligned_columns(columns_of_c(problem)) : 1;
     for (const int rows : {kFewRows, kManyRows}) {
@@ -135,7 +141,7 @@ SeparateEpilogues::SeparateEpilogues(std::shared_ptr<Device> device) : device_(s
 SeparateEpilogues::~SeparateEpilogues() = default;
 
 std::vector<std::unique_ptr<Contestant>> SeparateEpilogues::behind(std::vector<std::unique_ptr<Contestant>> products,
-                                                                   const GemmProblem& problem) {
+                                                                   const GemmProblem& problem, const Expression& expression) {
     if (!loader_) loader_ = std::make_unique<KernelLoader>(device_, make_compiler(device_->info()), KernelCache(default_cache_directory()));
     ElementwiseLaunch launch = launch_for(problem, kManyRows);
     int rows = kManyRows;
@@ -144,7 +150,7 @@ std::vector<std::unique_ptr<Contestant>> SeparateEpilogues::behind(std::vector<s
         rows = kFewRows;
         launch = launch_for(problem, rows);
     }
-    auto loaded = loader_->load(make_elementwise_source(problem), entry_name(rows));
+    auto loaded = loader_->load(make_elementwise_source(problem, expression), entry_name(rows));
     if (const auto* failure = std::get_if<CompileFailure>(&loaded))
         throw Error(ExitStatus::no_compiler, fmt::format("the elementwise kernel does not compile: {}", failure->log));
     launch.kernel = std::get<KernelLoader::Loaded>(std::move(loaded)).kernel;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bench/contestant.h"
+#include "generator/compile/expression.h"
 #include "runtime/executable_plan.h"
 
 namespace tmm::bench {
@@ -15,8 +16,9 @@ public:
     ~SeparateEpilogues();
 
     // Contestants for the problem, made of such for its plain product (plain_product.h). Throws Error (no_compiler) where the kernel does
-    // not compile.
-    std::vector<std::unique_ptr<Contestant>> behind(std::vector<std::unique_ptr<Contestant>> products, const GemmProblem& problem);
+    // not compile. expression: the epilogue of a problem with Epilogue::custom.
+    std::vector<std::unique_ptr<Contestant>> behind(std::vector<std::unique_ptr<Contestant>> products, const GemmProblem& problem,
+                                                    const Expression& expression = {});
 
 private:
     std::shared_ptr<Device> device_;
@@ -25,6 +27,6 @@ private:
 };
 
 // The kernel of a problem's epilogue: an entry whose threads finish one row each, and one with four.
-KernelSource make_elementwise_source(const GemmProblem& problem);
+KernelSource make_elementwise_source(const GemmProblem& problem, const Expression& expression = {});
 
 }  // namespace tmm::bench

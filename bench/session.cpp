@@ -28,11 +28,18 @@ std::unique_ptr<Peer> open_peer(const std::string& name, const std::shared_ptr<D
     }
 }
 
+std::vector<std::string> usual_peers(const Arguments& arguments, const DeviceInfo& device) {
+    if (arguments.accuracy) return {};
+    // No plain loop knows what an expression says.
+    if (!arguments.expression.empty() && device.emulated) return {"naive"};
+    return default_peers(device);
+}
+
 }  // namespace
 
 Session::Session(const Arguments& arguments, int gpu) : ordinal(gpu), device(open_device(gpu)), context(gpu) {
     const bool emulated = device->info().emulated;
-    const std::vector<std::string> usual = arguments.accuracy ? std::vector<std::string>() : default_peers(device->info());
+    const std::vector<std::string> usual = usual_peers(arguments, device->info());
     info = {.label = arguments.label,
             .date = now(),
             .device = device->info_with_power_limit(),

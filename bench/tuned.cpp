@@ -105,8 +105,12 @@ tmmGemmProblem_t in_c(const GemmProblem& p) {
 
 class TunedContestant final : public Contestant {
 public:
-    TunedContestant(tmmPlan_t plan, std::shared_ptr<Device> device, const std::string& prepared)
-        : plan_(plan), emulated_(device->info().emulated), prepared_(std::move(device), plan, prepared) {
+    TunedContestant(tmmPlan_t plan, const GemmProblem& problem, std::shared_ptr<Device> device, const std::string& prepared)
+        : plan_(plan),
+          has_bias_(problem.bias != BiasAxis::none),
+          has_residual_(problem.residual),
+          emulated_(device->info().emulated),
+          prepared_(std::move(device), plan, prepared) {
         if (tmmPlanWorkspaceSize(plan_, &workspace_) != TMM_STATUS_SUCCESS) workspace_ = 0;
     }
     ~TunedContestant() override { tmmPlanDestroy(plan_); }
@@ -122,13 +126,13 @@ public:
                                  .a = call.a,
                                  .b = call.b,
                                  .c = call.c,
-                                 .bias = call.bias,
+                                 .bias = has_bias_ ? call.bias : nullptr,
                                  .workspace = nullptr,
                                  .workspace_size = 0,
                                  .prepared_a = prepared_.of(TMM_OPERAND_A, call.a),
                                  .prepared_b = prepared_.of(TMM_OPERAND_B, call.b),
-                                 .residual = call.residual,
-                                 .parameters = {}};
+                                 .residual = has_residual_ ? call.residual : nullptr,
+                                 .parameters = {call.parameters[0], call.parameters[1], call.parameters[2], call.parameters[3]}};
         const tmmStatus_t status = tmmPlanRun(plan_, static_cast<CUstream_st*>(stream), &args);
         if (status != TMM_STATUS_SUCCESS) throw std::runtime_error(fmt::format("tmmPlanRun: {}", tmmStatusString(status)));
     }
@@ -149,6 +153,9 @@ public:
 
 private:
     tmmPlan_t plan_;
+    // The calls may be those of a problem with more operands.
+    bool has_bias_;
+    bool has_residual_;
     bool emulated_;
     PreparedOperands prepared_;
     std::size_t workspace_ = 0;
@@ -181,13 +188,23 @@ TunedLibrary::TunedLibrary(int ordinal, std::shared_ptr<Device> device, const st
 }
 TunedLibrary::~TunedLibrary() = default;
 
-TunedPlan TunedLibrary::plan(const GemmProblem& problem) const {
+void TunedLibrary::allow_tuning() const {
+    handle_->check(tmmSetTuning(handle_->value, 1), "tmmSetTuning");
+}
+
+TunedPlan TunedLibrary::plan(const GemmProblem& problem, const std::string& expression) const {
     tmmGemmProblem_t wanted = in_c(problem);
+    if (problem.epilogue == Epilogue::custom) {
+        wanted.epilogue = TMM_EPILOGUE_CUSTOM;
+        wanted.expression = expression.c_str();
+    }
     if (max_workspace_) wanted.max_workspace = static_cast<std::size_t>(*max_workspace_);
     tmmPlan_t plan = nullptr;
     handle_->check(tmmPlanCreate(handle_->value, &wanted, &plan), "tmmPlanCreate");
-    TunedPlan result{
-        .contestant = std::make_unique<TunedContestant>(plan, handle_->device, handle_->prepared), .config = {}, .match = {}, .why = {}};
+    TunedPlan result{.contestant = std::make_unique<TunedContestant>(plan, problem, handle_->device, handle_->prepared),
+                     .config = {},
+                     .match = {},
+                     .why = {}};
     char text[4096] = {};
     handle_->check(tmmPlanDescribe(plan, text, sizeof text), "tmmPlanDescribe");
     result.config = described(text, "config");

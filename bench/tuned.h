@@ -31,8 +31,12 @@ public:
     TunedLibrary(const TunedLibrary&) = delete;
     TunedLibrary& operator=(const TunedLibrary&) = delete;
 
-    // Throws std::runtime_error with the library's own sentence where it has no plan for the problem.
-    TunedPlan plan(const GemmProblem& problem) const;
+    // expression: the epilogue of a problem with Epilogue::custom. Throws std::runtime_error with the library's own sentence where it has
+    // no plan for the problem.
+    TunedPlan plan(const GemmProblem& problem, const std::string& expression = {}) const;
+
+    // From now on plans are measured while they are made (tmmSetTuning).
+    void allow_tuning() const;
 
 private:
     struct Handle;

@@ -386,6 +386,12 @@ TEST_CASE("the elementwise kernel's accesses are 16 bytes wide where rows are al
         CHECK(contains(ptx, "st.global.v4") == aligned);
         CHECK(occurrences(ptx, "ld.global.v4") == (aligned ? wide_loads(problem) : 0));
     }
+    GemmProblem problem = parse_shape("64 256 32 dtype=bf16 epilogue=bias+residual").problem;
+    problem.epilogue = Epilogue::custom;
+    const CompileResult result = make_nvrtc_compiler(90)->compile(make_elementwise_source(problem, {.text = "erff(x) * bias + residual"}));
+    if (const auto* failure = std::get_if<CompileFailure>(&result)) FAIL(failure->log);
+    CHECK(std::get<CompiledKernel>(result).log == "");
+    CHECK(std::get<CompiledKernel>(result).spill_bytes == 0);
 }
 
 TEST_CASE("cuBLASLt's own epilogue takes part where it does the same, under the library's number") {

@@ -5,7 +5,7 @@
 
 #include "tmm/elementwise/args.h"
 #include "tmm/number/element.cuh"
-#include "tmm/output/activation.cuh"
+#include "tmm/output/epilogue.cuh"
 #include "tmm/tile/vector.cuh"
 
 namespace tmm::elementwise {
@@ -35,9 +35,10 @@ __device__ inline void load_bias(const ElementwiseArgs& args, i64 column, float 
     for (int i = 0; i < width; ++i) bias[i] = to_float(loaded.element[i]);
 }
 
+// An expression adds the bias itself, where it does.
 template <KernelSignature signature>
 __device__ inline float biased(float x, float bias) {
-    return signature.bias == BiasAxis::none ? x : x + bias;
+    return signature.bias == BiasAxis::none || signature.epilogue == Epilogue::custom ? x : x + bias;
 }
 
 // x and value have their bias; value counts where there is a gate.
@@ -91,9 +92,17 @@ __device__ inline void finish_rows(const ElementwiseArgs& args, i64 batch, i64 r
         Vector<C, width> finished;
 #pragma unroll
         for (int j = 0; j < width; ++j) {
-            const float x = biased<signature>(to_float(sums[i].element[j]), by_row ? bias_of_row[i] : bias[j]);
+            const float its_bias = by_row ? bias_of_row[i] : bias[j];
+            const float x = biased<signature>(to_float(sums[i].element[j]), its_bias);
             const float value = biased<signature>(to_float(values[i].element[j]), by_row ? bias_of_row[i] : bias_of_value[j]);
-            finished.element[j] = from_float<C>(finish<signature>(x, value, to_float(residuals[i].element[j])));
+            const float residual = to_float(residuals[i].element[j]);
+            if constexpr (signature.epilogue == Epilogue::custom) {
+                const float(&p)[4] = args.epilogue.parameters;
+                finished.element[j] =
+                    from_float<C>(Expression<signature>::value(x, row, column + j, batch, its_bias, residual, p[0], p[1], p[2], p[3]));
+            } else {
+                finished.element[j] = from_float<C>(finish<signature>(x, value, residual));
+            }
         }
         store_vector_global(c + row * args.ldc, finished);
     }

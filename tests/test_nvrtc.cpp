@@ -16,6 +16,7 @@
 #include "generator/families/wgmma_instruction.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/machine/occupancy.h"
+#include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "support_slice.h"
 
@@ -347,6 +348,31 @@ TEST_CASE("each architecture gets what its GPU can load") {
     const std::string text = compile_to_ptx(source, 90);
     CHECK(contains(text, ".target sm_90a"));
     CHECK(text.find('\0') == std::string::npos);
+}
+
+TEST_CASE("a step behind a product moves 16 bytes at once, and reads all of them before it stores") {
+    if (nvrtc_is_missing()) return;
+    struct Case {
+        const char* shape;
+        // Loads of 16 bytes: of sums, and of C and the residual.
+        int sums, others;
+    };
+    for (const Case& c : {Case{"64x256x32 dtype=bf16 align=16 epilogue=bias+silu+residual", 4, 2},
+                          Case{"64x256x32 align=16 epilogue=bias", 4, 0}, Case{"64x256x32 align=16 epilogue=bias+residual beta=1", 4, 8},
+                          Case{"64x256x32 dtype=f16 align=16 epilogue=bias+swiglu", 8, 0}}) {
+        CAPTURE(std::string(c.shape));
+        const KernelSignature signature = signature_of(parse_shape(c.shape).problem);
+        const int rows = finishing::most_rows(signature);
+        const std::string ptx = compile_to_ptx(make_kernel_source(signature, Finishing{.across = 32, .down = 8, .rows = rows}), 90);
+        const auto count = [&](const std::string& what) {
+            int found = 0;
+            for (std::size_t at = ptx.find(what); at != std::string::npos; at = ptx.find(what, at + 1)) ++found;
+            return found;
+        };
+        CHECK(count("st.global.v4") == rows);
+        CHECK(count("ld.global.v4") == c.sums + c.others);
+        CHECK(ptx.rfind("ld.global.v4") < ptx.find("st.global.v4"));
+    }
 }
 
 TEST_CASE("many threads compile at once and get the same") {

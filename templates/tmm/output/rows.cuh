@@ -13,8 +13,14 @@ __device__ inline Vector<Element<target.type_c>, width> load_residual(const Oper
     return load_vector<width>(static_cast<const Element<target.type_c>*>(args.residual) + batch * args.stride_r + row * args.ldr + column);
 }
 
-// Stores the results of `width` neighbouring sums in each of these rows, `step` apart, as far as the rows exist. C is aligned to `width`
-// elements there.
+// The row, or the last one in the place of those that do not exist: what is read twice costs less than a branch, behind which what rows
+// have in common would be read anew.
+__device__ inline i64 existing_row(i64 row, i64 rows) {
+    return row < rows ? row : rows - 1;
+}
+
+// Stores the results of `width` neighbouring sums in each of these rows, `step` apart, as far as the rows exist; sums has the last row's in
+// the place of those that do not. C is aligned to `width` elements there.
 template <KernelSignature signature, int width, int rows>
 __device__ inline void store_rows(const Output<signature>& output, i64 row0, int step, i64 column,
                                   const Vector<float, width> (&sums)[rows]) {
@@ -29,16 +35,14 @@ __device__ inline void store_rows(const Output<signature>& output, i64 row0, int
     Vector<C, width> elements[rows] = {};
 #pragma unroll
     for (int i = 0; i < rows; ++i) {
-        const i64 row = row0 + i * step;
-        if (row >= output.rows) continue;
+        const i64 row = existing_row(row0 + i * step, output.rows);
         if (over) elements[i] = load_vector<width>(output.at(row, column));
         if constexpr (target.residual)
             if (brings_residual) elements[i] = load_residual<width, target>(results.operands, row, column, batch);
     }
 #pragma unroll
     for (int i = 0; i < rows; ++i) {
-        const i64 row = row0 + i * step;
-        if (row >= output.rows) continue;
+        const i64 row = existing_row(row0 + i * step, output.rows);
         if (over) {
             finish<true>(elements[i], results, row, column, sums[i].element);
         } else {

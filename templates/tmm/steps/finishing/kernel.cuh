@@ -41,16 +41,14 @@ __device__ inline void finish_rows(const FinishingArgs& args, i64 batch, i64 row
     const bool aligned = output.columns % 4 == 0;
 #pragma unroll
     for (int i = 0; i < rows; ++i) {
-        const i64 row = row0 + i * step;
-        if (row >= output.rows) continue;
+        const i64 row = existing_row(row0 + i * step, output.rows);
         finished[i] = load_sums<width>(sums + row * args.ld_sums, true);
         if constexpr (is_gate(signature.activation)) values[i] = load_sums<width>(sums + row * args.ld_sums + output.columns, aligned);
     }
     if constexpr (is_gate(signature.activation)) {
 #pragma unroll
         for (int i = 0; i < rows; ++i) {
-            const i64 row = row0 + i * step;
-            if (row >= output.rows) continue;
+            const i64 row = existing_row(row0 + i * step, output.rows);
 #pragma unroll
             for (int j = 0; j < width; ++j)
                 finished[i].element[j] = gated<signature>(args, row, column + j, finished[i].element[j], values[i].element[j]);
@@ -72,6 +70,7 @@ __device__ void kernel(const FinishingArgs& args) {
     const i64 column = (static_cast<i64>(block - band * args.tiles_across.number) * step.across + thread % step.across) * width;
     const i64 columns = columns_of_c<signature>(args);
     wait_for_previous_kernel();
+    if (row >= args.m) return;
     if (column + width <= columns) {
         finish_rows<signature, width, step.rows>(args, batch, row, step.down, column);
     } else {

@@ -23,6 +23,8 @@ public:
     // Waits for a line, at most so many seconds (negative: for ever), or until wake_fd (-1: none) is readable.
     Read read_line(std::string& line, double seconds, int wake_fd = -1);
 
+    int read_fd() const { return read_fd_; }
+    int write_fd() const { return write_fd_; }
     void close() noexcept;
 
 private:

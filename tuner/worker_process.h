@@ -1,11 +1,10 @@
 // The parent's end of a worker: spawns it, asks, kills it when it passes a deadline, and replaces it when it has died.
 #pragma once
 
-#include <sys/types.h>
-
 #include <functional>
 #include <string>
 
+#include "tuner/helper_process.h"
 #include "tuner/interrupt.h"
 #include "tuner/line_channel.h"
 #include "tuner/worker_connection.h"
@@ -18,14 +17,11 @@ public:
     // Starts the worker of the device and waits for its greeting. Throws Error as the worker reports it (no such device, no
     // driver, no compiler). The thread that makes it must live as long as the worker.
     WorkerProcess(int ordinal, const Interrupt& interrupt);
-    ~WorkerProcess() override;
-    WorkerProcess(const WorkerProcess&) = delete;
-    WorkerProcess& operator=(const WorkerProcess&) = delete;
 
     const DeviceInfo& device() const override { return device_; }
     // As it was when the worker started.
     const DeviceSharing& sharing() const { return sharing_; }
-    bool alive() const override { return pid_ > 0; }
+    bool alive() const override { return process_.alive(); }
     double start_seconds() const override { return start_seconds_; }
     void respawn() override;
     Answer ask(const Request& request, double deadline_seconds, double turn_seconds, const std::function<void(int)>& step = {}) override;
@@ -34,16 +30,14 @@ private:
     void start();
     bool spawn(std::string& how);
     LineChannel::Read read_line(std::string& line, WorkingTime& time, double deadline_seconds, double turn_seconds, int wake_fd = -1);
-    void kill_and_reap() noexcept;
     Died reap();
 
     int ordinal_;
     const Interrupt& interrupt_;
     DeviceInfo device_;
     DeviceSharing sharing_;
-    pid_t pid_ = -1;
     double start_seconds_ = 0;
-    LineChannel channel_;
+    HelperProcess process_;
 };
 
 }  // namespace tmm

@@ -19,6 +19,7 @@
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "support_slice.h"
+#include "tuner/compile_processes.h"
 
 using namespace tmm;
 using tmm::testing::in_slice;
@@ -387,6 +388,23 @@ TEST_CASE("many threads compile at once and get the same") {
         REQUIRE(std::holds_alternative<CompiledKernel>(result));
         CHECK(std::get<CompiledKernel>(result).image == std::get<CompiledKernel>(results[0]).image);
     }
+}
+
+TEST_CASE("processes of their own compile the same machine code, and give the same logs") {
+    if (nvrtc_is_missing()) return;
+    const auto here = make_nvrtc_compiler(90);
+    const CompileProcesses processes({.compute_capability = 90, .most = 2, .program = std::string(TMM_BINARY_DIR) + "/tuner/tmm-tune"});
+    const KernelSource source = make_kernel_source(kPlain, parse_config("family=tiled,block_m=16,block_n=16,block_k=16,boundary=exact"));
+    const auto compiled = std::get<CompiledKernel>(processes.compile(source));
+    const auto expected = std::get<CompiledKernel>(here->compile(source));
+    CHECK(compiled.image == expected.image);
+    CHECK(compiled.registers == expected.registers);
+    CHECK(compiled.spill_bytes == expected.spill_bytes);
+    CHECK(compiled.log == expected.log);
+    const KernelSource faulty{.name = "faulty", .text = "int f( { return \"\xff\"; }\n", .entries = {}};
+    const std::string log = std::get<CompileFailure>(processes.compile(faulty)).log;
+    CHECK(contains(log, "faulty.cu(1): error"));
+    CHECK(contains(log, "expected a"));
 }
 
 TEST_CASE("blocks an SM, from the limits alone") {

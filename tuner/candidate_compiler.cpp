@@ -1,9 +1,5 @@
 #include "tuner/candidate_compiler.h"
 
-#include <malloc.h>
-#include <sched.h>
-
-#include <algorithm>
 #include <chrono>
 
 #include "generator/compile/compile_attempts.h"
@@ -11,26 +7,9 @@
 #include "generator/text/side_by_side.h"
 
 namespace tmm {
-namespace {
-
-// More threads than this hold more compiler state in memory than they save time.
-constexpr int kMaxThreads = 12;
-// Compilations leave holes all over the heap: after so many, whole pages of them go back to the system.
-constexpr int kCompilationsPerTrim = 32;
-
-int usable_cores() {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(CPU_COUNT(&set), 1);
-    return std::max(static_cast<int>(std::thread::hardware_concurrency()), 1);
-}
-
-}  // namespace
-
 CandidateCompiler::CandidateCompiler(std::shared_ptr<const Compiler> compiler, KernelCache cache, int threads)
     : compiler_(std::move(compiler)), cache_(std::move(cache)) {
-    const int count = threads > 0 ? threads : std::min(usable_cores(), kMaxThreads);
-    while (static_cast<int>(threads_.size()) < count) {
+    while (static_cast<int>(threads_.size()) < threads) {
         auto thread = start_thread([this] { work(); });
         if (!thread) break;
         threads_.push_back(std::move(*thread));
@@ -139,11 +118,6 @@ void CandidateCompiler::work() {
         ++done_;
         --running_;
         changed_.notify_all();
-        if (done_ % kCompilationsPerTrim == 0) {
-            lock.unlock();
-            malloc_trim(0);
-            lock.lock();
-        }
     }
 }
 

@@ -1,4 +1,4 @@
-// Compiles kernels ahead of the device on all cores, each once a run; their images go to the kernel cache, where the worker finds them.
+// Compiles kernels ahead of the device, each once a run; their images go to the kernel cache, where the worker finds them.
 #pragma once
 
 #include <condition_variable>
@@ -19,8 +19,8 @@ namespace tmm {
 
 class CandidateCompiler final : public CompileQueue {
 public:
-    // threads: 0 takes one per core this process may run on.
-    CandidateCompiler(std::shared_ptr<const Compiler> compiler, KernelCache cache, int threads = 0);
+    // threads: how many kernels are compiled at once, where the system has so many threads.
+    CandidateCompiler(std::shared_ptr<const Compiler> compiler, KernelCache cache, int threads);
     // Waits for the kernels being compiled; those that wait their turn are dropped.
     ~CandidateCompiler() override;
     CandidateCompiler(const CandidateCompiler&) = delete;

@@ -2,16 +2,21 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <system_error>
 #include <thread>
+
+#include "generator/text/side_by_side.h"
 
 extern char** environ;
 
@@ -77,10 +82,14 @@ void HelperProcess::start(const std::vector<std::string>& arguments, const std::
     pid_ = pid;
 }
 
-void HelperProcess::kill_and_reap() noexcept {
+void HelperProcess::signal_kill() const noexcept {
     // kill(-1) would reach every process of the user.
+    if (alive()) kill(pid_, SIGKILL);
+}
+
+void HelperProcess::kill_and_reap() noexcept {
     if (!alive()) return;
-    kill(pid_, SIGKILL);
+    signal_kill();
     while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
     pid_ = -1;
@@ -103,6 +112,34 @@ HelperProcess::End HelperProcess::reap() {
     if (!WIFSIGNALED(status)) return {.how = fmt::format("exited with status {}", WEXITSTATUS(status))};
     const int signal = WTERMSIG(status);
     return {.how = fmt::format("was ended by signal {} ({})", signal, strsignal(signal)), .signal = signal};
+}
+
+LineChannel channel_to_parent() {
+    std::signal(SIGPIPE, SIG_IGN);
+    LineChannel channel(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+    if (const int null = open("/dev/null", O_RDONLY | O_CLOEXEC); null >= 0) {
+        dup2(null, STDIN_FILENO);
+        ::close(null);
+    }
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    return channel;
+}
+
+void end_with_starting_thread() {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+void end_with_pipe(int read_fd) {
+    auto watch = start_thread([read_fd] {
+        pollfd pipe{.fd = read_fd, .events = 0, .revents = 0};
+        while (poll(&pipe, 1, -1) < 0 && errno == EINTR) {
+        }
+        _exit(0);
+    });
+    if (watch)
+        watch->detach();
+    else
+        end_with_starting_thread();
 }
 
 }  // namespace tmm

@@ -26,12 +26,14 @@ public:
     HelperProcess(const HelperProcess&) = delete;
     HelperProcess& operator=(const HelperProcess&) = delete;
 
-    // program: the file that is run. Signals that end a run do not reach the process: its parent handles them and lets it finish. The
-    // thread that starts it must live as long as the process, which may ask to be killed with that thread. Throws std::system_error.
+    // program: the file that is run. Signals that end a run do not reach the process: its parent handles them and lets it finish. Throws
+    // std::system_error.
     void start(const std::vector<std::string>& arguments, const std::string& program = "/proc/self/exe");
     bool alive() const { return pid_ > 0; }
     pid_t pid() const { return pid_; }
     LineChannel& channel() { return channel_; }
+    // Ends the process, which is still to be reaped; one that was reaped is left alone.
+    void signal_kill() const noexcept;
     void kill_and_reap() noexcept;
     // The process has closed its pipe, so it is about to end; one that lives on is killed.
     End reap();
@@ -40,5 +42,12 @@ private:
     pid_t pid_ = -1;
     LineChannel channel_;
 };
+
+// The other end, in a process that serves: whatever a library prints does not end up between two messages.
+LineChannel channel_to_parent();
+// Has this process killed with the thread that started it, whatever it does then.
+void end_with_starting_thread();
+// Ends this process once its parent has gone or has closed the pipe that is read here.
+void end_with_pipe(int read_fd);
 
 }  // namespace tmm

@@ -14,6 +14,7 @@
 #include "generator/text/tool_main.h"
 #include "runtime/gpu_choice.h"
 #include "tuner/candidates.h"
+#include "tuner/compile_processes.h"
 #include "tuner/dry_run.h"
 #include "tuner/report.h"
 #include "tuner/shard.h"
@@ -103,6 +104,7 @@ std::vector<Shape> listed_shapes(const CommandLine& line, const Shard& shard) {
 ExitStatus run(const CommandLine& line) {
     if (line.has("worker"))
         return static_cast<ExitStatus>(serve_worker(static_cast<int>(line.whole_number("worker", kHostDevice, 1 << 20))));
+    if (line.has("compiler")) return static_cast<ExitStatus>(serve_compiler(static_cast<int>(line.whole_number("compiler", 10, 9999))));
     TuningOptions options = options_of(line);
     std::signal(SIGPIPE, SIG_IGN);
     // Where SIGCHLD is ignored, nobody learns how a worker ended.

@@ -24,6 +24,7 @@
 #include "tuner/compiled_verdict.h"
 #include "tuner/recorded_configs.h"
 #include "tuner/recording_file.h"
+#include "tuner/search_compiler.h"
 #include "tuner/timing.h"
 #include "tuner/variants.h"
 #include "tuner/worker_process.h"
@@ -304,10 +305,9 @@ ExitStatus record_times(const std::vector<Shape>& shapes, const RecordingOptions
             throw Error(ExitStatus::bad_input, fmt::format("{} and {} differ", device.name, worker->device().name), "--gpu",
                         "record each model of GPU into a file of its own");
     RecordingFile file(options.file, device);
-    // Nothing takes as long as compiling. A worker and its thread here have a core each.
-    const auto cores = static_cast<int>(std::max(std::thread::hardware_concurrency(), 2u));
-    CandidateCompiler compiler(make_compiler(device), KernelCache(default_cache_directory()),
-                               std::max(cores - 2 * static_cast<int>(workers.size()), 1));
+    // A worker and its thread here have a core each.
+    const SearchCompiler search = make_search_compiler(device, 2 * static_cast<int>(workers.size()));
+    CandidateCompiler compiler(search.compiler, KernelCache(default_cache_directory()), search.threads);
     compiler.request(make_verify_source(), -1);
     const Budget budget(options.budget_seconds, options.start);
     Plan plan(device, file, compiler);

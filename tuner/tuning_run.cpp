@@ -23,6 +23,7 @@
 #include "tuner/predictions.h"
 #include "tuner/problem_tuner.h"
 #include "tuner/remembered.h"
+#include "tuner/search_compiler.h"
 #include "tuner/void_verdict.h"
 #include "tuner/worker_process.h"
 
@@ -364,8 +365,8 @@ private:
 
     void start_compiler() {
         if (group_.compiler) return;
-        group_.compiler =
-            std::make_unique<CandidateCompiler>(make_compiler(group_.environment.device), KernelCache(default_cache_directory()));
+        const SearchCompiler search = make_search_compiler(group_.environment.device);
+        group_.compiler = std::make_unique<CandidateCompiler>(search.compiler, KernelCache(default_cache_directory()), search.threads);
         group_.compiler->request(make_verify_source(), -4);
     }
 

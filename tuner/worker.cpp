@@ -1,8 +1,6 @@
 #include "tuner/worker.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,7 +17,7 @@
 #include "generator/log.h"
 #include "generator/text/environment.h"
 #include "runtime/executable_plan.h"
-#include "tuner/line_channel.h"
+#include "tuner/helper_process.h"
 #include "tuner/measure_rates.h"
 #include "tuner/verification.h"
 
@@ -292,16 +290,9 @@ RunOffDone Worker::try_run_off(const RunOffRequest& request, const std::function
 }
 
 int serve_worker(int ordinal) {
+    LineChannel channel = channel_to_parent();
     // A kernel that hangs must not outlive a parent that was killed.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    std::signal(SIGPIPE, SIG_IGN);
-    // Whatever a library prints must not end up between two messages.
-    LineChannel channel(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
-    if (const int null = open("/dev/null", O_RDONLY | O_CLOEXEC); null >= 0) {
-        dup2(null, STDIN_FILENO);
-        ::close(null);
-    }
-    dup2(STDERR_FILENO, STDOUT_FILENO);
+    end_with_starting_thread();
     // Its parent uses the same kernel cache, and says what there is to say of it.
     set_log_sink([](const std::string&) {});
 

@@ -47,8 +47,10 @@ bool is_the_assemblers(std::string_view line) {
     return line.find("emory allocation failure") == std::string_view::npos && line.find("out of memory") == std::string_view::npos;
 }
 
+constexpr std::string_view kCrash = "the compiler crashed again and again on this source: it ";
+
 bool line_blames_source(std::string_view line) {
-    return names_line_and_column(line) || names_line(line) || is_the_assemblers(line);
+    return names_line_and_column(line) || names_line(line) || is_the_assemblers(line) || line.starts_with(kCrash);
 }
 
 // The result is empty where there is none; blank lines do not count.
@@ -66,6 +68,10 @@ std::string_view first_line_where(std::string_view log, const Condition& holds) 
 
 bool blames_source(std::string_view log) {
     return !first_line_where(log, line_blames_source).empty();
+}
+
+std::string crash_log(std::string_view how) {
+    return std::string(kCrash).append(how);
 }
 
 std::string first_error_line(std::string_view log) {

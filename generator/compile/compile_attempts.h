@@ -16,6 +16,9 @@ bool blames_source(std::string_view log);
 // characters.
 std::string first_error_line(std::string_view log);
 
+// The log of a source that crashes the compiler; how: "was ended by signal 11". It blames the source.
+std::string crash_log(std::string_view how);
+
 // The result of the attempt. One that throws Error (no_compiler) is made again a few times, a moment later and without others beside it:
 // what the machine lacks for all of them together it may have for one.
 CompileResult compile_patiently(const std::function<CompileResult()>& attempt);

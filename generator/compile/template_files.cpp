@@ -1,6 +1,9 @@
 // Where template text comes from, and how an include tree becomes one text.
 #include "generator/compile/template_files.h"
 
+#include <fmt/core.h>
+#include <xxhash.h>
+
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -88,6 +91,12 @@ const TemplateFiles& active_templates() {
         return static_cast<const TemplateFiles*>(new TemplateFiles(read_templates(*directory)));
     }();
     return *files;
+}
+
+std::string hash_of(const TemplateFiles& files) {
+    std::string text;
+    for (const auto& [name, content] : files) text += name + '\0' + content + '\0';
+    return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
 }
 
 std::string flatten(const std::string& text, const TemplateFiles& files) {

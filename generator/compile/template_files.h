@@ -16,6 +16,9 @@ TemplateFiles read_templates(const std::filesystem::path& directory);
 // The directory that TMM_TEMPLATES names, else the embedded ones; read once.
 const TemplateFiles& active_templates();
 
+// 16 hex digits that differ where the files do.
+std::string hash_of(const TemplateFiles& files);
+
 // The text with every #include "…" replaced by its file, each once. Throws Error if a file is missing.
 // Files below host/ are not inlined.
 std::string flatten(const std::string& text, const TemplateFiles& files);

@@ -9,6 +9,7 @@
 #include "generator/plan/finishing_step.h"
 #include "generator/plan/matrix_layout.h"
 #include "generator/plan/without_epilogue.h"
+#include "generator/prediction/cost_model.h"
 #include "runtime/validate.h"
 
 namespace tmm {
@@ -68,6 +69,14 @@ std::optional<EpilogueRace> EpilogueRaces::find(const PlanRequest& request) cons
 EpilogueRace EpilogueRaces::add(const PlanRequest& request, const EpilogueRace& race) {
     const std::lock_guard lock(mutex_);
     return races_.emplace(request, race).first->second;
+}
+
+PredictedPlaces predicted_places(const GemmProblem& problem, const KernelConfig& in_kernel, const KernelConfig& before_step,
+                                 const DeviceInfo& device) {
+    if (device.emulated) return {};
+    const CostModel model(problem, device);
+    return {.kernel_us = model.estimate(in_kernel) + model.least_of_epilogue(),
+            .step_us = model.predict(before_step, EpiloguePlace::step).total()};
 }
 
 std::optional<KernelConfig> config_before_step(const PlanRequest& request, const Selection& selection, const Winners& winners) {

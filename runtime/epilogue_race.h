@@ -32,6 +32,17 @@ private:
     std::unordered_map<PlanRequest, EpilogueRace, PlanRequestHash> races_;
 };
 
+// What the two places are predicted to take; nothing of the emulated device, whose times say nothing.
+struct PredictedPlaces {
+    double kernel_us = 0;
+    double step_us = 0;
+
+    // Predictions differ from times by more than measurements do from each other.
+    bool step_is_faster() const { return step_us < 0.9 * kernel_us; }
+};
+PredictedPlaces predicted_places(const GemmProblem& problem, const KernelConfig& in_kernel, const KernelConfig& before_step,
+                                 const DeviceInfo& device);
+
 // What multiplies where a step applies the request's epilogue: the winner of the plain product. Nothing where the epilogue was tuned, or
 // there is none, or the selection leaves it to a step anyway, or the plain product's winner can't be used so.
 std::optional<KernelConfig> config_before_step(const PlanRequest& request, const Selection& selection, const Winners& winners);

@@ -82,16 +82,28 @@ std::optional<EpilogueRace> race_of(const PlanRequest& request, const Executable
     return std::nullopt;
 }
 
-// The plan with which a step applies the epilogue, where that is faster than in_kernel. The selection tells of the race.
+// The plan with which a step applies the epilogue, where that is faster than in_kernel, as a race says, or without one the prediction. The
+// selection tells of it.
 std::optional<ExecutablePlan> faster_in_step(const PlanRequest& request, const ExecutablePlan& in_kernel, const Winners& winners,
-                                             KernelLoader& loader, EpilogueRaces& races, Selection& selection) {
+                                             KernelLoader& loader, EpilogueRaces* races, Selection& selection) {
+    if (!races && winners.device().emulated) return std::nullopt;
     const std::optional<KernelConfig> config = config_before_step(request, selection, winners);
     if (!config) return std::nullopt;
+    const PredictedPlaces predicted = predicted_places(request.problem, selection.config, *config, winners.device());
+    if (!races && !predicted.step_is_faster()) return std::nullopt;
     std::variant<ExecutablePlan, std::string> tried = try_config(request, *config, loader, EpiloguePlace::step);
     ExecutablePlan* const in_step = std::get_if<ExecutablePlan>(&tried);
     if (!in_step) return std::nullopt;
-    const std::optional<EpilogueRace> race = race_of(request, in_kernel, *in_step, loader, races);
-    if (!race) return std::nullopt;
+    const std::optional<EpilogueRace> race = races ? race_of(request, in_kernel, *in_step, loader, *races) : std::nullopt;
+    if (!race) {
+        if (!predicted.step_is_faster()) return std::nullopt;
+        selection.why += fmt::format(
+            "; a step behind {} is predicted to take less time with the epilogue, {} µs, than the kernel, {} µs, so "
+            "the step applies it",
+            to_text(*config), short_number(predicted.step_us), short_number(predicted.kernel_us));
+        selection.config = *config;
+        return std::move(*in_step);
+    }
     selection.measured_us = race->is_won_by_step() ? race->step_us : race->kernel_us;
     selection.why += fmt::format("; measured with the plan: {} µs with the epilogue in the kernel, {} µs with a step behind {}, so {}",
                                  short_number(race->kernel_us), short_number(race->step_us), to_text(*config),
@@ -106,6 +118,10 @@ GemmProblem without_promise(const GemmProblem& problem) {
     return with_alignment(problem, 1);
 }
 
+EpiloguePlace place_of(const LaunchPlan& plan) {
+    return plan.product.epilogue == plan.problem.epilogue ? EpiloguePlace::kernel : EpiloguePlace::step;
+}
+
 bool is_multiple(const void* pointer, int bytes) {
     return reinterpret_cast<std::uintptr_t>(pointer) % static_cast<unsigned>(bytes) == 0;
 }
@@ -115,7 +131,7 @@ bool is_multiple(const void* pointer, int bytes) {
 RuntimePlan::RuntimePlan(Selection selection, ExecutablePlan tuned, const DeviceInfo& device)
     : selection_(std::move(selection)),
       tuned_(std::move(tuned)),
-      predicted_(CostModel(problem(), device).predict(selection_.config)),
+      predicted_(CostModel(problem(), device).predict(selection_.config, place_of(tuned_.plan()))),
       promised_(signature_of(problem())) {}
 
 RuntimePlan RuntimePlan::make(const PlanRequest& request, const Winners& winners, KernelLoader& loader, Pointers pointers,
@@ -129,9 +145,8 @@ RuntimePlan RuntimePlan::make(const PlanRequest& request, const Winners& winners
         return make_fallback(request, loader, pointers, because);
     }
     ExecutablePlan executable = std::get<ExecutablePlan>(std::move(tried));
-    if (races)
-        if (std::optional<ExecutablePlan> faster = faster_in_step(request, executable, winners, loader, *races, selection))
-            executable = *std::move(faster);
+    if (std::optional<ExecutablePlan> faster = faster_in_step(request, executable, winners, loader, races, selection))
+        executable = *std::move(faster);
     RuntimePlan plan(std::move(selection), std::move(executable), winners.device());
     if (pointers == Pointers::any) plan.add_any_pointer_plan(&winners, loader, request.most_workspace);
     return plan;

@@ -27,7 +27,7 @@ public:
 
     // Compiles and loads. A chosen config that can't be compiled or loaded is logged and the fallback takes its place; throws only
     // where that fails too, and StatusError where an expression does not compile. races: where an epilogue that was not tuned is applied
-    // is measured, once a request; where it is null, the kernel that multiplies applies it.
+    // is measured, once a request; where it is null, the prediction decides.
     static RuntimePlan make(const PlanRequest& request, const Winners& winners, KernelLoader& loader, Pointers pointers,
                             EpilogueRaces* races = nullptr);
     // The plan of what is chosen, for the problem and again where pointers may break its promise; nothing where there is no choice for one

@@ -108,8 +108,8 @@ inline void check_race(int ordinal, const Raced& raced) {
     const std::string description = plan.describe();
     CAPTURE(description);
     const Told told = told_by(description);
-    MESSAGE(raced.product.text() << (raced.has_expression ? " expression: " : " bias+relu: ") << told.kernel_us << " µs in the kernel, "
-                                 << told.step_us << " in a step");
+    const std::string what = raced.product.text() + (raced.has_expression ? ", expression: " : ", bias and relu: ");
+    MESSAGE(what << told.kernel_us << " µs in the kernel, " << told.step_us << " in a step");
     REQUIRE(told.kernel_us > 0);
     REQUIRE(told.step_us > 0);
     // The step must be faster by 2%; the text has four digits of each.

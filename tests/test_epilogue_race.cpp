@@ -9,6 +9,8 @@
 
 #include "database_fixture.h"
 #include "generator/compile/compiler.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/prediction/cost_model.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "race_testing.h"
@@ -180,6 +182,57 @@ TEST_CASE("the kernel applies the epilogue where the step's sums have no place")
     const RuntimePlan plan = on.make(request);
     CHECK(plan.workspace_bytes() == 0);
     CHECK(result_of(plan) == std::vector<float>(45 * 75, 2 * 21 + 3));
+}
+
+TEST_CASE("without a race the prediction says where an epilogue is applied") {
+    // What memory and a second kernel take says whether a step is worth it: never on the GPU as it is, where it costs more bytes than the
+    // kernel has work with them.
+    const PlanRequest request{.problem = shape("512x768x64 epilogue=bias+gelu_tanh")};
+    const KernelConfig config = parse_config("simt 128x64x16 t8x8 s2 v4 peeled");
+    const DeviceInfo gpu = assumed_device("90");
+    DeviceInfo fast = gpu;
+    fast.profile.memory_bytes *= 1000;
+    fast.profile.second_kernel = 0;
+    fast.profile.memory_latency *= 10;
+    for (const DeviceInfo& device : {gpu, fast}) {
+        const bool step_is_faster = device.profile.second_kernel == 0;
+        CAPTURE(step_is_faster);
+        const testing::TemporaryDirectory directory;
+        KernelLoader loader(make_host_device_for(device, "ascending"), make_host_compiler(), KernelCache(directory / "kernels"));
+        WinnerRow row;
+        row.problem = shape("512x768x64");
+        row.device = device.name;
+        row.compute_capability = device.compute_capability();
+        row.sm_count = device.sm_count;
+        row.config = config;
+        row.origin = "user";
+        const RuntimePlan plan = RuntimePlan::make(request, Winners({row}, device), loader, RuntimePlan::Pointers::aligned_as_promised);
+        CAPTURE(plan.describe());
+        CHECK(plan.selection().match == Match::near);
+        CHECK(contains(plan.describe(), "is predicted to take less time with the epilogue") == step_is_faster);
+        CHECK(contains(plan.describe(), "so the step applies it") == step_is_faster);
+        const PredictedPlaces predicted = predicted_places(request.problem, config, config, device);
+        CHECK(predicted.step_is_faster() == step_is_faster);
+        CHECK(predicted.kernel_us > 0);
+    }
+}
+
+TEST_CASE("on GPUs as they are no step is predicted to be faster than the same kernel with the epilogue") {
+    for (const char* const architecture : {"75", "80", "86", "89", "90", "100", "120"})
+        for (const char* const text :
+             {"16x4096x4096", "1024x3072x768", "4096x4096x4096", "64x4096x4096 epilogue=residual", "1000x1000x50"}) {
+            CAPTURE(architecture);
+            CAPTURE(std::string(text));
+            const DeviceInfo device = assumed_device(architecture);
+            GemmProblem problem = shape(text);
+            problem.epilogue = Epilogue::custom;
+            const KernelConfig config = parse_config("simt 64x64x16 t8x4 s2 v4 peeled");
+            const PredictedPlaces predicted = predicted_places(problem, config, config, device);
+            CHECK(predicted.kernel_us > 0);
+            CHECK_FALSE(predicted.step_is_faster());
+            CHECK(predicted.step_us > CostModel(problem, device).estimate(config));
+        }
+    CHECK_FALSE(predicted_places(shape("45x75x21 epilogue=bias"), {}, {}, host_device_info()).step_is_faster());
 }
 
 TEST_CASE("a handle measures when it may, and not before") {

@@ -33,10 +33,6 @@ std::size_t bind(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call
                            arguments);
 }
 
-bool has_finish(const GemmProblem& problem, const KernelConfig& config, EpiloguePlace place) {
-    return (place == EpiloguePlace::step && problem.epilogue != Epilogue::none) || gate_is_a_step(problem, config);
-}
-
 // Does the step add up the parts of K that the config's product leaves?
 bool adds_parts(const GemmProblem& product, const KernelConfig& config) {
     return partial_results(config) > 1 && main_extent(product, config) == Extent{.rows = product.m, .columns = product.n};
@@ -53,12 +49,16 @@ bool gate_is_a_step(const GemmProblem& problem, const KernelConfig& config) {
     return is_gate(problem.activation) && !product_of(config).applies_gate(problem, config);
 }
 
+bool has_finishing_step(const GemmProblem& problem, const KernelConfig& config, EpiloguePlace place) {
+    return (place == EpiloguePlace::step && problem.epilogue != Epilogue::none) || gate_is_a_step(problem, config);
+}
+
 bool step_can_finish(const GemmProblem& problem) {
     return converted_types_violation(signature_of(problem)) == nullptr && finishing_serves(problem);
 }
 
 GemmProblem product_problem(const GemmProblem& problem, const KernelConfig& config, EpiloguePlace place) {
-    if (!has_finish(problem, config, place)) return problem;
+    if (!has_finishing_step(problem, config, place)) return problem;
     GemmProblem product = without_epilogue(problem);
     if (sums_stand_in_c(problem, product, config)) return product;
     product.type_c = ElementType::f32;
@@ -68,16 +68,22 @@ GemmProblem product_problem(const GemmProblem& problem, const KernelConfig& conf
     return product;
 }
 
-double microseconds_of_gate(const GemmProblem& problem, const DeviceInfo& device) {
-    const double sums = static_cast<double>(problem.m) * static_cast<double>(problem.n) * static_cast<double>(problem.batch);
-    // Each sum is written and read.
-    return device.profile.kernel_gap + sums * (2 * kSumBytes + size_of(problem.type_c) / 2.0) / device.profile.memory_bytes;
+// That the product writes its sums is part of its own time, and so is the kernel that adds up parts of K.
+double microseconds_of_step(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
+    const GemmProblem product = without_epilogue(problem);
+    if (adds_parts(product, config)) return 0;
+    const bool reads_c = problem.reads_c && !sums_stand_in_c(problem, product, config);
+    const double elements =
+        static_cast<double>(problem.m) * static_cast<double>(columns_of_c(problem)) * static_cast<double>(problem.batch);
+    const std::int64_t bytes =
+        kSumBytes * products_of_column(problem.activation) + size_of(problem.type_c) * (1 + (problem.residual ? 1 : 0) + (reads_c ? 1 : 0));
+    return device.profile.second_kernel + elements * static_cast<double>(bytes) / device.profile.memory_bytes;
 }
 
 Geometry geometry_with_sums(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, EpiloguePlace place) {
     const GemmProblem product = product_problem(problem, config, place);
     Geometry geometry = geometry_of(product, config, device);
-    if (!has_finish(problem, config, place)) return geometry;
+    if (!has_finishing_step(problem, config, place)) return geometry;
     if (adds_parts(product, config)) {
         geometry.finished.parts = geometry.partial_results;
         return geometry;

@@ -20,8 +20,11 @@ bool step_can_finish(const GemmProblem& problem);
 // floats and no gate makes one of two, else in the workspace.
 GemmProblem product_problem(const GemmProblem& problem, const KernelConfig& config, EpiloguePlace place = EpiloguePlace::kernel);
 
-// What the step adds to the time of the product.
-double microseconds_of_gate(const GemmProblem& problem, const DeviceInfo& device);
+// Does a step finish the sums of the config's product?
+bool has_finishing_step(const GemmProblem& problem, const KernelConfig& config, EpiloguePlace place);
+
+// What that step adds to the time of the product.
+double microseconds_of_step(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
 // The geometry of the config's plan. C must not be empty.
 Geometry geometry_with_sums(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device,

@@ -3,6 +3,7 @@
 
 #include "generator/families/predicted_time.h"
 #include "generator/machine/device_info.h"
+#include "generator/plan/epilogue_place.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
 
@@ -13,8 +14,10 @@ class CostModel {
 public:
     CostModel(const GemmProblem& problem, const DeviceInfo& device) : problem_(problem), device_(device) {}
 
-    // How long a valid config's whole plan takes; good to a factor of two.
-    PredictedTime predict(const KernelConfig& config) const;
+    // How long a valid config's whole plan takes; good to a factor of two. What an epilogue takes within the kernel is not in it.
+    PredictedTime predict(const KernelConfig& config, EpiloguePlace place = EpiloguePlace::kernel) const;
+    // Microseconds that the epilogue adds to a kernel at least.
+    double least_of_epilogue() const;
     // Its total, in microseconds.
     double estimate(const KernelConfig& config) const { return predict(config).total(); }
     // The config with the better overlap, by the estimate.

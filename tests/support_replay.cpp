@@ -3,15 +3,24 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <functional>
+#include <map>
 #include <memory>
+#include <random>
+#include <string_view>
+#include <utility>
 
 #include "generator/error.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "support_temporary_directory.h"
 #include "tuner/problem_tuner.h"
+#include "tuner/race.h"
 #include "tuner/timing.h"
 
 namespace tmm::testing {
@@ -43,52 +52,104 @@ private:
     double ratio_ = 1;
 };
 
+// Noise that is the same for a config however often, and when, it is measured.
+class Noise {
+public:
+    Noise(const ReplayOptions& options, const KernelConfig& config, std::string_view what)
+        : deviation_(options.noise), random_(std::hash<std::string>{}(fmt::format("{} {} {}", options.seed, what, fields_text(config)))) {}
+
+    double factor() { return std::exp(deviation_ * normal_(random_)); }
+
+private:
+    double deviation_;
+    std::mt19937_64 random_;
+    std::normal_distribution<double> normal_;
+};
+
+// What searches of a shape asked for, in all sessions.
+struct Spent {
+    int asked = 0;
+    int requests = 0;
+    int unrecorded = 0;
+    int samples = 0;
+    int run_off_samples = 0;
+    double microseconds = 0;
+};
+
 class RecordedWorker final : public WorkerConnection {
 public:
-    RecordedWorker(const RecordedProblem& recorded, const DeviceInfo& device) : recorded_(recorded), beside_(recorded), device_(device) {}
+    // most_asked: requests in all after which it is interrupted.
+    RecordedWorker(const RecordedProblem& recorded, const DeviceInfo& device, const ReplayOptions& options, int most_asked, Spent& spent)
+        : recorded_(recorded), beside_(recorded), device_(device), options_(options), most_asked_(most_asked), spent_(spent) {}
 
     const DeviceInfo& device() const override { return device_; }
     bool alive() const override { return true; }
     double start_seconds() const override { return 0; }
     void respawn() override {}
     Answer ask(const Request& request, double, double, const std::function<void(int)>&) override {
-        if (const auto* measure = std::get_if<MeasureRequest>(&request)) return this->measure(measure->config);
-        if (const auto* run_off = std::get_if<RunOffRequest>(&request)) return hold(*run_off);
-        return Reply{Prepared{}};
+        if (std::holds_alternative<PrepareRequest>(request)) return Reply{Prepared{}};
+        if (spent_.asked == most_asked_) return Interrupted{};
+        ++spent_.asked;
+        if (const auto* measure = std::get_if<MeasureRequest>(&request)) return this->measure(*measure);
+        return hold(std::get<RunOffRequest>(request));
     }
 
-    const TimesBeside& beside() const { return beside_; }
+private:
     // Null where the config was not recorded.
     const RecordedTime* time_of(const KernelConfig& config) const {
         const auto time = recorded_.times.find(fields_text(config));
         return time == recorded_.times.end() ? nullptr : &time->second;
     }
-    int requests() const { return requests_; }
-    int unrecorded() const { return unrecorded_; }
 
-private:
-    Reply measure(const KernelConfig& config) {
-        ++requests_;
-        const RecordedTime* time = time_of(config);
-        if (time == nullptr) {
-            ++unrecorded_;
-            return NotMeasured{"its time was not recorded"};
-        }
-        const double us = time->outcome == Outcome::ok ? time->alone_us : 0;
-        return Measured{{.outcome = time->outcome, .median_us = us, .low_us = us, .high_us = us, .samples = us > 0 ? 1 : 0}};
+    static int launches_of(double microseconds, double sample_us) {
+        return static_cast<int>(std::clamp(std::ceil(sample_us / microseconds), 1.0, 512.0));
     }
 
-    Reply hold(const RunOffRequest& run_off) const {
+    Reply measure(const MeasureRequest& request) {
+        ++spent_.requests;
+        const RecordedTime* time = time_of(request.config);
+        if (time == nullptr) {
+            ++spent_.unrecorded;
+            return NotMeasured{"its time was not recorded"};
+        }
+        if (time->outcome != Outcome::ok) return Measured{{.outcome = time->outcome}};
+        const int launches = launches_of(time->alone_us, request.timing.sample_us);
+        Noise noise(options_, request.config, "alone");
+        const std::vector<double> samples = take_samples(request.timing, launches, [&] { return time->alone_us * noise.factor(); });
+        spent_.samples += static_cast<int>(samples.size());
+        for (const double sample : samples) spent_.microseconds += sample * launches;
+        return Measured{{.outcome = time->outcome,
+                         .median_us = quantile(samples, 0.5),
+                         .low_us = quantile(samples, 0.1),
+                         .high_us = quantile(samples, 0.9),
+                         .samples = static_cast<int>(samples.size())}};
+    }
+
+    Reply hold(const RunOffRequest& run_off) {
+        std::vector<Noise> noise;
+        std::vector<int> launches;
+        std::vector<double> times;
+        for (const KernelConfig& config : run_off.configs) {
+            noise.emplace_back(options_, config, "beside");
+            times.push_back(beside_.of(*time_of(config)));
+            launches.push_back(launches_of(times.back(), run_off.sample_us));
+        }
+        auto samples = race(run_off, launches, [&](std::size_t i) { return times[i] * noise[i].factor(); });
         RunOffDone done;
-        for (const KernelConfig& config : run_off.configs) done.finalists.push_back({.samples_us = {beside_.of(*time_of(config))}});
+        for (std::size_t i = 0; i < samples.size(); ++i) {
+            spent_.run_off_samples += static_cast<int>(samples[i].size());
+            for (const double sample : samples[i]) spent_.microseconds += sample * launches[i];
+            done.finalists.push_back({.samples_us = std::move(samples[i])});
+        }
         return done;
     }
 
     const RecordedProblem& recorded_;
     TimesBeside beside_;
     const DeviceInfo& device_;
-    int requests_ = 0;
-    int unrecorded_ = 0;
+    const ReplayOptions& options_;
+    int most_asked_;
+    Spent& spent_;
 };
 
 // What a config's kernels came to when they were compiled is part of its recorded outcome.
@@ -110,42 +171,61 @@ struct Close {
     void operator()(std::FILE* stream) const { std::fclose(stream); }
 };
 
-ReplayedSearch replay(const OpenProblem& problem, const RecordedProblem& recorded, const DeviceInfo& device, const Turn& turn) {
+ReplayedSearch replay(const OpenProblem& problem, const RecordedProblem& recorded, const DeviceInfo& device, const ReplayOptions& options,
+                      const Turn& turn) {
     const TemporaryDirectory directory(folder_in_memory());
-    TuningDatabase database(directory.path() / "tmm.db", TuningDatabase::Mode::read_write_create);
-    database.set_environment({.device = device});
     const std::unique_ptr<std::FILE, Close> nowhere(std::fopen("/dev/null", "w"));
     Progress progress(nowhere.get());
     const Interrupt interrupt;
-    const TuningOptions options;
+    TuningOptions tuning;
+    tuning.effort = options.effort;
     const Budget budget(0, SteadyClock::now());
-    RecordedWorker worker(recorded, device);
     NoCompiler compiler;
-    const ProblemReport report = ProblemTuner(0, worker, compiler, database, progress, interrupt, options, budget).tune(problem, 0, turn);
+    Spent spent;
+    ProblemReport report;
+    for (std::size_t session = 0; session <= options.interruptions.size(); ++session) {
+        TuningDatabase database(directory.path() / "tmm.db", TuningDatabase::Mode::read_write_create);
+        database.set_environment({.device = device});
+        const int most_asked = session < options.interruptions.size() ? spent.asked + options.interruptions[session] : -1;
+        RecordedWorker worker(recorded, device, options, most_asked, spent);
+        report = ProblemTuner(0, worker, compiler, database, progress, interrupt, tuning, budget).tune(problem, 0, turn);
+        if (report.has_winner()) break;
+    }
 
-    ReplayedSearch result{.shape = recorded.shape, .requests = worker.requests(), .unrecorded = worker.unrecorded()};
-    const RecordedTime* winner = report.has_winner() ? worker.time_of(report.config) : nullptr;
-    if (winner == nullptr)
+    ReplayedSearch result{.shape = recorded.shape,
+                          .requests = spent.requests,
+                          .unrecorded = spent.unrecorded,
+                          .samples = spent.samples,
+                          .run_off_samples = spent.run_off_samples,
+                          .sampled_seconds = 1e-6 * spent.microseconds,
+                          .reason = report.reason};
+    const auto winner = recorded.times.find(fields_text(report.config));
+    if (!report.has_winner() || winner == recorded.times.end()) {
         result.failure = report.reason;
-    else
-        result.regret = worker.beside().of(*winner) / worker.beside().fastest() - 1;
+        return result;
+    }
+    const TimesBeside beside(recorded);
+    result.winner = winner->first;
+    result.regret = beside.of(winner->second) / beside.fastest() - 1;
     return result;
 }
 
 }  // namespace
 
-std::vector<ReplayedSearch> replay_searches(const RecordedProblem& recorded, const DeviceInfo& device, const std::vector<int>& budgets) {
+std::vector<ReplayedSearch> replay_searches(const RecordedProblem& recorded, const DeviceInfo& device,
+                                            const std::vector<ReplayOptions>& options) {
     const Shape shape = parse_shape(recorded.shape);
-    const auto turn = [](int budget) { return Turn{.most_candidates = budget}; };
     KernelBook book;
-    const std::vector<Candidate> candidates = make_candidates(shape.problem, TuningOptions{}.effort, device, book,
-                                                              most_candidates(turn(*std::max_element(budgets.begin(), budgets.end()))));
+    std::map<Effort, std::vector<Candidate>> candidates;
     std::vector<ReplayedSearch> searches;
-    for (const int budget : budgets) {
-        OpenProblem open{.shape = shape, .candidates = candidates};
-        open.candidates.resize(std::min(candidates.size(), most_candidates(turn(budget))));
-        open.left_out = candidates.size() - open.candidates.size();
-        searches.push_back(replay(open, recorded, device, turn(budget)));
+    for (const ReplayOptions& one : options) {
+        std::vector<Candidate>& all = candidates[one.effort];
+        if (all.empty()) all = make_candidates(shape.problem, one.effort, device, book, kAllCandidates);
+        const Turn turn{.most_candidates = one.most_candidates};
+        OpenProblem open{.shape = shape, .candidates = all};
+        open.candidates.resize(std::min(all.size(), most_candidates(turn)));
+        open.left_out = all.size() - open.candidates.size();
+        searches.push_back(replay(open, recorded, device, one, turn));
     }
     return searches;
 }

@@ -1,29 +1,49 @@
 // Replays a search over times that were recorded on a GPU (tmm-tune --record): the tuner runs as it does, and a worker answers from them.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "generator/search/search_space.h"
 #include "tuner/recorded_times.h"
 
 namespace tmm::testing {
+
+// How a search is replayed.
+struct ReplayOptions {
+    // Candidates that it may measure; 0 stands for all that it wants.
+    int most_candidates = 0;
+    Effort effort = Effort::normal;
+    // Standard deviation of a sample, in parts of the time that was recorded, and what the noise is drawn from.
+    double noise = 0;
+    std::uint64_t seed = 0;
+    // Requests to the worker after which it is interrupted, one for each time; then it goes on from its database.
+    std::vector<int> interruptions = {};
+};
 
 // What a search of one shape came to.
 struct ReplayedSearch {
     std::string shape;
     // By how much its winner is slower than the fastest config that was recorded: 0.01 stands for 1%.
     double regret = 0;
+    std::string winner = {};
     // Configs whose times it asked for, and how many of them were not recorded.
     int requests = 0;
     int unrecorded = 0;
-    // Says why there is no winner; empty where there is one.
+    // Samples of candidates by themselves and in the run-off, and the seconds on the device that both took.
+    int samples = 0;
+    int run_off_samples = 0;
+    double sampled_seconds = 0;
+    // What the decision says of itself, and why there is no winner; empty where there is one.
+    std::string reason = {};
     std::string failure = {};
 };
 
-// Searches with each of the budgets, numbers of candidates, with an empty database and without winners of other tunings. The results stand
-// in the order of the budgets.
-std::vector<ReplayedSearch> replay_searches(const RecordedProblem& recorded, const DeviceInfo& device, const std::vector<int>& budgets);
+// Searches with an empty database and without winners of other tunings. The results stand in the order of the options.
+std::vector<ReplayedSearch> replay_searches(const RecordedProblem& recorded, const DeviceInfo& device,
+                                            const std::vector<ReplayOptions>& options);
 
 // Reads a recording, which gzip may have compressed. Throws Error (bad_input).
 RecordedTimes read_recording(const std::filesystem::path& file);

@@ -70,7 +70,12 @@ std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort
     if (configs.size() > most) configs.resize(most);
     std::vector<Candidate> candidates;
     for (const KernelConfig& config : configs) candidates.push_back(make_candidate(problem, config, device, book));
+    number(candidates);
     return candidates;
+}
+
+void number(std::vector<Candidate>& candidates) {
+    for (std::size_t i = 0; i < candidates.size(); ++i) candidates[i].order = static_cast<int>(i);
 }
 
 std::size_t most_candidates(const Turn& turn) {

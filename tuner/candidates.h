@@ -15,6 +15,8 @@
 
 namespace tmm {
 
+inline constexpr int kOutsideSearch = std::numeric_limits<int>::max();
+
 struct Candidate {
     KernelConfig config;
     // The names and hashes of every step's kernel, joined by '+', as Measurement has them.
@@ -27,6 +29,8 @@ struct Candidate {
     std::vector<int> threads;
     std::int64_t shared_bytes = 0;
     std::int64_t workspace_bytes = 0;
+    // Place in the order of the search, by which ties are settled: those of other origins come last.
+    int order = kOutsideSearch;
 };
 
 // The configs of a search that are not among its candidates.
@@ -41,6 +45,9 @@ inline constexpr std::size_t kAllCandidates = std::numeric_limits<std::size_t>::
 // Makes at most `most` candidates of a search, the best guess first.
 std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort, const DeviceInfo& device, KernelBook& book,
                                        std::size_t most, Remainder* remainder = nullptr);
+
+// Gives the candidates the order in which they stand.
+void number(std::vector<Candidate>& candidates);
 
 // Candidates to make for a turn: several times as many as it has time for, so that the times of the first may change the order;
 // kAllCandidates where the turn has no limit.

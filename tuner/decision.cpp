@@ -32,14 +32,20 @@ double paired_ratio(const std::vector<double>& a, const std::vector<double>& b) 
 }
 
 RunOffResult judge_run_off(const std::vector<Finalist>& finalists) {
+    std::size_t rounds = 0;
+    for (const Finalist& finalist : finalists) rounds = std::max(rounds, finalist.samples_us.size());
+    const auto stayed = [&](std::size_t i) { return finalists[i].samples_us.size() == rounds; };
     std::vector<double> medians;
     for (const Finalist& finalist : finalists) medians.push_back(quantile(finalist.samples_us, 0.5));
-    const auto index = [&](auto iterator) { return static_cast<std::size_t>(iterator - medians.begin()); };
-    const std::size_t fastest = index(std::min_element(medians.begin(), medians.end()));
+    std::size_t fastest = finalists.size();
+    for (std::size_t i = 0; i < finalists.size(); ++i)
+        if (stayed(i) && (fastest == finalists.size() || medians[i] < medians[fastest])) fastest = i;
+    for (std::size_t i = 0; i < finalists.size(); ++i)
+        if (!stayed(i)) medians[i] = medians[fastest] * paired_ratio(finalists[i].samples_us, finalists[fastest].samples_us);
 
     std::size_t winner = fastest;
     for (std::size_t i = 0; i < finalists.size(); ++i) {
-        const bool tied = is_tie(finalists[i].samples_us, finalists[fastest].samples_us);
+        const bool tied = stayed(i) && is_tie(finalists[i].samples_us, finalists[fastest].samples_us);
         if (tied && finalists[i].order < finalists[winner].order) winner = i;
     }
     RunOffResult result;

@@ -15,7 +15,7 @@ struct Finalist {
     // Place in the search order, which settles ties.
     int order = 0;
     bool is_default = false;
-    // Samples in microseconds, one a round; every finalist has the same number.
+    // Samples in microseconds, one a round; one that was out before the last round has fewer.
     std::vector<double> samples_us;
 };
 
@@ -40,7 +40,8 @@ double paired_ratio(const std::vector<double>& a, const std::vector<double>& b);
 inline constexpr double kRoundsOfTie = 0.25;
 
 // Medians and paired ratios decide; of those that tie with the fastest the first in the search order wins; a winner is never
-// slower than the default. At least one finalist, all with at least one sample.
+// slower than the default. One that was out early does not win, unless it is the default; its time is compared in its own rounds. At least
+// one finalist, all with at least one sample.
 RunOffResult judge_run_off(const std::vector<Finalist>& finalists);
 
 // "212 candidates measured, 3 failed: 2 spills, 1 wrong_result".

@@ -29,7 +29,7 @@ std::vector<std::size_t> pick_finalists(const std::vector<Candidate>& candidates
                      [&](std::size_t a, std::size_t b) { return results[a]->median_us < results[b]->median_us; });
 
     const bool throttled = results[fastest.front()]->throttled;
-    if (throttled) places *= 2;
+    if (throttled) places *= kPlacesWhereThrottled;
     const std::size_t tiles = throttled ? 8 : 2;
     const std::size_t places_of_tile = (places + tiles - 1) / tiles;
     std::vector<std::size_t> finalists;

@@ -10,6 +10,9 @@
 
 namespace tmm {
 
+// Times as many finalists where the device lowered its clock.
+inline constexpr std::size_t kPlacesWhereThrottled = 2;
+
 // Indices of the fastest candidates that passed, fastest first, and of the default config, candidate 0, where it passed. results[i] belongs
 // to candidates[i]; it is empty where that was not measured. Configs that share their tile hardly differ, so one tile gets half of the
 // places only, if there are others. And where the device lowered its clock under the load of the fastest, times that were taken one by one

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 
+#include "generator/text/text.h"
 #include "runtime/selection.h"
 #include "tuner/decision.h"
 #include "tuner/elapsed.h"
@@ -19,6 +21,22 @@ constexpr double kRunOffShare = 0.15;
 constexpr int kRunOffAttempts = 5;
 // The least time of a run-off in units of the finalists' own times, to record them, sample them once and verify them.
 constexpr double kRunOffLaunches = 4;
+
+// The entrants' places in the order that settles ties. It is the same however often the search was interrupted: those that the search did
+// not offer come last, by their fields.
+std::vector<int> orders_of(const std::vector<Candidate>& candidates, const std::vector<std::size_t>& entrants) {
+    std::vector<std::string> others;
+    for (const std::size_t i : entrants)
+        if (candidates[i].order == kOutsideSearch) others.push_back(fields_text(candidates[i].config));
+    std::sort(others.begin(), others.end());
+    std::vector<int> orders;
+    for (const std::size_t i : entrants) {
+        const auto place = std::lower_bound(others.begin(), others.end(), fields_text(candidates[i].config)) - others.begin();
+        const bool is_other = candidates[i].order == kOutsideSearch;
+        orders.push_back(is_other ? kOutsideSearch - static_cast<int>(others.size()) + static_cast<int>(place) : candidates[i].order);
+    }
+    return orders;
+}
 
 }  // namespace
 
@@ -75,6 +93,7 @@ bool ProblemTuner::try_run_off(SearchSession& s, const std::vector<std::size_t>&
         if (i != 0) announced.push_back({.config = request.configs.back(), .kernel_name = s.candidates[i].kernel_name});
         expected_us += std::max(s.results[i]->median_us, request.sample_us) * request.rounds;
     }
+    request.orders = orders_of(s.candidates, entrants);
     if (!make_ready(s, entrants)) return false;
     int running = -1;
     const double limit = deadline(s) * static_cast<double>(entrants.size()) + 10 * (expected_us + request.settle_us) * 1e-6;
@@ -126,6 +145,7 @@ void ProblemTuner::blame(SearchSession& s, std::size_t index, const WorkerConnec
 
 // Returns false where no finalist passed.
 bool ProblemTuner::judge(SearchSession& s, const std::vector<std::size_t>& entrants, const RunOffDone& done) {
+    const std::vector<int> orders = orders_of(s.candidates, entrants);
     std::vector<Finalist> finalists;
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < entrants.size(); ++i) {
@@ -141,7 +161,7 @@ bool ProblemTuner::judge(SearchSession& s, const std::vector<std::size_t>& entra
         }
         known.error_ratio = std::max(known.error_ratio, seen.error_ratio);
         finalists.push_back({.config = s.candidates[entrants[i]].config,
-                             .order = static_cast<int>(entrants[i]),
+                             .order = orders[i],
                              .is_default = entrants[i] == 0,
                              .samples_us = seen.samples_us});
         places.push_back(entrants[i]);
@@ -153,8 +173,9 @@ bool ProblemTuner::judge(SearchSession& s, const std::vector<std::size_t>& entra
                     .default_us = result.default_us,
                     .runner_up_us = result.runner_up_us};
     if (result.runner_up >= 0) verdict.runner_up = places[static_cast<std::size_t>(result.runner_up)];
-    decide(s, verdict,
-           fmt::format("{} in a run-off of {} over {} rounds", result.verdict, finalists.size(), finalists.front().samples_us.size()));
+    std::size_t rounds = 0;
+    for (const Finalist& finalist : finalists) rounds = std::max(rounds, finalist.samples_us.size());
+    decide(s, verdict, fmt::format("{} in a run-off of {} over {} rounds", result.verdict, finalists.size(), rounds));
     return true;
 }
 
@@ -178,6 +199,7 @@ void ProblemTuner::decide_alone(SearchSession& s) {
 std::string ProblemTuner::left_out(const SearchSession& s) const {
     const std::size_t others = s.results.size() + s.open.left_out - static_cast<std::size_t>(s.outcomes()) - s.given_up.size();
     std::string text;
+    if (!s.ended.empty()) text += "; " + s.ended;
     if (s.cut) text += fmt::format("; the budget ended before {} others", others);
     if (!s.given_up.empty()) text += fmt::format("; {} could not be measured: {}", s.given_up.size(), s.given_up.begin()->second);
     return text;

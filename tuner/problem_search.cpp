@@ -2,10 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "generator/text/printable.h"
+#include "tuner/certainty.h"
 #include "tuner/compiled_verdict.h"
-#include "tuner/corrected_order.h"
 #include "tuner/elapsed.h"
 #include "tuner/problem_tuner.h"
 #include "tuner/sampling.h"
@@ -17,6 +18,24 @@ namespace {
 
 // Retries of a candidate whose worker somebody else killed.
 constexpr int kOutsideKills = 2;
+// So many of the first candidates are measured in the order of the search, whatever the model makes of their times, and the times of so
+// many must be known before it ends a search.
+constexpr int kFirstInOrder = 4;
+constexpr int kLeastObservations = 8;
+// Results after which kernels are compiled in the order that they have led to.
+constexpr int kResultsPerRequest = 8;
+// The part of an effort's seconds that a search may take. Variants of the fastest and the run-off have the rest.
+constexpr double kSearchPart = 0.7;
+
+// The order in which candidates are measured. Those that are known to be fast come first.
+void arrange(std::vector<std::size_t>& missing, const CorrectedModel& model, const std::vector<Candidate>& candidates,
+             std::size_t known_fast) {
+    const auto is_first = [&](std::size_t i) { return i <= known_fast || candidates[i].order < kFirstInOrder; };
+    std::vector<std::pair<double, std::size_t>> order;
+    for (const std::size_t i : missing) order.emplace_back(is_first(i) ? 0 : model.hopeful_time(i), i);
+    std::sort(order.begin(), order.end());
+    std::transform(order.begin(), order.end(), missing.begin(), [](const auto& entry) { return entry.second; });
+}
 
 }  // namespace
 
@@ -37,11 +56,49 @@ std::optional<Measurement> ProblemTuner::judge_compiled(const Candidate& candida
     return rejection(candidate, kernels, worker_.device(), is_default);
 }
 
-// missing: candidates without a result.
-void ProblemTuner::measure_all(SearchSession& s, std::vector<std::size_t> missing, double kept_for_variants) {
+// Measures the candidates that have no result, until the rest can't be expected to win.
+void ProblemTuner::search(SearchSession& s, double kept_for_variants) {
+    std::vector<KernelConfig> configs;
+    for (const Candidate& candidate : s.candidates) configs.push_back(candidate.config);
+    CorrectedModel model(std::move(configs), s.estimates);
+    std::vector<std::size_t> missing;
+    for (std::size_t i = 0; i < s.results.size(); ++i) {
+        if (!s.results[i]) missing.push_back(i);
+        if (s.passed(i)) model.observe(i, s.results[i]->median_us);
+    }
+    arrange(missing, model, s.candidates, s.open.known_fast);
+    measure_all(s, std::move(missing), kept_for_variants, &model);
+}
+
+// The emulated device's times are those of a machine that does other work too, and its searches are short.
+bool ProblemTuner::is_certain(SearchSession& s, const CorrectedModel& model, const std::vector<std::size_t>& missing) const {
+    if (worker_.device().emulated || missing.empty() || model.observations() < kLeastObservations) return false;
+    if (missing.front() <= s.open.known_fast) return false;
+    const Certainty certainty = certainty_of(options_.effort);
+    double chance = 0;
+    for (const std::size_t i : missing) chance += model.chance_below(i, s.best_us * (1 - certainty.margin));
+    if (chance >= certainty.chance) return false;
+    s.ended = fmt::format("the chance that one of {} others is faster by more than {:g}% is below {:g}%", missing.size(),
+                          100 * certainty.margin, 100 * certainty.chance);
+    return true;
+}
+
+// A budget gives each problem a time of its own.
+bool ProblemTuner::is_out_of_time(SearchSession& s, std::size_t missing) const {
+    const Certainty certainty = certainty_of(options_.effort);
+    if (worker_.device().emulated || budget_.is_limited() || certainty.seconds <= 0) return false;
+    if (s.best_us <= 0 || s.outcomes() < certainty.least_results) return false;
+    if (seconds_since(s.turn.start) < kSearchPart * certainty.seconds) return false;
+    s.ended = fmt::format("the {:g} s of effort {} ended before {} others", certainty.seconds, name_of(options_.effort), missing);
+    return true;
+}
+
+// missing: candidates without a result, in the order in which they are measured; the model, where there is one, changes it.
+void ProblemTuner::measure_all(SearchSession& s, std::vector<std::size_t> missing, double kept_for_variants, CorrectedModel* model) {
     if (missing.empty()) return;
     request_in_order(s, missing);
     int seen = 0;
+    int next_request = s.outcomes() + kResultsPerRequest;
     while (!missing.empty()) {
         if (interrupt_.requested()) {
             s.interrupted = true;
@@ -51,6 +108,7 @@ void ProblemTuner::measure_all(SearchSession& s, std::vector<std::size_t> missin
             s.cut = true;
             break;
         }
+        if (model && (is_certain(s, *model, missing) || is_out_of_time(s, missing.size()))) break;
         const auto ready = std::find_if(missing.begin(), missing.end(), [&](std::size_t i) { return compiled(s.candidates[i]); });
         if (ready == missing.end()) {
             // The kernels are requested each time: a problem that is tuned at the same time may have dropped kernels that both need.
@@ -59,21 +117,29 @@ void ProblemTuner::measure_all(SearchSession& s, std::vector<std::size_t> missin
             continue;
         }
         const std::size_t index = *ready;
-        if (auto judged = judge_compiled(s.candidates[index], index == 0)) {
-            record(s, index, *std::move(judged));
-        } else if (!measure(s, index)) {
-            break;
-        }
+        if (!look_at(s, index)) break;
         if (!s.results[index] && s.given_up.count(index) == 0) continue;
-        if (s.results[index]) ++s.report.measured_now;
         missing.erase(ready);
         show_progress(s);
-        if (s.outcomes() < s.next_look) continue;
-        s.next_look = 4 * s.outcomes();
-        if (correct_order(missing, s.candidates, s.estimates, s.results)) request_in_order(s, missing);
+        if (!model || !s.passed(index)) continue;
+        model->observe(index, s.results[index]->median_us);
+        arrange(missing, *model, s.candidates, s.open.known_fast);
+        if (s.outcomes() < next_request) continue;
+        next_request = s.outcomes() + kResultsPerRequest;
+        request_in_order(s, missing);
     }
     s.cut = s.cut || s.expired;
     compiler_.drop(s.priority);
+}
+
+// Returns false where the problem can't go on.
+bool ProblemTuner::look_at(SearchSession& s, std::size_t index) {
+    if (auto judged = judge_compiled(s.candidates[index], index == 0))
+        record(s, index, *std::move(judged));
+    else if (!measure(s, index))
+        return false;
+    if (s.results[index]) ++s.report.measured_now;
+    return true;
 }
 
 void ProblemTuner::measure_variants(SearchSession& s) {
@@ -89,7 +155,7 @@ void ProblemTuner::measure_variants(SearchSession& s) {
     }
     for (std::size_t i = 0; i < added.size(); ++i) missing.push_back(s.candidates.size() + i);
     add_candidates(s, added);
-    measure_all(s, std::move(missing), 0);
+    measure_all(s, std::move(missing), 0, nullptr);
 }
 
 // Returns false where the problem can't go on. A candidate without an outcome is to be tried again.
@@ -99,7 +165,7 @@ bool ProblemTuner::measure(SearchSession& s, std::size_t index) {
     database_.announce(s.problem(), config, s.candidates[index].kernel_name);
     const auto start = SteadyClock::now();
     const double limit = deadline(s);
-    const MeasureRequest request{.config = config, .timing = timing_options(worker_.device().emulated, options_.effort, s.best_us)};
+    const MeasureRequest request{.config = config, .timing = timing_options(worker_.device().emulated, options_.effort, s.results)};
     std::optional<Measurement> m = outcome_of(s, index, worker_.ask(request, limit, left(s)), limit);
     if (!m) return !s.interrupted;
     if (m->outcome == Outcome::ok) {

@@ -52,10 +52,7 @@ ProblemReport ProblemTuner::tune(const OpenProblem& problem, int priority, const
     add_candidates(s, problem.candidates);
 
     const bool may_vary = !worker_.device().emulated && !problem.races && may_have_variants(s.problem(), s.candidates);
-    std::vector<std::size_t> missing;
-    for (std::size_t i = 0; i < s.results.size(); ++i)
-        if (!s.results[i]) missing.push_back(i);
-    measure_all(s, std::move(missing), may_vary ? kVariantsShare : 0);
+    search(s, may_vary ? kVariantsShare : 0);
     if (may_vary && !s.interrupted && s.failure.empty() && !is_to_end(s, 0)) measure_variants(s);
     if (!s.interrupted && s.failure.empty()) hold_run_off(s);
     ProblemReport& report = s.report;
@@ -73,11 +70,12 @@ ProblemReport ProblemTuner::tune(const OpenProblem& problem, int priority, const
         progress_.leave_problem(number_);
         return report;
     }
-    const std::string result = report.has_winner()
-                                   ? fmt::format("{} {} µs{} ({} measured, {})", to_text(report.config), short_number(report.median_us),
-                                                 report.vs_default() > 0 ? fmt::format(", {:.2f}x the default", report.vs_default()) : "",
-                                                 report.measured_now, duration_text(seconds_since(s.turn.start)))
-                                   : report.reason;
+    const std::string result =
+        report.has_winner()
+            ? fmt::format("{} {} µs{} ({} measured, {}{})", to_text(report.config), short_number(report.median_us),
+                          report.vs_default() > 0 ? fmt::format(", {:.2f}x the default", report.vs_default()) : "", report.measured_now,
+                          duration_text(seconds_since(s.turn.start)), s.ended.empty() ? "" : "; " + s.ended)
+            : report.reason;
     progress_.end_problem(number_, result);
     return report;
 }

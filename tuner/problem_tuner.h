@@ -11,6 +11,7 @@
 #include "tuner/budget.h"
 #include "tuner/candidates.h"
 #include "tuner/compile_queue.h"
+#include "tuner/corrected_model.h"
 #include "tuner/progress.h"
 #include "tuner/tuning_run.h"
 #include "tuner/worker_connection.h"
@@ -29,6 +30,8 @@ struct OpenProblem {
     // them measured anew, before anything else is.
     bool races = false;
     std::vector<Candidate> candidates = {};
+    // Number of configs behind the default, which leads, that are known to be fast.
+    std::size_t known_fast = 0;
     std::string search_hash = {};
     // Number of configs that the search rejected, by reason.
     std::map<std::string, int> rejections = {};
@@ -69,7 +72,11 @@ private:
     };
     bool prepare(SearchSession& session);
     void add_candidates(SearchSession& session, const std::vector<Candidate>& candidates) const;
-    void measure_all(SearchSession& session, std::vector<std::size_t> missing, double kept_for_variants);
+    void search(SearchSession& session, double kept_for_variants);
+    bool is_certain(SearchSession& session, const CorrectedModel& model, const std::vector<std::size_t>& missing) const;
+    bool is_out_of_time(SearchSession& session, std::size_t missing) const;
+    void measure_all(SearchSession& session, std::vector<std::size_t> missing, double kept_for_variants, CorrectedModel* model);
+    bool look_at(SearchSession& session, std::size_t index);
     bool is_to_end(const SearchSession& session, double kept_for_variants) const;
     void measure_variants(SearchSession& session);
     bool measure(SearchSession& session, std::size_t index);

@@ -73,7 +73,8 @@ DeviceInfo device_from(const Json& j) {
 
 Json to_json(const TimingOptions& t) {
     return {{"sample_us", t.sample_us},     {"samples", t.samples},       {"total_us", t.total_us},
-            {"min_samples", t.min_samples}, {"warm_up_us", t.warm_up_us}, {"abandon_above_us", t.abandon_above_us}};
+            {"min_samples", t.min_samples}, {"warm_up_us", t.warm_up_us}, {"abandon_above_us", t.abandon_above_us},
+            {"bar_us", t.bar_us},           {"precision", t.precision}};
 }
 
 TimingOptions timing_from(const Json& j) {
@@ -81,6 +82,8 @@ TimingOptions timing_from(const Json& j) {
                          .samples = j.at("samples"),
                          .total_us = j.at("total_us"),
                          .min_samples = j.at("min_samples"),
+                         .bar_us = j.at("bar_us"),
+                         .precision = j.at("precision"),
                          .abandon_above_us = j.at("abandon_above_us"),
                          .warm_up_us = j.at("warm_up_us")};
 }
@@ -153,7 +156,9 @@ Json message(const RunOffRequest& r) {
               {"min_rounds", r.min_rounds},
               {"sample_us", r.sample_us},
               {"total_us", r.total_us},
-              {"settle_us", r.settle_us}}}};
+              {"settle_us", r.settle_us},
+              {"orders", r.orders},
+              {"margin", r.margin}}}};
 }
 Json message(const RatesRequest&) {
     return {{"rates", Json::object()}};
@@ -235,7 +240,10 @@ Request decode_request(std::string_view line) {
                             .min_rounds = j.at("min_rounds"),
                             .sample_us = j.at("sample_us"),
                             .total_us = j.at("total_us"),
-                            .settle_us = j.at("settle_us")};
+                            .settle_us = j.at("settle_us"),
+                            .orders = j.at("orders").get<std::vector<int>>(),
+                            .margin = j.at("margin")};
+            if (!r.orders.empty() && r.orders.size() != j.at("configs").size()) throw std::runtime_error("not an order for each config");
             for (const Json& config : j.at("configs")) r.configs.push_back(parse_config(config.get<std::string>()));
             return r;
         }

@@ -42,6 +42,10 @@ struct RunOffRequest {
     double sample_us = 300;
     double total_us = 4e6;
     double settle_us = 0;
+    // Places of the configs in the order of the search, 0 the default config's, where they race (tuner/race.h), and by how much another may
+    // be faster than the winner. Without places all are sampled in all rounds.
+    std::vector<int> orders = {};
+    double margin = 0;
 
     friend bool operator==(const RunOffRequest&, const RunOffRequest&) = default;
 };
@@ -88,7 +92,7 @@ struct RunOffDone {
         Outcome outcome = Outcome::ok;
         std::string detail = {};
         double error_ratio = -1;
-        // Microseconds a launch, one a round; the same number for every finalist whose outcome is ok.
+        // Microseconds a launch, one a round. A finalist that was out before the last round has fewer.
         std::vector<double> samples_us = {};
     };
     std::vector<Finalist> finalists;

@@ -2,16 +2,19 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <vector>
 
+#include "db/measurement.h"
 #include "generator/search/search_space.h"
 #include "tuner/protocol.h"
 #include "tuner/timing.h"
 
 namespace tmm {
 
-// best_us: the fastest time so far; 0 where there is none.
-TimingOptions timing_options(bool emulated, Effort effort, double best_us);
-// seconds: the time that the run-off may take. The request's configs are left empty.
+// results: those of the search so far, by place.
+TimingOptions timing_options(bool emulated, Effort effort, const std::vector<std::optional<Measurement>>& results);
+// seconds: the time that the run-off may take. The request's configs and their places are left empty.
 RunOffRequest run_off_request(bool emulated, Effort effort, double seconds);
 // Most finalists of a run-off.
 std::size_t finalist_places(bool emulated, Effort effort);

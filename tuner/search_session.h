@@ -37,8 +37,8 @@ struct SearchSession {
     bool cut = false;
     // Whether the problem's time was over while something ran.
     bool expired = false;
-    // Number of results at which they may change the order of the rest.
-    int next_look = 8;
+    // Says why the search ended before its last candidates, though nothing cut it short; empty where it did not.
+    std::string ended = {};
     // Says why the problem can't be measured at all.
     std::string failure = {};
     // The best time among the candidates that passed, and the least wall-clock time that one of them took from request to reply.

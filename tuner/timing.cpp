@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace tmm {
 namespace {
@@ -10,6 +11,28 @@ namespace {
 constexpr int kMaxLaunches = 512;
 // Kernels slower than this do not feel whether a few megabytes of operands were still cached.
 constexpr double kCacheMattersBelow_us = 1000;
+// Samples that follow each other directly agree better than those of another minute would: they are taken to differ by this part at least.
+constexpr double kLeastDeviation = 0.003;
+
+// The value that Student's t with so many degrees of freedom exceeds once in a hundred.
+double student_t(std::size_t degrees) {
+    constexpr double kValues[] = {31.82, 6.96, 4.54, 3.75, 3.36, 3.14, 3.00, 2.90, 2.82, 2.76, 2.72, 2.68, 2.65, 2.62};
+    return kValues[std::min(degrees, std::size(kValues)) - 1];
+}
+
+// At least two samples.
+bool is_decided(const std::vector<double>& samples, const TimingOptions& options) {
+    if (options.bar_us <= 0 && options.precision <= 0) return false;
+    const auto count = static_cast<double>(samples.size());
+    double mean = 0;
+    for (const double sample : samples) mean += std::log(sample) / count;
+    double squares = 0;
+    for (const double sample : samples) squares += (std::log(sample) - mean) * (std::log(sample) - mean);
+    const double deviation = std::max(std::sqrt(squares / (count - 1)), kLeastDeviation);
+    const double reach = student_t(samples.size() - 1) * deviation / std::sqrt(count);
+    return (options.precision > 0 && reach < options.precision) ||
+           (options.bar_us > 0 && std::fabs(mean - std::log(options.bar_us)) > reach);
+}
 
 }  // namespace
 
@@ -41,19 +64,25 @@ PlanTimer::PlanTimer(Device& device, const ExecutablePlan& plan, Verifier& verif
     replay_ = launches_ == 1 ? std::move(single) : record(launches_);
 }
 
+std::vector<double> take_samples(const TimingOptions& options, int launches, const std::function<double()>& sample) {
+    std::vector<double> samples;
+    double used = 0;
+    while (static_cast<int>(samples.size()) < options.samples) {
+        samples.push_back(sample());
+        used += samples.back() * launches;
+        if (options.abandon_above_us > 0 && samples.front() > options.abandon_above_us) break;
+        if (used > options.total_us && static_cast<int>(samples.size()) >= options.min_samples) break;
+        if (samples.size() >= 2 && is_decided(samples, options)) break;
+    }
+    return samples;
+}
+
 Timing time_plan(Device& device, const ExecutablePlan& plan, Verifier& verifier, const TimingOptions& options) {
     PlanTimer timer(device, plan, verifier, options.sample_us, plan.plan().workspace_bytes);
     const bool hopeless = options.abandon_above_us > 0 && timer.launches() == 1 && timer.estimate_us() > options.abandon_above_us;
     double warmed = timer.estimate_us();
     while (!hopeless && warmed < options.warm_up_us) warmed += timer.sample() * timer.launches();
-    std::vector<double> samples;
-    double used = 0;
-    while (static_cast<int>(samples.size()) < options.samples) {
-        samples.push_back(timer.sample());
-        used += samples.back() * timer.launches();
-        if (options.abandon_above_us > 0 && samples.front() > options.abandon_above_us) break;
-        if (used > options.total_us && static_cast<int>(samples.size()) >= options.min_samples) break;
-    }
+    const std::vector<double> samples = take_samples(options, timer.launches(), [&] { return timer.sample(); });
     const DeviceState state = device.state();
     return Timing{.median_us = quantile(samples, 0.5),
                   .low_us = quantile(samples, 0.1),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -18,6 +19,10 @@ struct TimingOptions {
     // Samples end early once they have used this much, but not before min_samples of them.
     double total_us = 30000;
     int min_samples = 3;
+    // Samples end early once their time is surely below or above `bar_us`, the most that a finalist may take (0: there is none), or is
+    // known to this part of itself (0: however well it is known).
+    double bar_us = 0;
+    double precision = 0;
     // If the first sample is slower than this per launch, no other is taken; 0 stands for never.
     double abandon_above_us = 0;
     // Device time spent before the first sample, so that clocks have settled.
@@ -54,6 +59,12 @@ private:
     double estimate_us_ = 0;
     std::unique_ptr<Replay> replay_;
 };
+
+// Takes samples, in microseconds a launch, until the options say that they are enough. launches: how many a sample holds.
+//
+// Whether a time is surely below or above the bar is told by Student's t of the samples' logarithms, one-sided at 99%, as in "The Racing
+// Algorithm: Model Selection for Lazy Learners" (Maron, Moore, 1997), which compares a model with the best so far by confidence intervals.
+std::vector<double> take_samples(const TimingOptions& options, int launches, const std::function<double()>& sample);
 
 Timing time_plan(Device& device, const ExecutablePlan& plan, Verifier& verifier, const TimingOptions& options);
 

@@ -90,7 +90,9 @@ std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort
             all.back().config.overlap = 1 - all[i].config.overlap;
         }
     }
-    return fastest_measured(predicted, all, rows);
+    std::vector<Candidate> fastest = fastest_measured(predicted, all, rows);
+    number(fastest);
+    return fastest;
 }
 
 // The configs that won for the problem, and for the same problem with the other 16-bit type: they won in run-offs, whose order times taken
@@ -103,9 +105,9 @@ std::vector<KernelConfig> winners_before(const GemmProblem& problem, TuningDatab
 }
 
 // Adds the configs that are known to be fast behind the first candidate, which is the default: the configs that a search offers change with
-// tmm, a budget may end it early, and a winner must not be lost by that.
-void add_remembered(std::vector<Candidate>& candidates, const GemmProblem& problem, Group& group, TuningDatabase& database) {
-    if (candidates.empty()) return;
+// tmm, a budget may end it early, and a winner must not be lost by that. Returns how many these are.
+std::size_t add_remembered(std::vector<Candidate>& candidates, const GemmProblem& problem, Group& group, TuningDatabase& database) {
+    if (candidates.empty()) return 0;
     const DeviceInfo& device = group.environment.device;
     auto next = candidates.begin() + 1;
     const std::vector<KernelConfig> winners = winners_before(problem, database);
@@ -118,6 +120,7 @@ void add_remembered(std::vector<Candidate>& candidates, const GemmProblem& probl
             std::rotate(next, place, place + 1);
         ++next;
     }
+    return static_cast<std::size_t>(next - candidates.begin()) - 1;
 }
 
 // Takes what an earlier decision says into the report. candidates: those among which the rejected ones are counted.
@@ -190,7 +193,10 @@ void make_ready(OpenProblem& problem, const Turn& turn, const TuningOptions& opt
     problem.left_out = remainder.left_out;
     problem.rejections = std::move(remainder.rejections);
     problem.search_hash = search_hash(options.effort, problem.candidates);
-    if (!problem.races) return add_remembered(problem.candidates, problem.shape.problem, group, database);
+    if (!problem.races) {
+        problem.known_fast = add_remembered(problem.candidates, problem.shape.problem, group, database);
+        return;
+    }
     const TuningDatabase::Decision& earlier = *problem.earlier;
     for (const KernelConfig& config : {earlier.config, earlier.runner_up.value_or(earlier.config)}) {
         const auto is_same = [&](const Candidate& candidate) { return candidate.config == config; };

@@ -19,6 +19,7 @@
 #include "runtime/executable_plan.h"
 #include "tuner/helper_process.h"
 #include "tuner/measure_rates.h"
+#include "tuner/race.h"
 #include "tuner/verification.h"
 
 namespace tmm {
@@ -263,18 +264,10 @@ RunOffDone Worker::try_run_off(const RunOffRequest& request, const std::function
         for (std::size_t i = 0; i < runners.size(); ++i)
             if (runners[i].timer) sample(i);
     }
-    const double affordable = round_us > 0 ? request.total_us / round_us : request.rounds;
-    const int rounds =
-        std::clamp(static_cast<int>(std::min(affordable, 1e6)), std::min(request.min_rounds, request.rounds), request.rounds);
-    for (int round = 0; round < rounds; ++round) {
-        for (std::size_t turn = 0; turn < runners.size(); ++turn) {
-            // Every round begins with another finalist, and every other round runs backwards, so that no finalist always follows the same
-            // one.
-            const std::size_t shifted = (turn + static_cast<std::size_t>(round) / 2) % runners.size();
-            const std::size_t i = round % 2 == 0 ? shifted : runners.size() - 1 - shifted;
-            if (runners[i].timer) done.finalists[i].samples_us.push_back(sample(i));
-        }
-    }
+    std::vector<int> launches;
+    for (const Runner& runner : runners) launches.push_back(runner.timer ? runner.timer->launches() : 0);
+    auto samples = race(request, launches, sample);
+    for (std::size_t i = 0; i < samples.size(); ++i) done.finalists[i].samples_us = std::move(samples[i]);
     for (std::size_t i = 0; i < runners.size(); ++i) {
         if (!runners[i].timer) continue;
         step(static_cast<int>(i));

@@ -1,0 +1,20 @@
+// When a search has looked at enough candidates.
+#pragma once
+
+#include "generator/search/search_space.h"
+
+namespace tmm {
+
+// A search ends when the chance that any candidate which is left is faster than the best so far by more than the margin is predicted to be
+// below `chance`, or, without a budget, once it has taken so long and has so many results.
+struct Certainty {
+    double margin = 0;
+    double chance = 0;
+    // Seconds that a problem may take, its run-off included; 0 stands for no end.
+    double seconds = 0;
+    int least_results = 0;
+};
+
+Certainty certainty_of(Effort effort);
+
+}  // namespace tmm

@@ -1,0 +1,77 @@
+#include "tuner/corrected_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace tmm {
+namespace {
+
+// Correlation of two configs' errors for each field in which they differ, and for the field that says most of all, the family. With 0.8 or
+// 0.9 searches over recorded times end about as well.
+constexpr double kAlike = 0.85;
+constexpr double kAlikeFamilies = 0.2;
+// The variance of what all predictions of a problem are off by in common, in units of the variance of what they are off by each: nothing is
+// assumed of it.
+constexpr double kCommon = 100;
+// Standard deviation of a prediction's error before anything is known of the problem, and how many observations that is worth.
+constexpr double kPriorDeviation = 0.15;
+constexpr double kPriorWeight = 4;
+// The part of the errors that no other config tells of, noise included.
+constexpr double kOwnDeviation = 0.02;
+constexpr double kOwnVariance = (kOwnDeviation / kPriorDeviation) * (kOwnDeviation / kPriorDeviation);
+// Each observation takes longer than the one before, and says less.
+constexpr std::size_t kMostObservations = 512;
+
+double covariance(const KernelConfig& a, const KernelConfig& b) {
+    double alike = a.family == b.family ? 1 : kAlikeFamilies;
+    for (const Parameter& parameter : kParameters)
+        if (parameter.member != &KernelConfig::family && a.*parameter.member != b.*parameter.member) alike *= kAlike;
+    return kCommon + alike;
+}
+
+}  // namespace
+
+CorrectedModel::CorrectedModel(std::vector<KernelConfig> configs, std::vector<double> estimates)
+    : configs_(std::move(configs)),
+      log_estimates_(std::move(estimates)),
+      means_(configs_.size()),
+      variances_(configs_.size(), kCommon + 1) {
+    for (double& estimate : log_estimates_) estimate = std::log(std::max(estimate, 1e-6));
+}
+
+void CorrectedModel::observe(std::size_t place, double microseconds) {
+    if (rows_.size() == kMostObservations) return;
+    const double deviation = std::sqrt(variances_[place] + kOwnVariance);
+    const double innovation = (std::log(microseconds) - log_estimates_[place] - means_[place]) / deviation;
+    std::vector<double> row(configs_.size());
+    for (std::size_t i = 0; i < row.size(); ++i) row[i] = covariance(configs_[place], configs_[i]);
+    for (const std::vector<double>& earlier : rows_)
+        for (std::size_t i = 0; i < row.size(); ++i) row[i] -= earlier[place] * earlier[i];
+    for (std::size_t i = 0; i < row.size(); ++i) {
+        row[i] /= deviation;
+        means_[i] += row[i] * innovation;
+        variances_[i] = std::max(variances_[i] - row[i] * row[i], 0.0);
+    }
+    rows_.push_back(std::move(row));
+    innovations_.push_back(innovation);
+    sum_of_squares_ += innovation * innovation;
+}
+
+// How large errors are here is told by how far off the observations were.
+double CorrectedModel::deviation(std::size_t place) const {
+    const double scale =
+        (kPriorWeight * kPriorDeviation * kPriorDeviation + sum_of_squares_) / (kPriorWeight + static_cast<double>(innovations_.size()));
+    return std::sqrt((variances_[place] + kOwnVariance) * scale);
+}
+
+double CorrectedModel::hopeful_time(std::size_t place) const {
+    return std::exp(log_estimates_[place] + means_[place] - deviation(place));
+}
+
+double CorrectedModel::chance_below(std::size_t place, double microseconds) const {
+    const double distance = std::log(microseconds) - log_estimates_[place] - means_[place];
+    return 0.5 * std::erfc(-distance / (std::sqrt(2.0) * deviation(place)));
+}
+
+}  // namespace tmm

@@ -26,8 +26,9 @@ std::vector<OptionDescription> options() {
         {.name = "budget", .value = "SECONDS", .help = "time for the whole run; shapes that it does not reach get a predicted config"},
         {.name = "effort",
          .value = "HOW",
-         .help = "how sure a search has to be: quick (about 1 s a shape) takes the candidates that the database knows as the fastest, normal "
-                 "takes about 5 s, full goes on until it is certain",
+         .help =
+             "how sure a search has to be: quick (about 1 s a shape) takes the candidates that the database knows as the fastest, normal "
+             "takes about 5 s, full goes on until it is certain",
          .default_value = "normal",
          .choices = {"quick", "normal", "full"}},
         {.name = "shard",

@@ -212,6 +212,23 @@ std::string wrong_element(const Writer& writer, const Epilogued& epilogue, const
     return wrong;
 }
 
+const std::vector<const char*>& shapes_behind_product() {
+    static const auto* const list = new std::vector<const char*>{
+        "70x264x9 dtype=bf16 align=16",
+        "70x267x9 dtype=bf16 ldc=272 align=16",
+        "33x100x9 dtype=f16 ldc=102 batch=2",
+        "45x75x9",
+        "45x76x9 ldc=78 batch=2 beta=1",
+        "70x132x9 align=16 beta=1",
+        "300x5x8 dtype=bf16 ctype=f32",
+        "1x1100x9 dtype=bf16 align=16 beta=1",
+        "600x1x8",
+        "1x1x3 dtype=f16 beta=1",
+        "70x272x9 dtype=f16 batch=3 beta=1 align=16",
+    };
+    return *list;
+}
+
 const std::vector<Epilogued>& epilogues() {
     static const auto* const list = new std::vector<Epilogued>{
         {"epilogue=bias bias_type=f32"},

@@ -24,6 +24,10 @@ struct Epilogued {
 // Epilogues of every kind.
 const std::vector<Epilogued>& epilogues();
 
+// Shapes whose sums a step finishes in every way: rows of whole accesses and others, of less than an access, of one element, and of many
+// blocks; in C and in the workspace.
+const std::vector<const char*>& shapes_behind_product();
+
 // The text of the epilogue, where rows of a residual have room between them.
 std::string with_room(const std::string& text, const Writer& writer);
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -13,6 +14,7 @@
 #include <memory>
 #include <random>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "generator/error.h"
@@ -21,6 +23,7 @@
 #include "support_temporary_directory.h"
 #include "tuner/problem_tuner.h"
 #include "tuner/race.h"
+#include "tuner/remembered.h"
 #include "tuner/timing.h"
 
 namespace tmm::testing {
@@ -90,6 +93,7 @@ public:
         if (std::holds_alternative<PrepareRequest>(request)) return Reply{Prepared{}};
         if (spent_.asked == most_asked_) return Interrupted{};
         ++spent_.asked;
+        std::this_thread::sleep_for(std::chrono::duration<double>(options_.seconds_per_request));
         if (const auto* measure = std::get_if<MeasureRequest>(&request)) return this->measure(*measure);
         return hold(std::get<RunOffRequest>(request));
     }
@@ -171,8 +175,18 @@ struct Close {
     void operator()(std::FILE* stream) const { std::fclose(stream); }
 };
 
-ReplayedSearch replay(const OpenProblem& problem, const RecordedProblem& recorded, const DeviceInfo& device, const ReplayOptions& options,
-                      const Turn& turn) {
+// What a run that goes on knows to be fast: of winners that ship a replay knows nothing.
+std::vector<KernelConfig> remembered(const GemmProblem& problem, TuningDatabase& database, const DeviceInfo& device) {
+    const std::vector<MeasuredCandidate> rows = database.measurements(problem);
+    std::vector<KernelConfig> configs = remembered_configs(problem, {}, rows, device);
+    std::erase_if(configs, [&](const KernelConfig& config) {
+        return std::none_of(rows.begin(), rows.end(), [&](const MeasuredCandidate& row) { return row.config == config; });
+    });
+    return configs;
+}
+
+ReplayedSearch replay(OpenProblem problem, const RecordedProblem& recorded, const DeviceInfo& device, const ReplayOptions& options,
+                      const Turn& turn, KernelBook& book) {
     const TemporaryDirectory directory(folder_in_memory());
     const std::unique_ptr<std::FILE, Close> nowhere(std::fopen("/dev/null", "w"));
     Progress progress(nowhere.get());
@@ -186,6 +200,8 @@ ReplayedSearch replay(const OpenProblem& problem, const RecordedProblem& recorde
     for (std::size_t session = 0; session <= options.interruptions.size(); ++session) {
         TuningDatabase database(directory.path() / "tmm.db", TuningDatabase::Mode::read_write_create);
         database.set_environment({.device = device});
+        problem.known_fast =
+            put_first(remembered(problem.shape.problem, database, device), problem.candidates, problem.shape.problem, device, book);
         const int most_asked = session < options.interruptions.size() ? spent.asked + options.interruptions[session] : -1;
         RecordedWorker worker(recorded, device, options, most_asked, spent);
         report = ProblemTuner(0, worker, compiler, database, progress, interrupt, tuning, budget).tune(problem, 0, turn);
@@ -225,7 +241,7 @@ std::vector<ReplayedSearch> replay_searches(const RecordedProblem& recorded, con
         OpenProblem open{.shape = shape, .candidates = all};
         open.candidates.resize(std::min(all.size(), most_candidates(turn)));
         open.left_out = all.size() - open.candidates.size();
-        searches.push_back(replay(open, recorded, device, one, turn));
+        searches.push_back(replay(std::move(open), recorded, device, one, turn, book));
     }
     return searches;
 }

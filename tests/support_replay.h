@@ -21,6 +21,8 @@ struct ReplayOptions {
     std::uint64_t seed = 0;
     // Requests to the worker after which it is interrupted, one for each time; then it goes on from its database.
     std::vector<int> interruptions = {};
+    // Seconds that each request takes beside its samples.
+    double seconds_per_request = 0;
 };
 
 // What a search of one shape came to.

@@ -233,6 +233,21 @@ TEST_CASE("A search goes on until its own times say that no other can win by muc
     }
 }
 
+TEST_CASE("An effort's seconds end a search that has enough results, and the decision says so") {
+    const Made made("1000x3000x700 dtype=f16");
+    RecordedProblem recorded = made.recorded();
+    std::mt19937_64 random(3);
+    std::normal_distribution<double> normal;
+    for (std::size_t i = 0; i < made.configs.size(); ++i) made.time_of(recorded, i).alone_us *= std::exp(0.4 * normal(random));
+    const ReplayedSearch quick = made.replay(recorded, {.effort = tmm::Effort::quick});
+    CHECK_MESSAGE(quick.reason.find("the 1 s of effort") == std::string::npos, quick.reason);
+    const ReplayedSearch slow = made.replay(recorded, {.effort = tmm::Effort::quick, .seconds_per_request = 0.07});
+    CHECK_MESSAGE(slow.reason.find("; the 1 s of effort quick ended before ") != std::string::npos, slow.reason);
+    CHECK(slow.reason.find("the budget ended") == std::string::npos);
+    CHECK(slow.requests < quick.requests);
+    CHECK(slow.requests >= 12);
+}
+
 TEST_CASE("A search that was interrupted anywhere goes on to the same winner, and measures nothing twice") {
     const Made made("1000x3000x700 dtype=f16");
     constexpr int kRuns = 12;

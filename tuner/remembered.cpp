@@ -55,4 +55,20 @@ std::vector<KernelConfig> remembered_configs(const GemmProblem& problem, const s
     return configs;
 }
 
+std::size_t put_first(const std::vector<KernelConfig>& configs, std::vector<Candidate>& candidates, const GemmProblem& problem,
+                      const DeviceInfo& device, KernelBook& book) {
+    if (candidates.empty()) return 0;
+    auto next = candidates.begin() + 1;
+    for (const KernelConfig& config : configs) {
+        if (config == candidates.front().config) continue;
+        const auto place = std::find_if(next, candidates.end(), [&](const Candidate& candidate) { return candidate.config == config; });
+        if (place == candidates.end())
+            next = candidates.insert(next, make_candidate(problem, config, device, book));
+        else
+            std::rotate(next, place, place + 1);
+        ++next;
+    }
+    return static_cast<std::size_t>(next - candidates.begin()) - 1;
+}
+
 }  // namespace tmm

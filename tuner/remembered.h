@@ -5,6 +5,7 @@
 
 #include "db/tuning_database.h"
 #include "generator/machine/device_info.h"
+#include "tuner/candidates.h"
 
 namespace tmm {
 
@@ -17,5 +18,10 @@ std::vector<GemmProblem> problems_alike(const GemmProblem& problem);
 // the newest first, as TuningDatabase::measurements gives them.
 std::vector<KernelConfig> remembered_configs(const GemmProblem& problem, const std::vector<KernelConfig>& winners,
                                              const std::vector<MeasuredCandidate>& rows, const DeviceInfo& device);
+
+// Puts the configs behind the first candidate, which is the default: the configs that a search offers change with tmm, a budget may end it
+// early, and a winner must not be lost by that. Returns how many candidates they are.
+std::size_t put_first(const std::vector<KernelConfig>& configs, std::vector<Candidate>& candidates, const GemmProblem& problem,
+                      const DeviceInfo& device, KernelBook& book);
 
 }  // namespace tmm

@@ -104,25 +104,6 @@ std::vector<KernelConfig> winners_before(const GemmProblem& problem, TuningDatab
     return winners;
 }
 
-// Adds the configs that are known to be fast behind the first candidate, which is the default: the configs that a search offers change with
-// tmm, a budget may end it early, and a winner must not be lost by that. Returns how many these are.
-std::size_t add_remembered(std::vector<Candidate>& candidates, const GemmProblem& problem, Group& group, TuningDatabase& database) {
-    if (candidates.empty()) return 0;
-    const DeviceInfo& device = group.environment.device;
-    auto next = candidates.begin() + 1;
-    const std::vector<KernelConfig> winners = winners_before(problem, database);
-    for (const KernelConfig& config : remembered_configs(problem, winners, database.measurements(problem), device)) {
-        if (config == candidates.front().config) continue;
-        const auto place = std::find_if(next, candidates.end(), [&](const Candidate& candidate) { return candidate.config == config; });
-        if (place == candidates.end())
-            next = candidates.insert(next, make_candidate(problem, config, device, group.book));
-        else
-            std::rotate(next, place, place + 1);
-        ++next;
-    }
-    return static_cast<std::size_t>(next - candidates.begin()) - 1;
-}
-
 // Takes what an earlier decision says into the report. candidates: those among which the rejected ones are counted.
 void take_earlier(TuningDatabase& database, const OpenProblem& problem, std::vector<Candidate> candidates, Group& group,
                   ProblemReport& report) {
@@ -194,7 +175,10 @@ void make_ready(OpenProblem& problem, const Turn& turn, const TuningOptions& opt
     problem.rejections = std::move(remainder.rejections);
     problem.search_hash = search_hash(options.effort, problem.candidates);
     if (!problem.races) {
-        problem.known_fast = add_remembered(problem.candidates, problem.shape.problem, group, database);
+        const std::vector<KernelConfig> remembered =
+            remembered_configs(problem.shape.problem, winners_before(problem.shape.problem, database),
+                               database.measurements(problem.shape.problem), group.environment.device);
+        problem.known_fast = put_first(remembered, problem.candidates, problem.shape.problem, group.environment.device, group.book);
         return;
     }
     const TuningDatabase::Decision& earlier = *problem.earlier;

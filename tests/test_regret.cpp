@@ -234,11 +234,10 @@ TEST_CASE("A search goes on until its own times say that no other can win by muc
 }
 
 TEST_CASE("An effort's seconds end a search that has enough results, and the decision says so") {
-    const Made made("1000x3000x700 dtype=f16");
+    const Made made("1000x3000x700 dtype=f16", tmm::Effort::quick);
+    // All are about as fast, whatever is predicted, so that any may be the fastest.
     RecordedProblem recorded = made.recorded();
-    std::mt19937_64 random(3);
-    std::normal_distribution<double> normal;
-    for (std::size_t i = 0; i < made.configs.size(); ++i) made.time_of(recorded, i).alone_us *= std::exp(0.4 * normal(random));
+    for (std::size_t i = 0; i < made.configs.size(); ++i) made.time_of(recorded, i).alone_us = 100 + static_cast<double>(7 * i % 5);
     const ReplayedSearch quick = made.replay(recorded, {.effort = tmm::Effort::quick});
     CHECK_MESSAGE(quick.reason.find("the 1 s of effort") == std::string::npos, quick.reason);
     const ReplayedSearch slow = made.replay(recorded, {.effort = tmm::Effort::quick, .seconds_per_request = 0.07});
@@ -250,7 +249,7 @@ TEST_CASE("An effort's seconds end a search that has enough results, and the dec
 
 TEST_CASE("A search that was interrupted anywhere goes on to the same winner, and measures nothing twice") {
     const Made made("1000x3000x700 dtype=f16");
-    constexpr int kRuns = 12;
+    constexpr int kRuns = 5;
     for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
         RecordedProblem recorded = made.recorded();
         std::mt19937_64 random(seed);
@@ -259,7 +258,7 @@ TEST_CASE("A search that was interrupted anywhere goes on to the same winner, an
         ReplayOptions options{.noise = kNoise, .seed = seed};
         const ReplayedSearch whole = made.replay(recorded, options);
         std::string cuts;
-        for (int i = 0; i < 3; ++i) {
+        for (int i = 0; i < 2; ++i) {
             options.interruptions.push_back(static_cast<int>(random() % static_cast<unsigned>(whole.requests)));
             cuts += fmt::format(" {}", options.interruptions.back());
         }

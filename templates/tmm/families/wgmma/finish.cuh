@@ -11,6 +11,7 @@
 #include "tmm/families/wgmma/pipeline.cuh"
 #include "tmm/families/wgmma/store.cuh"
 #include "tmm/output/epilogue.cuh"
+#include "tmm/output/output.cuh"
 #include "tmm/ptx.cuh"
 
 namespace tmm::wgmma {
@@ -64,12 +65,13 @@ __device__ inline void finish_sums(const GemmArgs& args, const WorkItem& item, i
     // An expression takes no residual here, and is known by the whole signature.
     constexpr KernelSignature here = signature.residual ? before_residual(signature) : signature;
     const OperandsOf<here> operands = operands_of<here>(args);
-    const auto alpha = static_cast<float>(args.alpha);
+    const OutputScalars scalars = output_scalars<here>(args);
     for_each_place<signature, config, group_m(config) / kRows, group_n(config) / 2>(
         args, item, group_row, group_column, [&](int i, int sum, int row, int column) {
             const i64 row_of_c = within<here, i64>(config.swap_ab ? column : row, args.m);
             const i64 column_of_c = within<here, i64>(config.swap_ab ? row : column, args.n);
-            sums.of[i][sum] = finished<here>(operands, row_of_c, column_of_c, item.batch, alpha * sums.of[i][sum], 0.0f);
+            sums.of[i][sum] = Results<here>::template result<false>(operands, scalars.alpha, scalars.beta, row_of_c, column_of_c,
+                                                                    item.batch, sums.of[i][sum], {});
         });
 }
 

@@ -1,6 +1,6 @@
 // Bias and activation, or an expression, are applied to a warpgroup's sums where these stand, in registers:
 //
-//     sums = activation(alpha * sums + bias)        all of them        (here)
+//     sums = activation(x + bias)                    all of them        (here)
 //     box  = sums, box -> C                         some at a time     (boxes.cuh)
 //
 // A box holds 16 elements of a thread, and each box waits for the one before it to be read. An exponential and a reciprocal take some 100

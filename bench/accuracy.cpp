@@ -79,19 +79,22 @@ Difference compare(const GemmProblem& p, const std::vector<float>& ours, const s
     const double factor = 2 * accumulation_bound(p);
     const OutputRounding rounding(p);
     const GemmProblem product = plain_product(p);
+    const i64 rows = rows_of_c(p);
     const i64 columns = columns_of_c(p);
     Difference worst;
     for (i64 batch = 0; batch < p.batch; ++batch)
-        for (i64 row = 0; row < p.m; ++row)
+        for (i64 row = 0; row < rows; ++row)
             for (i64 column = 0; column < columns; ++column) {
                 const float ours_here = ours[static_cast<std::size_t>(batch * p.stride_c + row * p.ldc + column)];
-                const auto sum_at = [&](i64 of_product) -> Bounded {
-                    const auto i = static_cast<std::size_t>(batch * product.stride_c + row * product.ldc + of_product);
+                const auto sum_at = [&](i64 row_of_product, i64 column_of_product) -> Bounded {
+                    const auto i = static_cast<std::size_t>(batch * product.stride_c + row_of_product * product.ldc + column_of_product);
                     return {.value = theirs[i], .error = factor * scale[i]};
                 };
-                const Bounded value = is_gate(p.activation) ? sum_at(columns + column) : Bounded{};
+                const Bounded value = gates_rows(p.activation)      ? sum_at(rows + row, column)
+                                      : gates_columns(p.activation) ? sum_at(row, columns + column)
+                                                                    : Bounded{};
                 const double x = ours_here;
-                const auto [y, error] = epilogue.finish(batch, row, column, sum_at(column), value);
+                const auto [y, error] = epilogue.finish(batch, row, column, sum_at(row, column), value);
                 if (same(p.type_c, x, y)) continue;
                 const double larger = std::max(std::fabs(x), std::fabs(y));
                 const double ratio = ratio_of(x - y, error + rounding.of(larger));
@@ -106,20 +109,21 @@ Difference compare(const GemmProblem& p, const std::vector<float>& ours, const s
 Reference::Reference(const Operands& operands, int set, std::int64_t most_products) : problem_(operands.shape().problem) {
     const GemmProblem& p = problem_;
     std::mt19937_64 random(20240301);
+    const i64 all_rows = rows_of_c(p);
     const i64 all_columns = columns_of_c(p);
-    const i64 wanted = std::max<i64>(most_products / products_of_column(p.activation) / std::max<i64>(p.k, 1), 16);
+    const i64 wanted = std::max<i64>(most_products / (is_gate(p.activation) ? 2 : 1) / std::max<i64>(p.k, 1), 16);
     i64 matrices = p.batch;
-    i64 rows = p.m;
+    i64 rows = all_rows;
     i64 columns = all_columns;
-    if (p.m * all_columns * p.batch > wanted) {
+    if (all_rows * all_columns * p.batch > wanted) {
         matrices = std::min(p.batch, kMostMatrices);
         const i64 each = std::max<i64>(wanted / matrices, 1);
         const auto side = std::max<i64>(static_cast<i64>(std::sqrt(static_cast<double>(each))), 1);
-        rows = std::min(p.m, std::max(side, each / all_columns));
+        rows = std::min(all_rows, std::max(side, each / all_columns));
         columns = std::min(all_columns, std::max<i64>(each / std::max<i64>(rows, 1), 1));
     }
     batches_ = spread(p.batch, matrices, random);
-    rows_ = spread(p.m, rows, random);
+    rows_ = spread(all_rows, rows, random);
     columns_ = spread(all_columns, columns, random);
     exact_.resize(static_cast<std::size_t>(elements()));
     for (std::size_t batch = 0; batch < batches_.size(); ++batch) multiply(operands, set, batch);
@@ -139,7 +143,7 @@ void Reference::multiply(const Operands& operands, int set, std::size_t batch) {
     const double factor = accumulation_bound(p);
     const std::size_t checked = columns_.size();
     std::vector<i64> summed = columns_;
-    if (is_gate(p.activation))
+    if (gates_columns(p.activation))
         for (const i64 column : columns_) summed.push_back(columns_of_c(p) + column);
     const std::size_t count = summed.size();
     const auto depth = static_cast<std::size_t>(p.k);
@@ -154,28 +158,39 @@ void Reference::multiply(const Operands& operands, int set, std::size_t batch) {
             chosen_b[l * count + j] = b[first_b + (p.op_b == Operation::none ? k * p.ldb + summed[j] : summed[j] * p.ldb + k)];
         }
 
-    const auto multiply_row = [&](std::size_t row) {
-        std::vector<double> sum(count);
-        std::vector<double> magnitude(count);
+    struct Sums {
+        std::vector<double> values;
+        std::vector<double> magnitudes;
+    };
+    const auto sums_of_row = [&](i64 row) {
+        Sums sums{.values = std::vector<double>(count), .magnitudes = std::vector<double>(count)};
         for (std::size_t l = 0; l < depth; ++l) {
             const auto k = static_cast<i64>(l);
-            const double x = a[first_a + (p.op_a == Operation::none ? rows_[row] * p.lda + k : k * p.lda + rows_[row])];
+            const double x = a[first_a + (p.op_a == Operation::none ? row * p.lda + k : k * p.lda + row)];
             const double* y = &chosen_b[l * count];
             for (std::size_t j = 0; j < count; ++j) {
                 const double product = x * y[j];
-                sum[j] += product;
-                magnitude[j] += std::fabs(product);
+                sums.values[j] += product;
+                sums.magnitudes[j] += std::fabs(product);
             }
         }
+        return sums;
+    };
+
+    const auto multiply_row = [&](std::size_t row) {
+        const Sums sums = sums_of_row(rows_[row]);
+        const Sums below = gates_rows(p.activation) ? sums_of_row(rows_of_c(p) + rows_[row]) : Sums{};
         const std::size_t first = (batch * rows_.size() + row) * checked;
         for (std::size_t j = 0; j < checked; ++j) {
             const double before = p.reads_c ? shape.beta * static_cast<double>(c[first_c + rows_[row] * p.ldc + columns_[j]]) : 0;
-            const auto sum_at = [&](std::size_t i) -> Bounded {
-                const double scale = std::fabs(shape.alpha) * magnitude[i] + std::fabs(before);
-                return {.value = shape.alpha * sum[i] + before, .error = factor * scale};
+            const auto sum_at = [&](const Sums& of, std::size_t i) -> Bounded {
+                const double scale = std::fabs(shape.alpha) * of.magnitudes[i] + std::fabs(before);
+                return {.value = shape.alpha * of.values[i] + before, .error = factor * scale};
             };
-            const Bounded value = is_gate(p.activation) ? sum_at(checked + j) : Bounded{};
-            exact_[first + j] = epilogue.finish(batches_[batch], rows_[row], columns_[j], sum_at(j), value);
+            const Bounded value = gates_rows(p.activation)      ? sum_at(below, j)
+                                  : gates_columns(p.activation) ? sum_at(sums, checked + j)
+                                                                : Bounded{};
+            exact_[first + j] = epilogue.finish(batches_[batch], rows_[row], columns_[j], sum_at(sums, j), value);
         }
     };
     const std::size_t workers = std::min<std::size_t>(std::max(std::thread::hardware_concurrency(), 1U), rows_.size());

@@ -13,7 +13,8 @@ std::optional<std::uint32_t> value_for(Activation activation, bool has_bias) {
         case Activation::silu:
         case Activation::sigmoid:
         case Activation::tanh:
-        case Activation::swiglu: break;
+        case Activation::swiglu:
+        case Activation::swiglu_rows: break;
     }
     return std::nullopt;
 }

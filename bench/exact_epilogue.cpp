@@ -26,7 +26,8 @@ Bounded ExactEpilogue::finish(i64 batch, i64 row, i64 column, const Bounded& x, 
     const double biased = x.value + bias_at(row, column);
     const double roundoff = arithmetic_of(p).accumulator_roundoff();
     if (is_gate(p.activation)) {
-        const double gated = value.value + bias_at(row, columns_of_c(p) + column);
+        const bool of_rows = gates_rows(p.activation);
+        const double gated = value.value + bias_at(of_rows ? rows_of_c(p) + row : row, of_rows ? column : columns_of_c(p) + column);
         return {.value = gated_in_double(biased, gated) + residual,
                 .error = gate_error(biased, x.error, gated, value.error, residual, roundoff)};
     }

@@ -18,7 +18,7 @@ public:
     ExactEpilogue(const Operands& operands, int set);
 
     // What becomes of x = alpha * op(A) * op(B) + beta * C at this place of C. value: what a gate is for, which stands columns_of_c()
-    // behind x in the product; x is then the gate's.
+    // behind x in the product, or rows_of_c() below it; x is then the gate's.
     Bounded finish(i64 batch, i64 row, i64 column, const Bounded& x, const Bounded& value = {}) const;
 
 private:

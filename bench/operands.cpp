@@ -41,11 +41,11 @@ Operands::Operands(std::shared_ptr<Device> device, const Shape& shape, std::int6
         return matrix;
     };
     // read_ranges() counts on the bias before A, and the residual before C.
-    if (p.bias != BiasAxis::none) bias_ = laid_out(p.type_bias, p.bias == BiasAxis::rows ? p.m : p.n);
+    if (p.bias != BiasAxis::none) bias_ = laid_out(p.type_bias, elements_of_bias(p));
     a_ = laid_out(p.type_a, spanned_elements(stored_rows_a(p), stored_columns_a(p), p.lda, p.batch, p.stride_a));
     b_ = laid_out(p.type_b, spanned_elements(stored_rows_b(p), stored_columns_b(p), p.ldb, p.batch, p.stride_b));
-    if (p.residual) residual_ = laid_out(p.type_c, spanned_elements(p.m, columns_of_c(p), p.ldr, p.batch, p.stride_r));
-    c_ = laid_out(p.type_c, spanned_elements(p.m, columns_of_c(p), p.ldc, p.batch, p.stride_c));
+    if (p.residual) residual_ = laid_out(p.type_c, spanned_elements(rows_of_c(p), columns_of_c(p), p.ldr, p.batch, p.stride_r));
+    c_ = laid_out(p.type_c, spanned_elements(rows_of_c(p), columns_of_c(p), p.ldc, p.batch, p.stride_c));
     set_bytes_ = end;
 
     const std::int64_t wanted = rotation_bytes == 0 ? 1 : std::max<std::int64_t>(2, (rotation_bytes + set_bytes_ - 1) / set_bytes_);
@@ -101,14 +101,14 @@ std::vector<ByteRange> Operands::read_ranges(int set) const {
     const std::int64_t multiplies = shape_.alpha != 0 ? 1 : 0;
     add(bias_, read_of(bias_, bias_.elements), a_, multiplies * read_of(a_, p.batch * p.m * p.k));
     add(b_, multiplies * read_of(b_, p.batch * p.k * p.n), {}, 0);
-    const i64 elements_of_c = p.batch * p.m * columns_of_c(p);
+    const i64 elements_of_c = p.batch * rows_of_c(p) * columns_of_c(p);
     add(residual_, read_of(residual_, elements_of_c), c_, p.reads_c ? read_of(c_, elements_of_c) : 0);
     return ranges;
 }
 
 std::int64_t Operands::written_bytes() const {
     const GemmProblem& p = shape_.problem;
-    return std::min<std::int64_t>(p.batch * p.m * columns_of_c(p), c_.elements) * size_of(c_.type);
+    return std::min<std::int64_t>(p.batch * rows_of_c(p) * columns_of_c(p), c_.elements) * size_of(c_.type);
 }
 
 void Operands::fill(int set) {

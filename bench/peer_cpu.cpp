@@ -65,27 +65,27 @@ void multiply(CblasSgemm sgemm, const GemmProblem& p, const GemmCall& call) {
 void apply_epilogue(const GemmProblem& p, const float* product, const GemmCall& call) {
     if (p.epilogue == Epilogue::none) return;
     const GemmProblem layout = plain_product(p);
+    const i64 rows = rows_of_c(p);
     const i64 columns = columns_of_c(p);
+    // What a gate is for stands so many rows below it, or columns behind it.
+    const i64 rows_on = gates_rows(p.activation) ? rows : 0;
+    const i64 columns_on = gates_columns(p.activation) ? columns : 0;
     const auto* bias = static_cast<const float*>(call.bias);
     for (i64 batch = 0; batch < p.batch; ++batch)
-        for (i64 row = 0; row < p.m; ++row) {
-            const float* sums = product + batch * layout.stride_c + row * layout.ldc;
+        for (i64 row = 0; row < rows; ++row) {
+            const float* sums = product + batch * layout.stride_c;
             float* c = static_cast<float*>(call.c) + batch * p.stride_c + row * p.ldc;
             const float* residual = p.residual ? static_cast<const float*>(call.residual) + batch * p.stride_r + row * p.ldr : nullptr;
-            const auto biased = [&](i64 column) -> double {
-                return bias ? static_cast<double>(sums[column]) + bias[p.bias == BiasAxis::rows ? row : column] : sums[column];
+            const auto biased = [&](i64 row_of_product, i64 column) -> double {
+                const float sum = sums[row_of_product * layout.ldc + column];
+                return bias ? static_cast<double>(sum) + bias[p.bias == BiasAxis::rows ? row_of_product : column] : sum;
             };
             for (i64 column = 0; column < columns; ++column) {
-                const double x = is_gate(p.activation) ? gated_in_double(biased(column), biased(columns + column))
-                                                       : activated_in_double(p.activation, biased(column));
+                const double x = is_gate(p.activation) ? gated_in_double(biased(row, column), biased(row + rows_on, column + columns_on))
+                                                       : activated_in_double(p.activation, biased(row, column));
                 c[column] = static_cast<float>(residual ? x + residual[column] : x);
             }
         }
-}
-
-std::size_t bias_elements(const GemmProblem& p) {
-    if (p.bias == BiasAxis::none) return 0;
-    return static_cast<std::size_t>(p.bias == BiasAxis::rows ? p.m : p.n);
 }
 
 std::size_t span(i64 rows, i64 columns, i64 ld, i64 batch, i64 stride) {
@@ -93,7 +93,7 @@ std::size_t span(i64 rows, i64 columns, i64 ld, i64 batch, i64 stride) {
 }
 
 std::size_t span_of_c(const GemmProblem& p) {
-    return span(p.m, columns_of_c(p), p.ldc, p.batch, p.stride_c);
+    return span(rows_of_c(p), columns_of_c(p), p.ldc, p.batch, p.stride_c);
 }
 
 class CpuContestant final : public Contestant {
@@ -106,8 +106,8 @@ public:
           b_(span(stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.batch, problem.stride_b)),
           c_(span_of_c(problem)),
           product_(is_gate(problem.activation) ? span_of_c(plain_product(problem)) : 0),
-          bias_(bias_elements(problem)),
-          residual_(problem.residual ? span(problem.m, columns_of_c(problem), problem.ldr, problem.batch, problem.stride_r) : 0) {}
+          bias_(static_cast<std::size_t>(elements_of_bias(problem))),
+          residual_(problem.residual ? span(rows_of_c(problem), columns_of_c(problem), problem.ldr, problem.batch, problem.stride_r) : 0) {}
 
     void enqueue(const GemmCall& call, Stream stream) override {
         device_->synchronize(stream);

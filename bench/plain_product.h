@@ -6,7 +6,8 @@
 
 namespace tmm::bench {
 
-// A gate's product has twice the columns of C and lies in memory of its own. Its rows are padded to a multiple of 16 bytes of any type.
+// A gate's product has twice the columns of C, or twice its rows, and lies in memory of its own. Its rows are padded to a multiple of 16
+// bytes of any type.
 constexpr void lay_out_product_of_gate(GemmProblem& problem) {
     constexpr i64 multiple = 8;
     problem.ldc = (problem.n + multiple - 1) / multiple * multiple;

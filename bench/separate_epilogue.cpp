@@ -45,13 +45,13 @@ ElementwiseLaunch launch_for(const GemmProblem& p, int rows) {
     int across = 1;
     while (across < elementwise::kThreads && across < vectors) across *= 2;
     const i64 tiles_across = ceil_div(vectors, across);
-    const i64 tiles_down = ceil_div(p.m, static_cast<i64>(elementwise::kThreads) / across * rows);
+    const i64 tiles_down = ceil_div(rows_of_c(p), static_cast<i64>(elementwise::kThreads) / across * rows);
     const i64 blocks = tiles_across * tiles_down * p.batch;
     if (blocks > std::numeric_limits<int>::max()) throw std::runtime_error("C has too many elements for one elementwise kernel");
     return {.kernel = nullptr,
             .args = {.ld_product = product.ldc,
                      .stride_product = product.stride_c,
-                     .m = p.m,
+                     .m = rows_of_c(p),
                      .n = columns_of_c(p),
                      .ldc = p.ldc,
                      .stride_c = p.stride_c,
@@ -65,7 +65,7 @@ ElementwiseLaunch launch_for(const GemmProblem& p, int rows) {
 
 DeviceBuffer memory_for_gate(const std::shared_ptr<Device>& device, const GemmProblem& p) {
     const GemmProblem product = plain_product(p);
-    const i64 elements = spanned_elements(p.m, product.n, product.ldc, p.batch, product.stride_c);
+    const i64 elements = spanned_elements(product.m, product.n, product.ldc, p.batch, product.stride_c);
     try {
         return {device, static_cast<std::size_t>(elements * size_of(p.type_c))};
     } catch (const std::bad_alloc&) {
@@ -124,8 +124,8 @@ KernelSource make_elementwise_source(const GemmProblem& problem, const Expressio
         name_of(s.type_c), s.align_c, s.align_residual, name_of(s.bias), name_of(s.activation), s.residual, name_of(s.epilogue),
         name_of(s.type_bias));
     if (s.epilogue == Epilogue::custom) source.text += definition_of(expression);
-    // Without a gate the text does not depend on C's columns, and one kernel serves many shapes.
-    const int aligned_columns = is_gate(s.activation) ? elementwise::aligned_columns(columns_of_c(problem)) : 1;
+    // Without a gate of columns the text does not depend on C's columns, and one kernel serves many shapes.
+    const int aligned_columns = gates_columns(s.activation) ? elementwise::aligned_columns(columns_of_c(problem)) : 1;
     for (const int rows : {kFewRows, kManyRows}) {
         source.text += fmt::format(
             "\nextern \"C\" __global__ void __launch_bounds__({}) {}(const tmm::ElementwiseArgs args) {{\n"

@@ -63,6 +63,7 @@ tmmActivation_t activation(Activation function) {
         case Activation::sigmoid: return TMM_ACTIVATION_SIGMOID;
         case Activation::tanh: return TMM_ACTIVATION_TANH;
         case Activation::swiglu: return TMM_ACTIVATION_SWIGLU;
+        case Activation::swiglu_rows: return TMM_ACTIVATION_SWIGLU_ROWS;
     }
     throw std::invalid_argument("an activation without a name");
 }
@@ -83,7 +84,7 @@ tmmGemmProblem_t in_c(const GemmProblem& p) {
     tmmGemmProblemInit(&problem);
     problem.op_a = operation(p.op_a);
     problem.op_b = operation(p.op_b);
-    problem.m = p.m;
+    problem.m = rows_of_c(p);
     problem.n = columns_of_c(p);
     problem.k = p.k;
     problem.batch = p.batch;

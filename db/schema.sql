@@ -32,7 +32,8 @@ CREATE TABLE environment (
   UNIQUE (device_id, memory_bytes, power_limit, driver_version, nvrtc_version)
 ) STRICT;
 
--- What is asked, always row-major: op(A) is m x k, op(B) is k x n, C is m x n. The compute mode is not here: measurements
+-- What is asked, always row-major: op(A) is m x k, op(B) is k x n, C is m x n. A gate takes op(B) of 2 n columns (swiglu = 7), or op(A)
+-- of 2 m rows (swiglu_rows = 8). The compute mode is not here: measurements
 -- serve every mode, and only a selection is made for one.
 CREATE TABLE problem (
   id        INTEGER PRIMARY KEY,

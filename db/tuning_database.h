@@ -69,7 +69,7 @@ struct RatesRecord;   // db/records.h
 // (database) that says why and what to do: missing directory, locked, damaged, foreign file, newer version.
 class TuningDatabase {
 public:
-    static constexpr int kVersion = 11;
+    static constexpr int kVersion = 12;
     enum class Mode { read_write_create, read_write, read_only };
 
     // The patience holds here and in every call below.

@@ -1,7 +1,7 @@
 -- The database in words, for the sqlite3 shell: SELECT * FROM winner; SELECT * FROM candidate WHERE shape = '512x512x512' ORDER BY median_us;
 
--- A problem as a shapes file spells it. The compute mode, which a problem here does not have, belongs between head and tail. n is C's
--- columns; op(B) has twice as many for a gate (swiglu = 7).
+-- A problem as a shapes file spells it. The compute mode, which a problem here does not have, belongs between head and tail. m and n
+-- are C's rows and columns; for a gate op(B) has twice as many columns (swiglu = 7), or op(A) has twice as many rows (swiglu_rows = 8).
 CREATE VIEW problem_text AS
 SELECT p.id AS problem_id,
        p.m || 'x' || p.n || 'x' || p.k
@@ -10,10 +10,10 @@ SELECT p.id AS problem_id,
          || CASE WHEN p.type_c <> p.type_a THEN ' ctype=' || c.name ELSE '' END AS head,
        CASE WHEN p.op_a <> 0 OR p.op_b <> 0 THEN ' ops=' || substr('nt', 1 + p.op_a, 1) || substr('nt', 1 + p.op_b, 1) ELSE '' END
          || CASE WHEN p.batch <> 1 THEN ' batch=' || p.batch ELSE '' END
-         || CASE WHEN p.lda <> iif(p.op_a, p.m, p.k) THEN ' lda=' || p.lda ELSE '' END
+         || CASE WHEN p.lda <> iif(p.op_a, p.product_rows, p.k) THEN ' lda=' || p.lda ELSE '' END
          || CASE WHEN p.ldb <> iif(p.op_b, p.k, p.product_columns) THEN ' ldb=' || p.ldb ELSE '' END
          || CASE WHEN p.ldc <> p.n THEN ' ldc=' || p.ldc ELSE '' END
-         || CASE WHEN p.batch <> 1 AND p.stride_a <> iif(p.op_a, p.k, p.m) * p.lda THEN ' stride_a=' || p.stride_a ELSE '' END
+         || CASE WHEN p.batch <> 1 AND p.stride_a <> iif(p.op_a, p.k, p.product_rows) * p.lda THEN ' stride_a=' || p.stride_a ELSE '' END
          || CASE WHEN p.batch <> 1 AND p.stride_b <> iif(p.op_b, p.product_columns, p.k) * p.ldb THEN ' stride_b=' || p.stride_b ELSE '' END
          || CASE WHEN p.batch <> 1 AND p.stride_c <> p.m * p.ldc THEN ' stride_c=' || p.stride_c ELSE '' END
          || CASE WHEN p.alignment <> 16 THEN ' align=' || p.alignment ELSE '' END
@@ -28,8 +28,8 @@ SELECT p.id AS problem_id,
        substr('nt', 1 + p.op_a, 1) || substr('nt', 1 + p.op_b, 1) AS ops,
        a.name AS type_a, b.name AS type_b, c.name AS type_c, x.name AS bias, v.name AS activation, e.name AS epilogue, t.name AS type_bias,
        iif(p.type_a = 3, 3, 0) AS default_compute,
-       2e-6 * p.m * p.product_columns * p.k * p.batch AS mflop -- over microseconds: TFLOP/s
-FROM (SELECT *, n * iif(activation = 7, 2, 1) AS product_columns FROM problem) AS p
+       2e-6 * p.product_rows * p.product_columns * p.k * p.batch AS mflop -- over microseconds: TFLOP/s
+FROM (SELECT *, m * iif(activation = 8, 2, 1) AS product_rows, n * iif(activation = 7, 2, 1) AS product_columns FROM problem) AS p
 JOIN element_type AS a ON a.value = p.type_a
 JOIN element_type AS b ON b.value = p.type_b
 JOIN element_type AS c ON c.value = p.type_c

@@ -28,8 +28,8 @@ public:
         call_.a = filled(bytes_of(layout_of_a(problem)));
         call_.b = filled(bytes_of(layout_of_b(problem)));
         call_.c = filled(bytes_of(layout_of_c(problem)));
-        const std::int64_t biases = problem.bias == BiasAxis::rows ? problem.m : problem.n;
-        if (problem.bias != BiasAxis::none) call_.bias = filled(static_cast<std::size_t>(biases * size_of(problem.type_bias)));
+        const std::int64_t bytes_of_bias = elements_of_bias(problem) * size_of(problem.type_bias);
+        if (problem.bias != BiasAxis::none) call_.bias = filled(static_cast<std::size_t>(bytes_of_bias));
         if (problem.residual) call_.residual = filled(bytes_of(layout_of_residual(problem)));
         call_.workspace = filled(workspace_bytes);
         call_.beta = problem.reads_c ? 1 : 0;

@@ -58,18 +58,20 @@ bool same_but_compute(GemmProblem x, const GemmProblem& y) {
 // The problems differ in the epilogue alone, so that what was measured of the one is true of the other.
 bool is_same_product(GemmProblem x, GemmProblem y) {
     for (GemmProblem* p : {&x, &y}) {
-        // A gate leaves half of the product's columns.
-        const i64 gated = p->n - columns_of_c(*p);
+        // A gate leaves half of the product's columns, or rows.
+        const i64 rows = rows_of_c(*p);
+        const i64 columns = columns_of_c(*p);
         *p = without_epilogue(*p);
-        p->ldc += gated;
-        if (p->batch > 1) p->stride_c += p->m * gated;
+        p->ldc += p->n - columns;
+        if (p->batch > 1) p->stride_c += rows * (p->n - columns) + (p->m - rows) * p->ldc;
     }
     return same_but_compute(x, y);
 }
 
-// What won without a gate may leave it to a step, for which it writes twice as many sums to memory.
+// What won without the gate, or with one along the other axis that its kernel applied, may leave it to a step, for which it writes twice as
+// many sums to memory.
 bool is_new_to_gates(const GemmProblem& problem, const GemmProblem& tuned, const KernelConfig& config) {
-    return !is_gate(tuned.activation) && gate_is_a_step(problem, config);
+    return tuned.activation != problem.activation && gate_is_a_step(problem, config) && !gate_is_a_step(tuned, config);
 }
 
 double epilogues_apart(const GemmProblem& x, const GemmProblem& y) {

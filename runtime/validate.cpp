@@ -74,6 +74,7 @@ Activation check_activation(tmmActivation_t activation) {
         case TMM_ACTIVATION_SIGMOID: return Activation::sigmoid;
         case TMM_ACTIVATION_TANH: return Activation::tanh;
         case TMM_ACTIVATION_SWIGLU: return Activation::swiglu;
+        case TMM_ACTIVATION_SWIGLU_ROWS: return Activation::swiglu_rows;
     }
     refuse(TMM_STATUS_INVALID_ACTIVATION, "activation is {}, no tmmActivation_t", static_cast<int>(activation));
 }
@@ -131,14 +132,16 @@ void take_epilogue(const tmmGemmProblem_t& given, GemmProblem& p) {
     p.epilogue = class_of(given, p);
 }
 
-// Gates are of the columns of a row-major C.
 void check_gate(const tmmGemmProblem_t& p, const GemmProblem& epilogue) {
     if (!is_gate(epilogue.activation)) return;
-    if (p.layout != TMM_ROW_MAJOR)
-        refuse(TMM_STATUS_UNSUPPORTED_EPILOGUE, "TMM_ACTIVATION_SWIGLU takes row-major matrices; layout is TMM_COL_MAJOR");
-    if (p.reads_c) refuse(TMM_STATUS_UNSUPPORTED_EPILOGUE, "TMM_ACTIVATION_SWIGLU does not read C: leave reads_c 0");
-    if (p.n > std::numeric_limits<std::int64_t>::max() / 2)
-        refuse(TMM_STATUS_TOO_LARGE, "n is {}, and twice as many columns of B do not fit 63 bits", p.n);
+    const bool of_rows = gates_rows(epilogue.activation);
+    if (p.reads_c)
+        refuse(TMM_STATUS_UNSUPPORTED_EPILOGUE, "{} does not read C: leave reads_c 0",
+               of_rows ? "TMM_ACTIVATION_SWIGLU_ROWS" : "TMM_ACTIVATION_SWIGLU");
+    const std::int64_t size = of_rows ? p.m : p.n;
+    if (size > std::numeric_limits<std::int64_t>::max() / 2)
+        refuse(TMM_STATUS_TOO_LARGE, "{} is {}, and twice as many {} do not fit 63 bits", of_rows ? "m" : "n", size,
+               of_rows ? "rows of A" : "columns of B");
 }
 
 void check_size(std::int64_t size, const char* name, tmmStatus_t status) {
@@ -235,9 +238,10 @@ CheckedProblem check_problem(const tmmGemmProblem_t* given) {
     check_size(p.n, "n", TMM_STATUS_INVALID_N);
     check_size(p.k, "k", TMM_STATUS_INVALID_K);
     check_size(p.batch, "batch", TMM_STATUS_INVALID_BATCH);
-    check_leading_dimension(p.lda, row_major == (op_a == Operation::none) ? p.k : p.m, row_major, "lda", TMM_STATUS_INVALID_LDA);
     check_gate(p, epilogue);
+    const std::int64_t rows_of_a = p.m * products_of_row(epilogue.activation);
     const std::int64_t columns_of_b = p.n * products_of_column(epilogue.activation);
+    check_leading_dimension(p.lda, row_major == (op_a == Operation::none) ? p.k : rows_of_a, row_major, "lda", TMM_STATUS_INVALID_LDA);
     check_leading_dimension(p.ldb, row_major == (op_b == Operation::none) ? columns_of_b : p.k, row_major, "ldb", TMM_STATUS_INVALID_LDB);
     check_leading_dimension(p.ldc, row_major ? p.n : p.m, row_major, "ldc", TMM_STATUS_INVALID_LDC);
     if (epilogue.residual) check_leading_dimension(p.ldr, row_major ? p.n : p.m, row_major, "ldr", TMM_STATUS_INVALID_LDR);
@@ -251,7 +255,7 @@ CheckedProblem check_problem(const tmmGemmProblem_t* given) {
     if (p.alignment <= 0 || (p.alignment & (p.alignment - 1)) != 0)
         refuse(TMM_STATUS_INVALID_ALIGNMENT, "alignment is {}, no power of two", p.alignment);
 
-    GemmProblem problem{.m = p.m,
+    GemmProblem problem{.m = rows_of_a,
                         .n = columns_of_b,
                         .k = p.k,
                         .batch = p.batch,

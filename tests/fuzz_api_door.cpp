@@ -164,7 +164,7 @@ void add_epilogue(Bytes& bytes, tmmGemmProblem_t& p) {
     p.type_bias = bytes.of({TMM_F32, TMM_F32, TMM_F16, TMM_BF16});
     if (!bytes.one_in(12)) return;
     switch (bytes.next() % 4) {
-        case 0: p.activation = enumerator<tmmActivation_t>(bytes.of({-1, 8, 1000})); break;
+        case 0: p.activation = enumerator<tmmActivation_t>(bytes.of({-1, 9, 1000})); break;
         case 1: p.bias_axis = enumerator<tmmBiasAxis_t>(bytes.of({-1, 2})); break;
         case 2: p.type_bias = enumerator<tmmType_t>(bytes.of({3, 4, -1})); break;
         default: p.epilogue = enumerator<tmmEpilogue_t>(bytes.of({1, 2, 3})); break;

@@ -32,10 +32,24 @@ const char* const kShapes[] = {
     "512 520 256 dtype=bf16 ctype=f32 ops=nt",
 };
 const char* const kEpilogues[] = {
-    "bias",           "relu",           "bias+relu",          "gelu_tanh",
-    "bias+gelu_tanh", "bias_rows+relu", "bias+silu",          "bias+residual",
-    "residual",       "bias+gelu",      "bias+tanh+residual", "bias_rows+sigmoid+residual",
-    "swiglu",         "bias+swiglu",    "swiglu+residual",    "bias_rows+swiglu+residual",
+    "bias",
+    "relu",
+    "bias+relu",
+    "gelu_tanh",
+    "bias+gelu_tanh",
+    "bias_rows+relu",
+    "bias+silu",
+    "bias+residual",
+    "residual",
+    "bias+gelu",
+    "bias+tanh+residual",
+    "bias_rows+sigmoid+residual",
+    "swiglu",
+    "bias+swiglu",
+    "swiglu+residual",
+    "bias_rows+swiglu+residual",
+    "swiglu_rows",
+    "bias_rows+swiglu_rows+residual",
 };
 
 // "" where all that the peer offers is right. own: how many offers are the library's own epilogue.

@@ -262,8 +262,9 @@ void add_epilogue(GemmProblem& p, int config, int pad) {
     const int number = config / 2;
     p.bias = std::array{BiasAxis::columns, BiasAxis::none, BiasAxis::rows}[static_cast<std::size_t>(number % 3)];
     p.activation = static_cast<Activation>(number % kActivations.count);
-    // A gate takes an even number of columns, and does not read C.
-    if (is_gate(p.activation) && (p.n % 2 != 0 || p.reads_c)) p.activation = Activation::silu;
+    // A gate takes an even number of columns, or rows, and does not read C.
+    const i64 halved = gates_rows(p.activation) ? p.m : p.n;
+    if (is_gate(p.activation) && (halved % 2 != 0 || p.reads_c)) p.activation = Activation::silu;
     p.residual = number % 5 % 2 == 0;
     p.epilogue = epilogue_class(p.bias, p.activation, p.residual);
     if (p.bias != BiasAxis::none)

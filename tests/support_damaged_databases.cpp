@@ -389,7 +389,7 @@ struct DamagedDatabases::Originals {
     std::string small = database_with(0);
     std::string large = database_with(1500);
     std::array<std::string, 3> older = {older_database("database_v1.sql"), older_database("database_v7.sql"),
-                                        older_database("database_v10.sql")};
+                                        older_database("database_v11.sql")};
     Files journal = interrupted(small, "DELETE");
     Files log = interrupted(small, "WAL");
 };

@@ -98,16 +98,18 @@ double activated(Activation activation, double x) {
         case Activation::sigmoid: return 1 / (1 + std::exp(-x));
         case Activation::tanh: return std::tanh(x);
         // A gate has two arguments.
-        case Activation::swiglu: break;
+        case Activation::swiglu:
+        case Activation::swiglu_rows: break;
     }
     return std::nan("");
 }
 
-// The writer's problem with an epilogue; what it multiplies stays as wide where a gate takes two columns for one.
+// The writer's problem with an epilogue; what it multiplies stays as large where a gate takes two columns, or rows, for one.
 GemmProblem epilogued_problem(const Writer& writer, const std::string& text) {
     std::string shape = writer.shape;
     if (text.find("swiglu") != std::string::npos) {
-        const std::size_t begin = shape.find('x') + 1, end = shape.find('x', begin);
+        const bool of_rows = text.find("swiglu_rows") != std::string::npos;
+        const std::size_t begin = of_rows ? 0 : shape.find('x') + 1, end = shape.find('x', begin);
         shape.replace(begin, end - begin, std::to_string((std::stoi(shape.substr(begin, end - begin)) + 1) / 2));
         if (const std::size_t beta = shape.find(" beta=1"); beta != std::string::npos) shape.erase(beta, 7);
     }
@@ -132,11 +134,12 @@ std::string wrong_element(const Writer& writer, const Epilogued& epilogue, const
     const auto last = [&](i64 rows, i64 columns, i64 ld, i64 stride) { return (problem.batch - 1) * stride + (rows - 1) * ld + columns; };
     Elements a(device, problem.type_a, last(stored_rows_a(problem), stored_columns_a(problem), problem.lda, problem.stride_a));
     Elements b(device, problem.type_b, last(stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.stride_b));
+    const i64 height = rows_of_c(problem);
     const i64 width = columns_of_c(problem);
-    const i64 elements_of_c = last(problem.m, width, problem.ldc, problem.stride_c);
+    const i64 elements_of_c = last(height, width, problem.ldc, problem.stride_c);
     Elements c(device, problem.type_c, elements_of_c);
-    Elements bias(device, problem.type_bias, problem.bias == BiasAxis::rows ? problem.m : problem.n);
-    Elements residual(device, problem.type_c, problem.residual ? last(problem.m, width, problem.ldr, problem.stride_r) : 1);
+    Elements bias(device, problem.type_bias, elements_of_bias(problem));
+    Elements residual(device, problem.type_c, problem.residual ? last(height, width, problem.ldr, problem.stride_r) : 1);
     Elements workspace(device, ElementType::f32, plan.plan().workspace_bytes / 4 + 64);
     const auto for_each = [&](i64 rows, i64 columns, i64 ld, i64 stride, auto&& visit) {
         for (i64 batch = 0; batch < problem.batch; ++batch)
@@ -148,10 +151,9 @@ std::string wrong_element(const Writer& writer, const Epilogued& epilogue, const
     };
     fill(a, 1, stored_rows_a(problem), stored_columns_a(problem), problem.lda, problem.stride_a, 1);
     fill(b, 2, stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.stride_b, 1);
-    if (problem.reads_c) fill(c, 3, problem.m, width, problem.ldc, problem.stride_c, 3);
-    if (problem.residual) fill(residual, 4, problem.m, width, problem.ldr, problem.stride_r, 5);
-    for (i64 i = 0; problem.bias != BiasAxis::none && i < (problem.bias == BiasAxis::rows ? problem.m : problem.n); ++i)
-        bias.set(i, static_cast<float>(whole(5, i, 6)) / 2);
+    if (problem.reads_c) fill(c, 3, height, width, problem.ldc, problem.stride_c, 3);
+    if (problem.residual) fill(residual, 4, height, width, problem.ldr, problem.stride_r, 5);
+    for (i64 i = 0; i < elements_of_bias(problem); ++i) bias.set(i, static_cast<float>(whole(5, i, 6)) / 2);
     std::vector<double> before;
     for (i64 i = 0; i < elements_of_c; ++i) before.push_back(c[i]);
     if (writer.unfit) {
@@ -174,24 +176,28 @@ std::string wrong_element(const Writer& writer, const Epilogued& epilogue, const
 
     std::string wrong;
     std::vector<bool> is_element(static_cast<std::size_t>(elements_of_c));
-    for_each(problem.m, width, problem.ldc, problem.stride_c, [&](i64 batch, i64 row, i64 column, i64 at) {
+    for_each(height, width, problem.ldc, problem.stride_c, [&](i64 batch, i64 row, i64 column, i64 at) {
         is_element[static_cast<std::size_t>(at)] = true;
         // The row that does not fit planes has sums of its own.
         if (!wrong.empty() || (writer.unfit && row == 0)) return;
-        const auto sum_of = [&](i64 of_b) {
+        const auto sum_of = [&](i64 of_a, i64 of_b) {
             double sum = 0;
             for (i64 k = 0; k < problem.k; ++k)
-                sum += a[batch * problem.stride_a + (problem.op_a == Operation::none ? row * problem.lda + k : k * problem.lda + row)] *
+                sum += a[batch * problem.stride_a + (problem.op_a == Operation::none ? of_a * problem.lda + k : k * problem.lda + of_a)] *
                        b[batch * problem.stride_b + (problem.op_b == Operation::none ? k * problem.ldb + of_b : of_b * problem.ldb + k)];
             return sum;
         };
-        const auto bias_of = [&](i64 of_b) {
-            return problem.bias == BiasAxis::none ? 0 : bias[problem.bias == BiasAxis::rows ? row : of_b];
+        const auto bias_of = [&](i64 of_a, i64 of_b) {
+            return problem.bias == BiasAxis::none ? 0 : bias[problem.bias == BiasAxis::rows ? of_a : of_b];
         };
         const bool gate = is_gate(problem.activation);
-        const double x = alpha * sum_of(column) + (problem.reads_c ? 2.0 * before[static_cast<std::size_t>(at)] : 0.0);
-        const double its_bias = bias_of(column);
-        const double gated = gate ? alpha * sum_of(width + column) + bias_of(width + column) : 1;
+        // The place in the product of what a gate is for.
+        const bool of_rows = problem.activation == Activation::swiglu_rows;
+        const i64 below = of_rows ? height + row : row;
+        const i64 behind = of_rows ? column : width + column;
+        const double x = alpha * sum_of(row, column) + (problem.reads_c ? 2.0 * before[static_cast<std::size_t>(at)] : 0.0);
+        const double its_bias = bias_of(row, column);
+        const double gated = gate ? alpha * sum_of(below, behind) + bias_of(below, behind) : 1;
         const double its_residual = problem.residual ? residual[batch * problem.stride_r + row * problem.ldr + column] : 0;
         const double expected = epilogue.value
                                     ? epilogue.value(x, static_cast<double>(row), static_cast<double>(column), static_cast<double>(batch),
@@ -243,6 +249,9 @@ const std::vector<Epilogued>& epilogues() {
         {"epilogue=swiglu"},
         {"epilogue=bias+swiglu+residual bias_type=f32"},
         {"epilogue=bias_rows+swiglu bias_type=f16"},
+        {"epilogue=swiglu_rows"},
+        {"epilogue=bias_rows+swiglu_rows+residual bias_type=f32"},
+        {"epilogue=bias+swiglu_rows bias_type=f16"},
         {"epilogue=none", "row * 0.5f + column - 4 * batch",
          [](double, double row, double column, double batch, double, double, const float*) { return row / 2 + column - 4 * batch; }},
         {"epilogue=bias+residual", "fmaxf(x + bias, p0) * p2 - residual * p3 + p1",

@@ -64,7 +64,8 @@ double activated(Activation activation, double x) {
         case Activation::silu: return x / (1 + std::exp(-x));
         case Activation::sigmoid: return 1 / (1 + std::exp(-x));
         case Activation::tanh: return std::tanh(x);
-        case Activation::swiglu: break;
+        case Activation::swiglu:
+        case Activation::swiglu_rows: break;
     }
     return std::nan("");
 }
@@ -73,20 +74,25 @@ double activated(Activation activation, double x) {
 double expected(const Operands& operands, i64 batch, i64 row, i64 column) {
     const GemmProblem& p = operands.shape().problem;
     const GemmCall call = operands.call(0);
-    const auto biased = [&](i64 of_product) {
+    const auto biased = [&](i64 of_a, i64 of_b) {
         double x = 0;
         for (i64 k = 0; k < p.k; ++k) {
-            const i64 at_a = p.op_a == Operation::none ? row * p.lda + k : k * p.lda + row;
-            const i64 at_b = p.op_b == Operation::none ? k * p.ldb + of_product : of_product * p.ldb + k;
+            const i64 at_a = p.op_a == Operation::none ? of_a * p.lda + k : k * p.lda + of_a;
+            const i64 at_b = p.op_b == Operation::none ? k * p.ldb + of_b : of_b * p.ldb + k;
             x += static_cast<double>(element(p.type_a, call.a, batch * p.stride_a + at_a)) *
                  static_cast<double>(element(p.type_b, call.b, batch * p.stride_b + at_b));
         }
         x *= call.alpha;
-        if (p.reads_c) x += call.beta * static_cast<double>(operands.first_c(0)[batch * p.stride_c + row * p.ldc + of_product]);
-        return call.bias ? x + element(p.type_bias, call.bias, p.bias == BiasAxis::rows ? row : of_product) : x;
+        if (p.reads_c) x += call.beta * static_cast<double>(operands.first_c(0)[batch * p.stride_c + of_a * p.ldc + of_b]);
+        return call.bias ? x + element(p.type_bias, call.bias, p.bias == BiasAxis::rows ? of_a : of_b) : x;
     };
-    double x = p.activation == Activation::swiglu ? activated(Activation::silu, biased(column)) * biased(p.n / 2 + column)
-                                                  : activated(p.activation, biased(column));
+    double x = biased(row, column);
+    if (p.activation == Activation::swiglu)
+        x = activated(Activation::silu, x) * biased(row, p.n / 2 + column);
+    else if (p.activation == Activation::swiglu_rows)
+        x = activated(Activation::silu, x) * biased(p.m / 2 + row, column);
+    else
+        x = activated(p.activation, x);
     if (call.residual) x += element(p.type_c, call.residual, batch * p.stride_r + row * p.ldr + column);
     return x;
 }
@@ -95,7 +101,7 @@ double expected(const Operands& operands, i64 batch, i64 row, i64 column) {
 template <class Visit>
 void for_each_element(const GemmProblem& p, const Visit& visit) {
     for (i64 batch = 0; batch < p.batch; ++batch)
-        for (i64 row = 0; row < p.m; ++row)
+        for (i64 row = 0; row < rows_of_c(p); ++row)
             for (i64 column = 0; column < columns_of_c(p); ++column)
                 visit(batch, row, column, static_cast<std::size_t>(batch * p.stride_c + row * p.ldc + column));
 }
@@ -131,6 +137,13 @@ const char* const kLines[] = {
     "5 13 8 batch=2 dtype=bf16 ctype=f32 ldc=16 epilogue=bias+swiglu",
     "6 9 4 dtype=f16 align=2 epilogue=bias+swiglu+residual",
     "130 264 4 dtype=bf16 epilogue=bias+swiglu",
+    "16 24 8 epilogue=swiglu_rows",
+    "5 7 9 ops=tt alpha=-0.5 epilogue=bias_rows+swiglu_rows",
+    "24 16 8 layout=col dtype=bf16 ops=tn epilogue=bias+swiglu+residual bias_type=f32 ldr=28",
+    "12 28 8 dtype=f16 ldc=32 epilogue=bias+swiglu_rows+residual ldr=40",
+    "7 19 8 layout=col batch=3 dtype=bf16 ldc=8 epilogue=bias+swiglu",
+    "6 9 4 dtype=f16 align=2 epilogue=bias_rows+swiglu_rows+residual",
+    "130 264 4 dtype=bf16 epilogue=bias_rows+swiglu_rows",
 };
 
 }  // namespace
@@ -179,6 +192,10 @@ TEST_CASE("bias and residual count among the bytes that must be read, in no more
     // A gate takes twice the columns of B and of the bias.
     CHECK(read_bytes("12 14 16 epilogue=bias+swiglu+residual ldc=20") == product + (16 * 14 + 28 + 12 * 14) * 4);
     CHECK(Operands(host(), parse_shape("12 14 16 epilogue=swiglu ldc=20"), 0, pool()).written_bytes() == 12 * 14 * 4);
+    // A gate of rows takes twice the rows of A, and a bias of rows twice as many elements.
+    CHECK(read_bytes("12 14 16 epilogue=bias_rows+swiglu_rows+residual ldc=20") == product + (12 * 16 + 24 + 12 * 14) * 4);
+    CHECK(read_bytes("12 14 16 epilogue=bias+swiglu_rows") == product + (12 * 16 + 14) * 4);
+    CHECK(Operands(host(), parse_shape("12 14 16 epilogue=swiglu_rows ldc=20"), 0, pool()).written_bytes() == 12 * 14 * 4);
     // Members that share a residual read it once.
     CHECK(read_bytes("12 14 16 batch=3 epilogue=residual stride_r=0") == 3 * product + 12 * 14 * 4);
 }
@@ -190,7 +207,7 @@ TEST_CASE("results are judged by what the epilogue makes of the exact product") 
         const GemmProblem& p = shape.problem;
         const Operands operands(host(), shape, 0, pool());
         const Reference reference(operands, 0);
-        REQUIRE(reference.elements() == p.batch * p.m * columns_of_c(p));
+        REQUIRE(reference.elements() == p.batch * rows_of_c(p) * columns_of_c(p));
         std::vector<float> c(static_cast<std::size_t>(operands.elements_c()), std::numeric_limits<float>::quiet_NaN());
         for_each_element(p, [&](i64 batch, i64 row, i64 column, std::size_t at) {
             c[at] = rounded(p.type_c, static_cast<float>(expected(operands, batch, row, column)));
@@ -200,9 +217,9 @@ TEST_CASE("results are judged by what the epilogue makes of the exact product") 
         CHECK(good.error <= unit_roundoff(p.type_c));
         // Some rows and columns of a large C are checked, among them the last.
         const Reference sampled(operands, 0, 20 * p.k);
-        CHECK(sampled.elements() <= 20 * products_of_column(p.activation));
+        CHECK(sampled.elements() <= (is_gate(p.activation) ? 40 : 20));
         CHECK_MESSAGE(sampled.judge(c).ratio <= 1, sampled.judge(c).where);
-        c[static_cast<std::size_t>((p.batch - 1) * p.stride_c + (p.m - 1) * p.ldc + columns_of_c(p) - 1)] += 0.125F;
+        c[static_cast<std::size_t>((p.batch - 1) * p.stride_c + (rows_of_c(p) - 1) * p.ldc + columns_of_c(p) - 1)] += 0.125F;
         CHECK(reference.judge(c).ratio > 1);
         CHECK(sampled.judge(c).ratio > 1);
     }
@@ -232,9 +249,15 @@ TEST_CASE("the naive kernel and the CPU apply epilogues, and the two results agr
 
 TEST_CASE("a config that is named as a peer applies a gate, whichever step of its plan does that") {
     ResultChecker checker(host(), nullptr);
-    for (const char* config : {"tiled 16x16x16", "simt 32x32x8 t4x4 split_k=2", "naive"}) {
+    constexpr const char* kOfColumns = "33 23 40 ops=nt epilogue=bias+swiglu+residual ldc=28";
+    constexpr const char* kOfRows = "17 46 40 ops=tn epilogue=bias_rows+swiglu_rows+residual ldc=49";
+    constexpr std::pair<const char*, const char*> kCases[] = {
+        {"tiled 16x16x16", kOfColumns}, {"simt 32x32x8 t4x4 split_k=2", kOfColumns}, {"naive", kOfColumns},
+        {"tiled 16x16x16", kOfRows},    {"simt 32x32x8 t4x4 split_k=2", kOfRows},    {"naive", kOfRows}};
+    for (const auto& [config, line] : kCases) {
         CAPTURE(config);
-        const Shape shape = parse_shape("33 23 40 ops=nt epilogue=bias+swiglu+residual ldc=28");
+        CAPTURE(line);
+        const Shape shape = parse_shape(line);
         Operands operands(host(), shape, 0, pool());
         const std::unique_ptr<Peer> peer = make_peer(config, host(), {});
         const auto ours = peer->offers(shape.problem);
@@ -357,9 +380,11 @@ i64 occurrences(const std::string& text, const std::string& part) {
 // How many loads of 16 bytes the two entries have, whose threads finish one row and four: for each row those of the product, of its second
 // half and of the residual, and those of the bias. What begins at no multiple of 16 bytes is read in smaller pieces.
 i64 wide_loads(const GemmProblem& p) {
-    const bool gate = is_gate(p.activation);
-    const auto second_half_is_aligned = [&](ElementType type) { return gate && columns_of_c(p) * size_of(type) % 16 == 0; };
-    const i64 of_row = 1 + (second_half_is_aligned(p.type_c) ? 1 : 0) + (p.residual ? 1 : 0);
+    const auto second_half_is_aligned = [&](ElementType type) {
+        return gates_columns(p.activation) && columns_of_c(p) * size_of(type) % 16 == 0;
+    };
+    // A gate's second half of the rows begins where rows do.
+    const i64 of_row = 1 + (gates_rows(p.activation) || second_half_is_aligned(p.type_c) ? 1 : 0) + (p.residual ? 1 : 0);
     const i64 of_bias = p.bias != BiasAxis::columns ? 0 : size_of(p.type_bias) / size_of(p.type_c);
     return (1 + 4) * of_row + 2 * of_bias * (second_half_is_aligned(p.type_bias) ? 2 : 1);
 }

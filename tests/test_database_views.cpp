@@ -28,6 +28,7 @@ public:
         while (true) {
             GemmProblem p{.m = below(3), .n = below(3), .k = below(3), .batch = below(4)};
             p.activation = static_cast<Activation>(below(kActivations.count));
+            p.m *= products_of_row(p.activation);
             p.n *= products_of_column(p.activation);
             for (ElementType* type : {&p.type_a, &p.type_b, &p.type_c}) *type = static_cast<ElementType>(below(4));
             p.compute = static_cast<ComputeMode>(below(4));
@@ -39,7 +40,7 @@ public:
             if (p.batch > 1) {
                 p.stride_a = maybe(stored_rows_a(p) * p.lda);
                 p.stride_b = maybe(stored_rows_b(p) * p.ldb);
-                p.stride_c = maybe(p.m * p.ldc);
+                p.stride_c = maybe(rows_of_c(p) * p.ldc);
             }
             p.alignment = 1 << below(6);
             p.reads_c = below(2) == 1;
@@ -48,7 +49,7 @@ public:
             p.epilogue = epilogue_class(p.bias, p.activation, p.residual);
             if (p.bias != BiasAxis::none) p.type_bias = static_cast<ElementType>(below(4));
             if (p.residual) p.ldr = columns_of_c(p) + below(8);
-            if (p.residual && p.batch > 1) p.stride_r = maybe(p.m * p.ldr);
+            if (p.residual && p.batch > 1) p.stride_r = maybe(rows_of_c(p) * p.ldr);
             if (why_inconsistent(p).empty()) return p;
         }
     }
@@ -80,7 +81,8 @@ TEST_CASE("views spell leading dimensions and strides where they are not those o
     database.set_environment(environment_of("host", 80, 1));
     // As the views are to spell them. Of row-major matrices, since the database has no other layout.
     std::multiset<std::string> shapes;
-    for (const std::string epilogue : {"", " epilogue=bias+relu+residual", " epilogue=swiglu", " epilogue=bias+swiglu+residual"})
+    for (const std::string epilogue : {"", " epilogue=bias+relu+residual", " epilogue=swiglu", " epilogue=bias+swiglu+residual",
+                                       " epilogue=swiglu_rows", " epilogue=bias_rows+swiglu_rows+residual"})
         for (const std::string operations : {"", " ops=nt", " ops=tn", " ops=tt"})
             for (const std::string gaps : {"", " lda=99", " ldb=99", " ldc=99", " stride_a=9999", " stride_b=9999", " stride_c=9999"}) {
                 const bool is_stride = gaps.rfind(" stride", 0) == 0;
@@ -92,21 +94,38 @@ TEST_CASE("views spell leading dimensions and strides where they are not those o
     // A column-major product is the row-major one of swapped operands.
     database.decide(parse_shape("24x16x64 ops=nt layout=col epilogue=bias").problem, {}, {.config = tiled_config(16), .median_us = 1});
     shapes.insert("16x24x64 ops=tn epilogue=bias_rows");
+    database.decide(parse_shape("40x12x64 ops=nt layout=col ldb=96 epilogue=bias+swiglu").problem, {},
+                    {.config = tiled_config(16), .median_us = 1});
+    shapes.insert("12x40x64 ops=tn lda=96 epilogue=bias_rows+swiglu_rows");
     SQLite::Database raw(directory / "tmm.db");
     CHECK(column(raw, "SELECT shape FROM winner") == shapes);
 }
 
-TEST_CASE("views show the rate of the whole product, a gate's two of each column of C included") {
+TEST_CASE("views of a database that an earlier tmm left spell gates of rows, too") {
+    const TemporaryDirectory directory;
+    const auto file = directory / "tmm.db";
+    SQLite::Database(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+        .exec(read_file(std::filesystem::path(TMM_SOURCE_DIR) / "tests/data/database_v11.sql"));
+    TuningDatabase database(file, Mode::read_write);
+    database.set_environment(environment_of("host", 80, 1));
+    database.decide(parse_shape("16x24x64 ops=tn epilogue=swiglu_rows").problem, {}, {.config = tiled_config(16), .median_us = 1});
+    SQLite::Database raw(file);
+    CHECK(column(raw, "SELECT shape FROM winner") ==
+          std::multiset<std::string>{"16x16x16", "1x64x32 ops=nt", "16x24x64 ops=tn epilogue=swiglu_rows"});
+    CHECK(database.verify().empty());
+}
+
+TEST_CASE("views show the rate of the whole product, a gate's two of each column or row of C included") {
     const TemporaryDirectory directory;
     TuningDatabase database(directory / "tmm.db", Mode::read_write_create);
     database.set_environment(environment_of("host", 80, 1));
     for (const char* text : {"512x256x64 batch=3", "512x256x64 batch=3 epilogue=bias+silu", "512x256x64 batch=3 epilogue=swiglu",
-                             "512x256x64 ops=nt batch=3 epilogue=bias_rows+swiglu+residual"}) {
+                             "512x256x64 ops=nt batch=3 epilogue=bias_rows+swiglu+residual", "512x256x64 batch=3 epilogue=swiglu_rows"}) {
         CAPTURE(std::string(text));
         const GemmProblem problem = parse_shape(text).problem;
         database.record(problem, tiled_config(16), {}, measured(2));
         database.decide(problem, {}, {.config = tiled_config(16), .median_us = 2});
-        // 2 operations for each of 512 · 256 · 64 · 3 products of a column of C, in 2 µs.
+        // 2 operations for each of 512 · 256 · 64 · 3 products of an element of C, in 2 µs.
         const double of_one_product = 25.165824;
         const double expected = std::string(text).find("swiglu") == std::string::npos ? of_one_product : 2 * of_one_product;
         SQLite::Database raw(directory / "tmm.db");

@@ -170,6 +170,10 @@ TEST_CASE("right kernels pass, whatever the problem") {
              "5 7 9 dtype=bf16 ctype=f32 beta=1",
              "1x1x1 dtype=f16 align=2",
              "20 20 20 layout=col dtype=bf16 beta=0.5",
+             // Gates, of columns and of rows.
+             "17 20 23 ops=nt epilogue=bias+swiglu",
+             "17 20 23 ops=tn ldc=24 alpha=-1.5 epilogue=bias_rows+swiglu_rows+residual ldr=43",
+             "20 21 9 layout=col dtype=bf16 batch=3 align=2 epilogue=bias+swiglu+residual",
          }) {
         CAPTURE(text);
         const Shape shape = parse_shape(text);
@@ -492,6 +496,18 @@ TEST_CASE("large problems are checked on sampled rows, their first and last amon
         sampled);
     CHECK(verdict.outcome == Outcome::wrong_result);
     CHECK_MESSAGE(contains(verdict.detail, "was not written"), verdict.detail);
+}
+
+TEST_CASE("sampled rows of a gate of rows are those of C, with what each is for") {
+    const GemmProblem problem = problem_of("350x20x5 epilogue=bias_rows+swiglu_rows");
+    const VerificationOptions sampled{.full_check_limit = 1};
+    CHECK(bench().verdict(problem, nullptr, sampled).outcome == Outcome::ok);
+    for (const i64 row : {0, 63, 64, 319, 320, 349}) {
+        const Verdict verdict = bench().verdict(
+            problem, [&](const GemmArgs& args) { *element(args, row, 11) += 1; }, sampled);
+        CHECK(verdict.outcome != Outcome::ok);
+        CHECK_MESSAGE(contains(verdict.detail, fmt::format("C[{}][11]", row)), verdict.detail);
+    }
 }
 
 TEST_CASE("what is verified stands on the alignment that the problem declares and on no better one, what is timed as allocated") {

@@ -42,10 +42,6 @@ i64 ceil_div(i64 a, i64 b) {
     return (a + b - 1) / b;
 }
 
-i64 elements_of_bias(const GemmProblem& p) {
-    return p.bias == BiasAxis::rows ? p.m : p.n;
-}
-
 struct OperandSet {
     Matrix a;
     Matrix b;
@@ -233,32 +229,40 @@ OperandSet Verifier::State::make_set(Placing placing) const {
     return {
         .a = make_matrix(device, p.type_a, stored_rows_a(p), stored_columns_a(p), p.lda, p.stride_a, p.batch, p.alignment, placing),
         .b = make_matrix(device, p.type_b, stored_rows_b(p), stored_columns_b(p), p.ldb, p.stride_b, p.batch, p.alignment, placing),
-        .c = make_matrix(device, p.type_c, p.m, columns_of_c(p), p.ldc, p.stride_c, p.batch, p.alignment, placing),
+        .c = make_matrix(device, p.type_c, rows_of_c(p), columns_of_c(p), p.ldc, p.stride_c, p.batch, p.alignment, placing),
         .bias = p.bias == BiasAxis::none
                     ? Matrix{}
                     : make_matrix(device, p.type_bias, 1, elements_of_bias(p), elements_of_bias(p), 0, 1, size_of(p.type_bias), placing),
-        .residual =
-            !p.residual ? Matrix{} : make_matrix(device, p.type_c, p.m, columns_of_c(p), p.ldr, p.stride_r, p.batch, p.alignment, placing)};
+        .residual = !p.residual
+                        ? Matrix{}
+                        : make_matrix(device, p.type_c, rows_of_c(p), columns_of_c(p), p.ldr, p.stride_r, p.batch, p.alignment, placing)};
 }
 
 void Verifier::State::choose_rows() {
-    row_count = problem.m;
-    const i64 wide = problem.n * problem.batch;
-    if (problem.m == 0 || wide == 0) return;
-    const double work = static_cast<double>(problem.m) * static_cast<double>(wide) * static_cast<double>(problem.k);
+    const i64 all_rows = rows_of_c(problem);
+    row_count = all_rows;
+    // The sums that a row of C takes.
+    const i64 wide = products_of_row(problem.activation) * problem.n * problem.batch;
+    if (all_rows == 0 || wide == 0) return;
+    const double work = static_cast<double>(all_rows) * static_cast<double>(wide) * static_cast<double>(problem.k);
     const i64 rows_kept = std::max<i64>(kReferenceLimit / wide, 1);
-    if (work <= options.full_check_limit && problem.m <= rows_kept) return;
-    const i64 count = std::min({problem.m, kSampledRows, std::max<i64>(rows_kept, 2)});
-    if (count == problem.m) return;
-    row_list = sample_rows(problem.m, count, options.seed);
+    if (work <= options.full_check_limit && all_rows <= rows_kept) return;
+    const i64 count = std::min({all_rows, kSampledRows, std::max<i64>(rows_kept, 2)});
+    if (count == all_rows) return;
+    row_list = sample_rows(all_rows, count, options.seed);
     row_count = count;
-    rows = DeviceBuffer(device, row_list.size() * sizeof(i64));
-    device->copy_to_device(rows.data(), row_list.data(), rows.bytes());
+    // Behind them come the product's rows that a gate is for.
+    std::vector<i64> of_product = row_list;
+    if (gates_rows(problem.activation))
+        for (const i64 row : row_list) of_product.push_back(all_rows + row);
+    rows = DeviceBuffer(device, of_product.size() * sizeof(i64));
+    device->copy_to_device(rows.data(), of_product.data(), rows.bytes());
 }
 
 void Verifier::State::compute_reference(DeviceBuffer& sum, DeviceBuffer* magnitude) const {
     const GemmProblem& p = problem;
-    const i64 elements = row_count * p.n * p.batch;
+    const i64 rows_of_product = row_count * products_of_row(p.activation);
+    const i64 elements = rows_of_product * p.n * p.batch;
     if (elements == 0) return;
     sum = DeviceBuffer(device, static_cast<std::size_t>(elements) * sizeof(double));
     if (magnitude) *magnitude = DeviceBuffer(device, static_cast<std::size_t>(elements) * sizeof(double));
@@ -266,7 +270,7 @@ void Verifier::State::compute_reference(DeviceBuffer& sum, DeviceBuffer* magnitu
     args.a = sets[0].a.base;
     args.b = sets[0].b.base;
     args.rows = static_cast<const i64*>(rows.data());
-    args.row_count = row_count;
+    args.row_count = rows_of_product;
     args.sum = static_cast<double*>(sum.data());
     args.magnitude = magnitude ? static_cast<double*>(magnitude->data()) : nullptr;
     launch(*kernels.reference, reference_blocks(args), kReferenceThreads, args);
@@ -359,6 +363,7 @@ Verdict Verifier::State::check(const ExecutablePlan& plan, int content, double r
                            .sum = static_cast<const double*>(sum.data()),
                            .magnitude = static_cast<const double*>(normal_magnitude.data()),
                            .row_count = row_count,
+                           .m = rows_of_c(problem),
                            .n = columns_of_c(problem),
                            .batch = problem.batch,
                            .ldc = problem.ldc,
@@ -412,9 +417,11 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
         const double value = decoded(c.region.type, bits);
         double sum[2] = {};
         const DeviceBuffer& sums = content == contents::integers ? integer_sum : normal_sum;
-        const i64 first_sum = (batch * row_count + place) * problem.n + column;
-        for (i64 i = 0; i < products_of_column(problem.activation); ++i)
-            device->copy_to_host(&sum[i], static_cast<const double*>(sums.data()) + first_sum + i * columns, sizeof sum[i]);
+        const bool of_rows = gates_rows(problem.activation);
+        const i64 first_sum = (batch * row_count * products_of_row(problem.activation) + place) * problem.n + column;
+        const i64 apart = of_rows ? row_count * problem.n : columns;
+        for (i64 i = 0; i < (is_gate(problem.activation) ? 2 : 1); ++i)
+            device->copy_to_host(&sum[i], static_cast<const double*>(sums.data()) + first_sum + i * apart, sizeof sum[i]);
         const double before =
             run_beta == 0 ? 0.0 : static_cast<double>(content_value(problem.type_c, content, seed_of(options.seed, 0, 2, content), offset));
         const std::string element = element_name(batch, row, column);
@@ -475,7 +482,9 @@ double Verifier::State::expected_of(i64 batch, i64 row, i64 column, int content,
     };
     if (p.bias != BiasAxis::none) {
         x += element(p.type_bias, 3, p.bias == BiasAxis::rows ? row : column);
-        value += element(p.type_bias, 3, p.bias == BiasAxis::rows ? row : columns_of_c(p) + column);
+        const i64 row_of_value = gates_rows(p.activation) ? rows_of_c(p) + row : row;
+        const i64 column_of_value = gates_columns(p.activation) ? columns_of_c(p) + column : column;
+        value += element(p.type_bias, 3, p.bias == BiasAxis::rows ? row_of_value : column_of_value);
     }
     x = is_gate(p.activation) ? gated_in_double(x, value) : activated_in_double(p.activation, x);
     return p.residual ? x + element(p.type_c, 4, batch * p.stride_r + row * p.ldr + column) : x;

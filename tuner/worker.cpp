@@ -56,8 +56,9 @@ double alpha_for(const GemmProblem& problem) {
 // This matters where memory is short: a plan that needs more than the device has can never run, all else depends on what other processes
 // hold.
 bool can_never_fit(const LaunchPlan& plan, const GemmProblem& p, const DeviceInfo& device) {
-    const double operands = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.batch) * size_of(p.type_c);
-    return device.memory_bytes > 0 && static_cast<double>(plan.workspace_bytes) + operands > static_cast<double>(device.memory_bytes);
+    const double c =
+        static_cast<double>(rows_of_c(p)) * static_cast<double>(columns_of_c(p)) * static_cast<double>(p.batch) * size_of(p.type_c);
+    return device.memory_bytes > 0 && static_cast<double>(plan.workspace_bytes) + c > static_cast<double>(device.memory_bytes);
 }
 
 // JSON and the database hold finite numbers only.

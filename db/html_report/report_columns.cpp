@@ -39,7 +39,7 @@ double bytes_of(const GemmProblem& p) {
     // A stride of 0 gives all members of a batch the same operand.
     const double a = matrix(p.m, p.k, p.type_a) * (p.stride_a == 0 ? 1 : batch);
     const double b = matrix(p.k, p.n, p.type_b) * (p.stride_b == 0 ? 1 : batch);
-    return a + b + matrix(p.m, p.n, p.type_c) * batch * (p.reads_c ? 2 : 1);
+    return a + b + matrix(rows_of_c(p), columns_of_c(p), p.type_c) * batch * (p.reads_c ? 2 : 1);
 }
 
 // Names the ceiling of the unit that multiplies.

@@ -99,7 +99,7 @@ Geometry geometry_with_sums(const GemmProblem& problem, const KernelConfig& conf
 void add_finish(PlanBuilder& plan) {
     if (plan.geometry().finished.parts == 1) return add_finishing(plan);
     const GemmProblem& problem = plan.asked();
-    const Extent extent{.rows = problem.m, .columns = columns_of_c(problem)};
+    const Extent extent{.rows = rows_of_c(problem), .columns = columns_of_c(problem)};
     const Reduce step = reduce_for(extent, problem.batch, plan.geometry().finished.parts);
     plan.add(signature_of(problem), step, extent, reduce::blocks(step, extent.rows, extent.columns, problem.batch), bind).finishes_sums =
         true;

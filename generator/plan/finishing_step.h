@@ -1,6 +1,6 @@
-// Products whose sums a step finishes. A gate (Activation::swiglu) takes two columns of the product that stand half of the columns apart:
-// kernels that multiply both by one block apply it themselves; all others leave the product's sums in the workspace for a step that does.
-// So does any kernel where the epilogue's place is a step.
+// Products whose sums a step finishes. A gate takes two columns of the product that stand half of the columns apart (Activation::swiglu),
+// or two rows (swiglu_rows): kernels that multiply both by one block apply it themselves; all others leave the product's sums in the
+// workspace for a step that does. So does any kernel where the epilogue's place is a step.
 #pragma once
 
 #include "generator/machine/device_info.h"

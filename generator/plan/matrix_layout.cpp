@@ -36,12 +36,16 @@ MatrixLayout layout_of_b(const GemmProblem& p) {
 }
 
 MatrixLayout layout_of_c(const GemmProblem& p) {
-    return {.rows = p.m, .columns = columns_of_c(p), .ld = p.ldc, .stride = p.stride_c, .batch = p.batch, .type = p.type_c};
+    return {.rows = rows_of_c(p), .columns = columns_of_c(p), .ld = p.ldc, .stride = p.stride_c, .batch = p.batch, .type = p.type_c};
 }
 
 MatrixLayout layout_of_residual(const GemmProblem& p) {
-    return {
-        .rows = p.residual ? p.m : 0, .columns = columns_of_c(p), .ld = p.ldr, .stride = p.stride_r, .batch = p.batch, .type = p.type_c};
+    return {.rows = p.residual ? rows_of_c(p) : 0,
+            .columns = columns_of_c(p),
+            .ld = p.ldr,
+            .stride = p.stride_r,
+            .batch = p.batch,
+            .type = p.type_c};
 }
 
 std::optional<i64> extent_in_bytes(const MatrixLayout& x) {

@@ -15,6 +15,7 @@ inline GemmProblem as_row_major(GemmProblem p) {
     std::swap(p.lda, p.ldb);
     std::swap(p.stride_a, p.stride_b);
     // What was a column of C is a row of C^T.
+    p.activation = across(p.activation);
     if (p.bias != BiasAxis::none) p.bias = p.bias == BiasAxis::columns ? BiasAxis::rows : BiasAxis::columns;
     return p;
 }

@@ -5,7 +5,7 @@
 
 namespace tmm {
 
-// C stays where the problem has it: with a gate, whose product has twice its columns, the caller says where those go.
+// C stays where the problem has it: with a gate, whose product has twice its columns or rows, the caller says where those go.
 constexpr GemmProblem without_epilogue(GemmProblem problem) {
     problem.bias = BiasAxis::none;
     problem.activation = Activation::none;

@@ -58,7 +58,7 @@ std::size_t bind(const LaunchPlan& plan, const LaunchStep& step, const GemmCall&
 }
 
 Extent all_of_c(const GemmProblem& problem) {
-    return {.rows = problem.m, .columns = columns_of_c(problem)};
+    return {.rows = rows_of_c(problem), .columns = columns_of_c(problem)};
 }
 
 }  // namespace

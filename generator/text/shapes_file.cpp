@@ -348,13 +348,12 @@ void refuse_unused(const Line& line, const GemmProblem& p) {
 void refuse_gate(const Line& line, const GemmProblem& p) {
     if (!is_gate(p.activation)) return;
     const std::size_t where = line.offsets[position_of("bias")];
-    if (line.column_major) throw Fault{where, fmt::format("{} takes row-major matrices", name_of(p.activation)), "leave out layout=col"};
     if (p.reads_c) throw Fault{where, fmt::format("{} does not read C", name_of(p.activation)), "leave out beta"};
 }
 
 GemmProblem make_problem(const Line& line, i64 m, i64 n, i64 k) {
     GemmProblem p = line.named;
-    p.m = m;
+    problem_field::set_rows_of_c(p, m);
     problem_field::set_columns_of_c(p, n);
     p.k = k;
     std::size_t key = 0;
@@ -376,8 +375,8 @@ GemmProblem make_problem(const Line& line, i64 m, i64 n, i64 k) {
     };
     lay('a', stored_rows_a(p), stored_columns_a(p), p.type_a, p.lda, p.stride_a);
     lay('b', stored_rows_b(p), stored_columns_b(p), p.type_b, p.ldb, p.stride_b);
-    lay('c', p.m, columns_of_c(p), p.type_c, p.ldc, p.stride_c);
-    if (p.residual) lay('r', p.m, columns_of_c(p), p.type_c, p.ldr, p.stride_r);
+    lay('c', rows_of_c(p), columns_of_c(p), p.type_c, p.ldc, p.stride_c);
+    if (p.residual) lay('r', rows_of_c(p), columns_of_c(p), p.type_c, p.ldr, p.stride_r);
     return line.column_major ? as_row_major(p) : p;
 }
 

@@ -125,7 +125,7 @@ std::string epilogue_text(const GemmProblem& problem) {
 }
 
 std::string to_text(const GemmProblem& p) {
-    std::string text = fmt::format("{}x{}x{}", p.m, columns_of_c(p), p.k);
+    std::string text = fmt::format("{}x{}x{}", rows_of_c(p), columns_of_c(p), p.k);
     for (std::size_t i = 0; i < kWritten.size();) {
         const ProblemField& first = kProblemFields[kWritten[i]];
         if (first.epilogue_words) {

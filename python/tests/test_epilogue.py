@@ -57,6 +57,22 @@ def test_a_gate_takes_two_columns_for_one():
     check(tmm.matmul(batch_a, batch_b, epilogue="swiglu"), gated(product(batch_a, batch_b)))
     plan = tmm.Plan(6, 5, 7, device="host", epilogue="bias+swiglu", ops="nt")
     check(plan.run(a, b.T.copy(), np.empty((6, 5), np.float32), bias=bias), gated(product(a, b) + bias))
+    # Columns of neighbouring elements are a column-major result.
+    out = np.empty((5, 6), np.float32).T
+    check(tmm.matmul(a, b, out, "bias+swiglu+residual", bias, residual), gated(product(a, b) + bias, residual))
+    check(tmm.matmul(a, b, out, "bias_rows+swiglu", normal(6) * 0), gated(product(a, b)))
+
+
+def test_a_gate_takes_two_rows_for_one():
+    a, b, bias, residual = normal(12, 7), normal(7, 5), normal(12), normal(6, 5)
+    expected = gated((product(a, b) + bias[:, None]).T, residual.T).T
+    check(tmm.matmul(a, b, None, "bias_rows+swiglu_rows+residual", bias, residual), expected)
+    check(tmm.matmul(a, b, np.empty((5, 6), np.float32).T, "bias_rows+swiglu_rows+residual", bias, residual), expected)
+    check(tmm.matmul(a, normal(7) * 0, epilogue="swiglu_rows"), np.zeros(6))
+    batch_a, batch_b = normal(3, 12, 7), normal(3, 7, 5)
+    check(tmm.matmul(batch_a, batch_b, epilogue="swiglu_rows"), np.swapaxes(gated(np.swapaxes(product(batch_a, batch_b), -1, -2)), -1, -2))
+    plan = tmm.Plan(6, 5, 7, device="host", epilogue="bias_rows+swiglu_rows", ops="tn")
+    check(plan.run(a.T.copy(), b, np.empty((6, 5), np.float32), bias=bias), gated((product(a, b) + bias[:, None]).T).T)
 
 
 def test_operands_alone_imply_their_words():
@@ -203,7 +219,9 @@ OUT = normal(2, 5)
         (lambda: multiply("swiglu+relu"), ValueError, "'relu' is one word of its kind too many"),
         (lambda: tmm.matmul(normal(2, 3), normal(3), epilogue="swiglu"), ValueError, "b is a vector"),
         (lambda: tmm.matmul(normal(2, 3), normal(3, 4), normal(2, 2), "swiglu", beta=1.0), ValueError, "leave beta 0"),
-        (lambda: tmm.matmul(normal(2, 3), normal(3, 6), normal(3, 2).T, "swiglu"), ValueError, "writes rows"),
+        (lambda: tmm.matmul(normal(3, 3), normal(3, 6), epilogue="swiglu_rows"), ValueError, "rows of the product by halves, but there are 3"),
+        (lambda: tmm.matmul(normal(3), normal(3, 6), epilogue="swiglu_rows"), ValueError, "a is a vector"),
+        (lambda: tmm.matmul(normal(4, 3), normal(3, 6), None, "bias_rows+swiglu_rows", normal(2)), ValueError, "rows: (4,)"),
         (lambda: tmm.matmul(normal(2, 3), normal(3, 6), None, "bias+swiglu", normal(3)), ValueError, "columns: (6,)"),
         (lambda: multiply("relu+silu"), ValueError, "'silu' is one word of its kind too many"),
         (lambda: multiply("bias+bias_rows", bias=normal(5)), ValueError, "'bias_rows' is one word"),
@@ -226,7 +244,7 @@ OUT = normal(2, 5)
         (lambda: multiply("relu", expression="x"), ValueError, "leave 'relu' out"),
         (lambda: multiply(expression=3), TypeError, "int"),
     ],
-    ids=range(28),
+    ids=range(30),
 )
 def test_what_does_not_go_together_is_refused(call, error, words):
     with pytest.raises(error) as raised:

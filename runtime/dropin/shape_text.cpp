@@ -35,6 +35,7 @@ const char* name_of(tmmActivation_t activation) {
         case TMM_ACTIVATION_SIGMOID: return "sigmoid";
         case TMM_ACTIVATION_TANH: return "tanh";
         case TMM_ACTIVATION_SWIGLU: return "swiglu";
+        case TMM_ACTIVATION_SWIGLU_ROWS: return "swiglu_rows";
     }
     return "unknown";
 }

@@ -8,8 +8,8 @@ from . import _arrays, _library
 from ._arrays import Array
 
 ACTIVATIONS = {"relu": 1, "gelu": 2, "gelu_tanh": 3, "silu": 4, "sigmoid": 5, "tanh": 6}
-# Each takes two columns of the product, half of its columns apart, for one of the result.
-GATES = {"swiglu": 7}
+# Each takes two columns of the product, half of its columns apart, for one of the result, or two rows.
+GATES = {"swiglu": 7, "swiglu_rows": 8}
 _BIAS_AXES = {"bias": 0, "bias_rows": 1}
 _CUSTOM = 3
 BIAS_TYPES = ("f32", "f16", "bf16")
@@ -28,12 +28,19 @@ class Epilogue:
     def is_gate(self) -> bool:
         return self.activation in GATES
 
-    def columns(self, of_product: int) -> int:
-        """How many columns the result has where the product has so many."""
-        if not self.is_gate:
-            return of_product
+    @property
+    def products(self) -> tuple[int, int]:
+        """How many rows and columns of the product make one of the result."""
+        return (2 if self.activation == "swiglu_rows" else 1, 2 if self.activation == "swiglu" else 1)
+
+    @property
+    def gated_axis(self) -> str:
+        return "rows" if self.activation == "swiglu_rows" else "columns"
+
+    def halved(self, of_product: int) -> int:
+        """How many rows, or columns, a gate makes of so many of the product."""
         if of_product % 2:
-            raise ValueError(f"{self.activation} takes the columns of the product by halves, but there are {of_product}")
+            raise ValueError(f"{self.activation} takes the {self.gated_axis} of the product by halves, but there are {of_product}")
         return of_product // 2
 
     def fields(self, type_bias: str) -> dict[str, Any]:
@@ -104,7 +111,8 @@ def bias_vector(bias: Any, epilogue: Epilogue, shape: tuple[int, ...], device: i
     """A bias as neighbouring elements, one for each column of the product, or for each row; shape: the result's matrices."""
     array = _arrays.view(bias, "bias")
     axis = epilogue.bias
-    count, lines = (shape[-1] * (2 if epilogue.is_gate else 1), "columns") if axis == "bias" else (shape[-2], "rows")
+    rows, columns = epilogue.products
+    count, lines = (shape[-1] * columns, "columns") if axis == "bias" else (shape[-2] * rows, "rows")
     if array.shape != (count,):
         raise ValueError(f"bias has the shape {array.shape}, but {axis!r} adds an element to each of the product's {lines}: ({count},)")
     if array.dtype not in BIAS_TYPES:

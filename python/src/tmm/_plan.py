@@ -17,7 +17,7 @@ class Plan:
 
     dtype, ctype: elements of A and B, and of C ("f32", "f16", "bf16"). ops: "n" or "t" for A and for B; the stored matrix of a "t" is the
     transpose of the operand. device: a CUDA ordinal, or "host". reads_c: beta may be other than 0. max_workspace: bytes, at most.
-    epilogue, expression: as in matmul (with "swiglu" B has 2 n columns); each run brings the bias, whose elements are of bias_type (as C's, where it is not given), the
+    epilogue, expression: as in matmul (with "swiglu" B has 2 n columns, with "swiglu_rows" A has 2 m rows); each run brings the bias, whose elements are of bias_type (as C's, where it is not given), the
     residual and the parameters.
     A plan may be run by one thread at a time, and on one stream at a time.
     """
@@ -52,10 +52,11 @@ class Plan:
         if self.bias_type not in BIAS_TYPES and self._epilogue.bias:
             raise ValueError(f"there is no bias of type {self.bias_type!r}; a bias has {', '.join(BIAS_TYPES)}")
         self.device = _library.HOST if device == "host" else int(device)
-        of_product = n * (2 if self._epilogue.is_gate else 1)
+        products = self._epilogue.products
+        rows, columns = m * products[0], n * products[1]
         self._shapes = {
-            "a": (batch, *((m, k) if ops[0] == "n" else (k, m))),
-            "b": (batch, *((k, of_product) if ops[1] == "n" else (of_product, k))),
+            "a": (batch, *((rows, k) if ops[0] == "n" else (k, rows))),
+            "b": (batch, *((k, columns) if ops[1] == "n" else (columns, k))),
             "c": (batch, m, n),
         }
         sizes = {name: rows * columns for name, (_, rows, columns) in self._shapes.items()}

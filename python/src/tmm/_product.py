@@ -87,7 +87,8 @@ def matmul(
     written to and returned; it must not overlap a or b. Its type is that of a and b, or float32 for 16-bit operands.
 
     epilogue: words of a shapes file, such as "relu", "bias+gelu" or "bias_rows+silu+residual": f(x) = activation(x + bias) + residual.
-    "swiglu" is a gate: of a product of 2 n columns the result has silu(the first n) * (the last n), and a bias has 2 n elements.
+    "swiglu" is a gate: of a product of 2 n columns the result has silu(the first n) * (the last n), and a bias has 2 n elements;
+    "swiglu_rows" does the same with 2 m rows.
     Without it bias and residual are added where they are given. bias: one dimension, float32, float16 or bfloat16, an element for each
     column of the product, or for each row with "bias_rows". residual: of the product's shape and type, whatever its strides, with a
     batch that may be missing; it must not overlap out. expression: f in C++ instead of an activation, over x, row, column, batch, bias,
@@ -104,9 +105,12 @@ def matmul(
     view_a, view_b = _arrays.view(a, "a"), _arrays.view(b, "b")
     batch, shape = shapes(view_a, view_b)
     if wanted.is_gate:
-        if view_b.ndim < 2:
-            raise ValueError(f"{wanted.activation} takes the columns of b by halves, but b is a vector")
-        shape = (*shape[:-1], wanted.columns(shape[-1]))
+        of_rows = wanted.gated_axis == "rows"
+        operand_of_gate, name = (view_a, "a") if of_rows else (view_b, "b")
+        if operand_of_gate.ndim < 2:
+            raise ValueError(f"{wanted.activation} takes the {wanted.gated_axis} of {name} by halves, but {name} is a vector")
+        axis = len(shape) - (2 if of_rows and view_b.ndim > 1 else 1)
+        shape = (*shape[:axis], wanted.halved(shape[axis]), *shape[axis + 1 :])
         if beta != 0:
             raise ValueError(f"{wanted.activation} does not read out: leave beta 0")
     if out is None:
@@ -130,8 +134,6 @@ def matmul(
     result = matrices(c, batch)
     if result is None:
         raise ValueError(f"out's strides {view_out.strides} leave neither rows nor columns of neighbouring elements that lie apart")
-    if wanted.is_gate and result.transposed:
-        raise ValueError(f"{wanted.activation} writes rows of neighbouring elements, but out's strides are {view_out.strides}")
     finish = _Finish(alpha, beta, wanted, added, None, values)
     if view_residual is not None:
         finish.residual = laid_out_as(residual, result_as_matrices(view_residual, view_a, view_b), "residual", result, batch)

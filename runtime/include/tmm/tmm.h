@@ -180,14 +180,17 @@ typedef enum tmmActivation TMM_INT_ENUM {
     TMM_ACTIVATION_SIGMOID = 5,   /* 1 / (1 + exp(-x)) */
     TMM_ACTIVATION_TANH = 6,
     /* A gate (Shazeer, arXiv 2002.05202): op(B) has 2 n columns, and C, m x n, is silu of the first n columns of x times the last n. A
-     * bias along the columns has 2 n elements. Row-major matrices and reads_c = 0 only, else TMM_STATUS_UNSUPPORTED_EPILOGUE. */
-    TMM_ACTIVATION_SWIGLU = 7
+     * bias along the columns has 2 n elements. reads_c must be 0, else TMM_STATUS_UNSUPPORTED_EPILOGUE. */
+    TMM_ACTIVATION_SWIGLU = 7,
+    /* The same of rows: op(A) has 2 m rows, and C, m x n, is silu of the first m rows of x times the last m. A bias along the rows has 2 m
+     * elements. */
+    TMM_ACTIVATION_SWIGLU_ROWS = 8
 } tmmActivation_t;
 
 /* Which of C's axes, as the caller sees them, a bias has its elements along. */
 typedef enum tmmBiasAxis TMM_INT_ENUM {
     TMM_BIAS_COLUMNS = 0, /* n elements, one for each column; 2 n with TMM_ACTIVATION_SWIGLU */
-    TMM_BIAS_ROWS = 1     /* m elements, one for each row */
+    TMM_BIAS_ROWS = 1     /* m elements, one for each row; 2 m with TMM_ACTIVATION_SWIGLU_ROWS */
 } tmmBiasAxis_t;
 
 /* What is asked: everything that a kernel is chosen by, and no values. New fields are appended; the struct_size of

@@ -7,8 +7,8 @@
 namespace tmm {
 
 struct ElementwiseArgs {
-    // What the library has left, of C's type: C itself, or where there is a gate 2 n columns in memory of its own, whose rows are aligned
-    // to 16 bytes.
+    // What the library has left, of C's type: C itself, or where there is a gate 2 n columns, or 2 m rows, in memory of its own, whose rows
+    // are aligned to 16 bytes.
     const void* product = nullptr;
     i64 ld_product = 0;
     i64 stride_product = 0;

@@ -57,32 +57,39 @@ template <KernelSignature signature, int aligned_columns, int width, int rows>
 __device__ inline void finish_rows(const ElementwiseArgs& args, i64 batch, i64 row0, i64 column, int step) {
     using C = Element<signature.type_c>;
     constexpr bool gate = is_gate(signature.activation);
+    constexpr bool of_rows = gates_rows(signature.activation);
     constexpr int fitting = width < aligned_columns ? width : aligned_columns;
     // Where the compiler takes the access to one word apart into two elements, it does so to all of the product's.
-    constexpr int half_piece = fitting * sizeof(C) < 8 ? 1 : fitting;
+    constexpr int half_piece = of_rows ? width : fitting * sizeof(C) < 8 ? 1 : fitting;
+    // What a gate is for stands behind it by so many elements of the product.
+    const i64 half = of_rows ? args.m * args.ld_product : args.n;
     C* const c = static_cast<C*>(args.c) + batch * args.stride_c + column;
     const C* const product = static_cast<const C*>(args.product) + batch * args.stride_product + column;
     float bias[width] = {};
     float bias_of_value[width] = {};
     if constexpr (signature.bias == BiasAxis::columns) {
         load_bias<signature, width>(args, column, bias);
-        if constexpr (gate) load_bias<signature, aligned_columns>(args, args.n + column, bias_of_value);
+        if constexpr (gate && !of_rows) load_bias<signature, aligned_columns>(args, args.n + column, bias_of_value);
     }
     Vector<C, width> sums[rows] = {};
     Vector<C, width> values[rows] = {};
     Vector<C, width> residuals[rows] = {};
     float bias_of_row[rows] = {};
+    float bias_of_row_of_value[rows] = {};
 #pragma unroll
     for (int i = 0; i < rows; ++i) {
         const i64 row = row0 + i * step;
         if (row >= args.m) continue;
         sums[i] = load_vector<width>(product + row * args.ld_product);
-        if constexpr (gate) values[i] = load_in_pieces<width, half_piece>(product + row * args.ld_product + args.n);
+        if constexpr (gate) values[i] = load_in_pieces<width, half_piece>(product + row * args.ld_product + half);
         if constexpr (signature.residual)
             residuals[i] = load_vector<width>(static_cast<const C*>(args.epilogue.residual) + batch * args.epilogue.stride_r +
                                               row * args.epilogue.ldr + column);
-        if constexpr (signature.bias == BiasAxis::rows)
-            bias_of_row[i] = to_float(static_cast<const Element<signature.type_bias>*>(args.epilogue.bias)[row]);
+        if constexpr (signature.bias == BiasAxis::rows) {
+            const auto* const bias_of_rows = static_cast<const Element<signature.type_bias>*>(args.epilogue.bias);
+            bias_of_row[i] = to_float(bias_of_rows[row]);
+            if constexpr (gate) bias_of_row_of_value[i] = to_float(bias_of_rows[of_rows ? args.m + row : row]);
+        }
     }
 #pragma unroll
     for (int i = 0; i < rows; ++i) {
@@ -94,7 +101,9 @@ __device__ inline void finish_rows(const ElementwiseArgs& args, i64 batch, i64 r
         for (int j = 0; j < width; ++j) {
             const float its_bias = by_row ? bias_of_row[i] : bias[j];
             const float x = biased<signature>(to_float(sums[i].element[j]), its_bias);
-            const float value = biased<signature>(to_float(values[i].element[j]), by_row ? bias_of_row[i] : bias_of_value[j]);
+            const float value = biased<signature>(to_float(values[i].element[j]), by_row    ? bias_of_row_of_value[i]
+                                                                                  : of_rows ? bias[j]
+                                                                                            : bias_of_value[j]);
             const float residual = to_float(residuals[i].element[j]);
             if constexpr (signature.epilogue == Epilogue::custom) {
                 const float(&p)[4] = args.epilogue.parameters;

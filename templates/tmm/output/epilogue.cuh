@@ -3,7 +3,7 @@
 //     activation(x + bias) + residual,      bias[column] or bias[row],      residual[batch][row][column]
 //
 // each of them where the signature has it, or an expression that a program's author wrote. A gate takes two columns of the product for one
-// of C, n apart:
+// of C, n apart, or two rows in the same way:
 //
 //     silu(x[column] + bias[column]) * (x[n + column] + bias[n + column]) + residual
 #pragma once
@@ -39,7 +39,11 @@ __device__ inline OperandsOf<signature> operands_of(const GemmArgs& args) {
         return {};
 }
 
-// args.n counts the product's columns.
+// args.m and args.n count the product's rows and columns.
+template <KernelSignature signature>
+__device__ inline i64 rows_of_c(const GemmArgs& args) {
+    return args.m / products_of_row(signature.activation);
+}
 template <KernelSignature signature>
 __device__ inline i64 columns_of_c(const GemmArgs& args) {
     return args.n / products_of_column(signature.activation);
@@ -82,7 +86,8 @@ __device__ inline void prefetch_residual(const GemmArgs& args, i64 first_row, i6
     for (int i = thread; i < rows * lines; i += threads) {
         const i64 row = first_row + i / lines;
         const i64 column = first_column + i % lines * line;
-        if (row < args.m && column < columns_of_c<signature>(args)) ptx::prefetch_l2(residual + row * args.epilogue.ldr + column);
+        if (row < rows_of_c<signature>(args) && column < columns_of_c<signature>(args))
+            ptx::prefetch_l2(residual + row * args.epilogue.ldr + column);
     }
 }
 
@@ -123,8 +128,10 @@ __device__ inline float gated(const GemmArgs& args, i64 row, i64 column, float g
     gate *= static_cast<float>(args.alpha);
     value *= static_cast<float>(args.alpha);
     if constexpr (signature.bias != BiasAxis::none) {
+        constexpr bool of_rows = gates_rows(signature.activation);
         gate += bias_at<signature>(args.epilogue, row, column);
-        value += bias_at<signature>(args.epilogue, row, columns_of_c<signature>(args) + column);
+        value += bias_at<signature>(args.epilogue, of_rows ? rows_of_c<signature>(args) + row : row,
+                                    of_rows ? column : columns_of_c<signature>(args) + column);
     }
     return activate<Activation::silu>(gate) * value;
 }

@@ -182,7 +182,7 @@ __device__ inline Output<signature> output_to_c(const GemmArgs& args, const Outp
     using Result = Output<signature>;
     return {.first = static_cast<typename Result::C*>(args.c) + batch * args.stride_c,
             .ld = args.ldc,
-            .rows = args.m,
+            .rows = rows_of_c<signature>(args),
             .columns = columns_of_c<signature>(args),
             .results = {
                 .scalars = scalars, .origin = {.row0 = 0, .column0 = 0, .batch = batch}, .operands = operands_of<Result::target>(args)}};
@@ -192,7 +192,7 @@ __device__ inline Output<signature> output_to_c(const GemmArgs& args, i64 batch)
     using Result = Output<signature>;
     return {.first = static_cast<typename Result::C*>(args.c) + batch * args.stride_c,
             .ld = args.ldc,
-            .rows = args.m,
+            .rows = rows_of_c<signature>(args),
             .columns = columns_of_c<signature>(args),
             .results = {.scalars = output_scalars<signature>(args),
                         .origin = {.row0 = 0, .column0 = 0, .batch = batch},
@@ -212,7 +212,7 @@ __device__ inline Output<signature, is_partial<config>> output_of(const GemmArgs
     using C = typename Output<signature, partial>::C;
     const i64 ld = partial ? workspace_ld(args.n) : args.ldc;
     const OutputScalars scalars = partial ? OutputScalars{.alpha = factor, .beta = 0.0f} : output_scalars<signature>(args);
-    const i64 rows = args.m;
+    const i64 rows = rows_of_c<signature>(args);
     const i64 columns = columns_of_c<signature>(args);
     const i64 part = number_of_part<config>(args, batch, split);
     return {.first = partial ? static_cast<C*>(args.workspace) + part * rows * ld : static_cast<C*>(args.c) + batch * args.stride_c,
@@ -240,7 +240,7 @@ __device__ inline Output<signature, is_partial<config>, int> output_tile(const G
     // of a tile with odd rows took 1% of a product longer.
     return {.first = matrix + row0 * ld + column0,
             .ld = ld,
-            .rows = static_cast<int>(args.m - row0 < most ? args.m - row0 : most),
+            .rows = static_cast<int>(rows_of_c<signature>(args) - row0 < most ? rows_of_c<signature>(args) - row0 : most),
             .columns = static_cast<int>(columns_of_c<signature>(args) - column0 < most ? columns_of_c<signature>(args) - column0 : most),
             .results = {.scalars = scalars,
                         .origin = {.row0 = row0, .column0 = column0, .batch = batch},

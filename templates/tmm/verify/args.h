@@ -191,7 +191,7 @@ struct CompareEpilogue {
 // Compares C with epilogue(alpha * sum + beta * C0), where C0 is what content and seed made C hold. bound_factor 0: they must be equal once
 // rounded to the type of C, unless the epilogue leaves the whole numbers; otherwise |error| <= bound_factor * (|alpha| magnitude + |beta|
 // |C0|) before the epilogue, which adds its own (epilogue.h), as rounding does where C is narrower than the sums. Indices count
-// [batch][row][n]; with a gate the sums are [batch][row][2 n].
+// [batch][row][n]; with a gate the sums are [batch][row][2 n], or [batch][2 rows][n] where it takes rows: the gate's of all rows first.
 struct CompareArgs {
     ElementType type = ElementType::f32;
     const void* c = nullptr;
@@ -199,6 +199,8 @@ struct CompareArgs {
     const double* sum = nullptr;
     const double* magnitude = nullptr;
     i64 row_count = 0;
+    // Rows of C, listed or not, and columns.
+    i64 m = 0;
     i64 n = 0;
     i64 batch = 1;
     i64 ldc = 0;

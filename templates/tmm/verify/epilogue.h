@@ -17,7 +17,8 @@ inline double activated_in_double(Activation activation, double x) {
         case Activation::sigmoid: return 1 / (1 + exp(-x));
         case Activation::tanh: return tanh(x);
         // A gate has two arguments.
-        case Activation::swiglu: break;
+        case Activation::swiglu:
+        case Activation::swiglu_rows: break;
     }
     return x;
 }

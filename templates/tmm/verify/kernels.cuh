@@ -201,7 +201,9 @@ __device__ inline Added added_to(const CompareArgs& args, i64 batch, i64 row, i6
     };
     if (epilogue.bias != BiasAxis::none) {
         added.bias = bias_at(epilogue.bias == BiasAxis::rows ? row : column);
-        if (is_gate(epilogue.activation)) added.bias_of_value = bias_at(epilogue.bias == BiasAxis::rows ? row : args.n + column);
+        const i64 row_of_value = gates_rows(epilogue.activation) ? args.m + row : row;
+        const i64 column_of_value = gates_columns(epilogue.activation) ? args.n + column : column;
+        if (is_gate(epilogue.activation)) added.bias_of_value = bias_at(epilogue.bias == BiasAxis::rows ? row_of_value : column_of_value);
     }
     if (epilogue.residual)
         added.residual = static_cast<double>(
@@ -223,15 +225,19 @@ __device__ inline void compare(const CompareArgs& args) {
         const i64 offset = batch * args.stride_c + row * args.ldc + column;
         const double before = args.beta == 0 ? 0.0 : static_cast<double>(content_value(args.type, args.content, args.seed, offset));
         const Added added = added_to(args, batch, row, column);
-        const bool gate = is_gate(args.epilogue.activation);
-        const i64 sum = gate ? index / args.n * 2 * args.n + column : index;
+        const Activation activation = args.epilogue.activation;
+        const bool gate = is_gate(activation);
+        const i64 rows_of_sums = args.row_count * products_of_row(activation);
+        const i64 columns_of_sums = args.n * products_of_column(activation);
+        const i64 sum = (batch * rows_of_sums + row_number) * columns_of_sums + column;
+        const i64 sum_of_value = sum + (gates_rows(activation) ? args.row_count * args.n : args.n);
         const double biased = args.alpha * args.sum[sum] + args.beta * before + added.bias;
-        const double value_of_gate = gate ? args.alpha * args.sum[sum + args.n] + added.bias_of_value : 0.0;
-        const double activated = gate ? gated_in_double(biased, value_of_gate) : activated_in_double(args.epilogue.activation, biased);
+        const double value_of_gate = gate ? args.alpha * args.sum[sum_of_value] + added.bias_of_value : 0.0;
+        const double activated = gate ? gated_in_double(biased, value_of_gate) : activated_in_double(activation, biased);
         const double expected = activated + added.residual;
         const double value = load_value(args.type, args.c, offset);
         bool good;
-        if (args.bound_factor == 0 && keeps_integers(args.epilogue.activation)) {
+        if (args.bound_factor == 0 && keeps_integers(activation)) {
             good = value == static_cast<double>(rounded_to(args.type, static_cast<float>(expected)));
         } else {
             // Sums of small whole numbers are exact.
@@ -240,9 +246,9 @@ __device__ inline void compare(const CompareArgs& args) {
             };
             double bound = bound_of_sum(sum);
             if (gate)
-                bound = gate_error(biased, bound, value_of_gate, bound_of_sum(sum + args.n), added.residual, args.roundoff);
-            else if (args.epilogue.bias != BiasAxis::none || args.epilogue.activation != Activation::none || args.epilogue.residual)
-                bound = epilogue_error(args.epilogue.activation, bound, biased, activated, added.residual, args.roundoff);
+                bound = gate_error(biased, bound, value_of_gate, bound_of_sum(sum_of_value), added.residual, args.roundoff);
+            else if (args.epilogue.bias != BiasAxis::none || activation != Activation::none || args.epilogue.residual)
+                bound = epilogue_error(activation, bound, biased, activated, added.residual, args.roundoff);
             if (args.rounds_result) bound += rounding_to(format, value);
             const double error = fabs(value - expected);
             const double ratio = error == 0 ? 0.0 : error / bound;

@@ -12,8 +12,9 @@ enum class ComputeMode : int { f32 = 0, f32_strict = 1, tf32 = 2, f64 = 3 };
 enum class Operation : int { none = 0, transpose = 1 };
 // What an epilogue amounts to: a bias or a residual alone, an activation with or without these, or an expression of the caller's.
 enum class Epilogue : int { none = 0, bias = 1, activation = 2, custom = 3 };
-// swiglu is a gate (Shazeer, arXiv 2002.05202): op(B) has the columns of two products, and C has silu of the first times the second.
-enum class Activation : int { none = 0, relu = 1, gelu = 2, gelu_tanh = 3, silu = 4, sigmoid = 5, tanh = 6, swiglu = 7 };
+// swiglu is a gate (Shazeer, arXiv 2002.05202): op(B) has the columns of two products, and C has silu of the first times the second. With
+// swiglu_rows op(A) has the rows of two products.
+enum class Activation : int { none = 0, relu = 1, gelu = 2, gelu_tanh = 3, silu = 4, sigmoid = 5, tanh = 6, swiglu = 7, swiglu_rows = 8 };
 // Along which of C's axes a bias has its elements: one for each column, or one for each row.
 enum class BiasAxis : int { none = 0, columns = 1, rows = 2 };
 
@@ -31,9 +32,10 @@ constexpr bool is_16_bit(ElementType type) {
     return type == ElementType::f16 || type == ElementType::bf16;
 }
 
-// The look-up key of a multiplication, always row-major: op(A) is m x k, op(B) is k x n, C is m x n, or m x n / 2 with a gate, whose first
-// n / 2 columns of op(B) are the gate's; and element (i, j) of a stored matrix stands at i * ld + j. A stored as k x m is op_a = transpose,
-// B stored as n x k is op_b = transpose. Leading dimensions and strides count elements. It holds no tile and no value of alpha or beta.
+// The look-up key of a multiplication, always row-major: op(A) is m x k, op(B) is k x n, C is m x n; and element (i, j) of a stored matrix
+// stands at i * ld + j. With a gate C is m x n / 2, and the first n / 2 columns of op(B) are the gate's, or it is m / 2 x n, and the first
+// m / 2 rows of op(A) are. A stored as k x m is op_a = transpose, B stored as n x k is op_b = transpose. Leading dimensions and strides
+// count elements. It holds no tile and no value of alpha or beta.
 struct GemmProblem {
     i64 m = 0;
     i64 n = 0;
@@ -77,15 +79,37 @@ constexpr Epilogue epilogue_class(BiasAxis bias, Activation activation, bool res
     return bias != BiasAxis::none || residual ? Epilogue::bias : Epilogue::none;
 }
 
-constexpr bool is_gate(Activation activation) {
+constexpr bool gates_columns(Activation activation) {
     return activation == Activation::swiglu;
 }
-// How many columns of the product make one of C.
+constexpr bool gates_rows(Activation activation) {
+    return activation == Activation::swiglu_rows;
+}
+constexpr bool is_gate(Activation activation) {
+    return gates_columns(activation) || gates_rows(activation);
+}
+// The same gate along the other axis.
+constexpr Activation across(Activation activation) {
+    if (activation == Activation::swiglu) return Activation::swiglu_rows;
+    return activation == Activation::swiglu_rows ? Activation::swiglu : activation;
+}
+// How many columns, or rows, of the product make one of C.
 constexpr i64 products_of_column(Activation activation) {
-    return is_gate(activation) ? 2 : 1;
+    return gates_columns(activation) ? 2 : 1;
+}
+constexpr i64 products_of_row(Activation activation) {
+    return gates_rows(activation) ? 2 : 1;
 }
 constexpr i64 columns_of_c(const GemmProblem& p) {
     return p.n / products_of_column(p.activation);
+}
+constexpr i64 rows_of_c(const GemmProblem& p) {
+    return p.m / products_of_row(p.activation);
+}
+// A bias has an element for each column, or row, of the product.
+constexpr i64 elements_of_bias(const GemmProblem& p) {
+    if (p.bias == BiasAxis::none) return 0;
+    return p.bias == BiasAxis::rows ? p.m : p.n;
 }
 
 // Rows and columns of A and B as they are stored.

@@ -10,12 +10,12 @@ inline constexpr const char* kElementTypeNames[] = {"f32", "f16", "bf16", "f64"}
 inline constexpr const char* kComputeModeNames[] = {"f32", "f32_strict", "tf32", "f64"};
 inline constexpr const char* kOperationNames[] = {"n", "t"};
 inline constexpr const char* kEpilogueNames[] = {"none", "bias", "activation", "custom"};
-inline constexpr const char* kActivationNames[] = {"none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "swiglu"};
+inline constexpr const char* kActivationNames[] = {"none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "swiglu", "swiglu_rows"};
 inline constexpr const char* kBiasAxisNames[] = {"none", "columns", "rows"};
 inline constexpr const char* kNoYesNames[] = {"no", "yes"};
 // The words of an epilogue's text, "bias+gelu+residual": what is not there has none.
 inline constexpr const char* kBiasWords[] = {"", "bias", "bias_rows"};
-inline constexpr const char* kActivationWords[] = {"", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "swiglu"};
+inline constexpr const char* kActivationWords[] = {"", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "swiglu", "swiglu_rows"};
 inline constexpr const char* kResidualWords[] = {"", "residual"};
 // An expression stands in a program, and in no file.
 inline constexpr const char* kClassWords[] = {"", "", "", "custom"};
@@ -139,14 +139,19 @@ constexpr i64 type_of_a(const GemmProblem& p) {
 constexpr i64 mode_of_a(const GemmProblem& p) {
     return static_cast<i64>(default_compute(p.type_a));
 }
-// A size that a person says is one of C. The problem's n follows, whichever of n and the activation is set first; what is no number of 64
-// bits then is too large for any matrix still.
+// A size that a person says is one of C. The problem's m and n follow, whichever of a size and the activation is set first; what is no
+// number of 64 bits then is too large for any matrix still.
+constexpr void set_rows_of_c(GemmProblem& p, i64 rows) {
+    if (__builtin_mul_overflow(rows, products_of_row(p.activation), &p.m)) p.m = kMost;
+}
 constexpr void set_columns_of_c(GemmProblem& p, i64 columns) {
     if (__builtin_mul_overflow(columns, products_of_column(p.activation), &p.n)) p.n = kMost;
 }
 constexpr void set_activation(GemmProblem& p, i64 activation) {
+    const i64 rows = rows_of_c(p);
     const i64 columns = columns_of_c(p);
     p.activation = static_cast<Activation>(activation);
+    set_rows_of_c(p, rows);
     set_columns_of_c(p, columns);
 }
 // Members of a batch lie one behind the other.
@@ -162,7 +167,7 @@ constexpr i64 stride_of_b(const GemmProblem& p) {
     return stride(p, stored_rows_b(p), p.ldb);
 }
 constexpr i64 stride_of_c(const GemmProblem& p) {
-    return stride(p, p.m, p.ldc);
+    return stride(p, rows_of_c(p), p.ldc);
 }
 constexpr i64 class_of_epilogue(const GemmProblem& p) {
     return static_cast<i64>(epilogue_class(p.bias, p.activation, p.residual));
@@ -174,14 +179,15 @@ constexpr i64 columns_of_residual(const GemmProblem& p) {
     return p.residual ? columns_of_c(p) : 0;
 }
 constexpr i64 stride_of_residual(const GemmProblem& p) {
-    return p.residual ? stride(p, p.m, p.ldr) : 0;
+    return p.residual ? stride(p, rows_of_c(p), p.ldr) : 0;
 }
 
 }  // namespace problem_field
 
 // The columns of the table `problem` stand in this order.
 inline constexpr ProblemField kProblemFields[] = {
-    problem_field::number<&GemmProblem::m>("m", nullptr, 0, problem_field::kSize),
+    problem_field::counted(problem_field::number<&GemmProblem::m>("m", nullptr, 0, problem_field::kSize), rows_of_c,
+                           problem_field::set_rows_of_c),
     problem_field::counted(problem_field::number<&GemmProblem::n>("n", nullptr, 0, problem_field::kSize), columns_of_c,
                            problem_field::set_columns_of_c),
     problem_field::number<&GemmProblem::k>("k", nullptr, 0, problem_field::kSize),

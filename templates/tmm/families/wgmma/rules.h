@@ -141,7 +141,7 @@ constexpr int group_of_gate(const KernelConfig& c) {
     return c.swap_ab ? group_m(c) : group_n(c);
 }
 constexpr bool applies_gate(const KernelConfig& c, const KernelSignature& s) {
-    if (!is_gate(s.activation) || s.reads_c || c.split_k != 1 || c.planes != 1 || c.trim != 0 || c.warps_m < 1 || c.warps_n < 1)
+    if (!gates_columns(s.activation) || s.reads_c || c.split_k != 1 || c.planes != 1 || c.trim != 0 || c.warps_m < 1 || c.warps_n < 1)
         return false;
     const TileLayout tile = c.swap_ab ? left_tile(c, s) : right_tile(c, s);
     const int shares = c.swap_ab ? c.multicast_a : c.multicast_b;

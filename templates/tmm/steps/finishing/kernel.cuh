@@ -1,6 +1,6 @@
 // Applies an epilogue to whole sums, those of a product that a plan keeps apart from it. A gate takes an element of each half of the
-// columns. The kernel takes the memory's time: accesses are as wide as rows' alignment allows, and a thread has all of its loads under way
-// at once.
+// columns, or rows. The kernel takes the memory's time: accesses are as wide as rows' alignment allows, and a thread has all of its loads
+// under way at once.
 #pragma once
 
 #include "tmm/output/rows.cuh"
@@ -37,13 +37,15 @@ __device__ inline void finish_rows(const FinishingArgs& args, i64 batch, i64 row
     const float* const sums = static_cast<const float*>(args.workspace) + batch * args.stride_sums + column;
     Vector<float, width> finished[rows] = {};
     Vector<float, width> values[rows] = {};
+    constexpr bool of_rows = gates_rows(signature.activation);
     // The other half of the columns begins anywhere.
-    const bool aligned = output.columns % 4 == 0;
+    const bool aligned = of_rows || output.columns % 4 == 0;
+    const i64 half = of_rows ? output.rows * args.ld_sums : output.columns;
 #pragma unroll
     for (int i = 0; i < rows; ++i) {
         const i64 row = existing_row(row0 + i * step, output.rows);
         finished[i] = load_sums<width>(sums + row * args.ld_sums, true);
-        if constexpr (is_gate(signature.activation)) values[i] = load_sums<width>(sums + row * args.ld_sums + output.columns, aligned);
+        if constexpr (is_gate(signature.activation)) values[i] = load_sums<width>(sums + row * args.ld_sums + half, aligned);
     }
     if constexpr (is_gate(signature.activation)) {
 #pragma unroll

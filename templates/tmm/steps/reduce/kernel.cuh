@@ -1,6 +1,6 @@
 // The second half of split-K: adds up the parts of each element in ascending order and applies the epilogue, so that the same
-// inputs give the same bits. A gate takes an element of each half of the columns. Where there are many parts, `sharers` threads take every
-// sharers-th part of an element, and the first of them adds up what all found, some of them at a time.
+// inputs give the same bits. A gate takes an element of each half of the columns, or rows. Where there are many parts, `sharers` threads
+// take every sharers-th part of an element, and the first of them adds up what all found, some of them at a time.
 #pragma once
 
 #include "tmm/output/output.cuh"
@@ -76,15 +76,16 @@ __device__ void kernel(const GemmArgs& args) {
     constexpr int vectors = step.columns / kVector;
     const int vector = static_cast<int>(threadIdx.x) % vectors;
     const int sharer = static_cast<int>(threadIdx.x) / vectors;
+    const i64 rows = rows_of_c<signature>(args);
     const i64 columns = columns_of_c<signature>(args);
     const i64 ld = workspace_ld(args.n);
-    const i64 blocks = args.batch * args.m * ((columns + step.columns - 1) / step.columns);
+    const i64 blocks = args.batch * rows * ((columns + step.columns - 1) / step.columns);
     const OutputScalars scalars = output_scalars<signature>(args);
     SharedMemory shared;
     float* const shares = shared.take<float, step.sharers * step.columns>()[0];
 
     // The block's first place is found while the kernel before this one ends.
-    Place place = place_of<step>(args.m, columns, blockIdx.x);
+    Place place = place_of<step>(rows, columns, blockIdx.x);
     wait_for_previous_kernel();
     for (i64 block = blockIdx.x; block < blocks;) {
         const i64 column = place.column + vector * kVector;
@@ -95,10 +96,12 @@ __device__ void kernel(const GemmArgs& args) {
         Vector<float, kVector> sum = sum_of_vector<step>(args.split_k, vector, sharer, exists, shares,
                                                          [&](int split) { return load_vector<kVector>(part + split * args.m * ld); });
         if constexpr (is_gate(signature.activation)) {
+            constexpr bool of_rows = gates_rows(signature.activation);
             // The other half of the columns begins anywhere.
-            const bool aligned = columns % kVector == 0;
+            const bool aligned = of_rows || columns % kVector == 0;
+            const i64 half = of_rows ? rows * ld : columns;
             const Vector<float, kVector> values = sum_of_vector<step>(args.split_k, vector, sharer, exists, shares, [&](int split) {
-                const float* const from = part + columns + split * args.m * ld;
+                const float* const from = part + half + split * args.m * ld;
                 return aligned ? load_vector<kVector>(from) : load_existing(from, columns - column);
             });
 #pragma unroll
@@ -109,7 +112,7 @@ __device__ void kernel(const GemmArgs& args) {
         if (exists && sharer == 0)
             output_to_c<signature>(args, scalars, place.batch).template store_to_row<kVector>(place.row, column, sum.element);
         block += gridDim.x;
-        if (block < blocks) place = place_of<step>(args.m, columns, block);
+        if (block < blocks) place = place_of<step>(rows, columns, block);
     }
 }
 

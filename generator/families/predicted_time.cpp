@@ -3,27 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace tmm {
+namespace {
 
-PredictedTime& PredictedTime::operator+=(const PredictedTime& other) {
-    for (const PredictedTerm& term : kPredictedTerms) this->*term.member += other.*term.member;
-    return *this;
-}
+constexpr std::size_t kMostParts = 8;
 
-PredictedTime& PredictedTime::operator*=(double factor) {
-    for (const PredictedTerm& term : kPredictedTerms) this->*term.member *= factor;
-    return *this;
-}
-
-PredictedTime operator+(PredictedTime a, const PredictedTime& b) {
-    return a += b;
-}
-
-PredictedTime operator*(double factor, PredictedTime time) {
-    return time *= factor;
-}
+}  // namespace
 
 PredictedTime longest_of(std::initializer_list<PredictedTime> parts) {
     PredictedTime longest;
@@ -33,14 +21,19 @@ PredictedTime longest_of(std::initializer_list<PredictedTime> parts) {
 }
 
 PredictedTime norm_of(double norm, std::initializer_list<PredictedTime> parts) {
+    // A power takes longer than all else.
+    std::array<double, kMostParts> power_of{};
     double powers = 0;
-    for (const PredictedTime& part : parts) powers += std::pow(part.total(), norm);
+    std::size_t i = 0;
+    for (const PredictedTime& part : parts) powers += power_of.at(i++) = std::pow(part.total(), norm);
     PredictedTime all;
     if (powers <= 0) return all;
     const double whole = std::pow(powers, 1 / norm);
+    i = 0;
     for (const PredictedTime& part : parts) {
         const double alone = part.total();
-        if (alone > 0) all += whole * (std::pow(alone, norm) / powers) / alone * part;
+        const double power = power_of[i++];
+        if (alone > 0) all += whole * (power / powers) / alone * part;
     }
     return all;
 }

@@ -23,11 +23,30 @@ struct PredictedTime {
 
     double total() const { return arithmetic + memory + latency + results + other_kernels; }
 
-    PredictedTime& operator+=(const PredictedTime& other);
-    PredictedTime& operator*=(double factor);
+    // A search adds up millions of these.
+    PredictedTime& operator+=(const PredictedTime& other) {
+        arithmetic += other.arithmetic;
+        memory += other.memory;
+        latency += other.latency;
+        results += other.results;
+        other_kernels += other.other_kernels;
+        return *this;
+    }
+    PredictedTime& operator*=(double factor) {
+        arithmetic *= factor;
+        memory *= factor;
+        latency *= factor;
+        results *= factor;
+        other_kernels *= factor;
+        return *this;
+    }
 };
-PredictedTime operator+(PredictedTime a, const PredictedTime& b);
-PredictedTime operator*(double factor, PredictedTime time);
+inline PredictedTime operator+(PredictedTime a, const PredictedTime& b) {
+    return a += b;
+}
+inline PredictedTime operator*(double factor, PredictedTime time) {
+    return time *= factor;
+}
 
 // The parts run at once, and each hides what is shorter: the longest alone counts, and of equal ones the first.
 PredictedTime longest_of(std::initializer_list<PredictedTime> parts);
@@ -47,6 +66,7 @@ inline constexpr PredictedTerm kPredictedTerms[] = {
     {"results", "results", &PredictedTime::results},
     {"other_kernels", "other kernels", &PredictedTime::other_kernels},
 };
+static_assert(sizeof kPredictedTerms / sizeof *kPredictedTerms * sizeof(double) == sizeof(PredictedTime));
 
 // "12.3 µs = arithmetic 8.1 + memory 2.2 + latency 2.0"; terms that round to nothing are left out.
 std::string to_text(const PredictedTime& time);

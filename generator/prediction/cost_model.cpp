@@ -58,6 +58,16 @@ double CostModel::crowding(const KernelConfig& c) const {
 }
 
 PredictedTime CostModel::alone(const KernelConfig& c) const {
+    KernelConfig key = c;
+    key.overlap = 0;
+    if (last_ != key) {
+        last_alone_ = work_out_alone(c);
+        last_ = key;
+    }
+    return last_alone_;
+}
+
+PredictedTime CostModel::work_out_alone(const KernelConfig& c) const {
     PredictedTime time = product_of(c).estimate(problem_, c, device_);
     time.other_kernels += beginning_of_sums(c);
     return time;

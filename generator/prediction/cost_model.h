@@ -1,6 +1,8 @@
 // How long a config is taken to run, so that likely candidates come first and hopeless ones are left out.
 #pragma once
 
+#include <optional>
+
 #include "generator/families/predicted_time.h"
 #include "generator/machine/device_info.h"
 #include "generator/plan/epilogue_place.h"
@@ -9,7 +11,7 @@
 
 namespace tmm {
 
-// Each family has a model of its own (Product::estimate). This one keeps references to what it is made of.
+// Each family has a model of its own (Product::estimate). This one keeps references to what it is made of, and is one thread's.
 class CostModel {
 public:
     CostModel(const GemmProblem& problem, const DeviceInfo& device) : problem_(problem), device_(device) {}
@@ -26,6 +28,7 @@ public:
 private:
     // The plan's time without what stands between it and the kernel before.
     PredictedTime alone(const KernelConfig& config) const;
+    PredictedTime work_out_alone(const KernelConfig& config) const;
     // The time by the family's own model; what that leaves out is that many blocks begin to add up parts.
     double beginning_of_sums(const KernelConfig& config) const;
     // What overlap costs.
@@ -33,6 +36,10 @@ private:
 
     const GemmProblem& problem_;
     const DeviceInfo& device_;
+    // The last config that was asked about, without overlap, which is no part of its time alone: whoever asks for the better overlap asks
+    // for the time, too.
+    mutable std::optional<KernelConfig> last_;
+    mutable PredictedTime last_alone_;
 };
 
 }  // namespace tmm

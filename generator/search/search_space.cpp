@@ -1,12 +1,18 @@
 #include "generator/search/search_space.h"
 
+#include <fmt/format.h>
+#include <xxhash.h>
+
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <set>
-
-#include <fmt/format.h>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
 
 #include "generator/families/family.h"
 #include "generator/plan/launch_plan.h"
@@ -38,14 +44,39 @@ Bounds bounds_of(Effort effort) {
     return Bounds{.least = 192, .most = 2048, .microseconds = 60e6, .slack = 4.0, .both_ways = 512};
 }
 
+// Tells whether a config was there before.
+class DistinctConfigs {
+public:
+    // most: how many may be added.
+    explicit DistinctConfigs(std::size_t most) : slots_(std::bit_ceil(2 * most + 1), kEmpty) { configs_.reserve(most); }
+
+    // Returns false where the config was added before.
+    bool add(const KernelConfig& config) {
+        static_assert(std::has_unique_object_representations_v<KernelConfig>);
+        std::size_t slot = XXH3_64bits(&config, sizeof config) & (slots_.size() - 1);
+        for (; slots_[slot] != kEmpty; slot = (slot + 1) & (slots_.size() - 1))
+            if (configs_[slots_[slot]] == config) return false;
+        slots_[slot] = static_cast<std::uint32_t>(configs_.size());
+        configs_.push_back(config);
+        return true;
+    }
+
+private:
+    static constexpr std::uint32_t kEmpty = ~std::uint32_t{0};
+    std::vector<KernelConfig> configs_;
+    std::vector<std::uint32_t> slots_;
+};
+
 class Collector {
 public:
-    Collector(const GemmProblem& problem, const DeviceInfo& device) : problem_(problem), device_(device), model_(problem, device) {}
+    // most: how many configs may be added.
+    Collector(const GemmProblem& problem, const DeviceInfo& device, std::size_t most)
+        : problem_(problem), device_(device), model_(problem, device), known_(most) {}
 
     // doubt: how much slower than predicted the config is taken to be when candidates are ranked.
     void add(KernelConfig config, double doubt = 0) {
         config = model_.with_better_overlap(config);
-        if (!known_.insert(values_of(config)).second) return;
+        if (!known_.add(config)) return;
         auto reason = why_invalid(problem_, config, device_);
         if (!reason) reason = why_inaccurate(problem_, config);
         if (reason) {
@@ -112,6 +143,7 @@ public:
             first_of_families += space.candidates.size() - static_cast<std::size_t>(before);
         }
         space.rejections = std::move(rejections_);
+        space.reasons = std::move(reasons_);
         return space;
     }
 
@@ -121,17 +153,20 @@ private:
         double estimate;
     };
     void reject(const KernelConfig& config, std::string why) {
-        std::string reason = without_numbers(why);
-        rejections_.push_back(Rejection{.config = config, .reason = std::move(reason), .detail = std::move(why)});
+        const auto [known, is_new] = reason_of_.try_emplace(std::move(why));
+        if (is_new) known->second = *reasons_->insert(without_numbers(known->first)).first;
+        rejections_.push_back(Rejection{.config = config, .reason = known->second});
     }
-    using Values = std::array<int, kParameterCount>;
-    static Values values_of(const KernelConfig& config) {
-        Values values{};
-        for (std::size_t i = 0; i < values.size(); ++i) values[i] = config.*kParameters[i].member;
-        return values;
-    }
+    // Equal estimates stay in the order of their configs.
     void sort_found() {
-        std::stable_sort(found_.begin(), found_.end(), [](const Entry& a, const Entry& b) { return a.estimate < b.estimate; });
+        std::vector<std::pair<double, std::size_t>> order;
+        order.reserve(found_.size());
+        for (std::size_t i = 0; i < found_.size(); ++i) order.emplace_back(found_[i].estimate, i);
+        std::sort(order.begin(), order.end());
+        std::vector<Entry> sorted;
+        sorted.reserve(found_.size());
+        for (const auto& [estimate, i] : order) sorted.push_back(found_[i]);
+        found_ = std::move(sorted);
     }
     // Different tiles of C differ more than ways to come to the same one.
     void doubt_ways() {
@@ -148,9 +183,12 @@ private:
     const GemmProblem& problem_;
     const DeviceInfo& device_;
     CostModel model_;
-    std::set<Values> known_;
+    DistinctConfigs known_;
     std::vector<Entry> found_;
     std::vector<Rejection> rejections_;
+    std::shared_ptr<std::set<std::string>> reasons_ = std::make_shared<std::set<std::string>>();
+    // The reasons of sentences that have numbers.
+    std::unordered_map<std::string, std::string_view> reason_of_;
 };
 
 }  // namespace
@@ -181,19 +219,21 @@ std::string without_numbers(std::string_view sentence) {
 }
 
 std::map<std::string, int> count_by_reason(const std::vector<Rejection>& rejections) {
-    std::map<std::string, int> counts;
+    std::map<std::string_view, int> counts;
     for (const Rejection& rejection : rejections) ++counts[rejection.reason];
-    return counts;
+    return {counts.begin(), counts.end()};
 }
 
 SearchSpace search_space(const GemmProblem& problem, const DeviceInfo& device, Effort effort) {
-    Collector collector(problem, device);
     const bool is_too_large = is_left_to_naive(problem);
+    std::vector<Product::Candidate> candidates;
     for (const Family* family : product_families()) {
         if (is_too_large && !family->product->serves_any_size) continue;
-        for (const Product::Candidate& candidate : family->product->candidates(problem, device))
-            collector.add(candidate.config, candidate.doubt);
+        const std::vector<Product::Candidate> of_family = family->product->candidates(problem, device);
+        candidates.insert(candidates.end(), of_family.begin(), of_family.end());
     }
+    Collector collector(problem, device, candidates.size());
+    for (const Product::Candidate& candidate : candidates) collector.add(candidate.config, candidate.doubt);
     return collector.finish(default_config(problem, device), bounds_of(effort));
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <map>
+#include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,9 +18,8 @@ enum class Effort : int { quick = 0, normal = 1, full = 2 };
 
 struct Rejection {
     KernelConfig config;
-    // The rule, without numbers, by which rejections are counted, and the sentence with this config's numbers.
-    std::string reason;
-    std::string detail;
+    // The rule, without numbers. It stands in the search space's reasons.
+    std::string_view reason;
 };
 
 // A sentence without what it says in parentheses at its end and with … for every number that is no part of a name ("f32").
@@ -31,6 +32,7 @@ struct SearchSpace {
     // The best guess comes first; default_config() leads.
     std::vector<KernelConfig> candidates;
     std::vector<Rejection> rejections;
+    std::shared_ptr<const std::set<std::string>> reasons;
 };
 
 SearchSpace search_space(const GemmProblem& problem, const DeviceInfo& device, Effort effort);

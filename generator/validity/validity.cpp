@@ -101,7 +101,7 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
     const Product& product = product_of(c);
     if (!product.serves_any_size && is_left_to_naive(p)) return "sizes of 2^31 and more, and 2^46 elements, are left to naive";
     const KernelSignature signature = main_signature(p, c);
-    if (auto reason = why_no_kernel(c, signature)) return reason;
+    if (const char* const violation = family_of(c).rules.violation(c, signature)) return violation;
     if (c.overlap != 0 && c.overlap != 1) return "overlap is 0 or 1";
     if (c.overlap != 0 && !device.overlaps_kernels()) return "overlap needs compute capability 9.0";
     if (auto reason = product.why_not(p, c, device)) return reason;

@@ -1,11 +1,10 @@
-// Writes the stub of a kernel, its canonical name and its hash.
+// Writes the stub of a kernel and its canonical name.
 #include "generator/compile/kernel_source.h"
 
 #include <fmt/core.h>
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cctype>
 #include <initializer_list>
 #include <iterator>
 #include <map>
@@ -276,48 +275,6 @@ KernelSource step_source(const KernelSignature& s, const StepFacts& facts, const
                      expression);
 }
 
-bool is_word(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
-bool is_space(char c) {
-    return std::isspace(static_cast<unsigned char>(c));
-}
-
-// The text without comments, and without white space that separates nothing. Literals stay as they are.
-std::string folded(std::string_view text) {
-    std::string out;
-    bool space = false;
-    for (std::size_t i = 0; i < text.size();) {
-        const char c = text[i];
-        const std::string_view two = text.substr(i, 2);
-        if (is_space(c)) {
-            space = true;
-            ++i;
-        } else if (two == "//") {
-            i = std::min(text.find('\n', i), text.size());
-            space = true;
-        } else if (two == "/*") {
-            const auto end = text.find("*/", i + 2);
-            i = end == std::string_view::npos ? text.size() : end + 2;
-            space = true;
-        } else {
-            if (space && !out.empty() && is_word(out.back()) == is_word(c)) out += ' ';
-            space = false;
-            // An apostrophe within a number (1'000) opens no literal.
-            const bool literal = c == '"' || (c == '\'' && (out.empty() || !is_word(out.back())));
-            out += c;
-            ++i;
-            if (!literal) continue;
-            while (i < text.size() && text[i] != c) {
-                if (text[i] == '\\' && i + 1 < text.size()) out += text[i++];
-                out += text[i++];
-            }
-            if (i < text.size()) out += text[i++];
-        }
-    }
-    return out;
-}
-
 }  // namespace
 
 KernelSignature kernel_signature(const KernelSignature& signature, const PlanKernel& kernel) {
@@ -366,14 +323,6 @@ KernelSource make_ceilings_source() {
     KernelSource source{.name = "tmm_ceilings", .text = "#include \"tmm/ceilings/kernels.cuh\"\n", .entries = {}};
     for (const FixedEntry& entry : kCeilingEntries) source.entries.push_back({entry.name, entry.args_type});
     return source;
-}
-
-std::string source_hash(const KernelSource& source, const TemplateFiles& files) {
-    TemplateFiles counted = files;
-    for (const char* vocabulary : {"tmm/vocabulary/problem.h", "tmm/vocabulary/signature.h", "tmm/vocabulary/config.h"})
-        counted[vocabulary].clear();
-    const std::string text = folded(flatten(source.text, counted));
-    return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
 }
 
 }  // namespace tmm

@@ -100,8 +100,12 @@ std::string hash_of(const TemplateFiles& files) {
 }
 
 std::string flatten(const std::string& text, const TemplateFiles& files) {
-    std::string out;
     std::set<std::string> included;
+    return flatten(text, files, included);
+}
+
+std::string flatten(std::string_view text, const TemplateFiles& files, std::set<std::string>& included) {
+    std::string out;
     append_flattened(text, files, included, out);
     return out;
 }

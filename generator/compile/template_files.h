@@ -3,7 +3,9 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 
 namespace tmm {
 
@@ -22,5 +24,7 @@ std::string hash_of(const TemplateFiles& files);
 // The text with every #include "…" replaced by its file, each once. Throws Error if a file is missing.
 // Files below host/ are not inlined.
 std::string flatten(const std::string& text, const TemplateFiles& files);
+// The same for the next piece of a text, whole lines, which has included these files so far.
+std::string flatten(std::string_view text, const TemplateFiles& files, std::set<std::string>& included);
 
 }  // namespace tmm

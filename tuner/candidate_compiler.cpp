@@ -34,28 +34,31 @@ void CandidateCompiler::request(const KernelSource& source, int priority) {
         std::lock_guard lock(mutex_);
         const auto [found, is_new] = jobs_.try_emplace(identity);
         Job& job = found->second;
-        if (!is_new) {
-            if (job.begun || priority >= job.priority) return;
-            waiting_.erase({{job.priority, job.sequence}, identity});
-        } else {
+        if (job.begun || job.asked.contains(priority)) return;
+        if (is_new)
             job.source = source;
-        }
-        job.priority = priority;
-        job.sequence = requests_++;
-        waiting_.insert({{job.priority, job.sequence}, identity});
+        else
+            waiting_.erase({job.place(), identity});
+        job.asked.emplace(priority, requests_++);
+        waiting_.insert({job.place(), identity});
     }
     changed_.notify_all();
 }
 
 void CandidateCompiler::drop(int priority) {
     std::lock_guard lock(mutex_);
-    for (auto i = waiting_.begin(); i != waiting_.end();) {
-        if (i->first.first == priority) {
-            jobs_.erase(i->second);
-            i = waiting_.erase(i);
-        } else {
-            ++i;
-        }
+    std::vector<KernelIdentity> waiting;
+    for (const auto& [place, identity] : waiting_) waiting.push_back(identity);
+    for (const KernelIdentity& identity : waiting) {
+        Job& job = jobs_.at(identity);
+        if (!job.asked.contains(priority)) continue;
+        waiting_.erase({job.place(), identity});
+        job.asked.erase(priority);
+        // Others may have asked for it, too.
+        if (job.asked.empty())
+            jobs_.erase(identity);
+        else
+            waiting_.insert({job.place(), identity});
     }
 }
 
@@ -90,35 +93,39 @@ void CandidateCompiler::work() {
     while (true) {
         changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
         if (stopping_) return;
-        const KernelIdentity identity = waiting_.begin()->second;
-        waiting_.erase(waiting_.begin());
-        Job& job = jobs_.at(identity);
-        job.begun = true;
-        ++running_;
-        const KernelSource source = std::move(job.source);
-        lock.unlock();
-        Result result;
-        std::exception_ptr broken;
-        try {
-            // The image is not kept: the parent never loads it.
-            const CompileResult compiled = cache_.find_or_compile(source, *compiler_);
-            if (const auto* kernel = std::get_if<CompiledKernel>(&compiled)) {
-                result.registers = kernel->registers;
-                result.spill_bytes = kernel->spill_bytes;
-            } else {
-                result.failure = first_error_line(std::get<CompileFailure>(compiled).log);
-            }
-        } catch (...) {
-            broken = std::current_exception();
-        }
-        lock.lock();
-        // drop() leaves a compilation that has begun alone.
-        jobs_.at(identity).result = std::move(result);
-        if (broken) broken_ = broken;
-        ++done_;
-        --running_;
-        changed_.notify_all();
+        compile_next(lock);
     }
+}
+
+void CandidateCompiler::compile_next(std::unique_lock<std::mutex>& lock) {
+    const KernelIdentity identity = waiting_.begin()->second;
+    waiting_.erase(waiting_.begin());
+    Job& job = jobs_.at(identity);
+    job.begun = true;
+    ++running_;
+    const KernelSource source = std::move(job.source);
+    lock.unlock();
+    Result result;
+    std::exception_ptr broken;
+    try {
+        // The image is not kept: the parent never loads it.
+        const CompileResult compiled = cache_.find_or_compile(source, *compiler_);
+        if (const auto* kernel = std::get_if<CompiledKernel>(&compiled)) {
+            result.registers = kernel->registers;
+            result.spill_bytes = kernel->spill_bytes;
+        } else {
+            result.failure = first_error_line(std::get<CompileFailure>(compiled).log);
+        }
+    } catch (...) {
+        broken = std::current_exception();
+    }
+    lock.lock();
+    // drop() leaves a compilation that has begun alone.
+    jobs_.at(identity).result = std::move(result);
+    if (broken) broken_ = broken;
+    ++done_;
+    --running_;
+    changed_.notify_all();
 }
 
 }  // namespace tmm

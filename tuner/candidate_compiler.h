@@ -35,21 +35,25 @@ public:
     int wait_for_more(int seen, double seconds) const override;
 
 private:
-    void work();
-
     struct Job {
         KernelSource source;
-        int priority = 0;
-        long sequence = 0;
+        // The priorities that it was asked for with, and when.
+        std::map<int, long> asked;
         bool begun = false;
         std::optional<Result> result;
+
+        std::pair<int, long> place() const { return *asked.begin(); }
     };
+
+    void work();
+    void compile_next(std::unique_lock<std::mutex>& lock);
+
     std::shared_ptr<const Compiler> compiler_;
     KernelCache cache_;
     mutable std::mutex mutex_;
     mutable std::condition_variable changed_;
     std::map<KernelIdentity, Job> jobs_;
-    // Priority, sequence and identity of the kernels that wait.
+    // Places and identities of the kernels that wait.
     std::set<std::pair<std::pair<int, long>, KernelIdentity>> waiting_;
     long requests_ = 0;
     int done_ = 0;

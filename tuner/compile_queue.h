@@ -8,8 +8,8 @@
 
 namespace tmm {
 
-// All functions are thread-safe. Lower priorities come first, equal ones in order of their request; a kernel already asked for keeps the
-// better of its priorities.
+// All functions are thread-safe. Lower priorities come first, equal ones in order of their request; a kernel that was asked for several
+// times has the best of its priorities.
 class CompileQueue {
 public:
     struct Result {
@@ -22,7 +22,7 @@ public:
     virtual ~CompileQueue() = default;
 
     virtual void request(const KernelSource& source, int priority) = 0;
-    // Forgets kernels of this priority that nobody has begun to compile.
+    // Takes requests of this priority back. Kernels that nobody else has asked for, and nobody has begun to compile, are forgotten.
     virtual void drop(int priority) = 0;
     // Returns nothing while the kernel is not compiled yet. Rethrows what broke the compiler itself (not the kernel).
     virtual std::optional<Result> result(const KernelIdentity& kernel) const = 0;

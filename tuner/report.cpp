@@ -56,6 +56,12 @@ Json profile_json(const DeviceReport& device) {
     return {{"origin", origin_text(device.device.profile)}, {"rates", rates}};
 }
 
+int gpus(const RunReport& report) {
+    int count = 0;
+    for (const DeviceReport& device : report.devices) count += device.device.emulated ? 0 : device.workers;
+    return count;
+}
+
 // Counts outcomes that a correct kernel never has.
 int wrong_results(const ProblemReport& problem) {
     int count = 0;
@@ -99,6 +105,8 @@ std::string summary_text(const RunReport& report) {
                            duration_text(report.seconds), winners, count_text(problems, "problem"), problems == 1 ? "has" : "have");
         if (before > 0) text += fmt::format(", {} of them from earlier runs", before);
     }
+    if (const auto busy = report.busy(); busy && report.measured_now() > 0)
+        text += fmt::format("; the {} busy {:.0f}% of the time", gpus(report) == 1 ? "GPU was" : "GPUs were", 100 * *busy);
     if (predicted > 0)
         text += fmt::format("; the budget did not reach {}, which {} a predicted config that nobody measured: run again without --budget",
                             count_text(predicted, "problem"), predicted == 1 ? "has" : "have");
@@ -172,8 +180,14 @@ std::string json_text(const RunReport& report, const std::filesystem::path& data
                            {"profile", profile_json(device)},
                            {"problems", problems}});
     }
-    const Json json{{"devices", devices},        {"database", database.string()},     {"measured_now", report.measured_now()},
-                    {"seconds", report.seconds}, {"interrupted", report.interrupted}, {"summary", summary_text(report)}};
+    const auto busy = report.busy();
+    const Json json{{"devices", devices},
+                    {"database", database.string()},
+                    {"measured_now", report.measured_now()},
+                    {"seconds", report.seconds},
+                    {"busy", busy ? Json(*busy) : Json(nullptr)},
+                    {"interrupted", report.interrupted},
+                    {"summary", summary_text(report)}};
     return json_text(json);
 }
 

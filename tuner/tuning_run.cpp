@@ -8,6 +8,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
 
 #include "db/staleness.h"
 #include "generator/prediction/predicted_config.h"
@@ -275,9 +278,16 @@ public:
           progress_(progress),
           interrupt_(interrupt),
           mutex_(mutex),
-          database_(options.database, TuningDatabase::Mode::read_write, patience_with(interrupt)) {
+          database_(options.database, TuningDatabase::Mode::read_write, patience_with(interrupt)),
+          ahead_database_(options.database, TuningDatabase::Mode::read_write, patience_with(interrupt)) {
         database_.set_environment(group.environment);
+        ahead_database_.set_environment(group.environment);
     }
+    ~GroupWork() {
+        if (ahead_) ahead_->join();
+    }
+    GroupWork(const GroupWork&) = delete;
+    GroupWork& operator=(const GroupWork&) = delete;
 
     void run(const std::atomic<bool>& stop) {
         std::optional<ProblemTuner> tuner;
@@ -323,8 +333,10 @@ private:
         make_ready(problem, turn, options_, group_, database_);
     }
 
-    // Takes the next problem, with its candidates and the time that it may take. The problems that come after it are made ready, too.
+    // Takes the next problem, with its candidates and the time that it may take. The problems that come after it are made ready while it is
+    // measured.
     std::optional<std::size_t> take(Turn& turn) {
+        end_looking_ahead();
         std::lock_guard lock(mutex_);
         // The workers of a group process the remaining problems at the same time.
         const auto workers = static_cast<double>(group_.workers.size());
@@ -344,13 +356,33 @@ private:
         make_ready(problem, problem.may_count ? Turn{} : turn, options_, group_, database_);
         if (!problem.may_count) start_compiler();
         const std::size_t ahead = group_.workers.size() * (budget_.is_limited() ? kAheadWithinBudget : kAhead);
-        for (std::size_t i = group_.next; i < std::min(group_.next + ahead, group_.undecided); ++i) {
-            if (!group_.open[i].candidates.empty()) continue;
-            make_ready(group_.open[i], turn, options_, group_, database_);
-            // A problem requests the kernels that it lacks when its turn comes.
-            request_kernels(*group_.compiler, group_.open[i], database_, options_, priority_of(i));
-        }
+        const std::size_t first = group_.next;
+        const std::size_t end = std::min(first + ahead, group_.undecided);
+        if (first >= end) return mine;
+        // Where there is no thread left a problem is made ready when its turn comes.
+        ahead_ = start_thread([this, first, end, turn] { look_ahead(first, end, turn); });
         return mine;
+    }
+
+    // Making candidates takes a good part of a second on a busy machine, in which the device would have nothing to do.
+    void look_ahead(std::size_t first, std::size_t end, const Turn& turn) {
+        try {
+            for (std::size_t i = first; i < end && !interrupt_.requested(); ++i) {
+                std::lock_guard lock(mutex_);
+                if (!group_.open[i].candidates.empty()) continue;
+                make_ready(group_.open[i], turn, options_, group_, ahead_database_);
+                // A problem requests the kernels that it lacks when its turn comes.
+                request_kernels(*group_.compiler, group_.open[i], ahead_database_, options_, priority_of(i));
+            }
+        } catch (...) {
+            ahead_failure_ = std::current_exception();
+        }
+    }
+
+    void end_looking_ahead() {
+        if (ahead_) ahead_->join();
+        ahead_.reset();
+        if (ahead_failure_) std::rethrow_exception(std::exchange(ahead_failure_, nullptr));
     }
 
     void start_compiler() {
@@ -384,6 +416,10 @@ private:
     const Interrupt& interrupt_;
     std::mutex& mutex_;
     TuningDatabase database_;
+    // What the thread that looks ahead has for itself, and what it failed by.
+    TuningDatabase ahead_database_;
+    std::optional<std::thread> ahead_;
+    std::exception_ptr ahead_failure_;
 };
 
 // The seconds of a budget that are kept for the time after the last measurement: predictions for all problems that may be left, and the end
@@ -431,6 +467,18 @@ double ProblemReport::tflops() const {
 
 double ProblemReport::vs_default() const {
     return has_winner() && median_us > 0 ? default_us / median_us : 0;
+}
+
+std::optional<double> RunReport::busy() const {
+    double busy = 0;
+    int workers = 0;
+    for (const DeviceReport& device : devices) {
+        if (device.device.emulated) continue;
+        busy += device.busy_seconds;
+        workers += device.workers;
+    }
+    if (workers == 0 || seconds <= 0) return std::nullopt;
+    return std::min(busy / (workers * seconds), 1.0);
 }
 
 int RunReport::measured_now() const {
@@ -511,7 +559,11 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
     RunReport report;
     report.interrupted = interrupt.requested();
     report.seconds = seconds_since(options.start);
-    for (auto& group : groups) report.devices.push_back(std::move(group->report));
+    for (auto& group : groups) {
+        for (const auto& worker : group->workers) group->report.busy_seconds += worker->busy_seconds();
+        group->report.workers = static_cast<int>(group->workers.size());
+        report.devices.push_back(std::move(group->report));
+    }
     if (!ended) report.still_running = std::make_shared<std::vector<std::unique_ptr<Group>>>(std::move(groups));
     return report;
 }

@@ -88,6 +88,9 @@ struct DeviceReport {
     // What was measured of the device, in this run or before; predictions go by it.
     std::optional<MeasuredRates> rates = {};
     std::vector<ProblemReport> problems;
+    // The GPUs of this model, and the time that they took together for what they were asked.
+    int workers = 0;
+    double busy_seconds = 0;
 };
 
 struct RunReport {
@@ -98,6 +101,8 @@ struct RunReport {
     std::shared_ptr<void> still_running = {};
 
     int measured_now() const;
+    // The part of the run's time in which the GPUs had work, prepared, verified or timed; nothing where no GPU took part.
+    std::optional<double> busy() const;
     // The status is done, no_winner or interrupted.
     ExitStatus status() const;
 };

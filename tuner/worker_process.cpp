@@ -97,6 +97,13 @@ WorkerProcess::Answer WorkerProcess::ask(const Request& request, double deadline
                                          const std::function<void(int)>& step) {
     if (!alive()) return Died{.how = "was not running"};
     if (!process_.channel().write_line(encode(request))) return reap();
+    const auto asked = SteadyClock::now();
+    Answer answer = wait_for_answer(deadline_seconds, turn_seconds, step);
+    busy_seconds_ += seconds_since(asked);
+    return answer;
+}
+
+WorkerProcess::Answer WorkerProcess::wait_for_answer(double deadline_seconds, double turn_seconds, const std::function<void(int)>& step) {
     WorkingTime time(process_.pid());
     bool interrupted = false;
     std::string line;

@@ -23,6 +23,8 @@ public:
     const DeviceSharing& sharing() const { return sharing_; }
     bool alive() const override { return process_.alive(); }
     double start_seconds() const override { return start_seconds_; }
+    // Seconds from requests to their answers, all together.
+    double busy_seconds() const { return busy_seconds_; }
     void respawn() override;
     Answer ask(const Request& request, double deadline_seconds, double turn_seconds, const std::function<void(int)>& step = {}) override;
 
@@ -30,6 +32,7 @@ private:
     void start();
     bool spawn(std::string& how);
     LineChannel::Read read_line(std::string& line, WorkingTime& time, double deadline_seconds, double turn_seconds, int wake_fd = -1);
+    Answer wait_for_answer(double deadline_seconds, double turn_seconds, const std::function<void(int)>& step);
     Died reap();
 
     int ordinal_;
@@ -37,6 +40,7 @@ private:
     DeviceInfo device_;
     DeviceSharing sharing_;
     double start_seconds_ = 0;
+    double busy_seconds_ = 0;
     HelperProcess process_;
 };
 

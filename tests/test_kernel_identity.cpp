@@ -12,6 +12,7 @@
 #include "emulation_testing.h"
 #include "generator/compile/kernel_cache.h"
 #include "generator/compile/kernel_source.h"
+#include "generator/text/text.h"
 #include "runtime/executable_plan.h"
 #include "runtime/host_device.h"
 #include "support_temporary_directory.h"
@@ -96,4 +97,25 @@ TEST_CASE("the cache keeps kernels of one name apart") {
     CHECK(std::get<CompiledKernel>(cache.find_or_compile(source("x"), compiler)).registers == static_cast<int>(source("x").text.size()));
     CHECK(std::get<CompiledKernel>(cache.find_or_compile(source("x + 1"), compiler)).registers ==
           static_cast<int>(source("x + 1").text.size()));
+}
+
+TEST_CASE("a kernel's hash is that of its text, whatever was hashed before") {
+    const TemplateFiles others = active_templates();
+    std::set<std::string> hashes;
+    const std::vector<KernelSource> sources{make_verify_source(), make_ceilings_source(),
+                                            make_kernel_source({}, parse_config("family=tiled,block_m=16,block_n=16,block_k=16")),
+                                            make_kernel_source({}, parse_config("family=tiled,block_m=32,block_n=32,block_k=32")),
+                                            make_kernel_source({}, parse_config("family=naive,block_m=16,block_n=16"))};
+    for (int round = 0; round < 2; ++round)
+        for (const KernelSource& source : sources) {
+            CHECK(source_hash(source) == source_hash(source, others));
+            hashes.insert(source_hash(source));
+        }
+    CHECK(hashes.size() == sources.size());
+    // What follows a word is parted from it, and spaces between other things part nothing.
+    const auto hash_of = [](const std::string& text) { return source_hash({.name = "k", .text = text, .entries = {}}); };
+    const std::string include = "#include \"tmm/verify/kernels.cuh\"\n";
+    CHECK(hash_of(include + "int  f( ) ;") == hash_of(include + "\n// a comment\nint f();\n"));
+    CHECK(hash_of(include + "int f();") != hash_of(include + "intf();"));
+    CHECK(hash_of(include + "#include \"tmm/verify/kernels.cuh\"\nint f();") == hash_of(include + "int f();"));
 }

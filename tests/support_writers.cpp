@@ -15,6 +15,7 @@ const std::vector<Writer>& writers() {
         "family=wgmma,vector_width=8,boundary=hardware,block_m=128,block_n=40,block_k=64,stages=3,swap_ab=1";
     static const std::string swapped256 =
         "family=wgmma,vector_width=8,boundary=peeled,block_m=256,block_n=40,block_k=64,stages=2,warps_m=2,swap_ab=1";
+    static const std::string gated_rows = "family=wgmma,vector_width=8,block_k=64,";
     static const auto* const list = new std::vector<Writer>{
         {"19x23x7 batch=3 ldc=29 beta=1", "family=naive,block_m=4,block_n=8"},
         {"19x23x7 dtype=f16 batch=2", "family=naive,block_m=4,block_n=8"},
@@ -81,6 +82,14 @@ const std::vector<Writer>& writers() {
         {"40x208x64 dtype=bf16 align=16", swapped128},
         {"40x200x64 dtype=bf16 align=16 ops=nt", swapped128 + ",ping_pong=1"},
         {"40x301x64 dtype=f16 align=16 ops=nt ldc=301", swapped256},
+        // The same of rows of A, which the left operand has, or the right one where it is swapped.
+        {"144x72x64 dtype=bf16 align=16 ldc=80", gated_rows + "boundary=hardware,block_m=128,block_n=64,stages=3"},
+        {"272x136x64 dtype=bf16 align=16 ops=tn", gated_rows + "boundary=hardware,block_m=256,block_n=64,stages=2,warps_m=2"},
+        {"150x77x64 dtype=f16 ops=nt align=16 ldc=77", gated_rows + "boundary=peeled,block_m=128,block_n=40,stages=3"},
+        {"301x70x64 dtype=f16 align=16 ops=nt ctype=f32 batch=2",
+         gated_rows + "boundary=hardware,block_m=128,block_n=64,stages=3,ping_pong=1"},
+        {"70x144x64 dtype=bf16 align=16", gated_rows + "boundary=peeled,block_m=64,block_n=80,stages=2,swap_ab=1"},
+        {"272x70x64 dtype=bf16 align=16 ops=tt ldc=72", gated_rows + "boundary=hardware,block_m=64,block_n=128,stages=3,swap_ab=1"},
         {"140x72x64 align=16 beta=1", planes},
         {"140x72x64 align=16 beta=1", planes, true},
         {"140x71x64", planes, true},

@@ -86,6 +86,7 @@ TEST_CASE("faults in epilogues are found") {
     constexpr const char* kWgmma = "family=wgmma,vector_width=8,boundary=hardware,block_m=64,block_n=64,block_k=64,stages=3";
     constexpr const char* kHalved = "family=wgmma,vector_width=8,boundary=hardware,block_m=64,block_n=128,block_k=64,stages=3";
     constexpr const char* kManySums = "family=wgmma,vector_width=8,boundary=hardware,block_m=128,block_n=192,block_k=64,stages=3";
+    constexpr const char* kRows = "family=wgmma,vector_width=8,boundary=hardware,block_m=128,block_n=64,block_k=64,stages=3";
     constexpr const char* kSimt =
         "family=simt,vector_width=4,block_m=32,block_n=64,block_k=16,thread_m=4,thread_n=4,stages=1,boundary=guarded";
     struct Fault {
@@ -278,6 +279,20 @@ TEST_CASE("faults in epilogues are found") {
          kHalved,
          "70x144x64 dtype=bf16 align=16",
          {"epilogue=swiglu"}},
+        {"halves of a tile of A that follow each other",
+         "tmm/families/wgmma/pipeline.cuh",
+         "static_cast<int>(extent / 2) : 0",
+         "group / 2 : 0",
+         kRows,
+         "144x70x64 dtype=bf16 align=16 ldb=72 ldc=72",
+         {"epilogue=swiglu_rows"}},
+        {"rows of results where their sums begin",
+         "tmm/families/wgmma/gate.cuh",
+         "item.left0 /= 2",
+         "item.left0 /= 1",
+         kRows,
+         "272x72x64 dtype=bf16 align=16",
+         {"epilogue=swiglu_rows"}},
         {"a tile's results where its sums begin",
          "tmm/families/wgmma/gate.cuh",
          "item.right0 /= 2",

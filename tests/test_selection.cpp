@@ -104,6 +104,30 @@ TEST_CASE("the winner of a gate's plain product serves where its kernel applies 
     CHECK(tmm::make_launch_plan(gated, tmm::parse_config("wgmma 256x104x64 w2 s4"), hopper).steps.size() == 2);
 }
 
+TEST_CASE("a gate of rows is served by what won for its plain product or for the gate of columns, where the kernel applies it") {
+    const tmm::DeviceInfo hopper = tmm::assumed_device("90");
+    const tmm::GemmProblem gated = shape("11008 512 4096 dtype=bf16 ops=nt epilogue=swiglu_rows");
+    const auto chosen_behind = [&](const char* tuned, const char* config) {
+        tmm::WinnerRow row = winner(tuned, config);
+        row.device = hopper.name;
+        row.compute_capability = hopper.compute_capability();
+        row.sm_count = hopper.sm_count;
+        return tmm::Winners({row}, hopper).select(gated);
+    };
+    // A warpgroup of the first has 128 rows of A, 64 for each half.
+    constexpr const char* kApplies = "wgmma 256x128x64 w2 s4";
+    constexpr const char* kLeaves = "wgmma 128x128x64 w2 s4";
+    CHECK(tmm::make_launch_plan(gated, tmm::parse_config(kApplies), hopper).steps.size() == 1);
+    CHECK(tmm::make_launch_plan(gated, tmm::parse_config(kLeaves), hopper).steps.size() == 2);
+    for (const char* tuned : {"22016 512 4096 dtype=bf16 ops=nt", "22016 256 4096 dtype=bf16 ops=nt epilogue=swiglu"}) {
+        CAPTURE(std::string(tuned));
+        CHECK(chosen_behind(tuned, kApplies).match == Match::near);
+        CHECK(chosen_behind(tuned, kApplies).config == tmm::parse_config(kApplies));
+        CHECK(chosen_behind(tuned, kLeaves).match == Match::predicted);
+    }
+    CHECK(tmm::make_launch_plan(gated, chosen_behind("64 64 64", kApplies).config, hopper).steps.size() == 1);
+}
+
 TEST_CASE("near asks for the same operands and a config that is valid for the shape") {
     // A transposed problem's winner says nothing about this one.
     CHECK(select({winner("64 64 64 ops=nt", kTiled16)}, "64 64 64").match == Match::predicted);

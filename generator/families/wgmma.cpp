@@ -135,10 +135,13 @@ KernelSignature signature(const GemmProblem& p, const KernelConfig& c) {
     if (pad::pads_b(c)) signature.align_b = 16;
     return signature;
 }
-// Where rows of B run along N, the second half of its columns is brought from where it begins, which for the copy engine must be a multiple
-// of 16 bytes.
+// Where rows of B run along N, or of A along M, the second half of its columns, or of its rows, is brought from where it begins, which for
+// the copy engine must be a multiple of 16 bytes.
 bool applies_gate(const GemmProblem& p, const KernelConfig& c) {
-    if (p.op_b == Operation::none && columns_of_c(p) * size_of(p.type_b) % 16 != 0) return false;
+    const bool of_rows = gates_rows(p.activation);
+    const bool runs_along = of_rows ? p.op_a == Operation::transpose : p.op_b == Operation::none;
+    const i64 second_half = of_rows ? rows_of_c(p) * size_of(p.type_a) : columns_of_c(p) * size_of(p.type_b);
+    if (runs_along && second_half % 16 != 0) return false;
     return wgmma::applies_gate(c, signature_of(p));
 }
 // Blocks of a cluster that sums parts of K end together.

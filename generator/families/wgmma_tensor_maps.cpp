@@ -19,7 +19,7 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
             const i64 row_bytes = ld * size_of(signature.type_c);
             TensorMapRequest c{.address = address,
                                .type = signature.type_c,
-                               .rows = args.m,
+                               .rows = args.m / products_of_row(signature.activation),
                                .columns = columns,
                                .matrices = args.batch,
                                .row_bytes = row_bytes,
@@ -47,11 +47,11 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
     const auto request = [&](const void* address, ElementType type, bool transposed, i64 outer, i64 ld, i64 stride,
                              const wgmma::TileLayout& tile, bool in_halves, int sharers, i64 times) {
         const i64 rows = transposed ? args.k : outer;
-        TensorMapRequest operand =
-            operand_request(address, type, {.rows = rows, .columns = transposed ? outer : args.k, .ld = ld, .stride = stride}, args.batch,
-                            {.rows = tile.along_k ? wgmma::box_rows_along_k(tile, config, in_halves, sharers) : tile.depth / sharers,
-                             .columns = wgmma::row_elements(tile)},
-                            times);
+        TensorMapRequest operand = operand_request(
+            address, type, {.rows = rows, .columns = transposed ? outer : args.k, .ld = ld, .stride = stride}, args.batch,
+            {.rows = tile.along_k ? wgmma::box_rows_along_k(tile, config, signature, in_halves, sharers) : tile.depth / sharers,
+             .columns = wgmma::row_elements(tile)},
+            times);
         if (config.planes > 1) {
             operand.matrices *= config.planes;
             operand.matrix_bytes = rows * operand.row_bytes;
@@ -59,8 +59,8 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
         return operand;
     };
     const bool swap = config.swap_ab != 0;
-    // The tile of B, whose columns a gate takes by halves.
-    const bool in_halves = wgmma::applies_gate(config, signature);
+    const bool left_in_halves = wgmma::left_in_halves(config, signature);
+    const bool right_in_halves = wgmma::right_in_halves(config, signature);
     const wgmma::TileLayout left = wgmma::left_tile(config, signature);
     const wgmma::TileLayout right = wgmma::right_tile(config, signature);
     // How often clusters bring a tile.
@@ -71,10 +71,12 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
     // The padding of rows along M or N may be brought as well: boxes that end within the map are faster, and it reaches no element of C.
     const i64 m = along_m && pad::pads_a(config) ? args.lda : args.m;
     const i64 n = along_n && pad::pads_b(config) ? args.ldb : args.n;
-    const TensorMapRequest a = request(args.a, signature.type_a, along_m, m, args.lda, args.stride_a, swap ? right : left, false,
-                                       swap ? config.multicast_b : config.multicast_a, swap ? times_right : times_left);
-    const TensorMapRequest b = request(args.b, signature.type_b, along_n, n, args.ldb, args.stride_b, swap ? left : right, in_halves,
-                                       swap ? config.multicast_a : config.multicast_b, swap ? times_left : times_right);
+    const TensorMapRequest a =
+        request(args.a, signature.type_a, along_m, m, args.lda, args.stride_a, swap ? right : left, swap ? right_in_halves : left_in_halves,
+                swap ? config.multicast_b : config.multicast_a, swap ? times_right : times_left);
+    const TensorMapRequest b =
+        request(args.b, signature.type_b, along_n, n, args.ldb, args.stride_b, swap ? left : right, swap ? left_in_halves : right_in_halves,
+                swap ? config.multicast_a : config.multicast_b, swap ? times_left : times_right);
     const auto add_operand = [&](TensorMapRequest operand, const TensorMap& whole, const TensorMap& edge, const wgmma::TileLayout& tile,
                                  int sharers, bool halved) {
         maps.add(operand, offset_within(args, whole));
@@ -82,8 +84,8 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
         operand.box_rows = static_cast<int>(operand.rows % operand.box_rows);
         if (operand.box_rows > 0) maps.add(operand, offset_within(args, edge));
     };
-    add_operand(swap ? b : a, args.left, args.left_edge, left, config.multicast_a, swap && in_halves);
-    add_operand(swap ? a : b, args.right, args.right_edge, right, config.multicast_b, !swap && in_halves);
+    add_operand(swap ? b : a, args.left, args.left_edge, left, config.multicast_a, left_in_halves);
+    add_operand(swap ? a : b, args.right, args.right_edge, right, config.multicast_b, right_in_halves);
     return maps;
 }
 

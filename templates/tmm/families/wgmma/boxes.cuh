@@ -160,7 +160,7 @@ private:
                              const float (&sums)[result_n(config, signature) / 2]) const {
         const auto result = [&](int row, int column, float sum, C before, float alpha) {
             const PlaceInC to = place_in_c(item, group_row, group_column, box);
-            const i64 row_of_c = within<kTarget, i64>(to.y + row, args_.m);
+            const i64 row_of_c = within<kTarget, i64>(to.y + row, rows_of_c<signature>(args_));
             const i64 column_of_c = within<kTarget, i64>(to.x + column, columns_);
             const OperandsOf<kTarget> operands = operands_of<kTarget>(args_);
             if constexpr (box_brings_residual(signature))
@@ -257,7 +257,8 @@ private:
         const auto output = output_to_c<signature>(args_, scalars_, item.batch);
         C* const c = output.at(0, x) + column;
 #pragma unroll 1
-        for (int row = lane / lanes_of_row; row < box_rows(config, columns) && y + row < args_.m; row += 32 / lanes_of_row)
+        for (int row = lane / lanes_of_row; row < box_rows(config, columns) && y + row < rows_of_c<signature>(args_);
+             row += 32 / lanes_of_row)
             store_vector(c + (y + row) * args_.ldc, load_vector<1>(boxes_.template place<box_columns(config, columns)>(slot, row, column)));
     }
 

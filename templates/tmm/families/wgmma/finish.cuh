@@ -23,7 +23,7 @@ __device__ inline void prefetch_bias_of_tile(const GemmArgs& args, const WorkIte
     constexpr bool along_left = along_columns == (config.swap_ab != 0);
     const int first = along_left ? item.left0 + group_row : item.right0 + group_column;
     const int count = along_left ? group_m(config) : group_n(config);
-    prefetch_bias<signature>(args.epilogue, first, count, along_columns ? columns_of_c<signature>(args) : args.m,
+    prefetch_bias<signature>(args.epilogue, first, count, along_columns ? columns_of_c<signature>(args) : rows_of_c<signature>(args),
                              ptx::thread_here() % kWarpgroup, kWarpgroup);
 }
 

@@ -1,5 +1,5 @@
 // A gate makes one value of two sums of a thread (rules.h, applies_gate): those of the two halves of the warpgroup's tile. What is stored
-// is a tile that has half as many columns of C, in half the distance from C's first.
+// is a tile that has half as many columns or rows of C, in half the distance from C's first.
 #pragma once
 
 #include "tmm/families/wgmma/finish.cuh"
@@ -27,8 +27,8 @@ __device__ inline void apply_gate(const GemmArgs& args, const WorkItem& item, in
     constexpr int count = result_n(config, signature) / 2;
     const i64 columns = columns_of_c<signature>(args);
     for_each_place<signature, config, rows, count>(args, item, group_row, group_column, [&](int i, int sum, int row, int column) {
-        const i64 row_of_c = within<signature, i64>(left ? column : row, args.m);
-        const i64 column_of_c = within<signature, i64>(left ? row : column, columns);
+        const i64 row_of_c = within<signature, i64>(config.swap_ab ? column : row, rows_of_c<signature>(args));
+        const i64 column_of_c = within<signature, i64>(config.swap_ab ? row : column, columns);
         const float value = left ? sums.of[i + rows][sum] : sums.of[i][sum + count];
         results.of[i][sum] = gated<signature>(args, row_of_c, column_of_c, sums.of[i][sum], value);
     });

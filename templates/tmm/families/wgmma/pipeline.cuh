@@ -159,7 +159,7 @@ private:
     template <bool in_halves>
     __device__ static int place_in_operand(int outer, int distance, i64 extent) {
         if constexpr (in_halves) {
-            constexpr int group = group_of_gate(config);
+            constexpr int group = group_of_gate(config, signature);
             const int half = distance % group >= group / 2 ? static_cast<int>(extent / 2) : 0;
             return half + outer / 2 + distance / group * (group / 2) + distance % (group / 2);
         }
@@ -172,7 +172,7 @@ private:
     __device__ void load(unsigned char* destination, const Brought& brought, int outer, i64 extent, int k, int matrix, unsigned share,
                          unsigned blocks) const {
         if (!brought.map) return;
-        constexpr int rows = tile.along_k ? box_rows_along_k(tile, config, in_halves, 1) : tile.depth;
+        constexpr int rows = tile.along_k ? box_rows_along_k(tile, config, signature, in_halves, 1) : tile.depth;
         const int first = shares > 1 ? static_cast<int>(share) * (rows / shares) : 0;
 #pragma unroll
         for (int slab = 0; slab < tile.planes * slabs(tile); ++slab) {

@@ -131,37 +131,42 @@ constexpr int group_m(const KernelConfig& c) {
 constexpr int group_n(const KernelConfig& c) {
     return c.block_n / c.warps_n;
 }
-// A gate takes its two sums from one thread: each warpgroup multiplies the gate's columns of op(B) in the first half of its tile and
-// those that it is for in the second half. The operand that holds these columns is the right one, or with swap_ab the left one, and each
-// half of a warpgroup's share of it is brought by itself:
+// A gate takes its two sums from one thread: each warpgroup multiplies the gate's columns of op(B), or rows of op(A), in the first half of
+// its tile and those that it is for in the second half. Columns are held by the right operand, or with swap_ab by the left one, and rows by
+// the other. Each half of a warpgroup's share of that operand is brought by itself:
 //
 //     op(B), n = 2 h columns:   | 0 ... h - 1 are the gate's           | h ... 2 h - 1                        |
 //     two warpgroups' tile:     | j ... j + 63 | h + j ... h + j + 63  | j + 64 ... j + 127 | h + j + 64 ...  |
-constexpr int group_of_gate(const KernelConfig& c) {
-    return c.swap_ab ? group_m(c) : group_n(c);
+constexpr bool gates_left(const KernelConfig& c, const KernelSignature& s) {
+    return gates_rows(s.activation) ? c.swap_ab == 0 : c.swap_ab != 0;
+}
+constexpr int group_of_gate(const KernelConfig& c, const KernelSignature& s) {
+    return gates_left(c, s) ? group_m(c) : group_n(c);
 }
 constexpr bool applies_gate(const KernelConfig& c, const KernelSignature& s) {
-    if (!gates_columns(s.activation) || s.reads_c || c.split_k != 1 || c.planes != 1 || c.trim != 0 || c.warps_m < 1 || c.warps_n < 1)
+    if (!is_gate(s.activation) || s.reads_c || c.split_k != 1 || c.planes != 1 || c.trim != 0 || c.warps_m < 1 || c.warps_n < 1)
         return false;
-    const TileLayout tile = c.swap_ab ? left_tile(c, s) : right_tile(c, s);
-    const int shares = c.swap_ab ? c.multicast_a : c.multicast_b;
-    const int unit = c.swap_ab ? kRows : tile.along_k ? 8 : row_elements(tile);
-    const int half = group_of_gate(c) / 2;
-    return half > 0 && group_of_gate(c) % 2 == 0 && half % unit == 0 && shares > 0 && (!tile.along_k || half % (8 * shares) == 0);
+    const bool left = gates_left(c, s);
+    const TileLayout tile = left ? left_tile(c, s) : right_tile(c, s);
+    const int shares = left ? c.multicast_a : c.multicast_b;
+    const int unit = left ? kRows : tile.along_k ? 8 : row_elements(tile);
+    const int group = group_of_gate(c, s);
+    const int half = group / 2;
+    return half > 0 && group % 2 == 0 && half % unit == 0 && shares > 0 && (!tile.along_k || half % (8 * shares) == 0);
 }
 // Is the left, or the right, operand's tile brought in a gate's halves?
 constexpr bool left_in_halves(const KernelConfig& c, const KernelSignature& s) {
-    return applies_gate(c, s) && c.swap_ab != 0;
+    return applies_gate(c, s) && gates_left(c, s);
 }
 constexpr bool right_in_halves(const KernelConfig& c, const KernelSignature& s) {
-    return applies_gate(c, s) && c.swap_ab == 0;
+    return applies_gate(c, s) && !gates_left(c, s);
 }
 // How many of a tile's rows come in one box, where they run along K: all of a slab's, or those of half a warpgroup's share of it, of which
 // each of `sharers` blocks brings a part.
-constexpr int box_rows_along_k(const TileLayout& tile, const KernelConfig& c, bool in_halves, int sharers) {
-    return (in_halves ? group_of_gate(c) / 2 : tile.outer) / sharers;
+constexpr int box_rows_along_k(const TileLayout& tile, const KernelConfig& c, const KernelSignature& s, bool in_halves, int sharers) {
+    return (in_halves ? group_of_gate(c, s) / 2 : tile.outer) / sharers;
 }
-// Rows and columns of the results of a warpgroup: those of its sums, or half as many along a gate's columns.
+// Rows and columns of the results of a warpgroup: those of its sums, or half as many along a gate's axis.
 constexpr int result_m(const KernelConfig& c, const KernelSignature& s) {
     return left_in_halves(c, s) ? group_m(c) / 2 : group_m(c);
 }

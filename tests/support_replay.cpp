@@ -231,17 +231,18 @@ ReplayedSearch replay(OpenProblem problem, const RecordedProblem& recorded, cons
 std::vector<ReplayedSearch> replay_searches(const RecordedProblem& recorded, const DeviceInfo& device,
                                             const std::vector<ReplayOptions>& options) {
     const Shape shape = parse_shape(recorded.shape);
-    KernelBook book;
+    // Shapes share kernels, whose texts take longer to make than all else.
+    static auto* book = new KernelBook;
     std::map<Effort, std::vector<Candidate>> candidates;
     std::vector<ReplayedSearch> searches;
     for (const ReplayOptions& one : options) {
         std::vector<Candidate>& all = candidates[one.effort];
-        if (all.empty()) all = make_candidates(shape.problem, one.effort, device, book, kAllCandidates);
+        if (all.empty()) all = make_candidates(shape.problem, one.effort, device, *book, kAllCandidates);
         const Turn turn{.most_candidates = one.most_candidates};
         OpenProblem open{.shape = shape, .candidates = all};
         open.candidates.resize(std::min(all.size(), most_candidates(turn)));
         open.left_out = all.size() - open.candidates.size();
-        searches.push_back(replay(std::move(open), recorded, device, one, turn, book));
+        searches.push_back(replay(std::move(open), recorded, device, one, turn, *book));
     }
     return searches;
 }

@@ -240,6 +240,7 @@ std::vector<ReplayedSearch> replay_searches(const RecordedProblem& recorded, con
         if (all.empty()) all = make_candidates(shape.problem, one.effort, device, *book, kAllCandidates);
         const Turn turn{.most_candidates = one.most_candidates};
         OpenProblem open{.shape = shape, .candidates = all};
+        open.shape.is_sample_size = one.is_sample_size;
         open.candidates.resize(std::min(all.size(), most_candidates(turn)));
         open.left_out = all.size() - open.candidates.size();
         searches.push_back(replay(std::move(open), recorded, device, one, turn, *book));

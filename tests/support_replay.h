@@ -21,6 +21,8 @@ struct ReplayOptions {
     std::uint64_t seed = 0;
     // Requests to the worker after which it is interrupted, one for each time; then it goes on from its database.
     std::vector<int> interruptions = {};
+    // Whether the shape is one of those that others are judged by.
+    bool is_sample_size = false;
     // Seconds that each request takes beside its samples.
     double seconds_per_request = 0;
 };

@@ -70,9 +70,11 @@ void ProblemTuner::search(SearchSession& s, double kept_for_variants) {
     measure_all(s, std::move(missing), kept_for_variants, &model);
 }
 
-// The emulated device's times are those of a machine that does other work too, and its searches are short.
+// The emulated device's times are those of a machine that does other work too, and its searches are short. Where other sizes are judged by
+// what is measured for this one, it is not the winner alone that counts.
 bool ProblemTuner::is_certain(SearchSession& s, const CorrectedModel& model, const std::vector<std::size_t>& missing) const {
-    if (worker_.device().emulated || missing.empty() || model.observations() < kLeastObservations) return false;
+    if (worker_.device().emulated || s.open.shape.is_sample_size || missing.empty() || model.observations() < kLeastObservations)
+        return false;
     if (missing.front() <= s.open.known_fast) return false;
     const Certainty certainty = certainty_of(options_.effort);
     double chance = 0;

@@ -87,7 +87,9 @@ std::vector<Shape> with_sample_sizes(const std::vector<Shape>& shapes, const Dev
     const auto hash = [](const GemmProblem& problem) { return static_cast<std::size_t>(hash_of(problem)); };
     std::unordered_set<GemmProblem, decltype(hash)> seen;
     const auto add = [&](const Shape& shape, const GemmProblem& problem) {
-        if (seen.insert(problem).second) all.push_back({.problem = problem, .alpha = shape.alpha, .beta = shape.beta, .line = shape.line});
+        if (!seen.insert(problem).second) return;
+        all.push_back(
+            {.problem = problem, .alpha = shape.alpha, .beta = shape.beta, .line = shape.line, .is_sample_size = shape.varying != nullptr});
     };
     for (const Shape& shape : shapes) {
         if (!shape.varying) {

@@ -33,6 +33,8 @@ struct Shape {
     int line = 0;
     // Null where no size varies. Otherwise the problem is that of the last size.
     std::shared_ptr<const VaryingSize> varying = {};
+    // The problem's size was picked of those of a line where it varies: others are judged by what is measured for it.
+    bool is_sample_size = false;
 };
 
 // Whether lines may have sizes that vary.

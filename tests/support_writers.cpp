@@ -90,6 +90,9 @@ const std::vector<Writer>& writers() {
          gated_rows + "boundary=hardware,block_m=128,block_n=64,stages=3,ping_pong=1"},
         {"70x144x64 dtype=bf16 align=16", gated_rows + "boundary=peeled,block_m=64,block_n=80,stages=2,swap_ab=1"},
         {"272x70x64 dtype=bf16 align=16 ops=tt ldc=72", gated_rows + "boundary=hardware,block_m=64,block_n=128,stages=3,swap_ab=1"},
+        // Two blocks bring what a gate takes in halves for each other, or the other operand.
+        {"272x136x64 dtype=bf16 align=16 ops=nt", gated_rows + "boundary=hardware,block_m=128,block_n=64,stages=3,multicast_a=2"},
+        {"272x136x64 dtype=bf16 align=16 ops=tt", gated_rows + "boundary=hardware,block_m=128,block_n=64,stages=3,multicast_b=2"},
         {"140x72x64 align=16 beta=1", planes},
         {"140x72x64 align=16 beta=1", planes, true},
         {"140x71x64", planes, true},

@@ -76,16 +76,15 @@ __device__ void kernel(const GemmArgs& args) {
     constexpr int vectors = step.columns / kVector;
     const int vector = static_cast<int>(threadIdx.x) % vectors;
     const int sharer = static_cast<int>(threadIdx.x) / vectors;
-    const i64 rows = rows_of_c<signature>(args);
     const i64 columns = columns_of_c<signature>(args);
     const i64 ld = workspace_ld(args.n);
-    const i64 blocks = args.batch * rows * ((columns + step.columns - 1) / step.columns);
+    const i64 blocks = args.batch * rows_of_c<signature>(args) * ((columns + step.columns - 1) / step.columns);
     const OutputScalars scalars = output_scalars<signature>(args);
     SharedMemory shared;
     float* const shares = shared.take<float, step.sharers * step.columns>()[0];
 
     // The block's first place is found while the kernel before this one ends.
-    Place place = place_of<step>(rows, columns, blockIdx.x);
+    Place place = place_of<step>(rows_of_c<signature>(args), columns, blockIdx.x);
     wait_for_previous_kernel();
     for (i64 block = blockIdx.x; block < blocks;) {
         const i64 column = place.column + vector * kVector;
@@ -99,7 +98,7 @@ __device__ void kernel(const GemmArgs& args) {
             constexpr bool of_rows = gates_rows(signature.activation);
             // The other half of the columns begins anywhere.
             const bool aligned = of_rows || columns % kVector == 0;
-            const i64 half = of_rows ? rows * ld : columns;
+            const i64 half = of_rows ? rows_of_c<signature>(args) * ld : columns;
             const Vector<float, kVector> values = sum_of_vector<step>(args.split_k, vector, sharer, exists, shares, [&](int split) {
                 const float* const from = part + half + split * args.m * ld;
                 return aligned ? load_vector<kVector>(from) : load_existing(from, columns - column);
@@ -112,7 +111,7 @@ __device__ void kernel(const GemmArgs& args) {
         if (exists && sharer == 0)
             output_to_c<signature>(args, scalars, place.batch).template store_to_row<kVector>(place.row, column, sum.element);
         block += gridDim.x;
-        if (block < blocks) place = place_of<step>(rows, columns, block);
+        if (block < blocks) place = place_of<step>(rows_of_c<signature>(args), columns, block);
     }
 }
 

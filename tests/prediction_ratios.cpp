@@ -42,7 +42,7 @@ std::vector<Candidate> candidates_of(TuningDatabase& database, const GemmProblem
         if (why_invalid(problem, config, device) || why_inaccurate(problem, config)) continue;
         candidates.push_back({config, measurement.median_us, model.estimate(config)});
     }
-    // Of configs that are predicted alike the search measures the likeliest first.
+    // The search measures the likeliest first where configs are predicted alike.
     std::reverse(candidates.begin(), candidates.end());
     return candidates;
 }

@@ -49,7 +49,7 @@ TEST_CASE("times that agree with the predictions, whatever the unit, leave littl
         std::mt19937 random(1);
         std::normal_distribution<double> normal;
         for (std::size_t i = 0; i < 39; ++i) model.observe(i, factor * estimates[i] * std::exp(error * normal(random)));
-        // Of the last one: that it takes nine tenths of what is predicted.
+        // The chance that the last one takes nine tenths of what is predicted.
         return model.chance_below(39, factor * 0.9 * estimates[39]);
     };
     CHECK(chance(1, 0.01) < 0.02);

@@ -13,6 +13,7 @@
 #include "generator/prediction/predicted_config.h"
 #include "generator/search/search_space.h"
 #include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 #include "generator/validity/validity.h"
 #include "plan_testing.h"
 #include "support_overlap_chains.h"
@@ -41,8 +42,7 @@ TEST_CASE("every kernel waits for the one before it, first of all, and then lets
     const std::regex global_memory("(ld|st|atom|red)\\.[a-z.]*global|cp\\.async\\.(ca|cg)|cp\\.async\\.bulk\\.tensor");
     const std::regex next_may_come("griddepcontrol\\.launch_dependents");
     std::set<std::string> kernels;
-    for (const OverlapChain& chain : overlap_chains()) {
-        const LaunchPlan plan = make_launch_plan(parse_shape(chain.shape).problem, config_of(chain), kHopper);
+    const auto check_steps = [&](const LaunchPlan& plan) {
         for (const LaunchStep& step : plan.steps) {
             const KernelSource source = make_kernel_source(step.signature, step.kernel);
             CAPTURE(source.name);
@@ -65,7 +65,11 @@ TEST_CASE("every kernel waits for the one before it, first of all, and then lets
                 CHECK(wait < position(ptx, next_may_come));
             }
         }
-    }
+    };
+    for (const OverlapChain& chain : overlap_chains())
+        check_steps(make_launch_plan(parse_shape(chain.shape).problem, config_of(chain), kHopper));
+    const KernelConfig simt = parse_config("simt 32x32x8 t4x4 s3 async v4 peeled overlap");
+    check_steps(make_launch_plan(parse_shape("200x200x200 epilogue=relu").problem, simt, kHopper, {}, EpiloguePlace::step));
     // These are all families and steps.
     CHECK(kernels.size() == product_families().size() + std::variant_size_v<PlanKernel> - 1);
 }

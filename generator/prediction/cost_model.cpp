@@ -43,7 +43,7 @@ PredictedTime CostModel::predict(const KernelConfig& c, EpiloguePlace place) con
 double CostModel::least_of_epilogue() const {
     if (problem_.epilogue == Epilogue::none) return 0;
     const double elements =
-        static_cast<double>(problem_.m) * static_cast<double>(columns_of_c(problem_)) * static_cast<double>(problem_.batch);
+        static_cast<double>(rows_of_c(problem_)) * static_cast<double>(columns_of_c(problem_)) * static_cast<double>(problem_.batch);
     return device_.profile.memory_latency + kClocksOfElement / device_.profile.clock * elements / std::max(1, device_.sm_count);
 }
 

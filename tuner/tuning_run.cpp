@@ -79,13 +79,11 @@ std::vector<MeasuredCandidate> measured_before(const GemmProblem& problem, Tunin
 
 // Where a quick search finds that its problem was measured before, with kernels of an earlier text, say, the candidates are those that were
 // the fastest instead of those that are predicted to be.
-std::vector<Candidate> make_candidates(const GemmProblem& problem, Effort effort, Group& group, TuningDatabase& database,
-                                       std::size_t most = kAllCandidates, Remainder* remainder = nullptr) {
-    const DeviceInfo& device = group.environment.device;
-    std::vector<Candidate> predicted = make_candidates(problem, effort, device, group.book, most, remainder);
-    if (effort != Effort::quick || most != kAllCandidates) return predicted;
+std::vector<Candidate> fastest_before(std::vector<Candidate> predicted, const GemmProblem& problem, Group& group,
+                                      TuningDatabase& database) {
     const std::vector<MeasuredCandidate> rows = measured_before(problem, database);
     if (rows.empty()) return predicted;
+    const DeviceInfo& device = group.environment.device;
     std::vector<Candidate> all = make_candidates(problem, Effort::normal, device, group.book, kAllCandidates);
     if (device.overlaps_kernels()) {
         for (std::size_t i = 0, count = all.size(); i < count; ++i) {
@@ -141,7 +139,8 @@ bool counts_today(TuningDatabase& database, const OpenProblem& problem, const Tu
     const std::string& hash = problem.earlier->search_hash;
     const auto effort = effort_of(hash);
     if (*effort == options.effort) return hash == problem.search_hash;
-    return hash == search_hash(*effort, make_candidates(problem.shape.problem, *effort, group, database));
+    return hash ==
+           search_hash(*effort, make_candidates(problem.shape.problem, *effort, group.environment.device, group.book, kAllCandidates));
 }
 
 // An earlier decision that was measured, and is valid: anything may stand in a database.
@@ -172,11 +171,16 @@ void keep_racers(std::vector<Candidate>& candidates, const TuningDatabase::Decis
 // The candidates of a problem whose turn is near.
 void make_ready(OpenProblem& problem, const Turn& turn, const TuningOptions& options, Group& group, TuningDatabase& database) {
     if (!problem.candidates.empty()) return;
+    const GemmProblem& asked = problem.shape.problem;
+    const std::size_t most = most_candidates(turn);
     Remainder remainder;
-    problem.candidates = make_candidates(problem.shape.problem, options.effort, group, database, most_candidates(turn), &remainder);
+    problem.candidates = make_candidates(asked, options.effort, group.environment.device, group.book, most, &remainder);
     problem.left_out = remainder.left_out;
     problem.rejections = std::move(remainder.rejections);
+    // It names what is predicted: what a search has measured does not open its own decision anew.
     problem.search_hash = search_hash(options.effort, problem.candidates);
+    if (options.effort == Effort::quick && most == kAllCandidates)
+        problem.candidates = fastest_before(std::move(problem.candidates), asked, group, database);
     if (!problem.races) {
         const std::vector<KernelConfig> remembered =
             remembered_configs(problem.shape.problem, winners_before(problem.shape.problem, database),

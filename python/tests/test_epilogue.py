@@ -177,7 +177,8 @@ def test_an_expression_with_a_bias_of_rows():
 
 
 @pytest.mark.parametrize(
-    "text, words", [("x + nope(1)", "nope"), ("", "empty"), ("x +", "expression:1"), ("x; y", "';'"), ("x\n%:define y 1\n", "'%:'"), ("x\0y", "zero")]
+    "text, words",
+    [("x + nope(1)", "nope"), ("", "empty"), ("x +", "expression:1"), ("x; y", "';'"), ("x\n%:define y 1\n", "'%:'"), ("x\0y", "zero")],
 )
 def test_faulty_expressions_are_told_in_the_compilers_words(text, words):
     with pytest.raises(ValueError) as raised:
@@ -219,7 +220,11 @@ OUT = normal(2, 5)
         (lambda: multiply("swiglu+relu"), ValueError, "'relu' is one word of its kind too many"),
         (lambda: tmm.matmul(normal(2, 3), normal(3), epilogue="swiglu"), ValueError, "b is a vector"),
         (lambda: tmm.matmul(normal(2, 3), normal(3, 4), normal(2, 2), "swiglu", beta=1.0), ValueError, "leave beta 0"),
-        (lambda: tmm.matmul(normal(3, 3), normal(3, 6), epilogue="swiglu_rows"), ValueError, "rows of the product by halves, but there are 3"),
+        (
+            lambda: tmm.matmul(normal(3, 3), normal(3, 6), epilogue="swiglu_rows"),
+            ValueError,
+            "rows of the product by halves, but there are 3",
+        ),
         (lambda: tmm.matmul(normal(3), normal(3, 6), epilogue="swiglu_rows"), ValueError, "a is a vector"),
         (lambda: tmm.matmul(normal(4, 3), normal(3, 6), None, "bias_rows+swiglu_rows", normal(2)), ValueError, "rows: (4,)"),
         (lambda: tmm.matmul(normal(2, 3), normal(3, 6), None, "bias+swiglu", normal(3)), ValueError, "columns: (6,)"),

@@ -69,9 +69,10 @@ bool is_same_product(GemmProblem x, GemmProblem y) {
 }
 
 // What won without the gate, or with one along the other axis that its kernel applied, may leave it to a step, for which it writes twice as
-// many sums to memory.
-bool is_new_to_gates(const GemmProblem& problem, const GemmProblem& tuned, const KernelConfig& config) {
-    return tuned.activation != problem.activation && gate_is_a_step(problem, config) && !gate_is_a_step(tuned, config);
+// many sums to memory. That says nothing against it where the guess leaves the gate to a step, too, as all configs do in FP32.
+bool is_new_to_gates(const GemmProblem& problem, const GemmProblem& tuned, const KernelConfig& config, const KernelConfig& guess) {
+    return tuned.activation != problem.activation && gate_is_a_step(problem, config) && !gate_is_a_step(tuned, config) &&
+           !gate_is_a_step(problem, guess);
 }
 
 double epilogues_apart(const GemmProblem& x, const GemmProblem& y) {
@@ -315,7 +316,7 @@ Selection Winners::select(const GemmProblem& asked, std::int64_t most_workspace)
     const std::optional<std::string> invalid = why_invalid(problem, predicted, device_);
     const bool can_guess = !invalid && fits(problem, predicted, most_workspace);
     if (nearest.tuned && is_same_product(problem, nearest.tuned->problem) &&
-        !is_new_to_gates(problem, nearest.tuned->problem, nearest.config))
+        !is_new_to_gates(problem, nearest.tuned->problem, nearest.config, predicted))
         return near_selection(problem, nearest, own, within);
     const std::optional<KernelConfig> guess = can_guess ? std::optional(predicted) : std::nullopt;
     if (!device_.emulated)

@@ -15,6 +15,7 @@
 #include "generator/compile/compile_attempts.h"
 #include "generator/compile/kernel_cache.h"
 #include "generator/log.h"
+#include "generator/plan/matrix_layout.h"
 #include "generator/text/environment.h"
 #include "runtime/executable_plan.h"
 #include "tuner/helper_process.h"
@@ -56,8 +57,7 @@ double alpha_for(const GemmProblem& problem) {
 // This matters where memory is short: a plan that needs more than the device has can never run, all else depends on what other processes
 // hold.
 bool can_never_fit(const LaunchPlan& plan, const GemmProblem& p, const DeviceInfo& device) {
-    const double c =
-        static_cast<double>(rows_of_c(p)) * static_cast<double>(columns_of_c(p)) * static_cast<double>(p.batch) * size_of(p.type_c);
+    const double c = elements_of_c(p) * size_of(p.type_c);
     return device.memory_bytes > 0 && static_cast<double>(plan.workspace_bytes) + c > static_cast<double>(device.memory_bytes);
 }
 

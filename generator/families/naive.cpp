@@ -6,6 +6,7 @@
 #include "generator/families/neutral.h"
 #include "generator/families/teaching_estimate.h"
 #include "generator/plan/kernel_arguments.h"
+#include "generator/plan/matrix_layout.h"
 #include "generator/prediction/cost_model_host.h"
 
 namespace tmm {

@@ -2,6 +2,7 @@
 
 #include "generator/families/family.h"
 #include "generator/plan/kernel_arguments.h"
+#include "generator/plan/matrix_layout.h"
 #include "generator/plan/without_epilogue.h"
 #include "generator/steps/finishing.h"
 #include "generator/steps/reduce.h"
@@ -73,12 +74,10 @@ double microseconds_of_step(const GemmProblem& problem, const KernelConfig& conf
     const GemmProblem product = without_epilogue(problem);
     if (adds_parts(product, config)) return 0;
     const bool reads_c = problem.reads_c && !sums_stand_in_c(problem, product, config);
-    const double elements =
-        static_cast<double>(rows_of_c(problem)) * static_cast<double>(columns_of_c(problem)) * static_cast<double>(problem.batch);
     const std::int64_t sums = products_of_row(problem.activation) * products_of_column(problem.activation);
     const std::int64_t of_c = 1 + (problem.residual ? 1 : 0) + (reads_c ? 1 : 0);
     const std::int64_t bytes = kSumBytes * sums + size_of(problem.type_c) * of_c;
-    return device.profile.second_kernel + elements * static_cast<double>(bytes) / device.profile.memory_bytes;
+    return device.profile.second_kernel + elements_of_c(problem) * static_cast<double>(bytes) / device.profile.memory_bytes;
 }
 
 Geometry geometry_with_sums(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, EpiloguePlace place) {

@@ -39,6 +39,10 @@ MatrixLayout layout_of_c(const GemmProblem& p) {
     return {.rows = rows_of_c(p), .columns = columns_of_c(p), .ld = p.ldc, .stride = p.stride_c, .batch = p.batch, .type = p.type_c};
 }
 
+double elements_of_c(const GemmProblem& p) {
+    return static_cast<double>(rows_of_c(p)) * static_cast<double>(columns_of_c(p)) * static_cast<double>(p.batch);
+}
+
 MatrixLayout layout_of_residual(const GemmProblem& p) {
     return {.rows = p.residual ? rows_of_c(p) : 0,
             .columns = columns_of_c(p),

@@ -24,6 +24,9 @@ MatrixLayout layout_of_c(const GemmProblem& problem);
 // The layout has no rows where the problem has no residual.
 MatrixLayout layout_of_residual(const GemmProblem& problem);
 
+// How many elements C has, in all members of the batch; they may be more than an integer counts.
+double elements_of_c(const GemmProblem& problem);
+
 // Bytes from the first element to the end of the last, 0 where there is none; nothing where that, or a distance between rows or members, is
 // no number of 63 bits when it is counted in bytes.
 std::optional<i64> extent_in_bytes(const MatrixLayout& layout);

@@ -4,6 +4,7 @@
 
 #include "generator/families/family.h"
 #include "generator/plan/finishing_step.h"
+#include "generator/plan/matrix_layout.h"
 #include "generator/prediction/cost_model_host.h"
 
 namespace tmm {
@@ -42,9 +43,8 @@ PredictedTime CostModel::predict(const KernelConfig& c, EpiloguePlace place) con
 
 double CostModel::least_of_epilogue() const {
     if (problem_.epilogue == Epilogue::none) return 0;
-    const double elements =
-        static_cast<double>(rows_of_c(problem_)) * static_cast<double>(columns_of_c(problem_)) * static_cast<double>(problem_.batch);
-    return device_.profile.memory_latency + kClocksOfElement / device_.profile.clock * elements / std::max(1, device_.sm_count);
+    return device_.profile.memory_latency +
+           kClocksOfElement / device_.profile.clock * elements_of_c(problem_) / std::max(1, device_.sm_count);
 }
 
 KernelConfig CostModel::with_better_overlap(KernelConfig c) const {

@@ -7,6 +7,7 @@
 
 #include "generator/families/family.h"
 #include "generator/plan/launch_plan.h"
+#include "generator/plan/matrix_layout.h"
 
 namespace tmm {
 namespace {
@@ -17,10 +18,6 @@ constexpr double kSecondsOfProduct = 2e-9;
 }  // namespace
 
 using namespace host_cost;
-
-double elements_of_c(const GemmProblem& p) {
-    return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.batch);
-}
 
 HostWork host_work(const GemmProblem& p, const KernelConfig& c) {
     const Extent main = main_extent(p, c);

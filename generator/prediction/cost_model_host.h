@@ -38,7 +38,6 @@ struct HostWork {
     double depth = 0;
 };
 HostWork host_work(const GemmProblem& problem, const KernelConfig& config);
-double elements_of_c(const GemmProblem& problem);
 // Threads that go through tiles of block_k: phase is what each takes in a phase beside its FMAs.
 double host_time_of_tiles(const GemmProblem& problem, const KernelConfig& config, double phase, double fma);
 

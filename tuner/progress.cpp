@@ -57,21 +57,21 @@ Progress::~Progress() {
     finish();
 }
 
-void Progress::start(int problems, double budget_seconds) {
+void Progress::start(int problems, const Pace& pace) {
     std::lock_guard lock(mutex_);
-    problems_ = problems;
-    budget_seconds_ = budget_seconds;
+    time_left_ = TimeLeft(problems, pace);
     start_ = Clock::now();
 }
 
 void Progress::add_problem() {
     std::lock_guard lock(mutex_);
-    ++problems_;
+    time_left_.add_problem();
 }
 
 void Progress::begin_problem(int worker, const std::string& name) {
     std::lock_guard lock(mutex_);
     current_[worker] = Current{.name = name};
+    time_left_.begin_problem(worker, now());
     draw(true);
 }
 
@@ -81,19 +81,21 @@ void Progress::update(int worker, int done, int candidates, double best_us) {
     current.done = done;
     current.candidates = candidates;
     current.best_us = best_us;
+    time_left_.update(worker, done, candidates);
     draw(false);
 }
 
 void Progress::leave_problem(int worker) {
     std::lock_guard lock(mutex_);
     current_.erase(worker);
+    time_left_.leave_problem(worker);
     draw(true);
 }
 
 void Progress::end_problem(int worker, const std::string& result) {
     std::lock_guard lock(mutex_);
-    ++problems_done_;
-    line(fmt::format("[{}/{}] {}: {}", problems_done_, problems_, current_[worker].name, result));
+    time_left_.end_problem(worker, now());
+    line(fmt::format("[{}/{}] {}: {}", time_left_.problems_done(), time_left_.problems(), current_[worker].name, result));
     current_.erase(worker);
     draw(true);
 }
@@ -126,27 +128,18 @@ void Progress::line(const std::string& text) {
     std::fflush(stream_);
 }
 
-void Progress::draw(bool now) {
+void Progress::draw(bool at_once) {
     if (!status_.shows() || current_.empty()) return;
     const auto time = Clock::now();
-    if (!now && time - last_draw_ < kRedraw) return;
+    if (!at_once && time - last_draw_ < kRedraw) return;
     last_draw_ = time;
 
-    double done = problems_done_;
-    for (const auto& [worker, c] : current_) done += c.candidates > 0 ? static_cast<double>(c.done) / c.candidates : 0;
-    const double share = problems_ > 0 ? std::min(done / problems_, 1.0) : 0;
-    const double elapsed = std::chrono::duration<double>(time - start_).count();
-    std::string time_left = "?";
-    if (share > 0.005) {
-        double left = elapsed / share - elapsed;
-        if (budget_seconds_ > 0) left = std::min(left, std::max(budget_seconds_ - elapsed, 0.0));
-        time_left = duration_text(left);
-    }
+    const TimeLeft::Expected expected = time_left_.expected(now());
     const Current& c = current_.begin()->second;
-    const std::string text = progress_text({.problems = problems_,
-                                            .problems_done = problems_done_,
-                                            .share = share,
-                                            .time_left = time_left,
+    const std::string text = progress_text({.problems = time_left_.problems(),
+                                            .problems_done = time_left_.problems_done(),
+                                            .share = expected.share,
+                                            .time_left = expected.seconds ? duration_text(*expected.seconds) : "?",
                                             .name = c.name,
                                             .done = c.done,
                                             .candidates = c.candidates,

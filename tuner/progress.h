@@ -9,6 +9,7 @@
 #include <string>
 
 #include "generator/text/terminal.h"
+#include "tuner/time_left.h"
 
 namespace tmm {
 
@@ -21,8 +22,8 @@ public:
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    // Gives the number of problems that the run has to tune, and the seconds it may take (0: as long as it needs).
-    void start(int problems, double budget_seconds);
+    // Gives the number of problems that the run has to tune, and what bounds its time.
+    void start(int problems, const Pace& pace);
     // worker tells concurrent problems apart; it is any number that the caller keeps to.
     // The run has one problem more than was said at the start.
     void add_problem();
@@ -49,7 +50,8 @@ private:
     };
     using Clock = std::chrono::steady_clock;
 
-    void draw(bool now);
+    double now() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+    void draw(bool at_once);
     void line(const std::string& text);
 
     std::FILE* stream_;
@@ -58,9 +60,7 @@ private:
     std::mutex mutex_;
     std::map<int, Current> current_;
     std::set<std::string> noted_;
-    int problems_ = 0;
-    int problems_done_ = 0;
-    double budget_seconds_ = 0;
+    TimeLeft time_left_;
     Clock::time_point start_ = Clock::now();
     Clock::time_point last_draw_{};
 };

@@ -21,6 +21,7 @@
 #include "generator/validity/validity.h"
 #include "tuner/budget.h"
 #include "tuner/candidate_compiler.h"
+#include "tuner/certainty.h"
 #include "tuner/device_profile.h"
 #include "tuner/measured_order.h"
 #include "tuner/predictions.h"
@@ -436,6 +437,15 @@ double seconds_to_end(double budget_seconds, const std::vector<std::unique_ptr<G
     return 0.02 * budget_seconds + seconds_to_predict(undecided, seconds_since(start));
 }
 
+// A search ends with its effort's seconds on a GPU, and where no budget gives each problem a time of its own.
+Pace pace_of(const TuningOptions& options, const std::vector<std::unique_ptr<Group>>& groups) {
+    const auto is_emulated = [](const auto& group) { return group->environment.device.emulated; };
+    if (options.budget_seconds > 0 || std::all_of(groups.begin(), groups.end(), is_emulated))
+        return {.budget_seconds = options.budget_seconds};
+    const Certainty certainty = certainty_of(options.effort);
+    return {.problem_seconds = certainty.seconds, .least_results = certainty.least_results};
+}
+
 // Where the budget ended before a problem's turn, an earlier winner stays; where there is none, the model's guess is taken.
 void finish_unreached(const TuningOptions& options, const Interrupt& interrupt, Group& group) {
     TuningDatabase database(options.database, TuningDatabase::Mode::read_write, patience_with(interrupt));
@@ -530,7 +540,7 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
         undecided += group->undecided;
     }
     if (budget.is_limited()) budget.keep(seconds_to_end(options.budget_seconds, groups, undecided));
-    progress.start(static_cast<int>(undecided), options.budget_seconds);
+    progress.start(static_cast<int>(undecided), pace_of(options, groups));
 
     std::mutex mutex;
     std::exception_ptr failure;

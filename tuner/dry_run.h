@@ -3,7 +3,9 @@
 
 #include <vector>
 
+#include "tuner/interrupt.h"
 #include "tuner/report.h"
+#include "tuner/tuning_options.h"
 
 namespace tmm {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "db/tuning_database.h"
-#include "tuner/tuning_run.h"
+#include "tuner/run_report.h"
 
 namespace tmm {
 

@@ -7,6 +7,7 @@
 #include "generator/text/text.h"
 #include "runtime/selection.h"
 #include "tuner/decision.h"
+#include "tuner/earlier_decision.h"
 #include "tuner/elapsed.h"
 #include "tuner/finalists.h"
 #include "tuner/problem_tuner.h"

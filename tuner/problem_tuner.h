@@ -12,41 +12,14 @@
 #include "tuner/candidates.h"
 #include "tuner/compile_queue.h"
 #include "tuner/corrected_model.h"
+#include "tuner/interrupt.h"
+#include "tuner/open_problem.h"
 #include "tuner/progress.h"
-#include "tuner/tuning_run.h"
+#include "tuner/run_report.h"
+#include "tuner/tuning_options.h"
 #include "tuner/worker_connection.h"
 
 namespace tmm {
-
-// A problem that a run has to look at, with its candidates once its turn is near.
-struct OpenProblem {
-    Shape shape;
-    // Place of the problem among the report's problems.
-    std::size_t place = 0;
-    // An earlier run's decision, and whether it counts unless the search has changed since.
-    std::optional<TuningDatabase::Decision> earlier = {};
-    bool may_count = false;
-    // The decision was made with another driver or compiler, or with kernels of an earlier text: its winner races the first guesses, all of
-    // them measured anew, before anything else is.
-    bool races = false;
-    std::vector<Candidate> candidates = {};
-    // Number of configs behind the default, which leads, that are known to be fast.
-    std::size_t known_fast = 0;
-    std::string search_hash = {};
-    // Number of configs that the search rejected, by reason.
-    std::map<std::string, int> rejections = {};
-    // Further candidates that the search has, for which a small budget has no time.
-    std::size_t left_out = 0;
-};
-
-// Suffix of a decision whose run was ended by its budget.
-inline constexpr std::string_view kCutSuffix = ":cut";
-// Suffix of a decision whose run was disturbed from outside: candidates have no outcome, or no run-off came to its end.
-inline constexpr std::string_view kOpenSuffix = ":open";
-
-// The candidates' newest measurements with today's kernels, by place in `candidates`.
-std::vector<std::optional<Measurement>> known_measurements(TuningDatabase& database, const GemmProblem& problem,
-                                                           const std::vector<Candidate>& candidates);
 
 struct SearchSession;
 

@@ -6,7 +6,7 @@
 
 #include "generator/search/search_space.h"
 #include "generator/text/terminal.h"
-#include "tuner/tuning_run.h"
+#include "tuner/run_report.h"
 
 namespace tmm {
 

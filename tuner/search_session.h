@@ -12,7 +12,7 @@
 #include "tuner/budget.h"
 #include "tuner/candidates.h"
 #include "tuner/problem_tuner.h"
-#include "tuner/tuning_run.h"
+#include "tuner/run_report.h"
 
 namespace tmm {
 

@@ -1,0 +1,63 @@
+#include "tuner/earlier_decision.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "generator/validity/validity.h"
+#include "tuner/void_verdict.h"
+
+namespace tmm {
+namespace {
+
+// Whether a decision was made without knowing the default config, the first one, or from results that say nothing.
+bool rests_on_nothing(const GemmProblem& problem, const std::vector<std::optional<Measurement>>& known) {
+    if (!known.empty() && known.front() && known.front()->outcome == Outcome::compile_failed) return true;
+    return std::any_of(known.begin(), known.end(), [&](const auto& result) { return result && is_void(problem, *result); });
+}
+
+}  // namespace
+
+std::optional<TuningDatabase::Decision> earlier_decision(TuningDatabase& database, const GemmProblem& problem, const DeviceInfo& device) {
+    auto decision = database.decision(problem);
+    return decision && !decision->predicted && !why_invalid(problem, decision->config, device) ? decision : std::nullopt;
+}
+
+bool suffices(const TuningDatabase::Decision& decision, const TuningOptions& options) {
+    const bool cut = decision.search_hash.ends_with(kCutSuffix);
+    const auto effort = effort_of(decision.search_hash);
+    if (decision.search_hash.ends_with(kOpenSuffix)) return false;
+    return !options.remeasure && decision.origin == "user" && (!cut || options.budget_seconds > 0) && effort && *effort >= options.effort;
+}
+
+bool counts_today(TuningDatabase& database, const OpenProblem& problem, const TuningOptions& options, const DeviceInfo& device,
+                  KernelBook& book) {
+    if (rests_on_nothing(problem.shape.problem, known_measurements(database, problem.shape.problem, problem.candidates))) return false;
+    const std::string& hash = problem.earlier->search_hash;
+    const auto effort = effort_of(hash);
+    if (*effort == options.effort) return hash == problem.search_hash;
+    return hash == search_hash(*effort, make_candidates(problem.shape.problem, *effort, device, book, kAllCandidates));
+}
+
+void take_earlier(TuningDatabase& database, const OpenProblem& problem, std::vector<Candidate> candidates, const DeviceInfo& device,
+                  KernelBook& book, ProblemReport& report) {
+    const TuningDatabase::Decision& decision = *problem.earlier;
+    report.state = ProblemState::decided_before;
+    report.cut_before = decision.search_hash.ends_with(kCutSuffix);
+    report.config = decision.config;
+    report.median_us = decision.median_us;
+    report.default_us = decision.default_us;
+    report.runner_up = decision.runner_up;
+    report.runner_up_us = decision.runner_up_us;
+    report.candidates = decision.candidates;
+    report.rejections = problem.rejections;
+    report.reason = decision.reason;
+    // The winner may be a variant that the search did not have.
+    candidates.push_back(make_candidate(problem.shape.problem, decision.config, device, book));
+    const auto known = known_measurements(database, problem.shape.problem, candidates);
+    for (const auto& measured : known)
+        if (measured && measured->outcome != Outcome::ok) ++report.failed[measured->outcome];
+    if (known.back()) report.error_ratio = known.back()->error_ratio;
+}
+
+}  // namespace tmm

@@ -1,0 +1,36 @@
+// What an earlier run has decided, and whether that counts today.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "db/tuning_database.h"
+#include "generator/compile/kernel_book.h"
+#include "tuner/open_problem.h"
+#include "tuner/run_report.h"
+#include "tuner/tuning_options.h"
+
+namespace tmm {
+
+// Suffix of a decision whose run was ended by its budget.
+inline constexpr std::string_view kCutSuffix = ":cut";
+// Suffix of a decision whose run was disturbed from outside: candidates have no outcome, or no run-off came to its end.
+inline constexpr std::string_view kOpenSuffix = ":open";
+
+// An earlier decision that was measured, and is valid: anything may stand in a database.
+std::optional<TuningDatabase::Decision> earlier_decision(TuningDatabase& database, const GemmProblem& problem, const DeviceInfo& device);
+
+// Whether this run need not look behind the decision: it is this database's own, made with as much effort, and by no budget where there is
+// none today.
+bool suffices(const TuningDatabase::Decision& decision, const TuningOptions& options);
+
+// Whether the earlier decision is one of today's candidates. The problem has those of today's effort.
+bool counts_today(TuningDatabase& database, const OpenProblem& problem, const TuningOptions& options, const DeviceInfo& device,
+                  KernelBook& book);
+
+// Takes what an earlier decision says into the report. candidates: those among which the rejected ones are counted.
+void take_earlier(TuningDatabase& database, const OpenProblem& problem, std::vector<Candidate> candidates, const DeviceInfo& device,
+                  KernelBook& book, ProblemReport& report);
+
+}  // namespace tmm

@@ -1,0 +1,180 @@
+#include "tuner/group_work.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "generator/text/environment.h"
+#include "generator/text/side_by_side.h"
+#include "tuner/candidate_compiler.h"
+#include "tuner/earlier_decision.h"
+#include "tuner/problem_tuner.h"
+#include "tuner/search_compiler.h"
+#include "tuner/turn_candidates.h"
+
+namespace tmm {
+namespace {
+
+// The problems that the compiler has before their turn; a short turn is over before a kernel is compiled.
+constexpr std::size_t kAhead = 1;
+constexpr std::size_t kAheadWithinBudget = 4;
+// This many of a problem's kernels are compiled before the rest of the previous problem's.
+constexpr std::size_t kFirstKernels = 4;
+// How much faster than an old winner another must be to be looked behind: the problem is then searched like a new one.
+constexpr double kUpset = 0.03;
+
+int priority_of(std::size_t index) {
+    return 2 * static_cast<int>(index);
+}
+
+// Whether the old winner lost its race, so that more may have changed than its time.
+bool is_upset(const ProblemReport& report, const TuningDatabase::Decision& earlier) {
+    if (report.state != ProblemState::decided || report.config == earlier.config) return false;
+    const bool is_second = report.runner_up && *report.runner_up == earlier.config;
+    return !is_second || report.runner_up_us > (1 + kUpset) * report.median_us;
+}
+
+// The first kernels go before the rest of the previous problem's.
+void request_kernels(CandidateCompiler& compiler, const OpenProblem& problem, TuningDatabase& database, const TuningOptions& options,
+                     int priority) {
+    const auto known = known_measurements(database, problem.shape.problem, problem.candidates);
+    for (std::size_t i = 0; i < known.size(); ++i) {
+        if (known[i] && !options.remeasure && !problem.races) continue;
+        const bool first = i < kFirstKernels;
+        if (!first && options.budget_seconds > 0) return;
+        for (const PlannedKernel* kernel : problem.candidates[i].kernels) compiler.request(kernel->source, first ? priority - 3 : priority);
+    }
+}
+
+}  // namespace
+
+Patience patience_with(const Interrupt& interrupt) {
+    return {.stop = [&interrupt] { return interrupt.requested(); }};
+}
+
+GroupWork::GroupWork(DeviceGroup& group, WorkerProcess& worker, int number, const TuningOptions& options, const Budget& budget,
+                     Progress& progress, const Interrupt& interrupt, std::mutex& mutex)
+    : group_(group),
+      worker_(worker),
+      number_(number),
+      options_(options),
+      budget_(budget),
+      progress_(progress),
+      interrupt_(interrupt),
+      mutex_(mutex),
+      database_(options.database, TuningDatabase::Mode::read_write, patience_with(interrupt)),
+      ahead_database_(options.database, TuningDatabase::Mode::read_write, patience_with(interrupt)) {
+    database_.set_environment(group.environment);
+    ahead_database_.set_environment(group.environment);
+}
+
+GroupWork::~GroupWork() {
+    if (ahead_) ahead_->join();
+}
+
+void GroupWork::run(const std::atomic<bool>& stop) {
+    std::optional<ProblemTuner> tuner;
+    while (!stop && !interrupt_.requested() && !budget_.is_over()) {
+        if (!worker_.alive()) {
+            // No problem's turn is shortened by what another problem's candidate has done.
+            if (budget_.left() <= worker_.start_seconds()) return;
+            worker_.respawn();
+        }
+        Turn turn;
+        const auto mine = take(turn);
+        if (!mine) return;
+        OpenProblem& problem = group_.open[*mine];
+        if (problem.may_count && report_earlier(problem)) continue;
+        if (!tuner) tuner.emplace(number_, worker_, *group_.compiler, database_, progress_, interrupt_, options_, budget_);
+        ProblemReport report = tuner->tune(problem, priority_of(*mine), turn);
+        if (problem.races && is_upset(report, *problem.earlier)) {
+            search_anew(problem, turn);
+            report = tuner->tune(problem, priority_of(*mine), turn);
+        }
+        std::lock_guard lock(mutex_);
+        problem.candidates = {};
+        if (report.state == ProblemState::not_reached && !interrupt_.requested()) group_.again.push_back(*mine);
+        group_.report.problems[problem.place] = std::move(report);
+    }
+}
+
+void GroupWork::search_anew(OpenProblem& problem, const Turn& turn) {
+    std::lock_guard lock(mutex_);
+    progress_.add_problem();
+    problem.races = false;
+    problem.candidates = {};
+    make_ready(problem, turn, options_, group_.environment.device, group_.book, database_);
+}
+
+std::optional<std::size_t> GroupWork::take(Turn& turn) {
+    end_looking_ahead();
+    std::lock_guard lock(mutex_);
+    // The workers of a group process the remaining problems at the same time.
+    const auto workers = static_cast<double>(group_.workers.size());
+    const DeviceInfo& device = group_.environment.device;
+    turn = budget_.turn(group_.turns_left() / workers, device.emulated ? 0.2 : 1);
+    std::size_t mine = group_.next;
+    if (mine < group_.open.size()) {
+        ++group_.next;
+    } else if (!group_.again.empty()) {
+        mine = group_.again.front();
+        group_.again.erase(group_.again.begin());
+    } else {
+        return std::nullopt;
+    }
+    OpenProblem& problem = group_.open[mine];
+    // An earlier decision is compared with all candidates.
+    make_ready(problem, problem.may_count ? Turn{} : turn, options_, group_.environment.device, group_.book, database_);
+    if (!problem.may_count) start_compiler();
+    const std::size_t ahead = group_.workers.size() * (budget_.is_limited() ? kAheadWithinBudget : kAhead);
+    const std::size_t first = group_.next;
+    const std::size_t end = std::min(first + ahead, group_.undecided);
+    if (first >= end) return mine;
+    // Where there is no thread left a problem is made ready when its turn comes.
+    ahead_ = start_thread([this, first, end, turn] { look_ahead(first, end, turn); });
+    return mine;
+}
+
+void GroupWork::look_ahead(std::size_t first, std::size_t end, const Turn& turn) {
+    try {
+        for (std::size_t i = first; i < end && !interrupt_.requested(); ++i) {
+            std::lock_guard lock(mutex_);
+            if (!group_.open[i].candidates.empty()) continue;
+            make_ready(group_.open[i], turn, options_, group_.environment.device, group_.book, ahead_database_);
+            // A problem requests the kernels that it lacks when its turn comes.
+            request_kernels(*group_.compiler, group_.open[i], ahead_database_, options_, priority_of(i));
+        }
+    } catch (...) {
+        ahead_failure_ = std::current_exception();
+    }
+}
+
+void GroupWork::end_looking_ahead() {
+    if (ahead_) ahead_->join();
+    ahead_.reset();
+    if (ahead_failure_) std::rethrow_exception(std::exchange(ahead_failure_, nullptr));
+}
+
+void GroupWork::start_compiler() {
+    if (group_.compiler) return;
+    const SearchCompiler search = make_search_compiler(group_.environment.device);
+    group_.compiler = std::make_unique<CandidateCompiler>(search.compiler, KernelCache(default_cache_directory()), search.threads);
+    group_.compiler->request(make_verify_source(), -4);
+}
+
+bool GroupWork::report_earlier(OpenProblem& problem) {
+    std::lock_guard lock(mutex_);
+    const bool counts = counts_today(database_, problem, options_, group_.environment.device, group_.book);
+    if (counts) {
+        take_earlier(database_, problem, std::move(problem.candidates), group_.environment.device, group_.book,
+                     group_.report.problems[problem.place]);
+        problem.candidates = {};
+    } else {
+        problem.may_count = false;
+        start_compiler();
+        progress_.add_problem();
+    }
+    return counts;
+}
+
+}  // namespace tmm

@@ -44,38 +44,39 @@ Bounds bounds_of(Effort effort) {
     return Bounds{.least = 192, .most = 2048, .microseconds = 60e6, .slack = 4.0, .both_ways = 512};
 }
 
-// Tells whether a config was there before.
+// Tells whether a config was there before. It keeps references to them.
 class DistinctConfigs {
 public:
     // most: how many may be added.
-    explicit DistinctConfigs(std::size_t most) : slots_(std::bit_ceil(2 * most + 1), kEmpty) { configs_.reserve(most); }
+    explicit DistinctConfigs(std::size_t most) : slots_(std::bit_ceil(2 * most + 1), nullptr) {}
 
     // Returns false where the config was added before.
     bool add(const KernelConfig& config) {
         static_assert(std::has_unique_object_representations_v<KernelConfig>);
         std::size_t slot = XXH3_64bits(&config, sizeof config) & (slots_.size() - 1);
-        for (; slots_[slot] != kEmpty; slot = (slot + 1) & (slots_.size() - 1))
-            if (configs_[slots_[slot]] == config) return false;
-        slots_[slot] = static_cast<std::uint32_t>(configs_.size());
-        configs_.push_back(config);
+        for (; slots_[slot] != nullptr; slot = (slot + 1) & (slots_.size() - 1))
+            if (*slots_[slot] == config) return false;
+        slots_[slot] = &config;
         return true;
     }
 
 private:
-    static constexpr std::uint32_t kEmpty = ~std::uint32_t{0};
-    std::vector<KernelConfig> configs_;
-    std::vector<std::uint32_t> slots_;
+    std::vector<const KernelConfig*> slots_;
 };
 
+// It keeps references to all configs.
 class Collector {
 public:
     // most: how many configs may be added.
     Collector(const GemmProblem& problem, const DeviceInfo& device, std::size_t most)
-        : problem_(problem), device_(device), model_(problem, device), known_(most) {}
+        : problem_(problem), device_(device), model_(problem, device), known_(most) {
+        rejections_.reserve(most);
+    }
 
     // doubt: how much slower than predicted the config is taken to be when candidates are ranked.
-    void add(KernelConfig config, double doubt = 0) {
-        config = model_.with_better_overlap(config);
+    void add(KernelConfig& config, double doubt) {
+        // What overlap is better follows from all else, and no config is invalid for it.
+        config.overlap = 0;
         if (!known_.add(config)) return;
         auto reason = why_invalid(problem_, config, device_);
         if (!reason) reason = why_inaccurate(problem_, config);
@@ -83,7 +84,9 @@ public:
             reject(config, std::move(*reason));
             return;
         }
-        found_.push_back(Entry{.config = config, .estimate = model_.estimate(config) * (1 + doubt)});
+        const KernelConfig better = model_.with_better_overlap(config);
+        found_.push_back(
+            Entry{.config_without_overlap = &config, .overlap = better.overlap, .estimate = model_.estimate(better) * (1 + doubt)});
     }
 
     // Takes the best by the model, the leader first. Configs far behind the best are left out, and those for which there is no time.
@@ -112,29 +115,27 @@ public:
         for (const Family* family : families)
             if (family->product->is_hard_to_compare(problem_)) crowds.emplace(family->number, 0);
         std::set<int> heard{leader.family};
-        const auto why_left_out = [&](const Entry& entry, bool near, std::size_t its_crowd) -> std::string {
-            if (places >= bounds.least && !near)
-                return fmt::format("predicted to be too much slower than the best ({:.1f} times)", entry.estimate / best);
-            if (places >= limit) return fmt::format("not among the best predictions ({} of them)", limit);
-            if (share * its_crowd >= limit)
-                return fmt::format("not among {}'s best predictions ({} of them)", kFamilyNames[entry.config.family],
-                                   (limit + share - 1) / share);
+        const auto why_left_out = [&](const KernelConfig& config, bool near, std::size_t its_crowd) -> std::string {
+            if (places >= bounds.least && !near) return "predicted to be too much slower than the best";
+            if (places >= limit) return "not among the best predictions";
+            if (share * its_crowd >= limit) return fmt::format("not among {}'s best predictions", kFamilyNames[config.family]);
             return {};
         };
         std::size_t first_of_families = space.candidates.size();
         for (const Entry& entry : found_) {
-            if (entry.config == leader) continue;
+            const KernelConfig config = entry.config();
+            if (config == leader) continue;
             const bool near = entry.estimate <= bounds.slack * best;
             // On the emulated device the plainest config may be the fastest, whatever is predicted of it.
-            const bool first_of_family = (near || device_.emulated) && heard.insert(entry.config.family).second;
-            const auto crowd = crowds.find(entry.config.family);
-            std::string reason = first_of_family ? "" : why_left_out(entry, near, crowd != crowds.end() ? crowd->second : 0);
+            const bool first_of_family = (near || device_.emulated) && heard.insert(config.family).second;
+            const auto crowd = crowds.find(config.family);
+            std::string reason = first_of_family ? "" : why_left_out(config, near, crowd != crowds.end() ? crowd->second : 0);
             if (!reason.empty()) {
-                reject(entry.config, std::move(reason));
+                reject(config, std::move(reason));
                 continue;
             }
             const auto before = static_cast<std::ptrdiff_t>(space.candidates.size());
-            take(entry.config, first_of_family);
+            take(config, first_of_family);
             if (crowd != crowds.end()) ++crowd->second;
             if (!first_of_family) continue;
             // A search that ends before its last candidates has measured it.
@@ -149,8 +150,15 @@ public:
 
 private:
     struct Entry {
-        KernelConfig config;
+        const KernelConfig* config_without_overlap;
+        int overlap;
         double estimate;
+
+        KernelConfig config() const {
+            KernelConfig config = *config_without_overlap;
+            config.overlap = overlap;
+            return config;
+        }
     };
     void reject(const KernelConfig& config, std::string why) {
         const auto [known, is_new] = reason_of_.try_emplace(std::move(why));
@@ -172,7 +180,7 @@ private:
     void doubt_ways() {
         std::map<std::array<int, 4>, int> ways;
         for (Entry& entry : found_) {
-            const KernelConfig& c = entry.config;
+            const KernelConfig& c = *entry.config_without_overlap;
             const double doubt = product_of(c).doubt_of_ways;
             if (doubt == 0) continue;
             const auto [rows, columns] = tile_of_c(c);
@@ -226,14 +234,16 @@ std::map<std::string, int> count_by_reason(const std::vector<Rejection>& rejecti
 
 SearchSpace search_space(const GemmProblem& problem, const DeviceInfo& device, Effort effort) {
     const bool is_too_large = is_left_to_naive(problem);
-    std::vector<Product::Candidate> candidates;
+    std::vector<std::vector<Product::Candidate>> candidates;
+    std::size_t count = 0;
     for (const Family* family : product_families()) {
         if (is_too_large && !family->product->serves_any_size) continue;
-        const std::vector<Product::Candidate> of_family = family->product->candidates(problem, device);
-        candidates.insert(candidates.end(), of_family.begin(), of_family.end());
+        candidates.push_back(family->product->candidates(problem, device));
+        count += candidates.back().size();
     }
-    Collector collector(problem, device, candidates.size());
-    for (const Product::Candidate& candidate : candidates) collector.add(candidate.config, candidate.doubt);
+    Collector collector(problem, device, count);
+    for (auto& of_family : candidates)
+        for (Product::Candidate& candidate : of_family) collector.add(candidate.config, candidate.doubt);
     return collector.finish(default_config(problem, device), bounds_of(effort));
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include "generator/text/text.h"
 #include "generator/validity/validity.h"
 #include "runtime/executable_plan.h"
+#include "runtime/sanitizer.h"
 #include "support_temporary_directory.h"
 
 namespace tmm::testing {
@@ -50,23 +52,33 @@ double value_of(ElementType type, std::uint32_t bits) {
     return bits >> 15 ? -size : size;
 }
 
-// A matrix, or a vector, of exactly as many bytes as a kernel may touch, so that AddressSanitizer sees any beyond.
+// A matrix, or a vector, of exactly as many bytes as a kernel may touch: AddressSanitizer sees an access to the room about them, in which
+// they are aligned. offset: how many elements the first one stands behind an aligned address, no more than the room holds.
 class Elements {
 public:
-    Elements(const std::shared_ptr<Device>& device, ElementType type, i64 count)
-        : device_(device), type_(type), bytes_(static_cast<std::size_t>(count * size_of(type)) + 256, std::byte{0xff}) {
+    Elements(const std::shared_ptr<Device>& device, ElementType type, i64 count, int offset = 0)
+        : device_(device),
+          type_(type),
+          offset_(static_cast<std::size_t>(offset * size_of(type))),
+          bytes_(static_cast<std::size_t>(count * size_of(type)) + 2 * kRoom, std::byte{0xff}) {
         const auto address = reinterpret_cast<std::uintptr_t>(bytes_.data());
-        first_ = bytes_.data() + (256 - address % 256) % 256;
+        const std::size_t before = (kRoom - address % kRoom) % kRoom + offset_;
+        first_ = bytes_.data() + before;
+        sanitizer::poison(bytes_.data(), before);
+        sanitizer::poison(first_ + size(), 2 * kRoom - before);
     }
+    ~Elements() { sanitizer::unpoison(bytes_.data(), bytes_.size()); }
+    Elements(const Elements&) = delete;
+    Elements& operator=(const Elements&) = delete;
     // Where a kernel finds it, with what has been set.
     void* on_device() {
         if (device_->info().emulated) return first_;
-        if (!copy_) copy_.emplace(device_, size());
-        device_->copy_to_device(copy_->data(), first_, size());
-        return copy_->data();
+        if (!copy_) copy_.emplace(device_, offset_ + size());
+        device_->copy_to_device(first_of_copy(), first_, size());
+        return first_of_copy();
     }
     void fetch() {
-        if (copy_) device_->copy_to_host(first_, copy_->data(), size());
+        if (copy_) device_->copy_to_host(first_, first_of_copy(), size());
     }
     void set(i64 index, float value) {
         const std::uint32_t bits = bits_of(type_, value);
@@ -79,11 +91,15 @@ public:
     }
 
 private:
-    std::size_t size() const { return bytes_.size() - 256; }
+    static constexpr std::size_t kRoom = 256;
+
+    std::size_t size() const { return bytes_.size() - 2 * kRoom; }
+    std::byte* first_of_copy() { return static_cast<std::byte*>(copy_->data()) + offset_; }
 
     std::shared_ptr<Device> device_;
     std::optional<DeviceBuffer> copy_;
     ElementType type_;
+    std::size_t offset_;
     std::vector<std::byte> bytes_;
     std::byte* first_;
 };
@@ -119,7 +135,8 @@ GemmProblem epilogued_problem(const Writer& writer, const std::string& text) {
 }  // namespace
 
 std::string wrong_element(const Writer& writer, const Epilogued& epilogue, const std::shared_ptr<Device>& device,
-                          const DeviceInfo& planned_for, const std::shared_ptr<const Compiler>& compiler, EpiloguePlace place) {
+                          const DeviceInfo& planned_for, const std::shared_ptr<const Compiler>& compiler, EpiloguePlace place,
+                          int offset_of_bias) {
     GemmProblem problem = epilogued_problem(writer, epilogue.text);
     if (!epilogue.expression.empty()) problem.epilogue = Epilogue::custom;
     const KernelConfig config = parse_config(writer.config);
@@ -138,9 +155,9 @@ std::string wrong_element(const Writer& writer, const Epilogued& epilogue, const
     const i64 width = columns_of_c(problem);
     const i64 elements_of_c = last(height, width, problem.ldc, problem.stride_c);
     Elements c(device, problem.type_c, elements_of_c);
-    Elements bias(device, problem.type_bias, elements_of_bias(problem));
+    Elements bias(device, problem.type_bias, elements_of_bias(problem), offset_of_bias);
     Elements residual(device, problem.type_c, problem.residual ? last(height, width, problem.ldr, problem.stride_r) : 1);
-    Elements workspace(device, ElementType::f32, plan.plan().workspace_bytes / 4 + 64);
+    Elements workspace(device, ElementType::f32, std::max<i64>(1, plan.plan().workspace_bytes / size_of(ElementType::f32)));
     const auto for_each = [&](i64 rows, i64 columns, i64 ld, i64 stride, auto&& visit) {
         for (i64 batch = 0; batch < problem.batch; ++batch)
             for (i64 row = 0; row < rows; ++row)

@@ -32,9 +32,9 @@ const std::vector<const char*>& shapes_behind_product();
 std::string with_room(const std::string& text, const Writer& writer);
 
 // "" where every element of C is right, and nothing else of C has changed. planned_for: the device that the plan is made for, for which
-// the emulated one may stand in.
+// the emulated one may stand in. offset_of_bias: elements that the bias stands behind an aligned address.
 std::string wrong_element(const Writer& writer, const Epilogued& epilogue, const std::shared_ptr<Device>& device,
                           const DeviceInfo& planned_for, const std::shared_ptr<const Compiler>& compiler,
-                          EpiloguePlace place = EpiloguePlace::kernel);
+                          EpiloguePlace place = EpiloguePlace::kernel, int offset_of_bias = 0);
 
 }  // namespace tmm::testing

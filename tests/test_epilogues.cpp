@@ -2,9 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
 
 #include "generator/machine/assumed_device.h"
 #include "runtime/host_device.h"
+#include "runtime/sanitizer.h"
 #include "support_epilogues.h"
 #include "support_slice.h"
 #include "support_tma_faults.h"
@@ -65,22 +67,24 @@ TEST_CASE("a step finishes sums of every type and alignment, in blocks of any sh
         for (Epilogued epilogue : epilogues()) {
             const Writer writer{shape, "family=naive,block_m=4,block_n=8"};
             epilogue.text = with_room(epilogue.text, writer);
-            // The fewer SMs are to be filled, the more rows a thread has, and the more threads a block.
-            for (const int sms : {1, 4, 132}) {
+            // The fewer SMs are to be filled, the more rows a thread has, and the more threads a block. A bias may begin anywhere.
+            for (const auto& [sms, offset_of_bias] : {std::pair{1, 0}, std::pair{4, 1}, std::pair{132, 4}}) {
                 if (!in_slice(index++, 47)) continue;
                 CAPTURE(std::string(shape));
                 CAPTURE(epilogue.text);
                 CAPTURE(epilogue.expression);
                 CAPTURE(sms);
+                CAPTURE(offset_of_bias);
                 DeviceInfo device = assumed_device("90");
                 device.sm_count = sms;
                 CHECK(wrong_element(writer, epilogue, make_host_device_for(device, "ascending"), device, make_host_compiler(),
-                                    EpiloguePlace::step) == "");
+                                    EpiloguePlace::step, offset_of_bias) == "");
             }
         }
 }
 
-TEST_CASE("faults in epilogues are found") {
+// A fault may read what no kernel may.
+TEST_CASE("faults in epilogues are found" * doctest::skip(sanitizer::kActive)) {
     constexpr const char* kSplit =
         "family=simt,vector_width=4,block_m=32,block_n=64,block_k=16,thread_m=4,thread_n=4,stages=1,boundary=guarded,split_k=2";
     constexpr const char* kWgmma = "family=wgmma,vector_width=8,boundary=hardware,block_m=64,block_n=64,block_k=64,stages=3";

@@ -58,12 +58,31 @@ __device__ inline Index within(Index index, Index count) {
         return index;
 }
 
+// Where the bias of an element of C stands, and, with a gate, that of what the gate is for.
 template <KernelSignature signature>
-__device__ inline float bias_at(const EpilogueArgs& args, i64 row, i64 column) {
+__device__ inline i64 place_of_bias(i64 row, i64 column) {
+    return signature.bias == BiasAxis::rows ? row : column;
+}
+template <KernelSignature signature>
+__device__ inline i64 place_of_second_bias(const GemmArgs& args, i64 row, i64 column) {
+    constexpr bool of_rows = gates_rows(signature.activation);
+    return place_of_bias<signature>(of_rows ? rows_of_c<signature>(args) + row : row,
+                                    of_rows ? column : columns_of_c<signature>(args) + column);
+}
+
+template <KernelSignature signature>
+__device__ inline float bias_at(const EpilogueArgs& args, i64 place) {
     if constexpr (signature.bias == BiasAxis::none)
         return 0.0f;
     else
-        return to_float(static_cast<const Element<signature.type_bias>*>(args.bias)[signature.bias == BiasAxis::rows ? row : column]);
+        return to_float(static_cast<const Element<signature.type_bias>*>(args.bias)[place]);
+}
+template <KernelSignature signature>
+__device__ inline float bias_at(const OperandsOf<signature>& operands, i64 row, i64 column) {
+    if constexpr (signature.bias == BiasAxis::none)
+        return 0.0f;
+    else
+        return bias_at<signature>(operands.args, place_of_bias<signature>(row, column));
 }
 
 // Brings `count` elements of the bias from `first` on, as far as C has so many columns or rows (extent), to the L2 cache: results would
@@ -101,16 +120,16 @@ __device__ inline float residual_at(const OperandsOf<signature>& operands, i64 r
     }
 }
 
-// residual: its element where the signature has one.
+// bias and residual: their elements where the signature has them.
 template <KernelSignature signature>
-__device__ inline float finished(const OperandsOf<signature>& operands, i64 row, i64 column, i64 batch, float x, float residual) {
+__device__ inline float finished(const OperandsOf<signature>& operands, i64 row, i64 column, i64 batch, float x, float bias,
+                                 float residual) {
     if constexpr (signature.epilogue == Epilogue::none) {
         static_cast<void>(operands), static_cast<void>(row), static_cast<void>(column), static_cast<void>(batch);
         return x;
     } else {
-        const EpilogueArgs& args = operands.args;
-        const float bias = bias_at<signature>(args, row, column);
         if constexpr (signature.epilogue == Epilogue::custom) {
+            const EpilogueArgs& args = operands.args;
             return Expression<signature>::value(x, row, column, batch, bias, residual, args.parameters[0], args.parameters[1],
                                                 args.parameters[2], args.parameters[3]);
         } else {
@@ -122,18 +141,21 @@ __device__ inline float finished(const OperandsOf<signature>& operands, i64 row,
     }
 }
 
-// What a gate makes of its two sums for an element of C; what follows it (behind_gate) takes that for its sum.
+// What a gate makes of its two sums for an element of C, with the bias of each; what follows it (behind_gate) takes that for its sum.
 template <KernelSignature signature>
-__device__ inline float gated(const GemmArgs& args, i64 row, i64 column, float gate, float value) {
+__device__ inline float gated_with(const GemmArgs& args, float gate, float value, float bias, float second_bias) {
     gate *= static_cast<float>(args.alpha);
     value *= static_cast<float>(args.alpha);
     if constexpr (signature.bias != BiasAxis::none) {
-        constexpr bool of_rows = gates_rows(signature.activation);
-        gate += bias_at<signature>(args.epilogue, row, column);
-        value += bias_at<signature>(args.epilogue, of_rows ? rows_of_c<signature>(args) + row : row,
-                                    of_rows ? column : columns_of_c<signature>(args) + column);
+        gate += bias;
+        value += second_bias;
     }
     return activate<Activation::silu>(gate) * value;
+}
+template <KernelSignature signature>
+__device__ inline float gated(const GemmArgs& args, i64 row, i64 column, float gate, float value) {
+    return gated_with<signature>(args, gate, value, bias_at<signature>(args.epilogue, place_of_bias<signature>(row, column)),
+                                 bias_at<signature>(args.epilogue, place_of_second_bias<signature>(args, row, column)));
 }
 
 }  // namespace tmm

@@ -61,7 +61,8 @@ struct Results {
     __device__ static float result(const OperandsOf<target>& operands, float alpha, float beta, i64 row, i64 column, i64 batch, float sum,
                                    C before) {
         const float x = over ? fmaf(beta, to_float(before), alpha * sum) : alpha * sum;
-        return finished<target>(operands, row, column, batch, x, residual_at<target>(operands, row, column, batch));
+        const float residual = residual_at<target>(operands, row, column, batch);
+        return finished<target>(operands, row, column, batch, x, bias_at<target>(operands, row, column), residual);
     }
     __device__ static float result(const OperandsOf<target>& operands, float alpha, float beta, i64 row, i64 column, i64 batch, float sum,
                                    C before) {
@@ -71,10 +72,14 @@ struct Results {
         return result<false>(operands, alpha, beta, row, column, batch, sum, before);
     }
 
-    // The result of a sum where C is not read and the residual's element is there already.
+    // The result of a sum where C is not read and the residual's element is there already, or the bias's, too.
+    __device__ static float result_with(const OperandsOf<target>& operands, float alpha, i64 row, i64 column, i64 batch, float sum,
+                                        float bias, C residual) {
+        return finished<target>(operands, row, column, batch, alpha * sum, bias, to_float(residual));
+    }
     __device__ static float result_with(const OperandsOf<target>& operands, float alpha, i64 row, i64 column, i64 batch, float sum,
                                         C residual) {
-        return finished<target>(operands, row, column, batch, alpha * sum, to_float(residual));
+        return result_with(operands, alpha, row, column, batch, sum, bias_at<target>(operands, row, column), residual);
     }
 
     // What `result` gives, for a row and column that are counted from the first ones.

@@ -1,10 +1,51 @@
 // Finishes neighbouring sums of several rows at once. All that results are made of is read before the first of them is stored, so that the
-// loads are under way together, and what is read of a bias of columns serves all rows.
+// loads are under way together, and what is read of a bias of columns, in accesses as wide as its address allows, serves all rows.
 #pragma once
 
 #include "tmm/output/output.cuh"
 
 namespace tmm {
+
+// `width` neighbouring elements. aligned: each piece that is read at once starts at a multiple of its size.
+template <int width, class T>
+__device__ inline Vector<T, width> load_pieces(const T* source, bool aligned) {
+    constexpr int most = 16 / static_cast<int>(sizeof(T));
+    constexpr int piece = width < most ? width : most;
+    Vector<T, width> all;
+#pragma unroll
+    for (int begin = 0; begin < width; begin += piece) {
+        Vector<T, piece> loaded;
+        if (aligned) {
+            loaded = load_vector<piece>(source + begin);
+        } else {
+#pragma unroll
+            for (int i = 0; i < piece; ++i) loaded.element[i] = source[begin + i];
+        }
+#pragma unroll
+        for (int i = 0; i < piece; ++i) all.element[begin + i] = loaded.element[i];
+    }
+    return all;
+}
+
+// The bias of neighbouring elements of a row of C; the first one's stands at that place. It may begin anywhere.
+template <KernelSignature signature, int width>
+__device__ inline Vector<float, width> load_bias(const EpilogueArgs& args, i64 place) {
+    Vector<float, width> bias;
+    if constexpr (signature.bias == BiasAxis::columns) {
+        using Bias = Element<signature.type_bias>;
+        constexpr int bytes = width * static_cast<int>(sizeof(Bias));
+        const Bias* const first = static_cast<const Bias*>(args.bias) + place;
+        const bool aligned = reinterpret_cast<unsigned long long>(first) % (bytes < 16 ? bytes : 16) == 0;
+        const Vector<Bias, width> loaded = load_pieces<width>(first, aligned);
+#pragma unroll
+        for (int i = 0; i < width; ++i) bias.element[i] = to_float(loaded.element[i]);
+    } else {
+        const float of_row = bias_at<signature>(args, place);
+#pragma unroll
+        for (int i = 0; i < width; ++i) bias.element[i] = of_row;
+    }
+    return bias;
+}
 
 // Neighbouring elements of the residual, which is aligned to all of them.
 template <int width, KernelSignature target>
@@ -30,8 +71,12 @@ __device__ inline void store_rows(const Output<signature>& output, i64 row0, int
     const Results<target> results = output.results;
     const i64 batch = results.origin.batch;
     const bool over = results.reads_c();
-    // Where C is read, the residual's elements come with the results.
+    // Where C is read, the residual's elements come with the results, and so does the bias.
     const bool brings_residual = target.residual && !over;
+    constexpr bool shares_bias = target.bias == BiasAxis::columns;
+    Vector<float, width> bias = {};
+    if constexpr (shares_bias)
+        if (!over) bias = load_bias<target, width>(results.operands.args, place_of_bias<target>(row0, column));
     Vector<C, width> elements[rows] = {};
 #pragma unroll
     for (int i = 0; i < rows; ++i) {
@@ -47,9 +92,11 @@ __device__ inline void store_rows(const Output<signature>& output, i64 row0, int
             finish<true>(elements[i], results, row, column, sums[i].element);
         } else {
 #pragma unroll
-            for (int j = 0; j < width; ++j)
+            for (int j = 0; j < width; ++j) {
+                const float its_bias = shares_bias ? bias.element[j] : bias_at<target>(results.operands, row, column + j);
                 elements[i].element[j] = from_float<C>(Results<target>::result_with(
-                    results.operands, results.scalars.alpha, row, column + j, batch, sums[i].element[j], elements[i].element[j]));
+                    results.operands, results.scalars.alpha, row, column + j, batch, sums[i].element[j], its_bias, elements[i].element[j]));
+            }
         }
     }
 #pragma unroll

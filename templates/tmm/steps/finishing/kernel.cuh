@@ -10,24 +10,16 @@
 
 namespace tmm::finishing {
 
-// `width` neighbouring sums. aligned: each piece that is read at once starts at a multiple of its size.
+// The bias of neighbouring elements of a row of C in the sums that a gate is made of, and in those that it is for.
 template <int width>
-__device__ inline Vector<float, width> load_sums(const float* sums, bool aligned) {
-    constexpr int piece = width < 4 ? width : 4;
-    Vector<float, width> all;
-#pragma unroll
-    for (int begin = 0; begin < width; begin += piece) {
-        Vector<float, piece> loaded;
-        if (aligned) {
-            loaded = load_vector<piece>(sums + begin);
-        } else {
-#pragma unroll
-            for (int i = 0; i < piece; ++i) loaded.element[i] = sums[begin + i];
-        }
-#pragma unroll
-        for (int i = 0; i < piece; ++i) all.element[begin + i] = loaded.element[i];
-    }
-    return all;
+struct BiasOfGate {
+    Vector<float, width> gate;
+    Vector<float, width> value;
+};
+template <KernelSignature signature, int width>
+__device__ inline BiasOfGate<width> load_bias_of_gate(const GemmArgs& args, i64 row, i64 column) {
+    return {.gate = load_bias<signature, width>(args.epilogue, place_of_bias<signature>(row, column)),
+            .value = load_bias<signature, width>(args.epilogue, place_of_second_bias<signature>(args, row, column))};
 }
 
 // Finishes `width` columns of `rows` rows, `step` apart, as far as the rows exist.
@@ -44,16 +36,20 @@ __device__ inline void finish_rows(const FinishingArgs& args, i64 batch, i64 row
 #pragma unroll
     for (int i = 0; i < rows; ++i) {
         const i64 row = existing_row(row0 + i * step, output.rows);
-        finished[i] = load_sums<width>(sums + row * args.ld_sums, true);
-        if constexpr (is_gate(signature.activation)) values[i] = load_sums<width>(sums + row * args.ld_sums + half, aligned);
+        finished[i] = load_pieces<width>(sums + row * args.ld_sums, true);
+        if constexpr (is_gate(signature.activation)) values[i] = load_pieces<width>(sums + row * args.ld_sums + half, aligned);
     }
     if constexpr (is_gate(signature.activation)) {
+        // A bias of columns is the same in all rows.
+        BiasOfGate<width> bias = load_bias_of_gate<signature, width>(args, existing_row(row0, output.rows), column);
 #pragma unroll
         for (int i = 0; i < rows; ++i) {
-            const i64 row = existing_row(row0 + i * step, output.rows);
+            if constexpr (signature.bias == BiasAxis::rows)
+                bias = load_bias_of_gate<signature, width>(args, existing_row(row0 + i * step, output.rows), column);
 #pragma unroll
             for (int j = 0; j < width; ++j)
-                finished[i].element[j] = gated<signature>(args, row, column + j, finished[i].element[j], values[i].element[j]);
+                finished[i].element[j] =
+                    gated_with<signature>(args, finished[i].element[j], values[i].element[j], bias.gate.element[j], bias.value.element[j]);
         }
     }
     store_rows(output, row0, step, column, finished);

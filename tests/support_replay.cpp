@@ -76,7 +76,8 @@ struct Spent {
     int unrecorded = 0;
     int samples = 0;
     int run_off_samples = 0;
-    double microseconds = 0;
+    std::vector<double> request_us = {};
+    double run_off_us = 0;
 };
 
 class RecordedWorker final : public WorkerConnection {
@@ -116,12 +117,13 @@ private:
             ++spent_.unrecorded;
             return NotMeasured{"its time was not recorded"};
         }
+        spent_.request_us.push_back(0);
         if (time->outcome != Outcome::ok) return Measured{{.outcome = time->outcome}};
         const int launches = launches_of(time->alone_us, request.timing.sample_us);
         Noise noise(options_, request.config, "alone");
         const std::vector<double> samples = take_samples(request.timing, launches, [&] { return time->alone_us * noise.factor(); });
         spent_.samples += static_cast<int>(samples.size());
-        for (const double sample : samples) spent_.microseconds += sample * launches;
+        for (const double sample : samples) spent_.request_us.back() += sample * launches;
         return Measured{{.outcome = time->outcome,
                          .median_us = quantile(samples, 0.5),
                          .low_us = quantile(samples, 0.1),
@@ -142,7 +144,7 @@ private:
         RunOffDone done;
         for (std::size_t i = 0; i < samples.size(); ++i) {
             spent_.run_off_samples += static_cast<int>(samples[i].size());
-            for (const double sample : samples[i]) spent_.microseconds += sample * launches[i];
+            for (const double sample : samples[i]) spent_.run_off_us += sample * launches[i];
             done.finalists.push_back({.samples_us = std::move(samples[i])});
         }
         return done;
@@ -193,7 +195,9 @@ ReplayedSearch replay(OpenProblem problem, const RecordedProblem& recorded, cons
     const Interrupt interrupt;
     TuningOptions tuning;
     tuning.effort = options.effort;
-    const Budget budget(0, SteadyClock::now());
+    // How fast this machine is must not end a search, unless its requests take time on purpose.
+    const double forever = 1e9;
+    const Budget budget(options.seconds_per_request > 0 ? 0 : forever, SteadyClock::now());
     NoCompiler compiler;
     Spent spent;
     ProblemReport report;
@@ -213,7 +217,8 @@ ReplayedSearch replay(OpenProblem problem, const RecordedProblem& recorded, cons
                           .unrecorded = spent.unrecorded,
                           .samples = spent.samples,
                           .run_off_samples = spent.run_off_samples,
-                          .sampled_seconds = 1e-6 * spent.microseconds,
+                          .request_us = spent.request_us,
+                          .run_off_us = spent.run_off_us,
                           .reason = report.reason};
     const auto winner = recorded.times.find(fields_text(report.config));
     if (!report.has_winner() || winner == recorded.times.end()) {

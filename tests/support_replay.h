@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -36,13 +37,17 @@ struct ReplayedSearch {
     // Configs whose times it asked for, and how many of them were not recorded.
     int requests = 0;
     int unrecorded = 0;
-    // Samples of candidates by themselves and in the run-off, and the seconds on the device that both took.
+    // Samples of candidates by themselves and in the run-off.
     int samples = 0;
     int run_off_samples = 0;
-    double sampled_seconds = 0;
+    // Microseconds on the device that the samples of each recorded config took, in the order in which it asked, and those of the run-off.
+    std::vector<double> request_us = {};
+    double run_off_us = 0;
     // What the decision says of itself, and why there is no winner; empty where there is one.
     std::string reason = {};
     std::string failure = {};
+
+    double sampled_seconds() const { return 1e-6 * std::accumulate(request_us.begin(), request_us.end(), run_off_us); }
 };
 
 // Searches with an empty database and without winners of other tunings. The results stand in the order of the options.

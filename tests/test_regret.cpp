@@ -96,7 +96,7 @@ std::string summary(const std::vector<ReplayedSearch>& searches) {
         mean(searches, [](const auto& search) { return search.requests; }),
         mean(searches, [](const auto& search) { return search.samples; }),
         mean(searches, [](const auto& search) { return search.run_off_samples; }),
-        mean(searches, [](const auto& search) { return search.sampled_seconds; }), 100 * unrecorded_part(searches));
+        mean(searches, [](const auto& search) { return search.sampled_seconds(); }), 100 * unrecorded_part(searches));
 }
 
 void check_kind(const Kind& kind, const std::string& file, const std::map<std::string, std::vector<ReplayedSearch>>& by_type) {

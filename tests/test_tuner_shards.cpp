@@ -4,15 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <map>
 #include <random>
 #include <set>
 
 #include "generator/error.h"
-#include "generator/machine/assumed_device.h"
-#include "generator/prediction/cost_model.h"
-#include "generator/prediction/predicted_config.h"
 #include "generator/text/text.h"
 #include "tuner/shard.h"
 #include "tuner_testing.h"
@@ -104,50 +99,6 @@ TEST_CASE("parts have no problem in common, and together they have all") {
         CHECK(found.size() == kProblems);
         CHECK(std::set<std::string>(found.begin(), found.end()).size() == kProblems);
         CHECK(most - least <= 1);
-    }
-}
-
-TEST_CASE("sixty-four parts of a thousand shapes are busy for nine tenths of the time that the longest takes") {
-    tmm::DeviceInfo h100 = tmm::assumed_device("90");
-    h100.name = "NVIDIA H100 80GB HBM3";
-    h100.profile = tmm::profile_of(h100);
-    std::string text;
-    std::set<fs::path> lists;
-    for (const auto& entry : fs::directory_iterator(std::string(TMM_SOURCE_DIR) + "/bench/shapes")) lists.insert(entry.path());
-    for (const fs::path& list : lists) text += read_text(list) + "\n";
-    // The lists that come with tmm, as they are and with C read. A search of either takes, on an H100, what its bounds and predictions say
-    // for candidates half as slow again as the first and for a run-off, give or take a tenth.
-    std::vector<tmm::Shape> all = tmm::parse_shapes(text, "bench/shapes");
-    std::map<std::string, double> seconds;
-    std::mt19937 random(3);
-    for (std::size_t i = 0, count = all.size(); i < count; ++i) {
-        const double product = 1e-6 * tmm::CostModel(all[i].problem, h100).estimate(tmm::default_config(all[i].problem, h100));
-        const double candidates = std::clamp(8 / (6e-3 + 16 * product), 96.0, 512.0) * (6e-3 + 24 * product);
-        tmm::Shape with_c = all[i];
-        with_c.problem.reads_c = !with_c.problem.reads_c;
-        with_c.beta = 1 - with_c.beta;
-        all.push_back(with_c);
-        for (const tmm::Shape& shape : {all[i], with_c}) {
-            const double chance = static_cast<double>(random()) / 4294967296.0;
-            seconds[tmm::to_text(shape)] = (candidates + 0.5 + 300 * product) * (0.9 + 0.2 * chance);
-        }
-    }
-    REQUIRE(seconds.size() > 900);
-    const auto efficiency = [&](int count, const std::function<std::vector<tmm::Shape>(int)>& part) {
-        double sum = 0, longest = 0;
-        for (int i = 0; i < count; ++i) {
-            double busy = 0;
-            for (const tmm::Shape& shape : part(i)) busy += seconds.at(tmm::to_text(shape));
-            sum += busy;
-            longest = std::max(longest, busy);
-        }
-        return sum / (count * longest);
-    };
-    for (const int count : {4, 16, 64}) {
-        CAPTURE(count);
-        const double balanced = efficiency(count, [&](int i) { return tmm::shapes_of({.index = i, .count = count}, all); });
-        MESSAGE(all.size(), " shapes in ", count, " parts: ", balanced);
-        CHECK(balanced >= 0.9);
     }
 }
 

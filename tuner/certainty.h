@@ -17,4 +17,7 @@ struct Certainty {
 
 Certainty certainty_of(Effort effort);
 
+// The part of an effort's seconds that a search may take. Variants of the fastest and the run-off have the rest.
+inline constexpr double kSearchPart = 0.7;
+
 }  // namespace tmm

@@ -24,8 +24,6 @@ constexpr int kFirstInOrder = 4;
 constexpr int kLeastObservations = 8;
 // Results after which kernels are compiled in the order that they have led to.
 constexpr int kResultsPerRequest = 8;
-// The part of an effort's seconds that a search may take. Variants of the fastest and the run-off have the rest.
-constexpr double kSearchPart = 0.7;
 
 // The order in which candidates are measured. Those that are known to be fast come first.
 void arrange(std::vector<std::size_t>& missing, const CorrectedModel& model, const std::vector<Candidate>& candidates,

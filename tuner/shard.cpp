@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
+#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <queue>
@@ -36,24 +38,28 @@ Shard parse_shard(std::string_view text) {
     return shard;
 }
 
+// Least squares over the searches of tests/data/search_seconds.csv. A search takes long where many configs may be the fastest: where K is
+// deep beside rows and columns, or these differ, and for products in float, small ones of a batch above all. The numbers are whole, so that
+// all machines come to the same.
 std::int64_t expected_milliseconds(const GemmProblem& p) {
-    // A search has so many seconds for its candidates, at least and at most so many of them; each takes so long beside so many products.
-    constexpr double seconds = 8, fewest = 96, most = 512;
-    constexpr double around = 6e-3, products = 16;
-    // A run-off, and its products.
-    constexpr double run_off = 0.5, run_off_products = 200;
-    // One product: at the rate that most candidates multiply such numbers with on a large GPU, and read and write the matrices with.
+    const auto digits = [](std::int64_t size) { return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(size))); };
+    const std::int64_t m = digits(p.m), n = digits(p.n), k = digits(p.k), batch = digits(p.batch);
     const bool is_narrow = p.type_a == ElementType::f16 || p.type_a == ElementType::bf16;
+    const std::int64_t deep = std::max<std::int64_t>(0, 2 * k - m - n), flat = std::abs(m - n), all = m + n + k + batch - 34;
+    const std::int64_t candidates =
+        is_narrow ? 2750 + 130 * deep + 30 * flat + 150 * all : 3050 + 130 * deep + 150 * flat + 150 * all + (p.batch > 1 ? 1200 : 0);
+    constexpr std::int64_t fewest = 1200, most = 5500;
+
+    // So many products run, at the rate that most candidates multiply such numbers with on a large GPU, and read and write the matrices
+    // with.
+    constexpr double products = 200, longest = 1e9;
     const double rate = is_narrow ? 4e14 : p.compute == ComputeMode::tf32 ? 2e14 : p.compute == ComputeMode::f32_strict ? 4e13 : 6e13;
     constexpr double bytes_per_second = 2e12;
-    const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
-    const double bytes = (m * k + k * n) * static_cast<double>(size_of(p.type_a)) + m * n * static_cast<double>(size_of(p.type_c));
-    const double product = static_cast<double>(p.batch) * (2 * m * n * k / rate + bytes / bytes_per_second);
-    const double candidate = around + products * product;
-    // Whole numbers add up to the same on every machine.
-    constexpr double longest = 1e9;
-    return static_cast<std::int64_t>(
-        std::min(longest, 1e3 * (candidate * std::clamp(seconds / candidate, fewest, most) + run_off + run_off_products * product)));
+    const auto rows = static_cast<double>(p.m), columns = static_cast<double>(p.n), depth = static_cast<double>(p.k);
+    const double bytes =
+        (rows * depth + depth * columns) * static_cast<double>(size_of(p.type_a)) + rows * columns * static_cast<double>(size_of(p.type_c));
+    const double product = static_cast<double>(p.batch) * (2 * rows * columns * depth / rate + bytes / bytes_per_second);
+    return std::clamp(candidates, fewest, most) + static_cast<std::int64_t>(std::min(longest, 1e3 * products * product));
 }
 
 // The longest come first, each to the part that has the least to do until then.

@@ -22,7 +22,7 @@ Shard parse_shard(std::string_view text);
 // They are expected to take equally long, and follow from the list alone: machines with different GPUs divide it in the same way.
 std::vector<Shape> shapes_of(const Shard& shard, const std::vector<Shape>& shapes);
 
-// About how many milliseconds a search of the problem measures, whatever the GPU.
+// About how many milliseconds a search of the problem takes by `normal`, whatever the GPU.
 std::int64_t expected_milliseconds(const GemmProblem& problem);
 
 // The shapes with the sample sizes of each size that varies (generator/prediction/sample_sizes.h), no problem twice. They are the same on

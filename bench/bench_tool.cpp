@@ -71,7 +71,7 @@ std::vector<OptionDescription> options() {
              "epilogue has), against tmm's plain product and against the peers' with an elementwise kernel behind"},
         {.name = "csv", .value = "FILE", .help = "also write the table as CSV", .completion = Completion::file},
         {.name = "json", .value = "FILE", .help = "also write everything, with all samples, as JSON", .completion = Completion::file},
-        {.name = "wide", .help = "all columns, however wide the terminal"},
+        {.name = "wide", .help = "show all columns, however wide the terminal"},
         {.name = "label", .value = "TEXT", .help = "stands in the files for the commit that tmm was built from"},
     };
     all.insert(all.end(), modes.begin(), modes.end());

@@ -6,6 +6,7 @@ namespace tmm {
 namespace {
 
 constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
+constexpr const char* kShapes = "A SHAPE is written as in a shapes file: 1024x1024x1024, or 16 4096 4096 ops=nt.";
 
 std::vector<CommandDescription> commands() {
     return {
@@ -16,16 +17,18 @@ std::vector<CommandDescription> commands() {
          .help = "show the winner of one problem, why it won and what it was chosen from",
          .least_words = 1,
          .most_words = kAnyNumber,
+         .details = kShapes,
          .needs = "a shape, like 1024x1024x1024"},
         {.name = "candidates",
          .words = "SHAPE",
          .help = "list every candidate of one problem, the fastest first",
          .least_words = 1,
          .most_words = kAnyNumber,
+         .details = kShapes,
          .needs = "a shape, like 1024x1024x1024"},
         {.name = "diff",
          .words = "A B",
-         .help = "show where the winners of two databases differ",
+         .help = "show where the winners of two databases differ; those that ship with tmm are left out",
          .least_words = 2,
          .most_words = 2,
          .needs = "two database files",
@@ -64,12 +67,12 @@ std::vector<OptionDescription> options() {
          .help = "only devices whose name holds NAME, such as H200 or host",
          .usual = {"host"},
          .commands = {"ls", "shipped", "show", "candidates", "diff", "stale", "export", "report", "bundle"}},
-        {.name = "csv", .help = "as CSV", .commands = {"export"}},
+        {.name = "csv", .help = "print CSV", .commands = {"export"}},
         {.name = "json",
-         .help = "as JSON; docs/schema describes it",
+         .help = "print JSON; docs/schema describes it",
          .commands = {"ls", "shipped", "show", "candidates", "diff", "stale", "export", "verify"}},
         {.name = "wide",
-         .help = "all columns and every field of a config, however wide the terminal",
+         .help = "show all columns and every field of a config, however wide the terminal",
          .commands = {"ls", "shipped", "show", "candidates", "diff", "stale"}},
         {.name = "driver",
          .value = "VERSION",
@@ -110,8 +113,7 @@ ToolDescription description() {
         .name = "tmm-db",
         .summary = "look into a tuning database, and move results between databases",
         .synopsis = {"COMMAND [options]"},
-        .description = {"Looks into a tuning database, and moves results between databases. It needs no GPU and no driver.",
-                        "A SHAPE is written as in a shapes file: 1024x1024x1024, or 16 4096 4096 ops=nt."},
+        .description = {"Looks into a tuning database, and moves results between databases. It needs no GPU and no driver.", kShapes},
         .commands = commands(),
         .options = options(),
         .exit_statuses = usual_exit_statuses({ExitStatus::done, ExitStatus::usage, ExitStatus::bad_input, ExitStatus::no_compiler,

@@ -34,11 +34,18 @@ ToolDescription cook_tool() {
             .synopsis = {"COMMAND"},
             .description = {"Cooks fruit."},
             .commands = {{.name = "boil", .help = "boil it"},
-                         {.name = "mix", .words = "A B", .help = "mix two", .least_words = 2, .most_words = 2, .needs = "two fruits"}},
+                         {.name = "mix",
+                          .words = "A B",
+                          .help = "mix two",
+                          .least_words = 2,
+                          .most_words = 2,
+                          .details = "Two fruits are enough.",
+                          .needs = "two fruits"}},
             .options = {{.name = "salt", .help = "with salt", .commands = {"boil"}},
                         {.name = "oven", .value = "NAME", .help = "where", .commands = {"boil", "mix"}}},
             .exit_statuses = usual_exit_statuses({ExitStatus::done, ExitStatus::usage}),
-            .environment = {}};
+            .environment = {},
+            .examples = {{"cook mix apple pear", "Mixes both."}, {"cook boil", "Boils."}}};
 }
 
 std::string fault(const ToolDescription& tool, const std::vector<std::string>& arguments) {
@@ -132,9 +139,9 @@ TEST_CASE("commands take their words and their options, wherever these stand") {
     CHECK(fault(tool, {}) == "the command is missing; one of boil, mix");
     CHECK(fault(tool, {"boyl"}) == "there is no command 'boyl'; did you mean boil?");
     CHECK(fault(tool, {"zzzzzz"}) == "there is no command 'zzzzzz'; the commands are boil, mix");
-    CHECK(fault(tool, {"boil", "more"}) == "'boil' does not take 'more'; see cook --help");
-    CHECK(fault(tool, {"mix", "one"}) == "'mix' needs two fruits; see cook --help");
-    CHECK(fault(tool, {"mix", "a", "b", "c"}) == "'mix' does not take 'c'; see cook --help");
+    CHECK(fault(tool, {"boil", "more"}) == "'boil' does not take 'more'; see cook boil --help");
+    CHECK(fault(tool, {"mix", "one"}) == "'mix' needs two fruits; see cook mix --help");
+    CHECK(fault(tool, {"mix", "a", "b", "c"}) == "'mix' does not take 'c'; see cook mix --help");
     CHECK(fault(tool, {"mix", "a", "b", "--salt"}) == "'mix' does not take --salt; it belongs to 'boil'");
     CHECK(fault(tool, {"bo\x1bil"}) == "there is no command 'bo\\x1bil'; did you mean boil?");
 }
@@ -145,6 +152,20 @@ TEST_CASE("help shows what is for users, with defaults and choices") {
     CHECK(help.find("--colour HOW   of which colour; one of red, green (default: red)\n") != std::string::npos);
     CHECK(help.find("  -h, --help") != std::string::npos);
     CHECK(help.find("serve") == std::string::npos);
+}
+
+TEST_CASE("a command's help shows its own options, details and examples alone") {
+    const ToolDescription tool = cook_tool();
+    CHECK(CommandLine(tool, {"mix", "--help"}).command() == "mix");
+    CHECK(CommandLine(tool, {"fry", "--help"}).command().empty());
+    CHECK(command_help(tool, *find_command(tool, "mix")) ==
+          "Usage: cook mix A B [options]\n\nMix two.\n\nTwo fruits are enough.\n\nOptions:\n"
+          "      --oven NAME  where\n  -h, --help       print this text\n      --version    print the version\n\n"
+          "Examples:\n  cook mix apple pear\n      Mixes both.\n\n"
+          "'cook --help' lists all commands, exit statuses and environment variables.\n");
+    const std::string all = help_text(tool);
+    CHECK(all.find("[boil, mix]") == std::string::npos);
+    CHECK(all.find("--salt       with salt [boil]\n") != std::string::npos);
 }
 
 TEST_CASE("text is broken between words, and a column a character") {

@@ -117,6 +117,22 @@ TEST_CASE("help is at most 80 columns wide and tells every option, command, exit
     }
 }
 
+TEST_CASE("COMMAND --help is at most 80 columns wide and tells the options that the command takes, and no others") {
+    for (const Tool& tool : tools()) {
+        for (const CommandDescription& command : tool.description.commands) {
+            CAPTURE(command.name);
+            const CommandResult help = run(tool, command.name + " --help");
+            CHECK(help.status == 0);
+            CHECK(help.out.starts_with(fmt::format("Usage: {} {} ", tool.description.name, command.name)));
+            for (const std::string& line : lines_of(help.out)) CHECK_MESSAGE(columns(line) <= 80, line);
+            for (const OptionDescription& option : tool.description.options) {
+                const bool taken = std::ranges::find(option.commands, command.name) != option.commands.end();
+                CHECK_MESSAGE(contains(help.out, "\n      " + spelling(option)) == taken, option.name);
+            }
+        }
+    }
+}
+
 TEST_CASE("all tools have the same version, said in the same way") {
     for (const Tool& tool : tools()) {
         const CommandResult version = run(tool, "--version");

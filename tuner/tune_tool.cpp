@@ -26,9 +26,7 @@ std::vector<OptionDescription> options() {
         {.name = "budget", .value = "SECONDS", .help = "time for the whole run; shapes that it does not reach get a predicted config"},
         {.name = "effort",
          .value = "HOW",
-         .help =
-             "how sure a search has to be: quick (about 1 s a shape) takes the candidates that the database knows as the fastest, normal "
-             "takes about 5 s, full goes on until it is certain",
+         .help = "how sure a search has to be: quick takes about 1 s per shape, normal about 5 s, full as long as it takes to be certain",
          .default_value = "normal",
          .choices = {"quick", "normal", "full"}},
         {.name = "shard",
@@ -36,7 +34,7 @@ std::vector<OptionDescription> options() {
          .help = "only one of N parts of the problems, which take equally long (0/16 to 15/16); tmm-db merge joins them"},
         {.name = "remeasure", .help = "measure and decide anew what the database already has results for; the old ones stay in it"},
         {.name = "json", .help = "print the results as JSON; docs/schema describes it"},
-        {.name = "wide", .help = "all columns and every field of a config, however wide the terminal"},
+        {.name = "wide", .help = "show all columns and every field of a config, however wide the terminal"},
         {.name = "dry-run", .help = "only say what would be measured, and what not and why"},
         {.name = "record",
          .value = "FILE",

@@ -51,13 +51,18 @@ CommandLine::CommandLine(const ToolDescription& tool, const std::vector<std::str
             ++i;
         }
     }
-    if (std::ranges::any_of(options_, [&](const OptionDescription& option) { return option.alone && has(option.name); })) return;
+    if (std::ranges::any_of(options_, [&](const OptionDescription& option) { return option.alone && has(option.name); })) {
+        if (!words_.empty() && find_command(tool, words_.front())) command_ = words_.front();
+        return;
+    }
     check_command();
     check_options();
 }
 
 void CommandLine::fail(const std::string& what, const std::string& where, const std::string& remedy) const {
-    throw Error(ExitStatus::usage, what, where, remedy.empty() ? fmt::format("see {} --help", tool_->name) : remedy);
+    throw Error(ExitStatus::usage, what, where,
+                remedy.empty() ? fmt::format("see {} --help", find_command(*tool_, command_) ? tool_->name + " " + command_ : tool_->name)
+                               : remedy);
 }
 
 const OptionDescription& CommandLine::find_option(std::string_view name) const {
@@ -130,8 +135,8 @@ void CommandLine::check_command() {
     if (words_.empty()) fail("the command is missing", {}, "one of " + list(names));
     command_ = words_.front();
     words_.erase(words_.begin());
-    const auto found = std::ranges::find_if(tool_->commands, [&](const CommandDescription& command) { return command.name == command_; });
-    if (found == tool_->commands.end()) {
+    const CommandDescription* found = find_command(*tool_, command_);
+    if (!found) {
         const auto near = meant(command_, {names.begin(), names.end()});
         fail(fmt::format("there is no command {}", in_quotes(command_)), {},
              near ? fmt::format("did you mean {}?", *near) : "the commands are " + list(names));
@@ -143,7 +148,7 @@ void CommandLine::check_command() {
 
 void CommandLine::check_options() const {
     for (const OptionDescription& option : options_) {
-        const bool belongs = option.commands.empty() || std::ranges::find(option.commands, command_) != option.commands.end();
+        const bool belongs = belongs_to(option, command_);
         if (!belongs && has(option.name))
             fail(fmt::format("{} does not take --{}", in_quotes(command_), option.name), {},
                  fmt::format("it belongs to {}", quoted_list(option.commands)));

@@ -19,7 +19,7 @@ public:
     CommandLine(const ToolDescription& tool, const std::vector<std::string>& arguments);
 
     const ToolDescription& tool() const { return *tool_; }
-    // The command is empty where the tool has no commands, or where an option such as --help stands alone.
+    // The command is empty where the tool has no commands, and may be where an option such as --help stands alone.
     const std::string& command() const { return command_; }
     // What follows the command.
     const std::vector<std::string>& words() const { return words_; }

@@ -37,8 +37,7 @@ std::string bash_option_cases(const ToolDescription& tool) {
 std::string option_names(const ToolDescription& tool, const std::string& command) {
     std::string names;
     for (const OptionDescription& option : visible_options(tool))
-        if (command.empty() || option.commands.empty() || std::ranges::find(option.commands, command) != option.commands.end())
-            names += (names.empty() ? "--" : " --") + option.name;
+        if (command.empty() || belongs_to(option, command)) names += (names.empty() ? "--" : " --") + option.name;
     return names;
 }
 

@@ -26,18 +26,18 @@ inline constexpr EnvironmentVariable kEnvironmentVariables[] = {
      "the order in which the emulated device runs a block's threads: ascending, descending, shuffled[:SEED] or straggling:THREAD; else "
      "ascending"},
     {"CUDA_HOME", "a CUDA toolkit, one of the places where CUDA's libraries are searched for"},
-    {"CUDA_PATH", "another one"},
-    {"VIRTUAL_ENV", "a Python environment whose wheels' CUDA libraries are searched for"},
-    {"CONDA_PREFIX", "another one"},
-    {"PYTHONUSERBASE", "where the user's Python packages are, with the same use; else ~/.local"},
-    {"PATH", "where programs are: the C++ compiler, and python3, whose packages have the same use"},
+    {"CUDA_PATH", "another toolkit, tried after CUDA_HOME"},
+    {"VIRTUAL_ENV", "a Python environment, whose packages may bring CUDA's libraries"},
+    {"CONDA_PREFIX", "another environment, tried after VIRTUAL_ENV"},
+    {"PYTHONUSERBASE", "the user's own Python packages, which may bring them, too; else ~/.local"},
+    {"PATH", "where the C++ compiler is found, and the python3 whose packages may bring them"},
     {"XDG_DATA_HOME", "where users' data is; else ~/.local/share"},
     {"XDG_CACHE_HOME", "where users' caches are; else ~/.cache"},
-    {"HOME", "the home directory; else the account's own"},
+    {"HOME", "the home directory; else the account's"},
     {"TMPDIR", "where temporary files are made; else /tmp"},
-    {"COLUMNS", "how wide lines may be; else the terminal's width, and in files and pipes as wide as need be"},
-    {"TERM", "the terminal's kind: in one that is dumb there is neither colour nor a progress bar"},
-    {"NO_COLOR", "forbids colour, whatever it says; else terminals get some"},
+    {"COLUMNS", "the width of lines; else the terminal's, and no limit in files and pipes"},
+    {"TERM", "dumb: neither colour nor a progress bar"},
+    {"NO_COLOR", "any value: no colour"},
 };
 // The row of a name; throws std::logic_error where there is none.
 const EnvironmentVariable& environment_variable(std::string_view name);

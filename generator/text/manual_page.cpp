@@ -69,7 +69,7 @@ std::string option_entries(const ToolDescription& tool) {
     std::string text = heading("Options");
     for (const OptionDescription& option : all_options(tool)) {
         if (option.hidden) continue;
-        text += entry((option.letter ? fmt::format("-{}, --", option.letter) : "--") + option.name, option.value, meaning_of(option));
+        text += entry((option.letter ? fmt::format("-{}, --", option.letter) : "--") + option.name, option.value, meaning_of(option, tool));
     }
     return text;
 }

@@ -12,6 +12,15 @@ std::string spelling(const OptionDescription& option) {
                        option.value);
 }
 
+const CommandDescription* find_command(const ToolDescription& tool, std::string_view name) {
+    const auto found = std::ranges::find_if(tool.commands, [&](const CommandDescription& command) { return command.name == name; });
+    return found == tool.commands.end() ? nullptr : &*found;
+}
+
+bool belongs_to(const OptionDescription& option, std::string_view command) {
+    return option.commands.empty() || std::ranges::find(option.commands, command) != option.commands.end();
+}
+
 std::vector<OptionDescription> common_options() {
     return {{.name = "help", .letter = 'h', .help = "print this text", .alone = true},
             {.name = "version", .help = "print the version", .alone = true},

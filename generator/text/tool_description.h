@@ -46,6 +46,8 @@ struct CommandDescription {
     std::string help;
     std::size_t least_words = 0;
     std::size_t most_words = 0;
+    // A paragraph of the command's own help.
+    std::string details = {};
     // "'show' needs " this.
     std::string needs = {};
     Completion completion = Completion::nothing;
@@ -90,6 +92,11 @@ struct ToolDescription {
 
 // "--gpu WHICH", or "-h, --help".
 std::string spelling(const OptionDescription& option);
+
+// Null where the tool has no such command.
+const CommandDescription* find_command(const ToolDescription& tool, std::string_view name);
+// Whether the command takes the option.
+bool belongs_to(const OptionDescription& option, std::string_view command);
 
 // The options that every tool has: --help, --version, and what prints the manual page and the completions.
 std::vector<OptionDescription> common_options();

@@ -9,8 +9,10 @@ namespace tmm {
 
 // The text is at most 80 columns wide.
 std::string help_text(const ToolDescription& tool);
+// The help of one of the tool's commands.
+std::string command_help(const ToolDescription& tool, const CommandDescription& command);
 
-// What an option does, the commands that it belongs to and its default.
-std::string meaning_of(const OptionDescription& option);
+// What an option of the tool does, its values, its default and the commands that it belongs to.
+std::string meaning_of(const OptionDescription& option, const ToolDescription& tool);
 
 }  // namespace tmm

@@ -26,7 +26,8 @@ void hold_standard_streams() {
 ExitStatus answer(const CommandLine& line, const std::function<ExitStatus(const CommandLine&)>& run) {
     const ToolDescription& tool = line.tool();
     if (line.has("help")) {
-        fmt::print("{}", help_text(tool));
+        const CommandDescription* command = find_command(tool, line.command());
+        fmt::print("{}", command ? command_help(tool, *command) : help_text(tool));
     } else if (line.has("version")) {
         fmt::print("{} {}\n", tool.name, tool_version());
     } else if (line.has("print-man")) {

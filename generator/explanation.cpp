@@ -18,11 +18,11 @@ namespace {
 
 std::string numbers(const CompiledKernel& kernel, const KernelStep& step, const DeviceInfo& device) {
     const Occupancy occupancy = blocks_per_sm(device, step.threads, kernel.registers, step.shared_bytes);
-    std::string text = fmt::format("  registers a thread    {}\n  spill bytes a thread  {}\n", kernel.registers, kernel.spill_bytes);
-    text += fmt::format("  blocks an SM          {}, bound by {}\n", occupancy.blocks, occupancy.limit);
+    std::string text = fmt::format("  registers per thread    {}\n  spill bytes per thread  {}\n", kernel.registers, kernel.spill_bytes);
+    text += fmt::format("  blocks per SM           {}, bound by {}\n", occupancy.blocks, occupancy.limit);
     if (step.grid > 0 && occupancy.blocks > 0) {
         const double waves = static_cast<double>(step.grid) / (static_cast<double>(occupancy.blocks) * device.sm_count);
-        text += fmt::format("  waves over the GPU    {:.2f}\n", waves);
+        text += fmt::format("  waves of blocks         {:.2f}\n", waves);
     }
     return text;
 }
@@ -34,12 +34,12 @@ std::string compiled_numbers(const KernelStep& step, const DeviceInfo& device) {
         compiler = make_nvrtc_compiler(device.compute_capability());
     } catch (const Error& error) {
         const Occupancy occupancy = blocks_per_sm(device, step.threads, -1, step.shared_bytes);
-        return fmt::format("  registers a thread    unknown: {}\n  blocks an SM          at most {}, bound by {}\n", error.what(),
+        return fmt::format("  registers per thread    unknown: {}\n  blocks per SM           at most {}, bound by {}\n", error.what(),
                            occupancy.blocks, occupancy.limit);
     }
     const CompileResult result = compiler->compile(step.source);
     if (const auto* kernel = std::get_if<CompiledKernel>(&result)) return numbers(*kernel, step, device);
-    return fmt::format("  does not compile      {}\n", std::get<CompileFailure>(result).log);
+    return fmt::format("  does not compile        {}\n", std::get<CompileFailure>(result).log);
 }
 
 // Steps around a product, such as planes and reduce, have no phases.
@@ -48,9 +48,9 @@ std::string loads_of(const KernelStep& step) {
     if (!config) return {};
     const PhaseLoads loads = product_of(*config).phase_loads(*config);
     const std::string by_whom = loads.by_copy_engine
-                                    ? fmt::format("{:g} a block, by TMA", loads.elements)
-                                    : fmt::format("{:g} a thread, {:g} a block", loads.elements, loads.elements * step.threads);
-    return fmt::format("  loads a phase         {}\n  FLOP per load         {:g}\n", by_whom, loads.flop_per_load);
+                                    ? fmt::format("{:g} per block, by TMA", loads.elements)
+                                    : fmt::format("{:g} per thread, {:g} per block", loads.elements, loads.elements * step.threads);
+    return fmt::format("  loads per phase         {}\n  FLOP per load           {:.4g}\n", by_whom, loads.flop_per_load);
 }
 
 }  // namespace
@@ -59,10 +59,11 @@ std::string explanation(const KernelRequest& request) {
     const DeviceInfo& device = request.device;
     const GemmProblem& problem = request.shape.problem;
     std::string text = fmt::format("problem    {}\n", to_text(problem));
-    text += fmt::format("device     assumed: {}, compute capability {}.{}, {} SMs, {} KiB of shared memory and {} threads an SM\n",
-                        device.name, device.compute_capability_major, device.compute_capability_minor, device.sm_count,
-                        device.shared_bytes_per_sm >> 10, device.max_threads_per_sm);
-    text += fmt::format("config     {}{}\n", to_text(request.config), request.chosen ? "" : "  (what an untuned problem gets)");
+    text += fmt::format("device     assumed: {}, compute capability {}.{}, {} SMs\n", device.name, device.compute_capability_major,
+                        device.compute_capability_minor, device.sm_count);
+    text += fmt::format("per SM     {} KiB of shared memory, {} threads\n", device.shared_bytes_per_sm >> 10, device.max_threads_per_sm);
+    text += fmt::format("config     {}\n", to_text(request.config));
+    if (!request.chosen) text += "chosen by  tmm, as for an untuned problem\n";
     if (const auto reason = why_invalid(problem, request.config, device)) return text + fmt::format("invalid    {}\n", *reason);
 
     const KernelSteps steps = steps_of(request);
@@ -72,14 +73,14 @@ std::string explanation(const KernelRequest& request) {
     for (std::size_t i = 0; i < steps.steps.size(); ++i) {
         const KernelStep& step = steps.steps[i];
         text += fmt::format("\nstep {}     {}\n", i + 1, step.source.name);
-        text += fmt::format("  threads a block       {}\n", step.threads);
-        text += fmt::format("  shared bytes a block  {}\n", step.shared_bytes);
+        text += fmt::format("  threads per block       {}\n", step.threads);
+        text += fmt::format("  shared bytes per block  {}\n", step.shared_bytes);
         text += loads_of(step);
         text += compiled_numbers(step, device);
-        text += fmt::format("  grid                  {} blocks\n", step.grid);
-        if (step.packers > 0) text += fmt::format("  of these pack         {}, while the others multiply\n", step.packers);
-        if (step.for_strips > 0) text += fmt::format("  of these add up       {}, the strips beside the tiles\n", step.for_strips);
-        text += fmt::format("  source hash           {}\n", source_hash(step.source));
+        text += fmt::format("  grid                    {} blocks\n", step.grid);
+        if (step.packers > 0) text += fmt::format("  of these pack           {}, while the others multiply\n", step.packers);
+        if (step.for_strips > 0) text += fmt::format("  of these add up         {}, the strips beside the tiles\n", step.for_strips);
+        text += fmt::format("  source hash             {}\n", source_hash(step.source));
     }
     return text;
 }

@@ -27,7 +27,7 @@ std::vector<OptionDescription> options() {
         {.name = "source", .help = "print each kernel's whole source, templates and all"},
         {.name = "ptx", .help = "print each kernel's PTX"},
         {.name = "explain",
-         .help = "print the predicted time in its terms, threads, shared memory, loads, registers, blocks an SM and grid, or why the "
+         .help = "print the predicted time in its terms, threads, shared memory, loads, registers, blocks per SM and grid, or why the "
                  "config is invalid"},
     };
 }

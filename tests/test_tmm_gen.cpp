@@ -98,18 +98,18 @@ TEST_CASE("--explain tells the numbers of a tiled kernel") {
         const Run run = tmm_gen("--explain --shape 1000x1000x1000 --config family=tiled,block_m=" + w + ",block_n=" + w + ",block_k=" + w);
         CHECK(run.status == 0);
         CHECK(value_of(run.out, "problem") == "1000x1000x1000");
-        CHECK(value_of(run.out, "threads a block") == std::to_string(width * width));
-        CHECK(value_of(run.out, "shared bytes a block") == std::to_string(2 * 4 * width * width));
-        CHECK(value_of(run.out, "loads a phase") == "2 a thread, " + std::to_string(2 * width * width) + " a block");
+        CHECK(value_of(run.out, "threads per block") == std::to_string(width * width));
+        CHECK(value_of(run.out, "shared bytes per block") == std::to_string(2 * 4 * width * width));
+        CHECK(value_of(run.out, "loads per phase") == "2 per thread, " + std::to_string(2 * width * width) + " per block");
         CHECK(value_of(run.out, "FLOP per load") == w);
         const int tiles = (1000 + width - 1) / width;
         CHECK(value_of(run.out, "grid") == std::to_string(tiles * tiles) + " blocks");
         CHECK(value_of(run.out, "steps") == "1");
         CHECK(value_of(run.out, "workspace") == "0 bytes");
         if (nvrtc_version() != 0) {
-            CHECK(std::stoi(value_of(run.out, "registers a thread")) > 8);
-            CHECK(value_of(run.out, "spill bytes a thread") == "0");
-            CHECK(std::stoi(value_of(run.out, "blocks an SM")) > 0);
+            CHECK(std::stoi(value_of(run.out, "registers per thread")) > 8);
+            CHECK(value_of(run.out, "spill bytes per thread") == "0");
+            CHECK(std::stoi(value_of(run.out, "blocks per SM")) > 0);
         }
     }
 }
@@ -117,8 +117,8 @@ TEST_CASE("--explain tells the numbers of a tiled kernel") {
 TEST_CASE("--explain counts loads of the step that multiplies, and of no other") {
     const Run run = tmm_gen("--shape 4096x4096x4096 --explain --config 'wgmma 128x112x64 w2 s3 planes2 promote64 swap'", kNoNvrtc);
     CHECK(value_of(run.out, "steps") == "3");
-    CHECK(contains(run.out, "30720 a block, by TMA"));
-    CHECK(!contains(run.out, "0 a thread, 0 a block"));
+    CHECK(contains(run.out, "30720 per block, by TMA"));
+    CHECK(!contains(run.out, "0 per thread, 0 per block"));
     CHECK(value_of(run.out, "FLOP per load").substr(0, 4) == "119.");
 }
 
@@ -145,8 +145,8 @@ TEST_CASE("--explain tells the predicted time in terms, whose figures add up") {
 TEST_CASE("--explain without NVRTC tells what it can") {
     const Run run = tmm_gen(std::string(kTiled16) + " --explain", kNoNvrtc);
     CHECK(run.status == 0);
-    CHECK(contains(value_of(run.out, "registers a thread"), "unknown: libnvrtc"));
-    CHECK(contains(value_of(run.out, "blocks an SM"), "at most 8"));
+    CHECK(contains(value_of(run.out, "registers per thread"), "unknown: libnvrtc"));
+    CHECK(contains(value_of(run.out, "blocks per SM"), "at most 8"));
     CHECK(value_of(run.out, "FLOP per load") == "16");
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("without --config it is the config that an untuned problem gets, on th
     const Run run = tmm_gen("--shape 1000x1000x1000 --explain", kNoNvrtc);
     CHECK(run.status == 0);
     CHECK(contains(run.out, "assumed: NVIDIA H200, compute capability 9.0"));
-    CHECK(contains(value_of(run.out, "config"), "what an untuned problem gets"));
+    CHECK(value_of(run.out, "chosen by") == "tmm, as for an untuned problem");
     CHECK(contains(tmm_gen("--shape 64x64x64 --gpu-arch 75 --explain", kNoNvrtc).out, "compute capability 7.5"));
 }
 
@@ -280,6 +280,7 @@ TEST_CASE("faults are one line on stderr, with a way out, and the exit status sa
         {"--shape 8x8x8 --config block_m", 1, "block_m"},
         {"--shape 8x8x8 --config 'simt 128x128x8 tt8x8'", 1, "no field 'tt8x8'"},
         {"--shape 8x8x8 --config blok_m=8", 1, "did you mean block_m?"},
+        {"--shape 8x8x8 --config foo", 1, "write it like 'simt"},
         {"--shape 8x8x8 --config block_m=99999999", 1, "block_m"},
         {"--shape 8x8x8 --set colour", 1, "key=value"},
         {"--shape 8x8x8 --set colour=red", 1, "--set colour=red"},

@@ -32,7 +32,8 @@ inline std::optional<std::string_view> nearest_name(std::string_view name, const
     std::size_t least = name.size() / 3 + 2;
     for (const std::string_view candidate : names) {
         const std::size_t distance = edit_distance(name, candidate);
-        if (distance < least) {
+        // Where every letter differs nothing of the name was meant.
+        if (distance < std::min(least, candidate.size())) {
             least = distance;
             nearest = candidate;
         }

@@ -3,9 +3,11 @@
 
 #include <fmt/chrono.h>
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "db/decision_text.h"
@@ -126,13 +128,17 @@ std::string described(const ProblemOnDevice& known, const GemmProblem& problem, 
     const std::optional<PredictedTime> predicted = predicted_time(problem, decision.config, known.modelled);
     line("predicted", predicted ? to_text(*predicted) : "not known: tmm does not know the device, or the config is not valid there");
     if (predicted && !known.device.emulated) line("profile", origin_text(known.modelled->profile));
-    line("vs default", vs_default_text(decision));
+    // Winners that ship come without what else was measured.
+    const bool alone = decision.origin != "user" && known.candidates.empty() && !decision.runner_up;
+    if (!alone) line("vs default", vs_default_text(decision));
     if (measured) {
         line("error", measured->error_ratio < 0 ? "not checked" : fmt::format("{} of the bound", ratio_text(measured->error_ratio)));
         line("kernel", kernel_text(*measured));
     }
-    line("candidates", outcome_counts(known.candidates));
-    line("runner-up", runner_up_text(decision));
+    if (!alone) {
+        line("candidates", outcome_counts(known.candidates));
+        line("runner-up", runner_up_text(decision));
+    }
     const Environment& environment = decision.environment;
     line("decided", fmt::format("{}, from {} candidate{}, {}; driver {}, NVRTC {}", utc(decision.time), decision.candidates,
                                 decision.candidates == 1 ? "" : "s",
@@ -164,6 +170,14 @@ bool same_device(const WinnerRow& x, const WinnerRow& y) {
     return x.device == y.device && x.compute_capability == y.compute_capability && x.sm_count == y.sm_count;
 }
 
+// "no winners on a device named 'A100'; there are some of NVIDIA H100 80GB HBM3, NVIDIA H200".
+std::string no_such_device(const char* what, const std::string& device, const std::vector<WinnerRow>& winners) {
+    std::set<std::string> names;
+    for (const WinnerRow& winner : winners) names.insert(printable(winner.device));
+    const std::string others = names.empty() ? "" : fmt::format("; there are some of {}", fmt::join(names, ", "));
+    return fmt::format("{} on a device named {}{}\n", what, in_quotes(device), others);
+}
+
 // Where all origins are the usual one, they are not shown.
 std::string winners_table(const std::vector<WinnerRow>& winners, const std::string& usual_origin, const ReportOptions& options) {
     std::string text;
@@ -171,7 +185,7 @@ std::string winners_table(const std::vector<WinnerRow>& winners, const std::stri
         TextTable table({{"shape"},
                          {"µs", true},
                          {"TFLOP/s", true, 2},
-                         {"error", true, 4},
+                         {"error/bound", true, 4},
                          {"vs default", true, 5},
                          {.head = "origin", .rank = 3},
                          {.head = "config", .fit = TableColumn::Fit::wraps},
@@ -229,13 +243,12 @@ std::vector<std::vector<WinnerRow>> by_device(const std::vector<WinnerRow>& winn
 std::string winners_report(TuningDatabase& database, const ReportOptions& options) {
     const std::string text = winners_table(winners_of(database, options), "user", options);
     if (!text.empty()) return text;
-    return options.device.empty() ? "no winners yet; run tmm-tune\n"
-                                  : fmt::format("no winners on a device named {}\n", in_quotes(options.device));
+    return options.device.empty() ? "no winners yet; run tmm-tune\n" : no_such_device("no winners", options.device, database.winners());
 }
 
 std::string shipped_report(const ReportOptions& options) {
     const std::string text = winners_table(shipped_winners_of(options), "shipped", options);
-    return text.empty() ? fmt::format("tmm ships with no winners for a device named {}\n", in_quotes(options.device)) : text;
+    return text.empty() ? no_such_device("tmm ships with no winners", options.device, shipped_winners()) : text;
 }
 
 std::string problem_report(TuningDatabase& database, const GemmProblem& problem, const ReportOptions& options) {
@@ -256,7 +269,7 @@ std::string candidates_report(TuningDatabase& database, const GemmProblem& probl
                          {"predicted", true, 2},
                          {"TFLOP/s", true, 3},
                          {"outcome"},
-                         {"error", true, 4},
+                         {"error/bound", true, 4},
                          {"registers", true, 5},
                          {.head = "config", .fit = TableColumn::Fit::wraps},
                          {.head = "detail", .fit = TableColumn::Fit::below}});
@@ -297,7 +310,7 @@ std::string difference_report(TuningDatabase& a, TuningDatabase& b, const Report
         }
         text += device_line(group.front(), options) + table.text(options.screen) + "\n";
     }
-    text += hanging(fmt::format("{} problems in both, {} of them with different winners; {} only in A, {} only in B", difference.both,
+    text += hanging(fmt::format("{} tuned problems in both, {} of them with different winners; {} only in A, {} only in B", difference.both,
                                 difference.different, difference.only_a, difference.only_b),
                     columns_of(options), 0) +
             "\n";

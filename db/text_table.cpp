@@ -117,6 +117,15 @@ std::string TableLayout::head() const {
     return screen_.color ? "\x1b[1m" + text + "\x1b[0m\n" : text + "\n";
 }
 
+std::vector<std::string> TableLayout::left_out() const {
+    std::vector<std::string> heads;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        const auto is_here = [&](const Place& place) { return place.column == i; };
+        if (std::ranges::none_of(places_, is_here) && std::ranges::none_of(broken_, is_here)) heads.push_back(columns_[i].head);
+    }
+    return heads;
+}
+
 std::string TableLayout::row(const std::vector<std::string>& texts) const {
     std::vector<std::string> cells;
     for (const std::string& text : texts) cells.push_back(printable(text));

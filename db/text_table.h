@@ -34,6 +34,8 @@ public:
     // Both return lines that end with a line break. There are as many cells as columns.
     std::string head() const;
     std::string row(const std::vector<std::string>& cells) const;
+    // The heads of the columns for which there is too little room.
+    std::vector<std::string> left_out() const;
 
 private:
     struct Place {

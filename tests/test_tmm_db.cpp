@@ -71,6 +71,7 @@ TEST_CASE("ls lists every winner, --gpu one device's") {
     CHECK_CONTAINS(result.out, "1024x1024x1024");
     CHECK_FALSE(contains(result.out, "16x4096x4096"));
     CHECK(tool(directory, "ls --gpu L4").status == 0);
+    CHECK_CONTAINS(tool(directory, "ls --gpu L4").out, "no winners on a device named 'L4'; there are some of NVIDIA H");
 }
 
 TEST_CASE("show says who won, why, and against whom") {
@@ -241,6 +242,12 @@ TEST_CASE("winners that ship with tmm stay shipped when they are imported, expor
     const TemporaryDirectory directory;
     const std::string file = std::string(TMM_SOURCE_DIR) + "/db/winners.csv";
     REQUIRE(tool(directory, fmt::format("import '{}'", file)).status == 0);
+    // What was measured beside a winner does not ship, and nothing is said of it.
+    const auto shown = tool(directory, "show 4096x4096x4096 --gpu H200");
+    CHECK_CONTAINS(shown.out, "shipped with tmm");
+    CHECK_MESSAGE(!contains(shown.out, "not known"), shown.out);
+    CHECK_MESSAGE(!contains(shown.out, "candidates  0"), shown.out);
+    CHECK_MESSAGE(!contains(shown.out, "by -"), shown.out);
     const auto exported = tool(directory, "export --csv --winners");
     const TemporaryDirectory again, merged;
     write_file(again / "winners.csv", exported.out);
@@ -300,7 +307,7 @@ TEST_CASE("diff shows where winners differ and by how much") {
     CHECK(result.status == 0);
     CHECK_CONTAINS(result.out, "2.000");
     CHECK_CONTAINS(result.out, "9x9x9");
-    CHECK_CONTAINS(result.out, "2 problems in both, 1 of them with different winners; 0 only in A, 1 only in B");
+    CHECK_CONTAINS(result.out, "2 tuned problems in both, 1 of them with different winners; 0 only in A, 1 only in B");
     CHECK_CONTAINS(result.out, "geometric mean of 2: 1.414");
     CHECK(tool(directory, fmt::format("diff '{}'", (directory / "a.db").string())).status == 1);
 }

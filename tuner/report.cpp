@@ -124,7 +124,7 @@ std::string table_text(const RunReport& report, const Screen& screen) {
         TextTable table({{"shape"},
                          {"µs", true},
                          {"TFLOP/s", true, 2},
-                         {"error", true, 3},
+                         {"error/bound", true, 3},
                          {"vs default", true, 1},
                          {"candidates", true, 4},
                          {.head = "config", .fit = TableColumn::Fit::wraps}});
@@ -222,7 +222,8 @@ std::string table_text(const std::vector<DryRun>& dry_runs, const Screen& screen
             for (std::size_t i = 0; i < std::min(reasons.size(), kReasonsShown); ++i)
                 text += prose(fmt::format("  {:5} x {}", reasons[i].second, reasons[i].first), screen, 10);
             if (reasons.size() > kReasonsShown)
-                text += fmt::format("  and {} rarer reasons (--json lists them)\n", reasons.size() - kReasonsShown);
+                text += fmt::format("  and {} (--json lists them)\n",
+                                    count_text(static_cast<int>(reasons.size() - kReasonsShown), "rarer reason"));
         }
     }
     return text + fmt::format("{} of {}; nothing was measured\n", count_text(static_cast<int>(candidates), "candidate"),

@@ -193,6 +193,26 @@ TableLayout layout_of(const std::vector<Shape>& shapes, const RunInfo& info, con
     return TableLayout(std::move(columns), std::move(widths), screen);
 }
 
+// What the columns mean that are shown.
+std::vector<std::string> legend(const RunInfo& info, const std::vector<std::string>& left_out) {
+    const auto shows = [&](const char* head) { return std::find(left_out.begin(), left_out.end(), head) == left_out.end(); };
+    std::vector<std::string> lines;
+    if (info.device.emulated) {
+        lines.emplace_back("The emulated device: times are the CPU's and say nothing about a GPU.");
+    } else {
+        lines.emplace_back("Times: device time of a replayed graph, operands rotated past the L2.");
+        lines.push_back(fmt::format("ratio: fastest peer / tmm, the median of {} pairs; above 1 tmm is faster.", info.pairs));
+        if (shows("host µs")) lines.emplace_back("host: a call's cost on the CPU, tmm/best peer.");
+        if (shows("between µs"))
+            lines.emplace_back(
+                "between: the time where another kernel stands before each product, without that kernel's own, tmm/best peer.");
+    }
+    if (shows("error"))
+        lines.emplace_back("error: ||C - exact|| / ||exact||, of tmm, the best peer and the naive kernel (FP32 FMAs in the order of k).");
+    if (!left_out.empty()) lines.push_back(fmt::format("Left out for want of room: {}; --wide shows all.", fmt::join(left_out, ", ")));
+    return lines;
+}
+
 }  // namespace
 
 Table::Table(std::ostream& out, const std::vector<Shape>& shapes, const RunInfo& info, const Screen& screen)
@@ -201,18 +221,8 @@ Table::Table(std::ostream& out, const std::vector<Shape>& shapes, const RunInfo&
       epilogues_(std::any_of(shapes.begin(), shapes.end(), has_epilogue)),
       columns_(prose_columns(screen)),
       layout_(layout_of(shapes, info, screen)) {
-    if (info.device.emulated)
-        out_ << comment("The emulated device: times are the CPU's and say nothing about a GPU.", columns_);
-    else
-        out_ << comment(
-            fmt::format("Times: device time of a replayed graph, operands rotated past the L2. ratio: fastest peer / tmm, with its "
-                        "95% interval over {} pairs; above 1 tmm is faster. host: a call's cost on the CPU, tmm/best peer. between: the "
-                        "time where another kernel stands before "
-                        "each product, without that kernel's own, tmm/best peer.",
-                        info.pairs),
-            columns_);
-    out_ << comment("error: ||C - exact|| / ||exact||, of tmm, the best peer and the naive kernel (FP32 FMAs in the order of k).", columns_)
-         << bound_line(info) << layout_.head() << std::flush;
+    for (const std::string& line : legend(info, layout_.left_out())) out_ << comment(line, columns_);
+    out_ << bound_line(info) << layout_.head() << std::flush;
 }
 
 void Table::row(const ShapeResult& result) {

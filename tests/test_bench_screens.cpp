@@ -36,8 +36,14 @@ TEST_CASE("a comparison in a terminal never wraps a line, and takes no colour wh
         CHECK(contains(shown.text, "tmm µs"));
         CHECK(contains(shown.text, "9x7x33 compute=f32_strict ops=tn lda=12 ldb=40 ldc=17 align=4 beta=1"));
     }
+    // What has no room is named, and what is not shown is not explained.
+    const std::string narrow = run_in_terminal(command_of(folder, "--vs cpu,naive"), 80).text;
+    CHECK(contains(narrow, "# Left out for want of room: "));
+    CHECK_FALSE(contains(narrow, "# error:"));
     CHECK_FALSE(contains(run_in_terminal("NO_COLOR=1 " + command_of(folder, "--vs cpu,naive"), 80).text, "\x1b"));
     const std::string wide = run_in_terminal(command_of(folder, "--vs cpu,naive --wide"), 80).text;
+    CHECK(contains(wide, "# error:"));
+    CHECK_FALSE(contains(wide, "Left out"));
     for (const char* head : {"cpu µs", "naive µs", "95% interval", "naive error", "config"}) CHECK(contains(wide, head));
 }
 

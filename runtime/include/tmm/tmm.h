@@ -33,9 +33,9 @@
  * outlives its handle: they may be destroyed in either order. After fork() the child may only exit or exec: CUDA works in no child,
  * and another thread may have been within tmm.
  *
- * Failure. Every function that can fail gives a status. A bad argument has a status of its own and launches nothing;
- * tmmLastError() then holds a sentence. A missing, locked, damaged or newer tuning database is no failure: tmm logs one line
- * and chooses kernels without it. */
+ * Failure. Every function that can fail gives a status; a handle or plan that it should have made is then null. A bad argument
+ * has a status of its own and launches nothing; tmmLastError() then holds a sentence. A missing, locked, damaged or newer tuning
+ * database is no failure: tmm logs one line and chooses kernels without it. */
 #ifndef TMM_TMM_H
 #define TMM_TMM_H
 
@@ -303,7 +303,7 @@ TMM_API tmmStatus_t tmmPlanCreate(tmmHandle_t handle, const tmmGemmProblem_t* pr
 TMM_API tmmStatus_t tmmPlanCreateBare(tmmHandle_t handle, const tmmGemmProblem_t* problem, tmmPlan_t* plan);
 /* How large a workspace must be that a run brings along: at most the problem's max_workspace. */
 TMM_API tmmStatus_t tmmPlanWorkspaceSize(tmmPlan_t plan, size_t* bytes);
-TMM_API tmmStatus_t tmmPlanRun(tmmPlan_t plan, struct CUstream_st* stream, const tmmGemmArgs_t* args);
+TMM_API tmmStatus_t tmmPlanRun(tmmPlan_t plan, struct CUstream_st* stream, const tmmGemmArgs_t* args); /* only launches, on the stream */
 /* An operand that stays the same from run to run, such as weights, may be prepared once: some kernels rewrite their operands first
  * (FP32 products on tensor cores split them into 16-bit planes), and runs that find an operand rewritten leave that out. Results
  * are the same, bit for bit.

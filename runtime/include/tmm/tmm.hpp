@@ -1,4 +1,4 @@
-// The C++ face of tmm.h: handles and plans that destroy themselves, statuses that throw. Header only; C++17.
+// tmm.h, which documents layouts, units, errors and threads, for C++17: handles that destroy themselves, statuses that throw. Header only.
 #pragma once
 
 #include <cstddef>

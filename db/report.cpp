@@ -170,11 +170,11 @@ bool same_device(const WinnerRow& x, const WinnerRow& y) {
     return x.device == y.device && x.compute_capability == y.compute_capability && x.sm_count == y.sm_count;
 }
 
-// "no winners on a device named 'A100'; there are some of NVIDIA H100 80GB HBM3, NVIDIA H200".
+// "no winners on a device named 'A100'; there are some on NVIDIA H100 80GB HBM3, NVIDIA H200".
 std::string no_such_device(const char* what, const std::string& device, const std::vector<WinnerRow>& winners) {
     std::set<std::string> names;
     for (const WinnerRow& winner : winners) names.insert(printable(winner.device));
-    const std::string others = names.empty() ? "" : fmt::format("; there are some of {}", fmt::join(names, ", "));
+    const std::string others = names.empty() ? "" : fmt::format("; there are some on {}", fmt::join(names, ", "));
     return fmt::format("{} on a device named {}{}\n", what, in_quotes(device), others);
 }
 

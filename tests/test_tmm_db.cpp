@@ -71,7 +71,7 @@ TEST_CASE("ls lists every winner, --gpu one device's") {
     CHECK_CONTAINS(result.out, "1024x1024x1024");
     CHECK_FALSE(contains(result.out, "16x4096x4096"));
     CHECK(tool(directory, "ls --gpu L4").status == 0);
-    CHECK_CONTAINS(tool(directory, "ls --gpu L4").out, "no winners on a device named 'L4'; there are some of NVIDIA H");
+    CHECK_CONTAINS(tool(directory, "ls --gpu L4").out, "no winners on a device named 'L4'; there are some on NVIDIA H");
 }
 
 TEST_CASE("show says who won, why, and against whom") {

@@ -238,7 +238,7 @@ TEST_CASE("shipped lists what tmm ships with, whatever the database holds") {
     CHECK_FALSE(std::filesystem::exists(directory / "none.db"));
     const auto none = run_command(tool + "shipped --gpu Voodoo");
     CHECK(none.status == 0);
-    CHECK(contains(none.out, "no winners for a device named 'Voodoo'"));
+    CHECK(contains(none.out, "no winners on a device named 'Voodoo'"));
 }
 
 TEST_CASE("the schema's config is the table's") {

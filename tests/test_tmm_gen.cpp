@@ -163,13 +163,13 @@ TEST_CASE("a config whose blocks pack operands, or add up strips, says how many 
                            "thread_m=8,thread_n=16,stages=3,async_copy=3,vector_width=4,min_blocks=2,pack_ab=5",
                            kNoNvrtc)
                        .out,
-                   "264 blocks\n  of these pack         8,"));
+                   "264 blocks\n  of these pack           8,"));
     CHECK(contains(
         tmm_gen("--shape '1025x1025x1025 compute=f32_strict' --explain --config family=simt,block_m=64,block_n=64,block_k=64,"
                 "thread_m=8,thread_n=8,stages=2,async_copy=3,vector_width=4,boundary=peeled,min_blocks=2,pack_ab=3,trim=2,slice_k=4",
                 kNoNvrtc)
             .out,
-        "264 blocks\n  of these add up       8,"));
+        "264 blocks\n  of these add up         8,"));
 }
 
 TEST_CASE("a config that splits K shows both steps") {

@@ -140,8 +140,7 @@ TEST_CASE("docs/environment.md names every variable that anything here reads, an
     for (const std::string& name : read) CHECK_MESSAGE(page.find("`" + name + "`") != std::string::npos, name);
     std::set<std::string> named = matches(page, "\n\\| `([A-Z0-9_]+)` \\|");
     named.merge(matches(page, "`(TMM_[A-Z0-9_]+)`"));
-    for (const std::string& name : named)
-        CHECK_MESSAGE((read.contains(name) || name == "TMM_PLANTED_FAULT"), name);
+    for (const std::string& name : named) CHECK_MESSAGE((read.contains(name) || name == "TMM_PLANTED_FAULT"), name);
 }
 
 // The drop-in libraries stand on the public header alone, and have a place of their own.

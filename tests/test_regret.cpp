@@ -1,4 +1,5 @@
-// Searches, held against recorded times of many configs of each shape: by how much their winners are slower than the fastest of all.
+// Searches, and choices without one, held against recorded times of many configs of each shape: by how much their winners are slower than
+// the fastest of all.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@
 
 #include "generator/machine/assumed_device.h"
 #include "generator/prediction/cost_model.h"
+#include "generator/prediction/predicted_config.h"
 #include "generator/search/search_space.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
@@ -176,6 +178,30 @@ TEST_CASE("Searches find configs about as fast as any that was recorded, and spe
         REQUIRE_MESSAGE(index > 0, file.string() << " has no complete shape");
         for (std::size_t i = 0; i < found.size(); ++i) check_kind(kinds()[i], file.filename().string(), found[i]);
         fmt::print("{}: replayed in {:.1f} s\n", file.filename().string(), tmm::seconds_since(start));
+    }
+}
+
+TEST_CASE("What is chosen without a search takes little longer than the fastest config that was recorded") {
+    for (const fs::path& file : recordings()) {
+        const tmm::RecordedTimes recorded = read_recording(file);
+        double logarithms = 0;
+        int count = 0;
+        for (const auto& [shape, problem] : recorded.problems) {
+            const auto chosen = problem.times.find(tmm::fields_text(tmm::default_config(tmm::parse_shape(shape).problem, recorded.device)));
+            if (!problem.complete || chosen == problem.times.end()) continue;
+            double fastest = chosen->second.alone_us;
+            for (const auto& [config, time] : problem.times)
+                if (time.alone_us > 0) fastest = std::min(fastest, time.alone_us);
+            const double part = fastest / chosen->second.alone_us;
+            CHECK_MESSAGE(part >= 0.8, shape << ": " << part);
+            logarithms += std::log(part);
+            ++count;
+        }
+        REQUIRE(count > 0);
+        const double mean = std::exp(logarithms / count);
+        fmt::print("{}: what is chosen without a search is {:.1f}% as fast as the fastest, {} shapes\n", file.filename().string(),
+                   100 * mean, count);
+        CHECK(mean >= 0.95);
     }
 }
 

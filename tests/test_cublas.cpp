@@ -1,4 +1,4 @@
-// libtmm_cublas.so in front of a stand-in for cuBLAS, on the emulated device. tests/preload/cublas_caller.cpp is the program that calls;
+// libtmm_cublas.so in front of a stand-in for cuBLAS, on the emulated device. tests/preload/cublas_caller_*.cpp are the program that calls;
 // its cases, each in a process of its own, compare results and see what reaches the stand-in.
 #include <doctest/doctest.h>
 #include <fmt/format.h>

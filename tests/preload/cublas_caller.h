@@ -1,0 +1,269 @@
+// What a program has that calls cuBLAS and knows nothing of tmm: the functions, products to call them with, and a comparison of what they
+// compute with what the loop of the stand-in computes for the same call, bit for bit. All values are small integers. Matrices are the
+// process's own memory, as the emulated device's are. tests/test_cublas.cpp runs its cases with libtmm_cublas.so loaded first.
+#pragma once
+
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "cublas_stand_in.h"
+
+extern "C" {
+int cublasCreate_v2(void** handle);
+int cublasSetPointerMode_v2(void* handle, int mode);
+int cublasSetMathMode(void* handle, int mode);
+int cublasSetSmCountTarget(void* handle, int count);
+int cublasSetStream_v2(void* handle, void* stream);
+#define DECLARE(end, Int)                                                                                                                \
+    int cublasSgemm_v2##end(void*, int, int, Int, Int, Int, const float*, const float*, Int, const float*, Int, const float*, float*,    \
+                            Int);                                                                                                        \
+    int cublasSgemmStridedBatched##end(void*, int, int, Int, Int, Int, const float*, const float*, Int, long long, const float*, Int,    \
+                                       long long, const float*, float*, Int, long long, Int);                                            \
+    int cublasSgemmEx##end(void*, int, int, Int, Int, Int, const float*, const void*, int, Int, const void*, int, Int, const float*,     \
+                           void*, int, Int);                                                                                             \
+    int cublasGemmEx##end(void*, int, int, Int, Int, Int, const void*, const void*, int, Int, const void*, int, Int, const void*, void*, \
+                          int, Int, int, int);                                                                                           \
+    int cublasGemmStridedBatchedEx##end(void*, int, int, Int, Int, Int, const void*, const void*, int, Int, long long, const void*, int, \
+                                        Int, long long, const void*, void*, int, Int, long long, Int, int, int);
+DECLARE(, int)
+DECLARE(_64, std::int64_t)
+#undef DECLARE
+int cublasLtMatrixLayoutCreate(void** layout, int type, std::uint64_t rows, std::uint64_t columns, std::int64_t ld);
+int cublasLtMatmulDescCreate(void** product, int compute, int scale_type);
+int cublasLtMatrixLayoutDestroy(void* layout);
+int cublasLtMatmulDescDestroy(void* product);
+int cublasLtMatrixLayoutSetAttribute(void* layout, int attribute, const void* value, std::size_t size);
+int cublasLtMatmulDescSetAttribute(void* product, int attribute, const void* value, std::size_t size);
+int cublasLtMatmul(void*, void* product, const void* alpha, const void* a, void* layout_a, const void* b, void* layout_b, const void* beta,
+                   const void* c, void* layout_c, void* d, void* layout_d, const void* algorithm, void* workspace, std::size_t size,
+                   void* stream);
+}
+
+namespace cublas_caller {
+
+enum { kF32 = 0, kF16 = 2, kBf16 = 14 };
+enum { kCompute16F = 64, kCompute32F = 68, kComputePedantic = 69, kComputeFast16F = 74, kComputeTf32 = 77 };
+
+// The stand-in's own function, whatever was loaded first.
+template <class Function>
+Function* behind(const char* name, Function*) {
+    static void* const library = dlopen(TMM_TEST_STAND_IN, RTLD_LAZY | RTLD_NOLOAD);
+    REQUIRE(library);
+    auto* const function = reinterpret_cast<Function*>(dlsym(library, name));
+    REQUIRE((function != nullptr));
+    return function;
+}
+#define BEHIND(name) behind(#name, &name)
+
+inline std::size_t size_of(int type) {
+    return type == kF32 ? 4 : 2;
+}
+
+// Bytes that hold elements of a type.
+using Bytes = std::vector<unsigned char>;
+
+inline void store(Bytes& bytes, int type, std::size_t at, float value) {
+    if (type == kF32) std::memcpy(bytes.data() + at * 4, &value, 4);
+    const auto half = std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
+    const auto upper = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
+    if (type == kF16) std::memcpy(bytes.data() + at * 2, &half, 2);
+    if (type == kBf16) std::memcpy(bytes.data() + at * 2, &upper, 2);
+}
+
+inline Bytes integers(int type, std::size_t count, unsigned seed) {
+    std::mt19937 random(seed);
+    Bytes bytes(count * size_of(type));
+    for (std::size_t at = 0; at < count; ++at) store(bytes, type, at, static_cast<float>(static_cast<int>(random() % 5) - 2));
+    return bytes;
+}
+inline Bytes filled(int type, std::size_t count, float value) {
+    Bytes bytes(count * size_of(type));
+    for (std::size_t at = 0; at < count; ++at) store(bytes, type, at, value);
+    return bytes;
+}
+
+struct Types {
+    int a;
+    int c;
+};
+
+inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+inline void* handle() {
+    static void* const made = [] {
+        void* created = nullptr;
+        REQUIRE(cublasCreate_v2(&created) == 0);
+        return created;
+    }();
+    return made;
+}
+
+// A product, and the matrices that it reads and writes.
+struct Case {
+    Types types{kF32, kF32};
+    int op_a = 0;
+    int op_b = 0;
+    int m = 5;
+    int n = 3;
+    int k = 4;
+    int pad = 0;
+    // Elements that the matrices stand behind an aligned address.
+    std::size_t offset = 0;
+    int batch = 1;
+    long long stride_a = 0;
+    long long stride_b = 0;
+    long long stride_c = 0;
+    float alpha = 1;
+    float beta = 0;
+    int compute = kCompute32F;
+    int algorithm = -1;
+    // cublasLt's epilogue has its number, 1 for none; the bias has a type, -1 for that of D.
+    unsigned epilogue = 1;
+    int type_bias = -1;
+    Bytes a = {};
+    Bytes b = {};
+    Bytes c = {};
+    Bytes bias = {};
+
+    int lda() const { return (op_a == 0 ? m : k) + pad; }
+    int ldb() const { return (op_b == 0 ? k : n) + pad; }
+    int ldc() const { return m + pad; }
+    const void* at_a() const { return a.data() + offset * size_of(types.a); }
+    const void* at_b() const { return b.data() + offset * size_of(types.a); }
+    void* at_c(Bytes& of) const { return of.data() + offset * size_of(types.c); }
+
+    // Where beta is 0, C is full of NaN.
+    Case& fill() {
+        constexpr std::size_t kEnough = 2000;
+        a = integers(types.a, kEnough, 1);
+        b = integers(types.a, kEnough, 2);
+        bias = integers(type_bias == -1 ? types.c : type_bias, kEnough, 4);
+        c = beta == 0 ? filled(types.c, kEnough, kNan) : integers(types.c, kEnough, 3);
+        return *this;
+    }
+};
+
+// Each of these makes the same call of two functions: the one that the program finds, and the stand-in's.
+template <class Int, class Function>
+int sgemm(Function* f, const Case& x, Bytes& c) {
+    return f(handle(), x.op_a, x.op_b, Int{x.m}, Int{x.n}, Int{x.k}, &x.alpha, static_cast<const float*>(x.at_a()), Int{x.lda()},
+             static_cast<const float*>(x.at_b()), Int{x.ldb()}, &x.beta, static_cast<float*>(x.at_c(c)), Int{x.ldc()});
+}
+template <class Int, class Function>
+int sgemm_strided(Function* f, const Case& x, Bytes& c) {
+    return f(handle(), x.op_a, x.op_b, Int{x.m}, Int{x.n}, Int{x.k}, &x.alpha, static_cast<const float*>(x.at_a()), Int{x.lda()},
+             x.stride_a, static_cast<const float*>(x.at_b()), Int{x.ldb()}, x.stride_b, &x.beta, static_cast<float*>(x.at_c(c)),
+             Int{x.ldc()}, x.stride_c, Int{x.batch});
+}
+template <class Int, class Function>
+int sgemm_ex(Function* f, const Case& x, Bytes& c) {
+    return f(handle(), x.op_a, x.op_b, Int{x.m}, Int{x.n}, Int{x.k}, &x.alpha, x.at_a(), x.types.a, Int{x.lda()}, x.at_b(), x.types.a,
+             Int{x.ldb()}, &x.beta, x.at_c(c), x.types.c, Int{x.ldc()});
+}
+template <class Int, class Function>
+int gemm_ex(Function* f, const Case& x, Bytes& c) {
+    return f(handle(), x.op_a, x.op_b, Int{x.m}, Int{x.n}, Int{x.k}, &x.alpha, x.at_a(), x.types.a, Int{x.lda()}, x.at_b(), x.types.a,
+             Int{x.ldb()}, &x.beta, x.at_c(c), x.types.c, Int{x.ldc()}, x.compute, x.algorithm);
+}
+template <class Int, class Function>
+int gemm_strided_ex(Function* f, const Case& x, Bytes& c) {
+    return f(handle(), x.op_a, x.op_b, Int{x.m}, Int{x.n}, Int{x.k}, &x.alpha, x.at_a(), x.types.a, Int{x.lda()}, x.stride_a, x.at_b(),
+             x.types.a, Int{x.ldb()}, x.stride_b, &x.beta, x.at_c(c), x.types.c, Int{x.ldc()}, x.stride_c, Int{x.batch}, x.compute,
+             x.algorithm);
+}
+
+// A product of cublasLt: C is D.
+struct LtCase {
+    explicit LtCase(const Case& x) {
+        const auto layout = [&](void*& into, int type, bool turned, int rows, int columns, int ld, long long stride) {
+            REQUIRE(cublasLtMatrixLayoutCreate(&into, type, static_cast<std::uint64_t>(turned ? columns : rows),
+                                               static_cast<std::uint64_t>(turned ? rows : columns), ld) == 0);
+            set_layout<std::int32_t>(into, 5, x.batch);
+            set_layout<std::int64_t>(into, 6, stride);
+        };
+        layout(layout_a, x.types.a, x.op_a != 0, x.m, x.k, x.lda(), x.stride_a);
+        layout(layout_b, x.types.a, x.op_b != 0, x.k, x.n, x.ldb(), x.stride_b);
+        layout(layout_c, x.types.c, false, x.m, x.n, x.ldc(), x.stride_c);
+        layout(layout_d, x.types.c, false, x.m, x.n, x.ldc(), x.stride_c);
+        REQUIRE(cublasLtMatmulDescCreate(&product, x.compute, kF32) == 0);
+        set_product<std::int32_t>(3, x.op_a);
+        set_product<std::int32_t>(4, x.op_b);
+        set_product<std::uint32_t>(7, x.epilogue);
+        set_product<std::int32_t>(26, x.type_bias);
+        if ((x.epilogue & 4) != 0) set_product<const void*>(8, x.bias.data());
+    }
+    LtCase(const LtCase&) = delete;
+    LtCase& operator=(const LtCase&) = delete;
+    ~LtCase() {
+        for (void* layout : {layout_a, layout_b, layout_c, layout_d}) cublasLtMatrixLayoutDestroy(layout);
+        cublasLtMatmulDescDestroy(product);
+    }
+    template <class Value>
+    static void set_layout(void* layout, int attribute, Value value) {
+        cublasLtMatrixLayoutSetAttribute(layout, attribute, &value, sizeof value);
+    }
+    template <class Value>
+    void set_product(int attribute, Value value) {
+        cublasLtMatmulDescSetAttribute(product, attribute, &value, sizeof value);
+    }
+
+    void* layout_a = nullptr;
+    void* layout_b = nullptr;
+    void* layout_c = nullptr;
+    void* layout_d = nullptr;
+    void* product = nullptr;
+};
+
+template <class Function>
+int lt_matmul(Function* f, const Case& x, const LtCase& lt, Bytes& c) {
+    return f(nullptr, lt.product, &x.alpha, x.at_a(), lt.layout_a, x.at_b(), lt.layout_b, &x.beta, x.at_c(c), lt.layout_c, x.at_c(c),
+             lt.layout_d, nullptr, nullptr, 0, nullptr);
+}
+
+// Calls both; `served` says whether the stand-in must be left out the first time.
+template <class Call, class Function>
+void compare(const Call& call, Function* found, Function* stand_in, const Case& x, bool served) {
+    CAPTURE(x.types.a);
+    CAPTURE(x.types.c);
+    CAPTURE(x.op_a);
+    CAPTURE(x.op_b);
+    CAPTURE(x.m);
+    CAPTURE(x.n);
+    CAPTURE(x.k);
+    CAPTURE(x.pad);
+    CAPTURE(x.offset);
+    CAPTURE(x.batch);
+    CAPTURE(x.alpha);
+    CAPTURE(x.beta);
+    Bytes computed = x.c;
+    Bytes expected = x.c;
+    const long before = stand_in_calls();
+    CHECK(call(found, x, computed) == 0);
+    CHECK(stand_in_calls() - before == (served ? 0 : 1));
+    CHECK(call(stand_in, x, expected) == 0);
+    CHECK((computed == expected));
+}
+#define COMPARE(call, name, x) compare([](auto* f, const Case& y, Bytes& c) { return call(f, y, c); }, &name, BEHIND(name), x, true)
+
+inline void compare_lt(const Case& x, bool served) {
+    const LtCase lt(x);
+    compare([&](auto* f, const Case& y, Bytes& c) { return lt_matmul(f, y, lt, c); }, &cublasLtMatmul, BEHIND(cublasLtMatmul), x, served);
+}
+
+// Space for any call, full of zeros.
+struct Matrices {
+    alignas(16) float a[64] = {};
+    alignas(16) float b[64] = {};
+    alignas(16) float c[64] = {};
+    float one = 1;
+    float zero = 0;
+};
+
+}  // namespace cublas_caller

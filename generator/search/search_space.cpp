@@ -48,20 +48,29 @@ Bounds bounds_of(Effort effort) {
 class DistinctConfigs {
 public:
     // most: how many may be added.
-    explicit DistinctConfigs(std::size_t most) : slots_(std::bit_ceil(2 * most + 1), nullptr) {}
+    explicit DistinctConfigs(std::size_t most) : slots_(std::bit_ceil(most + most / 4 + 1)) { configs_.reserve(most); }
 
     // Returns false where the config was added before.
     bool add(const KernelConfig& config) {
         static_assert(std::has_unique_object_representations_v<KernelConfig>);
-        std::size_t slot = XXH3_64bits(&config, sizeof config) & (slots_.size() - 1);
-        for (; slots_[slot] != nullptr; slot = (slot + 1) & (slots_.size() - 1))
-            if (*slots_[slot] == config) return false;
-        slots_[slot] = &config;
+        const XXH64_hash_t hash = XXH3_64bits(&config, sizeof config);
+        const auto tag = static_cast<std::uint32_t>(hash >> 32);
+        std::size_t slot = hash & (slots_.size() - 1);
+        for (; slots_[slot].place != 0; slot = (slot + 1) & (slots_.size() - 1))
+            if (slots_[slot].tag == tag && *configs_[slots_[slot].place - 1] == config) return false;
+        configs_.push_back(&config);
+        slots_[slot] = {.tag = tag, .place = static_cast<std::uint32_t>(configs_.size())};
         return true;
     }
 
 private:
-    std::vector<const KernelConfig*> slots_;
+    // place: counted from 1; 0 where the slot is free. tag: a part of the hash, which spares most comparisons.
+    struct Slot {
+        std::uint32_t tag = 0;
+        std::uint32_t place = 0;
+    };
+    std::vector<const KernelConfig*> configs_;
+    std::vector<Slot> slots_;
 };
 
 // It keeps references to all configs.

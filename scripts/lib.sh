@@ -160,7 +160,8 @@ build() {
 
 # test_under_address_sanitizer [ctest options]: generated kernels on the emulated device, and damaged inputs.
 test_under_address_sanitizer() {
-    local sanitized=(test_emulation test_emulation_warps test_emulation_arithmetic test_correctness test_fuzz test_unused_fields)
+    local sanitized=(test_emulation test_emulation_warps test_emulation_arithmetic test_correctness test_epilogues test_fuzz)
+    sanitized+=(test_unused_fields)
     step "Build for AddressSanitizer" "see the messages above"
     configure asan -DTMM_BUILD_TESTS=ON
     build asan "${sanitized[@]}"

@@ -120,7 +120,7 @@ TEST_CASE("a predicted time is told with digits that add up") {
     CHECK(to_text(PredictedTime{.arithmetic = 8.14, .memory = 2.22, .latency = 2}) ==
           "12.4 µs = arithmetic 8.1 + memory 2.2 + latency 2.0");
     CHECK(to_text(PredictedTime{.memory = 161.4, .other_kernels = 0.3}) == "162 µs = memory 161");
-    CHECK(to_text(PredictedTime{.latency = 1.5, .other_kernels = 0.25}) == "1.75 µs = latency 1.50 + other steps 0.25");
+    CHECK(to_text(PredictedTime{.latency = 1.5, .other_kernels = 0.25}) == "1.75 µs = latency 1.50 + other kernels 0.25");
     CHECK(to_text(PredictedTime{.arithmetic = 123456}) == "123456 µs = arithmetic 123456");
     CHECK(to_text(PredictedTime{}) == "0 µs");
 }

@@ -64,7 +64,7 @@ inline constexpr PredictedTerm kPredictedTerms[] = {
     {"memory", "memory", &PredictedTime::memory},
     {"latency", "latency", &PredictedTime::latency},
     {"results", "results", &PredictedTime::results},
-    {"other_kernels", "other steps", &PredictedTime::other_kernels},
+    {"other_kernels", "other kernels", &PredictedTime::other_kernels},
 };
 static_assert(sizeof kPredictedTerms / sizeof *kPredictedTerms * sizeof(double) == sizeof(PredictedTime));
 

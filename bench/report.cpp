@@ -209,7 +209,7 @@ std::vector<std::string> legend(const RunInfo& info, const std::vector<std::stri
     }
     if (shows("error"))
         lines.emplace_back("error: ||C - exact|| / ||exact||, of tmm, the best peer and the naive kernel (FP32 FMAs in the order of k).");
-    if (!left_out.empty()) lines.push_back(fmt::format("Left out for want of room: {}; --wide shows all.", fmt::join(left_out, ", ")));
+    if (!left_out.empty()) lines.push_back(left_out_text(left_out));
     return lines;
 }
 

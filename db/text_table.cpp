@@ -1,7 +1,7 @@
 // Lays out a table.
 #include "db/text_table.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +9,7 @@
 
 #include "generator/text/printable.h"
 #include "generator/text/text_width.h"
+#include "generator/text/wrapped_text.h"
 
 namespace tmm {
 namespace {
@@ -121,7 +122,9 @@ std::vector<std::string> TableLayout::left_out() const {
     std::vector<std::string> heads;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         const auto is_here = [&](const Place& place) { return place.column == i; };
-        if (std::ranges::none_of(places_, is_here) && std::ranges::none_of(broken_, is_here)) heads.push_back(columns_[i].head);
+        const bool is_wanted = screen_.wide || !columns_[i].wide;
+        if (is_wanted && std::ranges::none_of(places_, is_here) && std::ranges::none_of(broken_, is_here))
+            heads.push_back(columns_[i].head);
     }
     return heads;
 }
@@ -174,7 +177,13 @@ std::string TextTable::text(const Screen& screen) const {
         for (const std::size_t i : used) cells.push_back(row[i]);
         text += layout.row(cells);
     }
+    const std::vector<std::string> left_out = layout.left_out();
+    if (screen.columns > 0 && !left_out.empty()) text += wrapped(left_out_text(left_out), screen.columns);
     return text;
+}
+
+std::string left_out_text(const std::vector<std::string>& heads) {
+    return fmt::format("Left out for want of room: {}; --wide shows all.", fmt::join(heads, ", "));
 }
 
 std::string short_number(double value) {

@@ -68,12 +68,16 @@ public:
     // A row has as many cells as there are columns.
     void add(std::vector<std::string> row);
     bool empty() const { return rows_.empty(); }
+    // On a terminal a last line says which columns it has no room for.
     std::string text(const Screen& screen) const;
 
 private:
     std::vector<Column> columns_;
     std::vector<std::vector<std::string>> rows_;
 };
+
+// "Left out for want of room: why; --wide shows all."
+std::string left_out_text(const std::vector<std::string>& heads);
 
 // Four significant digits without an exponent: "0.1234", "12.34", "123400".
 std::string short_number(double value);

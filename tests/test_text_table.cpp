@@ -51,7 +51,7 @@ TEST_CASE("where there is room, every column stands in one line; numbers at the 
     CHECK(contains(winners().text({.columns = 40, .wide = true}), "pack3 overlap  fastest\n"));
 }
 
-TEST_CASE("with less room the last column breaks, then the least important columns go") {
+TEST_CASE("with less room the last column breaks, then the least important columns go, and a last line names them") {
     CHECK(winners().text({.columns = 80}) ==
           "shape                  µs  TFLOP/s  error  origin   config\n"
           "1024x1024x1024      12.34    88.10  0.123  user     wgmma 128x64x32 w2 s8 c2x1\n"
@@ -61,13 +61,17 @@ TEST_CASE("with less room the last column breaks, then the least important colum
           "shape                  µs  config\n"
           "1024x1024x1024      12.34  wgmma 128x64x32 w2 s8 c2x1\n"
           "                           pack3 overlap\n"
-          "7x5x3 ops=nt    1234567.8  naive 8x32x1\n");
+          "7x5x3 ops=nt    1234567.8  naive 8x32x1\n"
+          "Left out for want of room: TFLOP/s, error, origin;\n"
+          "--wide shows all.\n");
     CHECK(winners().text({.columns = 44}) ==
           "shape                  µs\n"
           "1024x1024x1024      12.34\n"
           "    wgmma 128x64x32 w2 s8 c2x1 pack3 overlap\n"
           "7x5x3 ops=nt    1234567.8\n"
-          "    naive 8x32x1\n");
+          "    naive 8x32x1\n"
+          "Left out for want of room: TFLOP/s, error,\n"
+          "origin; --wide shows all.\n");
 }
 
 TEST_CASE("no line is wider than the screen, and no number is cut, whatever stands in the cells") {

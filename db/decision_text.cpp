@@ -2,10 +2,41 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "db/text_table.h"
 #include "generator/text/text.h"
 
 namespace tmm {
+
+namespace {
+
+// Where a clause "; 12 configs …" begins whose words, behind its number, begin so; the text's end where there is none.
+std::size_t find_count(const std::string& text, std::string_view words) {
+    for (std::size_t at = text.find("; "); at != std::string::npos; at = text.find("; ", at + 1)) {
+        const std::size_t number = at + 2;
+        const std::size_t end = std::min(text.find_first_not_of("0123456789", number), text.size());
+        if (end > number && std::string_view(text).substr(end).starts_with(words)) return at;
+    }
+    return text.size();
+}
+
+// Cuts the text off there, and returns what stood behind "; ".
+std::string take_from(std::string& text, std::size_t at) {
+    std::string rest = at < text.size() ? text.substr(at + 2) : "";
+    text.resize(at);
+    return rest;
+}
+
+}  // namespace
+
+ReasonParts parts_of_reason(const std::string& reason) {
+    ReasonParts parts{.verdict = reason, .search = {}, .rejected = {}};
+    parts.rejected = take_from(parts.verdict, find_count(parts.verdict, " configs rejected before"));
+    parts.search = take_from(parts.verdict, find_count(parts.verdict, " candidates measured, "));
+    return parts;
+}
 
 std::string time_text(const TuningRecord& decision, const Measurement* alone) {
     const double us = decision.measurement.median_us;

@@ -7,6 +7,15 @@
 
 namespace tmm {
 
+// The parts of a decision's reason: what decided, what the search did, and what it left out beforehand: "beat … by 3.1% in a run-off of 9
+// over 40 rounds", "96 candidates measured, 2 failed: 2 spills", "6670 configs rejected before: …". The last two may be empty.
+struct ReasonParts {
+    std::string verdict;
+    std::string search;
+    std::string rejected;
+};
+ReasonParts parts_of_reason(const std::string& reason);
+
 // "110.0 µs", then what the winner took when it was measured alone; `alone` may be null.
 std::string time_text(const TuningRecord& decision, const Measurement* alone);
 // "2.00 (220.0 µs in the same run-off)".

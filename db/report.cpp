@@ -86,6 +86,7 @@ std::string outcome_counts(const std::vector<TuningRecord>& candidates) {
     std::map<Outcome, int> counts;
     for (const auto& candidate : candidates) ++counts[candidate.measurement.outcome];
     std::string text = fmt::format("{}", candidates.size());
+    if (counts.size() == 1) return text + fmt::format(", all {}", name_of(counts.begin()->first));
     const char* separator = ": ";
     for (const auto& [outcome, count] : counts) {
         text += fmt::format("{}{} {}", separator, count, name_of(outcome));
@@ -123,7 +124,8 @@ std::string described(const ProblemOnDevice& known, const GemmProblem& problem, 
         std::find_if(known.candidates.begin(), known.candidates.end(), [&](const auto& x) { return x.config == decision.config; });
     const Measurement* measured = winner == known.candidates.end() ? nullptr : &winner->measurement;
     line("winner", config_text(decision.config, options));
-    line("why", decision.reason.empty() ? "no reason was given" : with_short_configs(decision.reason));
+    const ReasonParts reason = parts_of_reason(decision.reason);
+    line("why", reason.verdict.empty() ? "no reason was given" : with_short_configs(reason.verdict));
     line("time", time_text(decision, measured));
     const std::optional<PredictedTime> predicted = predicted_time(problem, decision.config, known.modelled);
     line("predicted", predicted ? to_text(*predicted) : "not known: tmm does not know the device, or the config is not valid there");
@@ -146,6 +148,8 @@ std::string described(const ProblemOnDevice& known, const GemmProblem& problem, 
                                 : decision.origin == "user" ? "on this database's own measurements"
                                                             : "shipped with tmm",
                                 version_or_none(environment.device.driver_version), version_or_none(environment.nvrtc_version)));
+    if (!reason.search.empty()) line("search", reason.search);
+    if (!reason.rejected.empty()) line("left out", reason.rejected);
     return text;
 }
 

@@ -45,7 +45,7 @@ double efficiency(const std::vector<tmm::Shape>& shapes, int parts, const std::m
     return sum / (parts * longest);
 }
 
-// Of several lists of a thousand, drawn from the shapes.
+// The mean over several lists of a thousand, drawn from the shapes.
 double mean_efficiency(int parts, const std::map<std::string, double>& seconds) {
     std::vector<tmm::Shape> known;
     for (const auto& [shape, its_seconds] : seconds) known.push_back(tmm::parse_shape(shape));

@@ -90,6 +90,25 @@ TEST_CASE("show says who won, why, and against whom") {
     CHECK_CONTAINS(tool(directory, "show 16x4096x4096").out, "the only one");
 }
 
+TEST_CASE("show keeps what the search did apart from why the winner won") {
+    const TemporaryDirectory directory;
+    fill(directory / "tmm.db");
+    const auto shown = [&](const std::string& reason) {
+        SQLite::Database(directory / "tmm.db", SQLite::OPEN_READWRITE).exec("UPDATE selection SET reason = '" + reason + "'");
+        return tool(directory, "show 1024x1024x1024 ops=nt").out;
+    };
+    const std::string whole = shown(
+        "faster by 3% in 40 rounds; 28 candidates measured, 1 failed: 1 spills; the end; 670 configs rejected before: 600 x odd; 70 x "
+        "even");
+    CHECK_CONTAINS(whole, "  why         faster by 3% in 40 rounds\n");
+    CHECK_CONTAINS(whole, "  search      28 candidates measured, 1 failed: 1 spills; the end\n");
+    CHECK_CONTAINS(whole, "  left out    670 configs rejected before: 600 x odd; 70 x even\n");
+    // Whatever else stands there is shown as it is.
+    CHECK_CONTAINS(shown("; 5 candidates; configs rejected before; 7"), "  why         ; 5 candidates; configs rejected before; 7\n");
+    CHECK_CONTAINS(shown("; 28 candidates measured, 0 failed"), "  why         no reason was given\n");
+    CHECK_CONTAINS(shown("by far; " + std::string(100, '1')), "  why         by far; 111");
+}
+
 TEST_CASE("candidates come fastest first, failures with their reason") {
     const TemporaryDirectory directory;
     fill(directory / "tmm.db");

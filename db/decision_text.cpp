@@ -9,7 +9,6 @@
 #include "generator/text/text.h"
 
 namespace tmm {
-
 namespace {
 
 // Where a clause "; 12 configs …" begins whose words, behind its number, begin so; the text's end where there is none.

@@ -119,6 +119,11 @@ TEST_CASE("a log blames the source where it names a place in it, and nothing els
         CHECK(blames_source(log));
         CHECK(blames_source(first_error_line(log)));
     }
+    for (const std::string& log : {crash_log("was ended by signal 11"), wrong_code_log("a predicate is lost")}) {
+        CAPTURE(log);
+        CHECK(blames_source(log));
+        CHECK(blames_source(first_error_line(log)));
+    }
     for (const char* log : {
              "",
              "cc1plus: out of memory allocating 65536 bytes after a total of 3055616 bytes",

@@ -6,6 +6,7 @@
 
 #include <set>
 
+#include "db/decision_text.h"
 #include "tuner_testing.h"
 
 using tuner_testing::Finished;
@@ -174,6 +175,12 @@ TEST_CASE("what the search rejects is counted the same by --dry-run, by the run 
     CHECK(reason.find("; " + std::to_string(total) + " configs rejected before: ") != std::string::npos);
     CHECK(reason.find(std::to_string(dry.at("rejections").at(0).at("count").get<int>()) + " x " + first) != std::string::npos);
     CHECK(problem_of(folder.tune({"--json"})).at("rejections") == dry.at("rejections"));
+    // tmm-db show tells the three apart by these words.
+    const tmm::ReasonParts parts = tmm::parts_of_reason(reason);
+    CHECK_FALSE(parts.verdict.empty());
+    CHECK(parts.verdict.find("candidates") == std::string::npos);
+    CHECK(parts.search.find(" candidates measured, ") != std::string::npos);
+    CHECK(parts.rejected.starts_with(std::to_string(total) + " configs rejected before: "));
 }
 
 TEST_CASE("alpha and beta are shown as they were typed") {

@@ -24,15 +24,15 @@ public:
 
     // Gives the number of problems that the run has to tune, and what bounds its time.
     void start(int problems, const Pace& pace);
-    // worker tells concurrent problems apart; it is any number that the caller keeps to.
     // The run has one problem more than was said at the start.
     void add_problem();
+    // worker tells concurrent problems apart; it is any number that the caller keeps to.
     void begin_problem(int worker, const std::string& name);
     // done: the problem's candidates that have an outcome; best_us is 0 where none has passed yet.
     void update(int worker, int done, int candidates, double best_us);
-    // result: what to say of the problem that is done, one line.
     // The problem's turn ended without a result; it may have another turn.
     void leave_problem(int worker);
+    // result: what to say of the problem that is done, one line.
     void end_problem(int worker, const std::string& result);
     // Writes a line of its own.
     void note(const std::string& line);

@@ -48,9 +48,11 @@ bool is_the_assemblers(std::string_view line) {
 }
 
 constexpr std::string_view kCrash = "the compiler crashed again and again on this source: it ";
+constexpr std::string_view kWrongCode = "the compiler's code for this source is wrong: ";
 
 bool line_blames_source(std::string_view line) {
-    return names_line_and_column(line) || names_line(line) || is_the_assemblers(line) || line.starts_with(kCrash);
+    return names_line_and_column(line) || names_line(line) || is_the_assemblers(line) || line.starts_with(kCrash) ||
+           line.starts_with(kWrongCode);
 }
 
 // The result is empty where there is none; blank lines do not count.
@@ -72,6 +74,10 @@ bool blames_source(std::string_view log) {
 
 std::string crash_log(std::string_view how) {
     return std::string(kCrash).append(how);
+}
+
+std::string wrong_code_log(std::string_view what) {
+    return std::string(kWrongCode).append(what);
 }
 
 std::string first_error_line(std::string_view log) {

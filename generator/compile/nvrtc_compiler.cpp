@@ -171,7 +171,7 @@ public:
         std::vector<std::string> careful = options;
         careful.emplace_back(kCarefulAssembler);
         result = compile_patiently([&] { return attempt(source, careful); });
-        if (is_wrong(result)) return CompileFailure{"the assembler's code is wrong: it loses the predicate of a register's spill\n"};
+        if (is_wrong(result)) return CompileFailure{wrong_code_log("the predicate of a register's spill is lost")};
         return result;
     }
 

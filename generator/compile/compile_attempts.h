@@ -18,7 +18,8 @@ std::string first_error_line(std::string_view log);
 
 // The log of a source that crashes the compiler; how: "was ended by signal 11". It blames the source.
 std::string crash_log(std::string_view how);
-// The log of a source of which the compiler makes machine code that is wrong; what: "the predicate of a register's spill is lost". It blames the source, too.
+// The log of a source of which the compiler makes machine code that is wrong; what: "the predicate of a register's spill is lost". It
+// blames the source, too.
 std::string wrong_code_log(std::string_view what);
 
 // The result of the attempt. One that throws Error (no_compiler) is made again a few times, a moment later and without others beside it:

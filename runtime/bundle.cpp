@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "generator/compile/locked_temporary.h"
+#include "generator/compile/spill_guards.h"
 #include "generator/compile/template_files.h"
 #include "generator/compile/trusted_path.h"
 #include "generator/log.h"
@@ -268,18 +269,19 @@ private:
         for (std::uint32_t i = 0; i < header_.kernels; ++i) {
             TableRow row;
             std::memcpy(&row, bytes.data() + table + i * sizeof row, sizeof row);
-            const Bundle::Place place{.identity = {row.identity[0], row.identity[1]},
-                                      .registers = row.registers,
-                                      .spill_bytes = row.spill_bytes,
-                                      .offset = row.offset,
-                                      .stored_bytes = row.stored_bytes,
-                                      .image_bytes = row.image_bytes};
+            Bundle::Place place{.identity = {row.identity[0], row.identity[1]},
+                                .registers = row.registers,
+                                .spill_bytes = row.spill_bytes,
+                                .offset = row.offset,
+                                .stored_bytes = row.stored_bytes,
+                                .image_bytes = row.image_bytes,
+                                .inspection = row.spill_bytes > 0 ? std::make_unique<Bundle::Inspection>() : nullptr};
             if (row.offset < images || row.offset > bytes.size() || row.stored_bytes == 0 || row.stored_bytes > bytes.size() - row.offset ||
                 row.image_bytes == 0 || row.image_bytes > row.stored_bytes * kMostCompression)
                 fail_damaged(fmt::format("kernel {} does not stand in it", i));
             if (row.registers < -1 || row.spill_bytes < -1) fail_damaged(fmt::format("kernel {} has numbers that none has", i));
             if (i > 0 && !(bundle_.kernels_.back().identity < place.identity)) fail_damaged("its kernels are not in order");
-            bundle_.kernels_.push_back(place);
+            bundle_.kernels_.push_back(std::move(place));
         }
     }
 
@@ -335,21 +337,37 @@ void Bundle::check_device(const DeviceInfo& device) const {
 const Bundle::Place* Bundle::place_of(const KernelIdentity& identity) const {
     const auto found = std::lower_bound(kernels_.begin(), kernels_.end(), identity,
                                         [](const Place& place, const KernelIdentity& wanted) { return place.identity < wanted; });
-    return found != kernels_.end() && found->identity == identity ? &*found : nullptr;
+    return found != kernels_.end() && found->identity == identity && !is_wrong(*found) ? &*found : nullptr;
+}
+
+bool Bundle::is_wrong(const Place& place) const {
+    if (!place.inspection) return false;
+    std::call_once(place.inspection->done, [&] {
+        const std::optional<CompiledKernel> kernel = kernel_at(place);
+        place.inspection->is_wrong = kernel && spills_wrongly(*kernel);
+        if (place.inspection->is_wrong)
+            log_line(fmt::format("{}: a kernel of the bundle stores spilled registers wrongly and is not used; {}", name_, kMakeAgain));
+    });
+    return place.inspection->is_wrong;
+}
+
+std::optional<CompiledKernel> Bundle::kernel_at(const Place& place) const {
+    CompiledKernel kernel{.image = {}, .registers = place.registers, .spill_bytes = place.spill_bytes, .log = {}};
+    kernel.image.resize(place.image_bytes);
+    uLongf size = place.image_bytes;
+    if (uncompress(reinterpret_cast<Bytef*>(kernel.image.data()), &size, reinterpret_cast<const Bytef*>(bytes_.data() + place.offset),
+                   place.stored_bytes) != Z_OK ||
+        size != place.image_bytes)
+        return std::nullopt;
+    return kernel;
 }
 
 std::optional<CompiledKernel> Bundle::find(const KernelIdentity& identity) const {
     const Place* const place = place_of(identity);
     if (!place) return std::nullopt;
-    CompiledKernel kernel{.image = {}, .registers = place->registers, .spill_bytes = place->spill_bytes, .log = {}};
-    kernel.image.resize(place->image_bytes);
-    uLongf size = place->image_bytes;
-    if (uncompress(reinterpret_cast<Bytef*>(kernel.image.data()), &size, reinterpret_cast<const Bytef*>(bytes_.data() + place->offset),
-                   place->stored_bytes) == Z_OK &&
-        size == place->image_bytes)
-        return kernel;
-    log_line(fmt::format("{}: a kernel of the bundle is damaged and not used", name_));
-    return std::nullopt;
+    std::optional<CompiledKernel> kernel = kernel_at(*place);
+    if (!kernel) log_line(fmt::format("{}: a kernel of the bundle is damaged and not used", name_));
+    return kernel;
 }
 
 }  // namespace tmm

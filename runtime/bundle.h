@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -87,11 +89,17 @@ public:
     const BundleDevice& device() const { return device_; }
     const std::vector<BundleEntry>& entries() const { return entries_; }
     std::size_t kernel_count() const { return kernels_.size(); }
+    // Not where the assembler got its spills wrong, as in bundles that were made before tmm looked for that; it is logged once.
     bool has(const KernelIdentity& identity) const { return place_of(identity) != nullptr; }
     // Nothing where the bundle does not have it, or has something for it that is no compressed image, which is logged.
     std::optional<CompiledKernel> find(const KernelIdentity& identity) const;
 
 private:
+    // What was found in a kernel that spills when it was first asked for.
+    struct Inspection {
+        std::once_flag done;
+        bool is_wrong = false;
+    };
     struct Place {
         KernelIdentity identity;
         int registers = -1;
@@ -100,10 +108,16 @@ private:
         std::uint64_t offset = 0;
         std::uint64_t stored_bytes = 0;
         std::uint64_t image_bytes = 0;
+        // Nothing where it does not spill.
+        std::unique_ptr<Inspection> inspection;
     };
 
     Bundle() = default;
+    // Nothing for a kernel that is wrong, too.
     const Place* place_of(const KernelIdentity& identity) const;
+    bool is_wrong(const Place& place) const;
+    // Nothing where that is no compressed image.
+    std::optional<CompiledKernel> kernel_at(const Place& place) const;
 
     std::string bytes_;
     std::string name_;

@@ -50,16 +50,26 @@ private:
     std::filesystem::path path_;
 };
 
-// Captures the log's lines while it lives.
+// Captures the log's lines while it lives, and then gives the log back to the capture that it took it from.
 class LogCapture {
 public:
-    LogCapture() {
-        tmmSetLogCallback([](const char* line, void* user) { static_cast<LogCapture*>(user)->lines.emplace_back(line); }, this);
+    LogCapture() : before_(std::exchange(newest_, this)) { listen(); }
+    ~LogCapture() {
+        newest_ = before_;
+        listen();
     }
-    ~LogCapture() { tmmSetLogCallback(nullptr, nullptr); }
     LogCapture(const LogCapture&) = delete;
     LogCapture& operator=(const LogCapture&) = delete;
     std::vector<std::string> lines;
+
+private:
+    static void listen() {
+        const auto add = [](const char* line, void* user) { static_cast<LogCapture*>(user)->lines.emplace_back(line); };
+        tmmSetLogCallback(newest_ ? +add : nullptr, newest_);
+    }
+
+    inline static LogCapture* newest_ = nullptr;
+    LogCapture* before_;
 };
 
 // A handle without a tuning database, and its device's memory.

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -23,6 +24,8 @@
 #include "generator/text/text.h"
 #include "runtime/bundle.h"
 #include "runtime/bundle_choice.h"
+#include "runtime/validate.h"
+#include "support_cubin.h"
 
 using namespace api_testing;
 using namespace tmm;
@@ -260,6 +263,49 @@ TEST_CASE("an image that is none is left aside") {
     CHECK(contains(log.lines[0], "app.tmm"));
     // One that says that it is larger, or smaller, than it is.
     for (const std::uint64_t size : {4999, 5001}) CHECK(!Bundle::decoded(with_number(table_of(small) + 40, size), "app.tmm").find({7, 1}));
+}
+
+TEST_CASE("a kernel whose spills the assembler got wrong is none of the bundle's") {
+    const LogCapture log;
+    const auto spilling = [](const std::vector<tmm::testing::Words>& code) {
+        return CompiledKernel{.image = tmm::testing::cubin(code), .registers = 255, .spill_bytes = 8, .log = {}};
+    };
+    const KernelIdentity right{.high = 1, .low = 0}, wrong{.high = 2, .low = 0};
+    const Bundle bundle = Bundle::decoded(encoded_bundle({.name = "NVIDIA Test", .compute_capability = 90, .sm_count = 132}, {},
+                                                         {{right, spilling({tmm::testing::kGuardedCarry, tmm::testing::kFreeStore})},
+                                                          {wrong, spilling({tmm::testing::kGuardedCarry, tmm::testing::kStore})}}),
+                                          "app.tmm");
+    CHECK(bundle.has(right));
+    CHECK(bundle.find(right));
+    CHECK(log.lines.empty());
+    for (int i = 0; i < 2; ++i) {
+        CHECK(!bundle.has(wrong));
+        CHECK(!bundle.find(wrong));
+    }
+    REQUIRE(log.lines.size() == 1);
+    CHECK(contains(log.lines[0], "app.tmm: "));
+    CHECK(contains(log.lines[0], "spilled registers"));
+    CHECK(contains(log.lines[0], "tmm-db bundle"));
+}
+
+TEST_CASE("a problem whose bundled kernel has wrong spills is served by another kernel") {
+    const GemmProblem problem = with_alignment(parse_shape("64 48 32").problem, 4);
+    const KernelConfig config = parse_config("naive 16x16");
+    BundleKernels kernels;
+    for (const LaunchStep& step : make_launch_plan(problem, config, host_device_info()).steps)
+        kernels[identity_of(make_kernel_source(step.signature, step.kernel))] = {
+            .image = tmm::testing::cubin({tmm::testing::kGuardedCarry, tmm::testing::kStore}),
+            .registers = 255,
+            .spill_bytes = 8,
+            .log = {}};
+    const Fixture on(TMM_DEVICE_HOST);
+    write(on.scratch.file("app.tmm"), encoded_bundle(model_of(host_device_info()), {{.problem = problem, .config = config}}, kernels));
+    const LogCapture log;
+    REQUIRE_MESSAGE(tmmLoadBundle(on.handle, on.scratch.file("app.tmm").c_str()) == TMM_STATUS_SUCCESS, tmmLastError(on.handle));
+    CHECK(log.lines.empty());
+    CHECK(product_by(on.handle, {.m = 64, .n = 48, .k = 32}) == "");
+    CHECK(std::count_if(log.lines.begin(), log.lines.end(), [](const std::string& line) { return contains(line, "spilled registers"); }) ==
+          1);
 }
 
 TEST_CASE("tmm-db bundle writes what a program runs without compiler, database and cache") {

@@ -14,45 +14,20 @@
 #include "generator/plan/launch_plan.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
+#include "support_cubin.h"
 
 using namespace tmm;
+using namespace tmm::testing;
 
 namespace {
 
-struct Words {
-    std::uint64_t low;
-    std::uint64_t high;
-};
-
-// Machine code of sm_90, as NVRTC 13.0 writes it.
-constexpr Words kGuardedCarry{0x000000aca9ac5211, 0x000fe400078a30ff};     // @P5 LEA R172, P5, R169, R172, 0x6
+// More machine code of sm_90.
 constexpr Words kGuarded{0x000000aba7ab1211, 0x000fe400028f34a6};          // @P1 LEA.HI.X R171, R167, R171, R166, 0x6, P5
 constexpr Words kOtherGuarded{0x00000025acac2c10, 0x002fe4000ffde0ff};     // @P2 IADD3 R172, P6, R172, UR37, RZ
 constexpr Words kCopiesPredicate{0x000000000000781c, 0x000fe40003faf018};  // PLOP3.LUT P5, PT, PT, PT, UP1, 0x80, 0x0
 constexpr Words kTakesPredicates{0x00000022ce007804, 0x000fe60000000000};  // R2P PR, R206, 0x22
-constexpr Words kStore{0x0000a8ac01005387, 0x0003e20000100800};            // @P5 STL [R1+0xa8], R172
-constexpr Words kFreeStore{0x0000a8ac01007387, 0x0003e20000100800};        // STL [R1+0xa8], R172
 constexpr Words kInverseStore{0x0000a8ac0100d387, 0x0003e20000100800};     // @!P5 STL [R1+0xa8], R172
 constexpr Words kStoreOfNext{0x0000a4ab01001387, 0x0003e20000100800};      // @P1 STL [R1+0xa4], R171
-
-// A cubin with that code behind its header, and one section.
-std::vector<std::byte> cubin(const std::vector<Words>& code) {
-    Elf64_Ehdr header{};
-    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-    header.e_machine = EM_CUDA;
-    header.e_shoff = sizeof header;
-    header.e_shnum = 1;
-    Elf64_Shdr section{};
-    section.sh_type = SHT_PROGBITS;
-    section.sh_flags = SHF_ALLOC | SHF_EXECINSTR;
-    section.sh_offset = sizeof header + sizeof section;
-    section.sh_size = code.size() * sizeof(Words);
-    std::vector<std::byte> image(section.sh_offset + section.sh_size);
-    std::memcpy(image.data(), &header, sizeof header);
-    std::memcpy(image.data() + sizeof header, &section, sizeof section);
-    if (!code.empty()) std::memcpy(image.data() + section.sh_offset, code.data(), section.sh_size);
-    return image;
-}
 
 bool is_found(const std::vector<Words>& code) {
     return has_overwritten_spill_guard(cubin(code));

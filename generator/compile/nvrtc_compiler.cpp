@@ -184,7 +184,7 @@ public:
 private:
     static bool is_wrong(const CompileResult& result) {
         const auto* const kernel = std::get_if<CompiledKernel>(&result);
-        return kernel && kernel->spill_bytes > 0 && has_overwritten_spill_guard(kernel->image);
+        return kernel && spills_wrongly(*kernel);
     }
 
     CompileResult attempt(const KernelSource& source, const std::vector<std::string>& options) const {

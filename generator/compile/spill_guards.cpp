@@ -111,4 +111,8 @@ bool has_overwritten_spill_guard(const std::vector<std::byte>& image) {
     return false;
 }
 
+bool spills_wrongly(const CompiledKernel& kernel) {
+    return kernel.spill_bytes > 0 && has_overwritten_spill_guard(kernel.image);
+}
+
 }  // namespace tmm

@@ -11,10 +11,15 @@
 #include <cstddef>
 #include <vector>
 
+#include "generator/compile/compiler.h"
+
 namespace tmm {
 
 // Whether a cubin of compute capability 7.0 or later has a store to a thread's own memory whose predicate was overwritten after, or by, the
 // instruction that made the value under that predicate. What is no cubin has none.
 bool has_overwritten_spill_guard(const std::vector<std::byte>& image);
+
+// The same of a compiled kernel, which is looked through only where it is known to spill.
+bool spills_wrongly(const CompiledKernel& kernel);
 
 }  // namespace tmm

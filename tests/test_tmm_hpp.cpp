@@ -1,6 +1,9 @@
 // Tests the C++ header: results, plans, exceptions and ownership.
 #include <doctest/doctest.h>
 
+#include <fstream>
+#include <iterator>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,6 +58,56 @@ TEST_CASE("a plan runs, describes itself, moves, and may outlive its handle") {
     moved.prepare(TMM_OPERAND_B, b.data(), nullptr, 0);
     moved.run(args);
     CHECK(difference(p, a, b, before, c) == "");
+}
+
+TEST_CASE("a bare plan brings no workspace, and takes no pointers that are less aligned than its problem says") {
+    const Scratch scratch;
+    tmm::Handle handle = quiet_handle(scratch);
+    const Product p{.m = 32, .n = 48, .k = 64};
+    const std::vector<float> a = normal_values(p.size_a(), 1), b = normal_values(p.size_b(), 2), before(p.size_c(), NAN);
+    const Fixture on(TMM_DEVICE_HOST);
+    const OnDevice da(on, a), db(on, b), dc(on, before), da_off(on, a, 1);
+    const float alpha = 1, beta = 0;
+    const tmm::Plan plan = handle.bare_plan(tmm::problem(p.m, p.n, p.k));
+    tmmGemmArgs_t args = tmm::args(&alpha, da.data(), db.data(), &beta, dc.data());
+    const tmm::DeviceBuffer workspace(on.device, plan.workspace_size() + 256);
+    args.workspace = workspace.data();
+    args.workspace_size = plan.workspace_size();
+    plan.run(args);
+    CHECK(difference(p, a, b, before, dc.read()) == "");
+    args.a = da_off.data();
+    try {
+        plan.run(args);
+        FAIL("a pointer that breaks the promise was taken");
+    } catch (const tmm::Exception& error) {
+        CHECK(error.status() == TMM_STATUS_MISALIGNED_POINTER);
+    }
+}
+
+TEST_CASE("a handle says of a problem what its plan will say") {
+    const Scratch scratch;
+    tmm::Handle handle = quiet_handle(scratch);
+    const std::string described = handle.describe(tmm::problem(4, 3, 5));
+    CHECK(described.find("config: ") == 0);
+    CHECK(handle.plan(tmm::problem(4, 3, 5)).describe() == described);
+    tmmGemmProblem_t problem = tmm::problem(4, 3, 5);
+    problem.ldb = 2;
+    CHECK_THROWS_AS(handle.describe(problem), tmm::Exception);
+}
+
+TEST_CASE("whatever in the C interface may fail has a counterpart that throws") {
+    const auto content_of = [](const char* name) {
+        std::ifstream file(std::string(TMM_SOURCE_DIR "/runtime/include/tmm/") + name);
+        return std::string{std::istreambuf_iterator<char>(file), {}};
+    };
+    const std::string c = content_of("tmm.h"), cpp = content_of("tmm.hpp");
+    const std::regex function("TMM_API tmmStatus_t (tmm[A-Za-z]+)\\(");
+    int functions = 0;
+    for (std::sregex_iterator found(c.begin(), c.end(), function), end; found != end; ++found, ++functions) {
+        const std::string name = found->str(1);
+        CHECK_MESSAGE(std::regex_search(cpp, std::regex("[( ]" + name + "[(,]")), name);
+    }
+    CHECK(functions > 15);
 }
 
 TEST_CASE("failures are exceptions with the status and the sentence") {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -66,6 +65,19 @@ inline tmmGemmArgs_t args(const void* alpha, const void* a, const void* b, const
     return result;
 }
 
+namespace detail {
+
+// What a describing function writes: tmmPlanDescribe's lines.
+template <typename Write>
+std::string description(const Write& write) {
+    std::string text(4096, '\0');
+    check(write(text.data(), text.size()));
+    text.resize(text.find('\0'));
+    return text;
+}
+
+}  // namespace detail
+
 class Plan;
 
 // A tmmHandle_t. Several threads may use one; a handle that was moved from may only be destroyed or assigned to.
@@ -100,6 +112,14 @@ public:
     void gemm(const tmmGemmProblem_t& problem, const tmmGemmArgs_t& args) { check(tmmGemm(get(), &problem, &args)); }
 
     inline Plan plan(const tmmGemmProblem_t& problem);
+    // One that several threads and streams may run at once, each run with a workspace and with pointers as aligned as the problem says:
+    // tmmPlanCreateBare.
+    inline Plan bare_plan(const tmmGemmProblem_t& problem);
+
+    // What a plan of the problem would say of itself. Nothing is compiled: tmmProblemDescribe.
+    std::string describe(const tmmGemmProblem_t& problem) const {
+        return detail::description([&](char* text, std::size_t size) { return tmmProblemDescribe(get(), &problem, text, size); });
+    }
 
     tmmHandle_t get() const noexcept { return handle_.get(); }
 
@@ -113,11 +133,9 @@ private:
 // A tmmPlan_t. One thread and one stream may use it at a time, unless each run brings its own workspace. It may outlive its handle.
 class Plan {
 public:
-    Plan(const Handle& handle, const tmmGemmProblem_t& problem) {
-        tmmPlan_t made = nullptr;
-        check(tmmPlanCreate(handle.get(), &problem, &made));
-        plan_.reset(made);
-    }
+    Plan(const Handle& handle, const tmmGemmProblem_t& problem) : Plan(tmmPlanCreate, handle, problem) {}
+    // Handle::bare_plan.
+    static Plan bare(const Handle& handle, const tmmGemmProblem_t& problem) { return Plan(tmmPlanCreateBare, handle, problem); }
 
     void run(const tmmGemmArgs_t& args, CUstream_st* stream = nullptr) const { check(tmmPlanRun(get(), stream, &args)); }
 
@@ -139,15 +157,18 @@ public:
 
     // What was chosen and why: tmmPlanDescribe's lines.
     std::string describe() const {
-        std::string text(4096, '\0');
-        check(tmmPlanDescribe(get(), text.data(), text.size()));
-        text.resize(text.find('\0'));
-        return text;
+        return detail::description([this](char* text, std::size_t size) { return tmmPlanDescribe(get(), text, size); });
     }
 
     tmmPlan_t get() const noexcept { return plan_.get(); }
 
 private:
+    Plan(decltype(tmmPlanCreate)* create, const Handle& handle, const tmmGemmProblem_t& problem) {
+        tmmPlan_t made = nullptr;
+        check(create(handle.get(), &problem, &made));
+        plan_.reset(made);
+    }
+
     struct Destroy {
         void operator()(tmmPlan_t plan) const noexcept { tmmPlanDestroy(plan); }
     };
@@ -156,6 +177,9 @@ private:
 
 inline Plan Handle::plan(const tmmGemmProblem_t& problem) {
     return Plan(*this, problem);
+}
+inline Plan Handle::bare_plan(const tmmGemmProblem_t& problem) {
+    return Plan::bare(*this, problem);
 }
 
 }  // namespace tmm

@@ -113,8 +113,7 @@ void fail_database(const fs::path& file, std::string what, std::string remedy) {
 }
 
 void fail_foreign(const fs::path& file) {
-    fail_database(file, "this is a file of another program, not a tuning database",
-                  std::string(kUseAnother) + "; this one was left as it is");
+    fail_database(file, "this is a file of another program, not a tuning database", "name another file; this one was left as it is");
 }
 
 fs::path database_path(const fs::path& file, Mode mode) {

@@ -37,6 +37,24 @@ ReasonParts parts_of_reason(const std::string& reason) {
     return parts;
 }
 
+std::vector<std::string> rows_of_rejected(const std::string& rejected) {
+    const std::size_t colon = rejected.find(": ");
+    if (colon == std::string::npos) return {rejected};
+    std::vector<std::string> rows = {rejected.substr(0, colon + 1)};
+    std::size_t begin = colon + 2;
+    // Reasons have commas of their own: a row ends at one that a count follows.
+    for (std::size_t at = rejected.find(", ", begin); at != std::string::npos; at = rejected.find(", ", at + 2)) {
+        const std::size_t end = rejected.find_first_not_of("0123456789", at + 2);
+        if (end == at + 2 || end == std::string::npos) continue;
+        const std::string_view behind = std::string_view(rejected).substr(end);
+        if (!behind.starts_with(" x ") && !behind.starts_with(" for ")) continue;
+        rows.push_back(rejected.substr(begin, at - begin));
+        begin = at + 2;
+    }
+    rows.push_back(rejected.substr(begin));
+    return rows;
+}
+
 std::string time_text(const TuningRecord& decision, const Measurement* alone) {
     const double us = decision.measurement.median_us;
     std::string text = decision.predicted ? "not measured: the config is predicted" : us > 0 ? short_number(us) + " µs" : "not known";

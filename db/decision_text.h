@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "db/records.h"
 
@@ -15,6 +16,8 @@ struct ReasonParts {
     std::string rejected;
 };
 ReasonParts parts_of_reason(const std::string& reason);
+// "670 configs rejected before: 600 x odd, 70 for 2 rarer reasons" in its rows: what stands before the colon with it, then each count.
+std::vector<std::string> rows_of_rejected(const std::string& rejected);
 
 // "110.0 µs", then what the winner took when it was measured alone; `alone` may be null.
 std::string time_text(const TuningRecord& decision, const Measurement* alone);

@@ -63,7 +63,9 @@ std::string kernel_text(const KernelStep& step, const std::string& output, const
 void check_serves(const KernelRequest& request) {
     const auto reason = why_invalid(request.shape.problem, request.config, request.device);
     if (!reason) return;
-    if (!request.chosen) throw Error(ExitStatus::usage, *reason, to_text(request.shape.problem), "no kernel serves this problem yet");
+    const GemmProblem& problem = request.shape.problem;
+    if (!request.chosen)
+        throw Error(ExitStatus::usage, why_none_serves(problem, *reason), to_text(problem), "no kernel serves this problem yet");
     throw Error(ExitStatus::usage, *reason, fmt::format("{} for {}", to_text(request.config), to_text(request.shape.problem)),
                 "--explain tells more; leave --config away for a config that is valid");
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "db/decision_text.h"
@@ -107,13 +108,14 @@ std::string described(const ProblemOnDevice& known, const GemmProblem& problem, 
     const char* plain = options.screen.color ? "\x1b[0m" : "";
     const std::string head = hanging(fmt::format("{} on {}", to_text(problem), device_text(known.device)), columns_of(options), kIndent);
     std::string text = fmt::format("{}{}{}\n", bold, head, plain);
-    const auto line = [&](const char* name, const std::string& value) {
+    const auto row = [&](const char* name, const std::string& value, std::size_t indent) {
         constexpr std::size_t kValues = 14;
         const std::size_t columns = columns_of(options);
-        std::string lines = hanging(printable(value), columns > kValues ? columns - kValues : columns, 0);
+        std::string lines = hanging(printable(value), columns > kValues ? columns - kValues : columns, indent);
         for (auto end = lines.find('\n'); end != std::string::npos; end = lines.find('\n', end + 1)) lines.insert(end + 1, kValues, ' ');
         text += fmt::format("  {:<11} {}\n", name, lines);
     };
+    const auto line = [&](const char* name, const std::string& value) { row(name, value, 0); };
     if (!known.decision) {
         line("winner", "none has been decided on");
         line("candidates", outcome_counts(known.candidates));
@@ -134,7 +136,8 @@ std::string described(const ProblemOnDevice& known, const GemmProblem& problem, 
     const bool alone = decision.origin != "user" && known.candidates.empty() && !decision.runner_up;
     if (!alone) line("vs default", vs_default_text(decision));
     if (measured) {
-        line("error", measured->error_ratio < 0 ? "not checked" : fmt::format("{} of the bound", ratio_text(measured->error_ratio)));
+        line("error",
+             measured->error_ratio < 0 ? "not checked" : fmt::format("at worst {} of the bound", ratio_text(measured->error_ratio)));
         line("kernel", kernel_text(*measured));
     }
     if (!alone) {
@@ -149,7 +152,9 @@ std::string described(const ProblemOnDevice& known, const GemmProblem& problem, 
                                                             : "shipped with tmm",
                                 version_or_none(environment.device.driver_version), version_or_none(environment.nvrtc_version)));
     if (!reason.search.empty()) line("search", reason.search);
-    if (!reason.rejected.empty()) line("left out", reason.rejected);
+    if (reason.rejected.empty()) return text;
+    const char* name = "left out";
+    for (const std::string& rejected : rows_of_rejected(reason.rejected)) row(std::exchange(name, ""), rejected, kIndent);
     return text;
 }
 
@@ -189,8 +194,8 @@ std::string winners_table(const std::vector<WinnerRow>& winners, const std::stri
         TextTable table({{"shape"},
                          {"µs", true},
                          {"TFLOP/s", true, 2},
-                         {"error/bound", true, 4},
-                         {"vs default", true, 5},
+                         {"error/bound", true, 5},
+                         {"vs default", true, 4},
                          {.head = "origin", .rank = 3},
                          {.head = "config", .fit = TableColumn::Fit::wraps},
                          {.head = "why", .wide = true}});

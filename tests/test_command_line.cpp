@@ -96,8 +96,8 @@ TEST_CASE("each fault of an option says which one and what to do") {
     CHECK(fault(tool, {"--colour", "blue"}) == "--colour: 'blue' is not one of its values; one of red, green");
     CHECK(fault(tool, {"--colour", "gren"}) == "--colour: 'gren' is not one of its values; did you mean green? one of red, green");
     CHECK(fault(tool, {"--peel"}) == "--basket is missing; name one");
-    CHECK(fault(tool, {"--basket", "a", "more"}) == "there is no place for 'more'; see fruit --help");
-    CHECK(fault(tool, {"--basket", "a", "--", "--peel"}) == "there is no place for '--peel'; see fruit --help");
+    CHECK(fault(tool, {"--basket", "a", "more"}) == "'more' belongs to no option; see fruit --help");
+    CHECK(fault(tool, {"--basket", "a", "--", "--peel"}) == "'--peel' belongs to no option; see fruit --help");
     CHECK(fault(tool, {"--basket", "a", ""}) == "an argument is empty; see fruit --help");
 }
 
@@ -139,6 +139,7 @@ TEST_CASE("commands take their words and their options, wherever these stand") {
     CHECK(fault(tool, {}) == "the command is missing; one of boil, mix");
     CHECK(fault(tool, {"boyl"}) == "there is no command 'boyl'; did you mean boil?");
     CHECK(fault(tool, {"zzzzzz"}) == "there is no command 'zzzzzz'; the commands are boil, mix");
+    CHECK(fault(tool, {"help"}) == "there is no command 'help'; did you mean --help?");
     CHECK(fault(tool, {"boil", "more"}) == "'boil' does not take 'more'; see cook boil --help");
     CHECK(fault(tool, {"mix", "one"}) == "'mix' needs two fruits; see cook mix --help");
     CHECK(fault(tool, {"mix", "a", "b", "c"}) == "'mix' does not take 'c'; see cook mix --help");
@@ -162,7 +163,7 @@ TEST_CASE("a command's help shows its own options, details and examples alone") 
           "Usage: cook mix A B [options]\n\nMix two.\n\nTwo fruits are enough.\n\nOptions:\n"
           "      --oven NAME  where\n  -h, --help       print this text\n      --version    print the version\n\n"
           "Examples:\n  cook mix apple pear\n      Mixes both.\n\n"
-          "'cook --help' lists all commands, exit statuses and environment variables.\n");
+          "'cook --help' lists all commands and exit statuses.\n");
     const std::string all = help_text(tool);
     CHECK(all.find("[boil, mix]") == std::string::npos);
     CHECK(all.find("--salt       with salt [boil]\n") != std::string::npos);

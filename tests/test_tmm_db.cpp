@@ -98,11 +98,13 @@ TEST_CASE("show keeps what the search did apart from why the winner won") {
         return tool(directory, "show 1024x1024x1024 ops=nt").out;
     };
     const std::string whole = shown(
-        "faster by 3% in 40 rounds; 28 candidates measured, 1 failed: 1 spills; the end; 670 configs rejected before: 600 x odd; 70 x "
-        "even");
+        "faster by 3% in 40 rounds; 28 candidates measured, 1 failed: 1 spills; the end; 670 configs rejected before: 600 x odd, 7, or "
+        "prime, 70 x even, 3 for 2 rarer reasons");
     CHECK_CONTAINS(whole, "  why         faster by 3% in 40 rounds\n");
     CHECK_CONTAINS(whole, "  search      28 candidates measured, 1 failed: 1 spills; the end\n");
-    CHECK_CONTAINS(whole, "  left out    670 configs rejected before: 600 x odd; 70 x even\n");
+    CHECK_CONTAINS(whole,
+                   "  left out    670 configs rejected before:\n              600 x odd, 7, or prime\n              70 x even\n"
+                   "              3 for 2 rarer reasons\n");
     // Whatever else stands there is shown as it is.
     CHECK_CONTAINS(shown("; 5 candidates; configs rejected before; 7"), "  why         ; 5 candidates; configs rejected before; 7\n");
     CHECK_CONTAINS(shown("; 28 candidates measured, 0 failed"), "  why         no reason was given\n");

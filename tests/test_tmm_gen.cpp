@@ -223,6 +223,7 @@ TEST_CASE("a config that can't serve the problem says why") {
     CHECK(contains(unserved.err, "64x64x64 dtype=f64"));
     CHECK(contains(unserved.err, "no kernel serves this problem"));
     CHECK(!contains(unserved.err, "config"));
+    CHECK(contains(tmm_gen("--shape '16x16x16 dtype=f16 compute=tf32'").err, "operands of f16 are not multiplied with compute=tf32"));
 }
 
 TEST_CASE("kernels of 16-bit operands are named and explained by their types") {

@@ -89,7 +89,7 @@ std::string misspelled(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("help is at most 80 columns wide and tells every option, command, exit status and variable") {
+TEST_CASE("help is at most 80 columns wide and tells every option, command, exit status and everyday variable") {
     for (const Tool& tool : tools()) {
         CAPTURE(tool.description.name);
         for (const char* option : {"--help", "-h"}) {
@@ -111,7 +111,9 @@ TEST_CASE("help is at most 80 columns wide and tells every option, command, exit
         }
         for (const CommandDescription& command : tool.description.commands)
             CHECK_MESSAGE(contains(help, "\n  " + command.name), command.name);
-        for (const std::string& name : tool.description.environment) CHECK_MESSAGE(contains(help, "\n  " + name), name);
+        for (const std::string& name : tool.description.environment)
+            CHECK_MESSAGE(contains(help, "\n  " + name + " ") == environment_variable(name).everyday, name);
+        CHECK_MESSAGE(contains(help, "'man " + tool.description.name + "' and docs/environment.md"), help);
         for (const ExitDescription& exit : tool.description.exit_statuses)
             CHECK_MESSAGE(contains(help, fmt::format("\n  {:>3}  {}", static_cast<int>(exit.status), exit.help.substr(0, 20))), exit.help);
     }

@@ -33,12 +33,6 @@ void mix(std::uint64_t& hash, std::string_view text) {
     }
 }
 
-// A reason says what its family takes; of a problem that no family takes it holds for all of them.
-std::string of_tmm(const std::string& reason) {
-    constexpr std::string_view kFamily = "the family";
-    return reason.starts_with(kFamily) ? "tmm" + reason.substr(kFamily.size()) : reason;
-}
-
 }  // namespace
 
 std::string why_unserved(const GemmProblem& problem, const DeviceInfo& device) {
@@ -46,7 +40,7 @@ std::string why_unserved(const GemmProblem& problem, const DeviceInfo& device) {
     // serve, nothing can.
     if (why_invalid(problem, fallback_config(problem), device)) {
         if (const auto reason = why_invalid(problem, default_config(problem, device), device))
-            return "no kernel serves it: " + of_tmm(*reason);
+            return "no kernel serves it: " + why_none_serves(problem, *reason);
     }
     return why_too_large(problem, device, kLeastMultiplications).value_or("");
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "db/text_table.h"
 #include "generator/text/printable.h"
 #include "generator/text/text_width.h"
 
@@ -27,26 +28,33 @@ std::string duration_text(double seconds) {
 }
 
 std::string progress_text(const ProgressState& state, std::size_t columns) {
-    std::array<std::string, 5> parts = {fmt::format("{}/{} shapes", state.problems_done, state.problems), "ETA " + state.time_left,
-                                        printable(state.name),
-                                        state.candidates > 0 ? fmt::format("{}/{}", state.done, state.candidates) : "",
-                                        state.best_us > 0 ? fmt::format("best {:.2f} µs", state.best_us) : ""};
+    // What a part will take later counts as well, so that neither the bar nor a part comes and goes while the numbers grow.
+    struct Part {
+        std::string text;
+        std::size_t most = 0;
+    };
+    const std::string all = fmt::format("{}", state.candidates);
+    std::array<Part, 5> parts = {
+        Part{fmt::format("{}/{} shapes", state.problems_done, state.problems)},
+        {"ETA " + state.time_left, sizeof("ETA 59 min 59 s") - 1},
+        {printable(state.name)},
+        {state.candidates > 0 ? fmt::format("{}/{}", state.done, all) : "", 2 * all.size() + 1},
+        {state.best_us > 0 ? fmt::format("best {} µs", short_number(state.best_us)) : "", display_width("best 123.4 µs")}};
     // The parts are in the order in which they are given up.
-    for (const std::size_t least : {4, 3, 2, 1}) {
-        std::size_t width = 0;
-        for (const std::string& part : parts) width += part.empty() ? 0 : display_width(part) + 2;
-        if (width <= columns + 2) break;
-        parts[least].clear();
+    std::size_t width = 0;
+    for (const std::size_t least : {4, 3, 2, 1, 0}) {
+        width = 0;
+        for (const Part& part : parts) width += part.text.empty() ? 0 : std::max(display_width(part.text), part.most) + 2;
+        if (width <= columns + 2 || least == 0) break;
+        parts[least].text.clear();
     }
     std::string text;
-    for (const std::string& part : parts)
-        if (!part.empty()) text += (text.empty() ? "" : "  ") + part;
-    const std::size_t width = display_width(text);
-    if (width > columns) return "";
+    for (const Part& part : parts)
+        if (!part.text.empty()) text += (text.empty() ? "" : "  ") + part.text;
+    if (display_width(text) > columns) return "";
     // The bar also needs its brackets and a space.
-    const std::size_t room = columns - width;
-    if (room < kShortestBar + 3) return text;
-    const std::size_t length = std::min(kLongestBar, room - 3);
+    if (columns + 2 < width + kShortestBar + 3) return text;
+    const std::size_t length = std::min(kLongestBar, columns + 2 - width - 3);
     const auto filled = static_cast<std::size_t>(std::clamp(state.share, 0.0, 1.0) * static_cast<double>(length));
     return fmt::format("[{}{}] {}", std::string(filled, '#'), std::string(length - filled, '.'), text);
 }
@@ -139,7 +147,7 @@ void Progress::draw(bool at_once) {
     const std::string text = progress_text({.problems = time_left_.problems(),
                                             .problems_done = time_left_.problems_done(),
                                             .share = expected.share,
-                                            .time_left = expected.seconds ? duration_text(*expected.seconds) : "?",
+                                            .time_left = expected.seconds ? duration_text(std::max(*expected.seconds, 1.0)) : "?",
                                             .name = c.name,
                                             .done = c.done,
                                             .candidates = c.candidates,

@@ -127,7 +127,7 @@ std::size_t CommandLine::read_letter(const std::vector<std::string>& arguments, 
 void CommandLine::check_command() {
     if (std::ranges::find(words_, "") != words_.end()) fail("an argument is empty");
     if (tool_->commands.empty()) {
-        if (!words_.empty()) fail(fmt::format("there is no place for {}", in_quotes(words_.front())));
+        if (!words_.empty()) fail(fmt::format("{} belongs to no option", in_quotes(words_.front())));
         return;
     }
     std::vector<std::string> names;
@@ -137,7 +137,7 @@ void CommandLine::check_command() {
     words_.erase(words_.begin());
     const CommandDescription* found = find_command(*tool_, command_);
     if (!found) {
-        const auto near = meant(command_, {names.begin(), names.end()});
+        const auto near = command_ == "help" ? std::optional<std::string_view>("--help") : meant(command_, {names.begin(), names.end()});
         fail(fmt::format("there is no command {}", in_quotes(command_)), {},
              near ? fmt::format("did you mean {}?", *near) : "the commands are " + list(names));
     }

@@ -13,19 +13,21 @@ struct EnvironmentVariable {
     const char* name;
     // What it says, and what holds without it.
     const char* help;
+    // Whether --help names it: manual pages name all.
+    bool everyday = false;
 };
 // Every variable that tmm reads; one that is set to nothing counts as not set. docs/environment.md says more of each.
 inline constexpr EnvironmentVariable kEnvironmentVariables[] = {
-    {"TMM_DB", "the tuning database; else ~/.local/share/tmm/tmm.db, or tmm/tmm.db in $XDG_DATA_HOME"},
+    {"TMM_DB", "the tuning database; else ~/.local/share/tmm/tmm.db, or tmm/tmm.db in $XDG_DATA_HOME", true},
     {"TMM_BUNDLE", "a file of ready kernels (tmm-db bundle) that programs load; else none"},
-    {"TMM_CACHE_DIR", "where compiled kernels are kept; else ~/.cache/tmm, or tmm in $XDG_CACHE_HOME"},
-    {"TMM_NVRTC", "libnvrtc, or a directory that holds it; else it is searched for"},
-    {"TMM_CXX", "the C++ compiler of kernels for the emulated device; else c++"},
+    {"TMM_CACHE_DIR", "where compiled kernels are kept; else ~/.cache/tmm, or tmm in $XDG_CACHE_HOME", true},
+    {"TMM_NVRTC", "libnvrtc, or a directory that holds it; else it is searched for", true},
+    {"TMM_CXX", "the C++ compiler of kernels for the emulated device; else c++", true},
     {"TMM_TEMPLATES", "a directory of kernel templates to use instead of those built in"},
     {"TMM_HOST_ORDER",
      "the order in which the emulated device runs a block's threads: ascending, descending, shuffled[:SEED] or straggling:THREAD; else "
      "ascending"},
-    {"CUDA_HOME", "a CUDA toolkit, one of the places where CUDA's libraries are searched for"},
+    {"CUDA_HOME", "a CUDA toolkit, one of the places where CUDA's libraries are searched for", true},
     {"CUDA_PATH", "another toolkit, tried after CUDA_HOME"},
     {"VIRTUAL_ENV", "a Python environment, whose packages may bring CUDA's libraries"},
     {"CONDA_PREFIX", "another environment, tried after VIRTUAL_ENV"},
@@ -37,7 +39,7 @@ inline constexpr EnvironmentVariable kEnvironmentVariables[] = {
     {"TMPDIR", "where temporary files are made; else /tmp"},
     {"COLUMNS", "the width of lines; else the terminal's, and no limit in files and pipes"},
     {"TERM", "dumb: neither colour nor a progress bar"},
-    {"NO_COLOR", "any value: no colour"},
+    {"NO_COLOR", "any value: no colour", true},
 };
 // The row of a name; throws std::logic_error where there is none.
 const EnvironmentVariable& environment_variable(std::string_view name);

@@ -57,9 +57,15 @@ std::string options(const ToolDescription& tool, const CommandDescription& comma
 }
 
 std::string environment(const ToolDescription& tool) {
+    if (tool.environment.empty()) return "";
     std::vector<Term> terms;
-    for (const std::string& name : tool.environment) terms.push_back({name, environment_variable(name).help});
-    return terms.empty() ? "" : "\nEnvironment:\n" + two_columns(terms, kWidth);
+    for (const std::string& name : tool.environment)
+        if (environment_variable(name).everyday) terms.push_back({name, environment_variable(name).help});
+    const std::size_t others = tool.environment.size() - terms.size();
+    std::string text = "\nEnvironment:\n" + two_columns(terms, kWidth);
+    if (others > 0)
+        text += wrapped(fmt::format("'man {}' and docs/environment.md have {} more, seldom needed.", tool.name, others), kWidth, 2);
+    return text;
 }
 
 std::string exit_statuses(const ToolDescription& tool) {
@@ -106,7 +112,7 @@ std::string command_help(const ToolDescription& tool, const CommandDescription& 
     text += "\n" + wrapped(sentence(command.help), kWidth);
     if (!command.details.empty()) text += "\n" + wrapped(command.details, kWidth);
     text += options(tool, command) + examples(tool, name);
-    return text + fmt::format("\n'{} --help' lists all commands, exit statuses and environment variables.\n", tool.name);
+    return text + fmt::format("\n'{} --help' lists all commands and exit statuses.\n", tool.name);
 }
 
 std::string help_text(const ToolDescription& tool) {

@@ -13,6 +13,7 @@
 #include "generator/plan/finishing_step.h"
 #include "generator/plan/launch_plan.h"
 #include "generator/plan/workspace_estimate.h"
+#include "generator/text/text.h"
 #include "tmm/number/arithmetic.h"
 
 namespace tmm {
@@ -85,6 +86,14 @@ bool serves_types(const GemmProblem& p) {
 bool serves_mode(const GemmProblem& p) {
     const ServedOperands* const row = served(p.type_a);
     return row && std::find(row->modes.begin(), row->modes.end(), p.compute) != row->modes.end();
+}
+
+std::string why_none_serves(const GemmProblem& p, const std::string& reason) {
+    if (serves_types(p) && !serves_mode(p))
+        return fmt::format("operands of {} are not multiplied with compute={}", name_of(p.type_a), name_of(p.compute));
+    // A reason says what its family takes; of a problem that no family takes it holds for all of them.
+    constexpr std::string_view kFamily = "the family";
+    return reason.starts_with(kFamily) ? "tmm" + reason.substr(kFamily.size()) : reason;
 }
 
 bool is_left_to_naive(const GemmProblem& p) {

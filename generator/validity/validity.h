@@ -25,6 +25,9 @@ std::optional<std::string> why_no_kernel(const KernelConfig& config, const Kerne
 // Why the config can't serve the problem on the device, in words; nothing where it can. Any numbers may stand in the config, too.
 std::optional<std::string> why_invalid(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
+// Why no config at all serves the problem, in words, where `reason` is why the one of last resort can't.
+std::string why_none_serves(const GemmProblem& problem, const std::string& reason);
+
 // Why the config, valid or not, does not keep what the problem's compute mode promises: with f32 and f32_strict the root of the mean
 // square of |error| / (|A| |B|) is at most 1.125 times, and the worst of 256 elements on average at most 1.25 times, that of a loop of
 // FP32 FMAs in the order of k (docs/accuracy.md; tmm-bench --accuracy measures it). Nothing where it does.

@@ -61,8 +61,8 @@ std::string time_text(const TuningRecord& decision, const Measurement* alone) {
     if (us > 0 && decision.environment.device.name != "host")
         text += fmt::format(", {} TFLOP/s", short_number(flops(decision.problem) / us * 1e-6));
     if (alone && alone->samples > 0)
-        text += fmt::format("; measured alone {} µs (10th percentile {}, 90th percentile {}; {} samples)", short_number(alone->median_us),
-                            short_number(alone->low_us), short_number(alone->high_us), alone->samples);
+        text += fmt::format("; measured alone {} µs (10th percentile {}, 90th percentile {}; {} sample{})", short_number(alone->median_us),
+                            short_number(alone->low_us), short_number(alone->high_us), alone->samples, alone->samples == 1 ? "" : "s");
     return text;
 }
 

@@ -154,7 +154,7 @@ configure() {
 build() {
     local preset=$1 log="build/$1-build.log" start=$SECONDS
     shift
-    cmake --build --preset "$preset" ${1:+--target "$@"} >"$log" 2>&1 || { grep -E -A 12 'error|FAILED' "$log" | head -60 >&2; return 1; }
+    cmake --build --preset "$preset" ${1:+--target "$@"} >"$log" 2>&1 || { (grep -E -A 12 'error|FAILED' "$log" || tail -20 "$log") | head -60 >&2; return 1; }
     echo "Built in $(seconds_text $((SECONDS - start)))."
 }
 

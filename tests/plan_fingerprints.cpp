@@ -130,12 +130,15 @@ void compile_all(std::map<std::string, Kernel>& kernels, int compute_capability)
 }  // namespace
 
 int main(int argc, char** argv) try {
-    // Only one in `step` winners is printed, where the first argument says so.
+    // Only one in `step` winners is printed, where the first argument says so, and of these only those of the family that a second one
+    // names.
     const std::size_t step = argc > 1 ? std::max(1, std::atoi(argv[1])) : 1;
+    const std::string_view family = argc > 2 ? argv[2] : "";
     std::map<std::string, Kernel> kernels;
     std::vector<Line> lines;
     const auto& winners = shipped_winners();
     for (std::size_t i = 0; i < winners.size(); i += step) {
+        if (!family.empty() && family != kFamilyNames[winners[i].config.family]) continue;
         DeviceInfo device = assumed_device("90");
         device.name = winners[i].device;
         device.profile = profile_of(device);

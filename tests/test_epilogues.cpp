@@ -95,6 +95,7 @@ TEST_CASE("faults in epilogues are found" * doctest::skip(sanitizer::kActive)) {
     constexpr const char* kHalved = "family=wgmma,vector_width=8,boundary=hardware,block_m=64,block_n=128,block_k=64,stages=3";
     constexpr const char* kManySums = "family=wgmma,vector_width=8,boundary=hardware,block_m=128,block_n=192,block_k=64,stages=3";
     constexpr const char* kRows = "family=wgmma,vector_width=8,boundary=hardware,block_m=128,block_n=64,block_k=64,stages=3";
+    constexpr const char* kNaive = "family=naive,block_m=4,block_n=8";
     constexpr const char* kSimt =
         "family=simt,vector_width=4,block_m=32,block_n=64,block_k=16,thread_m=4,thread_n=4,stages=1,boundary=guarded";
     struct Fault {
@@ -105,6 +106,7 @@ TEST_CASE("faults in epilogues are found" * doctest::skip(sanitizer::kActive)) {
         const char* config;
         const char* shape;
         Epilogued epilogue;
+        EpiloguePlace place = EpiloguePlace::kernel;
     };
     constexpr const char* kEpilogue = "tmm/output/epilogue.cuh";
     const Fault faults[] = {
@@ -245,6 +247,22 @@ TEST_CASE("faults in epilogues are found" * doctest::skip(sanitizer::kActive)) {
          kSimt,
          "45x75x21 batch=2",
          {"epilogue=swiglu+residual"}},
+        {"a step without beta",
+         "tmm/output/rows.cuh",
+         "results.scalars.beta, row",
+         "0.0f, row",
+         kNaive,
+         "45x72x21 dtype=bf16 align=16 beta=1",
+         {"epilogue=bias+relu"},
+         EpiloguePlace::step},
+        {"C's old value for the residual in a step",
+         "tmm/output/rows.cuh",
+         "to_float(residual[i].element[j])",
+         "to_float(elements[i].element[j])",
+         kNaive,
+         "45x72x21 dtype=bf16 align=16 beta=1",
+         {"epilogue=relu+residual"},
+         EpiloguePlace::step},
         {"a gate's rows taken for columns",
          "tmm/steps/reduce/kernel.cuh",
          "of_rows ? rows_of_c<signature>(args) * ld : columns",
@@ -325,9 +343,9 @@ TEST_CASE("faults in epilogues are found" * doctest::skip(sanitizer::kActive)) {
         Epilogued epilogue = fault.epilogue;
         // Rows of whole vectors, so that boxes bring the residual.
         epilogue.text = std::string(fault.config) != kSimt ? epilogue.text : with_room(epilogue.text, writer);
-        CHECK(wrong_on_host(writer, epilogue) == "");
+        CHECK(wrong_on_host(writer, epilogue, active_templates(), fault.place) == "");
         const TemplateFiles faulty =
             with_fault({.what = fault.what, .file = fault.file, .text = fault.text, .instead = fault.instead, .config = "", .shape = ""});
-        CHECK(wrong_on_host(writer, epilogue, faulty) != "");
+        CHECK(wrong_on_host(writer, epilogue, faulty, fault.place) != "");
     }
 }

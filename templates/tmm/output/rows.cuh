@@ -71,32 +71,28 @@ __device__ inline void store_rows(const Output<signature>& output, i64 row0, int
     const Results<target> results = output.results;
     const i64 batch = results.origin.batch;
     const bool over = results.reads_c();
-    // Where C is read, the residual's elements come with the results, and so does the bias.
-    const bool brings_residual = target.residual && !over;
     constexpr bool shares_bias = target.bias == BiasAxis::columns;
     Vector<float, width> bias = {};
-    if constexpr (shares_bias)
-        if (!over) bias = load_bias<target, width>(results.operands.args, place_of_bias<target>(row0, column));
+    if constexpr (shares_bias) bias = load_bias<target, width>(results.operands.args, place_of_bias<target>(row0, column));
     Vector<C, width> elements[rows] = {};
+    Vector<C, width> residual[rows] = {};
 #pragma unroll
     for (int i = 0; i < rows; ++i) {
         const i64 row = existing_row(row0 + i * step, output.rows);
         if (over) elements[i] = load_vector<width>(output.at(row, column));
-        if constexpr (target.residual)
-            if (brings_residual) elements[i] = load_residual<width, target>(results.operands, row, column, batch);
+        if constexpr (target.residual) residual[i] = load_residual<width, target>(results.operands, row, column, batch);
     }
 #pragma unroll
     for (int i = 0; i < rows; ++i) {
         const i64 row = existing_row(row0 + i * step, output.rows);
-        if (over) {
-            finish<true>(elements[i], results, row, column, sums[i].element);
-        } else {
 #pragma unroll
-            for (int j = 0; j < width; ++j) {
-                const float its_bias = shares_bias ? bias.element[j] : bias_at<target>(results.operands, row, column + j);
-                elements[i].element[j] = from_float<C>(Results<target>::result_with(
-                    results.operands, results.scalars.alpha, row, column + j, batch, sums[i].element[j], its_bias, elements[i].element[j]));
-            }
+        for (int j = 0; j < width; ++j) {
+            // What the sum is with C, before the epilogue, whose operands are there.
+            const float x = Results<without_epilogue(target)>::result({}, results.scalars.alpha, results.scalars.beta, row, column + j,
+                                                                      batch, sums[i].element[j], elements[i].element[j]);
+            const float its_bias = shares_bias ? bias.element[j] : bias_at<target>(results.operands, row, column + j);
+            elements[i].element[j] =
+                from_float<C>(finished<target>(results.operands, row, column + j, batch, x, its_bias, to_float(residual[i].element[j])));
         }
     }
 #pragma unroll

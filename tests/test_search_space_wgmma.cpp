@@ -217,6 +217,22 @@ TEST_CASE("a row too many is offered to be trimmed, where no operand is padded")
               .find("not trimmed") != std::string::npos);
 }
 
+TEST_CASE("operands of which planes are made are not padded before") {
+    const DeviceInfo device = assumed_device("90");
+    const auto refusal_of = [&](const char* shape, const std::string& fields) {
+        return why_invalid(parse_shape(shape).problem,
+                           parse_config("family=wgmma,block_m=64,block_n=64,block_k=64,stages=2,vector_width=8,boundary=hardware" + fields),
+                           device)
+            .value_or("");
+    };
+    for (const char* const pack : {",pack_ab=1", ",pack_ab=2", ",pack_ab=3"}) {
+        CAPTURE(pack);
+        CHECK(refusal_of("65x67x69", std::string(",planes=2,promote_k=64") + pack).find("pack_ab") != std::string::npos);
+    }
+    CHECK(refusal_of("65x67x69", ",planes=2,promote_k=64") == "");
+    CHECK(refusal_of("65x67x69 dtype=bf16", ",pack_ab=3") == "");
+}
+
 TEST_CASE("edge tiles are peeled where boxes lack more than a few rows") {
     const auto mode_of = [](const char* shape, const std::string& changes, const char* tile = "block_m=64,block_n=80") {
         const KernelConfig config =

@@ -43,6 +43,8 @@ std::optional<std::string> why_not(const GemmProblem& p, const KernelConfig& c, 
     if (c.planes > 1) {
         if (p.type_a != ElementType::f32) return "planes are what f32 operands are split into";
         if (p.compute != ComputeMode::f32) return "products of planes serve compute=f32 alone; f32_strict takes FP32 FMAs only";
+        // It is said here, since the rule would change the text of every kernel of the family.
+        if (c.pack_ab != 0) return "planes are copies whose rows TMA takes as they lie: pack_ab is 0";
     }
     return why_no_tma(p, device, true);
 }

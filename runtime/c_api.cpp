@@ -139,7 +139,8 @@ void copy_text(const std::string& from, char* text, size_t size) {
 // A bare plan has nothing to fall back on.
 void check_bare_run(const tmmPlan_s& plan, const tmm::CheckedArgs& values) {
     if (!plan.owned.plan.finds_promise_kept(values.call))
-        throw tmm::StatusError(TMM_STATUS_MISALIGNED_POINTER, "a, b or c is less aligned than the problem of this bare plan promised");
+        throw tmm::StatusError(TMM_STATUS_MISALIGNED_POINTER,
+                               "a, b, c or the residual is less aligned than the problem of this bare plan promised");
     if (!values.call.workspace) tmm::check_workspace_size(0, plan.owned.plan.workspace_bytes());
 }
 

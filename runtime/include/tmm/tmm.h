@@ -9,10 +9,11 @@
  * length of a stored row (row-major) or column (column-major), and at least 1. With TMM_TRANS the stored matrix is the transpose
  * of the operand: A is then stored with k rows and m columns. Sizes have 64 bits; element counts past 2^31 work.
  *
- * Pointers. a, b, c, bias and workspace point to memory of the handle's device; for a handle on TMM_DEVICE_HOST that is the
- * process's own memory. Any pointer that is a multiple of its element's size works; multiples of 16 bytes are fastest.
- * alpha and beta stand in host memory, in the compute type: float for every mode but TMM_COMPUTE_F64.
- * C must not overlap A or B: the result is then undefined. Nothing outside the m x n elements of C is written.
+ * Pointers. a, b, c, bias, residual, workspaces and prepared operands point to memory of the handle's device; for a handle on
+ * TMM_DEVICE_HOST that is the process's own memory. Any pointer that is a multiple of its element's size works; multiples of 16 bytes are
+ * fastest. alpha and beta stand in host memory, in the compute type: float for every mode but TMM_COMPUTE_F64. They are read before the
+ * call returns. C must not overlap anything else that a call is given: the result is then undefined. Nothing outside the m x n elements
+ * of C is written.
  *
  * Edges. beta = 0 assigns C without reading it, so NaN there does not spread. alpha = 0 or k = 0 gives beta * C; a and b are not
  * read and may be null. m = 0, n = 0 or batch = 0 does nothing, and no pointer is needed. NaN and Inf in A and B come out where
@@ -27,15 +28,17 @@
  * A captured call keeps using the workspace of the handle or plan: replay it in the order of the stream that it was captured on,
  * or bring a workspace of its own.
  *
- * Threads. A handle may be used by several threads at once; they share its stream, which must then be the same for all of them
- * (the per-thread default stream is not). A plan may be run by one thread at a time and on one stream at a time, unless each
- * run brings its own workspace or the plan needs none. Nothing else may use a handle or plan while it is destroyed. A plan
+ * Threads. A handle may be used by several threads at once, in all functions but tmmDestroy; they share its stream, which must then be the
+ * same for all of them (the per-thread default stream is not). A plan may be run by one thread at a time and on one stream at a time,
+ * unless each run brings its own workspace or the plan needs none. Nothing else may use a handle or plan while it is destroyed. A plan
  * outlives its handle: they may be destroyed in either order. After fork() the child may only exit or exec: CUDA works in no child,
  * and another thread may have been within tmm.
  *
  * Failure. Every function that can fail gives a status; a handle or plan that it should have made is then null. A bad argument
- * has a status of its own and launches nothing; tmmLastError() then holds a sentence. A missing, locked, damaged or newer tuning
- * database is no failure: tmm logs one line and chooses kernels without it. */
+ * has a status of its own and launches nothing; tmmLastError() then holds a sentence. What a function gives besides, whatever its
+ * arguments: TMM_STATUS_INVALID_HANDLE or _PLAN for a null one, TMM_STATUS_NULL_POINTER for null where a result or a struct is needed,
+ * TMM_STATUS_OUT_OF_MEMORY, and, if it makes a plan or launches, TMM_STATUS_DEVICE and TMM_STATUS_COMPILER. A missing, locked, damaged or
+ * newer tuning database is no failure: tmm logs one line and chooses kernels without it. */
 #ifndef TMM_TMM_H
 #define TMM_TMM_H
 
@@ -64,7 +67,9 @@ extern "C" {
 /* A CUDA stream: the driver's CUstream, the runtime's cudaStream_t. Null is the default stream. */
 struct CUstream_st;
 
+/* A device, its winners, and the plans of the problems that tmmSgemm and tmmGemm have seen. */
 typedef struct tmmHandle_s* tmmHandle_t;
+/* The kernels of one problem, chosen and loaded, with the workspace that they run in. */
 typedef struct tmmPlan_s* tmmPlan_t;
 
 /* In place of a CUDA ordinal: the emulation on the CPU. Right but slow; for tests and machines without a GPU. */
@@ -76,12 +81,12 @@ typedef enum tmmStatus TMM_INT_ENUM {
     TMM_STATUS_INVALID_HANDLE = 1,      /* the handle is null */
     TMM_STATUS_INVALID_PLAN = 2,        /* the plan is null */
     TMM_STATUS_INVALID_STRUCT_SIZE = 3, /* struct_size is none that this library knows */
-    TMM_STATUS_INVALID_LAYOUT = 4,
+    TMM_STATUS_INVALID_LAYOUT = 4,      /* no tmmLayout_t; likewise operation, type, compute */
     TMM_STATUS_INVALID_OPERATION = 5,
     TMM_STATUS_INVALID_TYPE = 6,
     TMM_STATUS_INVALID_COMPUTE = 7,
-    TMM_STATUS_INVALID_EPILOGUE = 8,
-    TMM_STATUS_INVALID_M = 9, /* negative; likewise n, k, batch */
+    TMM_STATUS_INVALID_EPILOGUE = 8, /* no tmmEpilogue_t, or not what the problem's other fields amount to */
+    TMM_STATUS_INVALID_M = 9,        /* negative; likewise n, k, batch */
     TMM_STATUS_INVALID_N = 10,
     TMM_STATUS_INVALID_K = 11,
     TMM_STATUS_INVALID_BATCH = 12,
@@ -97,31 +102,32 @@ typedef enum tmmStatus TMM_INT_ENUM {
     TMM_STATUS_NULL_ALPHA = 22,
     TMM_STATUS_NULL_BETA = 23,
     TMM_STATUS_NULL_POINTER = 24,         /* another pointer that is needed is null */
-    TMM_STATUS_MISALIGNED_POINTER = 25,   /* a, b or c is no multiple of its element's size */
+    TMM_STATUS_MISALIGNED_POINTER = 25,   /* a, b, c, bias or residual is no multiple of its element's size */
     TMM_STATUS_MISALIGNED_WORKSPACE = 26, /* no multiple of TMM_WORKSPACE_ALIGNMENT */
-    TMM_STATUS_WORKSPACE_TOO_SMALL = 27,
-    TMM_STATUS_BETA_NOT_DECLARED = 28, /* beta is not 0, but the problem says reads_c = 0 */
-    TMM_STATUS_UNSUPPORTED_TYPE = 29,  /* a valid type that this version has no kernels for; likewise compute mode, epilogue */
+    TMM_STATUS_WORKSPACE_TOO_SMALL = 27,  /* smaller than tmmPlanWorkspaceSize says */
+    TMM_STATUS_BETA_NOT_DECLARED = 28,    /* beta is not 0, but the problem says reads_c = 0 */
+    TMM_STATUS_UNSUPPORTED_TYPE = 29,     /* a valid type that this version has no kernels for; likewise compute mode, epilogue. A
+                                             bias or residual that the problem does not have is such an epilogue, too */
     TMM_STATUS_UNSUPPORTED_COMPUTE = 30,
     TMM_STATUS_UNSUPPORTED_EPILOGUE = 31,
-    TMM_STATUS_NO_DEVICE = 32,     /* no driver, or no GPU of that number */
-    TMM_STATUS_DEVICE = 33,        /* the device failed; after a fault the process must be replaced */
-    TMM_STATUS_OUT_OF_MEMORY = 34, /* of the device or of the host */
-    TMM_STATUS_COMPILER = 35,      /* no compiler for kernels, or it failed */
-    TMM_STATUS_INTERNAL = 36,      /* a fault of tmm: please report it */
-    TMM_STATUS_INVALID_OPERAND = 37,
+    TMM_STATUS_NO_DEVICE = 32,           /* no driver, or no GPU of that number */
+    TMM_STATUS_DEVICE = 33,              /* the device failed; after a fault the process must be replaced */
+    TMM_STATUS_OUT_OF_MEMORY = 34,       /* of the device or of the host */
+    TMM_STATUS_COMPILER = 35,            /* no compiler for kernels, or it failed */
+    TMM_STATUS_INTERNAL = 36,            /* a fault of tmm: please report it */
+    TMM_STATUS_INVALID_OPERAND = 37,     /* no tmmOperand_t */
     TMM_STATUS_MISALIGNED_PREPARED = 38, /* no multiple of TMM_WORKSPACE_ALIGNMENT */
-    TMM_STATUS_PREPARED_TOO_SMALL = 39,
-    TMM_STATUS_INVALID_EXPRESSION = 40, /* none, or one that does not compile: tmmLastError has the compiler's words */
-    TMM_STATUS_INVALID_ACTIVATION = 41, /* no tmmActivation_t */
-    TMM_STATUS_INVALID_BIAS_AXIS = 42,  /* no tmmBiasAxis_t */
-    TMM_STATUS_INVALID_LDR = 43,        /* as TMM_STATUS_INVALID_LDC, of the residual */
-    TMM_STATUS_NULL_BIAS = 44,          /* null where the problem says has_bias */
-    TMM_STATUS_NULL_RESIDUAL = 45,      /* null where the problem says has_residual */
-    TMM_STATUS_UNREADABLE_BUNDLE = 46,  /* missing, no file, or one that this process may not read or others may replace */
-    TMM_STATUS_INVALID_BUNDLE = 47,     /* no bundle, or a damaged one */
-    TMM_STATUS_BUNDLE_VERSION = 48,     /* of another version of tmm, whose kernels or format differ */
-    TMM_STATUS_BUNDLE_DEVICE = 49       /* for another device than the handle's */
+    TMM_STATUS_PREPARED_TOO_SMALL = 39,  /* smaller than tmmPlanPreparedSize says */
+    TMM_STATUS_INVALID_EXPRESSION = 40,  /* none, or one that does not compile: tmmLastError has the compiler's words */
+    TMM_STATUS_INVALID_ACTIVATION = 41,  /* no tmmActivation_t */
+    TMM_STATUS_INVALID_BIAS_AXIS = 42,   /* no tmmBiasAxis_t */
+    TMM_STATUS_INVALID_LDR = 43,         /* as TMM_STATUS_INVALID_LDC, of the residual */
+    TMM_STATUS_NULL_BIAS = 44,           /* null where the problem says has_bias */
+    TMM_STATUS_NULL_RESIDUAL = 45,       /* null where the problem says has_residual */
+    TMM_STATUS_UNREADABLE_BUNDLE = 46,   /* missing, no file, or one that this process may not read or others may replace */
+    TMM_STATUS_INVALID_BUNDLE = 47,      /* no bundle, or a damaged one */
+    TMM_STATUS_BUNDLE_VERSION = 48,      /* of another version of tmm, whose kernels or format differ */
+    TMM_STATUS_BUNDLE_DEVICE = 49        /* for another device than the handle's */
 } tmmStatus_t;
 
 /* CBLAS's values. */
@@ -214,9 +220,9 @@ typedef struct tmmGemmProblem {
     int64_t stride_a; /* elements; 0: every member shares A. Of no meaning where batch is 1 */
     int64_t stride_b;
     int64_t stride_c; /* one behind the other, or side by side in common rows: any with which no two elements of C share a place */
-    int alignment;    /* a power of two: a, b and c will be multiples of this many bytes. Pointers that are not still work,
-                         by a slower kernel */
-    int reads_c;      /* 0: beta will be 0 */
+    int alignment;    /* a power of two: a, b, c and the residual will be multiples of this many bytes; more than 16 count as 16.
+                         Pointers that are not still work, by a slower kernel */
+    int reads_c;      /* 0: beta will be 0, and C is not read */
     tmmEpilogue_t epilogue;
     size_t max_workspace; /* bytes that the plan's workspace may have at most: the fastest kernel within them is chosen. 0: none.
                              SIZE_MAX: whatever the fastest of all takes, which may be as much as the operands do */
@@ -235,8 +241,9 @@ typedef struct tmmGemmProblem {
     const char* expression;
 } tmmGemmProblem_t;
 
-/* The values of one call. Fields are only ever appended; where struct_size says that a program was compiled before a field was
- * there, that field is null. */
+/* The values of one call. A field that is not used is 0, so begin with
+ * tmmGemmArgs_t args = {.struct_size = sizeof args}. Fields are only ever appended; where struct_size says
+ * that a program was compiled before a field was there, that field is null. */
 typedef struct tmmGemmArgs {
     size_t struct_size; /* sizeof(tmmGemmArgs_t) */
     const void* alpha;  /* host memory, in the compute type */
@@ -245,8 +252,8 @@ typedef struct tmmGemmArgs {
     const void* b;
     void* c;
     const void* bias;      /* null where the problem has no bias */
-    void* workspace;       /* null: the plan's, or the handle's */
-    size_t workspace_size; /* bytes */
+    void* workspace;       /* a multiple of TMM_WORKSPACE_ALIGNMENT; null: the plan's, or the handle's */
+    size_t workspace_size; /* bytes; at least tmmPlanWorkspaceSize's. The content is of no meaning before and after a run */
     /* What tmmPlanPrepare made of a, and of b, which are given all the same; null: nothing. Only tmmPlanRun uses them. */
     const void* prepared_a;
     const void* prepared_b;
@@ -259,7 +266,7 @@ typedef struct tmmGemmArgs {
 
 /* Opens a device. device: a CUDA ordinal, or TMM_DEVICE_HOST. database_path: a file, or null for the one that TMM_DB names, else
  * ${XDG_DATA_HOME:-~/.local/share}/tmm/tmm.db. The winners of the tuning database are read once, and a compiler is looked for, when a
- * problem first needs them. */
+ * problem first needs them. TMM_STATUS_NO_DEVICE: there is no driver, or no GPU of that number. */
 TMM_API tmmStatus_t tmmCreate(tmmHandle_t* handle, int device, const char* database_path);
 /* Loads a bundle, a file of kernels for one model of GPU that tmm-db bundle made. A problem that it holds, with pointers of any alignment,
  * then runs without compiler, tuning database and cache. Any other problem is served as without a bundle; where no compiler is found, by
@@ -279,31 +286,37 @@ TMM_API tmmStatus_t tmmSetStream(tmmHandle_t handle, struct CUstream_st* stream)
  * are. */
 TMM_API tmmStatus_t tmmSetTuning(tmmHandle_t handle, int allowed);
 
-/* FP32, compute mode TMM_COMPUTE_F32, on the handle's stream. */
+/* C = alpha * op(A) * op(B) + beta * C of FP32 matrices in device memory, compute mode TMM_COMPUTE_F32, on the handle's stream. The
+ * first call of a problem makes its plan, as tmmPlanCreate does, and the handle keeps it for the next; later ones only launch. */
 TMM_API tmmStatus_t tmmSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, int64_t m, int64_t n,
                              int64_t k, const float* alpha, const float* a, int64_t lda, const float* b, int64_t ldb, const float* beta,
                              float* c, int64_t ldc);
-/* The same with matrices in host memory: allocates on the device, copies, multiplies, copies back, frees. C is complete when the
- * call returns; the padding between its rows is left as it was. */
+/* The same with matrices in host memory: allocates on the device, copies, multiplies, copies back, frees. It runs on the default stream,
+ * whatever the handle's is. C is complete when the call returns; the padding between its rows is left as it was. */
 TMM_API tmmStatus_t tmmHostSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, int64_t m, int64_t n,
                                  int64_t k, const float* alpha, const float* a, int64_t lda, const float* b, int64_t ldb, const float* beta,
                                  float* c, int64_t ldc);
-/* Any problem, on the handle's stream. The plan is made at the first call and kept for the next. */
+/* Any problem, on the handle's stream, in device memory. The plan is made at the first call and kept for the next; the problem's text of
+ * an expression may be gone then. prepared_a and prepared_b of args are not used. */
 TMM_API tmmStatus_t tmmGemm(tmmHandle_t handle, const tmmGemmProblem_t* problem, const tmmGemmArgs_t* args);
 
 /* Fills in the defaults: row-major, no transposes, f32, one multiplication, alignment 16, C not read, max_workspace SIZE_MAX, no
  * epilogue. Sizes and leading dimensions are 0 and for the caller to set. */
 TMM_API tmmStatus_t tmmGemmProblemInit(tmmGemmProblem_t* problem);
 
-/* Chooses, compiles and loads the kernels of a problem and allocates its workspace. */
+/* Chooses, compiles and loads the kernels of a problem and allocates its workspace: seconds for kernels that are not in the cache, else
+ * milliseconds. Where the workspace of the fastest can't be had, a plainer kernel serves. */
 TMM_API tmmStatus_t tmmPlanCreate(tmmHandle_t handle, const tmmGemmProblem_t* problem, tmmPlan_t* plan);
 /* A plan for a caller that brings a workspace to each run and keeps the problem's promise of alignment. It has no workspace of its own,
  * so that several threads and streams may run it at once, and no second kernel for pointers that are less aligned: a run with those
  * gives TMM_STATUS_MISALIGNED_POINTER. */
 TMM_API tmmStatus_t tmmPlanCreateBare(tmmHandle_t handle, const tmmGemmProblem_t* problem, tmmPlan_t* plan);
-/* How large a workspace must be that a run brings along: at most the problem's max_workspace. */
+/* How many bytes of device memory a workspace must have that a run brings along: at most the problem's max_workspace, and 0 where the
+ * plan's kernels need none. */
 TMM_API tmmStatus_t tmmPlanWorkspaceSize(tmmPlan_t plan, size_t* bytes);
-TMM_API tmmStatus_t tmmPlanRun(tmmPlan_t plan, struct CUstream_st* stream, const tmmGemmArgs_t* args); /* only launches, on the stream */
+/* Queues one run on the stream, which must belong to the device's primary context; null is the default stream. It only launches: it
+ * neither allocates nor waits, and may be captured. */
+TMM_API tmmStatus_t tmmPlanRun(tmmPlan_t plan, struct CUstream_st* stream, const tmmGemmArgs_t* args);
 /* An operand that stays the same from run to run, such as weights, may be prepared once: some kernels rewrite their operands first
  * (FP32 products on tensor cores split them into 16-bit planes), and runs that find an operand rewritten leave that out. Results
  * are the same, bit for bit.
@@ -319,25 +332,26 @@ TMM_API tmmStatus_t tmmPlanPrepare(tmmPlan_t plan, struct CUstream_st* stream, t
                                    size_t prepared_size);
 /* Writes what was chosen, lines "config: …", "match: exact, near, predicted or fallback", "why: …", "predicted: …", the time that a run
  * is expected to take and what it is made of, and "measured: …" where this very problem was measured: at most size bytes with the
- * terminating zero, cut off where they do not fit. */
+ * terminating zero, cut off where they do not fit; 4,096 bytes are plenty. A size of 0 is refused. A line
+ * "misaligned pointers: …" names the config for pointers that are less aligned than the problem promises, where it is another one. */
 TMM_API tmmStatus_t tmmPlanDescribe(tmmPlan_t plan, char* text, size_t size);
 /* Writes the same of the plan that a problem would get, and compiles, loads and allocates nothing. */
 TMM_API tmmStatus_t tmmProblemDescribe(tmmHandle_t handle, const tmmGemmProblem_t* problem, char* text, size_t size);
-/* Null does nothing. */
+/* Frees the plan's workspace where it has one, which waits for the device. Null does nothing. */
 TMM_API tmmStatus_t tmmPlanDestroy(tmmPlan_t plan);
 
-/* The status in words; never null. */
+/* The status in a few words, which live as long as the library; never null, for any number. */
 TMM_API const char* tmmStatusString(tmmStatus_t status);
 /* The sentence of the calling thread's last failed call, if that call was on this handle or one of its plans; else "". With a null
  * handle, whatever the call was on: so after a failed tmmCreate. Valid until the thread's next failed call. */
 TMM_API const char* tmmLastError(tmmHandle_t handle);
 
 /* Gets what tmm has to say that is no error, a line at a time, from any thread; it must not call tmm. Null: stderr, as at first.
- * One callback for the process. */
+ * One callback for the process; it may be set at any time, by any thread. line lives until the callback returns. */
 typedef void (*tmmLogCallback_t)(const char* line, void* user);
 TMM_API void tmmSetLogCallback(tmmLogCallback_t callback, void* user);
 
-/* TMM_VERSION of the library, which may differ from that of the header. */
+/* TMM_VERSION of the library, 10000 * major + 100 * minor + patch, which may differ from that of the header. */
 TMM_API int tmmGetVersion(void);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-// tmm.h, which documents layouts, units, errors and threads, for C++17: handles that destroy themselves, statuses that throw. Header only.
+// tmm.h, which documents layouts, units, errors and threads, for C++17: handles that destroy themselves, and statuses that throw. Whatever
+// is not noexcept throws Exception where the function of tmm.h that it names fails. Header only.
 #pragma once
 
 #include <cstddef>
@@ -96,21 +97,24 @@ public:
     // May plans be measured while they are made? tmmSetTuning.
     void set_tuning(bool allowed) { check(tmmSetTuning(get(), allowed ? 1 : 0)); }
 
+    // The stream of sgemm and gemm from now on: tmmSetStream.
     void set_stream(CUstream_st* stream) { check(tmmSetStream(get(), stream)); }
 
-    // C = alpha * op(A) * op(B) + beta * C on device memory. The letters are tmmSgemm's.
+    // C = alpha * op(A) * op(B) + beta * C of floats in device memory, on the handle's stream: tmmSgemm.
     void sgemm(tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
                const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c, std::int64_t ldc) {
         check(tmmSgemm(get(), layout, op_a, op_b, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc));
     }
-    // The same on host memory; it is done when the call returns.
+    // The same in host memory, done when the call returns: tmmHostSgemm.
     void host_sgemm(tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, std::int64_t m, std::int64_t n, std::int64_t k,
                     float alpha, const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c,
                     std::int64_t ldc) {
         check(tmmHostSgemm(get(), layout, op_a, op_b, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc));
     }
+    // Any problem, on the handle's stream; the first call makes its plan: tmmGemm.
     void gemm(const tmmGemmProblem_t& problem, const tmmGemmArgs_t& args) { check(tmmGemm(get(), &problem, &args)); }
 
+    // May compile, which takes seconds, and allocate: tmmPlanCreate.
     inline Plan plan(const tmmGemmProblem_t& problem);
     // One that several threads and streams may run at once, each run with a workspace and with pointers as aligned as the problem says:
     // tmmPlanCreateBare.
@@ -121,6 +125,7 @@ public:
         return detail::description([&](char* text, std::size_t size) { return tmmProblemDescribe(get(), &problem, text, size); });
     }
 
+    // For functions of tmm.h; this object still destroys it.
     tmmHandle_t get() const noexcept { return handle_.get(); }
 
 private:
@@ -137,8 +142,10 @@ public:
     // Handle::bare_plan.
     static Plan bare(const Handle& handle, const tmmGemmProblem_t& problem) { return Plan(tmmPlanCreateBare, handle, problem); }
 
+    // Queues a run on the stream, and only launches; null is the default stream, not the handle's: tmmPlanRun.
     void run(const tmmGemmArgs_t& args, CUstream_st* stream = nullptr) const { check(tmmPlanRun(get(), stream, &args)); }
 
+    // Bytes of the workspace that a run may bring: tmmPlanWorkspaceSize.
     std::size_t workspace_size() const {
         std::size_t bytes = 0;
         check(tmmPlanWorkspaceSize(get(), &bytes));
@@ -151,6 +158,7 @@ public:
         check(tmmPlanPreparedSize(get(), operand, &bytes));
         return bytes;
     }
+    // Rewrites it into the caller's memory, a multiple of TMM_WORKSPACE_ALIGNMENT of prepared_size bytes: tmmPlanPrepare.
     void prepare(tmmOperand_t operand, const void* matrix, void* prepared, std::size_t size, CUstream_st* stream = nullptr) const {
         check(tmmPlanPrepare(get(), stream, operand, matrix, prepared, size));
     }
@@ -160,6 +168,7 @@ public:
         return detail::description([this](char* text, std::size_t size) { return tmmPlanDescribe(get(), text, size); });
     }
 
+    // For functions of tmm.h; this object still destroys it.
     tmmPlan_t get() const noexcept { return plan_.get(); }
 
 private:

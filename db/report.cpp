@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -141,15 +143,16 @@ std::string described(const ProblemOnDevice& known, const GemmProblem& problem, 
         line("kernel", kernel_text(*measured));
     }
     if (!alone) {
-        line("candidates", outcome_counts(known.candidates));
+        line("candidates", known.candidates.empty() ? "their measurements are not in this database" : outcome_counts(known.candidates));
         line("runner-up", runner_up_text(decision));
     }
     const Environment& environment = decision.environment;
-    line("decided", fmt::format("{}, from {} candidate{}, {}; driver {}, NVRTC {}", utc(decision.time), decision.candidates,
-                                decision.candidates == 1 ? "" : "s",
+    const auto count = static_cast<std::size_t>(decision.candidates);
+    line("decided", fmt::format("{}, {}{}; driver {}, NVRTC {}", utc(decision.time),
                                 decision.predicted          ? "predicted for want of time"
-                                : decision.origin == "user" ? "on this database's own measurements"
+                                : decision.origin == "user" ? "by tmm-tune"
                                                             : "shipped with tmm",
+                                count == known.candidates.size() ? "" : fmt::format(", from {} candidate{}", count, count == 1 ? "" : "s"),
                                 version_or_none(environment.device.driver_version), version_or_none(environment.nvrtc_version)));
     if (!reason.search.empty()) line("search", reason.search);
     if (reason.rejected.empty()) return text;
@@ -224,6 +227,12 @@ std::vector<WinnerRow> winners_of(TuningDatabase& database, const ReportOptions&
 std::vector<WinnerRow> shipped_winners_of(const ReportOptions& options) {
     auto winners = shipped_winners();
     std::erase_if(winners, [&](const WinnerRow& winner) { return !names_device(options.device, winner.device); });
+    // As those of a database are.
+    const auto place = [](const WinnerRow& winner) {
+        const GemmProblem& p = winner.problem;
+        return std::make_tuple(std::string_view(winner.device), p.type_a, flops(p), p.m, p.n, p.k);
+    };
+    std::ranges::stable_sort(winners, {}, place);
     return winners;
 }
 

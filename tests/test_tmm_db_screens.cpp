@@ -236,6 +236,8 @@ TEST_CASE("shipped lists what tmm ships with, whatever the database holds") {
     CHECK(contains(all.out, to_text(shipped_winners().front().problem)));
     CHECK(contains(all.out, to_text(shipped_winners().front().config)));
     CHECK_FALSE(std::filesystem::exists(directory / "none.db"));
+    // Small problems come before large ones, as in ls.
+    CHECK(all.out.find("\n128x128x128 ") < all.out.find("\n4096x4096x4096 "));
     const auto none = run_command(tool + "shipped --gpu Voodoo");
     CHECK(none.status == 0);
     CHECK(contains(none.out, "no winners on a device named 'Voodoo'"));

@@ -81,7 +81,7 @@ TEST_CASE("parts of K that are too short for their number are valid, but no cand
     CHECK_FALSE(why_invalid(problem("512x512x64"), cluster_of(8), device));
     const auto reason = why_inaccurate(problem("512x512x64"), cluster_of(8));
     REQUIRE(reason);
-    CHECK(*reason == "8 parts of K of 8 each err more than a loop of FMAs: they must be 16 deep");
+    CHECK(*reason == "parts of K are so shallow that they err more than a loop of FMAs (8 parts of 8, which must be 16 deep)");
     CHECK(why_inaccurate(problem("512x512x64 compute=f32_strict"), cluster_of(8)));
     CHECK_FALSE(why_inaccurate(problem("512x512x128"), cluster_of(8)));
     CHECK_FALSE(why_inaccurate(problem("512x512x64"), cluster_of(2)));

@@ -127,11 +127,11 @@ std::optional<std::string> why_invalid(const GemmProblem& p, const KernelConfig&
     if (shared > device.shared_bytes_per_block)
         return fmt::format("needs more bytes of shared memory than a block may have ({}, of {})", shared, device.shared_bytes_per_block);
     if (c.min_blocks > 1 && (shared + 1024) * c.min_blocks > device.shared_bytes_per_sm)
-        return fmt::format("min_blocks blocks do not fit an SM's shared memory ({} of {} bytes in {})", c.min_blocks, shared,
-                           device.shared_bytes_per_sm);
+        return fmt::format("an SM's shared memory does not hold as many blocks as min_blocks says ({} of {} bytes in {})", c.min_blocks,
+                           shared, device.shared_bytes_per_sm);
     if (threads_of(c) * c.min_blocks > device.max_threads_per_sm)
-        return fmt::format("min_blocks blocks have more threads than an SM takes ({} of {} threads, of {})", c.min_blocks, threads_of(c),
-                           device.max_threads_per_sm);
+        return fmt::format("as many blocks as min_blocks says have more threads than an SM takes ({} of {} threads, of {})", c.min_blocks,
+                           threads_of(c), device.max_threads_per_sm);
     // The accumulators alone, before fragments and addresses; what ptxas needs beyond that shows as spills.
     const int accumulators = product.accumulators(c);
     const int register_limit = std::min(kMostRegisters, device.registers_per_sm / (threads_of(c) * c.min_blocks));
@@ -159,10 +159,10 @@ std::optional<std::string> why_inaccurate(const GemmProblem& p, const KernelConf
     // error: two parts of K = 2 have 1.41 times the loop's rms error where products cancel, two of 4 have 1.22 times, two of 8 have 1.12
     // times (simulated).
     if (p.k < kDepthForParts && sums_k_in_parts(c))
-        return fmt::format("sums of {} products in parts err more than a loop of FMAs: K must be {} at least", p.k, kDepthForParts);
+        return fmt::format("sums in parts err more than a loop of FMAs where K is small (K is {}, {} at least)", p.k, kDepthForParts);
     // Planes err by the same however few products there are, and a loop errs less.
     if (p.k < kDepthForPlanes && c.planes > 1)
-        return fmt::format("planes of floats err more than a loop of {} FMAs: K must be {} at least", p.k, kDepthForPlanes);
+        return fmt::format("planes of floats err more than a loop of FMAs where K is small (K is {}, {} at least)", p.k, kDepthForPlanes);
     // Where products' exponents differ widely, a loop rounds few of them. Adding up the parts of K then costs more than the shorter sums
     // spare, unless each part is eight times as deep as that chain: added up plainly, at K = 64 four parts have 1.02 times the loop's error
     // in norm over exponents from -60 to 60 and eight have 1.06 times; four parts of 32 have 0.95 times, and eight of 32 have 0.91 times
@@ -170,8 +170,8 @@ std::optional<std::string> why_inaccurate(const GemmProblem& p, const KernelConf
     const std::int64_t additions = longest_sum_of_parts(p, c);
     const std::int64_t depth = depth_of_parts(p, c);
     if (depth >= kDepthPerAddition * additions) return std::nullopt;
-    return fmt::format("{} parts of K of {} each err more than a loop of FMAs: they must be {} deep", c.split_k, depth,
-                       kDepthPerAddition * additions);
+    return fmt::format("parts of K are so shallow that they err more than a loop of FMAs ({} parts of {}, which must be {} deep)",
+                       c.split_k, depth, kDepthPerAddition * additions);
 }
 
 }  // namespace tmm

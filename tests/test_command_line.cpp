@@ -116,9 +116,9 @@ TEST_CASE("numbers are whole texts within their range") {
     }
     CHECK(CommandLine(tool, {"--basket", "a", "--count", "2.5e0"}).number("count", 1, 5) == 2.5);
     CHECK_THROWS_WITH(CommandLine(tool, {"--basket", "a", "--count", "9"}).whole_number("count", 1, 5),
-                      "--count: '9' is not a whole number from 1 to 5; see fruit --help");
+                      "--count N: '9' is not a whole number from 1 to 5; see fruit --help");
     CHECK_THROWS_WITH(CommandLine(tool, {"--basket", "a", "--count", "9"}).number("count", 0.5, 1e9 * 0 + 5),
-                      "--count: '9' is not a number from 0.5 to 5; see fruit --help");
+                      "--count N: '9' is not a number from 0.5 to 5; see fruit --help");
 }
 
 TEST_CASE("what stands alone asks for nothing else") {

@@ -182,7 +182,7 @@ std::int64_t CommandLine::whole_number(std::string_view option, std::int64_t lea
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), value);
     if (error != std::errc() || end != given.data() + given.size() || value < least || value > most)
-        fail(fmt::format("{} is not a whole number from {} to {}", in_quotes(given), least, most), fmt::format("--{}", option));
+        fail(fmt::format("{} is not a whole number from {} to {}", in_quotes(given), least, most), spelling(known(option)));
     return value;
 }
 
@@ -192,7 +192,7 @@ double CommandLine::number(std::string_view option, double least, double most) c
     const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), value);
     // The condition is written so that NaN is refused, too.
     if (error != std::errc() || end != given.data() + given.size() || !(value >= least && value <= most))
-        fail(fmt::format("{} is not a number from {:.10g} to {:.10g}", in_quotes(given), least, most), fmt::format("--{}", option));
+        fail(fmt::format("{} is not a number from {:.10g} to {:.10g}", in_quotes(given), least, most), spelling(known(option)));
     return value;
 }
 

@@ -84,10 +84,12 @@ ToolDescription description() {
         .summary = "compare tuned matrix multiplication with other libraries",
         .synopsis = {"--shapes FILE [--gpu WHICH] [--vs LIST] [options]"},
         .description =
-            {"Times the tuned kernels against other ways to multiply, side by side in one process, and compares results. "
-             "Libraries serve a shape's epilogue by their own, where they have it, and by a kernel behind the product; the faster "
-             "counts. With --accuracy it measures how far the tuned kernels' results are from the exact ones instead. With --expression "
-             "it times an epilogue of your own, in the place where the library finds it faster when it makes the plan."},
+            {"Times the tuned kernels against other ways to multiply, side by side in one process, and compares results. A ratio above 1 "
+             "says that tmm is faster.",
+             "A library serves a shape's epilogue by its own, where it has that one, or by a kernel behind its product; the faster way "
+             "counts.",
+             "With --accuracy it times nothing and measures how far results are from the exact ones. With --expression it times an "
+             "epilogue of your own, applied in the place that the library finds faster when it makes the plan."},
         .options = options(),
         .exit_statuses = {{ExitStatus::done, "done"},
                           {ExitStatus::usage, "wrong usage"},

@@ -31,30 +31,56 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a kind of search may lose, on average and in all but one of a hundred shapes, and the most that it may spend for that on average.
-// They leave a third or so above what searches came to over the times of an H200, with noise of 1%.
 struct Kind {
     const char* name;
     ReplayOptions options;
+};
+constexpr double kNoise = 0.01;
+// A shape takes a second, and several times that on a busy machine.
+constexpr std::size_t kShapesInSlice = 18;
+const std::vector<Kind>& kinds() {
+    static const auto* all = new std::vector<Kind>{
+        {"16 candidates", {.most_candidates = 16, .noise = kNoise}},
+        {"48 candidates", {.most_candidates = 48, .noise = kNoise}},
+        {"quick", {.effort = tmm::Effort::quick, .noise = kNoise}},
+        {"normal", {.noise = kNoise}},
+    };
+    return *all;
+}
+
+// What a kind of search may lose, on average and in all but one of a hundred shapes, and the most that it may spend for that on average.
+struct Bounds {
     double mean;
     double p99;
     double candidates;
     double samples;
     double run_off_samples;
 };
-constexpr double kNoise = 0.01;
-// Above this part of the configs that a search asks for, the times say little of it.
-constexpr double kMostUnrecorded = 0.25;
-// A shape takes a second, and several times that on a busy machine.
-constexpr std::size_t kShapesInSlice = 18;
-const std::vector<Kind>& kinds() {
-    static const auto* all = new std::vector<Kind>{
-        {"16 candidates", {.most_candidates = 16, .noise = kNoise}, 0.012, 0.05, 16, 100, 250},
-        {"48 candidates", {.most_candidates = 48, .noise = kNoise}, 0.01, 0.05, 48, 230, 250},
-        {"quick", {.effort = tmm::Effort::quick, .noise = kNoise}, 0.015, 0.05, 26, 85, 90},
-        {"normal", {.noise = kNoise}, 0.01, 0.05, 120, 430, 260},
-    };
-    return *all;
+// The bounds of a recording, in the order of the kinds. They leave a third or so above what searches came to, in the worst slice of the
+// shapes.
+struct Card {
+    std::vector<Bounds> kinds;
+    // Above this part of the configs that a search asks for, the times say little of it.
+    double unrecorded;
+    // What is chosen without a search is so fast, beside the fastest, on average and at least.
+    double chosen_mean;
+    double chosen_least;
+};
+const Card& card_of(const fs::path& file) {
+    static const auto* all = new std::map<std::string, Card>{
+        {"regret-h100.csv.gz",
+         {.kinds = {{0.041, 0.175, 16, 100, 285}, {0.022, 0.16, 48, 240, 310}, {0.043, 0.18, 26, 88, 102}, {0.019, 0.16, 160, 470, 330}},
+          .unrecorded = 0.38,
+          .chosen_mean = 0.93,
+          .chosen_least = 0.8}},
+        {"regret-h200.csv.gz",
+         {.kinds = {{0.012, 0.05, 16, 100, 250}, {0.01, 0.05, 48, 230, 250}, {0.015, 0.05, 26, 85, 90}, {0.01, 0.05, 120, 430, 260}},
+          .unrecorded = 0.25,
+          .chosen_mean = 0.95,
+          .chosen_least = 0.8}}};
+    const auto card = all->find(file.filename().string());
+    REQUIRE_MESSAGE(card != all->end(), file.string() << " has no bounds here");
+    return card->second;
 }
 
 std::vector<fs::path> recordings() {
@@ -101,7 +127,8 @@ std::string summary(const std::vector<ReplayedSearch>& searches) {
         mean(searches, [](const auto& search) { return search.sampled_seconds(); }), 100 * unrecorded_part(searches));
 }
 
-void check_kind(const Kind& kind, const std::string& file, const std::map<std::string, std::vector<ReplayedSearch>>& by_type) {
+void check_kind(const Kind& kind, const Bounds& bounds, double most_unrecorded, const std::string& file,
+                const std::map<std::string, std::vector<ReplayedSearch>>& by_type) {
     std::vector<ReplayedSearch> all;
     for (const auto& [type, searches] : by_type) {
         fmt::print("{} {}, {}: {}\n", file, type, kind.name, summary(searches));
@@ -110,12 +137,12 @@ void check_kind(const Kind& kind, const std::string& file, const std::map<std::s
     REQUIRE(!all.empty());
     const std::string text = fmt::format("{}, {}: {}", file, kind.name, summary(all));
     fmt::print("{}\n", text);
-    CHECK_MESSAGE(mean_regret(all) <= kind.mean, text);
-    CHECK_MESSAGE(p99_regret(all) <= kind.p99, text);
-    CHECK_MESSAGE(mean(all, [](const auto& search) { return search.requests; }) <= kind.candidates, text);
-    CHECK_MESSAGE(mean(all, [](const auto& search) { return search.samples; }) <= kind.samples, text);
-    CHECK_MESSAGE(mean(all, [](const auto& search) { return search.run_off_samples; }) <= kind.run_off_samples, text);
-    CHECK_MESSAGE(unrecorded_part(all) <= kMostUnrecorded, text << "; have it recorded anew: tmm-tune --record");
+    CHECK_MESSAGE(mean_regret(all) <= bounds.mean, text);
+    CHECK_MESSAGE(p99_regret(all) <= bounds.p99, text);
+    CHECK_MESSAGE(mean(all, [](const auto& search) { return search.requests; }) <= bounds.candidates, text);
+    CHECK_MESSAGE(mean(all, [](const auto& search) { return search.samples; }) <= bounds.samples, text);
+    CHECK_MESSAGE(mean(all, [](const auto& search) { return search.run_off_samples; }) <= bounds.run_off_samples, text);
+    CHECK_MESSAGE(unrecorded_part(all) <= most_unrecorded, text << "; have it recorded anew: tmm-tune --record");
 }
 
 // A shape whose configs take ten times what is predicted.
@@ -158,6 +185,7 @@ TEST_CASE("Searches find configs about as fast as any that was recorded, and spe
     std::vector<ReplayOptions> options;
     for (const Kind& kind : kinds()) options.push_back(kind.options);
     for (const fs::path& file : files) {
+        const Card& card = card_of(file);
         const tmm::RecordedTimes recorded = read_recording(file);
         // By kind, then by type.
         std::vector<std::map<std::string, std::vector<ReplayedSearch>>> found(kinds().size());
@@ -176,13 +204,15 @@ TEST_CASE("Searches find configs about as fast as any that was recorded, and spe
             }
         }
         REQUIRE_MESSAGE(index > 0, file.string() << " has no complete shape");
-        for (std::size_t i = 0; i < found.size(); ++i) check_kind(kinds()[i], file.filename().string(), found[i]);
+        for (std::size_t i = 0; i < found.size(); ++i)
+            check_kind(kinds()[i], card.kinds.at(i), card.unrecorded, file.filename().string(), found[i]);
         fmt::print("{}: replayed in {:.1f} s\n", file.filename().string(), tmm::seconds_since(start));
     }
 }
 
 TEST_CASE("What is chosen without a search takes little longer than the fastest config that was recorded") {
     for (const fs::path& file : recordings()) {
+        const Card& card = card_of(file);
         const tmm::RecordedTimes recorded = read_recording(file);
         double logarithms = 0;
         int count = 0;
@@ -193,7 +223,7 @@ TEST_CASE("What is chosen without a search takes little longer than the fastest 
             for (const auto& [config, time] : problem.times)
                 if (time.alone_us > 0) fastest = std::min(fastest, time.alone_us);
             const double part = fastest / chosen->second.alone_us;
-            CHECK_MESSAGE(part >= 0.8, shape << ": " << part);
+            CHECK_MESSAGE(part >= card.chosen_least, shape << ": " << part);
             logarithms += std::log(part);
             ++count;
         }
@@ -201,7 +231,7 @@ TEST_CASE("What is chosen without a search takes little longer than the fastest 
         const double mean = std::exp(logarithms / count);
         fmt::print("{}: what is chosen without a search is {:.1f}% as fast as the fastest, {} shapes\n", file.filename().string(),
                    100 * mean, count);
-        CHECK(mean >= 0.95);
+        CHECK(mean >= card.chosen_mean);
     }
 }
 

@@ -20,6 +20,52 @@ const Environment& TuningDatabase::Impl::known_environment() const {
     return *environment;
 }
 
+void TuningDatabase::Impl::store_results(const GemmProblem& problem, const MeasurementPolicy& policy,
+                                         const std::vector<CandidateResult>& results) {
+    if (results.empty()) return;
+    SQLite::Statement withdraw(database, "DELETE FROM in_flight WHERE device_id = ? AND problem_id = ? AND config_id = ?");
+    for (const CandidateResult& result : results) {
+        const TuningRecord record{.kind = TuningRecord::Kind::measurement,
+                                  .environment = known_environment(),
+                                  .problem = problem,
+                                  .config = result.config,
+                                  .policy = policy,
+                                  .time = now(),
+                                  .measurement = result.measurement};
+        store(record);
+        withdraw.bind(1, ids.device(record.environment.device));
+        withdraw.bind(2, ids.find_or_insert("problem", cells_of(problem)));
+        withdraw.bind(3, ids.find_or_insert("config", cells_of(result.config)));
+        withdraw.exec();
+        withdraw.reset();
+    }
+}
+
+void TuningDatabase::Impl::store_announcements(const GemmProblem& problem, const std::vector<Announcement>& announcements) {
+    if (announcements.empty()) return;
+    SQLite::Statement insert(
+        database,
+        "INSERT INTO in_flight (device_id, problem_id, config_id, compute, kernel_name, attempts, boot_id, process, started, "
+        "announced_at) VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?) ON CONFLICT (device_id, problem_id, config_id) DO UPDATE SET "
+        "attempts = min(attempts + 1, 1000000), compute = excluded.compute, kernel_name = excluded.kernel_name, boot_id = "
+        "excluded.boot_id, "
+        "process = excluded.process, started = excluded.started, announced_at = excluded.announced_at");
+    const auto self = this_process();
+    for (const Announcement& announcement : announcements) {
+        insert.bind(1, ids.device(known_environment().device));
+        insert.bind(2, ids.find_or_insert("problem", cells_of(problem)));
+        insert.bind(3, ids.find_or_insert("config", cells_of(announcement.config)));
+        insert.bind(4, std::int64_t{compute_field().get(problem)});
+        insert.bind(5, one_line(announcement.kernel_name, kNameLimit));
+        insert.bind(6, one_line(self.boot_id, 100));
+        insert.bind(7, self.process);
+        insert.bind(8, self.started);
+        insert.bind(9, now());
+        insert.exec();
+        insert.reset();
+    }
+}
+
 TuningDatabase::TuningDatabase(const std::filesystem::path& file, Mode mode, const Patience& patience)
     : impl_(std::make_unique<Impl>(file, open_database(file, mode, patience))) {}
 TuningDatabase::~TuningDatabase() = default;
@@ -65,51 +111,20 @@ void TuningDatabase::announce(const GemmProblem& problem, const KernelConfig& co
 }
 
 void TuningDatabase::announce(const GemmProblem& problem, const std::vector<Announcement>& announcements) {
-    const auto& environment = impl_->known_environment();
-    guarded(impl_->file, [&] {
-        SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
-        SQLite::Statement insert(
-            impl_->database,
-            "INSERT INTO in_flight (device_id, problem_id, config_id, compute, kernel_name, attempts, boot_id, process, started, "
-            "announced_at) VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?) ON CONFLICT (device_id, problem_id, config_id) DO UPDATE SET "
-            "attempts = min(attempts + 1, 1000000), compute = excluded.compute, kernel_name = excluded.kernel_name, boot_id = "
-            "excluded.boot_id, "
-            "process = excluded.process, started = excluded.started, announced_at = excluded.announced_at");
-        const auto self = this_process();
-        for (const Announcement& announcement : announcements) {
-            insert.bind(1, impl_->ids.device(environment.device));
-            insert.bind(2, impl_->ids.find_or_insert("problem", cells_of(problem)));
-            insert.bind(3, impl_->ids.find_or_insert("config", cells_of(announcement.config)));
-            insert.bind(4, std::int64_t{compute_field().get(problem)});
-            insert.bind(5, one_line(announcement.kernel_name, kNameLimit));
-            insert.bind(6, one_line(self.boot_id, 100));
-            insert.bind(7, self.process);
-            insert.bind(8, self.started);
-            insert.bind(9, now());
-            insert.exec();
-            insert.reset();
-        }
-        transaction.commit();
-    });
+    exchange(problem, {}, {}, announcements);
 }
 
 void TuningDatabase::record(const GemmProblem& problem, const KernelConfig& config, const MeasurementPolicy& policy,
                             const Measurement& measurement) {
-    TuningRecord record{.kind = TuningRecord::Kind::measurement,
-                        .environment = impl_->known_environment(),
-                        .problem = problem,
-                        .config = config,
-                        .policy = policy,
-                        .time = now(),
-                        .measurement = measurement};
+    exchange(problem, policy, {{.config = config, .measurement = measurement}}, {});
+}
+
+void TuningDatabase::exchange(const GemmProblem& problem, const MeasurementPolicy& policy, const std::vector<CandidateResult>& results,
+                              const std::vector<Announcement>& announcements) {
     guarded(impl_->file, [&] {
         SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
-        impl_->store(record);
-        SQLite::Statement withdraw(impl_->database, "DELETE FROM in_flight WHERE device_id = ? AND problem_id = ? AND config_id = ?");
-        withdraw.bind(1, impl_->ids.device(record.environment.device));
-        withdraw.bind(2, impl_->ids.find_or_insert("problem", cells_of(problem)));
-        withdraw.bind(3, impl_->ids.find_or_insert("config", cells_of(config)));
-        withdraw.exec();
+        impl_->store_results(problem, policy, results);
+        impl_->store_announcements(problem, announcements);
         transaction.commit();
     });
 }

@@ -62,6 +62,11 @@ struct Announcement {
     std::string kernel_name = {};
 };
 
+struct CandidateResult {
+    KernelConfig config = {};
+    Measurement measurement = {};
+};
+
 struct TuningRecord;  // db/records.h
 struct RatesRecord;   // db/records.h
 
@@ -89,6 +94,9 @@ public:
     // Announces that a candidate is about to run; this is committed before it runs. Several candidates run at the same time.
     void announce(const GemmProblem& problem, const KernelConfig& config, const std::string& kernel_name);
     void announce(const GemmProblem& problem, const std::vector<Announcement>& announcements);
+    // Stores results, withdraws their announcements and announces what runs next, all in one transaction: each waits for the disk.
+    void exchange(const GemmProblem& problem, const MeasurementPolicy& policy, const std::vector<CandidateResult>& results,
+                  const std::vector<Announcement>& announcements);
     // Stores the result and withdraws the announcement, in one transaction.
     void record(const GemmProblem& problem, const KernelConfig& config, const MeasurementPolicy& policy, const Measurement& measurement);
     // Withdraws the announcement: whatever ended the run, the candidate was not to blame.

@@ -40,7 +40,9 @@ struct TuningDatabase::Impl {
 
     // Throws std::logic_error where set_environment() was not called.
     const Environment& known_environment() const;
-    // Stores the record as the newest row of its table. It is called inside a transaction.
+    // These store rows as the newest of their tables. They are called inside a transaction.
+    void store_results(const GemmProblem& problem, const MeasurementPolicy& policy, const std::vector<CandidateResult>& results);
+    void store_announcements(const GemmProblem& problem, const std::vector<Announcement>& announcements);
     void store(const TuningRecord& record);
     void store(const RatesRecord& record);
     // Stores the records that are not there yet, each in its place, and returns how many were new. It is called inside a transaction.

@@ -161,10 +161,24 @@ private:
 // What a config's kernels came to when they were compiled is part of its recorded outcome.
 class NoCompiler final : public CompileQueue {
 public:
-    void request(const KernelSource&, int) override {}
+    // The default's kernels are done after so many requests to the worker.
+    NoCompiler(const Candidate& default_candidate, int after, const Spent& spent)
+        : default_(default_candidate), after_(after), spent_(spent) {}
+
+    void request(const KernelSource&, int, int) override {}
     void drop(int) override {}
-    std::optional<Result> result(const KernelIdentity&) const override { return Result{.registers = 0, .spill_bytes = 0}; }
+    std::optional<Result> result(const KernelIdentity& kernel) const override {
+        const bool is_default = std::any_of(default_.kernels.begin(), default_.kernels.end(),
+                                            [&](const PlannedKernel* planned) { return planned->identity == kernel; });
+        if (is_default && spent_.requests < after_) return std::nullopt;
+        return Result{.registers = 0, .spill_bytes = 0};
+    }
     int wait_for_more(int seen, double) const override { return seen; }
+
+private:
+    const Candidate& default_;
+    int after_;
+    const Spent& spent_;
 };
 
 // Each candidate is written to the database before it runs, and after; on a disk that takes ten times as long as all else.
@@ -198,8 +212,9 @@ ReplayedSearch replay(OpenProblem problem, const RecordedProblem& recorded, cons
     // How fast this machine is must not end a search, unless its requests take time on purpose.
     const double forever = 1e9;
     const Budget budget(options.seconds_per_request > 0 ? 0 : forever, SteadyClock::now());
-    NoCompiler compiler;
     Spent spent;
+    const Candidate default_candidate = problem.candidates.front();
+    NoCompiler compiler(default_candidate, options.default_compiled_after, spent);
     ProblemReport report;
     for (std::size_t session = 0; session <= options.interruptions.size(); ++session) {
         TuningDatabase database(directory.path() / "tmm.db", TuningDatabase::Mode::read_write_create);

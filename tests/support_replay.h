@@ -24,6 +24,8 @@ struct ReplayOptions {
     std::vector<int> interruptions = {};
     // Whether the shape is one of those that others are judged by.
     bool is_sample_size = false;
+    // Requests after which the default config's kernels are compiled; all others are from the beginning.
+    int default_compiled_after = 0;
     // Seconds that each request takes beside its samples.
     double seconds_per_request = 0;
 };

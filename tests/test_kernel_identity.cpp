@@ -74,7 +74,7 @@ TEST_CASE("the loader keeps kernels of one name apart") {
 TEST_CASE("the tuner's queue keeps kernels of one name apart") {
     const TemporaryDirectory folder;
     CandidateCompiler compiler(std::make_shared<const TextCompiler>(), KernelCache(folder.path() / "cache"), 1);
-    for (const char* expression : kExpressions) compiler.request(source(expression), 0);
+    for (const char* expression : kExpressions) compiler.request(source(expression), 0, 0);
     // A kernel that another's name hides is never done, so this does not wait for it.
     int done = 0;
     for (int kernel = 0; kernel < 3; ++kernel) done = compiler.wait_for_more(kernel, 5);

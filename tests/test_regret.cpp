@@ -292,6 +292,18 @@ TEST_CASE("A search goes on until its own times say that no other can win by muc
     }
 }
 
+TEST_CASE("No search ends before the default config was tried, however late its kernels are compiled") {
+    const Made made("2048x2048x2048 dtype=bf16");
+    RecordedProblem recorded = made.recorded();
+    made.time_of(recorded, 0).alone_us = made.estimates.front() / 4;
+    for (const int after : {0, 5, 40}) {
+        CAPTURE(after);
+        const ReplayedSearch search = made.replay(recorded, {.most_candidates = 16, .default_compiled_after = after});
+        CHECK(search.winner == tmm::fields_text(made.configs.front()));
+        CHECK(search.requests > after);
+    }
+}
+
 TEST_CASE("An effort's seconds end a search that has enough results, and the decision says so") {
     const Made made("1000x3000x700 dtype=f16", tmm::Effort::quick);
     // All are about as fast, whatever is predicted, so that any may be the fastest.

@@ -212,7 +212,7 @@ TEST_CASE("the tuner's compiling threads: asked, reordered, dropped and abandone
         for (int i = 0; i < 40; ++i) {
             const std::string name = "kernel" + std::to_string((i + thread) % 50);
             const KernelSource source{.name = name, .text = name + ";", .entries = {}};
-            compiler.request(source, (i + thread) % 3);
+            compiler.request(source, (i + thread) % 3, i);
             if (i % 10 == 9) compiler.drop(2);
             (void)compiler.result(identity_of(source));
             (void)compiler.wait_for_more(i, 0.001);

@@ -1,5 +1,6 @@
 #include "tuner/candidate_compiler.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "generator/compile/compile_attempts.h"
@@ -28,32 +29,37 @@ CandidateCompiler::~CandidateCompiler() {
     for (std::thread& thread : threads_) thread.join();
 }
 
-void CandidateCompiler::request(const KernelSource& source, int priority) {
+std::pair<int, long> CandidateCompiler::Job::place() const {
+    const auto first = std::min_element(asked.begin(), asked.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    return first->second;
+}
+
+void CandidateCompiler::request(const KernelSource& source, int problem, int rank) {
     const KernelIdentity identity = identity_of(source);
     {
         std::lock_guard lock(mutex_);
         const auto [found, is_new] = jobs_.try_emplace(identity);
         Job& job = found->second;
-        if (job.begun || job.asked.contains(priority)) return;
+        if (job.begun || job.asked.contains(problem)) return;
         if (is_new)
             job.source = source;
         else
             waiting_.erase({job.place(), identity});
-        job.asked.emplace(priority, requests_++);
+        job.asked.emplace(problem, std::pair(rank, requests_++));
         waiting_.insert({job.place(), identity});
     }
     changed_.notify_all();
 }
 
-void CandidateCompiler::drop(int priority) {
+void CandidateCompiler::drop(int problem) {
     std::lock_guard lock(mutex_);
     std::vector<KernelIdentity> waiting;
     for (const auto& [place, identity] : waiting_) waiting.push_back(identity);
     for (const KernelIdentity& identity : waiting) {
         Job& job = jobs_.at(identity);
-        if (!job.asked.contains(priority)) continue;
+        if (!job.asked.contains(problem)) continue;
         waiting_.erase({job.place(), identity});
-        job.asked.erase(priority);
+        job.asked.erase(problem);
         // Others may have asked for it, too.
         if (job.asked.empty())
             jobs_.erase(identity);

@@ -26,8 +26,8 @@ public:
     CandidateCompiler(const CandidateCompiler&) = delete;
     CandidateCompiler& operator=(const CandidateCompiler&) = delete;
 
-    void request(const KernelSource& source, int priority) override;
-    void drop(int priority) override;
+    void request(const KernelSource& source, int problem, int rank) override;
+    void drop(int problem) override;
     // Compiles nothing more and ends the compilations under way, where they can be ended. Returns false where some of them go on; then the
     // object must not be destroyed before the process ends, or its destructor waits for them.
     bool abandon();
@@ -37,12 +37,12 @@ public:
 private:
     struct Job {
         KernelSource source;
-        // The priorities that it was asked for with, and when.
-        std::map<int, long> asked;
+        // The ranks that it was asked for with, and when, by problem.
+        std::map<int, std::pair<int, long>> asked;
         bool begun = false;
         std::optional<Result> result;
 
-        std::pair<int, long> place() const { return *asked.begin(); }
+        std::pair<int, long> place() const;
     };
 
     void work();
@@ -53,7 +53,7 @@ private:
     mutable std::mutex mutex_;
     mutable std::condition_variable changed_;
     std::map<KernelIdentity, Job> jobs_;
-    // Places and identities of the kernels that wait.
+    // Ranks, times of the request and identities of the kernels that wait.
     std::set<std::pair<std::pair<int, long>, KernelIdentity>> waiting_;
     long requests_ = 0;
     int done_ = 0;

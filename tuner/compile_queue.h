@@ -8,8 +8,8 @@
 
 namespace tmm {
 
-// All functions are thread-safe. Lower priorities come first, equal ones in order of their request; a kernel that was asked for several
-// times has the best of its priorities.
+// All functions are thread-safe. Lower ranks come first, equal ones in order of their request; a kernel that several have asked for has the
+// best of its ranks.
 class CompileQueue {
 public:
     struct Result {
@@ -21,9 +21,10 @@ public:
 
     virtual ~CompileQueue() = default;
 
-    virtual void request(const KernelSource& source, int priority) = 0;
-    // Takes requests of this priority back. Kernels that nobody else has asked for, and nobody has begun to compile, are forgotten.
-    virtual void drop(int priority) = 0;
+    // What a problem has asked for keeps its rank until it is dropped.
+    virtual void request(const KernelSource& source, int problem, int rank) = 0;
+    // Takes the problem's requests back. Kernels that nobody else has asked for, and nobody has begun to compile, are forgotten.
+    virtual void drop(int problem) = 0;
     // Returns nothing while the kernel is not compiled yet. Rethrows what broke the compiler itself (not the kernel).
     virtual std::optional<Result> result(const KernelIdentity& kernel) const = 0;
     // Waits at most so many seconds until another kernel than the first `seen` is done; returns how many are.

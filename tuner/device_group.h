@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -25,6 +26,8 @@ struct DeviceGroup {
     std::size_t undecided = 0;
     // The next open problem that nobody has taken.
     std::size_t next = 0;
+    // Told whenever candidates were made.
+    std::condition_variable made;
     // The problems whose turn ended before any candidate passed. They are tuned again in the time that is left.
     std::vector<std::size_t> again;
     DeviceReport report;

@@ -15,17 +15,14 @@
 namespace tmm {
 namespace {
 
-// The problems that the compiler has before their turn; a short turn is over before a kernel is compiled.
-constexpr std::size_t kAhead = 1;
+// The problems for each worker that the compiler has before their turn; a short turn is over before a kernel is compiled.
+constexpr std::size_t kAhead = 2;
 constexpr std::size_t kAheadWithinBudget = 4;
-// This many of a problem's kernels are compiled before the rest of the previous problem's.
+// The first kernels of these problems come behind as many of those in turn, which count theirs from 0, the rest behind all of them.
 constexpr std::size_t kFirstKernels = 4;
+constexpr int kBehindAll = 1 << 20;
 // How much faster than an old winner another must be to be looked behind: the problem is then searched like a new one.
 constexpr double kUpset = 0.03;
-
-int priority_of(std::size_t index) {
-    return 2 * static_cast<int>(index);
-}
 
 // Whether the old winner lost its race, so that more may have changed than its time.
 bool is_upset(const ProblemReport& report, const TuningDatabase::Decision& earlier) {
@@ -34,15 +31,16 @@ bool is_upset(const ProblemReport& report, const TuningDatabase::Decision& earli
     return !is_second || report.runner_up_us > (1 + kUpset) * report.median_us;
 }
 
-// The first kernels go before the rest of the previous problem's.
+// Requests the kernels that a problem lacks before its turn.
 void request_kernels(CandidateCompiler& compiler, const OpenProblem& problem, TuningDatabase& database, const TuningOptions& options,
-                     int priority) {
+                     int number) {
     const auto known = known_measurements(database, problem.shape.problem, problem.candidates);
     for (std::size_t i = 0; i < known.size(); ++i) {
         if (known[i] && !options.remeasure && !problem.races) continue;
         const bool first = i < kFirstKernels;
         if (!first && options.budget_seconds > 0) return;
-        for (const PlannedKernel* kernel : problem.candidates[i].kernels) compiler.request(kernel->source, first ? priority - 3 : priority);
+        const int rank = static_cast<int>(first ? kFirstKernels + i : kBehindAll + number);
+        for (const PlannedKernel* kernel : problem.candidates[i].kernels) compiler.request(kernel->source, number, rank);
     }
 }
 
@@ -86,10 +84,10 @@ void GroupWork::run(const std::atomic<bool>& stop) {
         OpenProblem& problem = group_.open[*mine];
         if (problem.may_count && report_earlier(problem)) continue;
         if (!tuner) tuner.emplace(number_, worker_, *group_.compiler, database_, progress_, interrupt_, options_, budget_);
-        ProblemReport report = tuner->tune(problem, priority_of(*mine), turn);
+        ProblemReport report = tuner->tune(problem, static_cast<int>(*mine), turn);
         if (problem.races && is_upset(report, *problem.earlier)) {
             search_anew(problem, turn);
-            report = tuner->tune(problem, priority_of(*mine), turn);
+            report = tuner->tune(problem, static_cast<int>(*mine), turn);
         }
         std::lock_guard lock(mutex_);
         problem.candidates = {};
@@ -99,16 +97,35 @@ void GroupWork::run(const std::atomic<bool>& stop) {
 }
 
 void GroupWork::search_anew(OpenProblem& problem, const Turn& turn) {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     progress_.add_problem();
     problem.races = false;
     problem.candidates = {};
-    make_ready(problem, turn, options_, group_.environment.device, group_.book, database_);
+    make_candidates_of(problem, turn, database_, lock);
+}
+
+void GroupWork::make_candidates_of(OpenProblem& problem, const Turn& turn, TuningDatabase& database, std::unique_lock<std::mutex>& lock) {
+    group_.made.wait(lock, [&] { return !problem.being_made; });
+    if (!problem.candidates.empty()) return;
+    problem.being_made = true;
+    lock.unlock();
+    const auto done = [&] {
+        lock.lock();
+        problem.being_made = false;
+        group_.made.notify_all();
+    };
+    try {
+        make_ready(problem, turn, options_, group_.environment.device, group_.book, database);
+    } catch (...) {
+        done();
+        throw;
+    }
+    done();
 }
 
 std::optional<std::size_t> GroupWork::take(Turn& turn) {
     end_looking_ahead();
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     // The workers of a group process the remaining problems at the same time.
     const auto workers = static_cast<double>(group_.workers.size());
     const DeviceInfo& device = group_.environment.device;
@@ -123,9 +140,9 @@ std::optional<std::size_t> GroupWork::take(Turn& turn) {
         return std::nullopt;
     }
     OpenProblem& problem = group_.open[mine];
-    // An earlier decision is compared with all candidates.
-    make_ready(problem, problem.may_count ? Turn{} : turn, options_, group_.environment.device, group_.book, database_);
     if (!problem.may_count) start_compiler();
+    // An earlier decision is compared with all candidates.
+    make_candidates_of(problem, problem.may_count ? Turn{} : turn, database_, lock);
     const std::size_t ahead = group_.workers.size() * (budget_.is_limited() ? kAheadWithinBudget : kAhead);
     const std::size_t first = group_.next;
     const std::size_t end = std::min(first + ahead, group_.undecided);
@@ -138,11 +155,13 @@ std::optional<std::size_t> GroupWork::take(Turn& turn) {
 void GroupWork::look_ahead(std::size_t first, std::size_t end, const Turn& turn) {
     try {
         for (std::size_t i = first; i < end && !interrupt_.requested(); ++i) {
-            std::lock_guard lock(mutex_);
-            if (!group_.open[i].candidates.empty()) continue;
-            make_ready(group_.open[i], turn, options_, group_.environment.device, group_.book, ahead_database_);
+            std::unique_lock lock(mutex_);
+            OpenProblem& problem = group_.open[i];
+            // Its turn has come, or another thread looks at it.
+            if (i < group_.next || problem.being_made || !problem.candidates.empty()) continue;
+            make_candidates_of(problem, turn, ahead_database_, lock);
             // A problem requests the kernels that it lacks when its turn comes.
-            request_kernels(*group_.compiler, group_.open[i], ahead_database_, options_, priority_of(i));
+            if (i >= group_.next) request_kernels(*group_.compiler, problem, ahead_database_, options_, static_cast<int>(i));
         }
     } catch (...) {
         ahead_failure_ = std::current_exception();
@@ -159,7 +178,7 @@ void GroupWork::start_compiler() {
     if (group_.compiler) return;
     const SearchCompiler search = make_search_compiler(group_.environment.device);
     group_.compiler = std::make_unique<CandidateCompiler>(search.compiler, KernelCache(default_cache_directory()), search.threads);
-    group_.compiler->request(make_verify_source(), -4);
+    group_.compiler->request(make_verify_source(), -1, -1);
 }
 
 bool GroupWork::report_earlier(OpenProblem& problem) {

@@ -35,6 +35,8 @@ public:
 
 private:
     void search_anew(OpenProblem& problem, const Turn& turn);
+    // Makes the problem's candidates, where they are not made, or waits for the thread that is at it. The lock is open meanwhile.
+    void make_candidates_of(OpenProblem& problem, const Turn& turn, TuningDatabase& database, std::unique_lock<std::mutex>& lock);
     // Takes the next problem, with its candidates and the time that it may take. The problems that come after it are made ready while it is
     // measured.
     std::optional<std::size_t> take(Turn& turn);

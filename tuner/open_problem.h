@@ -25,6 +25,8 @@ struct OpenProblem {
     // them measured anew, before anything else is.
     bool races = false;
     std::vector<Candidate> candidates = {};
+    // Whether a thread is making them, which has the problem for itself.
+    bool being_made = false;
     // Number of configs behind the default, which leads, that are known to be fast.
     std::size_t known_fast = 0;
     std::string search_hash = {};

@@ -128,7 +128,7 @@ bool ProblemTuner::make_ready(SearchSession& s, const std::vector<std::size_t>& 
     s.expired = kRunOffLaunches * once_us * 1e-6 > left(s);
     for (const std::size_t i : entrants) {
         if (s.expired || s.interrupted) return false;
-        if (wait_for_kernels(s, s.candidates[i])) continue;
+        if (wait_for_kernels(s, i)) continue;
         s.interrupted = interrupt_.requested();
         s.expired = !s.interrupted;
     }

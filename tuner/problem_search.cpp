@@ -37,11 +37,11 @@ void arrange(std::vector<std::size_t>& missing, const CorrectedModel& model, con
 
 }  // namespace
 
-// Once a candidate has passed, the share ends the search; until then only the most time that the problem may take does. kept_for_variants:
-// the part of the share that is kept for them.
+// Once a candidate has passed and the default was tried, the share ends the search; until then only the most time that the problem may take
+// does. kept_for_variants: the part of the share that is kept for them.
 bool ProblemTuner::is_to_end(const SearchSession& s, double kept_for_variants) const {
     if (s.expired || left(s) <= 0) return true;
-    if (s.best_us <= 0) return false;
+    if (s.best_us <= 0 || s.default_is_open()) return false;
     const double part = 1 - kept_for_variants;
     if (s.turn.most_candidates > 0 && s.tried() >= part * s.turn.most_candidates) return true;
     return s.turn.share_seconds > 0 && seconds_since(s.turn.start) > part * s.turn.share_seconds - kept_for_run_off(s);
@@ -87,7 +87,7 @@ bool ProblemTuner::is_certain(SearchSession& s, const CorrectedModel& model, con
 bool ProblemTuner::is_out_of_time(SearchSession& s, std::size_t missing) const {
     const Certainty certainty = certainty_of(options_.effort);
     if (worker_.device().emulated || budget_.is_limited() || certainty.seconds <= 0) return false;
-    if (s.best_us <= 0 || s.outcomes() < certainty.least_results) return false;
+    if (s.best_us <= 0 || s.default_is_open() || s.outcomes() < certainty.least_results) return false;
     if (seconds_since(s.turn.start) < kSearchPart * certainty.seconds) return false;
     s.ended = fmt::format("the {:g} s of effort {} ended before {} others", certainty.seconds, name_of(options_.effort), missing);
     return true;
@@ -111,8 +111,9 @@ void ProblemTuner::measure_all(SearchSession& s, std::vector<std::size_t> missin
         if (model && (is_certain(s, *model, missing) || is_out_of_time(s, missing.size()))) break;
         const auto ready = std::find_if(missing.begin(), missing.end(), [&](std::size_t i) { return compiled(s.candidates[i]); });
         if (ready == missing.end()) {
+            save(s);
             // The kernels are requested each time: a problem that is tuned at the same time may have dropped kernels that both need.
-            for (const std::size_t i : missing) request_kernels(s.candidates[i], s.priority);
+            for (std::size_t place = 0; place < missing.size(); ++place) request_kernels(s, missing[place], static_cast<int>(place));
             seen = compiler_.wait_for_more(seen, kPoll_s);
             continue;
         }
@@ -128,14 +129,15 @@ void ProblemTuner::measure_all(SearchSession& s, std::vector<std::size_t> missin
         next_request = s.outcomes() + kResultsPerRequest;
         request_in_order(s, missing);
     }
+    save(s);
     s.cut = s.cut || s.expired;
-    compiler_.drop(s.priority);
+    compiler_.drop(s.number);
 }
 
 // Returns false where the problem can't go on.
 bool ProblemTuner::look_at(SearchSession& s, std::size_t index) {
     if (auto judged = judge_compiled(s.candidates[index], index == 0))
-        record(s, index, *std::move(judged));
+        keep(s, index, *std::move(judged));
     else if (!measure(s, index))
         return false;
     if (s.results[index]) ++s.report.measured_now;
@@ -162,7 +164,8 @@ void ProblemTuner::measure_variants(SearchSession& s) {
 bool ProblemTuner::measure(SearchSession& s, std::size_t index) {
     if (!prepare(s)) return false;
     const KernelConfig& config = s.candidates[index].config;
-    database_.announce(s.problem(), config, s.candidates[index].kernel_name);
+    database_.exchange(s.problem(), {}, s.unsaved, {{.config = config, .kernel_name = s.candidates[index].kernel_name}});
+    s.unsaved.clear();
     const auto start = SteadyClock::now();
     const double limit = deadline(s);
     const MeasureRequest request{.config = config, .timing = timing_options(worker_.device().emulated, options_.effort, s.results)};
@@ -173,7 +176,7 @@ bool ProblemTuner::measure(SearchSession& s, std::size_t index) {
         if (s.best_us == 0 || m->median_us < s.best_us) s.best_us = m->median_us;
         if (s.best_wall == 0 || wall < s.best_wall) s.best_wall = wall;
     }
-    record(s, index, *std::move(m));
+    keep(s, index, *std::move(m));
     return true;
 }
 

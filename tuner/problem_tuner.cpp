@@ -31,10 +31,10 @@ ProblemTuner::ProblemTuner(int worker_number, WorkerConnection& worker, CompileQ
       options_(options),
       budget_(budget) {}
 
-ProblemReport ProblemTuner::tune(const OpenProblem& problem, int priority, const Turn& turn) {
+ProblemReport ProblemTuner::tune(const OpenProblem& problem, int number, const Turn& turn) {
     SearchSession s{.open = problem,
                     .report = ProblemReport{.shape = problem.shape, .rejections = problem.rejections},
-                    .priority = priority,
+                    .number = number,
                     .turn = turn,
                     .cut = problem.left_out > 0};
     progress_.begin_problem(number_, to_text(problem.shape));
@@ -88,20 +88,20 @@ bool ProblemTuner::compiled(const Candidate& candidate) const {
                        [this](const PlannedKernel* kernel) { return compiler_.result(kernel->identity).has_value(); });
 }
 
-void ProblemTuner::request_kernels(const Candidate& candidate, int priority) const {
-    for (const PlannedKernel* kernel : candidate.kernels) compiler_.request(kernel->source, priority);
+void ProblemTuner::request_kernels(const SearchSession& s, std::size_t index, int rank) const {
+    for (const PlannedKernel* kernel : s.candidates[index].kernels) compiler_.request(kernel->source, s.number, rank);
 }
 
 // Some kernels may have been dropped, with another problem that needs them, too: asked for one by one they would come behind all others.
 void ProblemTuner::request_in_order(const SearchSession& s, const std::vector<std::size_t>& indices) const {
-    compiler_.drop(s.priority);
-    for (const std::size_t i : indices) request_kernels(s.candidates[i], s.priority);
+    compiler_.drop(s.number);
+    for (std::size_t place = 0; place < indices.size(); ++place) request_kernels(s, indices[place], static_cast<int>(place));
 }
 
-bool ProblemTuner::wait_for_kernels(const SearchSession& s, const Candidate& candidate) const {
-    for (int seen = 0; !compiled(candidate); seen = compiler_.wait_for_more(seen, kPoll_s)) {
+bool ProblemTuner::wait_for_kernels(const SearchSession& s, std::size_t index) const {
+    for (int seen = 0; !compiled(s.candidates[index]); seen = compiler_.wait_for_more(seen, kPoll_s)) {
         if (interrupt_.requested() || left(s) <= 0) return false;
-        request_kernels(candidate, s.priority);
+        request_kernels(s, index, 0);
     }
     return true;
 }
@@ -109,12 +109,13 @@ bool ProblemTuner::wait_for_kernels(const SearchSession& s, const Candidate& can
 // Returns true once a living worker holds the problem's operands.
 bool ProblemTuner::prepare(SearchSession& s) {
     if (s.prepared && worker_.alive()) return true;
+    save(s);
     s.prepared = false;
     // This kernel is compiled here, as all kernels are, so that the worker finds it.
     const KernelSource verify = make_verify_source();
     const KernelIdentity identity = identity_of(verify);
     for (int seen = 0; !compiler_.result(identity); seen = compiler_.wait_for_more(seen, kPoll_s)) {
-        compiler_.request(verify, s.priority);
+        compiler_.request(verify, s.number, 0);
         if (!interrupt_.requested() && left(s) > 0) continue;
         s.interrupted = interrupt_.requested();
         s.expired = !s.interrupted;
@@ -154,10 +155,21 @@ bool ProblemTuner::prepare(SearchSession& s) {
 }
 
 void ProblemTuner::record(SearchSession& s, std::size_t index, Measurement m) {
+    keep(s, index, std::move(m));
+    save(s);
+}
+
+void ProblemTuner::save(SearchSession& s) {
+    if (s.unsaved.empty()) return;
+    database_.exchange(s.problem(), {}, s.unsaved, {});
+    s.unsaved.clear();
+}
+
+void ProblemTuner::keep(SearchSession& s, std::size_t index, Measurement m) {
     const Candidate& candidate = s.candidates[index];
     m.kernel_name = candidate.kernel_name;
     m.kernel_hash = candidate.kernel_hash;
-    database_.record(s.problem(), candidate.config, {}, m);
+    s.unsaved.push_back({.config = candidate.config, .measurement = m});
     if (m.outcome == Outcome::crashed || m.outcome == Outcome::timed_out || m.outcome == Outcome::wrong_result)
         progress_.note(fmt::format("{}: {} {}: {}", to_text(s.problem()), to_text(candidate.config), name_of(m.outcome), m.detail));
     s.results[index] = std::move(m);

@@ -29,9 +29,9 @@ public:
     ProblemTuner(int worker_number, WorkerConnection& worker, CompileQueue& compiler, TuningDatabase& database, Progress& progress,
                  const Interrupt& interrupt, const TuningOptions& options, const Budget& budget);
 
-    // priority: the problem's place in the compiler's queue. Without a limit the report has a winner, or the reason why there is none;
+    // number: the problem's own in the compiler's queue. Without a limit the report has a winner, or the reason why there is none;
     // within a limit it may also say that the problem was not reached.
-    ProblemReport tune(const OpenProblem& problem, int priority, const Turn& turn);
+    ProblemReport tune(const OpenProblem& problem, int number, const Turn& turn);
 
 private:
     static constexpr double kPoll_s = 0.1;
@@ -62,12 +62,15 @@ private:
     void decide_alone(SearchSession& session);
     std::vector<std::size_t> finalists_of(const SearchSession& session) const;
     void give_up(SearchSession& session, std::size_t index, const std::string& why, bool again);
+    // A result is saved when the next candidate is announced, or where there is time to.
+    void keep(SearchSession& session, std::size_t index, Measurement measurement);
+    void save(SearchSession& session);
     void record(SearchSession& session, std::size_t index, Measurement measurement);
     std::string left_out(const SearchSession& session) const;
     void decide(SearchSession& session, const Verdict& verdict, const std::string& why);
     std::optional<Measurement> judge_compiled(const Candidate& candidate, bool is_default) const;
-    bool wait_for_kernels(const SearchSession& session, const Candidate& candidate) const;
-    void request_kernels(const Candidate& candidate, int priority) const;
+    bool wait_for_kernels(const SearchSession& session, std::size_t index) const;
+    void request_kernels(const SearchSession& session, std::size_t index, int rank) const;
     void request_in_order(const SearchSession& session, const std::vector<std::size_t>& indices) const;
     bool compiled(const Candidate& candidate) const;
     double deadline(const SearchSession& session) const;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "db/measurement.h"
+#include "db/tuning_database.h"
 #include "tuner/budget.h"
 #include "tuner/candidates.h"
 #include "tuner/problem_tuner.h"
@@ -24,13 +25,16 @@ struct SearchSession {
     std::vector<double> estimates = {};
     ProblemReport report;
     std::vector<std::optional<Measurement>> results = {};
+    // Results that the database does not have yet.
+    std::vector<CandidateResult> unsaved = {};
     // Number of times that each candidate's worker was ended from outside, and why those that are given up have no outcome: another run may
     // have more luck.
     std::vector<int> outside_kills = {};
     std::map<std::size_t, std::string> given_up = {};
     // Whether a run-off was ended from outside.
     bool disturbed = false;
-    int priority = 0;
+    // Its own in the compiler's queue.
+    int number = 0;
     Turn turn;
     bool prepared = false;
     bool interrupted = false;
@@ -47,6 +51,8 @@ struct SearchSession {
 
     const GemmProblem& problem() const { return open.shape.problem; }
     bool passed(std::size_t i) const { return results[i] && results[i]->outcome == Outcome::ok && results[i]->median_us > 0; }
+    // Whether the default config, which every winner is compared with, has yet to be tried.
+    bool default_is_open() const { return !results.empty() && !results.front() && !given_up.contains(0); }
     // Candidates that this run has measured, or given up.
     int tried() const { return report.measured_now + static_cast<int>(given_up.size()); }
     int outcomes() const {

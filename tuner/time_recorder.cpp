@@ -53,7 +53,8 @@ RunOffRequest run_off_request(bool emulated) {
 struct Recording {
     std::string shape;
     GemmProblem problem;
-    int priority = 0;
+    // Its place among the shapes, whose kernels are compiled in their order.
+    int place = 0;
     std::vector<Candidate> candidates = {};
     std::vector<std::optional<Measurement>> results = {};
     // The variants of the fastest are among the candidates. They come behind another shape, so that their kernels are compiled meanwhile.
@@ -74,7 +75,7 @@ public:
             auto recording = std::make_unique<Recording>();
             recording->shape = to_text(shapes[i].problem);
             recording->problem = shapes[i].problem;
-            recording->priority = static_cast<int>(i) + 1;
+            recording->place = static_cast<int>(i) + 1;
             const auto before = file_.before().problems.find(recording->shape);
             if (before != file_.before().problems.end() && before->second.complete) continue;
             add(*recording, configs_to_record(recording->problem, device_));
@@ -99,7 +100,8 @@ public:
                 if (time != before->second.times.end()) take(recording, time->second);
             }
             if (recording.results.back()) continue;
-            for (const PlannedKernel* kernel : recording.candidates.back().kernels) compiler_.request(kernel->source, recording.priority);
+            for (const PlannedKernel* kernel : recording.candidates.back().kernels)
+                compiler_.request(kernel->source, recording.place, recording.place);
         }
     }
 
@@ -163,7 +165,7 @@ public:
             if (!recording->has_variants) {
                 recording->has_variants = true;
                 const auto variants = variants_of_fastest(recording->problem, recording->candidates, recording->results);
-                recording->priority = 0;
+                recording->place = 0;
                 plan_.add(*recording, variants);
                 if (!variants.empty()) {
                     plan_.put_behind_next(std::move(recording));
@@ -308,7 +310,7 @@ ExitStatus record_times(const std::vector<Shape>& shapes, const RecordingOptions
     // A worker and its thread here have a core each.
     const SearchCompiler search = make_search_compiler(device, 2 * static_cast<int>(workers.size()));
     CandidateCompiler compiler(search.compiler, KernelCache(default_cache_directory()), search.threads);
-    compiler.request(make_verify_source(), -1);
+    compiler.request(make_verify_source(), -1, -1);
     const Budget budget(options.budget_seconds, options.start);
     Plan plan(device, file, compiler);
     std::atomic<int> completed = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <mutex>
 #include <string>
 
 #include "generator/compile/kernel_source.h"
@@ -16,13 +17,14 @@ struct PlannedKernel {
     std::string hash;
 };
 
-// Kernels by identity: configs of many problems share them, and source_hash() flattens all their templates. Not thread-safe;
-// the entries stay where they are.
+// Kernels by identity: configs of many problems share them, and source_hash() flattens all their templates. Thread-safe; the entries stay
+// where they are.
 class KernelBook {
 public:
     const PlannedKernel& kernel(const LaunchStep& step);
 
 private:
+    std::mutex mutex_;
     std::map<KernelIdentity, PlannedKernel> kernels_;
 };
 

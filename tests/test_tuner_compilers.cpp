@@ -105,6 +105,28 @@ TEST_CASE("a decision that an effort's time ended stands: the next run compiles 
     CHECK(stand.count("SELECT count(*) FROM candidate") == measured);
 }
 
+TEST_CASE("GPUs that share the work decide each shape once, and compare every winner with its default") {
+    std::string shapes;
+    for (int n = 256; n < 256 + 12 * 64; n += 64) shapes += "512 512 " + std::to_string(n) + "\n";
+    for (const bool has_budget : {false, true}) {
+        CAPTURE(has_budget);
+        Stand stand(shapes, "slow=tmm_");
+        stand.environment["TMM_TEST_GPUS"] = "4";
+        std::vector<std::string> arguments = stand.arguments();
+        arguments[1] = "0,1,2,3";
+        if (has_budget) arguments.insert(arguments.end(), {"--budget", "60"});
+        const Finished finished = stand.run(arguments);
+        CAPTURE(finished.err);
+        CHECK(finished.status == 0);
+        CHECK(finished.out.find("the GPUs were busy") != std::string::npos);
+        CHECK(stand.count("SELECT count(*) FROM winner") == 12);
+        CHECK(stand.count("SELECT count(*) FROM winner WHERE default_us IS NULL OR default_us <= 0") == 0);
+        std::map<std::string, int> counts;
+        for (const std::string& name : stand.compiled()) ++counts[name];
+        for (const auto& [name, count] : counts) CHECK_MESSAGE(count == 1, name);
+    }
+}
+
 TEST_CASE("no compiling process outlives its tuner, however that ends") {
     for (const int signal : {SIGKILL, SIGTERM, SIGINT, SIGHUP}) {
         CAPTURE(signal);

@@ -1,6 +1,6 @@
-// A CUDA driver for tests that shows one H100: its memory is the process's own, and its kernels do nothing, but that the one that compares
-// a product with its reference finds it right. All of tmm's host code for a GPU runs with it: plans with kernels that NVRTC compiles,
-// tensor maps, launches. LD_LIBRARY_PATH leads to it.
+// A CUDA driver for tests that shows one H100, or as many as TMM_TEST_GPUS says: their memory is the process's own, and its kernels do
+// nothing, but that the one that compares a product with its reference finds it right. All of tmm's host code for a GPU runs with it: plans
+// with kernels that NVRTC compiles, tensor maps, launches. LD_LIBRARY_PATH leads to it.
 #include <cuda.h>
 
 #include <cstddef>
@@ -80,7 +80,8 @@ TMM_EXPORT CUresult cuGetErrorString(CUresult, const char** text) {
     return CUDA_SUCCESS;
 }
 TMM_EXPORT CUresult cuDeviceGetCount(int* count) {
-    *count = 1;
+    const char* const gpus = std::getenv("TMM_TEST_GPUS");
+    *count = gpus ? std::atoi(gpus) : 1;
     return CUDA_SUCCESS;
 }
 TMM_EXPORT CUresult cuDeviceGet(CUdevice* device, int ordinal) {

@@ -88,10 +88,17 @@ std::vector<KernelConfig> variants(const GemmProblem& p, const KernelConfig& c) 
     other.boundary = c.boundary == boundary::peeled ? boundary::hardware : boundary::peeled;
     return {other};
 }
-// The mode that won stays where the sizes call for the same one.
+i64 missing_rows(const GemmProblem& p, const KernelConfig& c) {
+    const Extent main = main_extent(p, c);
+    return wgmma::missing_rows(c, main_signature(p, c), main.rows, main.columns);
+}
+// The mode that won stays where the sizes call for the same one, unless more rows are missing here: what brings them, too, was found to be
+// no slower with few, and takes up to 1.5 times as long with many.
 KernelConfig adapt(const GemmProblem& p, const GemmProblem& tuned, const KernelConfig& c) {
     const KernelConfig wanted = with_wgmma_boundary(c, p);
-    return wanted == with_wgmma_boundary(c, tuned) ? c : wanted;
+    const bool stays =
+        wanted == with_wgmma_boundary(c, tuned) && (c.boundary != boundary::hardware || missing_rows(p, c) <= missing_rows(tuned, c));
+    return stays ? c : wanted;
 }
 
 // Blocks that come early take the SMs that are free first. Where they are fewer than the SMs, they are then no longer spread over all parts

@@ -65,6 +65,16 @@ TEST_CASE("the fastest of simt is tried with each order that it has not been mea
     CHECK(tried.size() == 4);
 }
 
+TEST_CASE("before a search the variants of those that lead it are expected, but none that is a candidate") {
+    std::vector<Candidate> candidates;
+    for (const std::string& config : {std::string(kNaive), std::string(kWide), std::string(kWide) + ",fma_order=3", std::string(kNarrow)})
+        candidates.emplace_back().config = parse_config(config);
+    const auto expected = variants_of_first(parse_shape("1000x1000x1000").problem, candidates);
+    CHECK(orders(expected, kWide) == std::multiset<int>{1, 2, 4, 5});
+    CHECK_FALSE(orders(expected, kNarrow).empty());
+    CHECK(variants_of_first(parse_shape("1000x1000x1000").problem, {candidates.begin(), candidates.begin() + 1}).empty());
+}
+
 TEST_CASE("both ways of overlap are one kernel, whose faster is tried") {
     const auto tried = variants({{kWide, 51}, {std::string(kWide) + ",overlap=1", 50}});
     CHECK(tried.size() == 5);

@@ -11,6 +11,7 @@
 #include "tuner/problem_tuner.h"
 #include "tuner/search_compiler.h"
 #include "tuner/turn_candidates.h"
+#include "tuner/variants.h"
 
 namespace tmm {
 namespace {
@@ -33,7 +34,7 @@ bool is_upset(const ProblemReport& report, const TuningDatabase::Decision& earli
 
 // Requests the kernels that a problem lacks before its turn.
 void request_kernels(CandidateCompiler& compiler, const OpenProblem& problem, TuningDatabase& database, const TuningOptions& options,
-                     int number) {
+                     const DeviceInfo& device, KernelBook& book, int number) {
     const auto known = known_measurements(database, problem.shape.problem, problem.candidates);
     for (std::size_t i = 0; i < known.size(); ++i) {
         if (known[i] && !options.remeasure && !problem.races) continue;
@@ -41,6 +42,11 @@ void request_kernels(CandidateCompiler& compiler, const OpenProblem& problem, Tu
         if (!first && options.budget_seconds > 0) return;
         const int rank = static_cast<int>(first ? kFirstKernels + i : kBehindAll + number);
         for (const PlannedKernel* kernel : problem.candidates[i].kernels) compiler.request(kernel->source, number, rank);
+    }
+    if (problem.races || device.emulated) return;
+    for (const KernelConfig& config : variants_of_first(problem.shape.problem, problem.candidates)) {
+        const Candidate variant = make_candidate(problem.shape.problem, config, device, book);
+        for (const PlannedKernel* kernel : variant.kernels) compiler.request(kernel->source, number, kBehindAll + number);
     }
 }
 
@@ -161,7 +167,9 @@ void GroupWork::look_ahead(std::size_t first, std::size_t end, const Turn& turn)
             if (i < group_.next || problem.being_made || !problem.candidates.empty()) continue;
             make_candidates_of(problem, turn, ahead_database_, lock);
             // A problem requests the kernels that it lacks when its turn comes.
-            if (i >= group_.next) request_kernels(*group_.compiler, problem, ahead_database_, options_, static_cast<int>(i));
+            if (i >= group_.next)
+                request_kernels(*group_.compiler, problem, ahead_database_, options_, group_.environment.device, group_.book,
+                                static_cast<int>(i));
         }
     } catch (...) {
         ahead_failure_ = std::current_exception();

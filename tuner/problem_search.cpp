@@ -125,6 +125,7 @@ void ProblemTuner::measure_all(SearchSession& s, std::vector<std::size_t> missin
         if (!model || !s.passed(index)) continue;
         model->observe(index, s.results[index]->median_us);
         arrange(missing, *model, s.candidates, s.open.known_fast);
+        expect_variants(s);
         if (s.outcomes() < next_request) continue;
         next_request = s.outcomes() + kResultsPerRequest;
         request_in_order(s, missing);
@@ -144,9 +145,21 @@ bool ProblemTuner::look_at(SearchSession& s, std::size_t index) {
     return true;
 }
 
+// What comes behind the search is compiled during it: the device would wait for each kernel's whole compilation.
+void ProblemTuner::expect_variants(SearchSession& s) {
+    if (!s.may_vary) return;
+    for (const KernelConfig& config : variants_of_fastest(s.problem(), s.candidates, s.results)) {
+        const auto is_it = [&](const Candidate& candidate) { return candidate.config == config; };
+        if (std::any_of(s.expected_variants.begin(), s.expected_variants.end(), is_it)) continue;
+        s.expected_variants.push_back(make_candidate(s.problem(), config, worker_.device(), variants_));
+        for (const PlannedKernel* kernel : s.expected_variants.back().kernels) compiler_.request(kernel->source, s.number, kRankOfVariants);
+    }
+}
+
 void ProblemTuner::measure_variants(SearchSession& s) {
     std::vector<std::size_t> missing;
     std::vector<Candidate> added;
+    s.expected_variants = {};
     for (const KernelConfig& config : variants_of_fastest(s.problem(), s.candidates, s.results)) {
         const auto known =
             std::find_if(s.candidates.begin(), s.candidates.end(), [&](const Candidate& candidate) { return candidate.config == config; });

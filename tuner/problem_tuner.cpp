@@ -40,9 +40,9 @@ ProblemReport ProblemTuner::tune(const OpenProblem& problem, int number, const T
     progress_.begin_problem(number_, to_text(problem.shape));
     add_candidates(s, problem.candidates);
 
-    const bool may_vary = !worker_.device().emulated && !problem.races && may_have_variants(s.problem(), s.candidates);
-    search(s, may_vary ? kVariantsShare : 0);
-    if (may_vary && !s.interrupted && s.failure.empty() && !is_to_end(s, 0)) measure_variants(s);
+    s.may_vary = !worker_.device().emulated && !problem.races && may_have_variants(s.problem(), s.candidates);
+    search(s, s.may_vary ? kVariantsShare : 0);
+    if (s.may_vary && !s.interrupted && s.failure.empty() && !is_to_end(s, 0)) measure_variants(s);
     if (!s.interrupted && s.failure.empty()) hold_run_off(s);
     ProblemReport& report = s.report;
     report.candidates = s.outcomes();
@@ -96,6 +96,8 @@ void ProblemTuner::request_kernels(const SearchSession& s, std::size_t index, in
 void ProblemTuner::request_in_order(const SearchSession& s, const std::vector<std::size_t>& indices) const {
     compiler_.drop(s.number);
     for (std::size_t place = 0; place < indices.size(); ++place) request_kernels(s, indices[place], static_cast<int>(place));
+    for (const Candidate& variant : s.expected_variants)
+        for (const PlannedKernel* kernel : variant.kernels) compiler_.request(kernel->source, s.number, kRankOfVariants);
 }
 
 bool ProblemTuner::wait_for_kernels(const SearchSession& s, std::size_t index) const {

@@ -35,6 +35,8 @@ public:
 
 private:
     static constexpr double kPoll_s = 0.1;
+    // The kernels of variants are compiled behind so many that the search needs next.
+    static constexpr int kRankOfVariants = 8;
     // Places among the session's candidates, and times that were taken in the same run-off; 0 where there are none.
     struct Verdict {
         std::size_t winner = 0;
@@ -51,6 +53,7 @@ private:
     void measure_all(SearchSession& session, std::vector<std::size_t> missing, double kept_for_variants, CorrectedModel* model);
     bool look_at(SearchSession& session, std::size_t index);
     bool is_to_end(const SearchSession& session, double kept_for_variants) const;
+    void expect_variants(SearchSession& session);
     void measure_variants(SearchSession& session);
     bool measure(SearchSession& session, std::size_t index);
     std::optional<Measurement> outcome_of(SearchSession& session, std::size_t index, const WorkerConnection::Answer& answer, double limit);

@@ -23,6 +23,9 @@ struct SearchSession {
     std::vector<Candidate> candidates = {};
     // The candidates' predicted times in µs.
     std::vector<double> estimates = {};
+    // Variants of those that are the fastest so far. Their kernels are compiled while the search goes on.
+    std::vector<Candidate> expected_variants = {};
+    bool may_vary = false;
     ProblemReport report;
     std::vector<std::optional<Measurement>> results = {};
     // Results that the database does not have yet.

@@ -16,6 +16,8 @@ namespace tmm {
 // result already is among them; candidates that the budget ended before may be.
 std::vector<KernelConfig> variants_of_fastest(const GemmProblem& problem, const std::vector<Candidate>& candidates,
                                               const std::vector<std::optional<Measurement>>& results);
+// The same where the candidates turn out as fast as they are ordered, the first the fastest.
+std::vector<KernelConfig> variants_of_first(const GemmProblem& problem, const std::vector<Candidate>& candidates);
 // Whether there may be variants, whichever candidates are the fastest.
 bool may_have_variants(const GemmProblem& problem, const std::vector<Candidate>& candidates);
 

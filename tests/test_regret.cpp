@@ -316,6 +316,11 @@ TEST_CASE("An effort's seconds end a search that has enough results, and the dec
     CHECK(slow.reason.find("the budget ended") == std::string::npos);
     CHECK(slow.requests < quick.requests);
     CHECK(slow.requests >= 12);
+    // Other sizes are judged by a sample size, which has three times as many.
+    const ReplayedSearch sample =
+        made.replay(recorded, {.effort = tmm::Effort::quick, .is_sample_size = true, .seconds_per_request = 0.07});
+    REQUIRE(made.configs.size() <= 36);
+    CHECK_MESSAGE(static_cast<std::size_t>(sample.requests) >= made.configs.size(), sample.reason);
 }
 
 TEST_CASE("A search that was interrupted anywhere goes on to the same winner, and measures nothing twice") {

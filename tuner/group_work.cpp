@@ -11,7 +11,6 @@
 #include "tuner/problem_tuner.h"
 #include "tuner/search_compiler.h"
 #include "tuner/turn_candidates.h"
-#include "tuner/variants.h"
 
 namespace tmm {
 namespace {
@@ -34,7 +33,7 @@ bool is_upset(const ProblemReport& report, const TuningDatabase::Decision& earli
 
 // Requests the kernels that a problem lacks before its turn.
 void request_kernels(CandidateCompiler& compiler, const OpenProblem& problem, TuningDatabase& database, const TuningOptions& options,
-                     const DeviceInfo& device, KernelBook& book, int number) {
+                     int number) {
     const auto known = known_measurements(database, problem.shape.problem, problem.candidates);
     for (std::size_t i = 0; i < known.size(); ++i) {
         if (known[i] && !options.remeasure && !problem.races) continue;
@@ -43,11 +42,8 @@ void request_kernels(CandidateCompiler& compiler, const OpenProblem& problem, Tu
         const int rank = static_cast<int>(first ? kFirstKernels + i : kBehindAll + number);
         for (const PlannedKernel* kernel : problem.candidates[i].kernels) compiler.request(kernel->source, number, rank);
     }
-    if (problem.races || device.emulated) return;
-    for (const KernelConfig& config : variants_of_first(problem.shape.problem, problem.candidates)) {
-        const Candidate variant = make_candidate(problem.shape.problem, config, device, book);
+    for (const Candidate& variant : problem.likely_variants)
         for (const PlannedKernel* kernel : variant.kernels) compiler.request(kernel->source, number, kBehindAll + number);
-    }
 }
 
 }  // namespace
@@ -97,6 +93,7 @@ void GroupWork::run(const std::atomic<bool>& stop) {
         }
         std::lock_guard lock(mutex_);
         problem.candidates = {};
+        problem.likely_variants = {};
         if (report.state == ProblemState::not_reached && !interrupt_.requested()) group_.again.push_back(*mine);
         group_.report.problems[problem.place] = std::move(report);
     }
@@ -167,9 +164,7 @@ void GroupWork::look_ahead(std::size_t first, std::size_t end, const Turn& turn)
             if (i < group_.next || problem.being_made || !problem.candidates.empty()) continue;
             make_candidates_of(problem, turn, ahead_database_, lock);
             // A problem requests the kernels that it lacks when its turn comes.
-            if (i >= group_.next)
-                request_kernels(*group_.compiler, problem, ahead_database_, options_, group_.environment.device, group_.book,
-                                static_cast<int>(i));
+            if (i >= group_.next) request_kernels(*group_.compiler, problem, ahead_database_, options_, static_cast<int>(i));
         }
     } catch (...) {
         ahead_failure_ = std::current_exception();

@@ -25,7 +25,9 @@ struct OpenProblem {
     // them measured anew, before anything else is.
     bool races = false;
     std::vector<Candidate> candidates = {};
-    // Whether a thread is making them, which has the problem for itself.
+    // Variants that the search will end with if the candidates are as fast as they are ordered; none where it will not end with any.
+    std::vector<Candidate> likely_variants = {};
+    // Whether a thread is making the candidates, which has the problem for itself.
     bool being_made = false;
     // Number of configs behind the default, which leads, that are known to be fast.
     std::size_t known_fast = 0;

@@ -6,6 +6,7 @@
 #include "generator/validity/validity.h"
 #include "tuner/measured_order.h"
 #include "tuner/remembered.h"
+#include "tuner/variants.h"
 
 namespace tmm {
 namespace {
@@ -77,6 +78,10 @@ void make_ready(OpenProblem& problem, const Turn& turn, const TuningOptions& opt
         const std::vector<KernelConfig> remembered =
             remembered_configs(asked, winners_before(asked, database), database.measurements(asked), device);
         problem.known_fast = put_first(remembered, problem.candidates, asked, device, book);
+        problem.likely_variants = {};
+        if (device.emulated || problem.may_count || turn.share_seconds > 0) return;
+        for (const KernelConfig& config : variants_of_first(asked, problem.candidates))
+            problem.likely_variants.push_back(make_candidate(asked, config, device, book));
         return;
     }
     const TuningDatabase::Decision& earlier = *problem.earlier;

@@ -112,6 +112,8 @@ TEST_CASE("shapes that a budget does not reach get their predicted config, which
     CAPTURE(first.err);
     CHECK(first.status == 6);
     CHECK(first.out.find("the budget did not reach 2 problems, which have a predicted config that nobody measured") != std::string::npos);
+    CHECK(first.err.find(" has no verified winner, like 1 more: predicted, not measured: the budget ended before its turn\n") !=
+          std::string::npos);
     CHECK(first.out.find("0 of 2 problems have a verified winner") != std::string::npos);
     CHECK(folder.count("SELECT count(*) FROM winner WHERE predicted AND median_us IS NULL AND reason LIKE 'predicted, not measured%'") ==
           2);

@@ -72,6 +72,14 @@ ExitStatus print_dry_run(const std::vector<Shape>& shapes, const TuningOptions& 
     return ExitStatus::done;
 }
 
+// An exit status of its own is explained where errors are, too: standard output may be in a file.
+void say_what_lacks(const RunReport& report) {
+    const std::vector<const ProblemReport*> lacking = report.without_winner();
+    if (report.interrupted || lacking.empty()) return;
+    const std::string others = lacking.size() > 1 ? fmt::format(", like {} more", lacking.size() - 1) : "";
+    fmt::print(stderr, "tmm-tune: {} has no verified winner{}: {}\n", to_text(lacking.front()->shape), others, lacking.front()->reason);
+}
+
 ExitStatus tune(const std::vector<Shape>& shapes, const TuningOptions& options, const Output& output, const Interrupt& interrupt) {
     // Compiling on many threads fragments the heap of each; a few arenas keep the parent small.
     mallopt(M_ARENA_MAX, 4);
@@ -80,6 +88,7 @@ ExitStatus tune(const std::vector<Shape>& shapes, const TuningOptions& options, 
     const RunReport report = run_tuning(shapes, options, progress, interrupt);
     fmt::print("{}", output.json ? json_text(report, options.database) : table_text(report, output.screen));
     if (!output.json) fmt::print("database: {}\n", printable(options.database.string()));
+    say_what_lacks(report);
     // The budget is over, and compilations that nobody waits for any more can't be ended.
     if (report.still_running && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) std::_Exit(static_cast<int>(report.status()));
     return report.status();

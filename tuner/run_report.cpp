@@ -31,12 +31,17 @@ int RunReport::measured_now() const {
     return measured;
 }
 
-ExitStatus RunReport::status() const {
-    if (interrupted) return ExitStatus::interrupted;
+std::vector<const ProblemReport*> RunReport::without_winner() const {
+    std::vector<const ProblemReport*> found;
     for (const DeviceReport& device : devices)
         for (const ProblemReport& problem : device.problems)
-            if (!problem.has_winner()) return ExitStatus::no_winner;
-    return ExitStatus::done;
+            if (!problem.has_winner()) found.push_back(&problem);
+    return found;
+}
+
+ExitStatus RunReport::status() const {
+    if (interrupted) return ExitStatus::interrupted;
+    return without_winner().empty() ? ExitStatus::done : ExitStatus::no_winner;
 }
 
 }  // namespace tmm

@@ -84,6 +84,8 @@ struct RunReport {
     // The part of the run's time in which the GPUs had work, prepared, verified or timed; nothing where no GPU took part.
     std::optional<double> busy() const;
     // The status is done, no_winner or interrupted.
+    // The problems that have no verified winner.
+    std::vector<const ProblemReport*> without_winner() const;
     ExitStatus status() const;
 };
 

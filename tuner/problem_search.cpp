@@ -69,6 +69,8 @@ void ProblemTuner::search(SearchSession& s, double kept_for_variants) {
     }
     arrange(missing, model, s.candidates, s.open.known_fast);
     measure_all(s, std::move(missing), kept_for_variants, &model);
+    // Those that the run goes on to measure are candidates then; a run-off that a budget brings early has no use for the others.
+    s.expected_variants = {};
 }
 
 // The emulated device's times are those of a machine that does other work too, and its searches are short. Where other sizes are judged by
@@ -117,7 +119,8 @@ void ProblemTuner::measure_all(SearchSession& s, std::vector<std::size_t> missin
         if (ready == missing.end()) {
             save(s);
             // The kernels are requested each time: a problem that is tuned at the same time may have dropped kernels that both need.
-            for (std::size_t place = 0; place < missing.size(); ++place) request_kernels(s, missing[place], static_cast<int>(place));
+            for (std::size_t place = 0; place < missing.size(); ++place)
+                request_kernels(s, s.candidates[missing[place]], static_cast<int>(place));
             seen = compiler_.wait_for_more(seen, kPoll_s);
             continue;
         }
@@ -156,14 +159,13 @@ void ProblemTuner::expect_variants(SearchSession& s) {
         const auto is_it = [&](const Candidate& candidate) { return candidate.config == config; };
         if (std::any_of(s.expected_variants.begin(), s.expected_variants.end(), is_it)) continue;
         s.expected_variants.push_back(make_candidate(s.problem(), config, worker_.device(), variants_));
-        for (const PlannedKernel* kernel : s.expected_variants.back().kernels) compiler_.request(kernel->source, s.number, kRankOfVariants);
+        request_kernels(s, s.expected_variants.back(), kRankOfVariants);
     }
 }
 
 void ProblemTuner::measure_variants(SearchSession& s) {
     std::vector<std::size_t> missing;
     std::vector<Candidate> added;
-    s.expected_variants = {};
     for (const KernelConfig& config : variants_of_fastest(s.problem(), s.candidates, s.results)) {
         const auto known =
             std::find_if(s.candidates.begin(), s.candidates.end(), [&](const Candidate& candidate) { return candidate.config == config; });

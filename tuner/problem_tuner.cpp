@@ -88,22 +88,21 @@ bool ProblemTuner::compiled(const Candidate& candidate) const {
                        [this](const PlannedKernel* kernel) { return compiler_.result(kernel->identity).has_value(); });
 }
 
-void ProblemTuner::request_kernels(const SearchSession& s, std::size_t index, int rank) const {
-    for (const PlannedKernel* kernel : s.candidates[index].kernels) compiler_.request(kernel->source, s.number, rank);
+void ProblemTuner::request_kernels(const SearchSession& s, const Candidate& candidate, int rank) const {
+    for (const PlannedKernel* kernel : candidate.kernels) compiler_.request(kernel->source, s.number, rank);
 }
 
 // Some kernels may have been dropped, with another problem that needs them, too: asked for one by one they would come behind all others.
 void ProblemTuner::request_in_order(const SearchSession& s, const std::vector<std::size_t>& indices) const {
     compiler_.drop(s.number);
-    for (std::size_t place = 0; place < indices.size(); ++place) request_kernels(s, indices[place], static_cast<int>(place));
-    for (const Candidate& variant : s.expected_variants)
-        for (const PlannedKernel* kernel : variant.kernels) compiler_.request(kernel->source, s.number, kRankOfVariants);
+    for (std::size_t place = 0; place < indices.size(); ++place) request_kernels(s, s.candidates[indices[place]], static_cast<int>(place));
+    for (const Candidate& variant : s.expected_variants) request_kernels(s, variant, kRankOfVariants);
 }
 
 bool ProblemTuner::wait_for_kernels(const SearchSession& s, std::size_t index) const {
     for (int seen = 0; !compiled(s.candidates[index]); seen = compiler_.wait_for_more(seen, kPoll_s)) {
         if (interrupt_.requested() || left(s) <= 0) return false;
-        request_kernels(s, index, 0);
+        request_kernels(s, s.candidates[index], 0);
     }
     return true;
 }

@@ -73,7 +73,7 @@ private:
     void decide(SearchSession& session, const Verdict& verdict, const std::string& why);
     std::optional<Measurement> judge_compiled(const Candidate& candidate, bool is_default) const;
     bool wait_for_kernels(const SearchSession& session, std::size_t index) const;
-    void request_kernels(const SearchSession& session, std::size_t index, int rank) const;
+    void request_kernels(const SearchSession& session, const Candidate& candidate, int rank) const;
     void request_in_order(const SearchSession& session, const std::vector<std::size_t>& indices) const;
     bool compiled(const Candidate& candidate) const;
     double deadline(const SearchSession& session) const;

@@ -240,6 +240,17 @@ TEST_CASE("many small matrices are not packed first, a square for each") {
     CHECK(default_config(parse_shape("10x10x10 batch=100000 compute=f32_strict").problem, assumed_device("90")).pack_ab == 0);
 }
 
+TEST_CASE("small matrices whose rows lie anywhere are read one element at a time, and large ones by realigned chunks") {
+    const DeviceInfo device = assumed_device("90");
+    const auto best = [&](const char* shape) { return default_config(parse_shape(shape).problem, device); };
+    for (const char* shape : {"17x17x17 dtype=bf16 batch=8000", "19x15x9 dtype=f16 ops=tt batch=10000"}) {
+        CAPTURE(shape);
+        CHECK(to_text(best(shape)).starts_with("mma"));
+        CHECK(best(shape).vector_width == 1);
+    }
+    CHECK(best("2047x65x2047 dtype=bf16 batch=3").vector_width == 8);
+}
+
 TEST_CASE("the copy engine's tiles are offered where there is one, of rows that it may bring") {
     const auto brought = [](const char* text, const char* device) {
         std::vector<KernelConfig> configs;

@@ -17,10 +17,12 @@ constexpr MmaTile kTiles[] = {
     {128, 32, 4, 1, 3},  {32, 128, 1, 4, 3},  {256, 32, 4, 1, 2},  {32, 256, 1, 4, 2},  {64, 32, 2, 2, 4},   {32, 64, 2, 2, 4},
     {64, 32, 4, 1, 4},   {32, 64, 1, 4, 4},   {32, 32, 2, 2, 4},   {32, 32, 1, 2, 8},   {16, 128, 1, 4, 4},  {128, 16, 4, 1, 4},
     {16, 256, 1, 4, 3},  {256, 16, 4, 1, 3},  {16, 64, 1, 4, 4},   {64, 16, 4, 1, 4},   {16, 64, 1, 2, 8},   {16, 32, 1, 2, 8},
+    {16, 16, 1, 1, 8},
 };
 
 constexpr MmaPipeline kAsyncPipelines[] = {{32, 4}, {64, 3}, {32, 3}, {64, 4}, {32, 6}, {64, 2}, {64, 6}, {128, 2}, {128, 3}};
-constexpr MmaPipeline kRegisterPipelines[] = {{32, 2}, {64, 1}, {32, 1}, {64, 2}, {16, 2}};
+// Small matrices are all edges, where copies that realign take longer than reading one by one.
+constexpr MmaPipeline kRegisterPipelines[] = {{32, 2}, {32, 1, 1}, {64, 1}, {32, 1}, {64, 2}, {16, 2}, {32, 2, 1}, {64, 1, 1}, {16, 2, 1}};
 
 // The system's part of each block's shared memory.
 constexpr std::int64_t kReservedSharedBytes = 1024;
@@ -29,6 +31,9 @@ constexpr std::int64_t kReservedSharedBytes = 1024;
 constexpr double kPipelineDoubt = 0.04;
 
 constexpr int kMostRegistersOfThread = 255;
+
+// A problem that nobody tuned is offered so many pipelines of each tile.
+constexpr std::size_t kDefaultPipelines = 2;
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
@@ -60,7 +65,7 @@ KernelConfig mma_config(const MmaTile& tile, const MmaPipeline& pipeline, const 
                         .block_k = pipeline.block_k,
                         .stages = pipeline.stages,
                         .async_copy = mma_copies_async(signature) ? 1 : 0,
-                        .vector_width = 8,
+                        .vector_width = pipeline.vector_width,
                         .boundary = boundary::peeled,
                         .warps_m = tile.warps_m,
                         .warps_n = tile.warps_n};
@@ -113,14 +118,15 @@ std::vector<KernelConfig> mma_defaults(const GemmProblem& p, const DeviceInfo& d
     std::vector<KernelConfig> configs;
     if (!is_16_bit(p.type_a)) return configs;
     const KernelSignature signature = signature_of(p);
-    const MmaPipeline& pipeline = mma_pipelines(mma_copies_async(signature)).front();
-    for (const MmaTile& tile : kTiles) {
-        KernelConfig config = mma_config(tile, pipeline, signature, device);
-        if (would_spill(config, signature)) continue;
-        const std::int64_t tiles = ceil_divide(p.m, config.block_m) * ceil_divide(p.n, config.block_n) * p.batch;
-        for (const int split : split_choices(p, device, tiles, config.block_k)) {
-            config.split_k = split;
-            configs.push_back(config);
+    for (const MmaPipeline& pipeline : mma_pipelines(mma_copies_async(signature)).first(kDefaultPipelines)) {
+        for (const MmaTile& tile : kTiles) {
+            KernelConfig config = mma_config(tile, pipeline, signature, device);
+            if (would_spill(config, signature)) continue;
+            const std::int64_t tiles = ceil_divide(p.m, config.block_m) * ceil_divide(p.n, config.block_n) * p.batch;
+            for (const int split : split_choices(p, device, tiles, config.block_k)) {
+                config.split_k = split;
+                configs.push_back(config);
+            }
         }
     }
     return configs;

@@ -19,6 +19,7 @@ std::span<const MmaTile> mma_tiles();
 
 struct MmaPipeline {
     int block_k, stages;
+    int vector_width = 8;
 };
 // The likelier pipelines come first. Where cp.async can bring neither operand, both travel through registers.
 std::span<const MmaPipeline> mma_pipelines(bool async_copy);

@@ -21,10 +21,12 @@ constexpr double kOverlapLoss = 0.1;
 constexpr double kBestEfficiency = 0.85;
 
 // Turns of the load units that 32 accesses of fewer than 16 bytes cost, and those of a copy that realigns, which reads twice and
-// shifts by some 20 instructions of a thread while no other copies are under way: fitted to measurements on an H200.
+// shifts by some 20 instructions of a thread while no other copies are under way: fitted to measurements on an H200. A copy that realigns
+// takes so much longer in tiles with an edge: 17 cubed batch=8000 takes 45 us on an H100, and 21 where elements are read one by one.
 constexpr int kWidestAccess = 8;
 constexpr double kNarrowCopies = 8;
 constexpr double kRealignedCopies = 35;
+constexpr double kRealignedEdges = 1.5;
 
 constexpr double kShareOfClock = 1.7 / 1.9;
 // Below so many warps an SM's four tensor cores do not find enough independent work.
@@ -54,18 +56,35 @@ constexpr double kPartialBytes = 4;
 // How the three times come together: 1 adds them, infinity takes the longest.
 constexpr double kNorm = 3.5;
 
+// How much of the tiles that cover a length exists, and the part of them that reaches beyond it.
+struct Cover {
+    double filled = 1;
+    double at_edge = 0;
+};
+
+Cover cover_of(double length, double tile) {
+    const double tiles = std::ceil(length / tile);
+    return {.filled = length / (tiles * tile), .at_edge = tiles * tile > length ? 1 / tiles : 0};
+}
+
+// Turns of the load units for 16 of k of one operand's tile.
+double copy_turns(const mma::TileLayout& tile, const Cover& outer, const Cover& depth) {
+    const double accesses = 16.0 * tile.outer / (32.0 * tile.access);
+    if (tile.realigned) return kRealignedCopies * accesses * (1 + kRealignedEdges * (1 - (1 - outer.at_edge) * (1 - depth.at_edge)));
+    if (tile.access == 1) return kNarrowCopies * accesses * outer.filled * depth.filled;
+    return tile.access < kWidestAccess ? kNarrowCopies * accesses : accesses;
+}
+
 // The part of that rate that the way of the operands through the caches and shared memory leaves.
-double efficiency(const KernelConfig& c, const KernelSignature& s, const MachineProfile& machine) {
+double efficiency(const GemmProblem& p, const KernelConfig& c, const KernelSignature& s, const MachineProfile& machine) {
     // What a block does for 16 of k, in clocks of the SM.
     const double products = 16.0 * c.block_m * c.block_n / machine.mma_16_per_clock;
     const double warps = static_cast<double>(c.warps_m) * c.warps_n;
     const double read = 32.0 * warps * (mma::warp_rows(c) + mma::warp_columns(c)) / machine.shared_bytes_per_clock;
     const double written = 32.0 * (c.block_m + c.block_n) / machine.shared_bytes_per_clock;
-    const auto copies = [&](const mma::TileLayout& tile) {
-        const double accesses = 16.0 * tile.outer / (32.0 * tile.access);
-        return tile.realigned ? kRealignedCopies * accesses : tile.access < kWidestAccess ? kNarrowCopies * accesses : accesses;
-    };
-    const double shared = read + written + copies(mma::layout_a(c, s)) + copies(mma::layout_b(c, s));
+    const Cover depth = cover_of(std::ceil(static_cast<double>(p.k) / c.split_k), c.block_k);
+    const double shared = read + written + copy_turns(mma::layout_a(c, s), cover_of(static_cast<double>(p.m), c.block_m), depth) +
+                          copy_turns(mma::layout_b(c, s), cover_of(static_cast<double>(p.n), c.block_n), depth);
     const double fetched = 32.0 * (c.block_m + c.block_n) / (kShareOfL2 * machine.l2_bytes_per_clock);
     const double computed = products / kBestEfficiency;
     const double slowest = std::max({computed, shared, fetched});
@@ -95,7 +114,7 @@ PredictedTime mma_estimate(const GemmProblem& p, const KernelConfig& c, const De
     const double tile = static_cast<double>(c.block_m) * c.block_n;
 
     const double warps = std::min(resident, all / sms) * mma::threads(c) / 32;
-    const double products = machine.mma_16_per_clock * efficiency(c, s, machine) * std::clamp(warps / kWarpsWanted, 0.05, 1.0);
+    const double products = machine.mma_16_per_clock * efficiency(p, c, s, machine) * std::clamp(warps / kWarpsWanted, 0.05, 1.0);
     const double edges = c.boundary == boundary::exact ? 1 : 1 + kEdges;
     const double multiplying = edges * busiest * tile * phases * c.block_k / (products * kShareOfClock * machine.tensor_clock);
     const double waiting =
@@ -107,8 +126,8 @@ PredictedTime mma_estimate(const GemmProblem& p, const KernelConfig& c, const De
     const PredictedTime together = norm_of(kNorm, {{.arithmetic = multiplying}, {.latency = waiting}, {.memory = memory}});
 
     const bool singly = s.align_c == 2 && partial_results(c) == 1;
-    const double storing = (singly ? kSingleStores : 1) * busiest * tile * size_of(p.type_c) /
-                           (kShareOfStores * machine.stored_bytes_per_clock * machine.tensor_clock);
+    const double stored = singly ? kSingleStores * tile * cover_of(m, c.block_m).filled * cover_of(n, c.block_n).filled : tile;
+    const double storing = busiest * stored * size_of(p.type_c) / (kShareOfStores * machine.stored_bytes_per_clock * machine.tensor_clock);
     const double adding = parts > 0 ? kSecondKernel * machine.second_kernel + parts / (kSummedOfL2 * l2_bytes(device)) : 0;
     return together + PredictedTime{.latency = kLaunches * machine.launch + kWave * machine.memory_latency * waves,
                                     .results = storing,

@@ -161,7 +161,7 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.warps_m = draw.of(std::array{1, 1, 2, 3});
             c.warps_n = draw.of(std::array{1, 1, 1, 2});
             c.block_m = c.warps_m * draw.of(std::array{64, 64, 128});
-            c.block_n = c.warps_n * draw.of(std::array{8, 24, 40, 64, 64, 128, 192});
+            c.block_n = c.warps_n * draw.of(std::array{8, 24, 40, 64, 64, 96, 128, 184, 192});
             c.block_k = draw.of(std::array{64, 64, 128});
             if (family.types == Types::tf32) c.block_k /= 2;
             c.stages = draw.of(std::array{2, 3, 4, 6});

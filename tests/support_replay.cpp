@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "generator/error.h"
+#include "generator/families/wgmma_candidates.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "support_temporary_directory.h"
@@ -253,11 +254,20 @@ std::vector<ReplayedSearch> replay_searches(const RecordedProblem& recorded, con
     const Shape shape = parse_shape(recorded.shape);
     // Shapes share kernels, whose texts take longer to make than all else.
     static auto* book = new KernelBook;
+    // A recording of whole slabs alone was made before there were other tiles; a search would ask for them in vain.
+    const auto is_newer = [&](const KernelConfig& config) {
+        return config.family == family::wgmma && ends_within_slab(config, shape.problem);
+    };
+    const bool is_old =
+        std::none_of(recorded.times.begin(), recorded.times.end(), [&](const auto& time) { return is_newer(parse_config(time.first)); });
     std::map<Effort, std::vector<Candidate>> candidates;
     std::vector<ReplayedSearch> searches;
     for (const ReplayOptions& one : options) {
         std::vector<Candidate>& all = candidates[one.effort];
-        if (all.empty()) all = make_candidates(shape.problem, one.effort, device, *book, kAllCandidates);
+        if (all.empty()) {
+            all = make_candidates(shape.problem, one.effort, device, *book, kAllCandidates);
+            if (is_old) std::erase_if(all, [&](const Candidate& candidate) { return is_newer(candidate.config); });
+        }
         const Turn turn{.most_candidates = one.most_candidates};
         OpenProblem open{.shape = shape, .candidates = all};
         open.shape.is_sample_size = one.is_sample_size;

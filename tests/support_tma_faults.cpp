@@ -45,6 +45,12 @@ constexpr const char* kFewInLastTiles = "148x110x333 dtype=bf16 ops=nt align=16 
 // Rows of B run along N; of the last tile's three slabs one lies beyond them.
 constexpr const char* kPeeledSlabs = "family=wgmma,vector_width=8,boundary=peeled,block_m=64,block_n=192,block_k=64,stages=2,pack_ab=3";
 constexpr const char* kFewColumnsInLastTile = "70x257x133 dtype=bf16";
+// Columns along N that are no whole slabs: 64 and 32 of each tile, of which the last has 62, 88 and 74.
+constexpr const char* kPartOfSlab = "block_m=64,block_n=96,block_k=64,stages=2";
+constexpr const char* kPeeledPartOfSlab = "family=wgmma,vector_width=8,boundary=peeled,block_m=64,block_n=96,block_k=64,stages=2";
+constexpr const char* kColumnsOfParts = "70x254x133 dtype=bf16 align=16 lda=136 ldb=256 ldc=256";
+constexpr const char* kColumnsBeyondSlab = "70x184x133 dtype=bf16 align=16 lda=136 ldb=184 ldc=184";
+constexpr const char* kFewColumnsOfPart = "70x266x133 dtype=bf16 align=16 lda=136 ldb=272 ldc=267";
 // B is the left operand, whose rows run along N.
 constexpr const char* kFragments = "block_m=64,block_n=64,block_k=32,stages=2,swap_ab=1";
 constexpr const char* kFloatsAlongN = "1400x1400x41 compute=tf32 align=16 lda=44";
@@ -141,6 +147,14 @@ const std::vector<TmaFault>& tma_faults() {
         {"fewer bytes are waited for than come", "tmm/families/wgmma/pipeline.cuh", " + of_right.bytes;", ";", kPlain, kPaddedRows},
         {"rows that do not exist are waited for", "tmm/families/wgmma/edge_tiles.cuh", "{existing * (tile_bytes(tile) / tile.outer)",
          "{tile_bytes(tile)", kPeeled, kFewInLastTiles},
+        {"a tile's last columns, fewer than a slab has, are not brought", "tmm/families/wgmma/rules.h",
+         "t.depth : t.outer) + row_elements(t) - 1)", "t.depth : t.outer))", kPartOfSlab, kColumnsOfParts},
+        {"columns that no other tile has are taken from where the matrix ends", "tmm/families/wgmma/rules.h",
+         "!tile.along_k && tile.outer % row_elements(tile) == 0", "!tile.along_k", kPartOfSlab, kColumnsBeyondSlab},
+        {"a slab of which an edge tile needs few columns is left out", "tmm/families/wgmma/edge_tiles.cuh",
+         "(existing + row_elements(tile) - 1)", "(existing)", kPeeledPartOfSlab, kFewColumnsOfPart},
+        {"instructions step from slab to slab too far", "tmm/families/wgmma/pipeline.cuh", "tile.along_k ? 1 : slab_bytes(tile) / 16",
+         "tile.along_k ? 1 : slab_bytes(tile) / 8", kPartOfSlab, kColumnsOfParts},
         {"slabs that do not exist are waited for", "tmm/families/wgmma/edge_tiles.cuh", "{reached * slab_bytes(tile) * tile.planes",
          "{tile_bytes(tile)", kPeeledSlabs, kFewColumnsInLastTile},
         {"slabs that do not exist are brought", "tmm/families/wgmma/pipeline.cuh", "if (slab % slabs(tile) >= brought.slabs) continue;", "",

@@ -168,7 +168,6 @@ TEST_CASE("few columns of C are columns of the instruction, as many of them as a
 
 TEST_CASE("of many rows, too, tiles are offered that fill the SMs in whole waves, and none in two ways that are alike") {
     const DeviceInfo device = assumed_device("90");
-    // Unswapped, B along N leaves multiples of 64 on either side: 96 tiles of 128 x 192, or 144 of 128 x 128.
     for (const char* text : {"1536x1536x1536 dtype=bf16", "5120x5120x5120 dtype=f16"}) {
         CAPTURE(text);
         const GemmProblem problem = parse_shape(text).problem;
@@ -177,6 +176,24 @@ TEST_CASE("of many rows, too, tiles are offered that fill the SMs in whole waves
         CHECK(static_cast<double>(blocks) / (132.0 * std::ceil(static_cast<double>(blocks) / 132.0)) > 0.95);
         for (const KernelConfig& config : wgmma_of(search_space(problem, device, Effort::normal)))
             CHECK((config.swap_ab == 0 || config.block_n % 64 != 0));
+    }
+}
+
+TEST_CASE("where columns run along N, too, tiles are offered that are no multiple of 64 columns wide") {
+    const DeviceInfo device = assumed_device("90");
+    const auto offers = [&](const char* text, int block_m, int least, int most) {
+        const std::vector<KernelConfig> found = wgmma_of(search_space(parse_shape(text).problem, device, Effort::normal));
+        return std::any_of(found.begin(), found.end(), [&](const KernelConfig& c) {
+            return c.swap_ab == 0 && c.block_m == block_m && c.block_n >= least && c.block_n <= most && c.block_n % 64 != 0;
+        });
+    };
+    // 920 tiles are 6.97 waves of 132 SMs; 800 tiles of 128 x 256 are 7 longer ones.
+    CHECK(offers("5000x5000x5000 dtype=bf16 ops=tn", 128, 224, 224));
+    CHECK(offers("400x400x60000 dtype=bf16", 128, 192, 216));
+    // What is multiplied without a search is what a GPU's times bear out.
+    for (const char* text : {"2500x2500x2500 dtype=bf16", "448x448x100000 dtype=bf16 ops=tn"}) {
+        const GemmProblem problem = parse_shape(text).problem;
+        CHECK(!ends_within_slab(default_config(problem, device), problem));
     }
 }
 
@@ -256,6 +273,11 @@ TEST_CASE("edge tiles are peeled where boxes lack more than a few rows") {
     CHECK(mode_of("64x130x8192 ops=nn ldb=136 ldc=136", ",split_k=4", "block_m=64,block_n=128") == boundary::peeled);
     CHECK(mode_of("192x160x100 ops=nt", "") == boundary::hardware);
     CHECK(mode_of("192x160x100 ops=nt", ",multicast_b=2") == boundary::peeled);
+    // The second slab holds 32 of a tile's columns. One column within it, or within the first slab, leaves none, or that one, missing.
+    CHECK(mode_of("64x161x100 ops=nn ldb=168", "", "block_m=64,block_n=96") == boundary::hardware);
+    CHECK(mode_of("64x160x100 ops=nn", "", "block_m=64,block_n=96") == boundary::peeled);
+    CHECK(mode_of("64x97x100 ops=nn ldb=104", ",multicast_a=2", "block_m=64,block_n=96") == boundary::peeled);
+    CHECK(mode_of("64x161x100 ops=nn ldb=168", ",multicast_a=2", "block_m=64,block_n=96") == boundary::hardware);
     // A tile that thread blocks share is copied whole.
     CHECK(mode_of("128x150x100 ops=nt", ",multicast_b=2") == boundary::hardware);
     CHECK(mode_of("100x160x100 ops=nt", ",multicast_a=2") == boundary::hardware);

@@ -42,6 +42,20 @@ TEST_CASE("edge tiles bring the rows that exist, whichever operand has them, and
                     TmaCase{"block_k=64,block_m=64,block_n=128,split_k=4", "64x130x560 dtype=bf16 align=16 ldb=136 ldc=136"},
                     TmaCase{"block_k=32,block_m=128,block_n=64,swap_ab=1", "70x161x44 compute=tf32 align=16 ldb=164 ldc=162"},
                     TmaCase{"block_k=64,block_m=64,block_n=192,warps_n=3,planes=2,promote_k=64", "70x257x70"},
+                    // Slabs of which the tile takes the first columns: beyond the matrix, shared, of C that is read, of parts of K, of a
+                    // transposed product, of padded operands, of turns, of a batch, of planes, within a tile narrower than a slab.
+                    TmaCase{"block_k=64,block_m=64,block_n=96", "70x254x133 dtype=bf16 align=16 lda=136 ldb=256 ldc=256"},
+                    TmaCase{"block_k=64,block_m=64,block_n=224", "70x231x70 dtype=bf16 ops=tn align=16 lda=72 ldb=232 ldc=235"},
+                    TmaCase{"block_k=64,block_m=128,block_n=96,warps_m=2,multicast_a=2,multicast_b=2",
+                            "201x300x70 dtype=f16 ops=tn align=16 lda=208 ldb=304 ldc=301"},
+                    TmaCase{"block_k=64,block_m=64,block_n=136", "70x257x70 dtype=bf16 align=16 lda=72 ldb=264 ldc=264 beta=1"},
+                    TmaCase{"block_k=64,block_m=64,block_n=104,split_k=4,cluster=2", "64x130x560 dtype=bf16 align=16 ldb=136 ldc=136"},
+                    TmaCase{"block_k=64,block_m=64,block_n=104,split_k=3", "64x130x560 dtype=bf16 align=16 ldb=136 ldc=136"},
+                    TmaCase{"block_k=64,block_m=64,block_n=88,swap_ab=1", "190x130x70 dtype=bf16 ops=tn align=16 lda=192 ldb=136 ldc=131"},
+                    TmaCase{"block_k=64,block_m=64,block_n=72,swap_ab=1,pack_ab=3", "83x91x71 dtype=bf16 ops=tt batch=2"},
+                    TmaCase{"block_k=64,block_m=128,block_n=72,ping_pong=1", "700x1504x40 dtype=bf16 batch=2"},
+                    TmaCase{"block_k=64,block_m=64,block_n=88,planes=2,promote_k=64", "70x257x70"},
+                    TmaCase{"block_k=64,block_m=64,block_n=24", "70x53x70 dtype=f16 align=16 lda=72 ldb=56 ldc=56"},
                     // An A that all of a batch share.
                     TmaCase{"block_k=64,block_m=64,block_n=80", "84x110x150 dtype=bf16 ops=nt batch=3 align=16 lda=152 ldb=152 stride_a=0"},
                 },

@@ -165,6 +165,8 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
                 if (block_n >= 2 * right && block_n > narrowest) continue;
                 if (many_swapped && block_n % wgmma::kRows == 0) continue;
                 if (block_n < 64 && right > i64{4} * block_n && !small) continue;
+                // Fewer columns than a slab has are brought no sooner.
+                if (whole_slabs && block_n < row_elements) continue;
                 // Products of few rows are bound by memory, and the more blocks an SM holds, the more evenly they share it.
                 const int most_blocks = swap ? 4 : 3;
                 for (const int block_k : {row_elements, 2 * row_elements, 4 * row_elements}) {
@@ -188,6 +190,11 @@ KernelConfig with_wgmma_boundary(KernelConfig config, const GemmProblem& problem
     const i64 missing = wgmma::missing_rows(config, main_signature(problem, config), main.rows, main.columns);
     config.boundary = missing >= worth_it ? boundary::peeled : boundary::hardware;
     return config;
+}
+
+bool ends_within_slab(const KernelConfig& config, const GemmProblem& problem) {
+    const wgmma::TileLayout right = wgmma::right_tile(config, main_signature(problem, config));
+    return !right.along_k && right.outer % wgmma::row_elements(right) != 0;
 }
 
 bool suits_wgmma(const GemmProblem& p, const DeviceInfo& device) {

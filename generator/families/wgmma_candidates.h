@@ -15,6 +15,9 @@ bool suits_wgmma(const GemmProblem& problem, const DeviceInfo& device);
 // Every config that is worth a prediction; some may be invalid for the problem.
 std::vector<KernelConfig> wgmma_configs(const GemmProblem& problem, const DeviceInfo& device);
 
+// Do the config's tiles take only some columns of their last slab, whose rows run along N?
+bool ends_within_slab(const KernelConfig& config, const GemmProblem& problem);
+
 // The same config with the boundary mode that its last tiles want: peeled where they lack 8 rows or more (wgmma::missing_rows). Its block_m
 // and block_n are not 0.
 KernelConfig with_wgmma_boundary(KernelConfig config, const GemmProblem& problem);

@@ -133,13 +133,18 @@ private:
 
     // Microseconds in which L2 gives an SM what a phase needs of one row or column.
     double line() const { return c_.block_k * element_ / (machine_.l2_bytes_per_clock * machine_.tensor_clock); }
+    // Along N, columns are brought in whole slabs, of which the last may have more than the tile.
+    double columns_brought() const {
+        const wgmma::TileLayout right = wgmma::right_tile(c_, s_);
+        return right.along_k ? c_.block_n : wgmma::slabs(right) * wgmma::row_elements(right);
+    }
     // Microseconds of a phase's requests to L2, some of which blocks that share tiles save each other.
     double requests() const {
         const double lines_a = a_is_whole_lines(p_, c_.planes) ? 1 : kSplitLines;
         const double lines_b = b_is_whole_lines(p_, c_.planes) ? 1 : kSplitLines;
         const double lines_left = c_.swap_ab ? lines_b : lines_a;
         const double lines_right = c_.swap_ab ? lines_a : lines_b;
-        return (lines_left * c_.block_m / c_.multicast_a + lines_right * c_.block_n / c_.multicast_b) * line();
+        return (lines_left * c_.block_m / c_.multicast_a + lines_right * columns_brought() / c_.multicast_b) * line();
     }
     PredictedTime phase() const {
         const double columns = wgmma::group_n(c_);
@@ -148,7 +153,7 @@ private:
         const double products = wgmma::kRows * columns * wgmma::k_step(s_) / products_per_clock();
         // From registers or not, the left operand's words are read once for each instruction.
         const double operands = (wgmma::kRows + columns) * 32 / machine_.shared_bytes_per_clock;
-        const double arrival = (c_.block_m + c_.block_n) * line();
+        const double arrival = (c_.block_m + columns_brought()) * line();
         const bool alone = wgmma::consumers(c_) == 1 && c_.min_blocks == 1;
         const double multiplying =
             instructions * std::max(products, operands) / machine_.tensor_clock + (alone ? kClocksAlone / machine_.tensor_clock : 0);
@@ -177,7 +182,8 @@ private:
         if (busiest_ * tile.total() <= machine_.power.after) return busiest_ * tile + last;
         // SMs that wait for the last ones spare these power.
         const double rounds = (busiest_ + blocks_ / sms_) / 2;
-        return rounds * (machine_.power.multiplying + machine_.power.moving * (1.0 / c_.block_m + 1.0 / c_.block_n)) * tile + last;
+        const double moved = columns_brought() / c_.block_n / c_.block_m + 1.0 / c_.block_n;
+        return rounds * (machine_.power.multiplying + machine_.power.moving * moved) * tile + last;
     }
 
     double share_of_bandwidth(double blocks) const { return std::min(1.0, kReadByFew + blocks / sms_); }

@@ -9,6 +9,15 @@
 //       v   | …               |  | …               |    v   | …               |  | …               |
 //           +-----------------+  +-----------------+        +-----------------+  +-----------------+
 //
+// The right tile may have any multiple of 8 columns. Along N its last slab then begins with the remaining ones, behind which stand columns
+// of the tile beside it, or zeros beyond the matrix. An instruction of as many columns as the tile has does not read these:
+//
+//     96 columns:   n ->
+//           +-----------------+  +-----------------+
+//       k   | 64 columns      |  | 32     | unread |
+//       v   | …               |  | …      |        |
+//           +-----------------+  +-----------------+
+//
 // Within each group of 8 rows, 1024 bytes, TMA swaps 16-byte chunks: chunk c of row r stands at c ^ r, so that wgmma's reads down a column
 // meet in no bank. The descriptor tells wgmma so: where the tile starts, how far it is to the next group of 8 rows, and, along M or N, to
 // the next slab.

@@ -85,8 +85,9 @@ constexpr int row_elements(const TileLayout& t) {
 constexpr int slab_rows(const TileLayout& t) {
     return t.along_k ? t.outer : t.depth;
 }
+// Where rows run along N, the last slab may hold columns that are not the tile's; no instruction reads them.
 constexpr int slabs(const TileLayout& t) {
-    return (t.along_k ? t.depth : t.outer) / row_elements(t);
+    return ((t.along_k ? t.depth : t.outer) + row_elements(t) - 1) / row_elements(t);
 }
 constexpr int slab_bytes(const TileLayout& t) {
     return slab_rows(t) * kRowBytes;
@@ -334,9 +335,11 @@ constexpr int boxes_at_once(const KernelConfig& c, const KernelSignature& s) {
 }
 // Is a slab of this tile that would reach beyond the matrix brought from where it ends with the matrix instead? The elements that it then
 // has in common with the slab before it are multiplied, and stored, twice with the same result. TMA takes longer for boxes of which some
-// chunks do not exist: 1024x1000x1024 in tiles of 64 x 128 takes 5.9 instead of 5.2 microseconds on an H200.
+// chunks do not exist: 1024x1000x1024 in tiles of 64 x 128 takes 5.9 instead of 5.2 microseconds on an H200. A slab of which the tile takes
+// the first columns alone must begin with these.
 constexpr bool slabs_end_with_matrix(const KernelConfig& c, const KernelSignature& s, const TileLayout& tile) {
-    return stores_boxes(c, s) && !s.reads_c && c.planes == 1 && !tile.along_k && tile.element_bytes == 2 && !applies_gate(c, s);
+    return stores_boxes(c, s) && !s.reads_c && c.planes == 1 && !tile.along_k && tile.outer % row_elements(tile) == 0 &&
+           tile.element_bytes == 2 && !applies_gate(c, s);
 }
 // The columns that the copy engine stores: as many as fill chunks of 16 bytes.
 constexpr i64 whole_chunks(i64 columns, ElementType type) {
@@ -422,8 +425,9 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
         return "block_k is a multiple of the elements that a row of 128 bytes holds, 64 of 16 bits or 32 floats, up to 256";
     if (tf32 && !right.along_k)
         return "tf32 takes a right operand whose rows run along K: turn it (pack_ab), or make it the left one (swap_ab)";
-    if (!right.along_k && group_n(c) % row_elements(right) != 0)
-        return "where the right operand's rows run along N, a warpgroup's columns are a multiple of 64";
+    // An instruction counts slabs from the column that its descriptor begins with, so that each warpgroup begins with a slab.
+    if (!right.along_k && c.warps_n > 1 && group_n(c) % row_elements(right) != 0)
+        return "where the right operand's rows run along N, the columns of each of several warps_n are a multiple of 64";
     if (c.min_blocks < 1 || c.min_blocks > 8) return "min_blocks is 1 to 8";
     if (accumulators(c) > 192) return "a thread holds at most 192 accumulators";
     if (left_from_registers(c, s) && accumulators(c) > 152)
@@ -477,7 +481,11 @@ constexpr i64 missing_rows(const KernelConfig& c, const KernelSignature& s, i64 
         if (sharers > 1 || (!tile.along_k && slabs_end_with_matrix(c, s, tile))) return i64{0};
         const i64 brought = static_cast<i64>(tile.outer) * tiles;
         const i64 beyond = (extent + brought - 1) / brought * brought - extent;
-        return tile.along_k ? beyond : beyond / row_elements(tile) * slab_rows(tile);
+        if (tile.along_k) return beyond;
+        // Whole tiles lie beyond the matrix, and slabs of the tile that its last column lies in.
+        const i64 tiles_beyond = beyond / tile.outer;
+        const i64 reached = (tile.outer - beyond % tile.outer + row_elements(tile) - 1) / row_elements(tile);
+        return ((tiles_beyond + 1) * slabs(tile) - reached) * slab_rows(tile);
     };
     return missing(left_tile(c, s), c.multicast_a, c.multicast_b, c.swap_ab ? n : m) +
            missing(right_tile(c, s), c.multicast_b, c.multicast_a, c.swap_ab ? m : n);

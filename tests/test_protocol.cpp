@@ -29,9 +29,10 @@ TEST_CASE("requests come back as they were sent") {
                               .reads_c = true};
     const KernelConfig config{.family = family::simt, .block_m = 128, .block_n = 64, .boundary = boundary::peeled, .split_k = 7};
     const Request requests[] = {
-        PrepareRequest{.problem = problem, .seed = ~std::uint64_t{0}},
-        MeasureRequest{.config = config, .timing = {.samples = 11, .bar_us = 3.5, .precision = 0.25, .abandon_above_us = 12.5}},
-        RunOffRequest{.configs = {config, KernelConfig{}}, .rounds = 33, .settle_us = 1.5, .orders = {7, 0}, .margin = 0.02},
+        PrepareRequest{.problem = problem, .seed = ~std::uint64_t{0}, .search = 1},
+        MeasureRequest{
+            .config = config, .timing = {.samples = 11, .bar_us = 3.5, .precision = 0.25, .abandon_above_us = 12.5}, .search = 1},
+        RunOffRequest{.configs = {config, KernelConfig{}}, .rounds = 33, .settle_us = 1.5, .orders = {7, 0}, .margin = 0.02, .search = 1},
         RatesRequest{}};
     for (const Request& request : requests) {
         const std::string line = encode(request);

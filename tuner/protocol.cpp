@@ -142,10 +142,10 @@ MeasuredRates rates_from(const Json& j) {
 
 // The member names the message; its value holds the fields.
 Json message(const PrepareRequest& r) {
-    return {{"prepare", {{"problem", to_json(r.problem)}, {"seed", r.seed}}}};
+    return {{"prepare", {{"problem", to_json(r.problem)}, {"seed", r.seed}, {"search", r.search}}}};
 }
 Json message(const MeasureRequest& r) {
-    return {{"measure", {{"config", to_text(r.config)}, {"timing", to_json(r.timing)}}}};
+    return {{"measure", {{"config", to_text(r.config)}, {"timing", to_json(r.timing)}, {"search", r.search}}}};
 }
 Json message(const RunOffRequest& r) {
     Json configs = Json::array();
@@ -158,7 +158,8 @@ Json message(const RunOffRequest& r) {
               {"total_us", r.total_us},
               {"settle_us", r.settle_us},
               {"orders", r.orders},
-              {"margin", r.margin}}}};
+              {"margin", r.margin},
+              {"search", r.search}}}};
 }
 Json message(const RatesRequest&) {
     return {{"rates", Json::object()}};
@@ -231,9 +232,11 @@ std::string encode(const Reply& reply) {
 
 Request decode_request(std::string_view line) {
     return decode_any(line, [](const std::string& name, const Json& j) -> Request {
-        if (name == "prepare") return PrepareRequest{.problem = problem_from(j.at("problem")), .seed = j.at("seed")};
+        if (name == "prepare")
+            return PrepareRequest{.problem = problem_from(j.at("problem")), .seed = j.at("seed"), .search = j.at("search")};
         if (name == "measure")
-            return MeasureRequest{.config = parse_config(j.at("config").get<std::string>()), .timing = timing_from(j.at("timing"))};
+            return MeasureRequest{
+                .config = parse_config(j.at("config").get<std::string>()), .timing = timing_from(j.at("timing")), .search = j.at("search")};
         if (name == "run_off") {
             RunOffRequest r{.configs = {},
                             .rounds = j.at("rounds"),
@@ -242,7 +245,8 @@ Request decode_request(std::string_view line) {
                             .total_us = j.at("total_us"),
                             .settle_us = j.at("settle_us"),
                             .orders = j.at("orders").get<std::vector<int>>(),
-                            .margin = j.at("margin")};
+                            .margin = j.at("margin"),
+                            .search = j.at("search")};
             if (!r.orders.empty() && r.orders.size() != j.at("configs").size()) throw std::runtime_error("not an order for each config");
             for (const Json& config : j.at("configs")) r.configs.push_back(parse_config(config.get<std::string>()));
             return r;

@@ -16,10 +16,12 @@
 
 namespace tmm {
 
-// Makes operands and references of a problem; later requests are about this problem.
+// Makes operands and references of a problem; later requests of the same search are about this problem.
 struct PrepareRequest {
     GemmProblem problem;
     std::uint64_t seed = 1;
+    // Which of the searches that share the worker asks: each has a problem of its own.
+    int search = 0;
 
     friend bool operator==(const PrepareRequest&, const PrepareRequest&) = default;
 };
@@ -28,6 +30,7 @@ struct PrepareRequest {
 struct MeasureRequest {
     KernelConfig config;
     TimingOptions timing;
+    int search = 0;
 
     friend bool operator==(const MeasureRequest&, const MeasureRequest&) = default;
 };
@@ -46,6 +49,7 @@ struct RunOffRequest {
     // be faster than the winner. Without places all are sampled in all rounds.
     std::vector<int> orders = {};
     double margin = 0;
+    int search = 0;
 
     friend bool operator==(const RunOffRequest&, const RunOffRequest&) = default;
 };

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <csignal>
 #include <functional>
+#include <map>
 #include <new>
 #include <optional>
 #include <system_error>
@@ -72,11 +73,18 @@ struct Worker::State {
     std::shared_ptr<Device> device;
     DeviceInfo info;
     std::unique_ptr<KernelLoader> loader;
-    PrepareRequest prepared;
-    std::unique_ptr<Verifier> verifier;
+    // What each search has prepared.
+    struct Prepared {
+        PrepareRequest request;
+        std::unique_ptr<Verifier> verifier;
+    };
+    std::map<int, Prepared> searches;
     Clock::time_point last_busy = Clock::time_point::min();
 
-    Verifier& current_verifier() {
+    const GemmProblem& problem_of(int search) { return searches[search].request.problem; }
+
+    Verifier& verifier_of(int search) {
+        auto& [prepared, verifier] = searches[search];
         if (!verifier) {
             const auto rotation = device->info().emulated ? 0 : kRotationOverL2 * device->info().l2_bytes;
             const VerificationOptions options{.alpha = alpha_for(prepared.problem),
@@ -87,6 +95,22 @@ struct Worker::State {
             verifier = std::make_unique<Verifier>(*loader, prepared.problem, options);
         }
         return *verifier;
+    }
+
+    // A kernel may have written anywhere: whatever runs next gets fresh operands and references.
+    void forget_operands() {
+        for (auto& [search, prepared] : searches) prepared.verifier.reset();
+    }
+
+    // Lets the other searches' operands go, which are made anew when they are needed. Returns false where there are none.
+    bool make_room_for(int search) {
+        bool had_any = false;
+        for (auto& [other, prepared] : searches) {
+            if (other == search || !prepared.verifier) continue;
+            prepared.verifier.reset();
+            had_any = true;
+        }
+        return had_any;
     }
 
     double warm_up_us() const {
@@ -114,11 +138,11 @@ DeviceSharing Worker::sharing() const {
 }
 
 Reply Worker::prepare(const PrepareRequest& request) {
-    state_->verifier.reset();
-    state_->prepared = request;
+    state_->searches[request.search] = {.request = request, .verifier = nullptr};
     try {
-        return Prepared{.rotation_sets = state_->current_verifier().rotation_sets()};
+        return Prepared{.rotation_sets = state_->verifier_of(request.search).rotation_sets()};
     } catch (const std::bad_alloc&) {
+        if (state_->make_room_for(request.search)) return prepare(request);
         return NotPrepared{.detail = "operands, references and guard zones do not fit in the device's memory"};
     } catch (const Error& error) {
         if (error.status() != ExitStatus::usage && error.status() != ExitStatus::bad_input) throw;
@@ -127,6 +151,12 @@ Reply Worker::prepare(const PrepareRequest& request) {
 }
 
 Reply Worker::measure(const MeasureRequest& request) {
+    Reply reply = try_measure(request);
+    if (std::holds_alternative<NotMeasured>(reply) && state_->make_room_for(request.search)) reply = try_measure(request);
+    return reply;
+}
+
+Reply Worker::try_measure(const MeasureRequest& request) {
     State& s = *state_;
     Measurement m;
     const auto rejected = [&m](Outcome outcome, std::string detail) {
@@ -137,15 +167,15 @@ Reply Worker::measure(const MeasureRequest& request) {
     const auto judged = [&](const Verdict& verdict) {
         m.error_ratio = std::max(m.error_ratio, finite(verdict.error_ratio));
         if (verdict.outcome == Outcome::ok) return true;
-        // It may have written anywhere: the next candidate gets fresh operands and references.
-        if (verdict.outcome == Outcome::wrong_result) s.verifier.reset();
+        if (verdict.outcome == Outcome::wrong_result) s.forget_operands();
         return false;
     };
-    const LaunchPlan plan = make_launch_plan(s.prepared.problem, request.config, s.device->info());
+    const GemmProblem& problem = s.problem_of(request.search);
+    const LaunchPlan plan = make_launch_plan(problem, request.config, s.device->info());
     for (const LaunchStep& step : plan.steps) m.shared_bytes = std::max(m.shared_bytes, step.shared_bytes);
     m.workspace_bytes = plan.workspace_bytes;
     try {
-        Verifier& verifier = s.current_verifier();
+        Verifier& verifier = s.verifier_of(request.search);
         auto made = ExecutablePlan::make(plan, *s.loader);
         if (const auto* failure = std::get_if<CompileFailure>(&made))
             return rejected(Outcome::compile_failed, first_error_line(failure->log));
@@ -173,10 +203,10 @@ Reply Worker::measure(const MeasureRequest& request) {
         if (s.device->info().emulated) throw;
         return rejected(Outcome::launch_failed, first_line(unusable.what()));
     } catch (const std::bad_alloc&) {
-        if (can_never_fit(plan, s.prepared.problem, s.device->info()))
+        if (can_never_fit(plan, problem, s.device->info()))
             return rejected(Outcome::exceeds_limits, fmt::format("its workspace of {} bytes and C are more than the device's memory of {}",
                                                                  plan.workspace_bytes, s.device->info().memory_bytes));
-        s.verifier.reset();
+        s.searches[request.search].verifier.reset();
         return NotMeasured{.detail = fmt::format("memory was short for a workspace of {} bytes", plan.workspace_bytes)};
     } catch (const std::system_error& error) {
         // The system has no more threads, files or other resources to give.
@@ -209,7 +239,8 @@ Reply Worker::run_off(const RunOffRequest& request, const std::function<void(int
         return try_run_off(request, step);
     } catch (const std::bad_alloc&) {
         // Each of them has fitted before.
-        state_->verifier.reset();
+        if (state_->make_room_for(request.search)) return run_off(request, step);
+        state_->searches[request.search].verifier.reset();
         return NotMeasured{.detail = "memory was short in the run-off"};
     } catch (const std::system_error& error) {
         return NotMeasured{.detail = first_line(error.what())};
@@ -227,11 +258,11 @@ RunOffDone Worker::try_run_off(const RunOffRequest& request, const std::function
     std::vector<LaunchPlan> plans;
     std::int64_t workspace_bytes = 0;
     for (const KernelConfig& config : request.configs) {
-        plans.push_back(make_launch_plan(s.prepared.problem, config, s.device->info()));
+        plans.push_back(make_launch_plan(s.problem_of(request.search), config, s.device->info()));
         workspace_bytes = std::max(workspace_bytes, plans.back().workspace_bytes);
     }
     done.finalists.resize(request.configs.size());
-    Verifier& verifier = s.current_verifier();
+    Verifier& verifier = s.verifier_of(request.search);
     double round_us = 0;
     for (std::size_t i = 0; i < runners.size(); ++i) {
         step(static_cast<int>(i));
@@ -272,9 +303,8 @@ RunOffDone Worker::try_run_off(const RunOffRequest& request, const std::function
     for (std::size_t i = 0; i < runners.size(); ++i) {
         if (!runners[i].timer) continue;
         step(static_cast<int>(i));
-        const Verdict verdict = s.current_verifier().verify_again(*runners[i].plan);
-        // It may have written anywhere: the others are judged by fresh operands and references.
-        if (verdict.outcome == Outcome::wrong_result) s.verifier.reset();
+        const Verdict verdict = s.verifier_of(request.search).verify_again(*runners[i].plan);
+        if (verdict.outcome == Outcome::wrong_result) s.forget_operands();
         done.finalists[i].outcome = verdict.outcome;
         done.finalists[i].error_ratio = finite(verdict.error_ratio);
         done.finalists[i].detail = verdict.detail;

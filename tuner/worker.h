@@ -27,6 +27,7 @@ public:
     Reply run_off(const RunOffRequest& request, const std::function<void(int)>& step);
 
 private:
+    Reply try_measure(const MeasureRequest& request);
     RunOffDone try_run_off(const RunOffRequest& request, const std::function<void(int)>& step);
 
     struct State;

@@ -122,6 +122,7 @@ void TuningDatabase::record(const GemmProblem& problem, const KernelConfig& conf
 void TuningDatabase::exchange(const GemmProblem& problem, const MeasurementPolicy& policy, const std::vector<CandidateResult>& results,
                               const std::vector<Announcement>& announcements) {
     guarded(impl_->file, [&] {
+        const SoleWriter writer;
         SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
         impl_->store_results(problem, policy, results);
         impl_->store_announcements(problem, announcements);
@@ -136,6 +137,7 @@ void TuningDatabase::withdraw(const GemmProblem& problem, const KernelConfig& co
 void TuningDatabase::withdraw(const GemmProblem& problem, const std::vector<Announcement>& announcements) {
     const auto& environment = impl_->known_environment();
     guarded(impl_->file, [&] {
+        const SoleWriter writer;
         SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
         const auto device_id = impl_->ids.find_device(environment.device);
         const auto problem_id = impl_->ids.find("problem", cells_of(problem));
@@ -202,6 +204,7 @@ void TuningDatabase::decide(const GemmProblem& problem, const MeasurementPolicy&
                         .runner_up_us = decision.runner_up_us,
                         .predicted = decision.predicted};
     guarded(impl_->file, [&] {
+        const SoleWriter writer;
         SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
         impl_->store(record);
         transaction.commit();

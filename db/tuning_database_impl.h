@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -33,6 +34,16 @@ const char* table_of(TuningRecord::Kind kind);
 // All that a record says, as its row would. Equal records give the same text.
 std::string content_of(const TuningRecord& record);
 std::string content_of(const RatesRecord& record);
+
+// The connections of a process write one after another: SQLite lets those that come meanwhile look again every few milliseconds.
+class SoleWriter {
+public:
+    SoleWriter() : lock_(mutex_) {}
+
+private:
+    static inline std::mutex mutex_;
+    const std::lock_guard<std::mutex> lock_;
+};
 
 struct TuningDatabase::Impl {
     Impl(std::filesystem::path path, Connection opened)

@@ -1,9 +1,11 @@
 #include "tuner/group_work.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <utility>
 
+#include "generator/plan/matrix_layout.h"
 #include "generator/text/environment.h"
 #include "generator/text/side_by_side.h"
 #include "tuner/candidate_compiler.h"
@@ -31,6 +33,16 @@ bool is_upset(const ProblemReport& report, const TuningDatabase::Decision& earli
     return !is_second || report.runner_up_us > (1 + kUpset) * report.median_us;
 }
 
+// Infinity where a number can't count them.
+double bytes_of_operands(const GemmProblem& p) {
+    double bytes = 0;
+    for (const MatrixLayout& layout : {layout_of_a(p), layout_of_b(p), layout_of_c(p), layout_of_residual(p)}) {
+        const auto extent = extent_in_bytes(layout);
+        bytes += extent ? static_cast<double>(*extent) : std::numeric_limits<double>::infinity();
+    }
+    return bytes;
+}
+
 // Requests the kernels that a problem lacks before its turn.
 void request_kernels(CandidateCompiler& compiler, const OpenProblem& problem, TuningDatabase& database, const TuningOptions& options,
                      int number) {
@@ -52,10 +64,10 @@ Patience patience_with(const Interrupt& interrupt) {
     return {.stop = [&interrupt] { return interrupt.requested(); }};
 }
 
-GroupWork::GroupWork(DeviceGroup& group, WorkerProcess& worker, int number, const TuningOptions& options, const Budget& budget,
+GroupWork::GroupWork(DeviceGroup& group, SharedWorker& worker, int search, int number, const TuningOptions& options, const Budget& budget,
                      Progress& progress, const Interrupt& interrupt, std::mutex& mutex)
     : group_(group),
-      worker_(worker),
+      worker_(worker, search),
       number_(number),
       options_(options),
       budget_(budget),
@@ -86,11 +98,13 @@ void GroupWork::run(const std::atomic<bool>& stop) {
         OpenProblem& problem = group_.open[*mine];
         if (problem.may_count && report_earlier(problem)) continue;
         if (!tuner) tuner.emplace(number_, worker_, *group_.compiler, database_, progress_, interrupt_, options_, budget_);
+        if (!worker_.take_room(bytes_of_operands(problem.shape.problem))) return;
         ProblemReport report = tuner->tune(problem, static_cast<int>(*mine), turn);
         if (problem.races && is_upset(report, *problem.earlier)) {
             search_anew(problem, turn);
             report = tuner->tune(problem, static_cast<int>(*mine), turn);
         }
+        worker_.leave_room();
         std::lock_guard lock(mutex_);
         problem.candidates = {};
         problem.likely_variants = {};

@@ -1,4 +1,4 @@
-// The work of one worker: it takes one after another of its group's problems, and has the next ones made ready meanwhile.
+// One of the searches that share a worker: it takes one after another of its group's problems, and has the next ones made ready meanwhile.
 #pragma once
 
 #include <atomic>
@@ -13,19 +13,20 @@
 #include "tuner/device_group.h"
 #include "tuner/interrupt.h"
 #include "tuner/progress.h"
+#include "tuner/shared_worker.h"
 #include "tuner/tuning_options.h"
-#include "tuner/worker_process.h"
 
 namespace tmm {
 
 // Ctrl-C ends waiting for the database, too.
 Patience patience_with(const Interrupt& interrupt);
 
-// A thread has one of its own. mutex: what the workers of a run share is used under it.
+// A thread has one of its own. search tells those of a worker apart, number those of the run. mutex: what the workers of a run share is
+// used under it.
 class GroupWork {
 public:
-    GroupWork(DeviceGroup& group, WorkerProcess& worker, int number, const TuningOptions& options, const Budget& budget, Progress& progress,
-              const Interrupt& interrupt, std::mutex& mutex);
+    GroupWork(DeviceGroup& group, SharedWorker& worker, int search, int number, const TuningOptions& options, const Budget& budget,
+              Progress& progress, const Interrupt& interrupt, std::mutex& mutex);
     ~GroupWork();
     GroupWork(const GroupWork&) = delete;
     GroupWork& operator=(const GroupWork&) = delete;
@@ -48,7 +49,7 @@ private:
     bool report_earlier(OpenProblem& problem);
 
     DeviceGroup& group_;
-    WorkerProcess& worker_;
+    WorkerShare worker_;
     int number_;
     const TuningOptions& options_;
     const Budget& budget_;

@@ -98,11 +98,15 @@ bool ProblemTuner::try_run_off(SearchSession& s, const std::vector<std::size_t>&
     if (!make_ready(s, entrants)) return false;
     int running = -1;
     const double limit = deadline(s) * static_cast<double>(entrants.size()) + 10 * (expected_us + request.settle_us) * 1e-6;
-    const auto start = SteadyClock::now();
-    database_.announce(s.problem(), announced);
-    const WorkerConnection::Answer answer = worker_.ask(request, limit, left(s), [&](int index) { running = index; });
-    database_.withdraw(s.problem(), announced);
-    run_off_seconds_ = seconds_since(start);
+    WorkerConnection::Answer answer = WorkerConnection::Lost{};
+    while (std::holds_alternative<WorkerConnection::Lost>(answer)) {
+        if (!prepare(s)) return false;
+        const double start = now();
+        database_.announce(s.problem(), announced);
+        answer = worker_.ask(request, limit, left(s), [&](int index) { running = index; });
+        database_.withdraw(s.problem(), announced);
+        run_off_seconds_ = now() - start;
+    }
     s.interrupted = std::holds_alternative<WorkerConnection::Interrupted>(answer);
     const auto* late = std::get_if<WorkerConnection::TimedOut>(&answer);
     s.expired = late && late->turn_is_over;
@@ -132,7 +136,7 @@ bool ProblemTuner::make_ready(SearchSession& s, const std::vector<std::size_t>& 
         s.interrupted = interrupt_.requested();
         s.expired = !s.interrupted;
     }
-    return prepare(s);
+    return !s.expired && !s.interrupted;
 }
 
 // The worker died, or came to no end, while this finalist ran.

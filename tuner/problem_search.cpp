@@ -94,7 +94,7 @@ bool ProblemTuner::is_out_of_time(SearchSession& s, std::size_t missing) const {
     if (worker_.device().emulated || budget_.is_limited() || certainty.seconds <= 0) return false;
     const int least_results = certainty.least_results * (s.open.shape.is_sample_size ? kResultsForOthers : 1);
     if (s.best_us <= 0 || s.default_is_open() || s.outcomes() < least_results) return false;
-    if (seconds_since(s.turn.start) < kSearchPart * certainty.seconds) return false;
+    if (taken(s) < kSearchPart * certainty.seconds) return false;
     s.ended = fmt::format("the {:g} s of effort {} ended before {} others", certainty.seconds, name_of(options_.effort), missing);
     return true;
 }
@@ -185,13 +185,13 @@ bool ProblemTuner::measure(SearchSession& s, std::size_t index) {
     const KernelConfig& config = s.candidates[index].config;
     database_.exchange(s.problem(), {}, s.unsaved, {{.config = config, .kernel_name = s.candidates[index].kernel_name}});
     s.unsaved.clear();
-    const auto start = SteadyClock::now();
+    const double start = now();
     const double limit = deadline(s);
     const MeasureRequest request{.config = config, .timing = timing_options(worker_.device().emulated, options_.effort, s.results)};
     std::optional<Measurement> m = outcome_of(s, index, worker_.ask(request, limit, left(s)), limit);
     if (!m) return !s.interrupted;
     if (m->outcome == Outcome::ok) {
-        const double wall = seconds_since(start);
+        const double wall = now() - start;
         if (s.best_us == 0 || m->median_us < s.best_us) s.best_us = m->median_us;
         if (s.best_wall == 0 || wall < s.best_wall) s.best_wall = wall;
     }
@@ -208,6 +208,10 @@ std::optional<Measurement> ProblemTuner::outcome_of(SearchSession& s, std::size_
     if (std::holds_alternative<WorkerConnection::Interrupted>(answer)) {
         database_.withdraw(s.problem(), s.candidates[index].config);
         s.interrupted = true;
+        return std::nullopt;
+    }
+    if (std::holds_alternative<WorkerConnection::Lost>(answer)) {
+        database_.withdraw(s.problem(), s.candidates[index].config);
         return std::nullopt;
     }
     if (const auto* late = std::get_if<WorkerConnection::TimedOut>(&answer)) {

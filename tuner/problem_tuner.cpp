@@ -36,6 +36,7 @@ ProblemReport ProblemTuner::tune(const OpenProblem& problem, int number, const T
                     .report = ProblemReport{.shape = problem.shape, .rejections = problem.rejections},
                     .number = number,
                     .turn = turn,
+                    .begun = now(),
                     .cut = problem.left_out > 0};
     progress_.begin_problem(number_, to_text(problem.shape));
     add_candidates(s, problem.candidates);
@@ -59,12 +60,11 @@ ProblemReport ProblemTuner::tune(const OpenProblem& problem, int number, const T
         progress_.leave_problem(number_);
         return report;
     }
-    const std::string result =
-        report.has_winner()
-            ? fmt::format("{} {} µs{} ({} measured, {}{})", to_text(report.config), short_number(report.median_us),
-                          report.vs_default() > 0 ? fmt::format(", {:.2f}x the default", report.vs_default()) : "", report.measured_now,
-                          duration_text(seconds_since(s.turn.start)), s.ended.empty() ? "" : "; " + s.ended)
-            : report.reason;
+    const std::string result = report.has_winner()
+                                   ? fmt::format("{} {} µs{} ({} measured, {}{})", to_text(report.config), short_number(report.median_us),
+                                                 report.vs_default() > 0 ? fmt::format(", {:.2f}x the default", report.vs_default()) : "",
+                                                 report.measured_now, duration_text(taken(s)), s.ended.empty() ? "" : "; " + s.ended)
+                                   : report.reason;
     progress_.end_problem(number_, result);
     return report;
 }
@@ -81,6 +81,14 @@ double ProblemTuner::deadline(const SearchSession& s) const {
 // The seconds that are left of the problem's turn and of the run, whichever are fewer.
 double ProblemTuner::left(const SearchSession& s) const {
     return std::min(budget_.left(), s.turn.most_seconds - seconds_since(s.turn.start));
+}
+
+double ProblemTuner::now() const {
+    return seconds_since(started_) - worker_.seconds_for_others();
+}
+
+double ProblemTuner::taken(const SearchSession& s) const {
+    return now() - s.begun;
 }
 
 bool ProblemTuner::compiled(const Candidate& candidate) const {
@@ -147,6 +155,10 @@ bool ProblemTuner::prepare(SearchSession& s) {
         if (std::holds_alternative<WorkerConnection::Interrupted>(answer)) {
             s.interrupted = true;
             return false;
+        }
+        if (std::holds_alternative<WorkerConnection::Lost>(answer)) {
+            --attempt;
+            continue;
         }
         const auto* died = std::get_if<WorkerConnection::Died>(&answer);
         how = died ? "worker " + died->how : "passed the deadline";

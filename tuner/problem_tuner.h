@@ -76,6 +76,9 @@ private:
     void request_kernels(const SearchSession& session, const Candidate& candidate, int rank) const;
     void request_in_order(const SearchSession& session, const std::vector<std::size_t>& indices) const;
     bool compiled(const Candidate& candidate) const;
+    // Seconds on a clock that stands while the worker works for other searches, and those that this one has taken.
+    double now() const;
+    double taken(const SearchSession& session) const;
     double deadline(const SearchSession& session) const;
     double left(const SearchSession& session) const;
     double kept_for_run_off(const SearchSession& session) const;
@@ -89,7 +92,8 @@ private:
     const Interrupt& interrupt_;
     const TuningOptions& options_;
     const Budget& budget_;
-    // Wall-clock time that the last run-off took.
+    const SteadyClock::time_point started_ = SteadyClock::now();
+    // Seconds that the last run-off took.
     double run_off_seconds_ = 0;
     // The kernels of the candidates that the search did not have.
     KernelBook variants_;

@@ -39,6 +39,8 @@ struct SearchSession {
     // Its own in the compiler's queue.
     int number = 0;
     Turn turn;
+    // When it began, on its tuner's clock.
+    double begun = 0;
     bool prepared = false;
     bool interrupted = false;
     bool cut = false;

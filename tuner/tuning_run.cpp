@@ -24,10 +24,14 @@
 #include "tuner/earlier_decision.h"
 #include "tuner/group_work.h"
 #include "tuner/predictions.h"
+#include "tuner/shared_worker.h"
 #include "tuner/worker_process.h"
 
 namespace tmm {
 namespace {
+
+// Problems that are searched at the same time on a GPU: one waits for kernels, or for the database, while another is measured.
+constexpr int kSearchesOfWorker = 2;
 
 bool same_model(const DeviceInfo& a, const DeviceInfo& b) {
     return a.name == b.name && a.compute_capability() == b.compute_capability() && a.sm_count == b.sm_count;
@@ -103,7 +107,12 @@ Pace pace_of(const TuningOptions& options, const std::vector<std::unique_ptr<Dev
     if (options.budget_seconds > 0 || std::all_of(groups.begin(), groups.end(), is_emulated))
         return {.budget_seconds = options.budget_seconds};
     const Certainty certainty = certainty_of(options.effort);
-    return {.problem_seconds = certainty.seconds, .least_results = certainty.least_results};
+    return {.problem_seconds = kSearchesOfWorker * certainty.seconds, .least_results = certainty.least_results};
+}
+
+// The emulated device is the cores that would also make the next problem ready. A budget's shares are meant for one problem after another.
+int searches_of_worker(const DeviceInfo& device, const Budget& budget) {
+    return device.emulated || budget.is_limited() ? 1 : kSearchesOfWorker;
 }
 
 // Where the budget ended before a problem's turn, an earlier winner stays; where there is none, the model's guess is taken.
@@ -171,19 +180,27 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
     std::exception_ptr failure;
     std::atomic<bool> stop = false;
     std::vector<std::function<void()>> jobs;
+    const auto work = [&](DeviceGroup& group, SharedWorker& worker, int search, int number) {
+        try {
+            GroupWork(group, worker, search, number, options, budget, progress, interrupt, mutex).run(stop);
+        } catch (...) {
+            std::lock_guard lock(mutex);
+            if (!failure) failure = std::current_exception();
+            stop = true;
+        }
+    };
     int number = 0;
     for (auto& group : groups) {
+        const int searches = searches_of_worker(group->environment.device, budget);
         for (auto& worker : group->workers) {
             if (group->open.empty()) continue;
-            jobs.emplace_back([&, &group = *group, &worker = *worker, number = number++] {
-                try {
-                    GroupWork(group, worker, number, options, budget, progress, interrupt, mutex).run(stop);
-                } catch (...) {
-                    std::lock_guard lock(mutex);
-                    if (!failure) failure = std::current_exception();
-                    stop = true;
-                }
+            jobs.emplace_back([&, &group = *group, &worker = *worker, searches, number] {
+                SharedWorker shared(worker, interrupt);
+                std::vector<std::function<void()>> of_worker;
+                for (int i = 0; i < searches; ++i) of_worker.emplace_back([&, i] { work(group, shared, i, number + i); });
+                run_until_all_end(of_worker);
             });
+            number += searches;
         }
     }
     run_side_by_side(jobs);

@@ -22,15 +22,19 @@ public:
         bool turn_is_over = false;
     };
     struct Interrupted {};
-    using Answer = std::variant<Reply, Died, TimedOut, Interrupted>;
+    // The request did not run: the worker that had prepared for it has ended since, by what another search asked for.
+    struct Lost {};
+    using Answer = std::variant<Reply, Died, TimedOut, Interrupted, Lost>;
 
     virtual ~WorkerConnection() = default;
 
     virtual const DeviceInfo& device() const = 0;
-    // Whether the worker runs; after Died, TimedOut and Interrupted it does not.
+    // Whether the worker runs, and knows what this search has prepared; after Died, TimedOut and Lost it does not.
     virtual bool alive() const = 0;
     // Seconds that its last start took.
     virtual double start_seconds() const = 0;
+    // Seconds that it has worked for other searches.
+    virtual double seconds_for_others() const { return 0; }
     // Throws Error where no worker can be started any more.
     virtual void respawn() = 0;
     // Sends the request and waits for its reply. The deadline counts the time that the worker had to work, the turn's seconds all time.

@@ -1,0 +1,144 @@
+#include "tuner/shared_worker.h"
+
+#include <chrono>
+#include <latch>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "generator/text/side_by_side.h"
+
+namespace tmm {
+namespace {
+
+// Problems whose operands are a larger part of the device's memory have no other beside them: operands for timing, references and
+// workspaces come on top.
+constexpr double kPartOfMemory = 0.125;
+constexpr auto kPoll = std::chrono::milliseconds(100);
+
+}  // namespace
+
+// Begins when all that were asked for before are over.
+class SharedWorker::Turn {
+public:
+    Turn(SharedWorker& shared, int search) : shared_(shared) {
+        std::unique_lock lock(shared_.mutex_);
+        const long mine = shared_.asked_for_++;
+        shared_.changed_.wait(lock, [&] { return shared_.over_ == mine; });
+        shared_.in_turn_ = search;
+        shared_.since_ = SteadyClock::now();
+    }
+    ~Turn() {
+        {
+            const std::lock_guard lock(shared_.mutex_);
+            shared_.seconds_[shared_.in_turn_] += seconds_since(shared_.since_);
+            shared_.in_turn_ = kNobody;
+            shared_.alive_ = shared_.process_.alive();
+            shared_.start_seconds_ = shared_.process_.start_seconds();
+            ++shared_.over_;
+        }
+        shared_.changed_.notify_all();
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+private:
+    SharedWorker& shared_;
+};
+
+SharedWorker::SharedWorker(WorkerConnection& process, const Interrupt& interrupt)
+    : process_(process), interrupt_(interrupt), alive_(process.alive()), start_seconds_(process.start_seconds()) {}
+
+double SharedWorker::seconds_of_others(int search) const {
+    double seconds = in_turn_ != kNobody && in_turn_ != search ? seconds_since(since_) : 0;
+    for (const auto& [other, taken] : seconds_)
+        if (other != search) seconds += taken;
+    return seconds;
+}
+
+WorkerShare::WorkerShare(SharedWorker& shared, int search) : shared_(shared), search_(search), device_(shared.process_.device()) {}
+
+WorkerShare::~WorkerShare() {
+    leave_room();
+}
+
+bool WorkerShare::take_room(double bytes) {
+    std::unique_lock lock(shared_.mutex_);
+    const auto fits = [&] {
+        double all = bytes;
+        for (const auto& [other, taken] : shared_.bytes_) all += taken;
+        return shared_.bytes_.empty() || device_.memory_bytes <= 0 || all <= kPartOfMemory * static_cast<double>(device_.memory_bytes);
+    };
+    while (!shared_.changed_.wait_for(lock, kPoll, fits))
+        if (shared_.interrupt_.requested()) return false;
+    shared_.bytes_[search_] = bytes;
+    return true;
+}
+
+void WorkerShare::leave_room() {
+    {
+        const std::lock_guard lock(shared_.mutex_);
+        shared_.bytes_.erase(search_);
+    }
+    shared_.changed_.notify_all();
+}
+
+bool WorkerShare::alive() const {
+    const std::lock_guard lock(shared_.mutex_);
+    return shared_.alive_ && process_number_ == shared_.process_number_;
+}
+
+double WorkerShare::start_seconds() const {
+    const std::lock_guard lock(shared_.mutex_);
+    return shared_.start_seconds_;
+}
+
+double WorkerShare::seconds_for_others() const {
+    const std::lock_guard lock(shared_.mutex_);
+    return shared_.seconds_of_others(search_);
+}
+
+void WorkerShare::respawn() {
+    const SharedWorker::Turn turn(shared_, search_);
+    if (!alive() && process_number_ == shared_.process_number_) {
+        shared_.process_.respawn();
+        const std::lock_guard lock(shared_.mutex_);
+        ++shared_.process_number_;
+    }
+    process_number_ = shared_.process_number_;
+}
+
+WorkerShare::Answer WorkerShare::ask(const Request& request, double deadline_seconds, double turn_seconds,
+                                     const std::function<void(int)>& step) {
+    const SharedWorker::Turn turn(shared_, search_);
+    if (shared_.interrupt_.requested()) return Interrupted{};
+    if (!alive()) return Lost{};
+    Request mine = request;
+    std::visit(
+        [this](auto& one) {
+            if constexpr (!std::is_same_v<std::decay_t<decltype(one)>, RatesRequest>) one.search = search_;
+        },
+        mine);
+    return shared_.process_.ask(mine, deadline_seconds, turn_seconds, step);
+}
+
+void run_until_all_end(const std::vector<std::function<void()>>& searches) {
+    std::latch working(static_cast<std::ptrdiff_t>(searches.size()));
+    std::vector<std::thread> threads;
+    for (std::size_t i = 1; i < searches.size(); ++i) {
+        auto thread = start_thread([&working, &search = searches[i]] {
+            search();
+            working.arrive_and_wait();
+        });
+        if (thread)
+            threads.push_back(std::move(*thread));
+        else
+            working.count_down();
+    }
+    searches.front()();
+    working.arrive_and_wait();
+    for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace tmm

@@ -1,4 +1,4 @@
-// Tests what the tuner measures in addition to the search's candidates: the fastest with other orders of their products.
+// Tests what the tuner measures in addition to the search's candidates: the fastest with other orders of their products or of their tiles.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -96,6 +96,24 @@ TEST_CASE("the fastest of wgmma whose last tiles lack rows is tried with the oth
     CHECK(tried("hardware", kShape) == std::vector<KernelConfig>{parse_config(tile + "peeled")});
     CHECK(tried("hardware", "128x5120x5120 dtype=bf16 ops=nt").empty());
     CHECK(variants({{tile + "peeled", 50}, {tile + "hardware", 60}}, kShape).empty());
+}
+
+TEST_CASE("the fastest of wgmma and the default are tried with other orders of their tiles") {
+    constexpr const char* kShape = "4096x4096x1024 dtype=bf16 ops=tn";
+    const std::string tiles = "family=wgmma,block_k=64,stages=4,vector_width=8,boundary=hardware,";
+    const std::string slow_default = tiles + "block_m=128,block_n=128";
+    std::vector<Timed> measured = {{slow_default, 57}};
+    for (const char* fast : {"block_m=128,block_n=256", "block_m=256,block_n=128", "block_m=192,block_n=128", "block_m=128,block_n=192"})
+        measured.push_back({tiles + fast, 52});
+    const auto tried = variants(measured, kShape);
+    for (const Timed& one : measured)
+        for (const char* band : {",raster=8", ",raster=16"})
+            CHECK(std::count(tried.begin(), tried.end(), parse_config(one.config + band)) == 1);
+    // One that is far behind is not saved by an order.
+    measured.front().median_us = 70;
+    CHECK(variants(measured, kShape).size() == tried.size() - 2);
+    // Where the tiles are one row of clusters, there is one order.
+    CHECK(variants({{tiles + "block_m=128,block_n=128,multicast_a=2", 50}}, "4096x256x1024 dtype=bf16").empty());
 }
 
 TEST_CASE("a variant that the budget ended before as a candidate is tried all the same") {

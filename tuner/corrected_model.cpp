@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace tmm {
@@ -11,6 +12,10 @@ namespace {
 // 0.9 searches over recorded times end about as well.
 constexpr double kAlike = 0.85;
 constexpr double kAlikeFamilies = 0.2;
+// For a size it depends on how far apart the two values are: so much for each factor of two.
+constexpr double kAlikeDoubled = 0.8;
+constexpr int KernelConfig::*kSizes[] = {&KernelConfig::block_m, &KernelConfig::block_n, &KernelConfig::block_k, &KernelConfig::stages,
+                                         &KernelConfig::split_k};
 // The variance of what all predictions of a problem are off by in common, in units of the variance of what they are off by each: nothing is
 // assumed of it.
 constexpr double kCommon = 100;
@@ -23,11 +28,24 @@ constexpr double kOwnVariance = (kOwnDeviation / kPriorDeviation) * (kOwnDeviati
 // Each observation takes longer than the one before, and says less.
 constexpr std::size_t kMostObservations = 512;
 
+bool is_size(int KernelConfig::*member) {
+    return std::find(std::begin(kSizes), std::end(kSizes), member) != std::end(kSizes);
+}
+
 double covariance(const KernelConfig& a, const KernelConfig& b) {
-    double alike = a.family == b.family ? 1 : kAlikeFamilies;
-    for (const Parameter& parameter : kParameters)
-        if (parameter.member != &KernelConfig::family && a.*parameter.member != b.*parameter.member) alike *= kAlike;
-    return kCommon + alike;
+    double fields = 0;
+    double doublings = 0;
+    for (const Parameter& parameter : kParameters) {
+        const int of_a = a.*parameter.member;
+        const int of_b = b.*parameter.member;
+        if (of_a == of_b || parameter.member == &KernelConfig::family) continue;
+        if (is_size(parameter.member))
+            doublings += std::abs(std::log2(static_cast<double>(of_a) / of_b));
+        else
+            ++fields;
+    }
+    const double families = a.family == b.family ? 1 : kAlikeFamilies;
+    return kCommon + families * std::pow(kAlike, fields) * std::pow(kAlikeDoubled, doublings);
 }
 
 }  // namespace

@@ -69,8 +69,8 @@ std::vector<KernelConfig> defaults(const GemmProblem& p, const DeviceInfo& devic
 std::vector<KernelConfig> default_variants(const KernelConfig& best) {
     if (best.cluster != 1) return {};
     std::vector<KernelConfig> bands(2, best);
-    bands[0].raster = 8;
-    bands[1].raster = 16;
+    bands[0].raster = kWgmmaRasters[1];
+    bands[1].raster = kWgmmaRasters[2];
     return bands;
 }
 bool multiplies_planes(const GemmProblem& p) {
@@ -84,10 +84,16 @@ bool is_unrivalled(const GemmProblem& p, const KernelConfig& c) {
     return c.planes == 1 && c.pack_ab == 0 && std::min(p.m, p.n) > kVeryFew;
 }
 std::vector<KernelConfig> variants(const GemmProblem& p, const KernelConfig& c) {
-    if (with_wgmma_boundary(c, p).boundary == boundary::hardware) return {};
-    KernelConfig other = c;
-    other.boundary = c.boundary == boundary::peeled ? boundary::hardware : boundary::peeled;
-    return {other};
+    std::vector<KernelConfig> others;
+    for (const int raster : kWgmmaRasters) {
+        KernelConfig other = c;
+        other.raster = raster;
+        if (raster != c.raster && c.cluster == 1 && has_order_of_its_own(other, main_extent(p, c))) others.push_back(other);
+    }
+    if (with_wgmma_boundary(c, p).boundary == boundary::hardware) return others;
+    others.push_back(c);
+    others.back().boundary = c.boundary == boundary::peeled ? boundary::hardware : boundary::peeled;
+    return others;
 }
 i64 missing_rows(const GemmProblem& p, const KernelConfig& c) {
     const Extent main = main_extent(p, c);

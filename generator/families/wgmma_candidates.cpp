@@ -128,17 +128,14 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
             const bool shares = sharing.multicast_a * sharing.multicast_b > 1;
             if (shares && (few || min_blocks > 1)) return;
             if (tiles_right < sharing.multicast_a || tiles_left < sharing.multicast_b) return;
-            // Bands are of rows of clusters; where the band before has half of them, or rows have one cluster, this one is no other.
-            if (config.raster != 0 && 2 * ceil_divide(tiles_left, sharing.multicast_b) <= config.raster) return;
-            if (config.raster != 0 && tiles_right <= sharing.multicast_a) return;
             config.multicast_a = sharing.multicast_a;
             config.multicast_b = sharing.multicast_b;
-            configs.push_back(config);
+            if (has_order_of_its_own(config, main)) configs.push_back(config);
         };
         for (config.ping_pong = 0; config.ping_pong <= (takes_turns ? 1 : 0); ++config.ping_pong) {
             for (const int stages : stages_worth_trying(config, signature, device)) {
                 config.stages = stages;
-                for (const int raster : {0, 8, 16}) {
+                for (const int raster : kWgmmaRasters) {
                     if (raster != 0 && !many) continue;
                     config.raster = raster;
                     for (const Sharing& sharing : kSharings) add_sharing(sharing);
@@ -182,6 +179,11 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
 }
 
 }  // namespace
+
+bool has_order_of_its_own(const KernelConfig& c, const Extent& extent) {
+    if (c.raster == 0) return true;
+    return 2 * wgmma::clusters_left(c, extent.rows, extent.columns) > c.raster && wgmma::clusters_right(c, extent.rows, extent.columns) > 1;
+}
 
 KernelConfig with_wgmma_boundary(KernelConfig config, const GemmProblem& problem) {
     // Looking for fewer missing rows costs more than they do.

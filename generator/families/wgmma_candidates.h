@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "generator/machine/device_info.h"
+#include "generator/plan/geometry.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
 
@@ -17,6 +18,13 @@ std::vector<KernelConfig> wgmma_configs(const GemmProblem& problem, const Device
 
 // Do the config's tiles take only some columns of their last slab, whose rows run along N?
 bool ends_within_slab(const KernelConfig& config, const GemmProblem& problem);
+
+// Orders of tiles worth trying (KernelConfig::raster).
+inline constexpr int kWgmmaRasters[] = {0, 8, 16};
+
+// Whether the config's bands take tiles in another order than the next smaller ones, or than none. extent: that of what the product
+// computes.
+bool has_order_of_its_own(const KernelConfig& config, const Extent& extent);
 
 // The same config with the boundary mode that its last tiles want: peeled where they lack 8 rows or more (wgmma::missing_rows). Its block_m
 // and block_n are not 0.

@@ -26,13 +26,13 @@ public:
         std::unique_lock lock(shared_.mutex_);
         const long mine = shared_.asked_for_++;
         shared_.changed_.wait(lock, [&] { return shared_.over_ == mine; });
+        shared_.count_seconds();
         shared_.in_turn_ = search;
-        shared_.since_ = SteadyClock::now();
     }
     ~Turn() {
         {
             const std::lock_guard lock(shared_.mutex_);
-            shared_.seconds_[shared_.in_turn_] += seconds_since(shared_.since_);
+            shared_.count_seconds();
             shared_.in_turn_ = kNobody;
             shared_.alive_ = shared_.process_.alive();
             shared_.start_seconds_ = shared_.process_.start_seconds();
@@ -50,11 +50,16 @@ private:
 SharedWorker::SharedWorker(WorkerConnection& process, const Interrupt& interrupt)
     : process_(process), interrupt_(interrupt), alive_(process.alive()), start_seconds_(process.start_seconds()) {}
 
-double SharedWorker::seconds_of_others(int search) const {
-    double seconds = in_turn_ != kNobody && in_turn_ != search ? seconds_since(since_) : 0;
-    for (const auto& [other, taken] : seconds_)
-        if (other != search) seconds += taken;
-    return seconds;
+// Seconds in which nobody has a turn are shared out: the searches wait for the same compilers.
+double SharedWorker::uncounted(int search) const {
+    if (in_turn_ == search) return 0;
+    const double seconds = seconds_since(counted_);
+    return in_turn_ == kNobody ? seconds * (1 - 1 / static_cast<double>(uses_.size())) : seconds;
+}
+
+void SharedWorker::count_seconds() {
+    for (auto& [search, use] : uses_) use.seconds_of_others += uncounted(search);
+    counted_ = SteadyClock::now();
 }
 
 WorkerShare::WorkerShare(SharedWorker& shared, int search) : shared_(shared), search_(search), device_(shared.process_.device()) {}
@@ -67,19 +72,21 @@ bool WorkerShare::take_room(double bytes) {
     std::unique_lock lock(shared_.mutex_);
     const auto fits = [&] {
         double all = bytes;
-        for (const auto& [other, taken] : shared_.bytes_) all += taken;
-        return shared_.bytes_.empty() || device_.memory_bytes <= 0 || all <= kPartOfMemory * static_cast<double>(device_.memory_bytes);
+        for (const auto& [other, use] : shared_.uses_) all += use.bytes;
+        return shared_.uses_.empty() || device_.memory_bytes <= 0 || all <= kPartOfMemory * static_cast<double>(device_.memory_bytes);
     };
     while (!shared_.changed_.wait_for(lock, kPoll, fits))
         if (shared_.interrupt_.requested()) return false;
-    shared_.bytes_[search_] = bytes;
+    shared_.count_seconds();
+    shared_.uses_[search_] = {.bytes = bytes};
     return true;
 }
 
 void WorkerShare::leave_room() {
     {
         const std::lock_guard lock(shared_.mutex_);
-        shared_.bytes_.erase(search_);
+        shared_.count_seconds();
+        shared_.uses_.erase(search_);
     }
     shared_.changed_.notify_all();
 }
@@ -96,7 +103,8 @@ double WorkerShare::start_seconds() const {
 
 double WorkerShare::seconds_for_others() const {
     const std::lock_guard lock(shared_.mutex_);
-    return shared_.seconds_of_others(search_);
+    const auto use = shared_.uses_.find(search_);
+    return use == shared_.uses_.end() ? 0 : use->second.seconds_of_others + shared_.uncounted(search_);
 }
 
 void WorkerShare::respawn() {

@@ -22,7 +22,9 @@ private:
     friend class WorkerShare;
     class Turn;
 
-    double seconds_of_others(int search) const;
+    // What a search's seconds of others have come to since they were last counted, and counts them for all.
+    double uncounted(int search) const;
+    void count_seconds();
 
     WorkerConnection& process_;
     const Interrupt& interrupt_;
@@ -31,12 +33,15 @@ private:
     // Turns that were asked for, and those that are over.
     long asked_for_ = 0;
     long over_ = 0;
-    // Whose turn it is, where it is somebody's, and since when; how long each has had the worker before.
+    // Whose turn it is, where it is somebody's.
     int in_turn_ = kNobody;
-    SteadyClock::time_point since_;
-    std::map<int, double> seconds_;
-    // The bytes of the operands of each search that has a problem.
-    std::map<int, double> bytes_;
+    // Of each search that has a problem: the bytes of its operands, and the seconds that are others'.
+    struct Use {
+        double bytes = 0;
+        double seconds_of_others = 0;
+    };
+    std::map<int, Use> uses_;
+    SteadyClock::time_point counted_ = SteadyClock::now();
     // What is known of the process when nobody has a turn.
     bool alive_;
     double start_seconds_;

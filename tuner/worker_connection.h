@@ -33,7 +33,7 @@ public:
     virtual bool alive() const = 0;
     // Seconds that its last start took.
     virtual double start_seconds() const = 0;
-    // Seconds that it has worked for other searches.
+    // Seconds of this problem's that are other searches': in which it worked for them, and their parts of those in which it waited for all.
     virtual double seconds_for_others() const { return 0; }
     // Throws Error where no worker can be started any more.
     virtual void respawn() = 0;

@@ -59,11 +59,10 @@ std::vector<Product::Candidate> candidates(const GemmProblem& p, const DeviceInf
     const auto configs = wgmma_configs(p, device);
     return {configs.begin(), configs.end()};
 }
-// Bands change little; only the best tile is looked at with each. Tiles whose columns end within a slab are left to a search: the model of
-// their times was not held against a GPU's.
+// Only the best tile is looked at with each band.
 std::vector<KernelConfig> defaults(const GemmProblem& p, const DeviceInfo& device) {
     std::vector<KernelConfig> configs = wgmma_configs(p, device);
-    std::erase_if(configs, [&](const KernelConfig& c) { return c.raster != 0 || ends_within_slab(c, p); });
+    std::erase_if(configs, [](const KernelConfig& c) { return c.raster != 0; });
     return configs;
 }
 std::vector<KernelConfig> default_variants(const KernelConfig& best) {

@@ -176,6 +176,8 @@ void ProblemTuner::measure_variants(SearchSession& s) {
     }
     for (std::size_t i = 0; i < added.size(); ++i) missing.push_back(s.candidates.size() + i);
     add_candidates(s, added);
+    // An interrupted run may have measured some of them.
+    std::erase_if(missing, [&](std::size_t i) { return s.results[i].has_value(); });
     measure_all(s, std::move(missing), 0, nullptr);
 }
 

@@ -57,7 +57,7 @@ struct Bounds {
     double run_off_samples;
 };
 // The bounds of a recording, in the order of the kinds. They leave a third or so above what searches came to, in the worst slice of the
-// shapes. Most of a quick search's few places at 2500 cubed have gone to tiles that end within a slab, of which the recordings have none.
+// shapes.
 struct Card {
     std::vector<Bounds> kinds;
     // Above this part of the configs that a search asks for, the times say little of it.

@@ -107,6 +107,11 @@ std::vector<Product::Candidate> mma_candidates(const GemmProblem& p, const Devic
             for (const int split : split_choices(p, device, tiles, pipeline.block_k)) {
                 config.split_k = split;
                 candidates.push_back({config, doubt});
+                // Elements that are read one by one need not all be on their way at once; where a bound makes them spill, the search says
+                // so.
+                if (pipeline.vector_width > 1 || config.min_blocks == tile.min_blocks) continue;
+                candidates.push_back({config, doubt});
+                candidates.back().config.min_blocks = tile.min_blocks;
             }
             doubt += kPipelineDoubt;
         }

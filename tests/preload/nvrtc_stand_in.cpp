@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <nvrtc.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -41,6 +42,14 @@ bool is_first() {
     return made >= 0;
 }
 
+// One process at a time gets past, as if there were one core.
+void wait_in_turn() {
+    const int log = open(std::getenv("TMM_TEST_NVRTC_LOG"), O_RDONLY | O_CLOEXEC);
+    if (log < 0 || flock(log, LOCK_EX) != 0) abort();
+    usleep(100'000);
+    close(log);
+}
+
 [[noreturn]] void hang() {
     while (true) pause();
 }
@@ -57,6 +66,7 @@ void fail_as_told(const nvrtcProgram program) {
     if (how == "exit") _exit(3);
     if (how == "hang") hang();
     if (how == "slow") usleep(50'000);
+    if (how == "in turn") wait_in_turn();
 }
 
 nvrtcResult give(const std::string& text, size_t* size) {

@@ -18,10 +18,11 @@
 #include <utility>
 
 #include "generator/error.h"
-#include "generator/families/wgmma_candidates.h"
+#include "generator/plan/launch_plan.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "support_temporary_directory.h"
+#include "tmm/families/wgmma/rules.h"
 #include "tuner/problem_tuner.h"
 #include "tuner/race.h"
 #include "tuner/remembered.h"
@@ -247,6 +248,13 @@ ReplayedSearch replay(OpenProblem problem, const RecordedProblem& recorded, cons
     return result;
 }
 
+// Do the config's tiles take only some columns of their last slab, whose rows run along N?
+bool ends_within_slab(const KernelConfig& config, const GemmProblem& problem) {
+    if (config.family != family::wgmma) return false;
+    const wgmma::TileLayout right = wgmma::right_tile(config, main_signature(problem, config));
+    return !right.along_k && right.outer % wgmma::row_elements(right) != 0;
+}
+
 }  // namespace
 
 std::vector<ReplayedSearch> replay_searches(const RecordedProblem& recorded, const DeviceInfo& device,
@@ -254,10 +262,8 @@ std::vector<ReplayedSearch> replay_searches(const RecordedProblem& recorded, con
     const Shape shape = parse_shape(recorded.shape);
     // Shapes share kernels, whose texts take longer to make than all else.
     static auto* book = new KernelBook;
+    const auto is_newer = [&](const KernelConfig& config) { return ends_within_slab(config, shape.problem); };
     // A recording of whole slabs alone was made before there were other tiles; a search would ask for them in vain.
-    const auto is_newer = [&](const KernelConfig& config) {
-        return config.family == family::wgmma && ends_within_slab(config, shape.problem);
-    };
     const bool is_old =
         std::none_of(recorded.times.begin(), recorded.times.end(), [&](const auto& time) { return is_newer(parse_config(time.first)); });
     std::map<Effort, std::vector<Candidate>> candidates;

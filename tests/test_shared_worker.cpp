@@ -49,6 +49,15 @@ private:
     bool alive_ = true;
 };
 
+// Two searches and the worker that they share.
+struct Pair {
+    const Interrupt interrupt;
+    StandIn worker;
+    SharedWorker shared{worker, interrupt};
+    WorkerShare first{shared, 0};
+    WorkerShare second{shared, 1};
+};
+
 constexpr std::uint64_t kHarmless = 2;
 constexpr std::uint64_t kCrash = 1;
 
@@ -73,11 +82,9 @@ TEST_CASE("requests of several searches run one at a time, each for its own sear
 }
 
 TEST_CASE("a search learns that another one's candidate has ended the worker, and starts it once") {
-    const Interrupt interrupt;
-    StandIn worker;
-    SharedWorker shared(worker, interrupt);
-    WorkerShare first(shared, 0);
-    WorkerShare second(shared, 1);
+    Pair pair;
+    WorkerShare& first = pair.first;
+    WorkerShare& second = pair.second;
     CHECK(std::holds_alternative<WorkerConnection::Died>(ask(first, kCrash)));
     CHECK_FALSE(second.alive());
     CHECK(std::holds_alternative<WorkerConnection::Lost>(ask(second, kHarmless)));
@@ -87,18 +94,16 @@ TEST_CASE("a search learns that another one's candidate has ended the worker, an
     CHECK_FALSE(second.alive());
     CHECK(std::holds_alternative<WorkerConnection::Lost>(ask(second, kHarmless)));
     second.respawn();
-    CHECK(worker.starts == 1);
+    CHECK(pair.worker.starts == 1);
     CHECK(std::holds_alternative<Reply>(ask(second, kHarmless)));
     CHECK(std::holds_alternative<Reply>(ask(first, kHarmless)));
-    CHECK(worker.searches == std::vector{0, 1, 0});
+    CHECK(pair.worker.searches == std::vector{0, 1, 0});
 }
 
 TEST_CASE("the time that a worker works for a search is its own, and that in which it waits is shared out") {
-    const Interrupt interrupt;
-    StandIn worker;
-    SharedWorker shared(worker, interrupt);
-    WorkerShare first(shared, 0);
-    WorkerShare second(shared, 1);
+    Pair pair;
+    WorkerShare& first = pair.first;
+    WorkerShare& second = pair.second;
     CHECK(first.take_room(1));
     CHECK(second.take_room(1));
     for (int i = 0; i < 4; ++i) ask(first, kHarmless);
@@ -111,11 +116,9 @@ TEST_CASE("the time that a worker works for a search is its own, and that in whi
 }
 
 TEST_CASE("a problem waits until the device has room for it beside the others") {
-    const Interrupt interrupt;
-    StandIn worker;
-    SharedWorker shared(worker, interrupt);
-    WorkerShare first(shared, 0);
-    WorkerShare second(shared, 1);
+    Pair pair;
+    WorkerShare& first = pair.first;
+    WorkerShare& second = pair.second;
     CHECK(first.take_room(60));
     CHECK(second.take_room(40));
     second.leave_room();

@@ -35,7 +35,7 @@ private:
     long over_ = 0;
     // Whose turn it is, where it is somebody's.
     int in_turn_ = kNobody;
-    // Of each search that has a problem: the bytes of its operands, and the seconds that are others'.
+    // A search that has a problem holds so many bytes of operands, and so many of its seconds are others'.
     struct Use {
         double bytes = 0;
         double seconds_of_others = 0;

@@ -194,11 +194,6 @@ KernelConfig with_wgmma_boundary(KernelConfig config, const GemmProblem& problem
     return config;
 }
 
-bool ends_within_slab(const KernelConfig& config, const GemmProblem& problem) {
-    const wgmma::TileLayout right = wgmma::right_tile(config, main_signature(problem, config));
-    return !right.along_k && right.outer % wgmma::row_elements(right) != 0;
-}
-
 bool suits_wgmma(const GemmProblem& p, const DeviceInfo& device) {
     return device.compute_capability() == 90 && !device.emulated && (p.compute == ComputeMode::f32 || p.compute == ComputeMode::tf32);
 }

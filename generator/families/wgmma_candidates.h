@@ -16,9 +16,6 @@ bool suits_wgmma(const GemmProblem& problem, const DeviceInfo& device);
 // Every config that is worth a prediction; some may be invalid for the problem.
 std::vector<KernelConfig> wgmma_configs(const GemmProblem& problem, const DeviceInfo& device);
 
-// Do the config's tiles take only some columns of their last slab, whose rows run along N?
-bool ends_within_slab(const KernelConfig& config, const GemmProblem& problem);
-
 // Orders of tiles worth trying (KernelConfig::raster).
 inline constexpr int kWgmmaRasters[] = {0, 8, 16};
 

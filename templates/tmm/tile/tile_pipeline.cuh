@@ -23,6 +23,8 @@ public:
     static constexpr int vectors_per_row = matrix_columns(layout) / vector;
     static constexpr int rows_per_pass = threads / vectors_per_row;
     static constexpr int copies = (matrix_rows(layout) + rows_per_pass - 1) / rows_per_pass;
+    // Threads beyond the whole rows of a pass copy nothing.
+    static constexpr bool has_idle_threads = threads % vectors_per_row != 0;
     static constexpr bool has_edges = config.boundary != boundary::exact && !layout.padded;
     using Element = T;
     using Registers = Vector<T, vector>[copies];
@@ -124,6 +126,7 @@ protected:
 
     // The last of a thread's copies may find no row of the tile left.
     __device__ bool is_in_tile(int i) const {
+        if (has_idle_threads && row_ >= rows_per_pass) return false;
         return matrix_rows(layout) % rows_per_pass == 0 || row_ + i * rows_per_pass < matrix_rows(layout);
     }
 

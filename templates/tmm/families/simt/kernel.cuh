@@ -61,12 +61,17 @@ struct ThreadPlace {
 
 template <KernelConfig config>
 __device__ inline ThreadPlace thread_place() {
-    constexpr int rows = warp_m(config);
-    constexpr int columns = warp_n(config);
-    constexpr int warps_n = threads_n(config) / columns;
-    const int warp = static_cast<int>(threadIdx.x) % slice_threads(config) / 32;
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    return ThreadPlace{warp / warps_n * rows + lane / columns, warp % warps_n * columns + lane % columns};
+    const int thread = static_cast<int>(threadIdx.x) % slice_threads(config);
+    if constexpr (!has_warps_of_rectangles(config)) {
+        return ThreadPlace{thread / threads_n(config), thread % threads_n(config)};
+    } else {
+        constexpr int rows = warp_m(config);
+        constexpr int columns = warp_n(config);
+        constexpr int warps_n = threads_n(config) / columns;
+        const int warp = thread / 32;
+        const int lane = thread % 32;
+        return ThreadPlace{warp / warps_n * rows + lane / columns, warp % warps_n * columns + lane % columns};
+    }
 }
 
 // The place within the tile of a thread's i-th row, or column, of C.

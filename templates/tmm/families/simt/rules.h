@@ -73,13 +73,17 @@ constexpr bool leaves_k(const KernelConfig& c) {
     return brings_by_tma(c) && c.boundary != boundary::exact;
 }
 
-// A warp is 4 x 8 threads, where the block is large enough both ways.
+// A warp is 4 x 8 threads, where the block is large enough both ways and its threads divide into such. Else a warp's lanes follow each
+// other along N, row after row.
 constexpr int warp_n(const KernelConfig& c) {
     if (threads_n(c) < 8) return threads_n(c);
     return threads_m(c) < 4 ? 32 / threads_m(c) : 8;
 }
 constexpr int warp_m(const KernelConfig& c) {
     return 32 / warp_n(c);
+}
+constexpr bool has_warps_of_rectangles(const KernelConfig& c) {
+    return 32 % warp_n(c) == 0 && threads_n(c) % warp_n(c) == 0 && threads_m(c) % warp_m(c) == 0;
 }
 
 // One operand's tile in shared memory. Its lines run along M or N, one for each k, as the fragments are read; where the matrix's
@@ -186,13 +190,9 @@ constexpr int element_offset(const TileLayout& l, int row, int column) {
     return is_turned(l) ? column * l.line_distance + row : row * l.line_distance + column;
 }
 
-// Do all threads move the same number of the tile's vectors, row by row, or some threads one vector and the others none?
-constexpr bool copies_evenly(const TileLayout& l, int threads) {
-    if (matrix_columns(l) % l.vector != 0) return false;
-    const int per_row = matrix_columns(l) / l.vector;
-    if (threads % per_row != 0) return false;
-    const int rows_per_pass = threads / per_row;
-    return matrix_rows(l) % rows_per_pass == 0 || matrix_rows(l) < rows_per_pass;
+// Can the block's threads move a row of the tile's vectors at a time, or several? Those beyond whole rows are idle meanwhile.
+constexpr bool copies_whole_rows(const TileLayout& l, int threads) {
+    return matrix_columns(l) % l.vector == 0 && matrix_columns(l) / l.vector <= threads;
 }
 
 // Rows, or columns, of a thread that the order of its products takes at a time.
@@ -240,8 +240,6 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (slice_threads(c) % 32 != 0) return "a block's threads, or those of each slice, must be whole warps of 32";
     if ((c.thread_m > 4 && c.thread_m % 4 != 0) || (c.thread_n > 4 && c.thread_n % 4 != 0) || c.thread_m == 3 || c.thread_n == 3)
         return "thread_m and thread_n are 1, 2 or a multiple of 4, so that fragments are read as vectors";
-    if (threads_m(c) == 3 || 32 % warp_n(c) != 0 || threads_n(c) % warp_n(c) != 0 || threads_m(c) % warp_m(c) != 0)
-        return "the block's threads must divide into warps of 4 x 8, or of all its rows or columns where it has fewer";
     if (c.block_k < 4 || c.block_k > 64 || c.block_k % 4 != 0) return "block_k is a multiple of 4 from 4 to 64";
     if (c.vector_width != 1 && c.vector_width != 2 && c.vector_width != 4) return "vector_width is 1, 2 or 4";
     if (c.along_k != 0 && c.along_k != 1) return "along_k is 0 or 1";
@@ -257,8 +255,8 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
         return "stages is 1 or 2 through registers, 2 to 8 with asynchronous copies";
     if (brings_by_tma(c)) {
         if (const char* violation = tma_violation(c, s)) return violation;
-    } else if (!copies_evenly(layout_a(c, s), threads(c)) || !copies_evenly(layout_b(c, s), threads(c))) {
-        return "the block's threads must divide the tiles of A and B into equal numbers of vectors, row by row, or outnumber their vectors";
+    } else if (!copies_whole_rows(layout_a(c, s), threads(c)) || !copies_whole_rows(layout_b(c, s), threads(c))) {
+        return "the block's threads must move at least a row of the tiles of A and B at a time, a vector each";
     }
     if (c.min_blocks < 1 || c.min_blocks > 8) return "min_blocks is 1 to 8";
     if (c.boundary != boundary::exact && c.boundary != boundary::guarded && c.boundary != boundary::peeled)

@@ -180,10 +180,14 @@ const Winners::Tuned* Winners::exact_winner(const GemmProblem& problem, std::int
         }
         if (!fits(problem, row.config, most_workspace)) continue;
         // Among the modes that keep the promise, the one whose winner is the fastest is taken; in a tie it is the mode that was asked for,
-        // since each was measured in a search of its own.
-        const auto time = [&](const Tuned& of) { return of.winner.median_us * (of.problem.compute == problem.compute ? 1 : 1 + kTie); };
-        const bool better = !exact || (row.origin == exact->winner.origin && time(tuned) < time(*exact));
-        if (better) exact = &tuned;
+        // since each was measured in a search of its own. A row that ships with tmm gives way to the user's, but not where it alone is of
+        // the mode that was asked for: whoever tuned f32_strict did not mean f32 to lose its tensor cores.
+        const auto is_asked = [&](const Tuned& of) { return of.problem.compute == problem.compute; };
+        const auto time = [&](const Tuned& of) { return of.winner.median_us * (is_asked(of) ? 1 : 1 + kTie); };
+        const auto may_replace = [&](const Tuned& other) {
+            return row.origin == other.winner.origin || (is_asked(tuned) && !is_asked(other));
+        };
+        if (!exact || (may_replace(*exact) && time(tuned) < time(*exact))) exact = &tuned;
     }
     return exact;
 }

@@ -220,6 +220,24 @@ TEST_CASE("compute modes: f32 and f32_strict serve each other on CUDA cores, the
     CHECK_FALSE(tmm::keeps_promise(tmm::ComputeMode::f32_strict, tmm::ComputeMode::tf32, plain.config));
 }
 
+TEST_CASE(
+    "compute modes: what ships for the mode that was asked for is not lost to the user's winner of another mode, unless that is faster") {
+    tmm::WinnerRow shipped = winner("64 64 64", kTiled8);
+    shipped.origin = "shipped";
+    tmm::WinnerRow strict = winner("64 64 64 compute=f32_strict", kTiled16);
+    strict.median_us = 3 * shipped.median_us;
+    CHECK(tmm::to_text(select({strict, shipped}, "64 64 64").config) == kTiled8);
+    CHECK(tmm::to_text(select({strict, shipped}, "64 64 64 compute=f32_strict").config) == kTiled16);
+    strict.median_us = 0.5 * shipped.median_us;
+    CHECK(tmm::to_text(select({strict, shipped}, "64 64 64").config) == kTiled16);
+    // The user's own winner of the mode stands, however fast another mode's was elsewhere.
+    tmm::WinnerRow own = winner("64 64 64", kTiled16);
+    own.median_us = 2 * shipped.median_us;
+    tmm::WinnerRow shipped_strict = shipped;
+    shipped_strict.problem.compute = tmm::ComputeMode::f32_strict;
+    CHECK(tmm::to_text(select({own, shipped, shipped_strict}, "64 64 64").config) == kTiled16);
+}
+
 TEST_CASE("compute modes: FP32 serves tf32 where no tensor core does, and not the other way round") {
     const tmm::WinnerRow plain = winner("64 64 64", kTiled8);
     tmm::WinnerRow rounded = winner("64 64 64 compute=tf32", kTiled16);

@@ -61,15 +61,15 @@ struct ThreadPlace {
 
 template <KernelConfig config>
 __device__ inline ThreadPlace thread_place() {
-    const int thread = static_cast<int>(threadIdx.x) % slice_threads(config);
+    const int of_slice = static_cast<int>(threadIdx.x) % slice_threads(config);
     if constexpr (!has_warps_of_rectangles(config)) {
-        return ThreadPlace{thread / threads_n(config), thread % threads_n(config)};
+        return ThreadPlace{of_slice / threads_n(config), of_slice % threads_n(config)};
     } else {
         constexpr int rows = warp_m(config);
         constexpr int columns = warp_n(config);
         constexpr int warps_n = threads_n(config) / columns;
-        const int warp = thread / 32;
-        const int lane = thread % 32;
+        const int warp = of_slice / 32;
+        const int lane = of_slice % 32;
         return ThreadPlace{warp / warps_n * rows + lane / columns, warp % warps_n * columns + lane % columns};
     }
 }

@@ -198,6 +198,10 @@ TEST_CASE("Searches find configs about as fast as any that was recorded, and spe
             if (!problem.complete || !in_slice(index++, slices)) continue;
             const std::string type(tmm::name_of(tmm::parse_shape(shape).problem.type_a));
             const auto searches = replay_searches(problem, recorded.device, options);
+            if (searches.empty()) {
+                fmt::print("{}: {} is left out: most of what is tried today came after its recording\n", file.filename().string(), shape);
+                continue;
+            }
             for (std::size_t i = 0; i < searches.size(); ++i) {
                 CHECK_MESSAGE(searches[i].failure.empty(), file.filename().string() << ": " << shape << ": " << searches[i].failure);
                 if (searches[i].failure.empty()) found[i][type].push_back(searches[i]);

@@ -44,7 +44,7 @@ constexpr double kNorm = 2.14;
 constexpr int kAccessBytes = 16;
 // Launches that a strip takes at least; and the part of its time by which it holds up the product that it runs beside.
 constexpr double kShortestStrip = 4 / 0.7;
-constexpr double kBeside = 0.5;
+constexpr double kBeside = 0.35;
 // Where rows of the many run across K, a strip's blocks take a sector of each, and so many times as long: 5000 cubed tn bf16 takes 507 us
 // on an H100 in tiles that leave 8 columns to a strip, and 385 in others.
 constexpr double kSectorsOfRows = 6;

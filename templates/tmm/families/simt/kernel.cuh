@@ -12,7 +12,7 @@
 //   For one k a thread reads its groups of 4           | . t . . | . t . . |
 //   neighbouring elements as vectors; the              | . . . . | . . . . |
 //   lanes of a warp, 4 x 8 threads, read               +---------+---------+
-//   neighbouring or equal vectors.
+//   neighbouring or equal vectors. Where a block's threads make no rectangles of 4 x 8, lanes follow each other along n, row after row.
 //
 // Where the matrix's rows run along k (A not transposed, B transposed), the copy turns the tile; or, with along_k, the tile's lines
 // run along k as well, and a thread reads 4 k of a line at once. Its rows then stand alone, threads_m apart:

@@ -9,6 +9,7 @@
 #include "generator/families/candidate_choices.h"
 #include "generator/families/family.h"
 #include "generator/families/fma_orders.h"
+#include "generator/families/simt_fitted_tiles.h"
 #include "generator/machine/occupancy.h"
 #include "generator/plan/launch_plan.h"
 #include "tmm/families/simt/rules.h"
@@ -52,18 +53,7 @@ struct Pipeline {
     int block_k, stages, async_copy;
 };
 
-// Where C has few rows or columns, tiles are made that leave little of themselves beyond its edges: of each of these thread tiles.
-struct ThreadTile {
-    int m, n;
-};
-constexpr ThreadTile kFittedThreadTiles[] = {{4, 4}, {4, 8},  {8, 4},  {8, 8},  {4, 12}, {12, 4},
-                                             {2, 4}, {2, 12}, {12, 2}, {8, 12}, {12, 8}, {2, 8}};
-constexpr std::int64_t kFittedExtent = 256;
-constexpr std::int64_t kLargestFitted = 128;
-constexpr int kFittedThreads = 512;
-// The part of the elements that tiles of a multiple of 32 both ways would have which a fitted tile has at most.
-constexpr double kFittedShare = 0.9;
-// How many blocks an SM holds of them follows from their registers and shared memory.
+// Tiles that are made to fit C. How many blocks an SM holds of them follows from their registers and shared memory.
 constexpr int kAsManyAsFit = 0;
 constexpr Pipeline kFittedPipelines[] = {{16, 3, 1}, {24, 2, 1}, {24, 3, 1}, {8, 3, 1}, {32, 2, 1}, {16, 4, 3}, {32, 2, 3}};
 constexpr int kFittedSlices[] = {2, 4};
@@ -96,60 +86,6 @@ int worth_packing(const GemmProblem& p) {
 
 bool is_shallow(const GemmProblem& p) {
     return p.k <= kShallow && 24 * ceil_divide(p.k, 24) <= 16 * ceil_divide(p.k, 16);
-}
-
-std::int64_t round_up(std::int64_t value, std::int64_t unit) {
-    return ceil_divide(value, unit) * unit;
-}
-
-// The elements of all tiles that cover C.
-std::int64_t covered(const GemmProblem& p, std::int64_t block_m, std::int64_t block_n) {
-    return round_up(p.m, block_m) * round_up(p.n, block_n);
-}
-
-// What tiles may have to hold of a side of C: all of it or an equal part of it where it is short.
-std::vector<std::int64_t> lengths_to_hold(std::int64_t extent) {
-    if (extent > kFittedExtent) return {64, 128};
-    std::vector<std::int64_t> lengths;
-    for (int parts = 1; parts <= 4; ++parts)
-        if (const std::int64_t length = ceil_divide(extent, parts); length <= kLargestFitted) lengths.push_back(length);
-    return lengths;
-}
-
-// The tile of these thread tiles that covers C with the fewest elements, and of those that do so with as many, the largest.
-std::optional<RegisterTile> fitted_tile(const GemmProblem& p, ThreadTile thread) {
-    std::optional<RegisterTile> best;
-    const auto area = [](const RegisterTile& tile) { return tile.block_m * tile.block_n; };
-    const auto is_better = [&](const RegisterTile& tile) {
-        if (!best) return true;
-        const std::int64_t mine = covered(p, tile.block_m, tile.block_n);
-        const std::int64_t others = covered(p, best->block_m, best->block_n);
-        return mine != others ? mine < others : area(tile) > area(*best);
-    };
-    for (const std::int64_t rows : lengths_to_hold(p.m)) {
-        for (const std::int64_t columns : lengths_to_hold(p.n)) {
-            for (std::int64_t block_m = round_up(rows, thread.m); block_m < rows + 32; block_m += thread.m) {
-                for (std::int64_t block_n = round_up(columns, thread.n); block_n < columns + 32; block_n += thread.n) {
-                    const std::int64_t threads = block_m / thread.m * (block_n / thread.n);
-                    if (threads % 32 != 0 || threads > kFittedThreads || block_m % 4 != 0 || block_n % 4 != 0) continue;
-                    const RegisterTile tile{static_cast<int>(block_m), static_cast<int>(block_n), thread.m, thread.n, kAsManyAsFit};
-                    if (is_better(tile)) best = tile;
-                }
-            }
-        }
-    }
-    return best;
-}
-
-std::vector<RegisterTile> fitted_tiles(const GemmProblem& p) {
-    std::vector<RegisterTile> tiles;
-    if (std::min(p.m, p.n) > kFittedExtent) return tiles;
-    const double at_most = kFittedShare * static_cast<double>(covered(p, 32, 32));
-    for (const ThreadTile& thread : kFittedThreadTiles) {
-        const std::optional<RegisterTile> tile = fitted_tile(p, thread);
-        if (tile && static_cast<double>(covered(p, tile->block_m, tile->block_n)) <= at_most) tiles.push_back(*tile);
-    }
-    return tiles;
 }
 
 bool rows_run_along_k(const GemmProblem& p) {
@@ -233,6 +169,7 @@ bool would_spill(const KernelConfig& c, const KernelSignature& s, const DeviceIn
     return simt_register_need(c, s, device) > kRoomFor;
 }
 
+// The number of blocks whose registers and shared memory surely fit an SM.
 int blocks_that_fit(KernelConfig config, const KernelSignature& signature, const DeviceInfo& device) {
     const std::int64_t bytes = std::max<std::int64_t>(1, shared_bytes_of(config, signature));
     config.min_blocks = 8;
@@ -318,6 +255,7 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
                     .slice_k = slices};
                 if (slices > 1) {
                     const int block_threads = simt::threads(config);
+                    if (block_threads > kSlicedThreads) continue;
                     if (tiles * split * block_threads > static_cast<std::int64_t>(kSlicedThreads) * device.sm_count) continue;
                     config.min_blocks = std::clamp(kSlicedThreads / block_threads, 1, 8);
                 }
@@ -359,7 +297,8 @@ std::vector<KernelConfig> simt_configs(const GemmProblem& p, const DeviceInfo& d
     };
     add_tiles(kRegisterTiles, kPipelines);
     if (is_shallow(p)) add_tiles(kShallowTiles, kShallowPipelines);
-    for (const RegisterTile& tile : fitted_tiles(p)) {
+    for (const FittedTile& fitted : fitted_tiles(p.m, p.n)) {
+        const RegisterTile tile{fitted.block_m, fitted.block_n, fitted.thread_m, fitted.thread_n, kAsManyAsFit};
         for (const Pipeline& pipeline : kFittedPipelines)
             if (pipeline.async_copy != 3 || device.has_tma()) add(tile, 1, {&pipeline, 1}, 0);
         for (const int slices : kFittedSlices) add(tile, slices, kFittedSlicedPipelines, 0);

@@ -116,10 +116,10 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
         case family::tiled: c.block_m = c.block_n = c.block_k = 2 + draw.below(31); break;
         case family::simt:
             c.thread_m = draw.of(std::array{1, 2, 4, 8, 12, 16});
-            c.thread_n = draw.of(std::array{1, 2, 4, 8, 16});
-            c.block_m = c.thread_m * draw.of(std::array{1, 2, 4, 8, 16, 32});
-            c.block_n = c.thread_n * draw.of(std::array{4, 8, 16, 32});
-            c.block_k = draw.of(std::array{4, 8, 16, 32, 64});
+            c.thread_n = draw.of(std::array{1, 2, 4, 8, 12, 16});
+            c.block_m = c.thread_m * draw.of(std::array{1, 2, 4, 8, 16, 20, 32});
+            c.block_n = c.thread_n * draw.of(std::array{4, 6, 8, 10, 16, 18, 32});
+            c.block_k = draw.of(std::array{4, 8, 16, 20, 24, 32, 64});
             c.async_copy = draw.below(3);
             c.stages = c.async_copy ? 2 + draw.below(4) : 1 + draw.below(2);
             c.vector_width = draw.of(std::array{1, 2, 4});

@@ -25,12 +25,15 @@ struct CorrectnessReport {
     std::vector<std::string> failures;
 };
 
+// More threads wait for each other at NVRTC's lock, and at the end for what all of them have begun.
+constexpr unsigned kMostThreads = 8;
+
 // Fills the cache with the samples' kernels, in order, a few threads ahead of whoever runs them.
 class CompileAhead {
 public:
     CompileAhead(const std::vector<Sample>& samples, std::shared_ptr<const Compiler> compiler, const KernelCache& cache,
                  const DeviceInfo& device) {
-        for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i)
+        for (unsigned i = 0; i < std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads); ++i)
             threads_.emplace_back([this, &samples, compiler, &cache, &device] {
                 for (std::size_t s = next_++; s < samples.size() && !stop_; s = next_++) {
                     for (const LaunchStep& step : make_launch_plan(samples[s].problems.front(), samples[s].config, device).steps)
@@ -60,11 +63,15 @@ CorrectnessReport run_samples(const std::vector<Sample>& samples, const std::vec
     for (const auto& device : devices) loaders.push_back(std::make_unique<KernelLoader>(device, compiler, cache));
     const CompileAhead ahead(samples, compiler, cache, planned_for);
 
+    const auto is_over = [&] {
+        return seconds > 0 && std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds;
+    };
     CorrectnessReport report;
     for (const Sample& sample : samples) {
-        if (seconds > 0 && std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds) break;
+        if (is_over()) break;
         ++report.configs;
         for (const GemmProblem& problem : sample.problems) {
+            if (is_over()) break;
             ++report.problems;
             for (std::size_t d = 0; d < devices.size(); ++d) {
                 const auto fail = [&](const std::string& what) {

@@ -43,7 +43,7 @@ std::vector<std::int64_t> lengths_to_hold(std::int64_t side) {
     return lengths;
 }
 
-// Of all tiles of such threads the one that covers C with the fewest elements; the largest of those that do so with as many.
+// The tile of such threads that covers C with the fewest elements; the largest of those that do so with as many.
 std::optional<FittedTile> fitted_tile(std::int64_t m, std::int64_t n, ThreadTile thread) {
     std::optional<FittedTile> best;
     const auto is_better = [&](const FittedTile& tile) {

@@ -55,8 +55,10 @@ std::vector<TuningRecord> newest_decisions(const std::vector<TuningRecord>& reco
 std::vector<WinnerRow> shipped_winners_among(const std::vector<TuningRecord>& records);
 // The winners of db/winners.csv, which ships with tmm. The file is read once; the function is thread-safe.
 const std::vector<WinnerRow>& shipped_winners();
-// Those of one device alone, for who would not wait for all to be read. They are read at each call.
+// Those of one device alone, or those of all other devices of its compute capability, for who would not wait for all to be read. They are
+// read at each call.
 std::vector<WinnerRow> shipped_winners(const std::string& device);
+std::vector<WinnerRow> shipped_winners_beside(const std::string& device, int compute_capability);
 // A database's measured winners, and behind them the shipped ones of other problems and devices.
 std::vector<WinnerRow> with_shipped(std::vector<WinnerRow> winners, const std::vector<WinnerRow>& shipped = shipped_winners());
 

@@ -1,5 +1,6 @@
 // The winners that ship with tmm: db/winners.csv, an export of tmm-db, embedded at build.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -26,6 +27,27 @@ bool same_measurement_subject(const TuningRecord& measured, const TuningRecord& 
     problem.compute = measured.problem.compute;
     return measured.config == selected.config && measured.problem == problem && measured.policy == selected.policy &&
            measured.environment.device.name == selected.environment.device.name;
+}
+
+// Reads only the rows whose device, by its name and its compute capability, is wanted.
+std::vector<WinnerRow> shipped_winners_where(const std::function<bool(std::string_view, std::string_view)>& wanted) {
+    std::string_view file = embedded_sql().at(kFile);
+    const auto next = [](std::string_view& text, char end) {
+        const std::string_view part = text.substr(0, text.find(end));
+        text.remove_prefix(std::min(text.size(), part.size() + 1));
+        return part;
+    };
+    std::string rows(next(file, '\n'));
+    rows += '\n';
+    while (!file.empty()) {
+        const std::string_view row = next(file, '\n');
+        std::string_view rest = row;
+        // The first columns of a row are those of the export: what it is, then the device. No name of a device has a comma.
+        next(rest, ',');
+        const std::string_view name = next(rest, ',');
+        if (wanted(name, next(rest, ','))) rows.append(row).push_back('\n');
+    }
+    return shipped_winners_among(parse_records(rows, kFile));
 }
 
 }  // namespace
@@ -75,18 +97,13 @@ const std::vector<WinnerRow>& shipped_winners() {
 }
 
 std::vector<WinnerRow> shipped_winners(const std::string& device) {
-    std::string_view file = embedded_sql().at(kFile);
-    const auto next_line = [&] {
-        const std::string_view line = file.substr(0, file.find('\n') + 1);
-        file.remove_prefix(line.size());
-        return line;
-    };
-    std::string own(next_line());
-    // The first columns of a line are those of the export: what it is, then the device.
-    const std::string beginning = "selection," + device + ",";
-    while (!file.empty())
-        if (const std::string_view line = next_line(); line.starts_with(beginning)) own += line;
-    return shipped_winners_among(parse_records(own, kFile));
+    return shipped_winners_where([&](std::string_view name, std::string_view) { return name == device; });
+}
+
+std::vector<WinnerRow> shipped_winners_beside(const std::string& device, int compute_capability) {
+    return shipped_winners_where([&, wanted = std::to_string(compute_capability)](std::string_view name, std::string_view capability) {
+        return name != device && capability == wanted;
+    });
 }
 
 std::vector<WinnerRow> with_shipped(std::vector<WinnerRow> winners, const std::vector<WinnerRow>& all_shipped) {

@@ -47,22 +47,24 @@ DeviceInfo with_profile(DeviceInfo device, TuningDatabase& database) {
 Winners read_winners(const std::filesystem::path& database, const DeviceInfo& opened) {
     std::vector<WinnerRow> rows;
     DeviceInfo device = opened;
+    const auto of_other_cards = [opened] { return shipped_winners_beside(opened.name, opened.compute_capability()); };
     try {
         TuningDatabase source = open(database);
         rows = with_shipped(source.winners(), shipped_winners(opened.name));
         device = with_profile(opened, source);
     } catch (const std::exception& error) {
         log_line(fmt::format("kernels are chosen without a tuning database: {}", error.what()));
-        return Winners(shipped_winners(opened.name), device);
+        return Winners(shipped_winners(opened.name), device, {}, of_other_cards);
     }
-    return Winners(std::move(rows), device, [database, device](const GemmProblem& problem) -> std::vector<MeasuredCandidate> {
+    const auto candidates = [database, device](const GemmProblem& problem) -> std::vector<MeasuredCandidate> {
         try {
             return verified_candidates(database, device, problem);
         } catch (const std::exception& error) {
             log_line(fmt::format("a kernel for {} is chosen without its measured candidates: {}", to_text(problem), error.what()));
             return {};
         }
-    });
+    };
+    return Winners(rows, device, candidates, of_other_cards);
 }
 
 }  // namespace tmm

@@ -2,7 +2,8 @@
 // few doublings away. A difference in what the kernel's text depends on besides (alignment, beta, batch) counts as one doubling, because
 // another kernel was measured then. Tiles that fill the SMs with one shape leave half of them idle with the next: each candidate that was
 // measured nearby is judged by what it is predicted to take here, times how much longer than predicted it took there. Of a winner without
-// its candidates nothing is known beside; it must be among what is predicted to be fast here.
+// its candidates nothing is known beside; it must be among what is predicted to be fast here. Another card's winner of the very product
+// comes before all of these: cards of one architecture differ by their rates alone.
 #include "runtime/selection.h"
 
 #include <fmt/core.h>
@@ -38,6 +39,10 @@ constexpr double kOtherEpiloguePenalty = 0.01;
 // A winner is followed up to so many times the best prediction. Nine winners of near problems beyond that were measured on an H200: they
 // took 1.28 times as long as the best, on the average, and what is predicted to be the fastest took 1.12 times as long.
 constexpr double kWorthFollowing = 1.05;
+// Another card's winner of the very product serves, unless by the profiles it gets so many times slower beside the guess. Among 47 winners
+// that an H100 and an H200 have of each other's recorded shapes that was at most 1.25; they take 1.012 times as long as the fastest config
+// recorded, and guesses 1.057 times (tests/test_other_cards.cpp).
+constexpr double kCarriesOver = 1.3;
 // The candidates of so many problems are judged. What was measured farther away counts as slower by this part for each doubling. Where 307
 // problems that were searched on an H100 are chosen for without their own results, the choices whose times are known take 1.054 times as
 // long as the best on average, and 1.053 times with 0.1, with which sizes between tuned ones fare worse (tests/test_varying_sizes.cpp).
@@ -148,14 +153,16 @@ double doublings_apart(const GemmProblem& x, const GemmProblem& y) {
     return apart(x.m, y.m) + apart(x.n, y.n) + apart(x.k, y.k) + apart(x.batch, y.batch);
 }
 
-Winners::Winners(std::vector<WinnerRow> rows, DeviceInfo device, CandidateSource candidates)
+Winners::Winners(const std::vector<WinnerRow>& rows, DeviceInfo device, CandidateSource candidates, WinnerSource more)
     : device_(std::move(device)), candidates_(std::move(candidates)), near_times_(std::make_shared<NearTimesBook>(candidates_, device_)) {
-    for (WinnerRow& row : rows) {
-        if (row.device != device_.name || row.compute_capability != device_.compute_capability() || row.sm_count != device_.sm_count)
-            continue;
-        const GemmProblem problem = with_alignment(row.problem, row.problem.alignment);
-        tuned_.push_back({.winner = std::move(row), .problem = problem});
+    std::vector<WinnerRow> others;
+    for (const WinnerRow& row : rows) {
+        if (is_same_model(row, device_))
+            tuned_.push_back({.winner = row, .problem = with_alignment(row.problem, row.problem.alignment)});
+        else
+            others.push_back(row);
     }
+    others_ = std::make_shared<const OtherCards>(std::move(others), std::move(more), device_);
     // A user's rows come first, so that the first of equals is theirs.
     std::stable_partition(tuned_.begin(), tuned_.end(), [](const Tuned& tuned) { return tuned.winner.origin == "user"; });
 }
@@ -236,10 +243,10 @@ std::optional<Selection> Winners::select_exact(const GemmProblem& problem, std::
     return std::nullopt;
 }
 
-std::vector<Winners::NearProblem> Winners::near_problems(const GemmProblem& problem) const {
+std::vector<Winners::NearProblem> Winners::near_problems(const GemmProblem& problem, const std::vector<Tuned>& all) const {
     const KernelSignature signature = without_epilogue(signature_of(problem));
     std::vector<NearProblem> near;
-    for (const Tuned& tuned : tuned_) {
+    for (const Tuned& tuned : all) {
         if (!may_be_near(tuned.problem, problem) || !may_serve(problem, tuned)) continue;
         KernelSignature its = without_epilogue(signature_of(tuned.problem));
         its.compute = signature.compute;
@@ -259,6 +266,27 @@ Winners::NearWinner Winners::nearest_winner(const GemmProblem& problem, const st
         if (!why_unfit(problem, config, device_) && fits(problem, config, most_workspace)) return {it.tuned, config};
     }
     return {};
+}
+
+Winners::NearWinner Winners::carried_winner(const GemmProblem& problem, const std::vector<NearProblem>& others,
+                                            const std::optional<KernelConfig>& guess, std::int64_t most_workspace) const {
+    NearWinner best;
+    double least = kCarriesOver;
+    std::vector<const DeviceInfo*> seen;
+    for (const NearProblem& it : others) {
+        // Of a card's winners the one counts whose epilogue is the nearest.
+        const DeviceInfo* const card = it.tuned->card.get();
+        if (!is_same_product(problem, it.tuned->problem) || std::find(seen.begin(), seen.end(), card) != seen.end()) continue;
+        const KernelConfig config = as_it_serves(problem, it.tuned->problem, it.tuned->winner.config);
+        if (why_unfit(problem, config, device_) || !fits(problem, config, most_workspace)) continue;
+        if (is_new_to_gates(problem, it.tuned->problem, config, guess.value_or(config))) continue;
+        seen.push_back(card);
+        const double slower = guess ? slower_than_on(*card, problem, config, *guess, device_) : 1;
+        if (slower >= least) continue;
+        least = slower;
+        best = {it.tuned, config};
+    }
+    return best;
 }
 
 std::optional<Selection> Winners::select_measured(const GemmProblem& problem, const std::vector<NearProblem>& near,
@@ -312,7 +340,7 @@ Selection Winners::select(const GemmProblem& asked, std::int64_t most_workspace)
 
     const std::string own = passed_over.empty() ? fmt::format("{} was not tuned on {}", to_text(problem), device_.name)
                                                 : fmt::format("{} was tuned on {}, but {}", to_text(problem), device_.name, passed_over);
-    const std::vector<NearProblem> near = near_problems(problem);
+    const std::vector<NearProblem> near = near_problems(problem, tuned_);
     const NearWinner nearest = nearest_winner(problem, near, most_workspace);
     // The emulated device's times say nothing, and nothing is predicted of them.
     if (nearest.tuned && device_.emulated) return near_selection(problem, nearest, own, within);
@@ -323,19 +351,25 @@ Selection Winners::select(const GemmProblem& asked, std::int64_t most_workspace)
         !is_new_to_gates(problem, nearest.tuned->problem, nearest.config, predicted))
         return near_selection(problem, nearest, own, within);
     const std::optional<KernelConfig> guess = can_guess ? std::optional(predicted) : std::nullopt;
+    const std::vector<NearProblem> others = near_problems(problem, others_->winners());
+    if (const NearWinner carried = carried_winner(problem, others, guess, most_workspace); carried.tuned)
+        return near_selection(problem, carried, own, within);
     if (!device_.emulated)
         if (std::optional<Selection> measured = select_measured(problem, near, guess, most_workspace, own, within)) return *measured;
-    if (nearest.tuned) {
+    // How many times as long as the guess a winner is predicted to take.
+    const auto slower = [&](const NearWinner& winner) {
         const CostModel model(problem, device_);
-        const double slower = model.estimate(nearest.config) / model.estimate(predicted);
-        if (!can_guess || slower <= kWorthFollowing) return near_selection(problem, nearest, own, within);
+        return model.estimate(winner.config) / model.estimate(predicted);
+    };
+    for (const NearWinner& winner : {nearest, nearest_winner(problem, others, most_workspace)})
+        if (winner.tuned && (!can_guess || slower(winner) <= kWorthFollowing)) return near_selection(problem, winner, own, within);
+    if (nearest.tuned)
         return {
             .config = predicted,
             .match = Match::predicted,
             .why = fmt::format("{}; the winner of the nearest tuned problem, {}, is predicted to take {:.2f} times as long here as this "
                                "config, a guess from its shape{}",
-                               own, to_text(nearest.tuned->problem), slower, within)};
-    }
+                               own, to_text(nearest.tuned->problem), slower(nearest), within)};
     const std::string because = passed_over.empty() ? "" : "; " + passed_over;
     if (invalid) return fallback_selection(problem, fmt::format("the predicted config is not valid: {}{}", *invalid, because));
     if (!can_guess) return fallback_selection(problem, fmt::format("no other config is known{}{}", within, because));
@@ -350,9 +384,11 @@ Selection Winners::near_selection(const GemmProblem& problem, const NearWinner& 
                                   const std::string& within) const {
     return {.config = nearest.config,
             .match = Match::near,
-            .why = fmt::format("{}; the nearest tuned problem, {:.1f} doublings away, is {}{}, and its winner is valid here{}", own,
+            .why = fmt::format("{}; the nearest tuned problem, {:.1f} doublings away, is {}{}{}, and its winner is valid here{}", own,
                                doublings_apart(nearest.tuned->problem, problem), to_text(nearest.tuned->problem),
-                               mode_note(problem, nearest.tuned->problem.compute), within)};
+                               mode_note(problem, nearest.tuned->problem.compute),
+                               nearest.tuned->card ? fmt::format(", on {}, a GPU of the same architecture", nearest.tuned->card->name) : "",
+                               within)};
 }
 
 Selection fallback_selection(const GemmProblem& problem, const std::string& because) {

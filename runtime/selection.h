@@ -1,7 +1,7 @@
-// Chooses the config that serves a problem: the winner of the very problem, else what is likely to be the fastest of all that was measured
-// for the nearest tuned ones, else the nearest one's winner where it is predicted to be fast here, too, else a guess, else what is always
-// right. Where workspace is bounded and a problem's winner needs more, the fastest of its
-// measured candidates takes its place. Every choice is explained in one sentence.
+// Chooses the config that serves a problem: the winner of the very problem, else its winner on another card of the same architecture, else
+// what is likely to be the fastest of all that was measured for the nearest tuned ones, else the nearest one's winner where it is predicted
+// to be fast here, too, else a guess, else what is always right. Where workspace is bounded and a problem's winner needs more, the fastest
+// of its measured candidates takes its place. Every choice is explained in one sentence.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include "generator/machine/device_info.h"
 #include "generator/plan/launch_plan.h"
 #include "runtime/near_times.h"
+#include "runtime/other_cards.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
 
@@ -55,9 +56,10 @@ public:
     // A shape farther away says little about this one.
     static constexpr double kNearDoublings = 3;
 
-    // Keeps the rows of the device's model: name, compute capability and SM count. candidates may be empty; it is asked where an exact
-    // winner needs more workspace than it may, and for the problems that are near one without a winner.
-    Winners(std::vector<WinnerRow> rows, DeviceInfo device, CandidateSource candidates = {});
+    // Rows are the device's own where name, compute capability and SM count agree, and another card's where the compute capability does.
+    // candidates may be empty; it is asked where an exact winner needs more workspace than it may, and for the problems that are near one
+    // without a winner. more may be empty; it is asked once for other cards' rows, where the device's own do not decide.
+    Winners(const std::vector<WinnerRow>& rows, DeviceInfo device, CandidateSource candidates = {}, WinnerSource more = {});
 
     // A config that needs at most so many bytes of workspace. An exact winner that needs more, or is not valid for its problem (because the
     // database is damaged or foreign), is passed over, and the sentence says so.
@@ -66,11 +68,7 @@ public:
     const DeviceInfo& device() const { return device_; }
 
 private:
-    struct Tuned {
-        WinnerRow winner;
-        // winner.problem in the one spelling (with_alignment) by which problems are compared.
-        GemmProblem problem;
-    };
+    using Tuned = TunedProblem;
 
     bool may_serve(const GemmProblem& problem, const Tuned& tuned) const;
     bool fits(const GemmProblem& problem, const KernelConfig& config, std::int64_t most_workspace) const;
@@ -82,7 +80,7 @@ private:
         double apart = 0;
     };
     // The tuned problems that are near, the nearest first.
-    std::vector<NearProblem> near_problems(const GemmProblem& problem) const;
+    std::vector<NearProblem> near_problems(const GemmProblem& problem, const std::vector<Tuned>& all) const;
     // A winner, and its config as it serves another problem.
     struct NearWinner {
         const Tuned* tuned = nullptr;
@@ -96,6 +94,9 @@ private:
                                              const std::optional<KernelConfig>& guess, std::int64_t most_workspace, const std::string& own,
                                              const std::string& within) const;
     std::optional<MeasuredCandidate> fastest_candidate(const GemmProblem& problem, const Tuned& tuned, std::int64_t most_workspace) const;
+    // The winner that other cards have of the very product, where their profiles say that it carries over.
+    NearWinner carried_winner(const GemmProblem& problem, const std::vector<NearProblem>& others, const std::optional<KernelConfig>& guess,
+                              std::int64_t most_workspace) const;
     // own: says why the problem's own winner does not serve; within: how much workspace is allowed.
     Selection near_selection(const GemmProblem& problem, const NearWinner& nearest, const std::string& own,
                              const std::string& within) const;
@@ -107,6 +108,7 @@ private:
     CandidateSource candidates_;
     // Shared so that winners can be moved.
     std::shared_ptr<NearTimesBook> near_times_;
+    std::shared_ptr<const OtherCards> others_;
 };
 
 // The choice that cannot fail. because: a clause that follows "fallback: ".

@@ -191,7 +191,7 @@ TEST_CASE("a difference in beta, batch or alignment is near, but less so than a 
     CHECK(chosen.config == tmm::parse_config(kTiled16));
 }
 
-TEST_CASE("another model of device is not asked") {
+TEST_CASE("a device of which nothing is known is not asked") {
     for (int difference = 0; difference < 3; ++difference) {
         tmm::WinnerRow row = winner("64 64 64", kTiled16);
         if (difference == 0) row.device = "NVIDIA H200";
@@ -280,9 +280,12 @@ TEST_CASE("shipped winners of one device are those of all devices that are its o
     CHECK(of_one == tmm::shipped_winners().size());
     CHECK(tmm::shipped_winners("NVIDIA H").empty());
     CHECK(tmm::shipped_winners("").empty());
+    CHECK(tmm::shipped_winners_beside("NVIDIA H200", 90).size() == tmm::shipped_winners("NVIDIA H100 80GB HBM3").size());
+    CHECK(tmm::shipped_winners_beside("NVIDIA GH200 480GB", 90).size() == of_one);
+    CHECK(tmm::shipped_winners_beside("NVIDIA H200", 9).empty());
 }
 
-TEST_CASE("every winner that ships with tmm serves its problem on its GPU, and other GPUs have none of them") {
+TEST_CASE("every winner that ships with tmm serves its problem on its GPU, and GPUs of other architectures have none of them") {
     const tmm::DeviceInfo h200 = tmm::assumed_device("90");
     REQUIRE(tmm::shipped_winners().size() > 100);
     const tmm::Winners winners(tmm::shipped_winners(), h200);

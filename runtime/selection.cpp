@@ -43,9 +43,10 @@ constexpr double kWorthFollowing = 1.05;
 // that an H100 and an H200 have of each other's recorded shapes that was at most 1.25; they take 1.012 times as long as the fastest config
 // recorded, and guesses 1.057 times (tests/test_other_cards.cpp).
 constexpr double kCarriesOver = 1.3;
-// The candidates of so many problems are judged. What was measured farther away counts as slower by this part for each doubling. Where 307
-// problems that were searched on an H100 are chosen for without their own results, the choices whose times are known take 1.054 times as
-// long as the best on average, and 1.053 times with 0.1, with which sizes between tuned ones fare worse (tests/test_varying_sizes.cpp).
+// So many of the nearest problems are looked at, by their winners or by their candidates. What was measured farther away counts as slower
+// by this part for each doubling. Where 307 problems that were searched on an H100 are chosen for without their own results, the choices
+// whose times are known take 1.054 times as long as the best on average, and 1.053 times with 0.1, with which sizes between tuned ones fare
+// worse (tests/test_varying_sizes.cpp).
 constexpr std::size_t kJudgedProblems = 4;
 constexpr double kDoubtOfDoubling = 0.03;
 
@@ -259,11 +260,15 @@ std::vector<Winners::NearProblem> Winners::near_problems(const GemmProblem& prob
     return near;
 }
 
-Winners::NearWinner Winners::nearest_winner(const GemmProblem& problem, const std::vector<NearProblem>& near,
-                                            std::int64_t most_workspace) const {
+Winners::NearWinner Winners::nearest_winner(const GemmProblem& problem, const std::vector<NearProblem>& near, std::int64_t most_workspace,
+                                            const std::function<bool(const NearWinner&)>& may_be_taken) const {
+    std::size_t looked_at = 0;
     for (const NearProblem& it : near) {
-        const KernelConfig config = as_it_serves(problem, it.tuned->problem, it.tuned->winner.config);
-        if (!why_unfit(problem, config, device_) && fits(problem, config, most_workspace)) return {it.tuned, config};
+        if (looked_at == kJudgedProblems) break;
+        const NearWinner winner = {it.tuned, as_it_serves(problem, it.tuned->problem, it.tuned->winner.config)};
+        if (why_unfit(problem, winner.config, device_) || !fits(problem, winner.config, most_workspace)) continue;
+        if (!may_be_taken || may_be_taken(winner)) return winner;
+        ++looked_at;
     }
     return {};
 }
@@ -361,8 +366,10 @@ Selection Winners::select(const GemmProblem& asked, std::int64_t most_workspace)
         const CostModel model(problem, device_);
         return model.estimate(winner.config) / model.estimate(predicted);
     };
-    for (const NearWinner& winner : {nearest, nearest_winner(problem, others, most_workspace)})
-        if (winner.tuned && (!can_guess || slower(winner) <= kWorthFollowing)) return near_selection(problem, winner, own, within);
+    const auto is_worth_following = [&](const NearWinner& winner) { return !can_guess || slower(winner) <= kWorthFollowing; };
+    for (const std::vector<NearProblem>* problems : {&near, &others})
+        if (const NearWinner winner = nearest_winner(problem, *problems, most_workspace, is_worth_following); winner.tuned)
+            return near_selection(problem, winner, own, within);
     if (nearest.tuned)
         return {
             .config = predicted,

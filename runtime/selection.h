@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -86,8 +87,9 @@ private:
         const Tuned* tuned = nullptr;
         KernelConfig config;
     };
-    // The result has no winner where there is none.
-    NearWinner nearest_winner(const GemmProblem& problem, const std::vector<NearProblem>& near, std::int64_t most_workspace) const;
+    // The nearest that may be taken, of the first few that can serve. The result has no winner where there is none.
+    NearWinner nearest_winner(const GemmProblem& problem, const std::vector<NearProblem>& near, std::int64_t most_workspace,
+                              const std::function<bool(const NearWinner&)>& may_be_taken = {}) const;
     // What is likely to be the fastest of all that was measured for the nearest problems; nothing where the guess is likelier, or nothing
     // was measured.
     std::optional<Selection> select_measured(const GemmProblem& problem, const std::vector<NearProblem>& near,

@@ -1,5 +1,6 @@
 // Tests which kernel serves a problem and why: the exact winner, the nearest tuned problem, a guess, the fallback.
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <stdexcept>
@@ -79,6 +80,22 @@ TEST_CASE("on a GPU the nearest winner serves only where it is predicted to be f
     CHECK(guess.match == Match::predicted);
     CHECK(guess.config == predicted);
     CHECK(contains(guess.why, "the winner of the nearest tuned problem, 1024x1024x1024, is predicted to take"));
+}
+
+TEST_CASE("where the nearest winner is predicted to be slow here, one a little farther away may serve") {
+    const tmm::DeviceInfo hopper = tmm::assumed_device("90");
+    const tmm::KernelConfig predicted = tmm::default_config(shape("1000 1000 1000"), hopper);
+    const tmm::WinnerRow farther = winner("1100 1100 1100", tmm::to_text(predicted), "user", hopper);
+    const auto behind = [&](int slow_ones) {
+        std::vector<tmm::WinnerRow> rows{farther};
+        for (int i = 0; i < slow_ones; ++i) rows.push_back(winner(fmt::format("{} 1000 1000", 1001 + i), kTiled8, "user", hopper));
+        return tmm::Winners(rows, hopper).select(shape("1000 1000 1000"));
+    };
+    CHECK(behind(1).match == Match::near);
+    CHECK(behind(1).config == predicted);
+    CHECK(contains(behind(1).why, "is 1100x1100x1100"));
+    // Only so many are looked at.
+    CHECK(behind(4).match == Match::predicted);
 }
 
 TEST_CASE("the winner of a gate's plain product serves where its kernel applies the gate, and a guess does otherwise") {

@@ -110,7 +110,7 @@ KernelConfig adapt(const GemmProblem& p, const GemmProblem& tuned, const KernelC
 // Blocks that come early take the SMs that are free first. Where they are fewer than the SMs, they are then no longer spread over all parts
 // of the chip, and reading memory takes longer.
 Crowding crowding(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
-    constexpr double part_of_memory_time = 0.3;
+    constexpr double part_of_memory_time = 0.6;
     constexpr double share_of_memory = 4.0 / 4.6;
     // Parts of sums hold the next kernel up as long as memory takes for this share of them.
     constexpr double share_of_parts = 0.3;

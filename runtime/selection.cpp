@@ -41,7 +41,7 @@ constexpr double kOtherEpiloguePenalty = 0.01;
 constexpr double kWorthFollowing = 1.05;
 // Another card's winner of the very product serves, unless by the profiles it gets so many times slower beside the guess. Among 47 winners
 // that an H100 and an H200 have of each other's recorded shapes that was at most 1.25; they take 1.012 times as long as the fastest config
-// recorded, and guesses 1.057 times (tests/test_other_cards.cpp).
+// recorded, where guesses took 1.057 times (tests/test_other_cards.cpp).
 constexpr double kCarriesOver = 1.3;
 // So many of the nearest problems are looked at, by their winners or by their candidates. What was measured farther away counts as slower
 // by this part for each doubling. Where 307 problems that were searched on an H100 are chosen for without their own results, the choices

@@ -1,23 +1,29 @@
-// Every epilogue, in every kernel that writes C, against a plain loop in double precision, on GPU 0. TMM_TEST_FULL=1 runs all of them.
+// Every epilogue, in every kernel that writes C, against a plain loop in double precision, on GPU 0. TMM_TEST_FULL=1 runs all of them;
+// TMM_TEST_SECONDS ends each test early, and TMM_TEST_SLICE=N takes others.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
 #include <string>
+#include <vector>
 
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "generator/validity/validity.h"
+#include "support_correctness.h"
 #include "support_epilogues.h"
 #include "support_slice.h"
 #include "tuner/candidate_compiler.h"
+#include "tuner/elapsed.h"
 
 using namespace tmm;
 using namespace tmm::testing;
 
 namespace {
 
-// Runs a part of all writers with all epilogues; returns how many kernels ran.
-int check_writers(const std::vector<Writer>& all, EpiloguePlace place, std::size_t slices) {
+// Runs a part of all writers with all epilogues, for no more than the share of TMM_TEST_SECONDS; returns how many kernels ran.
+int check_writers(const std::vector<Writer>& all, EpiloguePlace place, std::size_t slices, double share) {
+    const double most = share * static_cast<double>(test_setting("SECONDS", 0));
+    const auto start = SteadyClock::now();
     const std::shared_ptr<Device> device = open_device(0);
     const std::shared_ptr<const Compiler> compiler = make_compiler(device->info());
     std::size_t index = 0;
@@ -26,6 +32,11 @@ int check_writers(const std::vector<Writer>& all, EpiloguePlace place, std::size
         if (why_invalid(parse_shape(writer.shape).problem, parse_config(writer.config), device->info())) continue;
         for (Epilogued epilogue : epilogues()) {
             if (!in_slice(index++ * 7, slices)) continue;
+            if (most > 0 && seconds_since(start) > most) {
+                fmt::print("{} kernels with epilogues on {}, of {} of {} writers until time was over\n", run, device->info().name,
+                           &writer - all.data() + 1, all.size());
+                return run;
+            }
             epilogue.text = with_room(epilogue.text, writer);
             CAPTURE(std::string(writer.shape));
             CAPTURE(writer.config);
@@ -55,7 +66,7 @@ TEST_CASE("every kernel that writes C applies every epilogue on the GPU") {
         MESSAGE("skipped: no GPU");
         return;
     }
-    CHECK(check_writers(writers(), EpiloguePlace::kernel, 11) > 0);
+    CHECK(check_writers(writers(), EpiloguePlace::kernel, 11, 0.45) > 0);
 }
 
 TEST_CASE("a step applies every epilogue to the sums of every kernel on the GPU") {
@@ -63,6 +74,6 @@ TEST_CASE("a step applies every epilogue to the sums of every kernel on the GPU"
         MESSAGE("skipped: no GPU");
         return;
     }
-    CHECK(check_writers(writers(), EpiloguePlace::step, 23) > 0);
-    CHECK(check_writers(writers_behind_product(), EpiloguePlace::step, 5) > 0);
+    CHECK(check_writers(writers(), EpiloguePlace::step, 23, 0.35) > 0);
+    CHECK(check_writers(writers_behind_product(), EpiloguePlace::step, 5, 0.2) > 0);
 }

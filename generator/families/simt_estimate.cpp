@@ -257,8 +257,8 @@ PredictedTime simt_estimate(const GemmProblem& p, const KernelConfig& c, const D
     const PredictedTime multiplying = products + PredictedTime{.latency = kFills * machine.memory_latency * work.fills / resident};
 
     // Clusters that find no place in what seems one whole wave, since other kernels hold some places, run after it, alone. For sliced tiles
-    // it is known how many blocks an SM holds.
-    const bool left_over = c.slice_k > 1 && c.cluster > 2 && work.fills == 1 && all > kClusterPlaces * resident * device.sm_count;
+    // it is known how many blocks an SM holds; large clusters hardly ever find all that seem free.
+    const bool left_over = c.cluster > (c.slice_k > 1 ? 2 : 4) && work.fills == 1 && all > kClusterPlaces * resident * device.sm_count;
     const PredictedTime alone = left_over ? phases * phase(1) : PredictedTime{};
 
     const double partials = c.stream_k != 0          ? 2 * kPartialBytes * work.parts * c.block_m * c.block_n

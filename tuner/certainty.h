@@ -10,6 +10,8 @@ namespace tmm {
 struct Certainty {
     double margin = 0;
     double chance = 0;
+    // Times that must be known before chances count: how far off predictions are is told by few of them too well.
+    int least_observations = 0;
     // Seconds that a problem may take, its run-off included; 0 stands for no end.
     double seconds = 0;
     int least_results = 0;

@@ -18,10 +18,8 @@ namespace {
 
 // Retries of a candidate whose worker somebody else killed.
 constexpr int kOutsideKills = 2;
-// So many of the first candidates are measured in the order of the search, whatever the model makes of their times, and the times of so
-// many must be known before it ends a search.
+// So many of the first candidates are measured in the order of the search, whatever the model makes of their times.
 constexpr int kFirstInOrder = 4;
-constexpr int kLeastObservations = 8;
 // Results after which kernels are compiled in the order that they have led to.
 constexpr int kResultsPerRequest = 8;
 // A size by which others are judged has so many times as many results before the time of its effort ends it: 225x4096x4096 nt of bf16 ended
@@ -76,10 +74,10 @@ void ProblemTuner::search(SearchSession& s, double kept_for_variants) {
 // The emulated device's times are those of a machine that does other work too, and its searches are short. Where other sizes are judged by
 // what is measured for this one, it is not the winner alone that counts.
 bool ProblemTuner::is_certain(SearchSession& s, const CorrectedModel& model, const std::vector<std::size_t>& missing) const {
-    if (worker_.device().emulated || s.open.shape.is_sample_size || missing.empty() || model.observations() < kLeastObservations)
+    const Certainty certainty = certainty_of(options_.effort);
+    if (worker_.device().emulated || s.open.shape.is_sample_size || missing.empty() || model.observations() < certainty.least_observations)
         return false;
     if (missing.front() <= s.open.known_fast) return false;
-    const Certainty certainty = certainty_of(options_.effort);
     double chance = 0;
     for (const std::size_t i : missing) chance += model.chance_below(i, s.best_us * (1 - certainty.margin));
     if (chance >= certainty.chance) return false;

@@ -260,13 +260,19 @@ std::vector<Winners::NearProblem> Winners::near_problems(const GemmProblem& prob
     return near;
 }
 
+Winners::NearWinner Winners::serving(const GemmProblem& problem, const NearProblem& near, std::int64_t most_workspace) const {
+    const KernelConfig config = as_it_serves(problem, near.tuned->problem, near.tuned->winner.config);
+    if (why_unfit(problem, config, device_) || !fits(problem, config, most_workspace)) return {};
+    return {near.tuned, config};
+}
+
 Winners::NearWinner Winners::nearest_winner(const GemmProblem& problem, const std::vector<NearProblem>& near, std::int64_t most_workspace,
                                             const std::function<bool(const NearWinner&)>& may_be_taken) const {
     std::size_t looked_at = 0;
     for (const NearProblem& it : near) {
         if (looked_at == kJudgedProblems) break;
-        const NearWinner winner = {it.tuned, as_it_serves(problem, it.tuned->problem, it.tuned->winner.config)};
-        if (why_unfit(problem, winner.config, device_) || !fits(problem, winner.config, most_workspace)) continue;
+        const NearWinner winner = serving(problem, it, most_workspace);
+        if (!winner.tuned) continue;
         if (!may_be_taken || may_be_taken(winner)) return winner;
         ++looked_at;
     }
@@ -282,14 +288,13 @@ Winners::NearWinner Winners::carried_winner(const GemmProblem& problem, const st
         // Of a card's winners the one counts whose epilogue is the nearest.
         const DeviceInfo* const card = it.tuned->card.get();
         if (!is_same_product(problem, it.tuned->problem) || std::find(seen.begin(), seen.end(), card) != seen.end()) continue;
-        const KernelConfig config = as_it_serves(problem, it.tuned->problem, it.tuned->winner.config);
-        if (why_unfit(problem, config, device_) || !fits(problem, config, most_workspace)) continue;
-        if (is_new_to_gates(problem, it.tuned->problem, config, guess.value_or(config))) continue;
+        const NearWinner winner = serving(problem, it, most_workspace);
+        if (!winner.tuned || is_new_to_gates(problem, winner.tuned->problem, winner.config, guess.value_or(winner.config))) continue;
         seen.push_back(card);
-        const double slower = guess ? slower_than_on(*card, problem, config, *guess, device_) : 1;
+        const double slower = guess ? slower_than_on(*card, problem, winner.config, *guess, device_) : 1;
         if (slower >= least) continue;
         least = slower;
-        best = {it.tuned, config};
+        best = winner;
     }
     return best;
 }

@@ -87,6 +87,8 @@ private:
         const Tuned* tuned = nullptr;
         KernelConfig config;
     };
+    // A near problem's winner as it serves this one; the result has no winner where it can't.
+    NearWinner serving(const GemmProblem& problem, const NearProblem& near, std::int64_t most_workspace) const;
     // The nearest that may be taken, of the first few that can serve. The result has no winner where there is none.
     NearWinner nearest_winner(const GemmProblem& problem, const std::vector<NearProblem>& near, std::int64_t most_workspace,
                               const std::function<bool(const NearWinner&)>& may_be_taken = {}) const;

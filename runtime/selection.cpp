@@ -285,7 +285,7 @@ Winners::NearWinner Winners::carried_winner(const GemmProblem& problem, const st
     double least = kCarriesOver;
     std::vector<const DeviceInfo*> seen;
     for (const NearProblem& it : others) {
-        // Of a card's winners the one counts whose epilogue is the nearest.
+        // The winner of a card counts whose epilogue is the nearest.
         const DeviceInfo* const card = it.tuned->card.get();
         if (!is_same_product(problem, it.tuned->problem) || std::find(seen.begin(), seen.end(), card) != seen.end()) continue;
         const NearWinner winner = serving(problem, it, most_workspace);

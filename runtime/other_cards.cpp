@@ -1,7 +1,7 @@
 #include "runtime/other_cards.h"
 
 #include <algorithm>
-#include <mutex>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -24,46 +24,30 @@ std::shared_ptr<const DeviceInfo> card_of(const WinnerRow& row) {
 
 }  // namespace
 
-struct OtherCards::State {
-    std::once_flag once;
-    std::vector<WinnerRow> rows;
-    WinnerSource source;
-    DeviceInfo device;
-    std::vector<TunedProblem> winners;
-
-    void read() {
-        if (source) {
-            std::vector<WinnerRow> more = source();
-            rows.insert(rows.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-        }
-        std::vector<std::shared_ptr<const DeviceInfo>> cards;
-        for (WinnerRow& row : rows) {
-            if (row.compute_capability != device.compute_capability() || is_same_model(row, device)) continue;
-            const auto is_its = [&](const auto& card) { return is_same_model(row, *card); };
-            auto card = std::find_if(cards.begin(), cards.end(), is_its);
-            if (card == cards.end()) {
-                std::shared_ptr<const DeviceInfo> made = card_of(row);
-                if (!made) continue;
-                card = cards.insert(cards.end(), std::move(made));
-            }
-            const GemmProblem problem = with_alignment(row.problem, row.problem.alignment);
-            winners.push_back({.winner = std::move(row), .problem = problem, .card = *card});
-        }
-        rows.clear();
+void OtherCards::read() const {
+    if (source_) {
+        std::vector<WinnerRow> more = source_();
+        rows_.insert(rows_.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
     }
-};
-
-OtherCards::OtherCards(std::vector<WinnerRow> rows, WinnerSource source, const DeviceInfo& device) : state_(std::make_unique<State>()) {
-    state_->rows = std::move(rows);
-    state_->source = std::move(source);
-    state_->device = device;
+    std::vector<std::shared_ptr<const DeviceInfo>> cards;
+    for (WinnerRow& row : rows_) {
+        if (row.compute_capability != device_.compute_capability() || row.sm_count <= 0 || is_same_model(row, device_)) continue;
+        const auto is_its = [&](const auto& card) { return is_same_model(row, *card); };
+        auto card = std::find_if(cards.begin(), cards.end(), is_its);
+        if (card == cards.end()) {
+            std::shared_ptr<const DeviceInfo> made = card_of(row);
+            if (!made) continue;
+            card = cards.insert(cards.end(), std::move(made));
+        }
+        const GemmProblem problem = with_alignment(row.problem, row.problem.alignment);
+        winners_.push_back({.winner = std::move(row), .problem = problem, .card = *card});
+    }
+    rows_.clear();
 }
 
-OtherCards::~OtherCards() = default;
-
 const std::vector<TunedProblem>& OtherCards::winners() const {
-    std::call_once(state_->once, [&] { state_->read(); });
-    return state_->winners;
+    std::call_once(once_, [&] { read(); });
+    return winners_;
 }
 
 bool is_same_model(const WinnerRow& row, const DeviceInfo& device) {

@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "db/tuning_database.h"
@@ -28,14 +30,19 @@ using WinnerSource = std::function<std::vector<WinnerRow>()>;
 class OtherCards {
 public:
     // source may be empty; it is asked once, when the winners are first needed.
-    OtherCards(std::vector<WinnerRow> rows, WinnerSource source, const DeviceInfo& device);
-    ~OtherCards();
+    OtherCards(std::vector<WinnerRow> rows, WinnerSource source, DeviceInfo device)
+        : rows_(std::move(rows)), source_(std::move(source)), device_(std::move(device)) {}
 
     const std::vector<TunedProblem>& winners() const;
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    void read() const;
+
+    mutable std::once_flag once_;
+    mutable std::vector<WinnerRow> rows_;
+    WinnerSource source_;
+    DeviceInfo device_;
+    mutable std::vector<TunedProblem> winners_;
 };
 
 bool is_same_model(const WinnerRow& row, const DeviceInfo& device);

@@ -292,7 +292,8 @@ Winners::NearWinner Winners::carried_winner(const GemmProblem& problem, const st
         if (!winner.tuned || is_new_to_gates(problem, winner.tuned->problem, winner.config, guess.value_or(winner.config))) continue;
         seen.push_back(card);
         const double slower = guess ? slower_than_on(*card, problem, winner.config, *guess, device_) : 1;
-        if (slower >= least) continue;
+        // What is no number is no reason to follow it.
+        if (!(slower < least)) continue;
         least = slower;
         best = winner;
     }

@@ -12,6 +12,7 @@
 #include "generator/machine/assumed_device.h"
 #include "generator/prediction/predicted_config.h"
 #include "generator/text/text.h"
+#include "generator/validity/validity.h"
 #include "runtime/selection.h"
 #include "selection_testing.h"
 #include "support_replay.h"
@@ -112,6 +113,18 @@ TEST_CASE("cards of other architectures are not asked, nor is one for a problem 
     CHECK(Winners({row(hopper(kH100), kProblem, kWinner)}, b200).select(shape(kProblem)).match == Match::predicted);
     const Selection invalid = Winners({row(hopper(kH100), kProblem, "wgmma 128x256x64 w2 s64")}, h200).select(shape(kProblem));
     CHECK(invalid.match == Match::predicted);
+}
+
+TEST_CASE("a card of whatever number of SMs a database names does no harm") {
+    const DeviceInfo h200 = hopper("NVIDIA H200");
+    for (const int sm_count : {-1, 0, 1, 1 << 30}) {
+        CAPTURE(sm_count);
+        for (const char* config : {kWinner, "simt 64x64x8 t8x8 s3 async v4 peeled o4", "gemv 1x32x256 t1x8 s4 v8 exact"}) {
+            const Selection chosen = Winners({row(hopper("NVIDIA H100", sm_count), kProblem, config)}, h200).select(shape(kProblem));
+            CHECK(!tmm::why_invalid(shape(kProblem), chosen.config, h200));
+            if (sm_count <= 0) CHECK(chosen.match == Match::predicted);
+        }
+    }
 }
 
 TEST_CASE("a workspace limit holds for another card's winner, too") {

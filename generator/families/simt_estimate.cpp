@@ -23,10 +23,6 @@ constexpr double kSlotsOfFma = 1;
 constexpr double kLargeThreadTile = 0.095;
 constexpr double kOneAlongK = 0.185;
 constexpr double kBothAlongK = 0.252;
-// The part by which FMAs take longer in a thread tile of 12 columns and fewer than 8 rows, and by which they take less in one of 12 rows:
-// 48 cubed, batch=2000, takes 18.8 us in thread tiles of 12x2, and 21.8 in those of 2x12.
-constexpr double kTwelveColumns = 0.13;
-constexpr double kTwelveRows = 0.04;
 constexpr double kSlotsOfRead = 1.37;
 constexpr double kSlotsOfK = 4.21;
 constexpr double kSlotsOfCopy = 10.3;
@@ -35,6 +31,10 @@ constexpr double kSlotsOfSyncCopy = 31.5;
 constexpr double kSlotsOfTurningInRegisters = 85.5;
 constexpr double kSlotsOfEdges = 6.57;
 constexpr double kSlotsOfTile = 7.1;
+// The part by which FMAs take longer in a thread tile of 12 columns and fewer than 8 rows, and by which they take less in one of 12 rows:
+// 48 cubed, batch=2000, takes 18.8 us in thread tiles of 12x2, and 21.8 in those of 2x12.
+constexpr double kTwelveColumns = 0.13;
+constexpr double kTwelveRows = 0.04;
 // Issue slots where the copy engine brings tiles: those that a warp takes for an FMA, with a factor for thread tiles of more rows than
 // columns; and those that all of a block's warps together take for one tile, for which they wait, signal, and say what to bring.
 constexpr double kSlotsOfFmaWithTma = 1.025;

@@ -65,7 +65,7 @@ double mean_efficiency(int parts, const std::map<std::string, double>& seconds) 
 TEST_CASE("parts of a thousand shapes are busy for most of the time that the longest takes") {
     const std::map<std::string, double> seconds = simulated_before();
     REQUIRE(seconds.size() == kSimulated);
-    const std::pair<int, double> least[] = {{4, 0.97}, {16, 0.94}, {64, 0.87}};
+    const std::pair<int, double> least[] = {{4, 0.98}, {16, 0.95}, {64, 0.90}};
     for (const auto& [parts, busy] : least) {
         const double found = mean_efficiency(parts, seconds);
         fmt::print("1000 shapes in {} parts: {:.1f}% busy\n", parts, 100 * found);
@@ -84,9 +84,11 @@ TEST_CASE("searches take as long as they did when the parts were judged") {
         if (!in_slice(i, kSlices)) continue;
         now[shape] = search_seconds(shapes[i], recorded.device);
         fmt::print("{},{:.2f}\n", shape, now[shape]);
-        if (!before.contains(shape)) continue;
+        const auto its_before = before.find(shape);
+        CHECK_MESSAGE(its_before != before.end(), shape << " is not in tests/data/search_seconds.csv: print all anew with TMM_TEST_FULL=1");
+        if (its_before == before.end()) continue;
         sum_now += now[shape];
-        sum_before += before.at(shape);
+        sum_before += its_before->second;
     }
     REQUIRE(sum_before > 0);
     CHECK_MESSAGE(std::max(sum_now / sum_before, sum_before / sum_now) <= 1.5, sum_now << " s, and " << sum_before << " s before");

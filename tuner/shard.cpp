@@ -39,27 +39,25 @@ Shard parse_shard(std::string_view text) {
 }
 
 // Least squares over the searches of tests/data/search_seconds.csv. A search takes long where many configs may be the fastest: where K is
-// deep beside rows and columns, or these differ, and for products in float, small ones of a batch above all. The numbers are whole, so that
-// all machines come to the same.
+// deep beside rows and columns, or these differ, and for products in float, those of a batch above all. The numbers are whole, so that all
+// machines come to the same.
 std::int64_t expected_milliseconds(const GemmProblem& p) {
     const auto digits = [](std::int64_t size) { return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(size))); };
-    const std::int64_t m = digits(p.m), n = digits(p.n), k = digits(p.k), batch = digits(p.batch);
+    const std::int64_t m = digits(p.m), n = digits(p.n), k = digits(p.k);
     const bool is_narrow = p.type_a == ElementType::f16 || p.type_a == ElementType::bf16;
-    const std::int64_t deep = std::max<std::int64_t>(0, 2 * k - m - n), flat = std::abs(m - n), all = m + n + k + batch - 34;
-    const std::int64_t candidates =
-        is_narrow ? 2750 + 130 * deep + 30 * flat + 150 * all : 3050 + 130 * deep + 150 * flat + 150 * all + (p.batch > 1 ? 1200 : 0);
-    constexpr std::int64_t fewest = 1200, most = 5500;
+    const std::int64_t deep = std::max<std::int64_t>(0, 2 * k - m - n), flat = std::abs(m - n);
+    const std::int64_t candidates = is_narrow ? 3600 + 40 * deep + 25 * flat : 3750 + 65 * deep + 60 * flat + (p.batch > 1 ? 400 : 0);
 
     // So many products run, at the rate that most candidates multiply such numbers with on a large GPU, and read and write the matrices
     // with.
-    constexpr double products = 200, longest = 1e9;
+    constexpr double products = 100, longest = 1e9;
     const double rate = is_narrow ? 4e14 : p.compute == ComputeMode::tf32 ? 2e14 : p.compute == ComputeMode::f32_strict ? 4e13 : 6e13;
     constexpr double bytes_per_second = 2e12;
     const auto rows = static_cast<double>(p.m), columns = static_cast<double>(p.n), depth = static_cast<double>(p.k);
     const double bytes =
         (rows * depth + depth * columns) * static_cast<double>(size_of(p.type_a)) + rows * columns * static_cast<double>(size_of(p.type_c));
     const double product = static_cast<double>(p.batch) * (2 * rows * columns * depth / rate + bytes / bytes_per_second);
-    return std::clamp(candidates, fewest, most) + static_cast<std::int64_t>(std::min(longest, 1e3 * products * product));
+    return candidates + static_cast<std::int64_t>(std::min(longest, 1e3 * products * product));
 }
 
 // The longest come first, each to the part that has the least to do until then.

@@ -144,6 +144,19 @@ void check_bare_run(const tmmPlan_s& plan, const tmm::CheckedArgs& values) {
     if (!values.call.workspace) tmm::check_workspace_size(0, plan.owned.plan.workspace_bytes());
 }
 
+// make: gives the plan of a request, with the workspace that it runs in.
+template <typename Make>
+tmmStatus_t create_plan(tmmHandle_t handle, const tmmGemmProblem_t* problem, tmmPlan_t* plan, bool is_bare, const Make& make) noexcept {
+    if (plan) *plan = nullptr;
+    if (!handle) return no_handle();
+    if (!plan) return null_argument(handle->id, "plan is null: there is no place for the new plan");
+    return guarded(handle->id, [&] {
+        const tmm::CheckedProblem checked = tmm::check_problem(problem);
+        *plan = new tmmPlan_s{
+            .runtime = handle->runtime, .handle_id = handle->id, .problem = checked, .owned = make(checked.request), .is_bare = is_bare};
+    });
+}
+
 struct CheckedCall {
     tmm::CheckedProblem problem;
     tmm::CheckedArgs args;
@@ -254,30 +267,12 @@ tmmStatus_t tmmGemmProblemInit(tmmGemmProblem_t* problem) {
 }
 
 tmmStatus_t tmmPlanCreate(tmmHandle_t handle, const tmmGemmProblem_t* problem, tmmPlan_t* plan) {
-    if (!handle) return no_handle();
-    if (!plan) return null_argument(handle->id, "plan is null: there is no place for the new plan");
-    *plan = nullptr;
-    return guarded(handle->id, [&] {
-        const tmm::CheckedProblem checked = tmm::check_problem(problem);
-        *plan = new tmmPlan_s{.runtime = handle->runtime,
-                              .handle_id = handle->id,
-                              .problem = checked,
-                              .owned = handle->runtime->make_plan(checked.request),
-                              .is_bare = false};
-    });
+    return create_plan(handle, problem, plan, false, [&](const tmm::PlanRequest& request) { return handle->runtime->make_plan(request); });
 }
 
 tmmStatus_t tmmPlanCreateBare(tmmHandle_t handle, const tmmGemmProblem_t* problem, tmmPlan_t* plan) {
-    if (!handle) return no_handle();
-    if (!plan) return null_argument(handle->id, "plan is null: there is no place for the new plan");
-    *plan = nullptr;
-    return guarded(handle->id, [&] {
-        const tmm::CheckedProblem checked = tmm::check_problem(problem);
-        *plan = new tmmPlan_s{.runtime = handle->runtime,
-                              .handle_id = handle->id,
-                              .problem = checked,
-                              .owned = {.plan = handle->runtime->make_bare_plan(checked.request), .workspace = {}},
-                              .is_bare = true};
+    return create_plan(handle, problem, plan, true, [&](const tmm::PlanRequest& request) {
+        return tmm::OwnedPlan{.plan = handle->runtime->make_bare_plan(request), .workspace = {}};
     });
 }
 

@@ -115,7 +115,7 @@ EpilogueRace race(const ExecutablePlan& in_kernel, const ExecutablePlan& in_step
         kernel_us.push_back(kernel->run_timed());
         step_us.push_back(step->run_timed());
     } while (kernel_us.size() < kRounds && std::chrono::steady_clock::now() - begin < kPatience);
-    return {.kernel_us = median(kernel_us), .step_us = median(step_us), .config_before_step = in_step.plan().config};
+    return {.kernel_us = median(kernel_us), .step_us = median(step_us)};
 }
 
 }  // namespace tmm

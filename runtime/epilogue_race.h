@@ -15,7 +15,6 @@ struct EpilogueRace {
     // Medians, of device time where the device has a clock of its own.
     double kernel_us = 0;
     double step_us = 0;
-    KernelConfig config_before_step;
 
     bool is_won_by_step() const;
 };

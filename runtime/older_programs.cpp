@@ -4,7 +4,7 @@
 
 #include "tmm/tmm.h"
 
-// Until version 0.4 a tmmGemmProblem_t ended where the epilogue's fields begin, and more must not be written.
+// Before version 0.3 a tmmGemmProblem_t ended where the epilogue's fields begin, and more must not be written.
 extern "C" TMM_API tmmStatus_t init_problem_without_epilogue(tmmGemmProblem_t* problem);
 __asm__(".symver init_problem_without_epilogue, tmmGemmProblemInit@TMM_0");
 

@@ -336,8 +336,13 @@ tmmStatus_t tmmPlanDestroy(tmmPlan_t plan) {
 }
 
 const char* tmmLastError(tmmHandle_t handle) {
-    const Failure& failure = last_failure();
-    return !handle || failure.handle == handle->id ? failure.message.c_str() : "";
+    try {
+        const Failure& failure = last_failure();
+        return !handle || failure.handle == handle->id ? failure.message.c_str() : "";
+    } catch (...) {
+        // There is too little memory for the thread's first failure, so it has none yet.
+        return "";
+    }
 }
 
 void tmmSetLogCallback(tmmLogCallback_t callback, void* user) {

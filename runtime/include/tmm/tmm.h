@@ -347,7 +347,8 @@ TMM_API const char* tmmStatusString(tmmStatus_t status);
 TMM_API const char* tmmLastError(tmmHandle_t handle);
 
 /* Gets what tmm has to say that is no error, a line at a time, from any thread; it must not call tmm. Null: stderr, as at first.
- * One callback for the process; it may be set at any time, by any thread. line lives until the callback returns. */
+ * One callback for the process; it may be set at any time, by any thread, but a line that another thread has under way may still reach the
+ * callback and user that were set before, after this returns. line lives until the callback returns. */
 typedef void (*tmmLogCallback_t)(const char* line, void* user);
 TMM_API void tmmSetLogCallback(tmmLogCallback_t callback, void* user);
 

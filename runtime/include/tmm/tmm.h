@@ -21,7 +21,9 @@
  *
  * Order. Work is queued on a stream and the call returns; on TMM_DEVICE_HOST it is done when the call returns. Making a handle
  * or a plan may compile, load and allocate, and so may a handle's first call of a problem, with less aligned pointers or on
- * another stream; they take their time, so let them go before a stream capture. All later calls only launch.
+ * another stream; they take their time, so let them go before a stream capture. All later calls only launch, but for two. A handle keeps
+ * 16,384 plans, of its first 8,192 problems and of the 8,192 others that it used last; the call of a problem whose plan it has dropped
+ * makes it again. And where threads call at the same time, each takes a workspace of the handle's, which allocates one where none is free.
  * On compute capability 9.0 and later a kernel of tmm's may begin while the kernel before it in the stream ends (programmatic
  * dependent launch); it waits for that one's end before it reads or writes memory. A kernel that a program launches behind a call
  * in the same way must wait itself, too (cudaGridDependencySynchronize).
@@ -287,7 +289,8 @@ TMM_API tmmStatus_t tmmSetStream(tmmHandle_t handle, struct CUstream_st* stream)
 TMM_API tmmStatus_t tmmSetTuning(tmmHandle_t handle, int allowed);
 
 /* C = alpha * op(A) * op(B) + beta * C of FP32 matrices in device memory, compute mode TMM_COMPUTE_F32, on the handle's stream. The
- * first call of a problem makes its plan, as tmmPlanCreate does, and the handle keeps it for the next; later ones only launch. */
+ * first call of a problem makes its plan, as tmmPlanCreate does, and the handle keeps it for the next, among its 16,384 plans; later ones
+ * only launch. */
 TMM_API tmmStatus_t tmmSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, int64_t m, int64_t n,
                              int64_t k, const float* alpha, const float* a, int64_t lda, const float* b, int64_t ldb, const float* beta,
                              float* c, int64_t ldc);
@@ -296,8 +299,8 @@ TMM_API tmmStatus_t tmmSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperatio
 TMM_API tmmStatus_t tmmHostSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, int64_t m, int64_t n,
                                  int64_t k, const float* alpha, const float* a, int64_t lda, const float* b, int64_t ldb, const float* beta,
                                  float* c, int64_t ldc);
-/* Any problem, on the handle's stream, in device memory. The plan is made at the first call and kept for the next; the problem's text of
- * an expression may be gone then. prepared_a and prepared_b of args are not used. */
+/* Any problem, on the handle's stream, in device memory. The plan is made at the first call and kept for the next, as tmmSgemm's is; the
+ * problem's text of an expression may be gone then. prepared_a and prepared_b of args are not used. */
 TMM_API tmmStatus_t tmmGemm(tmmHandle_t handle, const tmmGemmProblem_t* problem, const tmmGemmArgs_t* args);
 
 /* Fills in the defaults: row-major, no transposes, f32, one multiplication, alignment 16, C not read, max_workspace SIZE_MAX, no

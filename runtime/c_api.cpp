@@ -75,9 +75,10 @@ tmmStatus_t status_of(tmm::BundleFault fault) {
     return TMM_STATUS_INTERNAL;
 }
 
+// Only who opens a device may find that there is none; to all else it is one that failed.
 tmmStatus_t status_of(const tmm::Error& error) {
     switch (error.status()) {
-        case tmm::ExitStatus::no_device: return TMM_STATUS_NO_DEVICE;
+        case tmm::ExitStatus::no_device: return TMM_STATUS_DEVICE;
         case tmm::ExitStatus::no_compiler: return TMM_STATUS_COMPILER;
         default: return TMM_STATUS_INTERNAL;
     }
@@ -157,6 +158,15 @@ tmmStatus_t create_plan(tmmHandle_t handle, const tmmGemmProblem_t* problem, tmm
     });
 }
 
+std::shared_ptr<tmm::RuntimeHandle> open_handle(int device, const std::filesystem::path& database) {
+    try {
+        return std::make_shared<tmm::RuntimeHandle>(device, database, tmm::bundle_path());
+    } catch (const tmm::Error& error) {
+        if (error.status() != tmm::ExitStatus::no_device) throw;
+        throw tmm::StatusError(TMM_STATUS_NO_DEVICE, error.what());
+    }
+}
+
 struct CheckedCall {
     tmm::CheckedProblem problem;
     tmm::CheckedArgs args;
@@ -203,7 +213,7 @@ tmmStatus_t tmmCreate(tmmHandle_t* handle, int device, const char* database_path
     return guarded(0, [&] {
         const std::filesystem::path database = database_path ? std::filesystem::path(database_path) : tmm::default_database_path();
         auto made = std::make_unique<tmmHandle_s>();
-        made->runtime = std::make_shared<tmm::RuntimeHandle>(device, database, tmm::bundle_path());
+        made->runtime = open_handle(device, database);
         made->id = next_handle_id();
         *handle = made.release();
     });

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <set>
 #include <string>
@@ -389,6 +390,37 @@ TEST_CASE("a device that does not exist is named") {
     CHECK(handle == nullptr);
     CHECK(std::string(tmmLastError(nullptr)) != "");
     CHECK(tmmCreate(&handle, -7, nullptr) == TMM_STATUS_NO_DEVICE);
+}
+
+TEST_CASE("a kernel that the device can't load is a failure of the device") {
+    const tmm::testing::TemporaryDirectory directory;
+    const char* const before = std::getenv("TMPDIR");
+    const std::string kept = before ? before : "";
+    const Fixture on(TMM_DEVICE_HOST);
+    Call call(on);
+    const auto status_of_plan = [&](tmmHandle_t handle) {
+        tmmPlan_t plan = nullptr;
+        const tmmStatus_t status = tmmPlanCreate(handle, &call.problem, &plan);
+        CHECK((plan != nullptr) == (status == TMM_STATUS_SUCCESS));
+        tmmPlanDestroy(plan);
+        return status;
+    };
+    // A compiler takes temporary files, too. The first plan has the handle look for one, and the second leaves its kernels in the cache.
+    call.problem.reads_c = 1;
+    REQUIRE(status_of_plan(on.handle) == TMM_STATUS_SUCCESS);
+    call.problem.reads_c = 0;
+    // The fallback serves, behind which there is no other kernel.
+    call.problem.k = 0;
+    REQUIRE(status_of_plan(Fixture(TMM_DEVICE_HOST).handle) == TMM_STATUS_SUCCESS);
+    const LogCapture log;
+    setenv("TMPDIR", (directory.path() / "missing").c_str(), 1);
+    const tmmStatus_t status = status_of_plan(on.handle);
+    if (before)
+        setenv("TMPDIR", kept.c_str(), 1);
+    else
+        unsetenv("TMPDIR");
+    CHECK(status == TMM_STATUS_DEVICE);
+    CHECK(std::string(tmmLastError(on.handle)).find("can't write a kernel") != std::string::npos);
 }
 
 TEST_CASE("statuses have words of their own") {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "db/text_table.h"
+#include "generator/machine/device_info.h"
 #include "generator/text/text.h"
 
 namespace tmm {
@@ -58,7 +59,7 @@ std::vector<std::string> rows_of_rejected(const std::string& rejected) {
 std::string time_text(const TuningRecord& decision, const Measurement* alone) {
     const double us = decision.measurement.median_us;
     std::string text = decision.predicted ? "not measured: the config is predicted" : us > 0 ? short_number(us) + " µs" : "not known";
-    if (us > 0 && decision.environment.device.name != "host")
+    if (us > 0 && decision.environment.device.name != kEmulatedName)
         text += fmt::format(", {} TFLOP/s", short_number(flops(decision.problem) / us * 1e-6));
     if (alone && alone->samples > 0)
         text += fmt::format("; measured alone {} µs (10th percentile {}, 90th percentile {}; {} sample{})", short_number(alone->median_us),

@@ -6,13 +6,10 @@
 
 #include "db/tuning_database_impl.h"
 #include "generator/log.h"
+#include "generator/machine/device_model.h"
 
 namespace tmm {
 namespace {
-
-bool same_model(const DeviceInfo& a, const DeviceInfo& b) {
-    return a.name == b.name && a.compute_capability() == b.compute_capability() && a.sm_count == b.sm_count;
-}
 
 std::string rate_columns() {
     std::string columns;
@@ -98,7 +95,7 @@ std::optional<TuningDatabase::KnownRates> TuningDatabase::known_rates(const Devi
         std::optional<KnownRates> known;
         for (const StoredRates& stored : impl_->load_rates(&faults)) {
             const DeviceInfo& measured = stored.record.environment.device;
-            if (!same_model(measured, device)) continue;
+            if (model_of(measured) != model_of(device)) continue;
             const bool as_it_is = measured.driver_version == device.driver_version && measured.power_limit == device.power_limit;
             if (!known || as_it_is || !known->of_same_driver) known = {.rates = stored.record.rates, .of_same_driver = as_it_is};
         }

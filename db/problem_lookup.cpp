@@ -10,6 +10,7 @@
 
 #include "db/prediction.h"
 #include "generator/error.h"
+#include "generator/machine/device_model.h"
 #include "generator/text/text.h"
 #include "tmm/vocabulary/problem_fields.h"
 
@@ -19,10 +20,6 @@ namespace {
 std::string lower(std::string text) {
     for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return text;
-}
-
-bool same_device(const DeviceInfo& x, const DeviceInfo& y) {
-    return x.name == y.name && x.compute_capability() == y.compute_capability() && x.sm_count == y.sm_count;
 }
 
 bool precedes(const TuningRecord& x, const TuningRecord& y) {
@@ -55,7 +52,8 @@ std::vector<ProblemOnDevice> look_up(TuningDatabase& database, const GemmProblem
         const DeviceInfo& device = record.environment.device;
         if (record.policy != MeasurementPolicy{} || !names_device(device_name, device.name)) continue;
         if (record.kind == TuningRecord::Kind::selection && record.problem.compute != problem.compute) continue;
-        auto place = std::find_if(found.begin(), found.end(), [&](const auto& known) { return same_device(known.device, device); });
+        auto place =
+            std::find_if(found.begin(), found.end(), [&](const auto& known) { return model_of(known.device) == model_of(device); });
         if (place == found.end()) place = found.insert(found.end(), {.device = device, .modelled = {}, .candidates = {}, .decision = {}});
         if (record.kind == TuningRecord::Kind::selection) {
             // The oldest comes first: a later decision replaces it, but a shipped one never replaces a user's, and a predicted one never a

@@ -8,6 +8,7 @@
 #include "db/schema_check.h"
 #include "db/tuning_database_impl.h"
 #include "generator/error.h"
+#include "generator/machine/device_info.h"
 #include "generator/text/text.h"
 
 namespace tmm {
@@ -115,7 +116,7 @@ void read_environment(RowReader& row, Environment& environment) {
     device.memory_bytes = row.integer("memory_bytes", 0, kMemoryLimit);
     device.power_limit = static_cast<int>(row.integer("power_limit", 0, kWattLimit));
     device.driver_version = static_cast<int>(row.integer("driver_version", 0, kVersionLimit));
-    device.emulated = device.name == "host";
+    device.emulated = device.name == kEmulatedName;
     environment.nvrtc_version = static_cast<int>(row.integer("nvrtc_version", 0, kVersionLimit));
 }
 

@@ -14,6 +14,7 @@
 #include "db/record_fields.h"
 #include "generator/error.h"
 #include "generator/families/misused_field.h"
+#include "generator/machine/device_info.h"
 #include "generator/text/text.h"
 
 namespace tmm {
@@ -94,7 +95,7 @@ TuningRecord make_record(const Source& source, Place start, const std::vector<Ce
         const Cell* cell = cell_of(misused->field->name);
         source.fail(cell ? cell->place : start, misused->why);
     }
-    record.environment.device.emulated = record.environment.device.name == "host";
+    record.environment.device.emulated = record.environment.device.name == kEmulatedName;
     for (const auto& reason : {why_inconsistent(p), why_inconsistent(record.measurement)})
         if (!reason.empty()) source.fail(start, reason);
     return record;

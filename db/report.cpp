@@ -22,6 +22,7 @@
 #include "db/text_table.h"
 #include "db/winner_difference.h"
 #include "generator/error.h"
+#include "generator/machine/device_model.h"
 #include "generator/text/printable.h"
 #include "generator/text/text.h"
 #include "generator/text/text_width.h"
@@ -36,7 +37,7 @@ std::string time_text(double us) {
 }
 // The emulated device's times say nothing about arithmetic.
 std::string tflops_text(const std::string& device, const GemmProblem& problem, double us) {
-    if (device == "host") return "";
+    if (device == kEmulatedName) return "";
     return us > 0 ? short_number(flops(problem) / us * 1e-6) : "-";
 }
 std::string ratio_text(double ratio) {
@@ -178,10 +179,6 @@ std::string compared_text(const StaleWinners& device) {
                        compared_version("NVRTC", device.nvrtc), kernels);
 }
 
-bool same_device(const WinnerRow& x, const WinnerRow& y) {
-    return x.device == y.device && x.compute_capability == y.compute_capability && x.sm_count == y.sm_count;
-}
-
 // "no winners on a device named 'A100'; there are some on NVIDIA H100 80GB HBM3, NVIDIA H200".
 std::string no_such_device(const char* what, const std::string& device, const std::vector<WinnerRow>& winners) {
     std::set<std::string> names;
@@ -249,7 +246,8 @@ std::vector<ProblemOnDevice> candidates_of(TuningDatabase& database, const GemmP
 std::vector<std::vector<WinnerRow>> by_device(const std::vector<WinnerRow>& winners) {
     std::vector<std::vector<WinnerRow>> groups;
     for (const WinnerRow& winner : winners) {
-        const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return same_device(group.front(), winner); });
+        const auto same =
+            std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return model_of(group.front()) == model_of(winner); });
         if (same == groups.end())
             groups.push_back({winner});
         else
@@ -321,7 +319,7 @@ std::string difference_report(TuningDatabase& a, TuningDatabase& b, const Report
                          {.head = "config of A", .fit = TableColumn::Fit::wraps},
                          {.head = "config of B", .fit = TableColumn::Fit::below}});
         for (const WinnerPair& pair : difference.pairs) {
-            if (pair.same_config() || !same_device(pair.either(), group.front())) continue;
+            if (pair.same_config() || model_of(pair.either()) != model_of(group.front())) continue;
             table.add({to_text(pair.either().problem), pair.a ? time_text(pair.a->median_us) : "-",
                        pair.b ? time_text(pair.b->median_us) : "-", pair.ratio() > 0 ? fmt::format("{:.3f}", pair.ratio()) : "-",
                        pair.a ? config_text(pair.a->config, options) : "-", pair.b ? config_text(pair.b->config, options) : "-"});

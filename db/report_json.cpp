@@ -9,13 +9,14 @@
 #include "db/prediction.h"
 #include "db/stale_winners.h"
 #include "db/winner_difference.h"
+#include "generator/machine/device_info.h"
 #include "generator/text/text.h"
 
 namespace tmm {
 namespace {
 
 Json tflops_json(const std::string& device, const GemmProblem& problem, double us) {
-    return number_json(us > 0 ? flops(problem) / us * 1e-6 : 0, us > 0 && device != "host");
+    return number_json(us > 0 ? flops(problem) / us * 1e-6 : 0, us > 0 && device != kEmulatedName);
 }
 
 Json device_json(const WinnerRow& winner) {

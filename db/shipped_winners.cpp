@@ -8,6 +8,7 @@
 
 #include "db/record_text.h"
 #include "db/records.h"
+#include "generator/machine/device_model.h"
 
 namespace tmm {
 
@@ -17,16 +18,12 @@ namespace {
 
 constexpr const char* kFile = "winners.csv";
 
-bool same_device(const DeviceInfo& x, const DeviceInfo& y) {
-    return x.name == y.name && x.compute_capability() == y.compute_capability() && x.sm_count == y.sm_count;
-}
-
 bool same_measurement_subject(const TuningRecord& measured, const TuningRecord& selected) {
     if (measured.kind != TuningRecord::Kind::measurement) return false;
     GemmProblem problem = selected.problem;
     problem.compute = measured.problem.compute;
     return measured.config == selected.config && measured.problem == problem && measured.policy == selected.policy &&
-           measured.environment.device.name == selected.environment.device.name;
+           model_of(measured.environment.device) == model_of(selected.environment.device);
 }
 
 // Reads only the rows whose device, by its name and its compute capability, is wanted.
@@ -57,7 +54,7 @@ std::vector<TuningRecord> newest_decisions(const std::vector<TuningRecord>& reco
     for (const auto& record : records) {
         if (record.kind != TuningRecord::Kind::selection || record.policy != MeasurementPolicy{}) continue;
         const auto same = std::find_if(newest.begin(), newest.end(), [&](const TuningRecord* other) {
-            return other->problem == record.problem && same_device(other->environment.device, record.environment.device);
+            return other->problem == record.problem && model_of(other->environment.device) == model_of(record.environment.device);
         });
         // A predicted winner does not replace a measured one, and a shipped one does not replace a user's.
         const auto rank = [](const TuningRecord& x) { return std::make_pair(!x.predicted, x.origin == "user"); };
@@ -111,8 +108,7 @@ std::vector<WinnerRow> with_shipped(std::vector<WinnerRow> winners, const std::v
     const std::size_t own = winners.size();
     for (const WinnerRow& shipped : all_shipped) {
         const auto decides_it = [&](const WinnerRow& winner) {
-            return winner.problem == shipped.problem && winner.device == shipped.device &&
-                   winner.compute_capability == shipped.compute_capability;
+            return winner.problem == shipped.problem && model_of(winner) == model_of(shipped);
         };
         const auto end = winners.begin() + static_cast<std::ptrdiff_t>(own);
         if (std::none_of(winners.begin(), end, decides_it)) winners.push_back(shipped);

@@ -6,19 +6,10 @@
 
 #include "db/report.h"
 #include "generator/machine/assumed_device.h"
+#include "generator/machine/device_model.h"
 
 namespace tmm {
 namespace {
-
-DeviceInfo kept_device(const WinnerRow& winner) {
-    DeviceInfo device;
-    device.name = winner.device;
-    device.emulated = winner.device == host_device_info().name;
-    device.compute_capability_major = winner.compute_capability / 10;
-    device.compute_capability_minor = winner.compute_capability % 10;
-    device.sm_count = winner.sm_count;
-    return device;
-}
 
 ComparedVersion known_or_newest(const ComparedVersion& known, const std::vector<StaleWinner>& winners,
                                 int TuningDatabase::Decision::*version) {
@@ -32,7 +23,7 @@ StaleWinners compare(TuningDatabase& database, const std::vector<WinnerRow>& win
                      const ComparedVersion& nvrtc, KernelBook& book) {
     StaleWinners result;
     result.winners = winners;
-    const DeviceInfo kept = kept_device(winners.front());
+    const DeviceInfo kept = device_of(model_of(winners.front()));
     const std::optional<DeviceInfo> modelled = remembered_device(kept);
     result.compares_kernels = modelled.has_value();
     Environment now{.device = modelled.value_or(kept)};

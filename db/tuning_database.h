@@ -9,7 +9,7 @@
 
 #include "db/measurement.h"
 #include "db/time_limit.h"
-#include "generator/machine/device_info.h"
+#include "generator/machine/device_model.h"
 #include "generator/machine/measured_rates.h"
 
 namespace tmm {
@@ -44,6 +44,10 @@ struct WinnerRow {
     // Nothing was measured: the config is a guess by the model.
     bool predicted = false;
 };
+
+inline DeviceModel model_of(const WinnerRow& winner) {
+    return {.name = winner.device, .compute_capability = winner.compute_capability, .sm_count = winner.sm_count};
+}
 
 // A run that was announced and never reported: its process was killed, or took the machine down.
 struct UnfinishedRun {

@@ -4,12 +4,13 @@
 #include <cmath>
 
 #include "db/problem_lookup.h"
+#include "generator/machine/device_model.h"
 
 namespace tmm {
 namespace {
 
 bool same_subject(const WinnerRow& x, const WinnerRow& y) {
-    return x.problem == y.problem && x.device == y.device && x.compute_capability == y.compute_capability && x.sm_count == y.sm_count;
+    return x.problem == y.problem && model_of(x) == model_of(y);
 }
 
 std::vector<WinnerRow> own_winners(TuningDatabase& database, const std::string& device) {

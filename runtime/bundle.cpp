@@ -75,15 +75,11 @@ std::string templates_hash(bool emulated) {
     return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-bool is_emulated(const BundleDevice& device) {
-    return device.compute_capability == model_of(host_device_info()).compute_capability && device.name == host_device_info().name;
-}
-
 std::string text_of(const BundleEntry& entry) {
     return fmt::format("{}\t{}\t{}\t{}\n", name_of(entry.match), entry.measured_us, to_text(entry.problem), to_text(entry.config));
 }
 
-std::string manifest_of(const BundleDevice& device, const std::vector<BundleEntry>& entries) {
+std::string manifest_of(const DeviceModel& device, const std::vector<BundleEntry>& entries) {
     std::string text = fmt::format("tmm {}\ntemplates {}\ndevice {}\ncompute_capability {}\nsm_count {}\n", tool_version(),
                                    templates_hash(is_emulated(device)), printable(device.name), device.compute_capability, device.sm_count);
     for (const BundleEntry& entry : entries) text += text_of(entry);
@@ -107,11 +103,7 @@ void append(std::string& bytes, const Value& value) {
 
 }  // namespace
 
-BundleDevice model_of(const DeviceInfo& device) {
-    return {.name = device.name, .compute_capability = device.compute_capability(), .sm_count = device.sm_count};
-}
-
-std::string encoded_bundle(const BundleDevice& device, const std::vector<BundleEntry>& entries, const BundleKernels& kernels) {
+std::string encoded_bundle(const DeviceModel& device, const std::vector<BundleEntry>& entries, const BundleKernels& kernels) {
     const std::string manifest = manifest_of(device, entries);
     Header header{};
     std::memcpy(header.magic, kMagic, sizeof kMagic);
@@ -215,7 +207,7 @@ private:
     void read_manifest(std::string_view manifest) {
         const std::string made_by(value_of(manifest, "tmm"));
         const std::string templates(value_of(manifest, "templates"));
-        BundleDevice& device = bundle_.device_;
+        DeviceModel& device = bundle_.device_;
         device.name = value_of(manifest, "device");
         if (printable(device.name) != device.name) fail_damaged("its device has no name that can be shown");
         constexpr int kMost = 1'000'000;
@@ -325,7 +317,7 @@ Bundle Bundle::read(const std::filesystem::path& path) {
 
 void Bundle::check_device(const DeviceInfo& device) const {
     if (model_of(device) == device_) return;
-    const auto words = [](const BundleDevice& of) {
+    const auto words = [](const DeviceModel& of) {
         return fmt::format("{} (compute capability {}.{}, {} SMs)", of.name, of.compute_capability / 10, of.compute_capability % 10,
                            of.sm_count);
     };

@@ -19,7 +19,7 @@
 #include "generator/compile/compiler.h"
 #include "generator/compile/kernel_source.h"
 #include "generator/error.h"
-#include "generator/machine/device_info.h"
+#include "generator/machine/device_model.h"
 #include "runtime/selection.h"
 
 namespace tmm {
@@ -53,20 +53,10 @@ struct BundleEntry {
     friend bool operator==(const BundleEntry&, const BundleEntry&) = default;
 };
 
-// A device's model, as winners know it.
-struct BundleDevice {
-    std::string name;
-    int compute_capability = 0;
-    int sm_count = 0;
-
-    friend bool operator==(const BundleDevice&, const BundleDevice&) = default;
-};
-BundleDevice model_of(const DeviceInfo& device);
-
 using BundleKernels = std::map<KernelIdentity, CompiledKernel>;
 
 // The bytes of a bundle for this library. Compilers' logs are left out.
-std::string encoded_bundle(const BundleDevice& device, const std::vector<BundleEntry>& entries, const BundleKernels& kernels);
+std::string encoded_bundle(const DeviceModel& device, const std::vector<BundleEntry>& entries, const BundleKernels& kernels);
 
 // The same bytes with their number and their hash in the header, which they must have whole.
 std::string sealed_bundle(std::string bytes);
@@ -86,7 +76,7 @@ public:
 
     // The file's name.
     const std::string& name() const { return name_; }
-    const BundleDevice& device() const { return device_; }
+    const DeviceModel& device() const { return device_; }
     const std::vector<BundleEntry>& entries() const { return entries_; }
     std::size_t kernel_count() const { return kernels_.size(); }
     // Not where the assembler got its spills wrong, as in bundles that were made before tmm looked for that; it is logged once.
@@ -121,7 +111,7 @@ private:
 
     std::string bytes_;
     std::string name_;
-    BundleDevice device_;
+    DeviceModel device_;
     std::vector<BundleEntry> entries_;
     // Ascending by identity.
     std::vector<Place> kernels_;

@@ -16,6 +16,7 @@
 #include "db/tuning_database.h"
 #include "generator/compile/private_files.h"
 #include "generator/machine/assumed_device.h"
+#include "generator/machine/device_model.h"
 #include "generator/text/environment.h"
 #include "generator/text/printable.h"
 #include "generator/text/shapes_file.h"
@@ -40,25 +41,21 @@ std::vector<WinnerRow> known_winners(const std::optional<fs::path>& database) {
     return with_shipped(TuningDatabase(*database, TuningDatabase::Mode::read_write).winners());
 }
 
-BundleDevice model_of(const WinnerRow& row) {
-    return {.name = row.device, .compute_capability = row.compute_capability, .sm_count = row.sm_count};
-}
-
 // The models that have winners, and the emulated device.
-std::vector<BundleDevice> known_models(const std::vector<WinnerRow>& winners) {
-    std::vector<BundleDevice> models{model_of(host_device_info())};
+std::vector<DeviceModel> known_models(const std::vector<WinnerRow>& winners) {
+    std::vector<DeviceModel> models{model_of(host_device_info())};
     for (const WinnerRow& row : winners)
         if (std::find(models.begin(), models.end(), model_of(row)) == models.end()) models.push_back(model_of(row));
     return models;
 }
 
-BundleDevice named_model(const std::string& name, const std::vector<WinnerRow>& winners) {
-    std::vector<BundleDevice> found = known_models(winners);
+DeviceModel named_model(const std::string& name, const std::vector<WinnerRow>& winners) {
+    std::vector<DeviceModel> found = known_models(winners);
     std::string known;
-    for (const BundleDevice& model : found) known += fmt::format("{}'{}'", known.empty() ? "" : ", ", printable(model.name));
-    std::erase_if(found, [&](const BundleDevice& model) { return !names_device(name, model.name); });
+    for (const DeviceModel& model : found) known += fmt::format("{}'{}'", known.empty() ? "" : ", ", printable(model.name));
+    std::erase_if(found, [&](const DeviceModel& model) { return !names_device(name, model.name); });
     // A whole name means that GPU, though others' names begin so.
-    if (const auto whole = std::find_if(found.begin(), found.end(), [&](const BundleDevice& model) { return model.name == name; });
+    if (const auto whole = std::find_if(found.begin(), found.end(), [&](const DeviceModel& model) { return model.name == name; });
         whole != found.end())
         found = {*whole};
     if (found.size() == 1) return found.front();
@@ -68,19 +65,13 @@ BundleDevice named_model(const std::string& name, const std::vector<WinnerRow>& 
     throw Error(ExitStatus::usage, fmt::format("{} names several devices", in_quotes(name)), "--gpu", "write more of the name: " + known);
 }
 
-DeviceInfo device_of(const BundleDevice& model) {
-    DeviceInfo kept;
-    kept.name = model.name;
-    kept.emulated = model.name == host_device_info().name;
-    kept.compute_capability_major = model.compute_capability / 10;
-    kept.compute_capability_minor = model.compute_capability % 10;
-    kept.sm_count = model.sm_count;
-    if (const std::optional<DeviceInfo> device = remembered_device(kept)) return *device;
+DeviceInfo known_device(const DeviceModel& model) {
+    if (const std::optional<DeviceInfo> device = remembered_device(device_of(model))) return *device;
     throw Error(ExitStatus::usage, fmt::format("compute capability {} is none that tmm knows", model.compute_capability), "--gpu");
 }
 
 // Those of the shapes file, else all that have a winner.
-std::vector<GemmProblem> problems_of(const CommandLine& line, const BundleDevice& model, const std::vector<WinnerRow>& winners) {
+std::vector<GemmProblem> problems_of(const CommandLine& line, const DeviceModel& model, const std::vector<WinnerRow>& winners) {
     std::vector<GemmProblem> problems;
     if (line.has("shapes")) {
         for (const Shape& shape : read_shapes(line.text("shapes"))) problems.push_back(shape.problem);
@@ -108,7 +99,7 @@ void publish(const fs::path& file, const std::string& bytes) {
                 "name a file in a directory that you may write to");
 }
 
-std::string summary(const BundleContent& content, const BundleDevice& model, const fs::path& file, std::size_t bytes) {
+std::string summary(const BundleContent& content, const DeviceModel& model, const fs::path& file, std::size_t bytes) {
     std::size_t counts[4] = {};
     for (std::size_t i = 0; i < content.problems; ++i) ++counts[static_cast<std::size_t>(content.entries[i].match)];
     std::string matches;
@@ -127,8 +118,8 @@ ExitStatus run_bundle_command(const CommandLine& line) {
         throw Error(ExitStatus::usage, "'bundle' needs the GPU's name", "--gpu", "write --gpu H200, or --gpu host for the emulated device");
     const std::optional<fs::path> database = database_of(line);
     const std::vector<WinnerRow> known = known_winners(database);
-    const BundleDevice model = named_model(line.text("gpu"), known);
-    const DeviceInfo device = device_of(model);
+    const DeviceModel model = named_model(line.text("gpu"), known);
+    const DeviceInfo device = known_device(model);
     const Winners winners = database ? read_winners(*database, device) : Winners(shipped_winners(), device);
     const std::vector<GemmProblem> problems = problems_of(line, model, known);
     const BundleContent content = make_bundle(problems, winners, make_compiler(device), KernelCache(default_cache_directory()));

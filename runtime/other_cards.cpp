@@ -6,36 +6,35 @@
 #include <utility>
 
 #include "generator/machine/assumed_device.h"
+#include "generator/machine/device_model.h"
 #include "generator/prediction/cost_model.h"
 #include "runtime/validate.h"
 
 namespace tmm {
 namespace {
 
-std::shared_ptr<const DeviceInfo> card_of(const WinnerRow& row) {
-    DeviceInfo kept;
-    kept.name = row.device;
-    kept.compute_capability_major = row.compute_capability / 10;
-    kept.compute_capability_minor = row.compute_capability % 10;
-    kept.sm_count = row.sm_count;
-    const std::optional<DeviceInfo> card = remembered_device(kept);
+std::shared_ptr<const DeviceInfo> card_of(const DeviceModel& model) {
+    const std::optional<DeviceInfo> card = remembered_device(device_of(model));
     return card ? std::make_shared<const DeviceInfo>(*card) : nullptr;
 }
 
 }  // namespace
 
 void OtherCards::read() const {
+    if (device_.emulated) return;
     if (source_) {
         std::vector<WinnerRow> more = source_();
         rows_.insert(rows_.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
     }
+    const DeviceModel own = model_of(device_);
     std::vector<std::shared_ptr<const DeviceInfo>> cards;
     for (WinnerRow& row : rows_) {
-        if (row.compute_capability != device_.compute_capability() || row.sm_count <= 0 || is_same_model(row, device_)) continue;
-        const auto is_its = [&](const auto& card) { return is_same_model(row, *card); };
+        const DeviceModel model = model_of(row);
+        if (model.compute_capability != own.compute_capability || model.sm_count <= 0 || model == own || is_emulated(model)) continue;
+        const auto is_its = [&](const auto& card) { return model_of(*card) == model; };
         auto card = std::find_if(cards.begin(), cards.end(), is_its);
         if (card == cards.end()) {
-            std::shared_ptr<const DeviceInfo> made = card_of(row);
+            std::shared_ptr<const DeviceInfo> made = card_of(model);
             if (!made) continue;
             card = cards.insert(cards.end(), std::move(made));
         }
@@ -48,10 +47,6 @@ void OtherCards::read() const {
 const std::vector<TunedProblem>& OtherCards::winners() const {
     std::call_once(once_, [&] { read(); });
     return winners_;
-}
-
-bool is_same_model(const WinnerRow& row, const DeviceInfo& device) {
-    return row.device == device.name && row.compute_capability == device.compute_capability() && row.sm_count == device.sm_count;
 }
 
 double slower_than_on(const DeviceInfo& card, const GemmProblem& problem, const KernelConfig& config, const KernelConfig& guess,

@@ -45,8 +45,6 @@ private:
     mutable std::vector<TunedProblem> winners_;
 };
 
-bool is_same_model(const WinnerRow& row, const DeviceInfo& device);
-
 // By how many times the config gets slower from the card to the device, beside the guess, as the profiles of both predict it.
 double slower_than_on(const DeviceInfo& card, const GemmProblem& problem, const KernelConfig& config, const KernelConfig& guess,
                       const DeviceInfo& device);

@@ -18,6 +18,7 @@
 #include "db/text_table.h"
 #include "generator/families/family.h"
 #include "generator/families/misused_field.h"
+#include "generator/machine/device_model.h"
 #include "generator/plan/finishing_step.h"
 #include "generator/plan/launch_plan.h"
 #include "generator/plan/without_epilogue.h"
@@ -158,7 +159,7 @@ Winners::Winners(const std::vector<WinnerRow>& rows, DeviceInfo device, Candidat
     : device_(std::move(device)), candidates_(std::move(candidates)), near_times_(std::make_shared<NearTimesBook>(candidates_, device_)) {
     std::vector<WinnerRow> others;
     for (const WinnerRow& row : rows) {
-        if (is_same_model(row, device_))
+        if (model_of(row) == model_of(device_))
             tuned_.push_back({.winner = row, .problem = with_alignment(row.problem, row.problem.alignment)});
         else
             others.push_back(row);

@@ -162,7 +162,7 @@ std::string product_by(tmmHandle_t handle, const Product& p) {
 
 TEST_CASE("a bundle holds what was put into it") {
     const Bundle bundle = Bundle::decoded(small_bundle(), "app.tmm");
-    CHECK(bundle.device() == BundleDevice{.name = "NVIDIA Test", .compute_capability = 90, .sm_count = 132});
+    CHECK(bundle.device() == DeviceModel{.name = "NVIDIA Test", .compute_capability = 90, .sm_count = 132});
     CHECK(bundle.entries() == some_entries());
     CHECK(bundle.kernel_count() == 3);
     const auto kernel = bundle.find({.high = 7, .low = 1});
@@ -407,8 +407,8 @@ TEST_CASE("what is no file of a bundle is refused by a status of its own") {
     CHECK(status_of(scratch.file("loose.tmm")) == TMM_STATUS_UNREADABLE_BUNDLE);
     says("can be written to by everybody");
 
-    BundleDevice other = model_of(host_device_info());
-    for (const BundleDevice& device : {BundleDevice{"NVIDIA H200", 90, 132}, BundleDevice{other.name, other.compute_capability, 5}}) {
+    DeviceModel other = model_of(host_device_info());
+    for (const DeviceModel& device : {DeviceModel{"NVIDIA H200", 90, 132}, DeviceModel{other.name, other.compute_capability, 5}}) {
         write(scratch.file("other.tmm"), encoded_bundle(device, {}, {}));
         CHECK(status_of(scratch.file("other.tmm")) == TMM_STATUS_BUNDLE_DEVICE);
         says(device.name);

@@ -13,6 +13,7 @@
 #include "generator/prediction/predicted_config.h"
 #include "generator/text/text.h"
 #include "generator/validity/validity.h"
+#include "runtime/other_cards.h"
 #include "runtime/selection.h"
 #include "selection_testing.h"
 #include "support_replay.h"
@@ -113,6 +114,19 @@ TEST_CASE("cards of other architectures are not asked, nor is one for a problem 
     CHECK(Winners({row(hopper(kH100), kProblem, kWinner)}, b200).select(shape(kProblem)).match == Match::predicted);
     const Selection invalid = Winners({row(hopper(kH100), kProblem, "wgmma 128x256x64 w2 s64")}, h200).select(shape(kProblem));
     CHECK(invalid.match == Match::predicted);
+}
+
+TEST_CASE("the emulated device is no other card of a GPU with its compute capability, nor is that one of the emulated device's") {
+    const DeviceInfo gpu = tmm::assumed_device("80");
+    const DeviceInfo emulated = tmm::host_device_info();
+    REQUIRE(gpu.compute_capability() == emulated.compute_capability());
+    constexpr const char* size = "1024 1024 1024";
+    // It is slow on both, so that it would carry over.
+    const std::string slow = "tiled 16x16x16";
+    REQUIRE(tmm::slower_than_on(emulated, shape(size), tmm::parse_config(slow), tmm::default_config(shape(size), gpu), gpu) < 1.3);
+    CHECK(Winners({row(emulated, size, slow)}, gpu).select(shape(size)).match == Match::predicted);
+    CHECK(Winners({row(gpu, size, slow)}, emulated).select(shape(size)).match == Match::predicted);
+    CHECK(Winners({row(emulated, size, slow)}, emulated).select(shape(size)).match == Match::exact);
 }
 
 TEST_CASE("a card of whatever number of SMs a database names does no harm") {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "db/staleness.h"
+#include "generator/machine/device_model.h"
 #include "generator/prediction/predicted_config.h"
 #include "generator/text/environment.h"
 #include "generator/text/printable.h"
@@ -32,10 +33,6 @@ namespace {
 
 // Problems that are searched at the same time on a GPU: one waits for kernels, or for the database, while another is measured.
 constexpr int kSearchesOfWorker = 2;
-
-bool same_model(const DeviceInfo& a, const DeviceInfo& b) {
-    return a.name == b.name && a.compute_capability() == b.compute_capability() && a.sm_count == b.sm_count;
-}
 
 // A candidate that was running when the machine went down is not run again. Where only its tuner died, somebody killed that.
 void quarantine(TuningDatabase& database, DeviceGroup& group, Progress& progress) {
@@ -151,7 +148,8 @@ RunReport run_tuning(const std::vector<Shape>& shapes, const TuningOptions& opti
         const DeviceInfo& device = worker->device();
         if (const std::string warning = warning_of(worker->sharing()); !warning.empty())
             progress.note_once(fmt::format("GPU {}, {}: {}", ordinal, printable(device.name), warning));
-        auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return same_model(g->environment.device, device); });
+        auto group =
+            std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return model_of(g->environment.device) == model_of(device); });
         if (group == groups.end()) {
             groups.push_back(std::make_unique<DeviceGroup>());
             group = groups.end() - 1;

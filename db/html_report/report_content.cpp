@@ -11,6 +11,7 @@
 #include "db/fields.h"
 #include "db/prediction.h"
 #include "db/records.h"
+#include "generator/machine/device_model.h"
 #include "generator/prediction/cost_model.h"
 #include "generator/search/search_space.h"
 #include "generator/text/text.h"
@@ -34,16 +35,6 @@ GemmProblem in_default_mode(GemmProblem problem) {
 // The emulated device's times say nothing, and nothing is predicted of them.
 std::optional<DeviceInfo> modelled(const DeviceInfo& device, TuningDatabase& database) {
     return device.emulated ? std::nullopt : modelled_device(device, database);
-}
-
-DeviceInfo device_of(const WinnerRow& winner) {
-    DeviceInfo device;
-    device.name = winner.device;
-    device.compute_capability_major = winner.compute_capability / 10;
-    device.compute_capability_minor = winner.compute_capability % 10;
-    device.sm_count = winner.sm_count;
-    device.emulated = winner.device == host_device_info().name;
-    return device;
 }
 
 std::optional<Ceilings> ceilings_of(const DeviceInfo& device, const std::optional<Ceilings>& measured) {
@@ -145,7 +136,7 @@ private:
     void read_winners() {
         for (auto& row : database_.winners()) {
             if (!names_device(options_.device, row.device)) continue;
-            ReportContent::Winner winner{.device = place_of(device_of(row))};
+            ReportContent::Winner winner{.device = place_of(device_of(model_of(row)))};
             const auto group = groups_.find({winner.device, to_text(in_default_mode(row.problem))});
             if (group != groups_.end()) winner.group = group->second;
             winner.candidates = chosen_from_[{winner.device, to_text(row.problem)}];

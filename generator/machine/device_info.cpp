@@ -7,7 +7,7 @@ namespace tmm {
 
 DeviceInfo host_device_info() {
     DeviceInfo info;
-    info.name = "host";
+    info.name = kEmulatedName;
     info.emulated = true;
     info.compute_capability_major = 8;
     info.compute_capability_minor = 0;

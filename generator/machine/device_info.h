@@ -8,8 +8,11 @@
 
 namespace tmm {
 
+// The name of the emulated device.
+inline constexpr const char* kEmulatedName = "host";
+
 struct DeviceInfo {
-    // The name as the driver spells it ("NVIDIA H200"); "host" for the emulated device.
+    // The name as the driver spells it ("NVIDIA H200"), or kEmulatedName.
     std::string name;
     bool emulated = false;
     int compute_capability_major = 0;

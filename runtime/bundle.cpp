@@ -20,11 +20,11 @@
 #include "generator/compile/template_files.h"
 #include "generator/compile/trusted_path.h"
 #include "generator/log.h"
+#include "generator/plan/with_alignment.h"
 #include "generator/text/printable.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "generator/text/tool_description.h"
-#include "runtime/validate.h"
 
 namespace tmm {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "db/text_table.h"
 #include "generator/plan/launch_plan.h"
+#include "generator/plan/with_alignment.h"
 #include "generator/prediction/predicted_config.h"
 #include "generator/text/text.h"
 #include "generator/validity/validity.h"
-#include "runtime/validate.h"
 
 namespace tmm {
 namespace {

@@ -9,10 +9,10 @@
 #include <thread>
 #include <utility>
 
+#include "generator/plan/with_alignment.h"
 #include "generator/prediction/predicted_config.h"
 #include "runtime/device.h"
 #include "runtime/plan.h"
-#include "runtime/validate.h"
 
 namespace tmm {
 namespace {

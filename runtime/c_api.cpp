@@ -11,6 +11,7 @@
 
 #include "generator/error.h"
 #include "generator/log.h"
+#include "generator/plan/matrix_layout.h"
 #include "generator/text/environment.h"
 #include "runtime/bundle.h"
 #include "runtime/handle.h"

@@ -10,7 +10,6 @@
 #include "generator/plan/matrix_layout.h"
 #include "generator/plan/without_epilogue.h"
 #include "generator/prediction/cost_model.h"
-#include "runtime/validate.h"
 
 namespace tmm {
 namespace {

@@ -7,6 +7,8 @@
 
 #include "generator/compile/deferred_compiler.h"
 #include "generator/log.h"
+#include "generator/plan/matrix_layout.h"
+#include "generator/plan/with_alignment.h"
 #include "generator/prediction/cost_model.h"
 #include "generator/text/environment.h"
 #include "generator/text/text.h"

@@ -12,6 +12,7 @@
 #include "db/text_table.h"
 #include "generator/compile/deferred_compiler.h"
 #include "generator/log.h"
+#include "generator/plan/with_alignment.h"
 #include "generator/prediction/cost_model.h"
 #include "generator/prediction/predicted_config.h"
 #include "generator/text/text.h"

@@ -12,9 +12,9 @@
 
 #include "generator/plan/matrix_layout.h"
 #include "generator/plan/row_major.h"
+#include "generator/plan/with_alignment.h"
 #include "generator/validity/validity.h"
 #include "tmm/number/arithmetic.h"
-#include "tmm/vocabulary/signature.h"
 
 namespace tmm {
 namespace {
@@ -365,27 +365,10 @@ void check_prepared_size(const void* prepared, std::size_t size, std::size_t nee
         refuse(TMM_STATUS_PREPARED_TOO_SMALL, "prepared_size is {}, but {} bytes are needed; tmmPlanPreparedSize tells", size, needed);
 }
 
-bool is_empty(const GemmProblem& problem) {
-    return problem.m == 0 || problem.n == 0 || problem.batch == 0;
-}
-
 int alignment_of(const GemmCall& call) {
     const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(call.a) | reinterpret_cast<std::uintptr_t>(call.b) |
                                 reinterpret_cast<std::uintptr_t>(call.c) | reinterpret_cast<std::uintptr_t>(call.residual) | 16U;
     return static_cast<int>(bits & (~bits + 1));
-}
-
-GemmProblem with_alignment(GemmProblem problem, int alignment) {
-    // A pointer to larger elements is aligned to them whatever the promise about all three is.
-    const int element = std::min({size_of(problem.type_a), size_of(problem.type_b), size_of(problem.type_c)});
-    problem.alignment = std::clamp(alignment, element, 16);
-    while (problem.alignment < 16) {
-        GemmProblem wider = problem;
-        wider.alignment *= 2;
-        if (signature_of(wider) != signature_of(problem)) break;
-        problem = wider;
-    }
-    return problem;
 }
 
 }  // namespace tmm

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "generator/plan/launch_plan.h"
+#include "generator/plan/with_alignment.h"
 #include "runtime/plan_request.h"
 #include "tmm/tmm.h"
 #include "tmm/vocabulary/problem.h"
@@ -24,7 +25,8 @@ private:
     tmmStatus_t status_;
 };
 
-// A problem turned row-major. A column-major product is the row-major product of the transposes: B plays A's part.
+// A problem turned row-major, spelled as with_alignment does. A column-major product is the row-major product of the transposes: B plays
+// A's part.
 struct CheckedProblem {
     PlanRequest request;
     bool swapped = false;
@@ -52,12 +54,7 @@ Preparation check_preparation(const CheckedProblem& checked, tmmOperand_t operan
 // Throws StatusError (null, or too small).
 void check_prepared_size(const void* prepared, std::size_t size, std::size_t needed);
 
-// The call does nothing, since C has no element.
-bool is_empty(const GemmProblem& problem);
-// The largest power of two up to 16 that divides a, b and c; everything divides null.
+// The largest power of two up to 16 that divides a, b, c and the residual; everything divides null.
 int alignment_of(const GemmCall& call);
-// The problem with the largest alignment that asks no more of pointers than the given one does: rows whose leading dimension
-// is odd are unaligned whatever their first element is. Equal demands then have equal keys.
-GemmProblem with_alignment(GemmProblem problem, int alignment);
 
 }  // namespace tmm

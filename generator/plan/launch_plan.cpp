@@ -9,6 +9,7 @@
 #include "generator/families/gemv_strip.h"
 #include "generator/plan/finishing_step.h"
 #include "generator/plan/kernel_arguments.h"
+#include "generator/plan/matrix_layout.h"
 #include "generator/plan/plan_builder.h"
 #include "generator/steps/reduce.h"
 #include "tmm/steps/pack/rules.h"
@@ -63,8 +64,7 @@ KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& c
 
 LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, Expression expression,
                             EpiloguePlace place) {
-    if (problem.m == 0 || problem.n == 0 || problem.batch == 0)
-        return {.problem = problem, .product = problem, .config = config, .geometry = {}, .steps = {}};
+    if (is_empty(problem)) return {.problem = problem, .product = problem, .config = config, .geometry = {}, .steps = {}};
     const Product& product = product_of(config);
     PlanBuilder plan(problem, config, device, place);
     product.add_steps_before(plan);

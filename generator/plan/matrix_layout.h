@@ -24,6 +24,11 @@ MatrixLayout layout_of_c(const GemmProblem& problem);
 // The layout has no rows where the problem has no residual.
 MatrixLayout layout_of_residual(const GemmProblem& problem);
 
+// Has C no element, so that a call does nothing?
+constexpr bool is_empty(const GemmProblem& problem) {
+    return problem.m == 0 || problem.n == 0 || problem.batch == 0;
+}
+
 // How many elements C has, in all members of the batch; they may be more than an integer counts.
 double elements_of_c(const GemmProblem& problem);
 

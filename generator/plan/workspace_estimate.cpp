@@ -1,6 +1,7 @@
 #include "generator/plan/workspace_estimate.h"
 
 #include "generator/plan/finishing_step.h"
+#include "generator/plan/matrix_layout.h"
 
 namespace tmm {
 namespace {
@@ -19,7 +20,7 @@ double most_workspace(const GemmProblem& p, const KernelConfig& c) {
 }  // namespace
 
 double workspace_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
-    if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return 0;
+    if (is_empty(problem)) return 0;
     constexpr double more_than_devices_have = 0x1p60;
     if (const double most = most_workspace(problem, config); most > more_than_devices_have) return most;
     return static_cast<double>(geometry_with_sums(problem, config, device).workspace.bytes);

@@ -20,18 +20,22 @@ std::shared_ptr<const NearTimes> NearTimesBook::of(const GemmProblem& tuned) {
         if (const auto found = known_.find(tuned); found != known_.end()) return found->second;
     }
     // It is read without the lock: two threads may both do it.
-    auto times = std::make_shared<const NearTimes>(read(tuned));
+    std::optional<NearTimes> read_now = read(tuned);
+    if (!read_now) return nullptr;
+    auto times = std::make_shared<const NearTimes>(*std::move(read_now));
     const std::lock_guard lock(mutex_);
     if (known_.size() >= kMostKnown) known_.clear();
     return known_.emplace(tuned, std::move(times)).first->second;
 }
 
-NearTimes NearTimesBook::read(const GemmProblem& tuned) const {
+std::optional<NearTimes> NearTimesBook::read(const GemmProblem& tuned) const {
     NearTimes times;
     if (!source_) return times;
+    const std::optional<std::vector<MeasuredCandidate>> candidates = source_(tuned);
+    if (!candidates) return std::nullopt;
     const CostModel model(tuned, device_);
     std::vector<double> ratios;
-    for (const MeasuredCandidate& candidate : source_(tuned)) {
+    for (const MeasuredCandidate& candidate : *candidates) {
         const double measured = candidate.measurement.median_us;
         // Anything may stand in a database.
         if (measured <= 0 || why_invalid(tuned, candidate.config, device_)) continue;

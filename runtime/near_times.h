@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -15,8 +16,9 @@
 
 namespace tmm {
 
-// The verified candidates of a tuned problem, as its WinnerRow spells it, on the winners' device; the fastest come first. Thread-safe.
-using CandidateSource = std::function<std::vector<MeasuredCandidate>(const GemmProblem& tuned)>;
+// The verified candidates of a tuned problem, as its WinnerRow spells it, on the winners' device; the fastest come first. Nothing where
+// they can't be read now. Thread-safe.
+using CandidateSource = std::function<std::optional<std::vector<MeasuredCandidate>>(const GemmProblem& tuned)>;
 
 // One measured candidate.
 struct NearTime {
@@ -38,13 +40,14 @@ struct NearTimes {
 class NearTimesBook {
 public:
     NearTimesBook(CandidateSource source, DeviceInfo device) : source_(std::move(source)), device_(std::move(device)) {}
+    // The result is null where they can't be read now, which is not remembered.
     std::shared_ptr<const NearTimes> of(const GemmProblem& tuned);
 
 private:
     struct Hash {
         std::size_t operator()(const GemmProblem& problem) const { return static_cast<std::size_t>(hash_of(problem)); }
     };
-    NearTimes read(const GemmProblem& tuned) const;
+    std::optional<NearTimes> read(const GemmProblem& tuned) const;
 
     CandidateSource source_;
     DeviceInfo device_;

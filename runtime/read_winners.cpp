@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <exception>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -56,12 +57,12 @@ Winners read_winners(const std::filesystem::path& database, const DeviceInfo& op
         log_line(fmt::format("kernels are chosen without a tuning database: {}", error.what()));
         return Winners(shipped_winners(opened.name), device, {}, of_other_cards);
     }
-    const auto candidates = [database, device](const GemmProblem& problem) -> std::vector<MeasuredCandidate> {
+    const auto candidates = [database, device](const GemmProblem& problem) -> std::optional<std::vector<MeasuredCandidate>> {
         try {
             return verified_candidates(database, device, problem);
         } catch (const std::exception& error) {
             log_line(fmt::format("a kernel for {} is chosen without its measured candidates: {}", to_text(problem), error.what()));
-            return {};
+            return std::nullopt;
         }
     };
     return Winners(rows, device, candidates, of_other_cards);

@@ -202,19 +202,22 @@ const Winners::Tuned* Winners::exact_winner(const GemmProblem& problem, std::int
     return exact;
 }
 
-std::optional<MeasuredCandidate> Winners::fastest_candidate(const GemmProblem& problem, const Tuned& tuned,
-                                                            std::int64_t most_workspace) const {
+std::optional<MeasuredCandidate> Winners::fastest_candidate(const GemmProblem& problem, const Tuned& tuned, std::int64_t most_workspace,
+                                                            bool& can_read) const {
     if (!candidates_) return std::nullopt;
-    std::vector<MeasuredCandidate> candidates = candidates_(tuned.winner.problem);
-    const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const MeasuredCandidate& candidate) {
+    std::optional<std::vector<MeasuredCandidate>> candidates = candidates_(tuned.winner.problem);
+    can_read = candidates.has_value();
+    if (!candidates) return std::nullopt;
+    const auto found = std::find_if(candidates->begin(), candidates->end(), [&](const MeasuredCandidate& candidate) {
         return keeps_promise(problem.compute, tuned.problem.compute, candidate.config) && !why_unfit(problem, candidate.config, device_) &&
                fits(problem, candidate.config, most_workspace);
     });
-    if (found == candidates.end()) return std::nullopt;
+    if (found == candidates->end()) return std::nullopt;
     return std::move(*found);
 }
 
-std::optional<Selection> Winners::select_exact(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over) const {
+std::optional<Selection> Winners::select_exact(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over,
+                                               bool& can_read) const {
     const Tuned* const winner = exact_winner(problem, kAnyWorkspace, passed_over);
     if (!winner) return std::nullopt;
     const KernelConfig& config = winner->winner.config;
@@ -228,7 +231,7 @@ std::optional<Selection> Winners::select_exact(const GemmProblem& problem, std::
 
     passed_over = fmt::format("its winner ({}) needs {} bytes of workspace, more than the {} allowed", to_text(config),
                               workspace_bytes(problem, config, device_), most_workspace);
-    if (const std::optional<MeasuredCandidate> candidate = fastest_candidate(problem, *winner, most_workspace))
+    if (const std::optional<MeasuredCandidate> candidate = fastest_candidate(problem, *winner, most_workspace, can_read))
         return Selection{.config = candidate->config,
                          .match = Match::exact,
                          .why = fmt::format("{} was tuned on {}, but {}, and this config is the fastest measured one within them{}",
@@ -319,6 +322,7 @@ std::optional<Selection> Winners::select_measured(const GemmProblem& problem, co
         if (std::any_of(judged.begin(), judged.end(), is_same)) continue;
         judged.push_back(it.tuned);
         const std::shared_ptr<const NearTimes> times = near_times_->of(it.tuned->winner.problem);
+        if (!times) break;
         if (times->candidates.empty()) continue;
         if (guess && !guess_us) guess_us = model.estimate(*guess) * times->median_ratio;
         for (const NearTime& candidate : times->candidates) {
@@ -348,7 +352,8 @@ Selection Winners::select(const GemmProblem& asked, std::int64_t most_workspace)
 
     // Why the problem's own winner can't serve; it is empty where the problem has none.
     std::string passed_over;
-    if (const std::optional<Selection> exact = select_exact(problem, most_workspace, passed_over)) return *exact;
+    bool can_read = true;
+    if (const std::optional<Selection> exact = select_exact(problem, most_workspace, passed_over, can_read)) return *exact;
     const std::string within = most_workspace == kAnyWorkspace ? "" : fmt::format(" within {} bytes of workspace", most_workspace);
 
     const std::string own = passed_over.empty() ? fmt::format("{} was not tuned on {}", to_text(problem), device_.name)
@@ -367,7 +372,7 @@ Selection Winners::select(const GemmProblem& asked, std::int64_t most_workspace)
     const std::vector<NearProblem> others = near_problems(problem, others_->winners());
     if (const NearWinner carried = carried_winner(problem, others, guess, most_workspace); carried.tuned)
         return near_selection(problem, carried, own, within);
-    if (!device_.emulated)
+    if (!device_.emulated && can_read)
         if (std::optional<Selection> measured = select_measured(problem, near, guess, most_workspace, own, within)) return *measured;
     // How many times as long as the guess a winner is predicted to take.
     const auto slower = [&](const NearWinner& winner) {

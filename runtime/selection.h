@@ -97,7 +97,10 @@ private:
     std::optional<Selection> select_measured(const GemmProblem& problem, const std::vector<NearProblem>& near,
                                              const std::optional<KernelConfig>& guess, std::int64_t most_workspace, const std::string& own,
                                              const std::string& within) const;
-    std::optional<MeasuredCandidate> fastest_candidate(const GemmProblem& problem, const Tuned& tuned, std::int64_t most_workspace) const;
+    // can_read: becomes false where candidates can't be read. One selection then asks for no more, since each time may take as long as the
+    // database's patience.
+    std::optional<MeasuredCandidate> fastest_candidate(const GemmProblem& problem, const Tuned& tuned, std::int64_t most_workspace,
+                                                       bool& can_read) const;
     // The winner that other cards have of the very product, where their profiles say that it carries over.
     NearWinner carried_winner(const GemmProblem& problem, const std::vector<NearProblem>& others, const std::optional<KernelConfig>& guess,
                               std::int64_t most_workspace) const;
@@ -105,7 +108,8 @@ private:
     Selection near_selection(const GemmProblem& problem, const NearWinner& nearest, const std::string& own,
                              const std::string& within) const;
     // The choice where a winner of the very problem was found.
-    std::optional<Selection> select_exact(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over) const;
+    std::optional<Selection> select_exact(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over,
+                                          bool& can_read) const;
 
     std::vector<Tuned> tuned_;
     DeviceInfo device_;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -96,6 +97,39 @@ TEST_CASE("where the nearest winner is predicted to be slow here, one a little f
     CHECK(contains(behind(1).why, "is 1100x1100x1100"));
     // Only so many are looked at.
     CHECK(behind(4).match == Match::predicted);
+}
+
+TEST_CASE("candidates that can't be read are asked for once in a selection, and again in the next") {
+    const tmm::DeviceInfo hopper = tmm::assumed_device("90");
+    const std::string asked = "1000 1000 4000";
+    const tmm::KernelConfig fast = tmm::default_config(shape(asked), hopper);
+    bool is_locked = true;
+    int times_asked = 0;
+    const auto source = [&](const tmm::GemmProblem&) -> std::optional<std::vector<tmm::MeasuredCandidate>> {
+        ++times_asked;
+        if (is_locked) return std::nullopt;
+        return std::vector{candidate(tmm::to_text(fast), 1)};
+    };
+    std::vector<tmm::WinnerRow> rows;
+    for (const char* const near : {"1001 1000 4000", "1002 1000 4000", "1003 1000 4000"})
+        rows.push_back(winner(near, kTiled8, "user", hopper));
+    const tmm::Winners winners(rows, hopper, source);
+    CHECK(winners.select(shape(asked)).match == Match::predicted);
+    CHECK(times_asked == 1);
+    is_locked = false;
+    const std::string why = winners.select(shape(asked)).why;
+    CHECK_MESSAGE(contains(why, "it took 1.000 µs for "), why);
+    // What was read is remembered.
+    const int before = times_asked;
+    CHECK(winners.select(shape(asked)).match == Match::near);
+    CHECK(times_asked == before);
+
+    // The problem's own candidates are asked for first, where its winner needs too much workspace.
+    rows.push_back(winner(asked, kSplit2, "user", hopper));
+    is_locked = true;
+    times_asked = 0;
+    CHECK(contains(tmm::Winners(rows, hopper, source).select(shape(asked), 0).why, "more than the 0 allowed"));
+    CHECK(times_asked == 1);
 }
 
 TEST_CASE("the winner of a gate's plain product serves where its kernel applies the gate, and a guess does otherwise") {

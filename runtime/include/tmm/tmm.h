@@ -40,7 +40,8 @@
  * has a status of its own and launches nothing; tmmLastError() then holds a sentence. What a function gives besides, whatever its
  * arguments: TMM_STATUS_INVALID_HANDLE or _PLAN for a null one, TMM_STATUS_NULL_POINTER for null where a result or a struct is needed,
  * TMM_STATUS_OUT_OF_MEMORY, and, if it makes a plan or launches, TMM_STATUS_DEVICE and TMM_STATUS_COMPILER. A missing, locked, damaged or
- * newer tuning database is no failure: tmm logs one line and chooses kernels without it. */
+ * newer tuning database is no failure: tmm chooses kernels without it and logs one line, for the handle, or for a choice where the database
+ * can't be read later. */
 #ifndef TMM_TMM_H
 #define TMM_TMM_H
 

@@ -88,11 +88,12 @@ RuntimePlan RuntimeHandle::plan_of(const PlanRequest& request, RuntimePlan::Poin
     }
 }
 
-std::shared_ptr<const RuntimePlan> RuntimeHandle::cached_plan(const PlanRequest& key, Stream stream) {
-    if (std::shared_ptr<const RuntimePlan> plan = plans_.find(key)) return plan;
+std::shared_ptr<const RuntimePlan> RuntimeHandle::cached_plan(const PlanRequest& key, Stream stream, bool brings_workspace) {
+    PlanCache& plans = brings_workspace ? plans_with_workspace_ : plans_;
+    if (std::shared_ptr<const RuntimePlan> plan = plans.find(key)) return plan;
     // The plan is made without the lock: other problems go on meanwhile. Two threads that miss at once both make it; the first one is kept.
     auto plan = std::make_shared<const RuntimePlan>(plan_of(key, RuntimePlan::Pointers::aligned_as_promised));
-    if (plan->workspace_bytes() > 0) {
+    if (plan->workspace_bytes() > 0 && !brings_workspace) {
         try {
             (void)workspaces_.lease(stream, plan->workspace_bytes());
         } catch (const std::bad_alloc&) {
@@ -102,7 +103,7 @@ std::shared_ptr<const RuntimePlan> RuntimeHandle::cached_plan(const PlanRequest&
                 RuntimePlan::make_fallback(key, loader_, RuntimePlan::Pointers::aligned_as_promised, because));
         }
     }
-    return plans_.add(key, std::move(plan));
+    return plans.add(key, std::move(plan));
 }
 
 void RuntimeHandle::gemm(const PlanRequest& request, GemmCall call, std::size_t workspace_size, Stream stream) {
@@ -111,18 +112,19 @@ void RuntimeHandle::gemm(const PlanRequest& request, GemmCall call, std::size_t 
     // The prepared operands belong to a plan that the caller holds.
     call.prepared_a = call.prepared_b = nullptr;
     const int alignment = alignment_of(call);
+    const bool brings_workspace = call.workspace != nullptr;
     std::shared_ptr<const RuntimePlan> plan;
     if (alignment < problem.alignment) {
         PlanRequest less_aligned = request;
         less_aligned.problem = with_alignment(problem, alignment);
-        plan = cached_plan(less_aligned, stream);
+        plan = cached_plan(less_aligned, stream, brings_workspace);
     } else {
-        plan = cached_plan(request, stream);
+        plan = cached_plan(request, stream, brings_workspace);
     }
     const std::size_t needed = plan->workspace_bytes();
     if (needed == 0) {
         plan->run(call, stream);
-    } else if (call.workspace) {
+    } else if (brings_workspace) {
         check_workspace_size(workspace_size, needed);
         plan->run(call, stream);
     } else {

@@ -57,7 +57,8 @@ private:
     // By a bundle where one holds the problem, else as the winners say; without a compiler by what is nearest in a bundle.
     RuntimePlan plan_of(const PlanRequest& request, RuntimePlan::Pointers pointers);
     std::optional<RuntimePlan> nearest_bundled_plan(const PlanRequest& request, RuntimePlan::Pointers pointers);
-    std::shared_ptr<const RuntimePlan> cached_plan(const PlanRequest& key, Stream stream);
+    // brings_workspace: the call takes none of the handle's.
+    std::shared_ptr<const RuntimePlan> cached_plan(const PlanRequest& key, Stream stream, bool brings_workspace);
 
     KernelLoader loader_;
     std::filesystem::path database_;
@@ -66,6 +67,8 @@ private:
     WorkspacePool workspaces_;
     std::atomic<Stream> stream_ = nullptr;
     PlanCache plans_;
+    // Where the handle has no memory for a plan's workspace, a plainer plan serves the calls that bring none, but not these.
+    PlanCache plans_with_workspace_;
     std::atomic<bool> races_allowed_ = false;
     EpilogueRaces races_;
 };

@@ -20,10 +20,11 @@
  * a loop of FMAs puts them. Same plan, same inputs, same device: same bits.
  *
  * Order. Work is queued on a stream and the call returns; on TMM_DEVICE_HOST it is done when the call returns. Making a handle
- * or a plan may compile, load and allocate, and so may a handle's first call of a problem, with less aligned pointers or on
- * another stream; they take their time, so let them go before a stream capture. All later calls only launch, but for two. A handle keeps
- * 16,384 plans, of its first 8,192 problems and of the 8,192 others that it used last; the call of a problem whose plan it has dropped
- * makes it again. And where threads call at the same time, each takes a workspace of the handle's, which allocates one where none is free.
+ * or a plan may compile, load and allocate, and so may a handle's first call of a problem, with less aligned pointers, with a workspace
+ * or without one, or on another stream; they take their time, so let them go before a stream capture. All later calls only launch, but for
+ * two. A handle keeps 16,384 plans, of its first 8,192 problems and of the 8,192 others that it used last, and as many for calls that bring
+ * a workspace; the call of a problem whose plan it has dropped makes it again. And where threads call at the same time, each takes a
+ * workspace of the handle's, which allocates one where none is free.
  * On compute capability 9.0 and later a kernel of tmm's may begin while the kernel before it in the stream ends (programmatic
  * dependent launch); it waits for that one's end before it reads or writes memory. A kernel that a program launches behind a call
  * in the same way must wait itself, too (cudaGridDependencySynchronize).

@@ -45,8 +45,7 @@ public:
     // stands for the handle's own.
     void gemm(const PlanRequest& request, GemmCall call, std::size_t workspace_size, Stream stream);
 
-    // The plan takes any element-aligned pointers. A chosen config whose workspace can't be
-    // had gives way to the fallback.
+    // The plan takes any element-aligned pointers. A chosen config whose workspace can't be had gives way to the fallback.
     OwnedPlan make_plan(const PlanRequest& request);
     // The plan takes pointers that are aligned as the problem promises, and has no workspace.
     RuntimePlan make_bare_plan(const PlanRequest& request);

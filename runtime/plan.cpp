@@ -35,9 +35,22 @@ void refuse_faulty_expression(const PlanRequest& request, const CompileFailure& 
                           fmt::format("the expression '{}' does not compile:\n{}", request.expression.text, words));
 }
 
+// Throws StatusError where the plan takes more workspace than the request allows. That of the fallback may: the sums of a gate stand in the
+// workspace wherever the kernel that multiplies leaves the gate to a step. way_out: what helps besides a larger bound.
+void check_bound(const PlanRequest& request, const LaunchPlan& plan, const std::string& way_out = "") {
+    if (plan.workspace_bytes <= request.most_workspace) return;
+    throw StatusError(
+        TMM_STATUS_WORKSPACE_TOO_SMALL,
+        fmt::format("max_workspace is {}, but no kernel of {} is known that keeps to it, and the plainest one takes {} bytes for "
+                    "the sums of the gate; allow as many{}",
+                    request.most_workspace, to_text(request.problem), plan.workspace_bytes, way_out));
+}
+
 LaunchPlan launch_plan_of(const PlanRequest& request, const KernelConfig& config, const KernelLoader& loader,
                           EpiloguePlace place = EpiloguePlace::kernel) {
-    return make_launch_plan(request.problem, config, loader.device()->info(), request.expression, place);
+    LaunchPlan plan = make_launch_plan(request.problem, config, loader.device()->info(), request.expression, place);
+    check_bound(request, plan);
+    return plan;
 }
 
 // The result is the reason where the config can't be made to run here.
@@ -181,14 +194,14 @@ RuntimePlan RuntimePlan::make_fallback(const PlanRequest& request, KernelLoader&
     Selection selection = fallback_selection(request.problem, because);
     ExecutablePlan executable = make_or_throw(request, selection.config, loader);
     RuntimePlan plan(std::move(selection), std::move(executable), loader.device()->info());
-    if (pointers == Pointers::any) plan.add_any_pointer_plan(nullptr, loader, 0);
+    if (pointers == Pointers::any) plan.add_any_pointer_plan(nullptr, loader, request.most_workspace);
     return plan;
 }
 
 void RuntimePlan::add_any_pointer_plan(const Winners* winners, KernelLoader& loader, std::int64_t most_workspace) {
     const GemmProblem any = without_promise(problem());
     if (signature_of(any) == signature_of(problem())) return;
-    const PlanRequest request{.problem = any, .expression = tuned_.plan().expression};
+    const PlanRequest request{.problem = any, .most_workspace = most_workspace, .expression = tuned_.plan().expression};
     const DeviceInfo& device = loader.device()->info();
     const auto take = [&](const KernelConfig& config, std::int64_t most) {
         if (make_launch_plan(any, config, device).workspace_bytes > most) return false;
@@ -202,7 +215,10 @@ void RuntimePlan::add_any_pointer_plan(const Winners* winners, KernelLoader& loa
         const std::int64_t most = tuned_.plan().workspace_bytes;
         if (take(winners->select(any, most_workspace).config, most) || take(default_config(any, winners->device(), most), most)) return;
     }
-    any_ = make_or_throw(request, fallback_config(any), loader);
+    const KernelConfig fallback = fallback_config(any);
+    check_bound(request, make_launch_plan(any, fallback, device),
+                ", or tmmPlanCreateBare, whose plans take no pointers that are less aligned");
+    any_ = make_or_throw(request, fallback, loader);
 }
 
 void RuntimePlan::run(const GemmCall& call, Stream stream) const {

@@ -26,8 +26,8 @@ public:
     };
 
     // Compiles and loads. A chosen config that can't be compiled or loaded is logged and the fallback takes its place; throws only
-    // where that fails too, and StatusError where an expression does not compile. races: where an epilogue that was not tuned is applied
-    // is measured, once a request; where it is null, the prediction decides.
+    // where that fails too, and StatusError where an expression does not compile, or a gate's sums take more workspace than is allowed.
+    // races: where an epilogue that was not tuned is applied is measured, once a request; where it is null, the prediction decides.
     static RuntimePlan make(const PlanRequest& request, const Winners& winners, KernelLoader& loader, Pointers pointers,
                             EpilogueRaces* races = nullptr);
     // The plan of what is chosen, for the problem and again where pointers may break its promise; nothing where there is no choice for one
@@ -35,7 +35,8 @@ public:
     using Choose = std::function<std::optional<BundledChoice>(const GemmProblem& problem)>;
     static std::optional<RuntimePlan> make_bundled(const PlanRequest& request, const Choose& choose, KernelLoader& loader,
                                                    Pointers pointers);
-    // The plan of the fallback config alone, which needs no workspace.
+    // The plan of the fallback config alone, which needs workspace for the sums of a gate and nothing else. Throws StatusError where these
+    // take more than is allowed.
     static RuntimePlan make_fallback(const PlanRequest& request, KernelLoader& loader, Pointers pointers, const std::string& because);
 
     // call.workspace holds workspace_bytes(). The call only launches.

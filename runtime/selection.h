@@ -62,8 +62,9 @@ public:
     // without a winner. more may be empty; it is asked once for other cards' rows, where the device's own do not decide.
     Winners(const std::vector<WinnerRow>& rows, DeviceInfo device, CandidateSource candidates = {}, WinnerSource more = {});
 
-    // A config that needs at most so many bytes of workspace. An exact winner that needs more, or is not valid for its problem (because the
-    // database is damaged or foreign), is passed over, and the sentence says so.
+    // A config that needs at most so many bytes of workspace; where none is known, the fallback, which may need more for the sums of a
+    // gate. An exact winner that needs more, or is not valid for its problem (because the database is damaged or foreign), is passed over,
+    // and the sentence says so.
     Selection select(const GemmProblem& problem, std::int64_t most_workspace = kAnyWorkspace) const;
 
     const DeviceInfo& device() const { return device_; }
@@ -119,7 +120,7 @@ private:
     std::shared_ptr<const OtherCards> others_;
 };
 
-// The choice that cannot fail. because: a clause that follows "fallback: ".
+// The choice that cannot fail, but for workspace: it needs some for the sums of a gate. because: a clause that follows "fallback: ".
 Selection fallback_selection(const GemmProblem& problem, const std::string& because);
 
 }  // namespace tmm

@@ -510,6 +510,40 @@ TEST_CASE("max_workspace holds a plan's workspace to that; without the field the
     }
 }
 
+TEST_CASE("max_workspace is refused where a gate's sums need more with every kernel") {
+    const Fixture on(TMM_DEVICE_HOST);
+    Call call(on);
+    // The sums of the product have 2 * 5 columns, in rows of 10 or more floats.
+    call.problem.activation = TMM_ACTIVATION_SWIGLU;
+    call.problem.ldb = 10;
+    const auto create = [&](std::size_t most, tmmStatus_t (*how)(tmmHandle_t, const tmmGemmProblem_t*, tmmPlan_t*), std::size_t& bytes) {
+        call.problem.max_workspace = most;
+        tmmPlan_t plan = nullptr;
+        const tmmStatus_t status = how(on.handle, &call.problem, &plan);
+        if (plan) CHECK(tmmPlanWorkspaceSize(plan, &bytes) == TMM_STATUS_SUCCESS);
+        tmmPlanDestroy(plan);
+        return status;
+    };
+    for (const auto how : {tmmPlanCreate, tmmPlanCreateBare}) {
+        std::size_t needed = 0;
+        REQUIRE(create(SIZE_MAX, how, needed) == TMM_STATUS_SUCCESS);
+        REQUIRE(needed >= 4 * 10 * sizeof(float));
+        for (const std::size_t most : {std::size_t{0}, needed - 1}) {
+            std::size_t none = 0;
+            CHECK(create(most, how, none) == TMM_STATUS_WORKSPACE_TOO_SMALL);
+            const std::string said = tmmLastError(on.handle);
+            CHECK(said.find("max_workspace is " + std::to_string(most) + ", but no kernel of 4x5x6 epilogue=swiglu ") == 0);
+            CHECK(said.find(" takes " + std::to_string(needed) + " bytes for the sums of the gate") != std::string::npos);
+        }
+        std::size_t bytes = 0;
+        CHECK(create(needed, how, bytes) == TMM_STATUS_SUCCESS);
+        CHECK(bytes == needed);
+    }
+    call.problem.max_workspace = 0;
+    CHECK(tmmGemm(on.handle, &call.problem, &call.args) == TMM_STATUS_WORKSPACE_TOO_SMALL);
+    CHECK(call.c.read() == std::vector<float>(64, 7));
+}
+
 TEST_CASE("threads may share a handle") {
     const Fixture on(TMM_DEVICE_HOST);
     std::vector<std::string> faults(4);

@@ -108,7 +108,7 @@ typedef enum tmmStatus TMM_INT_ENUM {
     TMM_STATUS_NULL_POINTER = 24,         /* another pointer that is needed is null */
     TMM_STATUS_MISALIGNED_POINTER = 25,   /* a, b, c, bias or residual is no multiple of its element's size */
     TMM_STATUS_MISALIGNED_WORKSPACE = 26, /* no multiple of TMM_WORKSPACE_ALIGNMENT */
-    TMM_STATUS_WORKSPACE_TOO_SMALL = 27,  /* smaller than tmmPlanWorkspaceSize says */
+    TMM_STATUS_WORKSPACE_TOO_SMALL = 27,  /* smaller than tmmPlanWorkspaceSize says; of max_workspace: than any kernel takes */
     TMM_STATUS_BETA_NOT_DECLARED = 28,    /* beta is not 0, but the problem says reads_c = 0 */
     TMM_STATUS_UNSUPPORTED_TYPE = 29,     /* a valid type that this version has no kernels for; likewise compute mode, epilogue. A
                                              bias or residual that the problem does not have is such an epilogue, too */
@@ -229,7 +229,9 @@ typedef struct tmmGemmProblem {
     int reads_c;      /* 0: beta will be 0, and C is not read */
     tmmEpilogue_t epilogue;
     size_t max_workspace; /* bytes that the plan's workspace may have at most: the fastest kernel within them is chosen. 0: none.
-                             SIZE_MAX: whatever the fastest of all takes, which may be as much as the operands do */
+                             SIZE_MAX: whatever the fastest of all takes, which may be as much as the operands do. Some
+                             workspace is needed for a gate's sums, unless a kernel applies the gate (wgmma's of 16 bits, to aligned
+                             pointers): where the bound is too small for it, TMM_STATUS_WORKSPACE_TOO_SMALL */
     tmmActivation_t activation;
     int has_bias; /* 1: every member of the batch adds the same bias */
     tmmBiasAxis_t bias_axis;
@@ -310,7 +312,8 @@ TMM_API tmmStatus_t tmmGemm(tmmHandle_t handle, const tmmGemmProblem_t* problem,
 TMM_API tmmStatus_t tmmGemmProblemInit(tmmGemmProblem_t* problem);
 
 /* Chooses, compiles and loads the kernels of a problem and allocates its workspace: seconds for kernels that are not in the cache, else
- * milliseconds. Where the workspace of the fastest can't be had, a plainer kernel serves. */
+ * milliseconds. Where the workspace of the fastest can't be had, a plainer kernel serves. TMM_STATUS_WORKSPACE_TOO_SMALL: max_workspace is
+ * too small for a gate's sums, be it with the pointers that are less aligned than the problem promises; tmmLastError has the bytes. */
 TMM_API tmmStatus_t tmmPlanCreate(tmmHandle_t handle, const tmmGemmProblem_t* problem, tmmPlan_t* plan);
 /* A plan for a caller that brings a workspace to each run and keeps the problem's promise of alignment. It has no workspace of its own,
  * so that several threads and streams may run it at once, and no second kernel for pointers that are less aligned: a run with those

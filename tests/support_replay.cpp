@@ -25,6 +25,7 @@
 #include "support_temporary_directory.h"
 #include "tmm/families/simt/rules.h"
 #include "tmm/families/wgmma/rules.h"
+#include "tuner/earlier_decision.h"
 #include "tuner/problem_tuner.h"
 #include "tuner/race.h"
 #include "tuner/remembered.h"
@@ -246,6 +247,7 @@ ReplayedSearch replay(OpenProblem problem, const RecordedProblem& recorded, cons
     }
     const TimesBeside beside(recorded);
     result.winner = winner->first;
+    result.is_upset = problem.earlier && is_upset(report, *problem.earlier);
     result.regret = beside.of(winner->second) / beside.fastest() - 1;
     return result;
 }
@@ -305,6 +307,12 @@ std::vector<ReplayedSearch> replay_searches(const RecordedProblem& recorded, con
         open.shape.is_sample_size = one.is_sample_size;
         open.candidates.resize(std::min(all.size(), most_candidates(turn)));
         open.left_out = all.size() - open.candidates.size();
+        open.races = one.old_winner.has_value();
+        if (open.races) {
+            std::erase_if(open.candidates,
+                          [&](const Candidate& candidate) { return !recorded.times.contains(fields_text(candidate.config)); });
+            open.earlier = TuningDatabase::Decision{.config = *one.old_winner};
+        }
         searches.push_back(replay(std::move(open), recorded, device, one, turn, *book));
     }
     return searches;

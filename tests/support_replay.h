@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct ReplayOptions {
     std::uint64_t seed = 0;
     // Requests to the worker after which it is interrupted, one for each time; then it goes on from its database.
     std::vector<int> interruptions = {};
+    // The config of an earlier decision that counts no more: it races the others that were recorded.
+    std::optional<KernelConfig> old_winner = {};
     // Whether the shape is one of those that others are judged by.
     bool is_sample_size = false;
     // Requests after which the default config's kernels are compiled; all others are from the beginning.
@@ -36,6 +39,8 @@ struct ReplayedSearch {
     // By how much its winner is slower than the fastest config that was recorded: 0.01 stands for 1%.
     double regret = 0;
     std::string winner = {};
+    // Whether the old winner lost its race, so that the shape would be searched anew.
+    bool is_upset = false;
     // Configs whose times it asked for, and how many of them were not recorded.
     int requests = 0;
     int unrecorded = 0;

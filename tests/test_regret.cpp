@@ -274,6 +274,23 @@ TEST_CASE("A replayed search finds the fastest of those that it has time for, an
     CHECK(made.replay(recorded, {.most_candidates = 16}).unrecorded == unrecorded + 1);
 }
 
+TEST_CASE("An old winner within three per cent of the fastest keeps the shape from a search, whichever place it takes") {
+    const Made made("2048x2048x2048 dtype=bf16", tmm::Effort::quick);
+    const auto is_upset_at = [&](double microseconds) {
+        RecordedProblem recorded{.shape = made.shape, .complete = true};
+        const double times_us[] = {104, 100, 101, 101.5, 101.8, microseconds, 110};
+        for (std::size_t i = 0; i < std::size(times_us); ++i) made.time_of(recorded, i).alone_us = times_us[i];
+        const ReplayedSearch race = made.replay(recorded, {.effort = tmm::Effort::quick, .old_winner = made.configs[5]});
+        CHECK_MESSAGE(race.reason.find("in a run-off of 7") != std::string::npos, race.reason);
+        return race.is_upset;
+    };
+    CHECK_FALSE(is_upset_at(99));
+    CHECK_FALSE(is_upset_at(100.5));
+    CHECK_FALSE(is_upset_at(102.5));
+    CHECK(is_upset_at(103.5));
+    CHECK(is_upset_at(109));
+}
+
 TEST_CASE("A search goes on until its own times say that no other can win by much") {
     const Made made("2048x2048x2048 dtype=bf16");
     const auto requests = [&](double error) {

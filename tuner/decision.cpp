@@ -58,6 +58,7 @@ RunOffResult judge_run_off(const std::vector<Finalist>& finalists) {
     }
     result.winner = static_cast<int>(winner);
     result.median_us = medians[winner];
+    result.medians_us = medians;
     if (finalists.size() == 1) {
         result.verdict = "no other finalist";
         return result;

@@ -28,6 +28,8 @@ struct RunOffResult {
     // The fastest of the others, by its median; -1 where there is none.
     int runner_up = -1;
     double runner_up_us = 0;
+    // The finalists' medians, as they were compared.
+    std::vector<double> medians_us;
     // "beat family=… by 3.1%".
     std::string verdict;
 };

@@ -10,6 +10,9 @@
 namespace tmm {
 namespace {
 
+// How much faster than an old winner another must be to be looked behind.
+constexpr double kUpset = 0.03;
+
 // Whether a decision was made without knowing the default config, the first one, or from results that say nothing.
 bool rests_on_nothing(const GemmProblem& problem, const std::vector<std::optional<Measurement>>& known) {
     if (!known.empty() && known.front() && known.front()->outcome == Outcome::compile_failed) return true;
@@ -37,6 +40,11 @@ bool counts_today(TuningDatabase& database, const OpenProblem& problem, const Tu
     const auto effort = effort_of(hash);
     if (*effort == options.effort) return hash == problem.search_hash;
     return hash == search_hash(*effort, make_candidates(problem.shape.problem, *effort, device, book, kAllCandidates));
+}
+
+bool is_upset(const ProblemReport& report, const TuningDatabase::Decision& earlier) {
+    if (report.state != ProblemState::decided || report.config == earlier.config) return false;
+    return report.old_winner_us <= 0 || report.old_winner_us > (1 + kUpset) * report.median_us;
 }
 
 void take_earlier(TuningDatabase& database, const OpenProblem& problem, std::vector<Candidate> candidates, const DeviceInfo& device,

@@ -29,6 +29,9 @@ bool suffices(const TuningDatabase::Decision& decision, const TuningOptions& opt
 bool counts_today(TuningDatabase& database, const OpenProblem& problem, const TuningOptions& options, const DeviceInfo& device,
                   KernelBook& book);
 
+// Whether the old winner lost its race by so much that more may have changed than its time: the problem is then searched like a new one.
+bool is_upset(const ProblemReport& report, const TuningDatabase::Decision& earlier);
+
 // Takes what an earlier decision says into the report. candidates: those among which the rejected ones are counted.
 void take_earlier(TuningDatabase& database, const OpenProblem& problem, std::vector<Candidate> candidates, const DeviceInfo& device,
                   KernelBook& book, ProblemReport& report);

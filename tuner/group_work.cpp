@@ -23,15 +23,6 @@ constexpr std::size_t kAheadWithinBudget = 4;
 // The first kernels of these problems come behind as many of those in turn, which count theirs from 0, the rest behind all of them.
 constexpr std::size_t kFirstKernels = 4;
 constexpr int kBehindAll = 1 << 20;
-// How much faster than an old winner another must be to be looked behind: the problem is then searched like a new one.
-constexpr double kUpset = 0.03;
-
-// Whether the old winner lost its race, so that more may have changed than its time.
-bool is_upset(const ProblemReport& report, const TuningDatabase::Decision& earlier) {
-    if (report.state != ProblemState::decided || report.config == earlier.config) return false;
-    const bool is_second = report.runner_up && *report.runner_up == earlier.config;
-    return !is_second || report.runner_up_us > (1 + kUpset) * report.median_us;
-}
 
 // Infinity where a number can't count them.
 double bytes_of_operands(const GemmProblem& p) {

@@ -47,7 +47,9 @@ double ProblemTuner::kept_for_run_off(const SearchSession& s) const {
 }
 
 std::vector<std::size_t> ProblemTuner::finalists_of(const SearchSession& s) const {
-    return pick_finalists(s.candidates, s.results, finalist_places(worker_.device().emulated, options_.effort));
+    // The few that race an old winner all meet it.
+    const std::size_t places = s.open.races ? s.candidates.size() : finalist_places(worker_.device().emulated, options_.effort);
+    return pick_finalists(s.candidates, s.results, places);
 }
 
 void ProblemTuner::hold_run_off(SearchSession& s) {
@@ -177,6 +179,8 @@ bool ProblemTuner::judge(SearchSession& s, const std::vector<std::size_t>& entra
                     .median_us = result.median_us,
                     .default_us = result.default_us,
                     .runner_up_us = result.runner_up_us};
+    for (std::size_t i = 0; i < finalists.size(); ++i)
+        if (s.open.earlier && finalists[i].config == s.open.earlier->config) verdict.old_winner_us = result.medians_us[i];
     if (result.runner_up >= 0) verdict.runner_up = places[static_cast<std::size_t>(result.runner_up)];
     std::size_t rounds = 0;
     for (const Finalist& finalist : finalists) rounds = std::max(rounds, finalist.samples_us.size());
@@ -221,6 +225,7 @@ void ProblemTuner::decide(SearchSession& s, const Verdict& verdict, const std::s
     report.default_us = verdict.default_us;
     if (verdict.runner_up) report.runner_up = s.candidates[*verdict.runner_up].config;
     report.runner_up_us = verdict.runner_up_us;
+    report.old_winner_us = verdict.old_winner_us;
     report.state = s.cut ? ProblemState::cut_short : ProblemState::decided;
     report.reason = fmt::format("{}{}; {}{}{}", s.open.races ? "old winner and first guesses: " : "", why, tally(s.outcomes(), failed),
                                 left_out(s), rejected_text(s.open.rejections));

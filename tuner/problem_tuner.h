@@ -44,6 +44,7 @@ private:
         double default_us = 0;
         std::optional<std::size_t> runner_up = {};
         double runner_up_us = 0;
+        double old_winner_us = 0;
     };
     bool prepare(SearchSession& session);
     void add_candidates(SearchSession& session, const std::vector<Candidate>& candidates) const;

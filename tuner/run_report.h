@@ -42,6 +42,8 @@ struct ProblemReport {
     double default_us = 0;
     std::optional<KernelConfig> runner_up = {};
     double runner_up_us = 0;
+    // The median of an earlier decision's config there; 0 where it took no part.
+    double old_winner_us = 0;
     // Candidates with an outcome, and how many of them this run measured.
     int candidates = 0;
     int measured_now = 0;

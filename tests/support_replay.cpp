@@ -166,23 +166,25 @@ private:
 // What a config's kernels came to when they were compiled is part of its recorded outcome.
 class NoCompiler final : public CompileQueue {
 public:
-    // The default's kernels are done after so many requests to the worker.
-    NoCompiler(const Candidate& default_candidate, int after, const Spent& spent)
-        : default_(default_candidate), after_(after), spent_(spent) {}
+    // The late candidate's product is compiled after so many requests to the worker.
+    NoCompiler(const Candidate& late, int after, const Spent& spent) : late_(late), after_(after), spent_(spent) {}
 
     void request(const KernelSource&, int, int) override {}
     void drop(int) override {}
     std::optional<Result> result(const KernelIdentity& kernel) const override {
-        const bool is_default = std::any_of(default_.kernels.begin(), default_.kernels.end(),
-                                            [&](const PlannedKernel* planned) { return planned->identity == kernel; });
-        if (is_default && spent_.requests < after_) return std::nullopt;
+        const bool is_late = late_.kernels[late_.main_kernel]->identity == kernel;
+        if (is_late && spent_.requests < after_) return std::nullopt;
         return Result{.registers = 0, .spill_bytes = 0};
     }
-    int wait_for_more(int seen, double) const override { return seen; }
+    // Nothing else is left to be measured.
+    int wait_for_more(int seen, double) const override {
+        after_ = 0;
+        return seen;
+    }
 
 private:
-    const Candidate& default_;
-    int after_;
+    const Candidate& late_;
+    mutable int after_;
     const Spent& spent_;
 };
 
@@ -196,13 +198,15 @@ struct Close {
     void operator()(std::FILE* stream) const { std::fclose(stream); }
 };
 
-// What a run that goes on knows to be fast: of winners that ship a replay knows nothing.
-std::vector<KernelConfig> remembered(const GemmProblem& problem, TuningDatabase& database, const DeviceInfo& device) {
+// What a run that goes on knows to be fast, and what is known beforehand: of winners that ship a replay knows nothing.
+std::vector<KernelConfig> remembered(const GemmProblem& problem, const ReplayOptions& options, TuningDatabase& database,
+                                     const DeviceInfo& device) {
     const std::vector<MeasuredCandidate> rows = database.measurements(problem);
     std::vector<KernelConfig> configs = remembered_configs(problem, {}, rows, device);
     std::erase_if(configs, [&](const KernelConfig& config) {
         return std::none_of(rows.begin(), rows.end(), [&](const MeasuredCandidate& row) { return row.config == config; });
     });
+    configs.insert(configs.end(), options.known_fast.begin(), options.known_fast.end());
     return configs;
 }
 
@@ -218,14 +222,14 @@ ReplayedSearch replay(OpenProblem problem, const RecordedProblem& recorded, cons
     const double forever = 1e9;
     const Budget budget(options.seconds_per_request > 0 ? 0 : forever, SteadyClock::now());
     Spent spent;
-    const Candidate default_candidate = problem.candidates.front();
-    NoCompiler compiler(default_candidate, options.default_compiled_after, spent);
+    const Candidate late = make_candidate(problem.shape.problem, options.late.value_or(problem.candidates.front().config), device, book);
+    NoCompiler compiler(late, options.late_compiled_after, spent);
     ProblemReport report;
     for (std::size_t session = 0; session <= options.interruptions.size(); ++session) {
         TuningDatabase database(directory.path() / "tmm.db", TuningDatabase::Mode::read_write_create);
         database.set_environment({.device = device});
-        problem.known_fast =
-            put_first(remembered(problem.shape.problem, database, device), problem.candidates, problem.shape.problem, device, book);
+        problem.known_fast = put_first(remembered(problem.shape.problem, options, database, device), problem.candidates,
+                                       problem.shape.problem, device, book);
         const int most_asked = session < options.interruptions.size() ? spent.asked + options.interruptions[session] : -1;
         RecordedWorker worker(recorded, device, options, most_asked, spent);
         report = ProblemTuner(0, worker, compiler, database, progress, interrupt, tuning, budget).tune(problem, 0, turn);

@@ -27,8 +27,12 @@ struct ReplayOptions {
     std::optional<KernelConfig> old_winner = {};
     // Whether the shape is one of those that others are judged by.
     bool is_sample_size = false;
-    // Requests after which the default config's kernels are compiled; all others are from the beginning.
-    int default_compiled_after = 0;
+    // Configs that are known to be fast beforehand.
+    std::vector<KernelConfig> known_fast = {};
+    // Requests after which the product of a config, the default unless another is named, is compiled; all other kernels are from the
+    // beginning.
+    int late_compiled_after = 0;
+    std::optional<KernelConfig> late = {};
     // Seconds that each request takes beside its samples.
     double seconds_per_request = 0;
 };

@@ -325,7 +325,7 @@ TEST_CASE("No search ends before the default config was tried, however late its 
     made.time_of(recorded, 0).alone_us = made.estimates.front() / 4;
     for (const int after : {0, 5, 40}) {
         CAPTURE(after);
-        const ReplayedSearch search = made.replay(recorded, {.most_candidates = 16, .default_compiled_after = after});
+        const ReplayedSearch search = made.replay(recorded, {.most_candidates = 16, .late_compiled_after = after});
         CHECK(search.winner == tmm::fields_text(made.configs.front()));
         CHECK(search.requests > after);
     }
@@ -348,6 +348,30 @@ TEST_CASE("An effort's seconds end a search that has enough results, and the dec
         made.replay(recorded, {.effort = tmm::Effort::quick, .is_sample_size = true, .seconds_per_request = 0.07});
     REQUIRE(made.configs.size() <= 36);
     CHECK_MESSAGE(static_cast<std::size_t>(sample.requests) >= made.configs.size(), sample.reason);
+}
+
+TEST_CASE("No search ends before known winners and the first four were measured, however late their kernels are compiled") {
+    const Made made("1000x3000x700 dtype=f16", tmm::Effort::quick);
+    REQUIRE(made.configs.size() >= 24);
+    constexpr int kAfter = 20;
+    const tmm::KernelConfig known = made.configs.back();
+    for (const bool is_known : {false, true}) {
+        const tmm::KernelConfig& late = is_known ? known : made.configs[3];
+        RecordedProblem recorded = made.recorded();
+        recorded.times[tmm::fields_text(late)].alone_us = *std::min_element(made.estimates.begin(), made.estimates.end());
+        const std::vector<tmm::KernelConfig> fast = is_known ? std::vector{known} : std::vector<tmm::KernelConfig>{};
+        for (const double seconds : {0.0, 0.07}) {
+            CAPTURE(is_known);
+            CAPTURE(seconds);
+            const ReplayedSearch search = made.replay(recorded, {.effort = tmm::Effort::quick,
+                                                                 .known_fast = fast,
+                                                                 .late_compiled_after = kAfter,
+                                                                 .late = late,
+                                                                 .seconds_per_request = seconds});
+            CHECK(search.requests > kAfter);
+            CHECK(search.winner == tmm::fields_text(late));
+        }
+    }
 }
 
 TEST_CASE("A search that was interrupted anywhere goes on to the same winner, and measures nothing twice") {

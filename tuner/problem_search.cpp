@@ -26,12 +26,15 @@ constexpr int kResultsPerRequest = 8;
 // after 37, all of one kind, and what they led to took 1.26 times as long as the fastest at 260 rows.
 constexpr int kResultsForOthers = 3;
 
-// The order in which candidates are measured. Those that are known to be fast come first.
-void arrange(std::vector<std::size_t>& missing, const CorrectedModel& model, const std::vector<Candidate>& candidates,
-             std::size_t known_fast) {
-    const auto is_first = [&](std::size_t i) { return i <= known_fast || candidates[i].order < kFirstInOrder; };
+// Those that are measured whatever the model makes of their times: the default, what is known to be fast, and the first of the search.
+bool is_first(const SearchSession& s, std::size_t i) {
+    return i <= s.open.known_fast || s.candidates[i].order < kFirstInOrder;
+}
+
+// The order in which candidates are measured.
+void arrange(const SearchSession& s, std::vector<std::size_t>& missing, const CorrectedModel& model) {
     std::vector<std::pair<double, std::size_t>> order;
-    for (const std::size_t i : missing) order.emplace_back(is_first(i) ? 0 : model.hopeful_time(i), i);
+    for (const std::size_t i : missing) order.emplace_back(is_first(s, i) ? 0 : model.hopeful_time(i), i);
     std::sort(order.begin(), order.end());
     std::transform(order.begin(), order.end(), missing.begin(), [](const auto& entry) { return entry.second; });
 }
@@ -65,7 +68,7 @@ void ProblemTuner::search(SearchSession& s, double kept_for_variants) {
         if (!s.results[i]) missing.push_back(i);
         if (s.passed(i)) model.observe(i, s.results[i]->median_us);
     }
-    arrange(missing, model, s.candidates, s.open.known_fast);
+    arrange(s, missing, model);
     measure_all(s, std::move(missing), kept_for_variants, &model);
     // Those that the run goes on to measure are candidates then; a run-off that a budget brings early has no use for the others.
     s.expected_variants = {};
@@ -75,9 +78,7 @@ void ProblemTuner::search(SearchSession& s, double kept_for_variants) {
 // what is measured for this one, it is not the winner alone that counts.
 bool ProblemTuner::is_certain(SearchSession& s, const CorrectedModel& model, const std::vector<std::size_t>& missing) const {
     const Certainty certainty = certainty_of(options_.effort);
-    if (worker_.device().emulated || s.open.shape.is_sample_size || missing.empty() || model.observations() < certainty.least_observations)
-        return false;
-    if (missing.front() <= s.open.known_fast) return false;
+    if (worker_.device().emulated || s.open.shape.is_sample_size || model.observations() < certainty.least_observations) return false;
     double chance = 0;
     for (const std::size_t i : missing) chance += model.chance_below(i, s.best_us * (1 - certainty.margin));
     if (chance >= certainty.chance) return false;
@@ -91,7 +92,7 @@ bool ProblemTuner::is_out_of_time(SearchSession& s, std::size_t missing) const {
     const Certainty certainty = certainty_of(options_.effort);
     if (worker_.device().emulated || budget_.is_limited() || certainty.seconds <= 0) return false;
     const int least_results = certainty.least_results * (s.open.shape.is_sample_size ? kResultsForOthers : 1);
-    if (s.best_us <= 0 || s.default_is_open() || s.outcomes() < least_results) return false;
+    if (s.best_us <= 0 || s.outcomes() < least_results) return false;
     if (taken(s) < kSearchPart * certainty.seconds) return false;
     s.ended = fmt::format("the {:g} s of effort {} ended before {} others", certainty.seconds, name_of(options_.effort), missing);
     return true;
@@ -112,7 +113,8 @@ void ProblemTuner::measure_all(SearchSession& s, std::vector<std::size_t> missin
             s.cut = true;
             break;
         }
-        if (model && (is_certain(s, *model, missing) || is_out_of_time(s, missing.size()))) break;
+        const bool may_end = model && !is_first(s, missing.front());
+        if (may_end && (is_certain(s, *model, missing) || is_out_of_time(s, missing.size()))) break;
         const auto ready = std::find_if(missing.begin(), missing.end(), [&](std::size_t i) { return compiled(s.candidates[i]); });
         if (ready == missing.end()) {
             save(s);
@@ -129,7 +131,7 @@ void ProblemTuner::measure_all(SearchSession& s, std::vector<std::size_t> missin
         show_progress(s);
         if (!model || !s.passed(index)) continue;
         model->observe(index, s.results[index]->median_us);
-        arrange(missing, *model, s.candidates, s.open.known_fast);
+        arrange(s, missing, *model);
         expect_variants(s);
         if (s.outcomes() < next_request) continue;
         next_request = s.outcomes() + kResultsPerRequest;

@@ -21,6 +21,10 @@
 #include "runtime/selection.h"
 #include "support_correctness.h"
 #include "support_slice.h"
+#include "support_temporary_directory.h"
+#include "tuner/earlier_decision.h"
+#include "tuner/shard.h"
+#include "tuner/turn_candidates.h"
 
 using namespace tmm;
 
@@ -165,6 +169,49 @@ TEST_CASE("few sizes are tuned as they are, a short range needs few, and a long 
         1, 1024, [](std::int64_t n) { return parse_shape("512 " + std::to_string(n) + " 512 dtype=bf16").problem; }, device);
     CHECK(std::any_of(columns.begin(), columns.end(), [](std::int64_t n) { return n % 2 == 1; }));
     CHECK(std::any_of(columns.begin(), columns.end(), [](std::int64_t n) { return n % 8 == 0; }));
+}
+
+TEST_CASE("a sample size is one wherever else the list has it") {
+    const DeviceInfo device = assumed_device("90");
+    const std::string line = "1:8192:auto 4096 4096\n";
+    const std::string size = to_text(with_sample_sizes(parse_shapes(line, "t", {}, Varying::allowed), device).at(3).problem) + "\n";
+    for (const std::string& list : {size + line, line + size}) {
+        const std::vector<Shape> shapes = with_sample_sizes(parse_shapes(list + "77 4096 64\n", "t", {}, Varying::allowed), device);
+        CHECK(shapes.size() == 17);
+        for (const Shape& shape : shapes) CHECK_MESSAGE(shape.is_sample_size == (shape.problem.k == 4096), to_text(shape.problem));
+    }
+}
+
+TEST_CASE("a decision from fewer results than a sample size's search ends with does not count for one") {
+    const tmm::testing::TemporaryDirectory folder;
+    const DeviceInfo device = assumed_device("90");
+    TuningDatabase database(folder.path() / "tmm.db", TuningDatabase::Mode::read_write_create);
+    database.set_environment({.device = device, .nvrtc_version = 12090});
+    const GemmProblem problem = parse_shape("225 4096 4096 ops=nt dtype=bf16").problem;
+    KernelBook book;
+    const auto all = make_candidates(problem, Effort::normal, device, book, kAllCandidates);
+    const std::string hash = search_hash(Effort::full, make_candidates(problem, Effort::full, device, book, kAllCandidates));
+    REQUIRE(all.size() > 96);
+    std::size_t measured = 0;
+    const auto counts_after = [&](std::size_t results, bool is_sample_size, Effort effort) {
+        for (; measured < results; ++measured)
+            database.record(problem, all[measured].config, {}, {.median_us = 10, .kernel_hash = all[measured].kernel_hash});
+        TuningOptions options;
+        options.effort = effort;
+        OpenProblem open;
+        open.shape.problem = problem;
+        open.shape.is_sample_size = is_sample_size;
+        open.earlier = TuningDatabase::Decision{.config = all.front().config, .search_hash = hash};
+        make_ready(open, {}, options, device, book, database);
+        return counts_today(database, open, options, device, book);
+    };
+    CHECK(counts_after(40, false, Effort::normal));
+    CHECK_FALSE(counts_after(40, true, Effort::normal));
+    CHECK(counts_after(40, true, Effort::quick));
+    CHECK(counts_after(96, true, Effort::normal));
+    CHECK(counts_after(96, false, Effort::full));
+    // No seconds end a full search of one.
+    CHECK_FALSE(counts_after(96, true, Effort::full));
 }
 
 TEST_CASE("a config that erred nearby is not followed, and the sentence says what was measured where") {

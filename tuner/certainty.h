@@ -19,6 +19,9 @@ struct Certainty {
 
 Certainty certainty_of(Effort effort);
 
+// The results that a search has at least before its seconds end it. Other sizes are judged by those of a sample size, which has more.
+int least_results(const Certainty& certainty, bool is_sample_size);
+
 // The part of an effort's seconds that a search may take. Variants of the fastest and the run-off have the rest.
 inline constexpr double kSearchPart = 0.7;
 

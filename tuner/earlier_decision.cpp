@@ -1,10 +1,15 @@
 #include "tuner/earlier_decision.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <set>
 #include <string>
 #include <utility>
 
+#include "generator/text/text.h"
 #include "generator/validity/validity.h"
+#include "tuner/certainty.h"
 #include "tuner/void_verdict.h"
 
 namespace tmm {
@@ -17,6 +22,18 @@ constexpr double kUpset = 0.03;
 bool rests_on_nothing(const GemmProblem& problem, const std::vector<std::optional<Measurement>>& known) {
     if (!known.empty() && known.front() && known.front()->outcome == Outcome::compile_failed) return true;
     return std::any_of(known.begin(), known.end(), [&](const auto& result) { return result && is_void(problem, *result); });
+}
+
+// Whether other sizes are to be judged by this one, and it has fewer results than its own search ends with: it was listed by itself before.
+bool has_few_for_others(TuningDatabase& database, const OpenProblem& problem, Effort effort) {
+    if (!problem.shape.is_sample_size) return false;
+    std::set<std::string> measured;
+    for (const MeasuredCandidate& row : database.measurements(problem.shape.problem)) measured.insert(fields_text(row.config));
+    const auto of_search = std::count_if(problem.candidates.begin(), problem.candidates.end(),
+                                         [](const Candidate& candidate) { return candidate.order != kOutsideSearch; });
+    const Certainty certainty = certainty_of(effort);
+    const auto asked = certainty.seconds > 0 ? std::min<std::ptrdiff_t>(of_search, least_results(certainty, true)) : of_search;
+    return std::ssize(measured) < asked;
 }
 
 }  // namespace
@@ -36,6 +53,7 @@ bool suffices(const TuningDatabase::Decision& decision, const TuningOptions& opt
 bool counts_today(TuningDatabase& database, const OpenProblem& problem, const TuningOptions& options, const DeviceInfo& device,
                   KernelBook& book) {
     if (rests_on_nothing(problem.shape.problem, known_measurements(database, problem.shape.problem, problem.candidates))) return false;
+    if (has_few_for_others(database, problem, options.effort)) return false;
     const std::string& hash = problem.earlier->search_hash;
     const auto effort = effort_of(hash);
     if (*effort == options.effort) return hash == problem.search_hash;

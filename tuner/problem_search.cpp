@@ -22,9 +22,6 @@ constexpr int kOutsideKills = 2;
 constexpr int kFirstInOrder = 4;
 // Results after which kernels are compiled in the order that they have led to.
 constexpr int kResultsPerRequest = 8;
-// A size by which others are judged has so many times as many results before the time of its effort ends it: 225x4096x4096 nt of bf16 ended
-// after 37, all of one kind, and what they led to took 1.26 times as long as the fastest at 260 rows.
-constexpr int kResultsForOthers = 3;
 
 // Those that are measured whatever the model makes of their times: the default, what is known to be fast, and the first of the search.
 bool is_first(const SearchSession& s, std::size_t i) {
@@ -91,8 +88,7 @@ bool ProblemTuner::is_certain(SearchSession& s, const CorrectedModel& model, con
 bool ProblemTuner::is_out_of_time(SearchSession& s, std::size_t missing) const {
     const Certainty certainty = certainty_of(options_.effort);
     if (worker_.device().emulated || budget_.is_limited() || certainty.seconds <= 0) return false;
-    const int least_results = certainty.least_results * (s.open.shape.is_sample_size ? kResultsForOthers : 1);
-    if (s.best_us <= 0 || s.outcomes() < least_results) return false;
+    if (s.best_us <= 0 || s.outcomes() < least_results(certainty, s.open.shape.is_sample_size)) return false;
     if (taken(s) < kSearchPart * certainty.seconds) return false;
     s.ended = fmt::format("the {:g} s of effort {} ended before {} others", certainty.seconds, name_of(options_.effort), missing);
     return true;

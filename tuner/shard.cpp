@@ -10,7 +10,7 @@
 #include <numeric>
 #include <queue>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 #include "generator/error.h"
@@ -89,11 +89,11 @@ std::vector<Shape> with_sample_sizes(const std::vector<Shape>& shapes, const Dev
     known.profile = profile_of(device);
     std::vector<Shape> all;
     const auto hash = [](const GemmProblem& problem) { return static_cast<std::size_t>(hash_of(problem)); };
-    std::unordered_set<GemmProblem, decltype(hash)> seen;
+    std::unordered_map<GemmProblem, std::size_t, decltype(hash)> places;
     const auto add = [&](const Shape& shape, const GemmProblem& problem) {
-        if (!seen.insert(problem).second) return;
-        all.push_back(
-            {.problem = problem, .alpha = shape.alpha, .beta = shape.beta, .line = shape.line, .is_sample_size = shape.varying != nullptr});
+        const auto [place, is_new] = places.try_emplace(problem, all.size());
+        if (is_new) all.push_back({.problem = problem, .alpha = shape.alpha, .beta = shape.beta, .line = shape.line});
+        if (shape.varying) all[place->second].is_sample_size = true;
     };
     for (const Shape& shape : shapes) {
         if (!shape.varying) {

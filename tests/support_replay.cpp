@@ -167,11 +167,16 @@ private:
 class NoCompiler final : public CompileQueue {
 public:
     // The late candidate's product is compiled after so many requests to the worker.
-    NoCompiler(const Candidate& late, int after, const Spent& spent) : late_(late), after_(after), spent_(spent) {}
+    NoCompiler(const Candidate& late, int after, int breaks_after, const Spent& spent)
+        : late_(late), after_(after), breaks_after_(breaks_after), spent_(spent) {}
 
     void request(const KernelSource&, int, int) override {}
     void drop(int) override {}
     std::optional<Result> result(const KernelIdentity& kernel) const override {
+        if (breaks_after_ > 0 && spent_.requests >= breaks_after_ && !is_broken_) {
+            is_broken_ = true;
+            throw Error(ExitStatus::no_compiler, "it broke");
+        }
         const bool is_late = late_.kernels[late_.main_kernel]->identity == kernel;
         if (is_late && spent_.requests < after_) return std::nullopt;
         return Result{.registers = 0, .spill_bytes = 0};
@@ -185,7 +190,9 @@ public:
 private:
     const Candidate& late_;
     mutable int after_;
+    int breaks_after_;
     const Spent& spent_;
+    mutable bool is_broken_ = false;
 };
 
 // Each candidate is written to the database before it runs, and after; on a disk that takes ten times as long as all else.
@@ -223,16 +230,20 @@ ReplayedSearch replay(OpenProblem problem, const RecordedProblem& recorded, cons
     const Budget budget(options.seconds_per_request > 0 ? 0 : forever, SteadyClock::now());
     Spent spent;
     const Candidate late = make_candidate(problem.shape.problem, options.late.value_or(problem.candidates.front().config), device, book);
-    NoCompiler compiler(late, options.late_compiled_after, spent);
+    NoCompiler compiler(late, options.late_compiled_after, options.compiler_breaks_after, spent);
     ProblemReport report;
-    for (std::size_t session = 0; session <= options.interruptions.size(); ++session) {
+    for (std::size_t session = 0; session <= options.interruptions.size() + (options.compiler_breaks_after > 0 ? 1 : 0); ++session) {
         TuningDatabase database(directory.path() / "tmm.db", TuningDatabase::Mode::read_write_create);
         database.set_environment({.device = device});
         problem.known_fast = put_first(remembered(problem.shape.problem, options, database, device), problem.candidates,
                                        problem.shape.problem, device, book);
         const int most_asked = session < options.interruptions.size() ? spent.asked + options.interruptions[session] : -1;
         RecordedWorker worker(recorded, device, options, most_asked, spent);
-        report = ProblemTuner(0, worker, compiler, database, progress, interrupt, tuning, budget).tune(problem, 0, turn);
+        try {
+            report = ProblemTuner(0, worker, compiler, database, progress, interrupt, tuning, budget).tune(problem, 0, turn);
+        } catch (const Error& error) {
+            report.reason = error.what();
+        }
         if (report.has_winner()) break;
     }
 

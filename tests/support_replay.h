@@ -25,6 +25,8 @@ struct ReplayOptions {
     std::vector<int> interruptions = {};
     // The config of an earlier decision that counts no more: it races the others that were recorded.
     std::optional<KernelConfig> old_winner = {};
+    // Requests after which the compiler breaks, once; then it goes on from its database, too. 0 stands for never.
+    int compiler_breaks_after = 0;
     // Whether the shape is one of those that others are judged by.
     bool is_sample_size = false;
     // Configs that are known to be fast beforehand.

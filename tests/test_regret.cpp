@@ -393,6 +393,10 @@ TEST_CASE("A search that was interrupted anywhere goes on to the same winner, an
             options.interruptions.push_back(static_cast<int>(random() % static_cast<unsigned>(whole.requests)));
             cuts += fmt::format(" {}", options.interruptions.back());
         }
+        if (seed % 2 == 1) {
+            options.compiler_breaks_after = static_cast<int>(random() % static_cast<unsigned>(whole.requests / 2)) + 1;
+            cuts += fmt::format(", compiler broken after {}", options.compiler_breaks_after);
+        }
         const ReplayedSearch resumed = made.replay(recorded, options);
         const std::string text = fmt::format("seed {}, interrupted after{}: {}; {}", seed, cuts, resumed.reason, resumed.failure);
         CHECK_MESSAGE(resumed.winner == whole.winner, text);

@@ -39,12 +39,16 @@ ProblemReport ProblemTuner::tune(const OpenProblem& problem, int number, const T
                     .begun = now(),
                     .cut = problem.left_out > 0};
     progress_.begin_problem(number_, to_text(problem.shape));
-    add_candidates(s, problem.candidates);
-
-    s.may_vary = !worker_.device().emulated && !problem.races && may_have_variants(s.problem(), s.candidates);
-    search(s, s.may_vary ? kVariantsShare : 0);
-    if (s.may_vary && !s.interrupted && s.failure.empty() && !is_to_end(s, 0)) measure_variants(s);
-    if (!s.interrupted && s.failure.empty()) hold_run_off(s);
+    try {
+        find_winner(s);
+    } catch (...) {
+        // What was measured is kept; of two failures the first is told.
+        try {
+            save(s);
+        } catch (...) {
+        }
+        throw;
+    }
     ProblemReport& report = s.report;
     report.candidates = s.outcomes();
     for (const auto& result : s.results)
@@ -67,6 +71,14 @@ ProblemReport ProblemTuner::tune(const OpenProblem& problem, int number, const T
                                    : report.reason;
     progress_.end_problem(number_, result);
     return report;
+}
+
+void ProblemTuner::find_winner(SearchSession& s) {
+    add_candidates(s, s.open.candidates);
+    s.may_vary = !worker_.device().emulated && !s.open.races && may_have_variants(s.problem(), s.candidates);
+    search(s, s.may_vary ? kVariantsShare : 0);
+    if (s.may_vary && !s.interrupted && s.failure.empty() && !is_to_end(s, 0)) measure_variants(s);
+    if (!s.interrupted && s.failure.empty()) hold_run_off(s);
 }
 
 void ProblemTuner::show_progress(const SearchSession& s) const {

@@ -46,6 +46,7 @@ private:
         double runner_up_us = 0;
         double old_winner_us = 0;
     };
+    void find_winner(SearchSession& session);
     bool prepare(SearchSession& session);
     void add_candidates(SearchSession& session, const std::vector<Candidate>& candidates) const;
     void search(SearchSession& session, double kept_for_variants);

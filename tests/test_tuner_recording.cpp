@@ -1,5 +1,7 @@
 // tmm-tune --record: the times of a problem's configs, kept in a file that a run which was ended adds to.
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -15,6 +17,7 @@
 #include "generator/validity/validity.h"
 #include "tuner/recorded_configs.h"
 #include "tuner/recorded_times.h"
+#include "tuner/recording_file.h"
 #include "tuner_testing.h"
 
 using namespace tuner_testing;
@@ -104,6 +107,34 @@ TEST_CASE("Times of another device are not mixed in") {
     const Finished run = folder.run(recording(folder, "4 4 4\n"));
     CHECK(run.status == static_cast<int>(tmm::ExitStatus::bad_input));
     CHECK_MESSAGE(run.err.find("it holds times of NVIDIA H200, not of host") != std::string::npos, run.err);
+}
+
+TEST_CASE("A file that can't be read is left as it is") {
+    TunerFolder folder;
+    const fs::path file = folder.path / "times.csv";
+    const tmm::DeviceInfo device = tmm::assumed_device("90");
+    const std::string text = tmm::device_line(device) + "\n" + tmm::outcome_line("4x4x4", {.family = 1}, tmm::Outcome::ok, 2.5) + "\n";
+    write_text(file, text);
+    REQUIRE(chmod(file.c_str(), 0200) == 0);
+    // Root reads whatever it likes.
+    const bool is_root = geteuid() == 0;
+    if (is_root) {
+        constexpr uid_t kSomebody = 65534;
+        REQUIRE(chmod(folder.path.c_str(), 0755) == 0);
+        REQUIRE(chown(file.c_str(), kSomebody, kSomebody) == 0);
+        REQUIRE(seteuid(kSomebody) == 0);
+    }
+    std::string what;
+    try {
+        const tmm::RecordingFile recording(file, device);
+    } catch (const tmm::Error& error) {
+        what = error.what();
+    }
+    if (is_root) REQUIRE(seteuid(0) == 0);
+    REQUIRE(chmod(file.c_str(), 0600) == 0);
+    CHECK_MESSAGE(what.find("Permission denied") != std::string::npos, what);
+    CHECK(read_text(file) == text);
+    CHECK_THROWS_AS(tmm::RecordingFile("/proc/self/mem", device), tmm::Error);
 }
 
 TEST_CASE("What is not a recording is told by its line") {

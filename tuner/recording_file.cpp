@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "generator/error.h"
@@ -13,25 +12,31 @@
 namespace tmm {
 namespace {
 
-std::string content_of(const std::filesystem::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+constexpr const char* kRemedy = "name a file that can be read and written";
+
+std::string content_of(std::FILE* stream, const std::filesystem::path& file) {
+    std::string text;
+    std::array<char, 1 << 16> part;
+    std::rewind(stream);
+    while (const std::size_t count = std::fread(part.data(), 1, part.size(), stream)) text.append(part.data(), count);
+    if (std::ferror(stream) != 0) throw Error(ExitStatus::bad_input, std::strerror(errno), file.string(), kRemedy);
+    return text;
 }
 
 }  // namespace
 
 RecordingFile::RecordingFile(const std::filesystem::path& file, const DeviceInfo& device) : file_(file) {
-    std::string text = content_of(file);
+    stream_.reset(std::fopen(file.c_str(), "a+b"));
+    if (!stream_) throw Error(ExitStatus::bad_input, std::strerror(errno), file.string(), kRemedy);
+    const std::string text = content_of(stream_.get(), file);
     const std::size_t whole = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
     before_ = parse_recorded_times(text, file.string());
     if (!before_.problems.empty() && before_.device.name != device.name)
         throw Error(ExitStatus::bad_input, fmt::format("it holds times of {}, not of {}", before_.device.name, device.name), file.string(),
                     "name another file");
-    stream_.reset(std::fopen(file.c_str(), "ab"));
-    if (!stream_) throw Error(ExitStatus::bad_input, std::strerror(errno), file.string(), "name a file that can be written");
     std::error_code failure;
     std::filesystem::resize_file(file, whole, failure);
-    if (failure) throw Error(ExitStatus::bad_input, failure.message(), file.string(), "name a file that can be written");
+    if (failure) throw Error(ExitStatus::bad_input, failure.message(), file.string(), kRemedy);
     if (whole == 0) add(device_line(device));
 }
 

@@ -14,8 +14,8 @@ namespace tmm {
 // add() is thread-safe.
 class RecordingFile {
 public:
-    // Opens or makes the file, and cuts off a last line that was not written whole. Throws Error: it can't be written, or it holds times of
-    // another device.
+    // Opens or makes the file, and cuts off a last line that was not written whole. Throws Error: it can't be read or written, or it
+    // holds times of another device.
     RecordingFile(const std::filesystem::path& file, const DeviceInfo& device);
 
     // What the file held when it was opened.

@@ -37,6 +37,12 @@ void plant_in(PlantedFolder& folder, const KernelConfig& config, const std::stri
     folder.plant(template_of(config), kAnchor, "    if constexpr (" + in_kernel(config) + ") {\n" + code + "\n    }");
 }
 
+void restore_templates(const PlantedFolder& folder) {
+    for (const char* file : kFamilyFiles)
+        fs::copy_file(fs::path(TMM_SOURCE_DIR) / "templates/tmm" / file, folder.path / "templates/tmm" / file,
+                      fs::copy_options::overwrite_existing);
+}
+
 int rows_of(const TunerFolder& folder, const KernelConfig& config) {
     return folder.count(
         "SELECT count(*) FROM measurement JOIN config ON config.id = config_id JOIN family ON family.value = config.family WHERE " +
@@ -69,9 +75,7 @@ TEST_CASE("a candidate whose worker is ended from outside every time has no resu
 
     // The decision does not close the problem: nobody sends signals any more.
     const int measured = folder.count("SELECT count(*) FROM measurement");
-    for (const char* file : kFamilyFiles)
-        fs::copy_file(fs::path(TMM_SOURCE_DIR) / "templates/tmm" / file, folder.path / "templates/tmm" / file,
-                      fs::copy_options::overwrite_existing);
+    restore_templates(folder);
     const Finished next = folder.tune();
     CAPTURE(next.err);
     CHECK(next.status == 0);
@@ -96,6 +100,23 @@ TEST_CASE("a worker that is ended from outside once costs its candidate nothing"
     CHECK(finished.err.find("runs again") != std::string::npos);
     for (std::size_t i = 0; i < std::size(signals); ++i) CHECK(folder.outcome(in_sql(configs[i])).starts_with("ok: "));
     CHECK(folder.tune().out.find("nothing to measure") != std::string::npos);
+}
+
+TEST_CASE("a recording lacks the shape whose config's worker is ended from outside, until another run has its time") {
+    PlantedFolder folder("4 4 4\n");
+    plant_in(folder, candidates(folder).at(1), raising(SIGKILL));
+    const fs::path file = folder.path / "times.csv";
+    const auto record = [&] { return folder.run({"--gpu", "host", "--shapes", folder.shapes().string(), "--record", file.string()}); };
+    const Finished first = record();
+    CHECK(first.status == 6);
+    CHECK_MESSAGE(first.err.find("have no result, and are left to another run") != std::string::npos, first.err);
+    CHECK_MESSAGE(first.err.find("0 of 1 shapes are complete") != std::string::npos, first.err);
+    CHECK(tuner_testing::read_text(file).find("complete") == std::string::npos);
+
+    restore_templates(folder);
+    const Finished second = record();
+    CHECK(second.status == 0);
+    CHECK_MESSAGE(second.err.find("1 of 1 shapes are complete") != std::string::npos, second.err);
 }
 
 TEST_CASE("nothing is decided where the default config could not be measured") {

@@ -161,7 +161,7 @@ public:
             const auto start = SteadyClock::now();
             measure_all(*recording);
             recording->seconds += seconds_since(start);
-            if (is_over()) break;
+            if (is_over() || lacks_results(*recording)) continue;
             if (!recording->has_variants) {
                 recording->has_variants = true;
                 const auto variants = variants_of_fastest(recording->problem, recording->candidates, recording->results);
@@ -186,6 +186,15 @@ private:
     void say(const Recording& r) const {
         progress_.note(fmt::format("{}: {} configs in {:.1f} s, of which {:.1f} s went by waiting for kernels; the best alone {:.4g} µs",
                                    r.shape, r.candidates.size(), r.seconds, r.waited_seconds, r.best_us));
+    }
+
+    // Another run is to measure those that have no result for reasons that are not their own.
+    bool lacks_results(const Recording& r) const {
+        const auto lacking = std::count_if(r.results.begin(), r.results.end(), [](const auto& result) { return !result; });
+        if (lacking > 0)
+            progress_.note(
+                fmt::format("{}: {} of {} configs have no result, and are left to another run", r.shape, lacking, r.results.size()));
+        return lacking > 0;
     }
 
     bool compiled(const Candidate& candidate) const {

@@ -18,6 +18,7 @@
 #include "tuner/recorded_configs.h"
 #include "tuner/recorded_times.h"
 #include "tuner/recording_file.h"
+#include "tuner/shard.h"
 #include "tuner_testing.h"
 
 using namespace tuner_testing;
@@ -87,6 +88,27 @@ TEST_CASE("A killed recording goes on where it stood, and says that nothing is l
     const Finished third = folder.run(command);
     CHECK(third.status == 0);
     CHECK(read_text(folder.path / "times.csv") == text);
+}
+
+TEST_CASE("Of a size that varies its sample sizes are recorded, in parts as in one run") {
+    TunerFolder folder;
+    const std::string line = "1:3:auto 4 2\n";
+    auto command = recording(folder, line);
+    const auto sizes = tmm::with_sample_sizes(tmm::parse_shapes(line, "t", {}, tmm::Varying::allowed), tmm::host_device_info());
+    REQUIRE(sizes.size() >= 2);
+    command.insert(command.end(), {"--shard", "0/2"});
+    for (const char* part : {"0/2", "1/2"}) {
+        command.back() = part;
+        const Finished run = folder.run(command);
+        CHECK_MESSAGE(run.status == 0, run.err);
+    }
+    const tmm::RecordedTimes times = recorded(folder);
+    CHECK(times.problems.size() == sizes.size());
+    for (const tmm::Shape& size : sizes) {
+        const auto problem = times.problems.find(tmm::to_text(size.problem));
+        REQUIRE(problem != times.problems.end());
+        CHECK(problem->second.complete);
+    }
 }
 
 TEST_CASE("A recording that its budget ends says what is left, and keeps what it has") {

@@ -97,8 +97,12 @@ ExitStatus tune(const std::vector<Shape>& shapes, const TuningOptions& options, 
 ExitStatus record(const std::vector<Shape>& shapes, const TuningOptions& options, const std::string& file, const Interrupt& interrupt) {
     Progress progress(stderr);
     const LogBesideProgress log(progress);
-    return record_times(shapes_of(options.shard, shapes),
-                        {.ordinals = options.ordinals, .file = file, .budget_seconds = options.budget_seconds, .start = options.start},
+    return record_times(shapes,
+                        {.ordinals = options.ordinals,
+                         .file = file,
+                         .shard = options.shard,
+                         .budget_seconds = options.budget_seconds,
+                         .start = options.start},
                         progress, interrupt);
 }
 

@@ -307,7 +307,7 @@ private:
 
 }  // namespace
 
-ExitStatus record_times(const std::vector<Shape>& shapes, const RecordingOptions& options, Progress& progress, const Interrupt& interrupt) {
+ExitStatus record_times(const std::vector<Shape>& listed, const RecordingOptions& options, Progress& progress, const Interrupt& interrupt) {
     std::vector<std::unique_ptr<WorkerProcess>> workers;
     for (const int ordinal : options.ordinals) workers.push_back(std::make_unique<WorkerProcess>(ordinal, interrupt));
     const DeviceInfo device = workers.front()->device();
@@ -315,6 +315,7 @@ ExitStatus record_times(const std::vector<Shape>& shapes, const RecordingOptions
         if (worker->device().name != device.name)
             throw Error(ExitStatus::bad_input, fmt::format("{} and {} differ", device.name, worker->device().name), "--gpu",
                         "record each model of GPU into a file of its own");
+    const std::vector<Shape> shapes = shapes_of(options.shard, with_sample_sizes(listed, device));
     RecordingFile file(options.file, device);
     // A worker and its thread here have a core each.
     const SearchCompiler search = make_search_compiler(device, 2 * static_cast<int>(workers.size()));

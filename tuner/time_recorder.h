@@ -9,6 +9,7 @@
 #include "tuner/elapsed.h"
 #include "tuner/interrupt.h"
 #include "tuner/progress.h"
+#include "tuner/shard.h"
 
 namespace tmm {
 
@@ -16,13 +17,15 @@ struct RecordingOptions {
     // Devices of one model, with one worker process each. They share the shapes and the kernels between them.
     std::vector<int> ordinals;
     std::filesystem::path file;
+    Shard shard = {};
     // Seconds of the whole run since `start`; with 0 it takes as long as it needs.
     double budget_seconds = 0;
     SteadyClock::time_point start = SteadyClock::now();
 };
 
-// Adds to the file what it lacks. Throws Error: no device, no compiler, the file. What was written until then stays, and the next run goes
-// on from there. The status is done where all shapes are complete, no_winner where some are not, or interrupted.
-ExitStatus record_times(const std::vector<Shape>& shapes, const RecordingOptions& options, Progress& progress, const Interrupt& interrupt);
+// Adds to the file what it lacks of the listed shapes, or of the part of them; of a size that varies it has the sample sizes. Throws Error:
+// no device, no compiler, the file. What was written until then stays, and the next run goes on from there. The status is done where all
+// shapes are complete, no_winner where some are not, or interrupted.
+ExitStatus record_times(const std::vector<Shape>& listed, const RecordingOptions& options, Progress& progress, const Interrupt& interrupt);
 
 }  // namespace tmm

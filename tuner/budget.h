@@ -16,7 +16,7 @@ struct Turn {
     double share_seconds = 0;
     // Seconds after which whatever the problem waits for is given up.
     double most_seconds = std::numeric_limits<double>::infinity();
-    // Candidates that the problem is given; 0 stands for all that it has.
+    // Candidates that the problem is given, for replays of searches: a budget gives seconds alone. 0 stands for all that it has.
     int most_candidates = 0;
 };
 

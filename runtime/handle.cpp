@@ -156,8 +156,7 @@ std::string RuntimeHandle::describe(const PlanRequest& request) const {
     for (const auto& bundle : loader_.bundles())
         if (const auto held = held_choice(*bundle, request.problem, request.most_workspace, device()->info()))
             return describe_choice(held->selection, CostModel(held->problem, device()->info()).predict(held->selection.config));
-    const Selection selection = winners().select(request.problem, request.most_workspace);
-    return describe_choice(selection, CostModel(request.problem, winners().device()).predict(selection.config));
+    return describe_choice(request, winners(), races_allowed_ ? &races_ : nullptr);
 }
 
 }  // namespace tmm

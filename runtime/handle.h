@@ -49,7 +49,7 @@ public:
     OwnedPlan make_plan(const PlanRequest& request);
     // The plan takes pointers that are aligned as the problem promises, and has no workspace.
     RuntimePlan make_bare_plan(const PlanRequest& request);
-    // What make_plan would choose, as describe_choice says it.
+    // What make_bare_plan would choose, as describe_choice says it.
     std::string describe(const PlanRequest& request) const;
 
 private:

@@ -96,8 +96,26 @@ std::optional<EpilogueRace> race_of(const PlanRequest& request, const Executable
     return std::nullopt;
 }
 
-// The plan with which a step applies the epilogue, where that is faster than in_kernel, as a race says, or without one the prediction. The
-// selection tells of it.
+// Does a step behind the config apply the selection's epilogue? The race says so, or without one the prediction; the selection tells of it.
+bool takes_step(const KernelConfig& before_step, const PredictedPlaces& predicted, const std::optional<EpilogueRace>& race,
+                Selection& selection) {
+    const bool is_step = race ? race->is_won_by_step() : predicted.step_is_faster();
+    if (race) {
+        selection.measured_us = is_step ? race->step_us : race->kernel_us;
+        selection.why += fmt::format("; measured with the plan: {} µs with the epilogue in the kernel, {} µs with a step behind {}, so {}",
+                                     short_number(race->kernel_us), short_number(race->step_us), to_text(before_step),
+                                     is_step ? "the step applies it" : "the kernel applies it");
+    } else if (is_step) {
+        selection.why += fmt::format(
+            "; a step behind {} is predicted to take less time with the epilogue, {} µs, than the kernel, {} µs, so "
+            "the step applies it",
+            to_text(before_step), short_number(predicted.step_us), short_number(predicted.kernel_us));
+    }
+    if (is_step) selection.config = before_step;
+    return is_step;
+}
+
+// The plan with which a step applies the epilogue, where that is faster than in_kernel. The selection tells of it.
 std::optional<ExecutablePlan> faster_in_step(const PlanRequest& request, const ExecutablePlan& in_kernel, const Winners& winners,
                                              KernelLoader& loader, EpilogueRaces* races, Selection& selection) {
     if (!races && winners.device().emulated) return std::nullopt;
@@ -109,21 +127,7 @@ std::optional<ExecutablePlan> faster_in_step(const PlanRequest& request, const E
     ExecutablePlan* const in_step = std::get_if<ExecutablePlan>(&tried);
     if (!in_step) return std::nullopt;
     const std::optional<EpilogueRace> race = races ? race_of(request, in_kernel, *in_step, loader, *races) : std::nullopt;
-    if (!race) {
-        if (!predicted.step_is_faster()) return std::nullopt;
-        selection.why += fmt::format(
-            "; a step behind {} is predicted to take less time with the epilogue, {} µs, than the kernel, {} µs, so "
-            "the step applies it",
-            to_text(*config), short_number(predicted.step_us), short_number(predicted.kernel_us));
-        selection.config = *config;
-        return std::move(*in_step);
-    }
-    selection.measured_us = race->is_won_by_step() ? race->step_us : race->kernel_us;
-    selection.why += fmt::format("; measured with the plan: {} µs with the epilogue in the kernel, {} µs with a step behind {}, so {}",
-                                 short_number(race->kernel_us), short_number(race->step_us), to_text(*config),
-                                 race->is_won_by_step() ? "the step applies it" : "the kernel applies it");
-    if (!race->is_won_by_step()) return std::nullopt;
-    selection.config = *config;
+    if (!takes_step(*config, predicted, race, selection)) return std::nullopt;
     return std::move(*in_step);
 }
 
@@ -256,6 +260,18 @@ std::string RuntimePlan::describe() const {
     std::string text = describe_choice(selection_, predicted_);
     if (any_) text += fmt::format("\nmisaligned pointers: {}", to_text(any_->plan().config));
     return text;
+}
+
+std::string describe_choice(const PlanRequest& request, const Winners& winners, const EpilogueRaces* races) {
+    Selection selection = winners.select(request.problem, request.most_workspace);
+    check_bound(request, make_launch_plan(request.problem, selection.config, winners.device()));
+    EpiloguePlace place = EpiloguePlace::kernel;
+    if (const std::optional<KernelConfig> before_step = config_before_step(request, selection, winners)) {
+        const PredictedPlaces predicted = predicted_places(request.problem, selection.config, *before_step, winners.device());
+        const std::optional<EpilogueRace> race = races ? races->find(request) : std::nullopt;
+        if (takes_step(*before_step, predicted, race, selection)) place = EpiloguePlace::step;
+    }
+    return describe_choice(selection, CostModel(request.problem, winners.device()).predict(selection.config, place));
 }
 
 std::string describe_choice(const Selection& selection, const PredictedTime& predicted) {

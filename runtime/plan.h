@@ -74,5 +74,9 @@ private:
 
 // The text has the lines "config: …", "match: …", "why: …", "predicted: …", and "measured: …" where the config was measured.
 std::string describe_choice(const Selection& selection, const PredictedTime& predicted);
+// The same of what RuntimePlan::make would choose, as far as kernels compile; of an epilogue that no race in races was about, what is
+// predicted. Nothing is compiled, loaded or measured. races: those of plans that may be measured, else null. Throws StatusError as make
+// does for workspace.
+std::string describe_choice(const PlanRequest& request, const Winners& winners, const EpilogueRaces* races);
 
 }  // namespace tmm

@@ -541,6 +541,8 @@ TEST_CASE("max_workspace is refused where a gate's sums need more with every ker
     }
     call.problem.max_workspace = 0;
     CHECK(tmmGemm(on.handle, &call.problem, &call.args) == TMM_STATUS_WORKSPACE_TOO_SMALL);
+    char text[64];
+    CHECK(tmmProblemDescribe(on.handle, &call.problem, text, sizeof text) == TMM_STATUS_WORKSPACE_TOO_SMALL);
     CHECK(call.c.read() == std::vector<float>(64, 7));
 }
 

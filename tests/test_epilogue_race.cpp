@@ -208,6 +208,7 @@ TEST_CASE("without a race the prediction says where an epilogue is applied") {
         row.origin = "user";
         const RuntimePlan plan = RuntimePlan::make(request, Winners({row}, device), loader, RuntimePlan::Pointers::aligned_as_promised);
         CAPTURE(plan.describe());
+        CHECK(describe_choice(request, Winners({row}, device), nullptr) == plan.describe());
         CHECK(plan.selection().match == Match::near);
         CHECK(contains(plan.describe(), "is predicted to take less time with the epilogue") == step_is_faster);
         CHECK(contains(plan.describe(), "so the step applies it") == step_is_faster);
@@ -254,6 +255,8 @@ TEST_CASE("a handle measures when it may, and not before") {
     CHECK(contains(plan.describe(), "measured with the plan"));
     // Times are in the text, so that the second plan has the first one's.
     CHECK(handle.plan(problem).describe() == plan.describe());
+    CHECK(handle.describe(problem) == handle.bare_plan(problem).describe());
+    CHECK(contains(handle.describe(problem), "measured with the plan"));
     const std::vector<float> a(45 * 21, 1), b(21 * 75, 2);
     std::vector<float> c(45 * 75, -1);
     const float alpha = 2, beta = 0;
@@ -270,6 +273,7 @@ TEST_CASE("a handle measures when it may, and not before") {
     handle.gemm(problem, args);
     check();
     handle.set_tuning(false);
+    CHECK(handle.describe(problem) == handle.bare_plan(problem).describe());
     problem.expression = "x * p0 + row + 0 * column";
     CHECK_FALSE(contains(handle.plan(problem).describe(), "measured with the plan"));
 }

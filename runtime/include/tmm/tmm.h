@@ -343,7 +343,9 @@ TMM_API tmmStatus_t tmmPlanPrepare(tmmPlan_t plan, struct CUstream_st* stream, t
  * terminating zero, cut off where they do not fit; 4,096 bytes are plenty. A size of 0 is refused. A line
  * "misaligned pointers: …" names the config for pointers that are less aligned than the problem promises, where it is another one. */
 TMM_API tmmStatus_t tmmPlanDescribe(tmmPlan_t plan, char* text, size_t size);
-/* Writes the same of the plan that a problem would get, and compiles, loads and allocates nothing. */
+/* Writes the same of the plan that tmmPlanCreateBare would make of a problem, and compiles, loads, allocates and measures nothing. So it
+ * takes for granted that a compiler is found and kernels compile; and of an epilogue that tmmSetTuning lets plans measure it says what is
+ * predicted until a plan of the problem was made. */
 TMM_API tmmStatus_t tmmProblemDescribe(tmmHandle_t handle, const tmmGemmProblem_t* problem, char* text, size_t size);
 /* Frees the plan's workspace where it has one, which waits for the device. Null does nothing. */
 TMM_API tmmStatus_t tmmPlanDestroy(tmmPlan_t plan);

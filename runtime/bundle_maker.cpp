@@ -98,7 +98,8 @@ struct BundledPair {
 
 BundledPair chosen_for(const GemmProblem& asked, const Winners& winners, KernelLoader& loader) {
     const GemmProblem problem = with_alignment(asked, asked.alignment);
-    const RuntimePlan plan = RuntimePlan::make({.problem = problem}, winners, loader, RuntimePlan::Pointers::any);
+    const RuntimePlan plan =
+        RuntimePlan::make({.problem = problem}, winners, loader, RuntimePlan::Pointers::any, nullptr, RuntimePlan::Epilogues::in_kernel);
     compile_fallbacks(problem, loader);
     const Selection& selection = plan.selection();
     BundledPair pair{

@@ -18,8 +18,9 @@ struct BundleContent {
     BundleKernels kernels;
 };
 
-// Chooses and compiles for each problem what a handle on the winners' device would, for aligned pointers and for any, and the fallback of
-// its types, which serves where memory for workspace is short or nothing else fits. Throws Error (no_compiler).
+// Chooses and compiles for each problem what a handle on the winners' device would, but for epilogues, which all kernels apply themselves
+// that can, whatever a step is predicted to take: for aligned pointers and for any, and the fallback of its types, which serves where
+// memory for workspace is short or nothing else fits. Throws Error (no_compiler).
 BundleContent make_bundle(const std::vector<GemmProblem>& problems, const Winners& winners, std::shared_ptr<const Compiler> compiler,
                           const KernelCache& cache);
 

@@ -153,7 +153,7 @@ RuntimePlan::RuntimePlan(Selection selection, ExecutablePlan tuned, const Device
       promised_(signature_of(problem())) {}
 
 RuntimePlan RuntimePlan::make(const PlanRequest& request, const Winners& winners, KernelLoader& loader, Pointers pointers,
-                              EpilogueRaces* races) {
+                              EpilogueRaces* races, Epilogues epilogues) {
     Selection selection = winners.select(request.problem, request.most_workspace);
     std::variant<ExecutablePlan, std::string> tried = try_config(request, selection.config, loader);
     if (const std::string* reason = std::get_if<std::string>(&tried)) {
@@ -163,8 +163,9 @@ RuntimePlan RuntimePlan::make(const PlanRequest& request, const Winners& winners
         return make_fallback(request, loader, pointers, because);
     }
     ExecutablePlan executable = std::get<ExecutablePlan>(std::move(tried));
-    if (std::optional<ExecutablePlan> faster = faster_in_step(request, executable, winners, loader, races, selection))
-        executable = *std::move(faster);
+    if (epilogues == Epilogues::where_faster)
+        if (std::optional<ExecutablePlan> faster = faster_in_step(request, executable, winners, loader, races, selection))
+            executable = *std::move(faster);
     RuntimePlan plan(std::move(selection), std::move(executable), winners.device());
     if (pointers == Pointers::any) plan.add_any_pointer_plan(&winners, loader, request.most_workspace);
     return plan;

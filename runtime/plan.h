@@ -25,11 +25,17 @@ public:
         any,                  // holds the second plan too
     };
 
+    // Where an epilogue that was not tuned is applied.
+    enum class Epilogues {
+        where_faster,
+        in_kernel,  // as bundles say it of all their configs
+    };
+
     // Compiles and loads. A chosen config that can't be compiled or loaded is logged and the fallback takes its place; throws only
     // where that fails too, and StatusError where an expression does not compile, or a gate's sums take more workspace than is allowed.
     // races: where an epilogue that was not tuned is applied is measured, once a request; where it is null, the prediction decides.
     static RuntimePlan make(const PlanRequest& request, const Winners& winners, KernelLoader& loader, Pointers pointers,
-                            EpilogueRaces* races = nullptr);
+                            EpilogueRaces* races = nullptr, Epilogues epilogues = Epilogues::where_faster);
     // The plan of what is chosen, for the problem and again where pointers may break its promise; nothing where there is no choice for one
     // of them, or it can't be loaded, which is logged.
     using Choose = std::function<std::optional<BundledChoice>(const GemmProblem& problem)>;

@@ -9,11 +9,13 @@
 
 #include "database_fixture.h"
 #include "generator/compile/compiler.h"
+#include "generator/compile/kernel_source.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/prediction/cost_model.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "race_testing.h"
+#include "runtime/bundle_maker.h"
 #include "runtime/host_device.h"
 #include "runtime/plan.h"
 #include "selection_testing.h"
@@ -75,6 +77,26 @@ private:
     std::shared_ptr<Device> host_ = open_device(kHostDevice);
 };
 
+// A GPU on which a second kernel costs next to nothing.
+DeviceInfo device_of_fast_steps() {
+    DeviceInfo fast = assumed_device("90");
+    fast.profile.memory_bytes *= 1000;
+    fast.profile.second_kernel = 0;
+    fast.profile.memory_latency *= 10;
+    return fast;
+}
+
+WinnerRow winner_on(const DeviceInfo& device, const std::string& problem, const KernelConfig& config) {
+    WinnerRow row;
+    row.problem = shape(problem);
+    row.device = device.name;
+    row.compute_capability = device.compute_capability();
+    row.sm_count = device.sm_count;
+    row.config = config;
+    row.origin = "user";
+    return row;
+}
+
 struct Fixture {
     testing::TemporaryDirectory directory;
     std::shared_ptr<PacedDevice> device = std::make_shared<PacedDevice>();
@@ -82,14 +104,8 @@ struct Fixture {
     EpilogueRaces races;
 
     Winners winners(const std::string& text) const {
-        WinnerRow row;
-        row.problem = shape(text);
-        row.device = device->info().name;
-        row.compute_capability = device->info().compute_capability();
-        row.sm_count = device->info().sm_count;
-        row.config = parse_config(is_16_bit(row.problem.type_a) ? kWinnerOf16Bits : kWinner);
-        row.origin = "user";
-        return Winners({row}, device->info());
+        const KernelConfig config = parse_config(is_16_bit(shape(text).type_a) ? kWinnerOf16Bits : kWinner);
+        return Winners({winner_on(device->info(), text, config)}, device->info());
     }
     RuntimePlan make(const PlanRequest& request, const std::string& tuned = "45x75x21") {
         return RuntimePlan::make(request, winners(tuned), loader, RuntimePlan::Pointers::aligned_as_promised, &races);
@@ -189,23 +205,12 @@ TEST_CASE("without a race the prediction says where an epilogue is applied") {
     // kernel has work with them.
     const PlanRequest request{.problem = shape("512x768x64 epilogue=bias+gelu_tanh")};
     const KernelConfig config = parse_config("simt 128x64x16 t8x8 s2 v4 peeled");
-    const DeviceInfo gpu = assumed_device("90");
-    DeviceInfo fast = gpu;
-    fast.profile.memory_bytes *= 1000;
-    fast.profile.second_kernel = 0;
-    fast.profile.memory_latency *= 10;
-    for (const DeviceInfo& device : {gpu, fast}) {
+    for (const DeviceInfo& device : {assumed_device("90"), device_of_fast_steps()}) {
         const bool step_is_faster = device.profile.second_kernel == 0;
         CAPTURE(step_is_faster);
         const testing::TemporaryDirectory directory;
         KernelLoader loader(make_host_device_for(device, "ascending"), make_host_compiler(), KernelCache(directory / "kernels"));
-        WinnerRow row;
-        row.problem = shape("512x768x64");
-        row.device = device.name;
-        row.compute_capability = device.compute_capability();
-        row.sm_count = device.sm_count;
-        row.config = config;
-        row.origin = "user";
+        const WinnerRow row = winner_on(device, "512x768x64", config);
         const RuntimePlan plan = RuntimePlan::make(request, Winners({row}, device), loader, RuntimePlan::Pointers::aligned_as_promised);
         CAPTURE(plan.describe());
         CHECK(describe_choice(request, Winners({row}, device), nullptr) == plan.describe());
@@ -216,6 +221,27 @@ TEST_CASE("without a race the prediction says where an epilogue is applied") {
         CHECK(predicted.step_is_faster() == step_is_faster);
         CHECK(predicted.kernel_us > 0);
     }
+}
+
+TEST_CASE("a bundle has the kernels that apply its problems' epilogues, whatever a step is predicted to take") {
+    const std::string asked = "512x768x64 epilogue=bias+gelu_tanh";
+    const DeviceInfo device = device_of_fast_steps();
+    const KernelConfig in_kernel = parse_config("simt 128x64x16 t8x8 s2 v4 peeled");
+    const KernelConfig before_step = parse_config("simt 64x64x16 t8x4 s2 v4 peeled");
+    const Winners winners({winner_on(device, "512x768x64 epilogue=bias+gelu", in_kernel), winner_on(device, "512x768x64", before_step)},
+                          device);
+    const testing::TemporaryDirectory directory;
+    KernelLoader loader(make_host_device_for(device, "ascending"), make_host_compiler(), KernelCache(directory / "kernels"));
+    const RuntimePlan plan = RuntimePlan::make({.problem = shape(asked)}, winners, loader, RuntimePlan::Pointers::aligned_as_promised);
+    CAPTURE(plan.describe());
+    REQUIRE(plan.selection().config == before_step);
+
+    const BundleContent bundle = make_bundle({shape(asked)}, winners, make_host_compiler(), KernelCache(directory / "kernels"));
+    REQUIRE(bundle.entries.size() == 2);
+    CHECK(bundle.entries[0].config == in_kernel);
+    for (const BundleEntry& entry : bundle.entries)
+        for (const LaunchStep& step : make_launch_plan(entry.problem, entry.config, device).steps)
+            CHECK(bundle.kernels.contains(identity_of(make_kernel_source(step.signature, step.kernel))));
 }
 
 TEST_CASE("on GPUs as they are no step is predicted to be faster than the same kernel with the epilogue") {

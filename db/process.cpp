@@ -3,8 +3,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <sstream>
+
+#include "db/fields.h"
 
 namespace tmm {
 namespace {
@@ -14,6 +18,14 @@ std::string boot_id() {
     std::string id;
     std::getline(file, id);
     return id;
+}
+
+// As long as a DNS label, which is all that Kubernetes takes of a pod's name.
+constexpr std::size_t kHostLimit = 63;
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    return gethostname(name.data(), name.size() - 1) == 0 ? one_line(name.data(), kHostLimit) : "";
 }
 
 // The start is 0 where there is no such process, or it is a zombie.
@@ -35,11 +47,20 @@ std::int64_t start_of(std::int64_t process) {
 }  // namespace
 
 ProcessIdentity this_process() {
-    return {.boot_id = boot_id(), .process = getpid(), .started = start_of(getpid())};
+    return {.host = host_name(), .boot_id = boot_id(), .process = getpid(), .started = start_of(getpid())};
 }
 
 bool is_alive(const ProcessIdentity& identity) {
     return identity.started != 0 && identity.boot_id == boot_id() && start_of(identity.process) == identity.started;
+}
+
+std::string machine_text(const ProcessIdentity& identity) {
+    return one_line(identity.boot_id + ' ' + identity.host, 100);
+}
+
+ProcessIdentity parse_machine(const std::string& text) {
+    const std::size_t space = std::min(text.find(' '), text.size());
+    return {.host = text.substr(std::min(space + 1, text.size())), .boot_id = text.substr(0, space)};
 }
 
 }  // namespace tmm

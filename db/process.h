@@ -1,4 +1,5 @@
-// Identifies this process in a way that outlives it, to tell a run that goes on from one whose process or machine went away.
+// Identifies this process in a way that outlives it, to tell a run that goes on from one whose process or machine went away, and both from
+// one of another machine.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,8 @@
 namespace tmm {
 
 struct ProcessIdentity {
+    // The host's name, on one line. A container may have a name of its own, as it has process numbers of its own.
+    std::string host;
     // The id differs after the machine has restarted; it is empty where the system does not say.
     std::string boot_id;
     std::int64_t process = 0;
@@ -19,5 +22,9 @@ struct ProcessIdentity {
 ProcessIdentity this_process();
 // Whether the process runs now, on this machine.
 bool is_alive(const ProcessIdentity& identity);
+
+// "BOOT_ID HOST", at most 100 bytes, and what it says; nothing is said of the process. Older rows hold the boot id alone: no host is named.
+std::string machine_text(const ProcessIdentity& identity);
+ProcessIdentity parse_machine(const std::string& text);
 
 }  // namespace tmm

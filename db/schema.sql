@@ -177,7 +177,7 @@ CREATE TABLE in_flight (
   compute      INTEGER NOT NULL REFERENCES compute_mode (value),
   kernel_name  TEXT    NOT NULL CHECK (length(kernel_name) <= 2000),
   attempts     INTEGER NOT NULL CHECK (attempts BETWEEN 1 AND 1000000), -- announcements without a result
-  boot_id      TEXT    NOT NULL CHECK (length(boot_id) <= 100), -- which start of the machine; another one now: it went down since
+  boot_id      TEXT    NOT NULL CHECK (length(boot_id) <= 100), -- "BOOT_ID HOST": another id of this host now says that it went down since
   process      INTEGER NOT NULL CHECK (process >= 0),           -- who announced it last: process number
   started      INTEGER NOT NULL CHECK (started >= 0),           -- … and its start, in clock ticks since the machine's
   announced_at INTEGER NOT NULL CHECK (announced_at BETWEEN -62135596800 AND 253402300799), -- seconds since 1970, for people

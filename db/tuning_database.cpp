@@ -57,7 +57,7 @@ void TuningDatabase::Impl::store_announcements(const GemmProblem& problem, const
         insert.bind(3, ids.find_or_insert("config", cells_of(announcement.config)));
         insert.bind(4, std::int64_t{compute_field().get(problem)});
         insert.bind(5, one_line(announcement.kernel_name, kNameLimit));
-        insert.bind(6, one_line(self.boot_id, 100));
+        insert.bind(6, machine_text(self));
         insert.bind(7, self.process);
         insert.bind(8, self.started);
         insert.bind(9, now());
@@ -176,11 +176,11 @@ std::vector<UnfinishedRun> TuningDatabase::unfinished_runs() {
             row.config(run.config);
             run.kernel_name = row.text("kernel_name", kNameLimit);
             run.attempts = static_cast<int>(row.integer("attempts", 1, 1'000'000));
-            ProcessIdentity announcer;
-            announcer.boot_id = row.text("boot_id", 100);
+            ProcessIdentity announcer = parse_machine(row.text("boot_id", 100));
             announcer.process = row.integer("process", 0, kAnyNumber);
             announcer.started = row.integer("started", 0, kAnyNumber);
-            run.machine_restarted = announcer.boot_id != self.boot_id;
+            run.is_elsewhere = announcer.host != self.host;
+            run.machine_restarted = !run.is_elsewhere && announcer.boot_id != self.boot_id;
             if (!row.fault().empty() || (announcer != self && is_alive(announcer))) continue;
             runs.push_back(std::move(run));
         }

@@ -56,7 +56,10 @@ struct UnfinishedRun {
     std::string kernel_name = {};
     // Number of times that it was announced without a result.
     int attempts = 0;
-    // Whether the machine has restarted since.
+    // Another host announced it, where it may be going on: what became of that cannot be seen from here. Announced again, it is this
+    // host's.
+    bool is_elsewhere = false;
+    // Whether this host has announced it, and has restarted since.
     bool machine_restarted = false;
 };
 

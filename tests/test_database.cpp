@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "database_fixture.h"
+#include "db/process.h"
 #include "db/records.h"
 #include "generator/error.h"
 #include "generator/log.h"
@@ -151,7 +152,7 @@ TEST_CASE("an announcement without a result is found again, with its attempts; a
     database.withdraw(problem_of("1 2 3"), tiled_config(32));
 }
 
-TEST_CASE("a run that another living process has announced goes on; its death or the machine's restart makes it unfinished") {
+TEST_CASE("a run that another living process or host has announced goes on; its death or the machine's restart makes it unfinished") {
     const TemporaryDirectory directory;
     const auto file = directory / "tmm.db";
     const auto problem = problem_of("64 64 64");
@@ -174,9 +175,26 @@ TEST_CASE("a run that another living process has announced goes on; its death or
     REQUIRE(waitpid(child, nullptr, 0) == child);
     REQUIRE(database.unfinished_runs().size() == 1);
     CHECK_FALSE(database.unfinished_runs()[0].machine_restarted);
-    SQLite::Database(file, SQLite::OPEN_READWRITE).exec("UPDATE in_flight SET boot_id = 'before'");
+    const auto announced_by = [&](const std::string& machine) {
+        SQLite::Database(file, SQLite::OPEN_READWRITE).exec("UPDATE in_flight SET boot_id = '" + machine + "'");
+        const auto runs = database.unfinished_runs();
+        REQUIRE(runs.size() == 1);
+        return runs[0];
+    };
+    const ProcessIdentity self = this_process();
+    CHECK(announced_by(machine_text({.host = self.host, .boot_id = "before"})).machine_restarted);
+    // Another host's start differs from this one's, which says nothing; a row of an older version names no host.
+    for (const std::string& machine : {machine_text({.host = "elsewhere", .boot_id = "before"}),
+                                       machine_text({.host = "elsewhere", .boot_id = self.boot_id}), std::string("before")}) {
+        CAPTURE(machine);
+        CHECK(announced_by(machine).is_elsewhere);
+        CHECK_FALSE(announced_by(machine).machine_restarted);
+    }
+    database.announce(problem, tiled_config(16), "tmm_tiled");
     REQUIRE(database.unfinished_runs().size() == 1);
-    CHECK(database.unfinished_runs()[0].machine_restarted);
+    CHECK(database.unfinished_runs()[0].attempts == 2);
+    CHECK_FALSE(database.unfinished_runs()[0].is_elsewhere);
+    CHECK_FALSE(database.unfinished_runs()[0].machine_restarted);
     for (const int end : {ready[0], ready[1], leave[0]}) close(end);
 }
 

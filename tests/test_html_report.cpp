@@ -126,6 +126,7 @@ TEST_CASE("a run that never reported is a failure") {
     const ReportContent content = content_of(database);
     REQUIRE(content.failures.size() == 2);
     CHECK(content.failures[1].outcome == "unfinished");
+    CHECK(content.failures[1].reason == "another host announced it, and nothing was reported");
 }
 
 TEST_CASE("many candidates are thinned out, and the page is told") {

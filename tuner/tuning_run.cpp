@@ -34,9 +34,11 @@ namespace {
 // Problems that are searched at the same time on a GPU: one waits for kernels, or for the database, while another is measured.
 constexpr int kSearchesOfWorker = 2;
 
-// A candidate that was running when the machine went down is not run again. Where only its tuner died, somebody killed that.
+// A candidate that was running when the machine went down is not run again. Where only its tuner died, somebody killed that. What another
+// host announced is left to it.
 void quarantine(TuningDatabase& database, DeviceGroup& group, Progress& progress) {
     for (const UnfinishedRun& run : database.unfinished_runs()) {
+        if (run.is_elsewhere) continue;
         const DeviceInfo& device = group.environment.device;
         if (!run.machine_restarted || why_invalid(run.problem, run.config, device)) {
             database.withdraw(run.problem, run.config);

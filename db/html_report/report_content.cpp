@@ -162,7 +162,9 @@ private:
             database_.set_environment({.device = content_.devices[device].info});
             for (const auto& run : database_.unfinished_runs())
                 count_failure(device, run.problem, run.config, "unfinished",
-                              run.machine_restarted ? "the machine restarted before it reported" : "its process ended before it reported");
+                              run.is_elsewhere        ? "another host announced it, and nothing was reported"
+                              : run.machine_restarted ? "the machine restarted before it reported"
+                                                      : "its process ended before it reported");
         }
     }
 

@@ -25,8 +25,8 @@ std::optional<TuningDatabase::Decision> earlier_decision(TuningDatabase& databas
 // none today.
 bool suffices(const TuningDatabase::Decision& decision, const TuningOptions& options);
 
-// Whether the earlier decision is one of today's candidates, with enough results where other sizes are judged by them. The problem has the
-// candidates of today's effort.
+// Whether the earlier decision was made from results that count today, of the candidates that its effort has today, and from enough of them
+// where other sizes are judged by them. The problem has the candidates of today's effort.
 bool counts_today(TuningDatabase& database, const OpenProblem& problem, const TuningOptions& options, const DeviceInfo& device,
                   KernelBook& book);
 

@@ -85,9 +85,9 @@ struct RunReport {
     int measured_now() const;
     // The part of the run's time in which the GPUs had work, prepared, verified or timed; nothing where no GPU took part.
     std::optional<double> busy() const;
-    // The status is done, no_winner or interrupted.
     // The problems that have no verified winner.
     std::vector<const ProblemReport*> without_winner() const;
+    // The status is done, no_winner or interrupted.
     ExitStatus status() const;
 };
 

@@ -13,7 +13,7 @@ constexpr double kHopeless = 3;
 // No candidate that is nearer to the best than this is kept from the run-off for its own sake: times that are taken one by one compare
 // otherwise by that much.
 constexpr double kNear = 0.03;
-// Where nothing is known to compare with, a time is to be known to this part of itself.
+// A time that is known to this part of itself needs no more samples, even where it is not surely on one side of the bar.
 constexpr double kPrecision = 0.01;
 
 // The results that are times, the fastest first.

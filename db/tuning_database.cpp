@@ -189,24 +189,29 @@ std::vector<UnfinishedRun> TuningDatabase::unfinished_runs() {
 }
 
 void TuningDatabase::decide(const GemmProblem& problem, const MeasurementPolicy& policy, const Decision& decision) {
-    TuningRecord record{.kind = TuningRecord::Kind::selection,
-                        .environment = impl_->known_environment(),
-                        .problem = problem,
-                        .config = decision.config,
-                        .policy = policy,
-                        .time = now(),
-                        .measurement = {.median_us = decision.median_us},
-                        .candidates = decision.candidates,
-                        .reason = decision.reason,
-                        .search_hash = decision.search_hash,
-                        .default_us = decision.default_us,
-                        .runner_up = decision.runner_up,
-                        .runner_up_us = decision.runner_up_us,
-                        .predicted = decision.predicted};
+    decide({{problem, decision}}, policy);
+}
+
+void TuningDatabase::decide(const std::vector<std::pair<GemmProblem, Decision>>& decisions, const MeasurementPolicy& policy) {
+    if (decisions.empty()) return;
     guarded(impl_->file, [&] {
         const SoleWriter writer;
         SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
-        impl_->store(record);
+        for (const auto& [problem, decision] : decisions)
+            impl_->store(TuningRecord{.kind = TuningRecord::Kind::selection,
+                                      .environment = impl_->known_environment(),
+                                      .problem = problem,
+                                      .config = decision.config,
+                                      .policy = policy,
+                                      .time = now(),
+                                      .measurement = {.median_us = decision.median_us},
+                                      .candidates = decision.candidates,
+                                      .reason = decision.reason,
+                                      .search_hash = decision.search_hash,
+                                      .default_us = decision.default_us,
+                                      .runner_up = decision.runner_up,
+                                      .runner_up_us = decision.runner_up_us,
+                                      .predicted = decision.predicted});
         transaction.commit();
     });
 }

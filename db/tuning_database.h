@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "db/measurement.h"
@@ -134,6 +135,8 @@ public:
         std::int64_t time = 0;
     };
     void decide(const GemmProblem& problem, const MeasurementPolicy& policy, const Decision& decision);
+    // Stores all of them in one transaction: each waits for the disk.
+    void decide(const std::vector<std::pair<GemmProblem, Decision>>& decisions, const MeasurementPolicy& policy);
     std::optional<Decision> decision(const GemmProblem& problem, const MeasurementPolicy& policy = {});
 
     // Stores what was measured of the environment's device itself.

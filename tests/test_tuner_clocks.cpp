@@ -99,6 +99,17 @@ TEST_CASE("what was written after it here stays after it, whichever dates both h
     CHECK(winner_of(xy) == winner_of(yx));
 }
 
+TEST_CASE("predictions are stored as the newest rows and move no others, whatever date those have") {
+    TunerFolder folder("4 4 4\n");
+    REQUIRE(folder.tune().status == 0);
+    folder.query("UPDATE selection SET decided_at = decided_at + 3600");
+    const std::string before = folder.query("SELECT group_concat(id || ' ' || decided_at) FROM selection");
+    folder.set_shapes("101 101 101\n");
+    CHECK(folder.tune({"--budget", "0.001"}).status == 6);
+    CHECK(folder.query("SELECT group_concat(id || ' ' || decided_at) FROM selection WHERE NOT predicted") == before);
+    CHECK(folder.query("SELECT predicted FROM selection ORDER BY id DESC") == "1");
+}
+
 TEST_CASE("tools work whatever the clock says, and what is decided last wins") {
     TunerFolder folder("4 4 4\n");
     folder.environment["LD_PRELOAD"] = std::string(TMM_BINARY_DIR) + "/tests/clock/preloaded_clock.so";

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <ctime>
 #include <thread>
+#include <utility>
 
-#include "db/ranges.h"
-#include "db/records.h"
 #include "generator/prediction/predicted_config.h"
 #include "generator/text/side_by_side.h"
 
@@ -26,15 +24,15 @@ double seconds_to_predict(std::size_t problems, double seconds_each) {
     return static_cast<double>(problems) * (seconds_each / static_cast<double>(thread_count()) + kSecondsToStore);
 }
 
-void predict(const std::vector<ProblemReport*>& unreached, const Environment& environment, TuningDatabase& database) {
+void predict(const std::vector<ProblemReport*>& unreached, const DeviceInfo& device, TuningDatabase& database) {
     std::atomic<std::size_t> next = 0;
     const auto work = [&] {
         for (std::size_t i = next++; i < unreached.size(); i = next++)
-            unreached[i]->config = default_config(unreached[i]->shape.problem, environment.device);
+            unreached[i]->config = default_config(unreached[i]->shape.problem, device);
     };
     run_side_by_side(std::min(thread_count(), unreached.size()), work);
 
-    std::vector<TuningRecord> records;
+    std::vector<std::pair<GemmProblem, TuningDatabase::Decision>> decisions;
     for (ProblemReport* report : unreached) {
         const GemmProblem& problem = report->shape.problem;
         report->state = ProblemState::predicted;
@@ -42,15 +40,9 @@ void predict(const std::vector<ProblemReport*>& unreached, const Environment& en
                                                 : "predicted, not measured: " + report->reason;
         const auto known = database.decision(problem);
         if (known && (!known->predicted || known->config == report->config)) continue;
-        records.push_back({.kind = TuningRecord::Kind::selection,
-                           .environment = environment,
-                           .problem = problem,
-                           .config = report->config,
-                           .time = std::clamp<std::int64_t>(std::time(nullptr), kEarliestTime, kLatestTime),
-                           .reason = report->reason,
-                           .predicted = true});
+        decisions.emplace_back(problem, TuningDatabase::Decision{.config = report->config, .reason = report->reason, .predicted = true});
     }
-    database.insert(records);
+    database.decide(decisions, {});
 }
 
 }  // namespace tmm

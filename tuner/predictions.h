@@ -8,8 +8,9 @@
 
 namespace tmm {
 
-// Writes the predictions into the reports, and into the database where nothing measured is known of the problem.
-void predict(const std::vector<ProblemReport*>& unreached, const Environment& environment, TuningDatabase& database);
+// Writes the predictions into the reports, and into the database, whose environment is of the device, where nothing measured is known of
+// the problem.
+void predict(const std::vector<ProblemReport*>& unreached, const DeviceInfo& device, TuningDatabase& database);
 
 // Seconds that this takes for so many problems, where one prediction takes seconds_each.
 double seconds_to_predict(std::size_t problems, double seconds_each);

@@ -127,7 +127,7 @@ void finish_unreached(const TuningOptions& options, const Interrupt& interrupt, 
         else
             unreached.push_back(&report);
     }
-    predict(unreached, group.environment, database);
+    predict(unreached, group.environment.device, database);
 }
 
 // A signal that interrupts a run, a hangup above all, may also end compilers and workers that are just being started.

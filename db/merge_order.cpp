@@ -10,11 +10,15 @@ namespace {
 
 using Contents = std::unordered_set<std::string_view>;
 
+bool is_earlier(const OrderedRow& x, const OrderedRow& y) {
+    return std::tie(x.time, x.content) < std::tie(y.time, y.content);
+}
+
 // One database's rows, taken from the last to the first.
 class Remaining {
 public:
     explicit Remaining(const std::vector<OrderedRow>& rows) : rows_(rows), left_(rows.size()) {
-        for (const OrderedRow& row : rows) contents_.insert(row.content);
+        for (const OrderedRow& row : rows_) contents_.insert(row.content);
     }
 
     // The last row that was not taken; null where there is none.
@@ -30,9 +34,17 @@ private:
     Contents contents_;
 };
 
-}  // namespace
+std::vector<OrderedRow> with_sorted_seconds(std::vector<OrderedRow> rows) {
+    for (auto begin = rows.begin(); begin != rows.end();) {
+        const auto end = std::find_if(begin, rows.end(), [&](const OrderedRow& row) { return row.time != begin->time; });
+        std::sort(begin, end, is_earlier);
+        begin = end;
+    }
+    return rows;
+}
 
-std::vector<OrderedRow> merged_order(const std::vector<OrderedRow>& here, const std::vector<OrderedRow>& there) {
+// Takes rows from the end of either list, always the later one.
+std::vector<OrderedRow> joined(const std::vector<OrderedRow>& here, const std::vector<OrderedRow>& there) {
     Remaining a(here), b(there);
     Contents taken;
     std::vector<OrderedRow> order;
@@ -42,9 +54,7 @@ std::vector<OrderedRow> merged_order(const std::vector<OrderedRow>& here, const 
         if (!x && !y) break;
         if (x && y) {
             const bool b_knows_y_is_later = b.contains(*x), a_knows_x_is_later = a.contains(*y);
-            const bool y_is_later = b_knows_y_is_later != a_knows_x_is_later
-                                        ? b_knows_y_is_later
-                                        : std::tie(x->time, x->content) < std::tie(y->time, y->content);
+            const bool y_is_later = b_knows_y_is_later != a_knows_x_is_later ? b_knows_y_is_later : is_earlier(*x, *y);
             (y_is_later ? x : y) = nullptr;
         }
         order.push_back(x ? *x : *y);
@@ -54,11 +64,17 @@ std::vector<OrderedRow> merged_order(const std::vector<OrderedRow>& here, const 
     return order;
 }
 
+}  // namespace
+
+std::vector<OrderedRow> merged_order(const std::vector<OrderedRow>& here, const std::vector<OrderedRow>& there) {
+    if (here.empty() || there.empty() || here == there) return joined(here, there);
+    return joined(with_sorted_seconds(here), with_sorted_seconds(there));
+}
+
 std::vector<OrderedRow> time_order(const std::vector<OrderedRow>& here, const std::vector<OrderedRow>& there) {
     std::vector<OrderedRow> rows = here;
     rows.insert(rows.end(), there.begin(), there.end());
-    std::sort(rows.begin(), rows.end(),
-              [](const OrderedRow& x, const OrderedRow& y) { return std::tie(x.time, x.content) < std::tie(y.time, y.content); });
+    std::sort(rows.begin(), rows.end(), is_earlier);
     rows.erase(std::unique(rows.begin(), rows.end(), [](const OrderedRow& x, const OrderedRow& y) { return x.content == y.content; }),
                rows.end());
     return rows;

@@ -12,14 +12,10 @@
 namespace tmm {
 namespace {
 
-// Clocks of machines that merge their databases differ by less than this.
-constexpr std::int64_t kClockTolerance = 24 * std::int64_t{3600};
-
-// A date of the future is one of a clock that was ahead. It says nothing, and goes before no other.
+// A date of a clock that was ahead says nothing, and goes before no other.
 template <class Record>
 OrderedRow ordered(const Record& record) {
-    const std::int64_t latest = now() + kClockTolerance;
-    return {.content = content_of(record), .time = record.time <= latest ? record.time : kEarliestTime};
+    return {.content = content_of(record), .time = record.time <= latest_credible_time() ? record.time : kEarliestTime};
 }
 
 // The rows of a table, and those of another database that are to be among them.

@@ -177,6 +177,21 @@ void TuningDatabase::Impl::store(const TuningRecord& record) {
     ids.insert(table_of(record.kind), values);
 }
 
+void TuningDatabase::Impl::store_new(TuningRecord record) {
+    const bool is_decision = record.kind == TuningRecord::Kind::selection;
+    SQLite::Statement newest(
+        database, fmt::format("SELECT max(time) FROM (SELECT * FROM (SELECT {0} AS time FROM {1} ORDER BY id DESC LIMIT 1) "
+                              "UNION ALL SELECT {0} + 1 FROM {1} WHERE problem_id = ?1 AND policy_id = ?2 {2}) WHERE time <= ?4",
+                              is_decision ? "decided_at" : "measured_at", table_of(record.kind), is_decision ? "" : "AND config_id = ?3"));
+    newest.bind(1, ids.find_or_insert("problem", cells_of(record.problem)));
+    newest.bind(2, ids.find_or_insert("policy", cells_of(record.policy)));
+    if (!is_decision) newest.bind(3, ids.find_or_insert("config", cells_of(record.config)));
+    newest.bind(4, latest_credible_time());
+    record.time = now();
+    if (newest.executeStep() && !newest.isColumnNull(0)) record.time = std::max(record.time, newest.getColumn(0).getInt64());
+    store(record);
+}
+
 void TuningDatabase::Impl::fail_repeated(const char* table) const {
     fail_database(file, fmt::format("the database is damaged (rows of '{}' come again)", table), kRestore);
 }

@@ -140,7 +140,7 @@ CREATE TABLE measurement (
   workspace_bytes INTEGER NOT NULL CHECK (workspace_bytes BETWEEN 0 AND 1125899906842624),
   sm_clock_mhz    INTEGER NOT NULL CHECK (sm_clock_mhz BETWEEN 0 AND 1000000), -- 0: unknown
   throttled       INTEGER NOT NULL CHECK (throttled IN (0, 1)),
-  measured_at     INTEGER NOT NULL CHECK (measured_at BETWEEN -62135596800 AND 253402300799), -- seconds since 1970, for people: clocks go back
+  measured_at     INTEGER NOT NULL CHECK (measured_at BETWEEN -62135596800 AND 253402300799), -- seconds since 1970, for people and merging
   CHECK (low_us <= median_us),
   CHECK (median_us <= high_us),
   CHECK (low_us <= high_us)
@@ -161,7 +161,7 @@ CREATE TABLE selection (
   reason         TEXT    NOT NULL CHECK (length(reason) <= 2000), -- the round and what decided it, in words
   search_hash    TEXT    NOT NULL CHECK (length(search_hash) <= 500), -- names the set of candidates
   origin         TEXT    NOT NULL CHECK (origin IN ('user', 'shipped')),
-  decided_at     INTEGER NOT NULL CHECK (decided_at BETWEEN -62135596800 AND 253402300799), -- seconds since 1970, for people
+  decided_at     INTEGER NOT NULL CHECK (decided_at BETWEEN -62135596800 AND 253402300799), -- seconds since 1970, for people and merging
   default_us     REAL CHECK (default_us BETWEEN 1e-6 AND 1e12), -- the default config's median in the same run-off; NULL: it was not in it
   runner_up_config_id INTEGER REFERENCES config (id),     -- the best of the others there; NULL: there was none
   runner_up_us   REAL CHECK (runner_up_us BETWEEN 1e-6 AND 1e12), -- its median there

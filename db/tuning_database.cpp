@@ -25,15 +25,13 @@ void TuningDatabase::Impl::store_results(const GemmProblem& problem, const Measu
     if (results.empty()) return;
     SQLite::Statement withdraw(database, "DELETE FROM in_flight WHERE device_id = ? AND problem_id = ? AND config_id = ?");
     for (const CandidateResult& result : results) {
-        const TuningRecord record{.kind = TuningRecord::Kind::measurement,
-                                  .environment = known_environment(),
-                                  .problem = problem,
-                                  .config = result.config,
-                                  .policy = policy,
-                                  .time = now(),
-                                  .measurement = result.measurement};
-        store(record);
-        withdraw.bind(1, ids.device(record.environment.device));
+        store_new({.kind = TuningRecord::Kind::measurement,
+                   .environment = known_environment(),
+                   .problem = problem,
+                   .config = result.config,
+                   .policy = policy,
+                   .measurement = result.measurement});
+        withdraw.bind(1, ids.device(known_environment().device));
         withdraw.bind(2, ids.find_or_insert("problem", cells_of(problem)));
         withdraw.bind(3, ids.find_or_insert("config", cells_of(result.config)));
         withdraw.exec();
@@ -198,20 +196,19 @@ void TuningDatabase::decide(const std::vector<std::pair<GemmProblem, Decision>>&
         const SoleWriter writer;
         SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
         for (const auto& [problem, decision] : decisions)
-            impl_->store(TuningRecord{.kind = TuningRecord::Kind::selection,
-                                      .environment = impl_->known_environment(),
-                                      .problem = problem,
-                                      .config = decision.config,
-                                      .policy = policy,
-                                      .time = now(),
-                                      .measurement = {.median_us = decision.median_us},
-                                      .candidates = decision.candidates,
-                                      .reason = decision.reason,
-                                      .search_hash = decision.search_hash,
-                                      .default_us = decision.default_us,
-                                      .runner_up = decision.runner_up,
-                                      .runner_up_us = decision.runner_up_us,
-                                      .predicted = decision.predicted});
+            impl_->store_new({.kind = TuningRecord::Kind::selection,
+                              .environment = impl_->known_environment(),
+                              .problem = problem,
+                              .config = decision.config,
+                              .policy = policy,
+                              .measurement = {.median_us = decision.median_us},
+                              .candidates = decision.candidates,
+                              .reason = decision.reason,
+                              .search_hash = decision.search_hash,
+                              .default_us = decision.default_us,
+                              .runner_up = decision.runner_up,
+                              .runner_up_us = decision.runner_up_us,
+                              .predicted = decision.predicted});
         transaction.commit();
     });
 }

@@ -55,6 +55,9 @@ struct TuningDatabase::Impl {
     void store_results(const GemmProblem& problem, const MeasurementPolicy& policy, const std::vector<CandidateResult>& results);
     void store_announcements(const GemmProblem& problem, const std::vector<Announcement>& announcements);
     void store(const TuningRecord& record);
+    // Stores what was made now, whatever the clock says: the time becomes no earlier than that of the table's last row, and later than that
+    // of each row that this one takes the place of, so that merging by time keeps them in this order.
+    void store_new(TuningRecord record);
     void store(const RatesRecord& record);
     // Stores the records that are not there yet, each in its place, and returns how many were new. It is called inside a transaction.
     Inserted merge_in(const std::vector<TuningRecord>& records);
@@ -74,10 +77,13 @@ struct TuningDatabase::Impl {
     std::optional<Environment> environment;
 };
 
-// The time is for people to read: no order depends on it, since clocks go back. Nanoseconds, as C++ counts them, would not reach to these
-// years.
+// Nanoseconds, as C++ counts them, would not reach to these years.
 inline std::int64_t now() {
     return std::clamp<std::int64_t>(std::time(nullptr), kEarliestTime, kLatestTime);
+}
+// A later time is one of a clock that was ahead: those of machines that merge their databases differ by less than a day.
+inline std::int64_t latest_credible_time() {
+    return std::min(now() + 24 * std::int64_t{3600}, kLatestTime);
 }
 
 // The columns of device and environment, d and e, that read_environment() reads, in its order.

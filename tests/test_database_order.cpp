@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 #include "database_fixture.h"
 #include "db/merge_order.h"
@@ -116,6 +117,31 @@ TEST_CASE("the same decision again, with another between, is the newest again") 
     CHECK(database.measurements(problem).at(0).measurement.outcome == Outcome::ok);
 }
 
+TEST_CASE("dates never go back where a clock was set back, and what is replaced within a second is older") {
+    const TemporaryDirectory directory;
+    const auto file = directory / "tmm.db";
+    const auto problem = problem_of("64 64 64");
+    auto database = open(file);
+    database.record(problem, tiled_config(8), {}, measured(5, "aa"));
+    database.decide(problem_of("8 8 8"), {}, {.config = tiled_config(16), .median_us = 5});
+    execute(file, "UPDATE selection SET decided_at = decided_at + 3600; UPDATE measurement SET measured_at = measured_at + 3600");
+    for (const int width : {32, 16, 8}) database.decide(problem, {}, {.config = tiled_config(width), .median_us = 5});
+    for (const double us : {7, 6, 5}) database.record(problem, tiled_config(16), {}, measured(us, "aa"));
+    std::vector<std::int64_t> measured_at, decided_at;
+    for (const TuningRecord& record : database.records())
+        (record.kind == TuningRecord::Kind::measurement ? measured_at : decided_at).push_back(record.time);
+    for (const auto& times : {measured_at, decided_at}) {
+        REQUIRE(times.size() == 4);
+        CHECK(times[1] >= times[0]);
+        CHECK(times[2] > times[1]);
+        CHECK(times[3] > times[2]);
+    }
+    auto merged = open(directory / "merged.db");
+    merged.merge(file);
+    CHECK(merged.decision(problem)->config == tiled_config(8));
+    CHECK(merged.measurements(problem).at(0).measurement.median_us == 5);
+}
+
 TEST_CASE("an older copy of a database brings back nothing that was decided anew since") {
     const TemporaryDirectory directory;
     const auto problem = problem_of("64 64 64");
@@ -171,7 +197,10 @@ TEST_CASE("merging orders rows by time where no database knows more, and by what
     CHECK(merged(rows({{"a", 9}}), rows({{"a", 9}, {"b", 2}})) == "ab");
     CHECK(merged(rows({{"a", 9}, {"b", 2}}), rows({{"a", 9}})) == "ab");
     // Where rows are equal, the last place counts.
-    CHECK(merged(rows({{"a", 1}, {"b", 1}, {"a", 1}}), rows({})) == "ba");
+    CHECK(merged(rows({{"a", 2}, {"b", 1}, {"a", 2}}), rows({})) == "ba");
+    // What one database wrote within a second it orders as another would.
+    CHECK(merged(rows({{"c", 1}, {"a", 1}, {"e", 2}}), rows({{"b", 1}})) == "abce");
+    CHECK(merged(rows({{"c", 1}, {"a", 1}, {"e", 2}}), rows({})) == "cae");
 }
 
 TEST_CASE("merging is commutative and idempotent, and associative") {
@@ -179,23 +208,29 @@ TEST_CASE("merging is commutative and idempotent, and associative") {
     const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); };
     for (int round = 0; round < 2000; ++round) {
         const bool clocks_go_back = round % 2 == 0;
-        // Names of all three databases are different; where clocks go forward they share rows.
+        // Names of all three databases are different; where rows are as store_new() writes and merging places them, they share some. Their
+        // clocks are set back there as well, and rows of one second are in any order.
         std::vector<OrderedRow> lists[3];
         for (int i = 0; i < 3; ++i) {
+            std::int64_t last = 0;
+            bool taken[8] = {};
             for (int j = below(6); j > 0; --j) {
                 const int shared = below(8);
-                OrderedRow row{.content = fmt::format("{}{}", i, j), .time = below(20)};
-                if (!clocks_go_back && below(2) == 0) row = {.content = fmt::format("s{}", shared), .time = 2 * shared};
+                OrderedRow row{.content = fmt::format("{}{}", "ayz"[i], j), .time = below(20)};
+                if (!clocks_go_back) {
+                    row.time = std::max(row.time, last);
+                    if (below(2) == 0 && 2 * shared >= last && !std::exchange(taken[shared], true))
+                        row = {.content = fmt::format("s{}", shared), .time = 2 * shared};
+                    last = row.time;
+                }
                 lists[i].push_back(row);
             }
-            if (!clocks_go_back)
-                std::sort(lists[i].begin(), lists[i].end(),
-                          [](const auto& x, const auto& y) { return std::tie(x.time, x.content) < std::tie(y.time, y.content); });
         }
         const auto& [a, b, c] = lists;
         CHECK(merged(a, b) == merged(b, a));
         CHECK(merged(merged_order(a, b), b) == merged(a, b));
         CHECK(merged(b, merged_order(a, b)) == merged(a, b));
         CHECK(merged(merged_order(a, b), c) == merged(a, merged_order(b, c)));
+        if (!clocks_go_back && !a.empty() && !b.empty() && a != b) CHECK(merged(a, b) == text(time_order(a, b)));
     }
 }

@@ -11,10 +11,12 @@ namespace tmm {
 struct Staleness {
     bool driver = false;
     bool nvrtc = false;
-    // tmm has no measurement of the config with the kernels that it makes of it today, or the config is not valid any more.
+    // The config was measured with other kernels than tmm makes of it today, or is not valid any more.
     bool kernels = false;
+    // The database has no measurement of the config, whose winner came without any.
+    bool unmeasured = false;
 
-    bool any() const { return driver || nvrtc || kernels; }
+    bool any() const { return driver || nvrtc || kernels || unmeasured; }
 };
 
 // A winner that is stale races a few guesses when its problem is tuned again. now: the device with today's driver and compiler, whose rows

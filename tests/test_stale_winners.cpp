@@ -97,6 +97,19 @@ TEST_CASE("a winner is stale by its driver, its NVRTC or its kernels, each by it
     CHECK(stale(devices(file, "--driver 12.8 --nvrtc 12.6")[0])[4] == "68x64x64: kernels");
 }
 
+TEST_CASE("a winner that was imported without measurements is said to have none, not to have other kernels") {
+    const TemporaryDirectory folder;
+    const auto file = folder / "tmm.db";
+    const auto imported = folder / "imported.db";
+    decide(file, "64x64x64", h200(13000, 12090));
+    const std::string tool = TMM_BINARY_DIR "/db/tmm-db";
+    const std::string winners = folder / "winners.csv";
+    REQUIRE(run_command(fmt::format("'{}' export --csv --winners --db '{}' >'{}'", tool, file.string(), winners)).status == 0);
+    REQUIRE(run_command(fmt::format("'{}' import '{}' --db '{}'", tool, winners, imported.string())).status == 0);
+    CHECK(stale(devices(imported, "--driver 13.0 --nvrtc 12.9")[0]) == Lines{"64x64x64: unmeasured"});
+    CHECK(run_command(command(imported, "--driver 13.0 --nvrtc 12.9")).out.find("unmeasured") != std::string::npos);
+}
+
 TEST_CASE("without a driver and NVRTC winners are compared with the newest of their device") {
     const TemporaryDirectory folder;
     const auto file = folder / "tmm.db";

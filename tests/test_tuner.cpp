@@ -237,10 +237,11 @@ TEST_CASE("a quick search after the kernels have changed measures the same confi
     CHECK(folder.count(kMeasured) == 2 * all);
 }
 
-TEST_CASE("after an update of driver, compiler or kernels the old winner races a few guesses, once, and loses nothing") {
+TEST_CASE("after an update of driver, compiler, kernels or candidates the old winner races a few guesses, once, and loses nothing") {
     for (const char* const update :
          {"UPDATE environment SET driver_version = 12000 RETURNING id", "UPDATE environment SET nvrtc_version = 12000 RETURNING id",
-          "UPDATE measurement SET kernel_hash = 'earlier' RETURNING id"}) {
+          "UPDATE measurement SET kernel_hash = 'earlier' RETURNING id",
+          "UPDATE selection SET search_hash = substr(search_hash, 1, instr(search_hash, ':')) || '0123456789abcdef' RETURNING id"}) {
         CAPTURE(std::string(update));
         TunerFolder folder("16 16 16\n");
         REQUIRE(folder.tune().status == 0);

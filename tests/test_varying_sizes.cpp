@@ -203,7 +203,7 @@ TEST_CASE("a decision from fewer results than a sample size's search ends with d
         open.shape.is_sample_size = is_sample_size;
         open.earlier = TuningDatabase::Decision{.config = all.front().config, .search_hash = hash};
         make_ready(open, {}, options, device, book, database);
-        return counts_today(database, open, options, device, book);
+        return standing_of(database, open, options, device, book) == Standing::counts;
     };
     CHECK(counts_after(40, false, Effort::normal));
     CHECK_FALSE(counts_after(40, true, Effort::normal));

@@ -50,14 +50,17 @@ bool suffices(const TuningDatabase::Decision& decision, const TuningOptions& opt
     return !options.remeasure && decision.origin == "user" && (!cut || options.budget_seconds > 0) && effort && *effort >= options.effort;
 }
 
-bool counts_today(TuningDatabase& database, const OpenProblem& problem, const TuningOptions& options, const DeviceInfo& device,
-                  KernelBook& book) {
-    if (rests_on_nothing(problem.shape.problem, known_measurements(database, problem.shape.problem, problem.candidates))) return false;
-    if (has_few_for_others(database, problem, options.effort)) return false;
+Standing standing_of(TuningDatabase& database, const OpenProblem& problem, const TuningOptions& options, const DeviceInfo& device,
+                     KernelBook& book) {
+    if (rests_on_nothing(problem.shape.problem, known_measurements(database, problem.shape.problem, problem.candidates)))
+        return Standing::open;
+    if (has_few_for_others(database, problem, options.effort)) return Standing::open;
     const std::string& hash = problem.earlier->search_hash;
     const auto effort = effort_of(hash);
-    if (*effort == options.effort) return hash == problem.search_hash;
-    return hash == search_hash(*effort, make_candidates(problem.shape.problem, *effort, device, book, kAllCandidates));
+    const std::string today = *effort == options.effort
+                                  ? problem.search_hash
+                                  : search_hash(*effort, make_candidates(problem.shape.problem, *effort, device, book, kAllCandidates));
+    return hash == today ? Standing::counts : Standing::races;
 }
 
 bool is_upset(const ProblemReport& report, const TuningDatabase::Decision& earlier) {

@@ -25,10 +25,18 @@ std::optional<TuningDatabase::Decision> earlier_decision(TuningDatabase& databas
 // none today.
 bool suffices(const TuningDatabase::Decision& decision, const TuningOptions& options);
 
-// Whether the earlier decision was made from results that count today, of the candidates that its effort has today, and from enough of them
-// where other sizes are judged by them. The problem has the candidates of today's effort.
-bool counts_today(TuningDatabase& database, const OpenProblem& problem, const TuningOptions& options, const DeviceInfo& device,
-                  KernelBook& book);
+// What a decision that suffices is worth among today's candidates.
+enum class Standing {
+    counts,
+    // It was made among others: its winner races the first guesses.
+    races,
+    // It rests on nothing, or on too few results for the sizes that are judged by it: the problem is searched.
+    open,
+};
+
+// The problem has the candidates of today's effort.
+Standing standing_of(TuningDatabase& database, const OpenProblem& problem, const TuningOptions& options, const DeviceInfo& device,
+                     KernelBook& book);
 
 // Whether the old winner lost its race by so much that more may have changed than its time: the problem is then searched like a new one.
 bool is_upset(const ProblemReport& report, const TuningDatabase::Decision& earlier);

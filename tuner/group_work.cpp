@@ -87,7 +87,7 @@ void GroupWork::run(const std::atomic<bool>& stop) {
         const auto mine = take(turn);
         if (!mine) return;
         OpenProblem& problem = group_.open[*mine];
-        if (problem.may_count && report_earlier(problem)) continue;
+        if (problem.may_count && report_earlier(problem, turn)) continue;
         if (!tuner) tuner.emplace(number_, worker_, *group_.compiler, database_, progress_, interrupt_, options_, budget_);
         if (!worker_.take_room(bytes_of_operands(problem.shape.problem))) return;
         ProblemReport report = tuner->tune(problem, static_cast<int>(*mine), turn);
@@ -189,19 +189,24 @@ void GroupWork::start_compiler() {
     group_.compiler->request(make_verify_source(), -1, -1);
 }
 
-bool GroupWork::report_earlier(OpenProblem& problem) {
-    std::lock_guard lock(mutex_);
-    const bool counts = counts_today(database_, problem, options_, group_.environment.device, group_.book);
-    if (counts) {
+bool GroupWork::report_earlier(OpenProblem& problem, const Turn& turn) {
+    std::unique_lock lock(mutex_);
+    const Standing standing = standing_of(database_, problem, options_, group_.environment.device, group_.book);
+    if (standing == Standing::counts) {
         take_earlier(database_, problem, std::move(problem.candidates), group_.environment.device, group_.book,
                      group_.report.problems[problem.place]);
         problem.candidates = {};
-    } else {
-        problem.may_count = false;
-        start_compiler();
-        progress_.add_problem();
+        return true;
     }
-    return counts;
+    problem.may_count = false;
+    start_compiler();
+    progress_.add_problem();
+    if (standing == Standing::races) {
+        problem.races = true;
+        problem.candidates = {};
+        make_candidates_of(problem, turn, database_, lock);
+    }
+    return false;
 }
 
 }  // namespace tmm

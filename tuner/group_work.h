@@ -46,7 +46,7 @@ private:
     void end_looking_ahead();
     void start_compiler();
     // Returns true where the earlier decision counts.
-    bool report_earlier(OpenProblem& problem);
+    bool report_earlier(OpenProblem& problem, const Turn& turn);
 
     DeviceGroup& group_;
     WorkerShare worker_;

@@ -21,8 +21,8 @@ struct OpenProblem {
     // An earlier run's decision, and whether it counts unless the search has changed since.
     std::optional<TuningDatabase::Decision> earlier = {};
     bool may_count = false;
-    // The decision was made with another driver or compiler, or with kernels of an earlier text: its winner races the first guesses, all of
-    // them measured anew, before anything else is.
+    // The decision was made with another driver or compiler, with kernels of an earlier text, or among other candidates: its winner races
+    // the first guesses, all of them measured anew, before anything else is.
     bool races = false;
     std::vector<Candidate> candidates = {};
     // Variants that the search will end with if the candidates are as fast as they are ordered; none where it will not end with any.

@@ -3,7 +3,7 @@
 // another kernel was measured then. Tiles that fill the SMs with one shape leave half of them idle with the next: each candidate that was
 // measured nearby is judged by what it is predicted to take here, times how much longer than predicted it took there. Of a winner without
 // its candidates nothing is known beside; it must be among what is predicted to be fast here. Another card's winner of the very product
-// comes before all of these: cards of one architecture differ by their rates alone.
+// comes before all of these, and its winners of near ones come after them: cards of one architecture differ by their rates alone.
 #include "runtime/selection.h"
 
 #include <fmt/core.h>

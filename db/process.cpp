@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -20,8 +21,8 @@ std::string boot_id() {
     return id;
 }
 
-// As long as a DNS label, which is all that Kubernetes takes of a pod's name.
-constexpr std::size_t kHostLimit = 63;
+// With a GPU's number of 12 bytes behind it no longer than a DNS label, which is all that Kubernetes takes of a pod's name.
+constexpr std::size_t kHostLimit = 63 - 1 - 12;
 
 std::string host_name() {
     std::array<char, 256> name{};
@@ -46,8 +47,25 @@ std::int64_t start_of(std::int64_t process) {
 
 }  // namespace
 
+std::string first_gpu(const std::filesystem::path& gpus) {
+    std::string first;
+    std::error_code failure;
+    for (std::filesystem::directory_iterator it(gpus, failure), end; !failure && it != end; it.increment(failure)) {
+        std::ifstream file(it->path() / "information");
+        for (std::string line; std::getline(file, line);) {
+            const std::size_t at = line.find("GPU-");
+            if (!line.starts_with("GPU UUID") || at == std::string::npos) continue;
+            const std::string number = one_line(line.substr(at), 12);
+            if (first.empty() || number < first) first = number;
+        }
+    }
+    return first;
+}
+
 ProcessIdentity this_process() {
-    return {.host = host_name(), .boot_id = boot_id(), .process = getpid(), .started = start_of(getpid())};
+    // The driver is asked once: it may take its time.
+    static const auto& gpu = *new std::string(first_gpu("/proc/driver/nvidia/gpus"));
+    return {.host = host_name() + (gpu.empty() ? "" : "/" + gpu), .boot_id = boot_id(), .process = getpid(), .started = start_of(getpid())};
 }
 
 bool is_alive(const ProcessIdentity& identity) {

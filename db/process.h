@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 namespace tmm {
 
 struct ProcessIdentity {
-    // The host's name, on one line. A container may have a name of its own, as it has process numbers of its own.
+    // The host's name and the first of its GPUs ("node7/GPU-1b2c3d4e"). A container may have a name of its own, as it has process numbers
+    // of its own, and may keep it where it comes back on another machine, as pods of a Job do; then its GPUs are others.
     std::string host;
     // The id differs after the machine has restarted; it is empty where the system does not say.
     std::string boot_id;
@@ -20,6 +22,9 @@ struct ProcessIdentity {
 };
 
 ProcessIdentity this_process();
+// The first GPU that the driver's folder describes, by the first digits of its UUID ("GPU-1b2c3d4e"); empty where there is none.
+std::string first_gpu(const std::filesystem::path& gpus);
+
 // Whether the process runs now, on this machine.
 bool is_alive(const ProcessIdentity& identity);
 

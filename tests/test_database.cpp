@@ -152,6 +152,20 @@ TEST_CASE("an announcement without a result is found again, with its attempts; a
     database.withdraw(problem_of("1 2 3"), tiled_config(32));
 }
 
+TEST_CASE("a machine is known by the first of its GPUs, since a container may keep its name on another machine") {
+    const TemporaryDirectory folder;
+    CHECK(first_gpu(folder / "nothing").empty());
+    const auto add = [&](const char* address, const std::string& number) {
+        std::filesystem::create_directory(folder / address);
+        std::ofstream(folder / address / "information") << "Model: \t NVIDIA H200\nIRQ: \t 18\n" << number << "Bus Type: \t PCIe\n";
+    };
+    add("0000:18:00.0", "GPU UUID: \t GPU-77aa00bb-1111-2222-3333-444455556666\n");
+    CHECK(first_gpu(folder / "") == "GPU-77aa00bb");
+    add("0000:2a:00.0", "GPU UUID: \t GPU-1b2c3d4e-1111-2222-3333-444455556666\n");
+    add("0000:3b:00.0", "");
+    CHECK(first_gpu(folder / "") == "GPU-1b2c3d4e");
+}
+
 TEST_CASE("a run that another living process or host has announced goes on; its death or the machine's restart makes it unfinished") {
     const TemporaryDirectory directory;
     const auto file = directory / "tmm.db";

@@ -13,6 +13,7 @@
 #include "generator/plan/kernel_steps.h"
 #include "generator/prediction/predicted_config.h"
 #include "generator/text/shape_overrides.h"
+#include "generator/text/terminal.h"
 #include "generator/text/text.h"
 #include "generator/text/tool_main.h"
 #include "generator/validity/validity.h"
@@ -74,7 +75,7 @@ ExitStatus run(const CommandLine& line) {
     const std::string output = output_of(line);
     const KernelRequest request = request_of(line);
     if (output == "explain") {
-        fmt::print("{}", explanation(request));
+        fmt::print("{}", explanation(request, screen_of(stdout).columns));
         return why_invalid(request.shape.problem, request.config, request.device) ? ExitStatus::usage : ExitStatus::done;
     }
     check_serves(request);

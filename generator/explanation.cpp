@@ -11,6 +11,7 @@
 #include "generator/machine/occupancy.h"
 #include "generator/prediction/cost_model.h"
 #include "generator/text/text.h"
+#include "generator/text/text_width.h"
 #include "generator/validity/validity.h"
 
 namespace tmm {
@@ -55,21 +56,30 @@ std::string loads_of(const KernelStep& step) {
 
 }  // namespace
 
-std::string explanation(const KernelRequest& request) {
+std::string explanation(const KernelRequest& request, std::size_t columns) {
     const DeviceInfo& device = request.device;
     const GemmProblem& problem = request.shape.problem;
-    std::string text = fmt::format("problem    {}\n", to_text(problem));
-    text += fmt::format("device     assumed: {}, compute capability {}.{}, {} SMs\n", device.name, device.compute_capability_major,
-                        device.compute_capability_minor, device.sm_count);
-    text += fmt::format("per SM     {} KiB of shared memory, {} threads\n", device.shared_bytes_per_sm >> 10, device.max_threads_per_sm);
-    text += fmt::format("config     {}\n", to_text(request.config));
-    if (!request.chosen) text += "chosen by  tmm, as for an untuned problem\n";
-    if (const auto reason = why_invalid(problem, request.config, device)) return text + fmt::format("invalid    {}\n", *reason);
+    std::string text;
+    const auto line = [&](const char* name, const std::string& value) {
+        constexpr std::size_t values = 11;
+        text += hanging(fmt::format("{:<{}}{}", name, values, value), columns, values) + '\n';
+    };
+    line("problem", to_text(problem));
+    line("device", fmt::format("assumed: {}, compute capability {}.{}, {} SMs", device.name, device.compute_capability_major,
+                               device.compute_capability_minor, device.sm_count));
+    line("per SM", fmt::format("{} KiB of shared memory, {} threads", device.shared_bytes_per_sm >> 10, device.max_threads_per_sm));
+    line("config", to_text(request.config));
+    if (!request.chosen) line("chosen by", "tmm, as for an untuned problem");
+    if (const auto reason = why_invalid(problem, request.config, device)) {
+        line("invalid", *reason);
+        return text;
+    }
 
     const KernelSteps steps = steps_of(request);
-    text += fmt::format("predicted  {}\n", to_text(CostModel(problem, device).predict(request.config)));
-    text += fmt::format("profile    {}\n", origin_text(device.profile));
-    text += fmt::format("steps      {}\nworkspace  {} bytes\n", steps.steps.size(), steps.workspace_bytes);
+    line("predicted", to_text(CostModel(problem, device).predict(request.config)));
+    line("profile", origin_text(device.profile));
+    line("steps", fmt::format("{}", steps.steps.size()));
+    line("workspace", fmt::format("{} bytes", steps.workspace_bytes));
     for (std::size_t i = 0; i < steps.steps.size(); ++i) {
         const KernelStep& step = steps.steps[i];
         text += fmt::format("\nstep {}     {}\n", i + 1, step.source.name);

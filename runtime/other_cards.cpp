@@ -7,8 +7,8 @@
 
 #include "generator/machine/assumed_device.h"
 #include "generator/machine/device_model.h"
+#include "generator/plan/with_alignment.h"
 #include "generator/prediction/cost_model.h"
-#include "runtime/validate.h"
 
 namespace tmm {
 namespace {

@@ -15,6 +15,7 @@
 
 #include "generator/compile/compiler.h"
 #include "generator/text/text.h"
+#include "generator/text/text_width.h"
 
 using namespace tmm;
 
@@ -140,6 +141,14 @@ TEST_CASE("--explain tells the predicted time in terms, whose figures add up") {
         CHECK(terms >= 2);
         CHECK(predicted.size() + 11 <= 100);
     }
+}
+
+TEST_CASE("--explain keeps to the columns of the terminal, but for kernels' names") {
+    const std::string narrow = tmm_gen("--shape 1000x1000x1000 --explain", std::string(kNoNvrtc) + " COLUMNS=60").out;
+    REQUIRE(contains(narrow, "predicted  "));
+    std::istringstream lines(narrow);
+    for (std::string line; std::getline(lines, line);)
+        if (!line.starts_with("step ") && !contains(line, "registers per thread")) CHECK_MESSAGE(display_width(line) <= 60, line);
 }
 
 TEST_CASE("--explain without NVRTC tells what it can") {

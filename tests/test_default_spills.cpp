@@ -1,4 +1,4 @@
-// Tests that the kernels that an untuned shape gets spill next to no registers, on any architecture: a slice of the problems, all with
+// Tests that the kernels that an untuned shape gets spill no registers, but for one, on any architecture: a slice of the problems, all with
 // TMM_TEST_FULL=1.
 #include <doctest/doctest.h>
 
@@ -31,8 +31,10 @@ const char* const kKinds[] = {"",         " align=4", " compute=f32_strict", " d
                               " beta=0.5"};
 const char* const kTransposes[] = {"nn", "nt", "tn", "tt"};
 
-// Bytes of a thread that wait outside its loops. Among 2,519 kernels one spills, and no more than this (64 64 65536 align=4 ops=tn on 8.6).
-constexpr int kOfNoAccount = 16;
+// Bytes of a thread that a kernel spills: one of 2,519 does.
+int known_spills(const std::string& shape, int architecture) {
+    return architecture == 86 && shape == "64 64 65536 align=4 ops=tn" ? 16 : 0;
+}
 
 struct Job {
     std::string text;
@@ -43,7 +45,7 @@ struct Job {
 
 }  // namespace
 
-TEST_CASE("the default config of an untuned shape spills next to nothing on any architecture") {
+TEST_CASE("the default config of an untuned shape spills on no architecture") {
     if (nvrtc_version() == 0) {
         MESSAGE("skipped: libnvrtc was not found");
         return;
@@ -88,7 +90,7 @@ TEST_CASE("the default config of an untuned shape spills next to nothing on any 
             continue;
         }
         ++compiled;
-        CHECK(std::get<CompiledKernel>(job.result).spill_bytes <= kOfNoAccount);
+        CHECK(std::get<CompiledKernel>(job.result).spill_bytes <= known_spills(job.text, job.architecture));
     }
     CHECK(compiled >= 20);
     MESSAGE(compiled, " kernels of default configs");

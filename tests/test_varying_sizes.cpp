@@ -38,8 +38,12 @@ constexpr double kErrorOfMeasurement = 0.005;
 struct Line {
     const char* rest;
     const char* architecture;
+    // So many times as long as its own winner may a size take, and one in so many may take over 1.05 times as long: where the errors of two
+    // configs are far apart.
+    double worst = 1.08;
+    std::size_t slow_in = 50;
 };
-constexpr Line kLines[] = {{"4096 4096 dtype=bf16 ops=nt", "90"},  {"11008 4096 ops=nt", "90"},
+constexpr Line kLines[] = {{"4096 4096 dtype=bf16 ops=nt", "90"},  {"11008 4096 ops=nt", "90", 1.1, 40},
                            {"28672 8192 dtype=bf16 ops=nt", "90"}, {"4096 14336 dtype=f16 ops=nt", "80"},
                            {"768 768 compute=f32_strict", "90"},   {"5120 5120 dtype=bf16 epilogue=bias+silu", "89"}};
 
@@ -138,13 +142,12 @@ TEST_CASE("after sixteen tuned sizes of 1 to 8192, every other is served within 
             const double best = line.measured(m).front().measurement.median_us;
             // What is chosen may be better than all that a search of this size would look at.
             const double ratio = std::max(1.0, line.truth(p, chosen.config) / best);
-            CHECK(ratio <= 1.1);
+            CHECK(ratio <= of.worst);
             if (ratio > 1.05) ++slow;
             logarithms += std::log(ratio);
             guessed += std::log(line.truth(p, default_config(p, line.device())) / best);
         }
-        // One in forty may pass the bound, where the errors of two configs are far apart.
-        CHECK(slow <= asked.size() / 40);
+        CHECK(slow <= asked.size() / of.slow_in);
         const auto count = static_cast<double>(asked.size());
         CHECK(std::exp(logarithms / count) <= 1.02);
         MESSAGE(std::string(of.rest), ": ", std::exp(logarithms / count), " of the best, guesses ", std::exp(guessed / count));

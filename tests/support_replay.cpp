@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -23,8 +22,6 @@
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "support_temporary_directory.h"
-#include "tmm/families/simt/rules.h"
-#include "tmm/families/wgmma/rules.h"
 #include "tuner/earlier_decision.h"
 #include "tuner/problem_tuner.h"
 #include "tuner/race.h"
@@ -267,33 +264,6 @@ ReplayedSearch replay(OpenProblem problem, const RecordedProblem& recorded, cons
     return result;
 }
 
-// Where only one of so many candidates was there when a shape was recorded, its times say nothing of a search.
-constexpr std::size_t kTooFew = 8;
-
-// Do the config's tiles take only some columns of their last slab, whose rows run along N?
-bool ends_within_slab(const KernelConfig& config, const GemmProblem& problem) {
-    if (config.family != family::wgmma) return false;
-    const wgmma::TileLayout right = wgmma::right_tile(config, main_signature(problem, config));
-    return !right.along_k && right.outer % wgmma::row_elements(right) != 0;
-}
-
-// Could simt's tiles not be before they were made to fit C? Warps were rectangles of threads, all threads copied as much, and sides were
-// few.
-bool fits_closely(const KernelConfig& config, const GemmProblem& problem) {
-    constexpr std::array sides = {4, 8, 16, 32, 48, 64, 96, 128, 192, 256};
-    if (config.family != family::simt) return false;
-    const auto is_new = [&](int side) { return std::find(sides.begin(), sides.end(), side) == sides.end(); };
-    const auto copies_unevenly = [&](const simt::TileLayout& tile) {
-        const int in_row = simt::matrix_columns(tile) / tile.vector;
-        const int rows = simt::threads(config) / in_row;
-        return simt::threads(config) % in_row != 0 || (simt::matrix_rows(tile) % rows != 0 && simt::matrix_rows(tile) > rows);
-    };
-    if (is_new(config.block_m) || is_new(config.block_n) || !simt::has_warps_of_rectangles(config)) return true;
-    const KernelSignature signature = main_signature(problem, config);
-    return !simt::brings_by_tma(config) &&
-           (copies_unevenly(simt::layout_a(config, signature)) || copies_unevenly(simt::layout_b(config, signature)));
-}
-
 }  // namespace
 
 std::vector<ReplayedSearch> replay_searches(const RecordedProblem& recorded, const DeviceInfo& device,
@@ -301,22 +271,11 @@ std::vector<ReplayedSearch> replay_searches(const RecordedProblem& recorded, con
     const Shape shape = parse_shape(recorded.shape);
     // Shapes share kernels, whose texts take longer to make than all else.
     static auto* book = new KernelBook;
-    const auto is_newer = [&](const KernelConfig& config) {
-        return ends_within_slab(config, shape.problem) || fits_closely(config, shape.problem);
-    };
-    // A recording without such tiles was made before there were any; a search would ask for them in vain.
-    const bool is_old =
-        std::none_of(recorded.times.begin(), recorded.times.end(), [&](const auto& time) { return is_newer(parse_config(time.first)); });
     std::map<Effort, std::vector<Candidate>> candidates;
     std::vector<ReplayedSearch> searches;
     for (const ReplayOptions& one : options) {
         std::vector<Candidate>& all = candidates[one.effort];
-        if (all.empty()) {
-            all = make_candidates(shape.problem, one.effort, device, *book, kAllCandidates);
-            const std::size_t count = all.size();
-            if (is_old) std::erase_if(all, [&](const Candidate& candidate) { return is_newer(candidate.config); });
-            if (kTooFew * all.size() < count) return {};
-        }
+        if (all.empty()) all = make_candidates(shape.problem, one.effort, device, *book, kAllCandidates);
         const Turn turn{.most_candidates = one.most_candidates};
         OpenProblem open{.shape = shape, .candidates = all};
         open.shape.is_sample_size = one.is_sample_size;

@@ -63,8 +63,7 @@ struct ReplayedSearch {
     double sampled_seconds() const { return 1e-6 * std::accumulate(request_us.begin(), request_us.end(), run_off_us); }
 };
 
-// Searches with an empty database and without winners of other tunings. The results stand in the order of the options. There are none where
-// most of what a search tries today came after the recording.
+// Searches with an empty database and without winners of other tunings. The results stand in the order of the options.
 std::vector<ReplayedSearch> replay_searches(const RecordedProblem& recorded, const DeviceInfo& device,
                                             const std::vector<ReplayOptions>& options);
 

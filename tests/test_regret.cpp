@@ -38,8 +38,6 @@ struct Kind {
 constexpr double kNoise = 0.01;
 // A shape takes a second, and several times that on a busy machine.
 constexpr std::size_t kShapesInSlice = 18;
-// The part of a recording's shapes that may be older than most of what is tried today.
-constexpr double kMostLeftOut = 0.05;
 const std::vector<Kind>& kinds() {
     static const auto* all = new std::vector<Kind>{
         {"16 candidates", {.most_candidates = 16, .noise = kNoise}},
@@ -195,25 +193,17 @@ TEST_CASE("Searches find configs about as fast as any that was recorded, and spe
             std::count_if(recorded.problems.begin(), recorded.problems.end(), [](const auto& entry) { return entry.second.complete; });
         const std::size_t slices = (static_cast<std::size_t>(complete) + kShapesInSlice - 1) / kShapesInSlice;
         std::size_t index = 0;
-        std::size_t left_out = 0;
         const auto start = tmm::SteadyClock::now();
         for (const auto& [shape, problem] : recorded.problems) {
             if (!problem.complete || !in_slice(index++, slices)) continue;
             const std::string type(tmm::name_of(tmm::parse_shape(shape).problem.type_a));
             const auto searches = replay_searches(problem, recorded.device, options);
-            if (searches.empty()) {
-                fmt::print("{}: {} is left out: most of what is tried today came after its recording\n", file.filename().string(), shape);
-                ++left_out;
-                continue;
-            }
             for (std::size_t i = 0; i < searches.size(); ++i) {
                 CHECK_MESSAGE(searches[i].failure.empty(), file.filename().string() << ": " << shape << ": " << searches[i].failure);
                 if (searches[i].failure.empty()) found[i][type].push_back(searches[i]);
             }
         }
         REQUIRE_MESSAGE(index > 0, file.string() << " has no complete shape");
-        CHECK_MESSAGE(kMostLeftOut * static_cast<double>(index) >= static_cast<double>(left_out),
-                      left_out << " shapes are left out; have them recorded anew: tmm-tune --record");
         for (std::size_t i = 0; i < found.size(); ++i)
             check_kind(kinds()[i], card.kinds.at(i), card.unrecorded, file.filename().string(), found[i]);
         fmt::print("{}: replayed in {:.1f} s\n", file.filename().string(), tmm::seconds_since(start));
@@ -269,9 +259,9 @@ TEST_CASE("A replayed search finds the fastest of those that it has time for, an
     CHECK(beside.regret < 0.03);
     CHECK(beside.winner != tmm::fields_text(made.configs[fastest]));
 
-    const int unrecorded = beside.unrecorded;
-    recorded.times.erase(tmm::fields_text(made.configs[1]));
-    CHECK(made.replay(recorded, {.most_candidates = 16}).unrecorded == unrecorded + 1);
+    // A search asks for its first in any case.
+    for (int i = 1; i <= 8; ++i) recorded.times.erase(tmm::fields_text(made.configs[static_cast<std::size_t>(i)]));
+    CHECK(made.replay(recorded, {.most_candidates = 16}).unrecorded > beside.unrecorded);
 }
 
 TEST_CASE("An old winner within three per cent of the fastest keeps the shape from a search, whichever place it takes") {

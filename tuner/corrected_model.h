@@ -19,8 +19,8 @@ public:
     // Takes in the measured time of a candidate.
     void observe(std::size_t place, double microseconds);
     int observations() const { return static_cast<int>(innovations_.size()); }
-    // The time that the candidate may well take if it is fast: one standard deviation below what is predicted of it. What is measured next
-    // is that with the least ("lower confidence bound").
+    // The time that the candidate may well take if it is fast: some standard deviations below what is predicted of it. What is measured
+    // next is that with the least ("lower confidence bound").
     double hopeful_time(std::size_t place) const;
     // The chance that the candidate takes less than this.
     double chance_below(std::size_t place, double microseconds) const;

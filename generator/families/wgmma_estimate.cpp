@@ -48,9 +48,9 @@ constexpr double kClocksOfRound = 200;
 constexpr double kSplitBoxes = 1.4;
 constexpr double kSplitStores = 2.4;
 constexpr double kTransposedStores = 1.5;
-// Sums that the warpgroups of an SM pass so in a clock, however many they are: 777x1555x333 tt of bf16 takes 6.6 us on an H200 in tiles of
-// 64x160 that one warpgroup stores, and 7.2 where two do.
-constexpr double kShiftedPerClock = 20;
+// Sums that the warpgroups of an SM pass so in a clock, however many warpgroups and however wide a tile: 777x1555x333 tt of bf16 takes 6.6
+// us on an H200 in tiles of 64x160 that one warpgroup stores, and 7.2 where two do.
+constexpr double kShiftedPerClock = 17;
 constexpr double kShiftedTransposed = 4;
 // Latencies of memory for each box of C, where C is read, that finds no room before the sums are ready.
 constexpr double kLateBox = 0.56 / 0.68;
@@ -136,8 +136,11 @@ public:
 
 private:
     double bytes_of_results() const { return static_cast<double>(c_.block_m) * c_.block_n * size_of(s_.type_c); }
+    // Rows of C that do not start at whole chunks take time of their own.
+    bool shifts_rows() const { return s_.align_c < 16; }
     // How many times as long results take to store because of where their rows end.
     double pieces_of_results() const {
+        if (shifts_rows() && !c_.swap_ab) return 1;
         if (wgmma::stages_narrow_rows(c_, s_)) return kSplitStores;
         if (c_.swap_ab) return kTransposedStores;
         if (c_.block_n * size_of(s_.type_c) % wgmma::kRowBytes == 0) return 1;
@@ -186,7 +189,7 @@ private:
     double epilogue() const {
         const double sums = static_cast<double>(c_.block_m) * c_.block_n;
         const double shifting =
-            s_.align_c >= 16 ? 0 : (c_.swap_ab ? kShiftedTransposed : 1) * sums / (kShiftedPerClock * machine_.tensor_clock);
+            shifts_rows() ? (c_.swap_ab ? kShiftedTransposed : 1) * sums / (kShiftedPerClock * machine_.tensor_clock) : 0.0;
         const double late =
             s_.reads_c && wgmma::stores_boxes(c_, s_)
                 ? kLateBox * machine_.memory_latency * std::max(0, wgmma::boxes_of_tile(c_, s_) - wgmma::boxes_of_warp(c_, s_))

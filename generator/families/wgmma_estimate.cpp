@@ -67,8 +67,8 @@ constexpr double kVeryManyParts = 1.15;
 // Meetings of a cluster that its start takes where blocks share tiles, and for each that shares.
 constexpr double kClusterStart = 0.6 / 0.35;
 constexpr double kEachSharer = 0.15 / 0.35;
-// The part of it that shows behind a kernel that pads or splits operands, during which the clusters start: that tile of 64x160 takes as
-// long in clusters of two.
+// The part of it that shows behind a kernel that pads or splits operands, during which the clusters may start. Over all recorded shapes
+// half fits best; that tile of 64x160 takes as long in clusters of two.
 constexpr double kClusterStartShown = 0.5;
 // Sums of planes are added up in registers while products go on.
 constexpr double kPromoting = 1.25;
@@ -138,7 +138,8 @@ private:
     double bytes_of_results() const { return static_cast<double>(c_.block_m) * c_.block_n * size_of(s_.type_c); }
     // Rows of C that do not start at whole chunks take time of their own.
     bool shifts_rows() const { return s_.align_c < 16; }
-    // How many times as long results take to store because of where their rows end.
+    // How many times as long results take to store because of where their rows end. Rows that are shifted are stored by single elements,
+    // whose time is counted there.
     double pieces_of_results() const {
         if (shifts_rows() && !c_.swap_ab) return 1;
         if (wgmma::stages_narrow_rows(c_, s_)) return kSplitStores;

@@ -49,7 +49,7 @@ std::optional<BundledChoice> fallback_choice(const Bundle& bundle, const GemmPro
         GemmProblem problem = asked;
         problem.reads_c = reads_c;
         const Selection selection = fallback_selection(
-            problem, fmt::format("no compiler was found for {}, of which the bundle {} holds nothing near", to_text(asked), bundle.name()));
+            fmt::format("no compiler was found for {}, of which the bundle {} holds nothing near", to_text(asked), bundle.name()));
         if (!why_invalid(problem, selection.config, device) && is_ready(bundle, problem, selection.config, most_workspace, device))
             return BundledChoice{.problem = problem, .selection = selection};
     }

@@ -79,7 +79,7 @@ void for_each_at_once(std::size_t count, const Body& body) {
 // How the config was found that runs for any pointers.
 Match match_of(const GemmProblem& problem, const KernelConfig& config, const Winners& winners) {
     if (const Selection selection = winners.select(problem); selection.config == config) return selection.match;
-    return config == fallback_config(problem) ? Match::fallback : Match::predicted;
+    return config == fallback_config() ? Match::fallback : Match::predicted;
 }
 
 void compile_fallbacks(const GemmProblem& problem, KernelLoader& loader) {

@@ -196,7 +196,7 @@ std::optional<RuntimePlan> RuntimePlan::make_bundled(const PlanRequest& request,
 }
 
 RuntimePlan RuntimePlan::make_fallback(const PlanRequest& request, KernelLoader& loader, Pointers pointers, const std::string& because) {
-    Selection selection = fallback_selection(request.problem, because);
+    Selection selection = fallback_selection(because);
     ExecutablePlan executable = make_or_throw(request, selection.config, loader);
     RuntimePlan plan(std::move(selection), std::move(executable), loader.device()->info());
     if (pointers == Pointers::any) plan.add_any_pointer_plan(nullptr, loader, request.most_workspace);
@@ -220,7 +220,7 @@ void RuntimePlan::add_any_pointer_plan(const Winners* winners, KernelLoader& loa
         const std::int64_t most = tuned_.plan().workspace_bytes;
         if (take(winners->select(any, most_workspace).config, most) || take(default_config(any, winners->device(), most), most)) return;
     }
-    const KernelConfig fallback = fallback_config(any);
+    const KernelConfig fallback = fallback_config();
     check_bound(request, make_launch_plan(any, fallback, device),
                 ", or tmmPlanCreateBare, whose plans take no pointers that are less aligned");
     any_ = make_or_throw(request, fallback, loader);

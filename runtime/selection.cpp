@@ -347,8 +347,8 @@ std::optional<Selection> Winners::select_measured(const GemmProblem& problem, co
 
 Selection Winners::select(const GemmProblem& asked, std::int64_t most_workspace) const {
     const GemmProblem problem = with_alignment(asked, asked.alignment);
-    if (is_empty(problem)) return fallback_selection(problem, "there is no element to compute");
-    if (problem.k == 0) return fallback_selection(problem, "k is 0, so C is only scaled");
+    if (is_empty(problem)) return fallback_selection("there is no element to compute");
+    if (problem.k == 0) return fallback_selection("k is 0, so C is only scaled");
 
     // Why the problem's own winner can't serve; it is empty where the problem has none.
     std::string passed_over;
@@ -391,8 +391,8 @@ Selection Winners::select(const GemmProblem& asked, std::int64_t most_workspace)
                                "config, a guess from its shape{}",
                                own, to_text(nearest.tuned->problem), slower(nearest), within)};
     const std::string because = passed_over.empty() ? "" : "; " + passed_over;
-    if (invalid) return fallback_selection(problem, fmt::format("the predicted config is not valid: {}{}", *invalid, because));
-    if (!can_guess) return fallback_selection(problem, fmt::format("no other config is known{}{}", within, because));
+    if (invalid) return fallback_selection(fmt::format("the predicted config is not valid: {}{}", *invalid, because));
+    if (!can_guess) return fallback_selection(fmt::format("no other config is known{}{}", within, because));
     return {.config = predicted,
             .match = Match::predicted,
             .why = fmt::format(
@@ -411,8 +411,8 @@ Selection Winners::near_selection(const GemmProblem& problem, const NearWinner& 
                                within)};
 }
 
-Selection fallback_selection(const GemmProblem& problem, const std::string& because) {
-    return {.config = fallback_config(problem), .match = Match::fallback, .why = because};
+Selection fallback_selection(const std::string& because) {
+    return {.config = fallback_config(), .match = Match::fallback, .why = because};
 }
 
 }  // namespace tmm

@@ -121,6 +121,6 @@ private:
 };
 
 // The choice that cannot fail, but for workspace: it needs some for the sums of a gate. because: a clause that follows "fallback: ".
-Selection fallback_selection(const GemmProblem& problem, const std::string& because);
+Selection fallback_selection(const std::string& because);
 
 }  // namespace tmm

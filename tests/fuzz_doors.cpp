@@ -67,7 +67,7 @@ std::optional<std::string> refusal(const Body& body, ExitStatus status, std::str
 
 // Any row may stand before a problem's own: what serves it in the end is valid, and can be planned.
 std::string complaint_about_choice(const GemmProblem& problem, const std::vector<WinnerRow>& winners, const DeviceInfo& device) {
-    if (why_invalid(problem, fallback_config(problem), device)) return {};
+    if (why_invalid(problem, fallback_config(), device)) return {};
     const Selection selection = Winners(winners, device).select(problem);
     const auto complain = [&](const std::string& what) {
         return fmt::format("{} of {}: {}", to_text(selection.config), to_text(problem), what);

@@ -50,7 +50,7 @@ TEST_CASE("fallback and default kernels pass on a GPU") {
          }) {
         const Shape shape = parse_shape(text);
         Verifier verifier(loader, shape.problem, {.alpha = shape.alpha, .beta = shape.beta, .rotation_bytes = 1 << 20});
-        for (const KernelConfig& config : {fallback_config(shape.problem), default_config(shape.problem, device->info())}) {
+        for (const KernelConfig& config : {fallback_config(), default_config(shape.problem, device->info())}) {
             CAPTURE(text);
             CAPTURE(to_text(config));
             auto made = ExecutablePlan::make(make_launch_plan(shape.problem, config, device->info()), loader);

@@ -153,7 +153,7 @@ std::vector<Launch> launches_of(const LaunchPlan& plan, const GemmCall& call) {
         GemmCall product = call;
         product.a = args.a;
         product.b = args.b;
-        const LaunchPlan naive = make_launch_plan(padded, fallback_config(padded), host_device_info());
+        const LaunchPlan naive = make_launch_plan(padded, fallback_config(), host_device_info());
         launches.push_back({naive, naive.steps.front(), product});
     }
     return launches;

@@ -35,7 +35,7 @@ TEST_CASE("on the emulated device a product that needs no barrier is predicted t
     const DeviceInfo host = host_device_info();
     const GemmProblem small = parse_shape("24x24x24").problem;
     const CostModel model(small, host);
-    const KernelConfig naive = fallback_config(small);
+    const KernelConfig naive = fallback_config();
     KernelConfig tiled{.family = family::tiled, .block_m = 8, .block_n = 8, .block_k = 8, .boundary = boundary::exact};
     CHECK(model.estimate(naive) < model.estimate(tiled));
     // The predicted time grows with the work.

@@ -68,7 +68,7 @@ struct Fixture {
     Fixture& operator=(const Fixture&) = delete;
 
     auto make(const GemmProblem& problem) {
-        return ExecutablePlan::make(make_launch_plan(problem, fallback_config(problem), device->info()), *loader);
+        return ExecutablePlan::make(make_launch_plan(problem, fallback_config(), device->info()), *loader);
     }
 
     std::filesystem::path directory;
@@ -115,7 +115,7 @@ TEST_CASE_FIXTURE(Fixture, "a compiler that fails to run is asked again the next
 
 TEST_CASE_FIXTURE(Fixture, "a cached kernel that does not load is compiled again, and replaced") {
     const GemmProblem problem = parse_shape("8x8x8").problem;
-    const LaunchPlan plan = make_launch_plan(problem, fallback_config(problem), device->info());
+    const LaunchPlan plan = make_launch_plan(problem, fallback_config(), device->info());
     REQUIRE(plan.steps.size() == 1);
     const KernelSource source = make_kernel_source(plan.steps[0].signature, plan.steps[0].kernel);
     const KernelCache cache(directory);

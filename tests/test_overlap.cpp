@@ -104,7 +104,7 @@ TEST_CASE("an untuned problem's kernels overlap, but where few blocks read much 
 
 TEST_CASE("overlap is 0 or 1, and needs a device that has it") {
     const GemmProblem problem = parse_shape("100x100x100").problem;
-    KernelConfig config = fallback_config(problem);
+    KernelConfig config = fallback_config();
     config.overlap = 1;
     CHECK(why_invalid(problem, config, kHopper).value_or("") == "");
     CHECK(why_invalid(problem, config, assumed_device("86")).value_or("").find("9.0") != std::string::npos);

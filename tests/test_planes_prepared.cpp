@@ -122,7 +122,7 @@ TEST_CASE("only a plan that multiplies planes has something to prepare") {
     CHECK(prepared_bytes(of_planes, GemmOperand::a) > 2 * 70 * 90 * 2);
     CHECK(prepared_bytes(of_planes, GemmOperand::b) > 2 * 90 * 50 * 2);
     for (const GemmOperand operand : {GemmOperand::a, GemmOperand::b}) {
-        CHECK(prepared_bytes(make_launch_plan(problem, fallback_config(problem), h200), operand) == 0);
+        CHECK(prepared_bytes(make_launch_plan(problem, fallback_config(), h200), operand) == 0);
         GemmProblem empty = problem;
         empty.m = 0;
         CHECK(prepared_bytes(make_launch_plan(empty, config_of(2), h200), operand) == 0);

@@ -91,7 +91,7 @@ struct Bench {
         if (const auto* failure = std::get_if<CompileFailure>(&made)) FAIL(failure->log);
         return std::get<ExecutablePlan>(std::move(made));
     }
-    ExecutablePlan plan(const GemmProblem& problem) { return plan(problem, fallback_config(problem)); }
+    ExecutablePlan plan(const GemmProblem& problem) { return plan(problem, fallback_config()); }
     // The verifier's verdict on the fallback kernel followed by the fault.
     Verdict verdict(const GemmProblem& problem, const Fault& fault, const VerificationOptions& options = {}) {
         const ExecutablePlan executable = plan(problem);

@@ -38,7 +38,7 @@ void mix(std::uint64_t& hash, std::string_view text) {
 std::string why_unserved(const GemmProblem& problem, const DeviceInfo& device) {
     // The fallback config serves nearly all problems, and that is soon found out. The default config is always offered, so where it can't
     // serve, nothing can.
-    if (why_invalid(problem, fallback_config(problem), device)) {
+    if (why_invalid(problem, fallback_config(), device)) {
         if (const auto reason = why_invalid(problem, default_config(problem, device), device))
             return "no kernel serves it: " + why_none_serves(problem, *reason);
     }

@@ -10,12 +10,12 @@
 
 namespace tmm {
 
-KernelConfig fallback_config(const GemmProblem&) {
+KernelConfig fallback_config() {
     return plainest_config();
 }
 
 KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device, std::int64_t most_workspace) {
-    if (is_left_to_naive(problem)) return fallback_config(problem);
+    if (is_left_to_naive(problem)) return fallback_config();
     const CostModel model(problem, device);
     std::optional<KernelConfig> best;
     double best_estimate = 0;
@@ -34,7 +34,7 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
         for (const KernelConfig& variant : product.default_variants(*best)) consider(variant);
         if (product.is_unrivalled(problem, *best)) break;
     }
-    return best ? *best : fallback_config(problem);
+    return best ? *best : fallback_config();
 }
 
 }  // namespace tmm

@@ -112,24 +112,26 @@ KernelSource make_elementwise_source(const GemmProblem& problem, const Expressio
     KernelSource source{.name = "tmm_elementwise", .text = "#include \"tmm/elementwise/kernel.cuh\"\n\n", .entries = {}};
     source.text += fmt::format(
         "namespace {{\n"
-        "constexpr tmm::KernelSignature signature{{.type_c = tmm::ElementType::{},\n"
-        "                                         .align_c = {},\n"
-        "                                         .align_residual = {},\n"
-        "                                         .bias = tmm::BiasAxis::{},\n"
-        "                                         .activation = tmm::Activation::{},\n"
-        "                                         .residual = {},\n"
-        "                                         .epilogue = tmm::Epilogue::{},\n"
-        "                                         .type_bias = tmm::ElementType::{}}};\n"
+        "struct Kernel {{\n"
+        "    static constexpr tmm::KernelSignature signature{{.type_c = tmm::ElementType::{},\n"
+        "                                                    .align_c = {},\n"
+        "                                                    .align_residual = {},\n"
+        "                                                    .bias = tmm::BiasAxis::{},\n"
+        "                                                    .activation = tmm::Activation::{},\n"
+        "                                                    .residual = {},\n"
+        "                                                    .epilogue = tmm::Epilogue::{},\n"
+        "                                                    .type_bias = tmm::ElementType::{}}};\n"
+        "{}"
+        "}};\n"
         "}}  // namespace\n",
         name_of(s.type_c), s.align_c, s.align_residual, name_of(s.bias), name_of(s.activation), s.residual, name_of(s.epilogue),
-        name_of(s.type_bias));
-    if (s.epilogue == Epilogue::custom) source.text += definition_of(expression);
+        name_of(s.type_bias), s.epilogue == Epilogue::custom ? definition_of(expression) : "");
     // Without a gate of columns the text does not depend on C's columns, and one kernel serves many shapes.
     const int aligned_columns = gates_columns(s.activation) ? elementwise::aligned_columns(columns_of_c(problem)) : 1;
     for (const int rows : {kFewRows, kManyRows}) {
         source.text += fmt::format(
             "\nextern \"C\" __global__ void __launch_bounds__({}) {}(const tmm::ElementwiseArgs args) {{\n"
-            "    tmm::elementwise::kernel<signature, {}, {}>(args);\n"
+            "    tmm::elementwise::kernel<Kernel, {}, {}>(args);\n"
             "}}\n",
             elementwise::kThreads, entry_name(rows), aligned_columns, rows);
         source.entries.push_back({entry_name(rows), "tmm::ElementwiseArgs"});

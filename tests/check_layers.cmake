@@ -55,6 +55,17 @@ foreach(file IN LISTS writers)
   endif()
 endforeach()
 
+# NVRTC from 13.2 on reads template arguments of class type from memory at run time. A kernel is a template over one type whose static
+# constants say all of it; where only a part is handed on, such as a tile's layout, it is by reference to such a constant.
+file(GLOB_RECURSE kernels ${SOURCE}/templates/tmm/*.cuh ${SOURCE}/templates/tmm/*.h)
+foreach(file IN LISTS kernels)
+  file(STRINGS ${file} lines REGEX "template <([^>]*[^&a-z])?(auto|[A-Z][A-Za-z]*) [a-z][a-z_]*[,>]")
+  list(FILTER lines EXCLUDE REGEX "^template <(auto member|[^>]*(ElementType|Activation) [a-z]+[,>])")
+  if(lines)
+    message(SEND_ERROR "${file}: take a type with static constants, or a reference to one, not a value of class type: ${lines}")
+  endif()
+endforeach()
+
 foreach(folder templates generator db runtime tuner bench)
   file(GLOB_RECURSE files ${SOURCE}/${folder}/*.h ${SOURCE}/${folder}/*.cuh ${SOURCE}/${folder}/*.cpp)
   list(LENGTH files count)

@@ -86,23 +86,23 @@ constexpr const char* kSimtBusy =
 constexpr const char* kManyWaves = "2047x2049x2051";
 // The loop over a tile as it is, and as it was when the arrival did not depend on what had been read.
 constexpr const char* kToldOnceMultiplied =
-    "                if (k == (brings_by_tma(config) ? 1 % loop : 0) && k0 == 0) pipeline.start_copy();\n"
+    "                if (k == (brings_by_tma(Kernel::config) ? 1 % loop : 0) && k0 == 0) pipeline.start_copy();\n"
     "                const int next = (k + 1) % loop;\n"
     "                if (next == 0) go_on(k0 + loop >= depth);\n"
     "                a.read(next);\n"
     "                b.read(next);\n"
-    "                multiply<config>(a[k], b[k], sums);\n"
-    "                if constexpr (brings_by_tma(config)) {\n"
-    "                    if (next == 0 && k0 + loop >= depth) pipeline.release_previous(zero_after<signature, config>(args.one, sums));\n"
+    "                multiply<Kernel>(a[k], b[k], sums);\n"
+    "                if constexpr (brings_by_tma(Kernel::config)) {\n"
+    "                    if (next == 0 && k0 + loop >= depth) pipeline.release_previous(zero_after<Kernel>(args.one, sums));\n"
     "                }\n";
 constexpr const char* kToldOnceAskedFor =
     "                if (k == 0 && k0 == 0) pipeline.start_copy();\n"
     "                const int next = (k + 1) % loop;\n"
     "                if (next == 0) go_on(k0 + loop >= depth);\n"
-    "                if (brings_by_tma(config) && next == 0 && k0 + loop >= depth) pipeline.release_previous(0);\n"
+    "                if (brings_by_tma(Kernel::config) && next == 0 && k0 + loop >= depth) pipeline.release_previous(0);\n"
     "                a.read(next);\n"
     "                b.read(next);\n"
-    "                multiply<config>(a[k], b[k], sums);\n";
+    "                multiply<Kernel>(a[k], b[k], sums);\n";
 // Blocks of the product pack: squares by elements and, of rows that are aligned, by vectors; enough of them that tiles have to wait.
 constexpr const char* kPackers =
     "family=simt,vector_width=4,boundary=peeled,block_m=64,block_n=64,block_k=32,thread_m=8,thread_n=8,stages=3,async_copy=3,pack_ab=7";
@@ -132,9 +132,9 @@ const std::vector<TmaFault>& tma_faults() {
     static const std::vector<TmaFault> faults = {
         {"tiles are read before they have landed", "tmm/families/wgmma/kernel.cuh", "pipeline.wait_full();", "", kPlain, kPaddedRows},
         {"a tile's first product is added to what the sums held", "tmm/families/wgmma/kernel.cuh",
-         "adds_to_sums(config, signature, tile, k)", "true", kTwoBoxes, kManyTilesOfBoxes},
+         "adds_to_sums(Kernel::config, Kernel::signature, tile, k)", "true", kTwoBoxes, kManyTilesOfBoxes},
         {"a tile's first product of fragments is added to what the sums held", "tmm/families/wgmma/fragments.cuh",
-         "adds_to_sums(config, signature, tile, k)", "true", kFragments, kFloatsAlongN},
+         "adds_to_sums(Kernel::config, Kernel::signature, tile, k)", "true", kFragments, kFloatsAlongN},
         {"planes are read before they have landed", "tmm/families/wgmma/planes.cuh", "pipeline.wait_full();", "", kPlanes, kFloats},
         {"the wrong phase is waited for", "tmm/families/wgmma/pipeline.cuh", "wait_for_phase(full_ + place_.stage, place_.parity)",
          "wait_for_phase(full_ + place_.stage, place_.parity ^ 1)", kPlain, kPaddedRows},
@@ -174,11 +174,12 @@ const std::vector<TmaFault>& tma_faults() {
         {"only one block hears that a shared tile has been read", "tmm/families/wgmma/pipeline.cuh", "tells_ ? thread : 0);", "0);",
          kShared, kPaddedRows},
         {"a block ends while others reach into it", "tmm/families/wgmma/kernel.cuh",
-         "if constexpr (multicast(config) > 1) pipeline.drain();", "", kShared, kPaddedRows, false},
-        {"a tile goes to another row of the cluster", "tmm/families/wgmma/pipeline.cuh", "sharers_of_left(config, rank)",
-         "sharers_of_left(config, rank ^ 1)", kSharedBoth, kPaddedRows},
-        {"a tile is free before all that have it have read it", "tmm/families/wgmma/pipeline.cuh", "readers(config) * sharers(config)",
-         "readers(config) * (sharers(config) - 1)", kSharedBoth, kPaddedRows},
+         "if constexpr (multicast(Kernel::config) > 1) pipeline.drain();", "", kShared, kPaddedRows, false},
+        {"a tile goes to another row of the cluster", "tmm/families/wgmma/pipeline.cuh", "sharers_of_left(Kernel::config, rank)",
+         "sharers_of_left(Kernel::config, rank ^ 1)", kSharedBoth, kPaddedRows},
+        {"a tile is free before all that have it have read it", "tmm/families/wgmma/pipeline.cuh",
+         "readers(Kernel::config) * sharers(Kernel::config)", "readers(Kernel::config) * (sharers(Kernel::config) - 1)", kSharedBoth,
+         kPaddedRows},
         {"both consumers take the same tiles of C", "tmm/families/wgmma/kernel.cuh", "for_each_in_turn<2>(consumer,",
          "for_each_in_turn<2>(0,", kTurns, kPaddedRows},
         {"a consumer takes the tiles before its own", "tmm/families/wgmma/kernel.cuh", "pipeline.skip(tiles);", "", kTurns, kManyTiles},
@@ -214,14 +215,14 @@ const std::vector<TmaFault>& tma_faults() {
         {"the last box of a row leaves as wide as the others", "tmm/families/wgmma/boxes.cuh",
          "is_rest(box) ? &args_.result_rest : &args_.result", "&args_.result", kUnevenBoxes, kUnevenColumns},
         {"more is waited for than comes in the last box of a row", "tmm/families/wgmma/boxes.cuh",
-         "is_rest(box) ? box_bytes(signature, kRest) : kBytes", "kBytes", kUnevenBoxes, kUnevenColumnsOverC},
+         "is_rest(box) ? box_bytes(Kernel::signature, kRest) : kBytes", "kBytes", kUnevenBoxes, kUnevenColumnsOverC},
         {"a box goes to where its slab would be, did it not end with the rows of B", "tmm/families/wgmma/boxes.cuh",
          "P::right_slab(args_, right_slab) + in_right_slab", "right_slab + in_right_slab", kBoxes, kAlignedResults},
         {"a box goes to where its slab would be, did it not end with the columns of A", "tmm/families/wgmma/boxes.cuh",
          "P::left_slab(args_, left_slab) + first_row_", "left_slab + first_row_", kBoxes, kAlignedColumns},
         {"blocks tell each other by barriers that are not made yet", "tmm/families/wgmma/kernel.cuh",
-         "    if constexpr (multicast(config) > 1)\n        ptx::cluster_meet();",
-         "    if constexpr (multicast(config) > 1)\n        __syncthreads();", kShared, kPaddedRows, false},
+         "    if constexpr (multicast(Kernel::config) > 1)\n        ptx::cluster_meet();",
+         "    if constexpr (multicast(Kernel::config) > 1)\n        __syncthreads();", kShared, kPaddedRows, false},
         {"a row is staged as if it began at a multiple of 16 bytes", "tmm/output/unaligned_rows.cuh",
          "staged_ + row * distance + ahead(row) + column", "staged_ + row * distance + column", kOneGroup, kPaddedRows},
         {"what stands before a row's chunks is left out", "tmm/output/unaligned_rows.cuh", "if (exists && ahead_[turn] > 0)",
@@ -230,24 +231,24 @@ const std::vector<TmaFault>& tma_faults() {
          "if (exists && ahead_[turn] > 0 && slot >= ahead_[turn])", kOneGroup, kPaddedRows},
         {"what stands behind C's last 8 columns is left out", "tmm/output/unaligned_rows.cuh", "if (columns == columns_here) return;",
          "return;", kOneGroup, kPaddedRows},
-        {"parts overwrite tiles that are still read", "tmm/families/wgmma/kernel.cuh", "ptx::bar_sync(1, consumers(config) * kWarpgroup);",
-         "", kParts, kPaddedRows, false},
+        {"parts overwrite tiles that are still read", "tmm/families/wgmma/kernel.cuh",
+         "ptx::bar_sync(1, consumers(Kernel::config) * kWarpgroup);", "", kParts, kPaddedRows, false},
         {"parts are summed before they are there", "tmm/families/wgmma/kernel.cuh",
          "// Every block's part is there.\n                ptx::cluster_sync();", "", kParts, kPaddedRows},
         {"skinny: some do not know of the barriers yet", "tmm/families/skinny/kernel.cuh",
          "__syncthreads();\n    wait_for_previous_kernel();", "wait_for_previous_kernel();", kSkinny, kFewRows, false},
-        {"skinny: the first stage is never brought anew", "tmm/families/skinny/kernel.cuh", "next >= config.stages", "next > config.stages",
-         kSkinnyFarBehind, kFewRowsOfLargeTiles},
-        {"skinny: tiles are read before they have landed", "tmm/families/skinny/kernel.cuh", "wait(full_ + stage, tile / config.stages);",
-         "", kSkinny, kFewRows},
-        {"skinny: the wrong phase is waited for", "tmm/families/skinny/kernel.cuh", "wait(full_ + stage, tile / config.stages);",
-         "wait(full_ + stage, tile / config.stages + 1);", kSkinny, kFewRows},
+        {"skinny: the first stage is never brought anew", "tmm/families/skinny/kernel.cuh", "next >= Kernel::config.stages",
+         "next > Kernel::config.stages", kSkinnyFarBehind, kFewRowsOfLargeTiles},
+        {"skinny: tiles are read before they have landed", "tmm/families/skinny/kernel.cuh",
+         "wait(full_ + stage, tile / Kernel::config.stages);", "", kSkinny, kFewRows},
+        {"skinny: the wrong phase is waited for", "tmm/families/skinny/kernel.cuh", "wait(full_ + stage, tile / Kernel::config.stages);",
+         "wait(full_ + stage, tile / Kernel::config.stages + 1);", kSkinny, kFewRows},
         {"skinny: tiles land where others are still read", "tmm/families/skinny/kernel.cuh",
-         "if (tile >= config.stages) wait(empty_ + stage, tile / config.stages - 1);", "", kSkinny, kFewRows, false},
+         "if (tile >= Kernel::config.stages) wait(empty_ + stage, tile / Kernel::config.stages - 1);", "", kSkinny, kFewRows, false},
         {"skinny: a stage is free when one lane has read it", "tmm/families/skinny/kernel.cuh",
          "__syncwarp();\n        if (threadIdx.x % 32 == 0) ptx", "if (threadIdx.x % 32 == 0) ptx", kSkinny, kFewRows, false},
-        {"skinny: fewer bytes are announced than land", "tmm/families/skinny/kernel.cuh", "full_ + stage, stage_bytes(config)",
-         "full_ + stage, stage_bytes(config) / 2", kSkinny, kFewRows},
+        {"skinny: fewer bytes are announced than land", "tmm/families/skinny/kernel.cuh", "full_ + stage, stage_bytes(Kernel::config)",
+         "full_ + stage, stage_bytes(Kernel::config) / 2", kSkinny, kFewRows},
         {"skinny: sums take the place of tiles that are still read", "tmm/families/skinny/kernel.cuh",
          "__syncthreads();\n    const int slice", "const int slice", kSkinny, kFewRows, false},
         {"skinny: slices are added up before they are there", "tmm/families/skinny/kernel.cuh", "__syncthreads();\n    store_sums_of_parts",
@@ -272,10 +273,10 @@ const std::vector<TmaFault>& tma_faults() {
          "__syncwarp();\n        if (ptx::elect_sync()) ptx", "if (threadIdx.x % 32 == 0) ptx", kSimt, kColumnsOfA, false},
         {"simt: a tile is brought to the stage behind its own", "tmm/families/simt/tma_pipeline.cuh", "place_.back(kRefillBehind)",
          "place_.back(kRefillBehind - 1)", kSimtFarBehind, kColumnsOfA},
-        {"simt: fewer bytes are announced than land", "tmm/families/simt/tma_pipeline.cuh", "(layout_a.outer + layout_b.outer) * config",
-         "layout_a.outer * config", kSimt, kColumnsOfA},
-        {"simt: every part of K begins at 0", "tmm/families/simt/tma_pipeline.cuh", "k_begin_ + tile * config.block_k",
-         "tile * config.block_k", kSimtParts, kColumnsOfBatch},
+        {"simt: fewer bytes are announced than land", "tmm/families/simt/tma_pipeline.cuh",
+         "(layout_a.outer + layout_b.outer) * Kernel::config", "layout_a.outer * Kernel::config", kSimt, kColumnsOfA},
+        {"simt: every part of K begins at 0", "tmm/families/simt/tma_pipeline.cuh", "k_begin_ + tile * Kernel::config.block_k",
+         "tile * Kernel::config.block_k", kSimtParts, kColumnsOfBatch},
         {"simt: each time round the loop reads A's first lines", "tmm/families/simt/kernel.cuh", "a.next_lines(loop);", "", kSimtShortLoops,
          kColumnsOfA},
         {"simt: each time round the loop reads B's first lines", "tmm/families/simt/kernel.cuh", "b.next_lines(loop);", "", kSimtShortLoops,
@@ -285,8 +286,9 @@ const std::vector<TmaFault>& tma_faults() {
         {"simt: the last k are left out", "tmm/families/simt/kernel.cuh", "k < whole.k_left", "k < 0", kSimtShortLoops, kFewBeyondTiles},
         {"simt: each of the last k is the first of them", "tmm/families/simt/kernel.cuh", "a.next_lines(1);", "", kSimtShortLoops,
          kFewBeyondTiles},
-        {"simt: the first slice alone has last k", "tmm/families/simt/kernel.cuh", "slice_of_thread<config>() * slice_depth(config);",
-         "slice_of_thread<config>() * config.block_k;", kSimtSlices, kColumnsOfA},
+        {"simt: the first slice alone has last k", "tmm/families/simt/kernel.cuh",
+         "slice_of_thread<Kernel>() * slice_depth(Kernel::config);", "slice_of_thread<Kernel>() * Kernel::config.block_k;", kSimtSlices,
+         kColumnsOfA},
         {"simt: the batch's first matrix is everyone's", "tmm/families/simt/kernel.cuh", "stride != 0 ? static_cast<int>(item.batch) : 0",
          "0 * stride", kSimtParts, kColumnsOfBatch},
         {"simt: a tile is told read while its last values are under way", "tmm/families/simt/kernel.cuh", kToldOnceMultiplied,
@@ -371,8 +373,8 @@ TemplateFiles with_fault(const TmaFault& fault, TemplateFiles files) {
 TemplateFiles templates_with_unset_sums() {
     return with_fault({.what = "sums that nothing has set are NaN",
                        .file = "tmm/families/wgmma/kernel.cuh",
-                       .text = "Sums<config> sums;",
-                       .instead = "Sums<config> sums;\n            __builtin_memset(&sums, 0xff, sizeof sums);",
+                       .text = "Sums<Kernel> sums;",
+                       .instead = "Sums<Kernel> sums;\n            __builtin_memset(&sums, 0xff, sizeof sums);",
                        .config = "",
                        .shape = ""});
 }

@@ -118,18 +118,20 @@ TEST_CASE("the stub names signature, config and kernel, and nothing else") {
           R"(#include "tmm/families/simt/kernel.cuh"
 
 namespace {
-constexpr tmm::KernelSignature signature{
-    .type_a = tmm::ElementType::f32, .type_b = tmm::ElementType::f32, .type_c = tmm::ElementType::f32,
-    .compute = tmm::ComputeMode::f32, .op_a = tmm::Operation::none, .op_b = tmm::Operation::transpose,
-    .align_a = 16, .align_b = 16, .align_c = 8, .reads_c = true};
-constexpr tmm::KernelConfig config{
-    .family = tmm::family::simt, .block_m = 128, .block_n = 64, .block_k = 16, .thread_m = 8,
-    .thread_n = 4, .stages = 3, .async_copy = 1, .vector_width = 4, .boundary = tmm::boundary::peeled};
+struct Kernel {
+    static constexpr tmm::KernelSignature signature{
+        .type_a = tmm::ElementType::f32, .type_b = tmm::ElementType::f32, .type_c = tmm::ElementType::f32,
+        .compute = tmm::ComputeMode::f32, .op_a = tmm::Operation::none, .op_b = tmm::Operation::transpose,
+        .align_a = 16, .align_b = 16, .align_c = 8, .reads_c = true};
+    static constexpr tmm::KernelConfig config{
+        .family = tmm::family::simt, .block_m = 128, .block_n = 64, .block_k = 16, .thread_m = 8,
+        .thread_n = 4, .stages = 3, .async_copy = 1, .vector_width = 4, .boundary = tmm::boundary::peeled};
+};
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(tmm::simt::threads(config), config.min_blocks)
+extern "C" __global__ void __launch_bounds__(tmm::simt::threads(Kernel::config), Kernel::config.min_blocks)
     tmm_simt_f32_nt_a16b16c8_beta_128x64x16_t8x4_s3_async_v4_peeled(const __grid_constant__ tmm::GemmArgs args) {
-    tmm::simt::kernel<signature, config>(args);
+    tmm::simt::kernel<Kernel>(args);
 }
 )");
 }
@@ -140,21 +142,23 @@ TEST_CASE("a step's stub names the step's own struct") {
           R"(#include "tmm/steps/reduce/kernel.cuh"
 
 namespace {
-constexpr tmm::KernelSignature signature{
-    .type_a = tmm::ElementType::f32, .type_b = tmm::ElementType::f32, .type_c = tmm::ElementType::f32,
-    .compute = tmm::ComputeMode::f32, .op_a = tmm::Operation::none, .op_b = tmm::Operation::none,
-    .align_a = 4, .align_b = 4, .align_c = 16, .batched = true};
-constexpr tmm::Reduce step{
-    .sharers = 4, .columns = 128};
+struct Kernel {
+    static constexpr tmm::KernelSignature signature{
+        .type_a = tmm::ElementType::f32, .type_b = tmm::ElementType::f32, .type_c = tmm::ElementType::f32,
+        .compute = tmm::ComputeMode::f32, .op_a = tmm::Operation::none, .op_b = tmm::Operation::none,
+        .align_a = 4, .align_b = 4, .align_c = 16, .batched = true};
+    static constexpr tmm::Reduce step{
+        .sharers = 4, .columns = 128};
+};
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(tmm::reduce::threads(step), 1)
+extern "C" __global__ void __launch_bounds__(tmm::reduce::threads(Kernel::step), 1)
     tmm_reduce_f32_nn_a4b4c16_batched_sharers4_columns128(const __grid_constant__ tmm::GemmArgs args) {
-    tmm::reduce::kernel<signature, step>(args);
+    tmm::reduce::kernel<Kernel>(args);
 }
 )");
     CHECK(make_kernel_source({}, Pack{.a = true, .blocks_per_sm = 4})
-              .text.find("constexpr tmm::Pack step{\n    .a = true, .b = false, .strips = false, .blocks_per_sm = 4};") !=
+              .text.find("constexpr tmm::Pack step{\n        .a = true, .b = false, .strips = false, .blocks_per_sm = 4};") !=
           std::string::npos);
     CHECK(make_kernel_source({}, Rescue{.tile = kSimt}).name == "tmm_rescue_f32_nn_128x64x16_t8x4_s3_async_v4_peeled");
 }

@@ -39,7 +39,7 @@ TemplateFiles planted(TemplateFiles files) {
                         .file = "tmm/output/epilogue.cuh",
                         .text = "static_cast<void>(operands), static_cast<void>(row), static_cast<void>(column), static_cast<void>(batch);",
                         .instead = "static_cast<void>(operands);\n"
-                                   "if (!signature.partial) x += static_cast<float>((row * 31 + column * 17 + batch * 101) % 251);",
+                                   "if (!Kernel::signature.partial) x += static_cast<float>((row * 31 + column * 17 + batch * 101) % 251);",
                         .config = "",
                         .shape = ""},
                        std::move(files));

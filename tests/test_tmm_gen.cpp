@@ -189,7 +189,7 @@ TEST_CASE("a config that splits K shows both steps") {
     CHECK(stub.status == 0);
     CHECK(contains(stub.out, "// Step 1 of 2: tmm_simt_"));
     CHECK(contains(stub.out, "// Step 2 of 2: tmm_reduce_"));
-    CHECK(contains(stub.out, "tmm::reduce::kernel<signature, step>"));
+    CHECK(contains(stub.out, "tmm::reduce::kernel<Kernel>"));
     const Run explained = tmm_gen(arguments + " --explain", kNoNvrtc);
     CHECK(value_of(explained.out, "steps") == "2");
     CHECK(value_of(explained.out, "workspace") == std::to_string(16 * 64 * 64 * 4) + " bytes");
@@ -198,7 +198,7 @@ TEST_CASE("a config that splits K shows both steps") {
     CHECK(value_of(three.out, "steps") == "3");
     // The text about products does not fit copies and sums.
     CHECK(three.out.find("FLOP per load") == three.out.rfind("FLOP per load"));
-    CHECK(contains(tmm_gen(arguments + ",pack_ab=3").out, "tmm::pack::kernel<signature, step>"));
+    CHECK(contains(tmm_gen(arguments + ",pack_ab=3").out, "tmm::pack::kernel<Kernel>"));
 
     // A step is part of plans, and no config of its own.
     const Run reduce = tmm_gen("--shape 64x64x64 --config family=reduce");

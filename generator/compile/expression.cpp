@@ -66,10 +66,8 @@ std::string words_on_expression(const std::string& log) {
 
 std::string definition_of(const Expression& expression) {
     return fmt::format(
-        "template <>\n"
-        "struct tmm::Expression<signature> {{\n"
-        "    __device__ static float value(float x, tmm::i64 {0}, tmm::i64 {1}, tmm::i64 batch, float bias, float residual, float p0,\n"
-        "                                  float p1, float p2, float p3) {{\n"
+        "    __device__ static float expression(float x, tmm::i64 {0}, tmm::i64 {1}, tmm::i64 batch, float bias, float residual,\n"
+        "                                       float p0, float p1, float p2, float p3) {{\n"
         "        static_cast<void>(x), static_cast<void>(row), static_cast<void>(column), static_cast<void>(batch);\n"
         "        static_cast<void>(bias), static_cast<void>(residual);\n"
         "        static_cast<void>(p0), static_cast<void>(p1), static_cast<void>(p2), static_cast<void>(p3);\n"
@@ -77,8 +75,7 @@ std::string definition_of(const Expression& expression) {
         "#line 1 \"{2}\"\n"
         "{3});\n"
         "#line 1 \"kernel\"\n"
-        "    }}\n"
-        "}};\n\n",
+        "    }}\n",
         expression.column_major ? "column" : "row", expression.column_major ? "row" : "column", kFile, expression.text);
 }
 

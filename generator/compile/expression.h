@@ -24,7 +24,7 @@ std::optional<std::string> why_no_expression(std::string_view text);
 // first character on; empty where the log says nothing of the expression.
 std::string words_on_expression(const std::string& log);
 
-// The definition that makes it the epilogue of kernels of the constant `signature`.
+// The member `expression` of a stub's struct Kernel, which templates/tmm/output/epilogue.cuh calls.
 std::string definition_of(const Expression& expression);
 
 // A few letters and digits that tell texts apart in the names of kernels.

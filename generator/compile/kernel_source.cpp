@@ -36,15 +36,15 @@ constexpr FixedEntry kCeilingEntries[] = {
     {"tmm_ceiling_empty", "tmm::EmptyArgs"},
 };
 
+// Fields of a member of the stub's struct: lines of at most 120 columns, continued with an indent.
 std::string joined(const std::vector<std::string>& items) {
-    // The text has lines of at most 120 columns, continued with an indent.
     std::string text;
     std::size_t line = 0;
     for (const std::string& item : items) {
         if (text.empty()) {
             line = 0;
         } else if (line + item.size() > 100) {
-            text += ",\n    ";
+            text += ",\n        ";
             line = 0;
         } else {
             text += ", ";
@@ -224,13 +224,15 @@ KernelSource source_of(const KernelSignature& s, const Stub& stub, const Express
         "#include \"tmm/{0}/{1}/kernel.cuh\"\n\n"
         "{2}"
         "namespace {{\n"
-        "constexpr tmm::KernelSignature signature{{\n    {3}}};\n"
-        "constexpr tmm::{4} {5}{{\n    {6}}};\n"
-        "}}  // namespace\n\n"
+        "struct Kernel {{\n"
+        "    static constexpr tmm::KernelSignature signature{{\n        {3}}};\n"
+        "    static constexpr tmm::{4} {5}{{\n        {6}}};\n"
         "{10}"
-        "extern \"C\" __global__ void __launch_bounds__(tmm::{1}::threads({5}), {7})\n"
+        "}};\n"
+        "}}  // namespace\n\n"
+        "extern \"C\" __global__ void __launch_bounds__(tmm::{1}::threads(Kernel::{5}), {7})\n"
         "    {8}(const __grid_constant__ {9} args) {{\n"
-        "    tmm::{1}::kernel<signature, {5}>(args);\n"
+        "    tmm::{1}::kernel<Kernel>(args);\n"
         "}}\n",
         stub.room, stub.kernel_namespace, stub.preamble, signature_fields(s), stub.type, stub.variable, stub.fields, stub.blocks_per_sm,
         stub.name, stub.arguments_type, s.epilogue == Epilogue::custom ? definition_of(expression) : "");
@@ -251,7 +253,7 @@ KernelSource product_source(const KernelSignature& s, const KernelConfig& config
                       .type = "KernelConfig",
                       .variable = "config",
                       .fields = config_fields(config),
-                      .blocks_per_sm = "config.min_blocks"},
+                      .blocks_per_sm = "Kernel::config.min_blocks"},
                      expression);
 }
 

@@ -364,6 +364,9 @@ __device__ inline int thread_here() {
     return static_cast<int>(thread);
 }
 
+// The assemblers before CUDA 12.9 make wgmma instructions wait for each other where nothing has set their sums (remark C7515).
+constexpr bool kWgmmaTakesUnsetSums = __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1209;
+
 // No instruction that reads or writes these registers moves across this. It stands between a wait for wgmma and the instructions that use
 // its sums, and between the instructions that change sums and wgmma's fence. To the compiler both are just instructions that name no
 // registers.

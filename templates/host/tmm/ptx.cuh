@@ -231,6 +231,8 @@ inline int thread_here() {
     return static_cast<int>(threadIdx.x);
 }
 
+constexpr bool kWgmmaTakesUnsetSums = true;
+
 template <int count>
 inline void hold(float (&)[count]) {}
 

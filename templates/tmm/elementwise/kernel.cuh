@@ -24,40 +24,40 @@ __device__ inline Vector<T, width> load_in_pieces(const T* source) {
 }
 
 // The bias of `width` columns. Where C's rows are aligned to 16 bytes, so is the bias, which the caller promises the same of.
-template <KernelSignature signature, int most, int width>
+template <class Kernel, int most, int width>
 __device__ inline void load_bias(const ElementwiseArgs& args, i64 column, float (&bias)[width]) {
-    using Bias = Element<signature.type_bias>;
+    using Bias = Element<Kernel::signature.type_bias>;
     constexpr int widest = 16 / static_cast<int>(sizeof(Bias));
     constexpr int fitting = width < widest ? width : widest;
-    constexpr int piece = signature.align_c < 16 ? 1 : fitting < most ? fitting : most;
+    constexpr int piece = Kernel::signature.align_c < 16 ? 1 : fitting < most ? fitting : most;
     const auto loaded = load_in_pieces<width, piece>(static_cast<const Bias*>(args.epilogue.bias) + column);
 #pragma unroll
     for (int i = 0; i < width; ++i) bias[i] = to_float(loaded.element[i]);
 }
 
 // An expression adds the bias itself, where it does.
-template <KernelSignature signature>
+template <class Kernel>
 __device__ inline float biased(float x, float bias) {
-    return signature.bias == BiasAxis::none || signature.epilogue == Epilogue::custom ? x : x + bias;
+    return Kernel::signature.bias == BiasAxis::none || Kernel::signature.epilogue == Epilogue::custom ? x : x + bias;
 }
 
 // x and value have their bias; value counts where there is a gate.
-template <KernelSignature signature>
+template <class Kernel>
 __device__ inline float finish(float x, float value, float residual) {
     float activated;
-    if constexpr (is_gate(signature.activation))
+    if constexpr (is_gate(Kernel::signature.activation))
         activated = activate<Activation::silu>(x) * value;
     else
-        activated = activate<signature.activation>(x);
-    return signature.residual ? activated + residual : activated;
+        activated = activate<Kernel::signature.activation>(x);
+    return Kernel::signature.residual ? activated + residual : activated;
 }
 
 // Finishes `width` columns of `rows` rows, `step` apart, as far as the rows exist.
-template <KernelSignature signature, int aligned_columns, int width, int rows>
+template <class Kernel, int aligned_columns, int width, int rows>
 __device__ inline void finish_rows(const ElementwiseArgs& args, i64 batch, i64 row0, i64 column, int step) {
-    using C = Element<signature.type_c>;
-    constexpr bool gate = is_gate(signature.activation);
-    constexpr bool of_rows = gates_rows(signature.activation);
+    using C = Element<Kernel::signature.type_c>;
+    constexpr bool gate = is_gate(Kernel::signature.activation);
+    constexpr bool of_rows = gates_rows(Kernel::signature.activation);
     constexpr int fitting = width < aligned_columns ? width : aligned_columns;
     // Where the compiler takes the access to one word apart into two elements, it does so to all of the product's.
     constexpr int half_piece = of_rows ? width : fitting * sizeof(C) < 8 ? 1 : fitting;
@@ -67,9 +67,9 @@ __device__ inline void finish_rows(const ElementwiseArgs& args, i64 batch, i64 r
     const C* const product = static_cast<const C*>(args.product) + batch * args.stride_product + column;
     float bias[width] = {};
     float bias_of_value[width] = {};
-    if constexpr (signature.bias == BiasAxis::columns) {
-        load_bias<signature, width>(args, column, bias);
-        if constexpr (gate && !of_rows) load_bias<signature, aligned_columns>(args, args.n + column, bias_of_value);
+    if constexpr (Kernel::signature.bias == BiasAxis::columns) {
+        load_bias<Kernel, width>(args, column, bias);
+        if constexpr (gate && !of_rows) load_bias<Kernel, aligned_columns>(args, args.n + column, bias_of_value);
     }
     Vector<C, width> sums[rows] = {};
     Vector<C, width> values[rows] = {};
@@ -82,11 +82,11 @@ __device__ inline void finish_rows(const ElementwiseArgs& args, i64 batch, i64 r
         if (row >= args.m) continue;
         sums[i] = load_vector<width>(product + row * args.ld_product);
         if constexpr (gate) values[i] = load_in_pieces<width, half_piece>(product + row * args.ld_product + half);
-        if constexpr (signature.residual)
+        if constexpr (Kernel::signature.residual)
             residuals[i] = load_vector<width>(static_cast<const C*>(args.epilogue.residual) + batch * args.epilogue.stride_r +
                                               row * args.epilogue.ldr + column);
-        if constexpr (signature.bias == BiasAxis::rows) {
-            const auto* const bias_of_rows = static_cast<const Element<signature.type_bias>*>(args.epilogue.bias);
+        if constexpr (Kernel::signature.bias == BiasAxis::rows) {
+            const auto* const bias_of_rows = static_cast<const Element<Kernel::signature.type_bias>*>(args.epilogue.bias);
             bias_of_row[i] = to_float(bias_of_rows[row]);
             if constexpr (gate) bias_of_row_of_value[i] = to_float(bias_of_rows[of_rows ? args.m + row : row]);
         }
@@ -95,22 +95,22 @@ __device__ inline void finish_rows(const ElementwiseArgs& args, i64 batch, i64 r
     for (int i = 0; i < rows; ++i) {
         const i64 row = row0 + i * step;
         if (row >= args.m) continue;
-        constexpr bool by_row = signature.bias == BiasAxis::rows;
+        constexpr bool by_row = Kernel::signature.bias == BiasAxis::rows;
         Vector<C, width> finished;
 #pragma unroll
         for (int j = 0; j < width; ++j) {
             const float its_bias = by_row ? bias_of_row[i] : bias[j];
-            const float x = biased<signature>(to_float(sums[i].element[j]), its_bias);
-            const float value = biased<signature>(to_float(values[i].element[j]), by_row    ? bias_of_row_of_value[i]
-                                                                                  : of_rows ? bias[j]
-                                                                                            : bias_of_value[j]);
+            const float x = biased<Kernel>(to_float(sums[i].element[j]), its_bias);
+            const float value = biased<Kernel>(to_float(values[i].element[j]), by_row    ? bias_of_row_of_value[i]
+                                                                               : of_rows ? bias[j]
+                                                                                         : bias_of_value[j]);
             const float residual = to_float(residuals[i].element[j]);
-            if constexpr (signature.epilogue == Epilogue::custom) {
+            if constexpr (Kernel::signature.epilogue == Epilogue::custom) {
                 const float(&p)[4] = args.epilogue.parameters;
                 finished.element[j] =
-                    from_float<C>(Expression<signature>::value(x, row, column + j, batch, its_bias, residual, p[0], p[1], p[2], p[3]));
+                    from_float<C>(Kernel::expression(x, row, column + j, batch, its_bias, residual, p[0], p[1], p[2], p[3]));
             } else {
-                finished.element[j] = from_float<C>(finish<signature>(x, value, residual));
+                finished.element[j] = from_float<C>(finish<Kernel>(x, value, residual));
             }
         }
         store_vector_global(c + row * args.ldc, finished);
@@ -118,9 +118,9 @@ __device__ inline void finish_rows(const ElementwiseArgs& args, i64 batch, i64 r
 }
 
 // rows: how many rows a thread finishes. aligned_columns: that of C's columns (args.h).
-template <KernelSignature signature, int aligned_columns, int rows>
+template <class Kernel, int aligned_columns, int rows>
 __device__ inline void kernel(const ElementwiseArgs& args) {
-    constexpr int width = vector_width(signature);
+    constexpr int width = vector_width(Kernel::signature);
     const int block = static_cast<int>(blockIdx.x);
     const int band = block / args.tiles_across;
     const int across = static_cast<int>(threadIdx.x) % args.threads_across;
@@ -130,10 +130,9 @@ __device__ inline void kernel(const ElementwiseArgs& args) {
     const i64 row = static_cast<i64>(band % args.tiles_down) * step * rows + down;
     const i64 batch = band / args.tiles_down;
     if (column + width <= args.n) {
-        finish_rows<signature, aligned_columns, width, rows>(args, batch, row, column, step);
+        finish_rows<Kernel, aligned_columns, width, rows>(args, batch, row, column, step);
     } else {
-        for (i64 single = column; single < args.n; ++single)
-            finish_rows<signature, aligned_columns, 1, rows>(args, batch, row, single, step);
+        for (i64 single = column; single < args.n; ++single) finish_rows<Kernel, aligned_columns, 1, rows>(args, batch, row, single, step);
     }
 }
 

@@ -2,8 +2,8 @@
 //
 //     activation(x + bias) + residual,      bias[column] or bias[row],      residual[batch][row][column]
 //
-// each of them where the signature has it, or an expression that a program's author wrote. A gate takes two columns of the product for one
-// of C, n apart, or two rows in the same way:
+// each of them where the signature has it, or an expression that a program's author wrote (Kernel::expression in the generated text). A gate
+// takes two columns of the product for one of C, n apart, or two rows in the same way:
 //
 //     silu(x[column] + bias[column]) * (x[n + column] + bias[n + column]) + residual
 #pragma once
@@ -15,11 +15,6 @@
 
 namespace tmm {
 
-// The generated text specialises it for a signature with Epilogue::custom:
-// static float value(float x, i64 row, i64 column, i64 batch, float bias, float residual, float p0, float p1, float p2, float p3).
-template <KernelSignature signature>
-struct Expression;
-
 // What a kernel keeps of a call for its epilogue.
 template <bool exists>
 struct EpilogueOperands {
@@ -28,134 +23,133 @@ struct EpilogueOperands {
 template <>
 struct EpilogueOperands<false> {};
 
-template <KernelSignature signature>
-using OperandsOf = EpilogueOperands<signature.epilogue != Epilogue::none>;
+template <class Kernel>
+using OperandsOf = EpilogueOperands<Kernel::signature.epilogue != Epilogue::none>;
 
-template <KernelSignature signature>
-__device__ inline OperandsOf<signature> operands_of(const GemmArgs& args) {
-    if constexpr (signature.epilogue != Epilogue::none)
+template <class Kernel>
+__device__ inline OperandsOf<Kernel> operands_of(const GemmArgs& args) {
+    if constexpr (Kernel::signature.epilogue != Epilogue::none)
         return {args.epilogue};
     else
         return {};
 }
 
 // args.m and args.n count the product's rows and columns.
-template <KernelSignature signature>
+template <class Kernel>
 __device__ inline i64 rows_of_c(const GemmArgs& args) {
-    return args.m / products_of_row(signature.activation);
+    return args.m / products_of_row(Kernel::signature.activation);
 }
-template <KernelSignature signature>
+template <class Kernel>
 __device__ inline i64 columns_of_c(const GemmArgs& args) {
-    return args.n / products_of_column(signature.activation);
+    return args.n / products_of_column(Kernel::signature.activation);
 }
 
 // An index into C for one that may lie beyond its end: bias and residual are read there, too, and have nothing beyond.
-template <KernelSignature signature, class Index>
+template <class Kernel, class Index>
 __device__ inline Index within(Index index, Index count) {
-    if constexpr (signature.bias != BiasAxis::none || signature.residual)
+    if constexpr (Kernel::signature.bias != BiasAxis::none || Kernel::signature.residual)
         return index < count ? index : count - 1;
     else
         return index;
 }
 
 // Where the bias of an element of C stands, and, with a gate, that of what the gate is for.
-template <KernelSignature signature>
+template <class Kernel>
 __device__ inline i64 place_of_bias(i64 row, i64 column) {
-    return signature.bias == BiasAxis::rows ? row : column;
+    return Kernel::signature.bias == BiasAxis::rows ? row : column;
 }
-template <KernelSignature signature>
+template <class Kernel>
 __device__ inline i64 place_of_second_bias(const GemmArgs& args, i64 row, i64 column) {
-    constexpr bool of_rows = gates_rows(signature.activation);
-    return place_of_bias<signature>(of_rows ? rows_of_c<signature>(args) + row : row,
-                                    of_rows ? column : columns_of_c<signature>(args) + column);
+    constexpr bool of_rows = gates_rows(Kernel::signature.activation);
+    return place_of_bias<Kernel>(of_rows ? rows_of_c<Kernel>(args) + row : row, of_rows ? column : columns_of_c<Kernel>(args) + column);
 }
 
-template <KernelSignature signature>
+template <class Kernel>
 __device__ inline float bias_at(const EpilogueArgs& args, i64 place) {
-    if constexpr (signature.bias == BiasAxis::none)
+    if constexpr (Kernel::signature.bias == BiasAxis::none)
         return 0.0f;
     else
-        return to_float(static_cast<const Element<signature.type_bias>*>(args.bias)[place]);
+        return to_float(static_cast<const Element<Kernel::signature.type_bias>*>(args.bias)[place]);
 }
-template <KernelSignature signature>
-__device__ inline float bias_at(const OperandsOf<signature>& operands, i64 row, i64 column) {
-    if constexpr (signature.bias == BiasAxis::none)
+template <class Kernel>
+__device__ inline float bias_at(const OperandsOf<Kernel>& operands, i64 row, i64 column) {
+    if constexpr (Kernel::signature.bias == BiasAxis::none)
         return 0.0f;
     else
-        return bias_at<signature>(operands.args, place_of_bias<signature>(row, column));
+        return bias_at<Kernel>(operands.args, place_of_bias<Kernel>(row, column));
 }
 
 // Brings `count` elements of the bias from `first` on, as far as C has so many columns or rows (extent), to the L2 cache: results would
 // else wait for memory. `threads` threads call it together.
-template <KernelSignature signature>
+template <class Kernel>
 __device__ inline void prefetch_bias(const EpilogueArgs& args, i64 first, int count, i64 extent, int thread, int threads) {
-    constexpr int line = 128 / static_cast<int>(sizeof(Element<signature.type_bias>));
+    constexpr int line = 128 / static_cast<int>(sizeof(Element<Kernel::signature.type_bias>));
     for (int i = thread * line; i < count && first + i < extent; i += threads * line)
-        ptx::prefetch_l2(static_cast<const Element<signature.type_bias>*>(args.bias) + first + i);
+        ptx::prefetch_l2(static_cast<const Element<Kernel::signature.type_bias>*>(args.bias) + first + i);
 }
 
 // The same for the residual's elements of a tile of C, which begins in that row and column.
-template <KernelSignature signature>
+template <class Kernel>
 __device__ inline void prefetch_residual(const GemmArgs& args, i64 first_row, i64 first_column, i64 batch, int rows, int columns,
                                          int thread, int threads) {
-    using C = Element<signature.type_c>;
+    using C = Element<Kernel::signature.type_c>;
     constexpr int line = 128 / static_cast<int>(sizeof(C));
     const int lines = (columns + line - 1) / line;
     const C* const residual = static_cast<const C*>(args.epilogue.residual) + batch * args.epilogue.stride_r;
     for (int i = thread; i < rows * lines; i += threads) {
         const i64 row = first_row + i / lines;
         const i64 column = first_column + i % lines * line;
-        if (row < rows_of_c<signature>(args) && column < columns_of_c<signature>(args))
+        if (row < rows_of_c<Kernel>(args) && column < columns_of_c<Kernel>(args))
             ptx::prefetch_l2(residual + row * args.epilogue.ldr + column);
     }
 }
 
-template <KernelSignature signature>
-__device__ inline float residual_at(const OperandsOf<signature>& operands, i64 row, i64 column, i64 batch) {
-    if constexpr (!signature.residual) {
+template <class Kernel>
+__device__ inline float residual_at(const OperandsOf<Kernel>& operands, i64 row, i64 column, i64 batch) {
+    if constexpr (!Kernel::signature.residual) {
         return 0.0f;
     } else {
         const EpilogueArgs& args = operands.args;
-        return to_float(static_cast<const Element<signature.type_c>*>(args.residual)[batch * args.stride_r + row * args.ldr + column]);
+        return to_float(
+            static_cast<const Element<Kernel::signature.type_c>*>(args.residual)[batch * args.stride_r + row * args.ldr + column]);
     }
 }
 
 // bias and residual: their elements where the signature has them.
-template <KernelSignature signature>
-__device__ inline float finished(const OperandsOf<signature>& operands, i64 row, i64 column, i64 batch, float x, float bias,
-                                 float residual) {
-    if constexpr (signature.epilogue == Epilogue::none) {
+template <class Kernel>
+__device__ inline float finished(const OperandsOf<Kernel>& operands, i64 row, i64 column, i64 batch, float x, float bias, float residual) {
+    if constexpr (Kernel::signature.epilogue == Epilogue::none) {
         static_cast<void>(operands), static_cast<void>(row), static_cast<void>(column), static_cast<void>(batch);
         return x;
     } else {
-        if constexpr (signature.epilogue == Epilogue::custom) {
+        if constexpr (Kernel::signature.epilogue == Epilogue::custom) {
             const EpilogueArgs& args = operands.args;
-            return Expression<signature>::value(x, row, column, batch, bias, residual, args.parameters[0], args.parameters[1],
-                                                args.parameters[2], args.parameters[3]);
+            return Kernel::expression(x, row, column, batch, bias, residual, args.parameters[0], args.parameters[1], args.parameters[2],
+                                      args.parameters[3]);
         } else {
             // A sum of -0 stays what it is where nothing is added.
-            const float biased = signature.bias == BiasAxis::none ? x : x + bias;
-            const float activated = activate<signature.activation>(biased);
-            return signature.residual ? activated + residual : activated;
+            const float biased = Kernel::signature.bias == BiasAxis::none ? x : x + bias;
+            const float activated = activate<Kernel::signature.activation>(biased);
+            return Kernel::signature.residual ? activated + residual : activated;
         }
     }
 }
 
 // What a gate makes of its two sums for an element of C, with the bias of each; what follows it (behind_gate) takes that for its sum.
-template <KernelSignature signature>
+template <class Kernel>
 __device__ inline float gated_with(const GemmArgs& args, float gate, float value, float bias, float second_bias) {
     gate *= static_cast<float>(args.alpha);
     value *= static_cast<float>(args.alpha);
-    if constexpr (signature.bias != BiasAxis::none) {
+    if constexpr (Kernel::signature.bias != BiasAxis::none) {
         gate += bias;
         value += second_bias;
     }
     return activate<Activation::silu>(gate) * value;
 }
-template <KernelSignature signature>
+template <class Kernel>
 __device__ inline float gated(const GemmArgs& args, i64 row, i64 column, float gate, float value) {
-    return gated_with<signature>(args, gate, value, bias_at<signature>(args.epilogue, place_of_bias<signature>(row, column)),
-                                 bias_at<signature>(args.epilogue, place_of_second_bias<signature>(args, row, column)));
+    return gated_with<Kernel>(args, gate, value, bias_at<Kernel>(args.epilogue, place_of_bias<Kernel>(row, column)),
+                              bias_at<Kernel>(args.epilogue, place_of_second_bias<Kernel>(args, row, column)));
 }
 
 }  // namespace tmm

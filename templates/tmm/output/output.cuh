@@ -13,8 +13,14 @@
 namespace tmm {
 
 // Sums become results in C, or go as they are to the workspace where another kernel adds up the parts of K.
-template <KernelConfig config>
-constexpr bool is_partial = config.split_k > config.cluster;
+template <class Kernel>
+constexpr bool is_partial = Kernel::config.split_k > Kernel::config.cluster;
+
+// A kernel with the signature that its results have: partial ones in the workspace, or those of C behind a gate.
+template <class Kernel, bool partial>
+struct ResultOf : Kernel {
+    static constexpr KernelSignature signature = partial ? partial_result_of(Kernel::signature) : behind_gate(Kernel::signature);
+};
 
 // A tile's first row and column of C, and the member of the batch.
 struct TileOfC {
@@ -35,51 +41,51 @@ struct OutputScalars {
 };
 
 // A gate has applied alpha already, and C is not read with it.
-template <KernelSignature signature>
+template <class Kernel>
 __device__ inline OutputScalars output_scalars(const GemmArgs& args) {
-    if constexpr (is_gate(signature.activation)) return {1.0f, 0.0f};
+    if constexpr (is_gate(Kernel::signature.activation)) return {1.0f, 0.0f};
     return {static_cast<float>(args.alpha), static_cast<float>(args.beta)};
 }
 
 // What becomes of the sums of C, or of a tile of it, whose first row and column are `origin`. target: the signature that results have,
 // which is another one for partial results.
-template <KernelSignature target, class Index = i64>
+template <class Target, class Index = i64>
 struct Results {
-    using C = Element<target.type_c>;
+    using C = Element<Target::signature.type_c>;
 
     OutputScalars scalars;
     TileOfC origin;
-    OperandsOf<target> operands = {};
+    OperandsOf<Target> operands = {};
 
     // With beta = 0 C is never read.
-    __device__ bool reads_c() const { return target.reads_c && scalars.beta != 0.0f; }
+    __device__ bool reads_c() const { return Target::signature.reads_c && scalars.beta != 0.0f; }
 
     // The result of a sum where C holds `before`, not yet rounded: what an element of C becomes is said here alone. Without `over` what C
     // holds never counts, so that NaN there does not spread. C has the row and the column (epilogue.cuh, within). alpha and beta stand
     // apart from the scalars, so that a caller can say by a constant what it knows of them.
     template <bool over>
-    __device__ static float result(const OperandsOf<target>& operands, float alpha, float beta, i64 row, i64 column, i64 batch, float sum,
+    __device__ static float result(const OperandsOf<Target>& operands, float alpha, float beta, i64 row, i64 column, i64 batch, float sum,
                                    C before) {
         const float x = over ? fmaf(beta, to_float(before), alpha * sum) : alpha * sum;
-        const float residual = residual_at<target>(operands, row, column, batch);
-        return finished<target>(operands, row, column, batch, x, bias_at<target>(operands, row, column), residual);
+        const float residual = residual_at<Target>(operands, row, column, batch);
+        return finished<Target>(operands, row, column, batch, x, bias_at<Target>(operands, row, column), residual);
     }
-    __device__ static float result(const OperandsOf<target>& operands, float alpha, float beta, i64 row, i64 column, i64 batch, float sum,
+    __device__ static float result(const OperandsOf<Target>& operands, float alpha, float beta, i64 row, i64 column, i64 batch, float sum,
                                    C before) {
-        if constexpr (target.reads_c) {
+        if constexpr (Target::signature.reads_c) {
             if (beta != 0.0f) return result<true>(operands, alpha, beta, row, column, batch, sum, before);
         }
         return result<false>(operands, alpha, beta, row, column, batch, sum, before);
     }
 
     // The result of a sum where C is not read and the residual's element is there already, or the bias's, too.
-    __device__ static float result_with(const OperandsOf<target>& operands, float alpha, i64 row, i64 column, i64 batch, float sum,
+    __device__ static float result_with(const OperandsOf<Target>& operands, float alpha, i64 row, i64 column, i64 batch, float sum,
                                         float bias, C residual) {
-        return finished<target>(operands, row, column, batch, alpha * sum, bias, to_float(residual));
+        return finished<Target>(operands, row, column, batch, alpha * sum, bias, to_float(residual));
     }
-    __device__ static float result_with(const OperandsOf<target>& operands, float alpha, i64 row, i64 column, i64 batch, float sum,
+    __device__ static float result_with(const OperandsOf<Target>& operands, float alpha, i64 row, i64 column, i64 batch, float sum,
                                         C residual) {
-        return result_with(operands, alpha, row, column, batch, sum, bias_at<target>(operands, row, column), residual);
+        return result_with(operands, alpha, row, column, batch, sum, bias_at<Target>(operands, row, column), residual);
     }
 
     // What `result` gives, for a row and column that are counted from the first ones.
@@ -94,38 +100,39 @@ struct Results {
 };
 
 // Stores a sum's result to its place c. What is needed is passed by value, here and below, so that no store can be taken to change it.
-template <KernelSignature target, class Index>
-__device__ inline void store_result(Element<target.type_c>* c, Results<target, Index> results, Index row, Index column, float sum) {
+template <class Target, class Index>
+__device__ inline void store_result(Element<Target::signature.type_c>* c, Results<Target, Index> results, Index row, Index column,
+                                    float sum) {
     float result = results.template at<false>(row, column, sum, {});
-    if constexpr (target.reads_c) {
+    if constexpr (Target::signature.reads_c) {
         if (results.scalars.beta != 0.0f) result = results.template at<true>(row, column, sum, *c);
     }
-    *c = from_float<Element<target.type_c>>(result);
+    *c = from_float<Element<Target::signature.type_c>>(result);
 }
 
 // The results of neighbouring sums of a row in place of what stands in `elements`, which counts where they are results over C.
-template <bool over, KernelSignature target, class Index, int width>
-__device__ inline void finish(Vector<Element<target.type_c>, width>& elements, const Results<target, Index>& results, Index row,
+template <bool over, class Target, class Index, int width>
+__device__ inline void finish(Vector<Element<Target::signature.type_c>, width>& elements, const Results<Target, Index>& results, Index row,
                               Index column, const float* sums) {
-    using C = Element<target.type_c>;
+    using C = Element<Target::signature.type_c>;
 #pragma unroll
     for (int i = 0; i < width; ++i)
         elements.element[i] = from_float<C>(results.template at<over>(row, column + i, sums[i], over ? elements.element[i] : C{}));
 }
 
 // Stores the results of `width` neighbouring sums of a row, of which the first `valid` exist, to their places from c on.
-template <int width, KernelSignature target, class Index>
-__device__ inline void store_results(Element<target.type_c>* c, Results<target, Index> results, Index row, Index column, const float* sums,
-                                     int valid) {
-    using C = Element<target.type_c>;
-    constexpr int aligned = target.align_c / static_cast<int>(sizeof(C));
+template <int width, class Target, class Index>
+__device__ inline void store_results(Element<Target::signature.type_c>* c, Results<Target, Index> results, Index row, Index column,
+                                     const float* sums, int valid) {
+    using C = Element<Target::signature.type_c>;
+    constexpr int aligned = Target::signature.align_c / static_cast<int>(sizeof(C));
     constexpr int access = aligned < width ? aligned : width;
     if constexpr (access > 1) {
         if (valid >= width) {
 #pragma unroll
             for (int begin = 0; begin < width; begin += access) {
                 Vector<C, access> elements;
-                if (target.reads_c && results.scalars.beta != 0.0f) {
+                if (Target::signature.reads_c && results.scalars.beta != 0.0f) {
                     elements = load_vector<access>(c + begin);
                     finish<true>(elements, results, row, column + begin, sums + begin);
                 } else {
@@ -143,17 +150,17 @@ __device__ inline void store_results(Element<target.type_c>* c, Results<target, 
 
 // C, or a partial result in the workspace, or a tile of either: rows and columns are counted from its first ones. Index is a type that
 // holds them.
-template <KernelSignature signature, bool partial = false, class Index = i64>
+template <class Kernel, bool partial = false, class Index = i64>
 struct Output {
-    static constexpr KernelSignature target = partial ? partial_result_of(signature) : behind_gate(signature);
-    using C = Element<target.type_c>;
+    using Target = ResultOf<Kernel, partial>;
+    using C = Element<Target::signature.type_c>;
 
     C* first;
     i64 ld;
     // How many rows and columns exist.
     Index rows;
     Index columns;
-    Results<target, Index> results;
+    Results<Target, Index> results;
 
     __device__ C* at(Index row, Index column) const { return first + row * ld + column; }
     // Do these rows and columns exist?
@@ -182,74 +189,75 @@ struct Output {
 };
 
 // All of C of a member of the batch.
-template <KernelSignature signature>
-__device__ inline Output<signature> output_to_c(const GemmArgs& args, const OutputScalars& scalars, i64 batch) {
-    using Result = Output<signature>;
+template <class Kernel>
+__device__ inline Output<Kernel> output_to_c(const GemmArgs& args, const OutputScalars& scalars, i64 batch) {
+    using Result = Output<Kernel>;
     return {.first = static_cast<typename Result::C*>(args.c) + batch * args.stride_c,
             .ld = args.ldc,
-            .rows = rows_of_c<signature>(args),
-            .columns = columns_of_c<signature>(args),
-            .results = {
-                .scalars = scalars, .origin = {.row0 = 0, .column0 = 0, .batch = batch}, .operands = operands_of<Result::target>(args)}};
-}
-template <KernelSignature signature>
-__device__ inline Output<signature> output_to_c(const GemmArgs& args, i64 batch) {
-    using Result = Output<signature>;
-    return {.first = static_cast<typename Result::C*>(args.c) + batch * args.stride_c,
-            .ld = args.ldc,
-            .rows = rows_of_c<signature>(args),
-            .columns = columns_of_c<signature>(args),
-            .results = {.scalars = output_scalars<signature>(args),
+            .rows = rows_of_c<Kernel>(args),
+            .columns = columns_of_c<Kernel>(args),
+            .results = {.scalars = scalars,
                         .origin = {.row0 = 0, .column0 = 0, .batch = batch},
-                        .operands = operands_of<Result::target>(args)}};
+                        .operands = operands_of<typename Result::Target>(args)}};
+}
+template <class Kernel>
+__device__ inline Output<Kernel> output_to_c(const GemmArgs& args, i64 batch) {
+    using Result = Output<Kernel>;
+    return {.first = static_cast<typename Result::C*>(args.c) + batch * args.stride_c,
+            .ld = args.ldc,
+            .rows = rows_of_c<Kernel>(args),
+            .columns = columns_of_c<Kernel>(args),
+            .results = {.scalars = output_scalars<Kernel>(args),
+                        .origin = {.row0 = 0, .column0 = 0, .batch = batch},
+                        .operands = operands_of<typename Result::Target>(args)}};
 }
 
 // Where the kernel multiplies parts of K for another one to add up, results go to the workspace, a matrix for each part.
-template <KernelConfig config>
+template <class Kernel>
 __device__ inline i64 number_of_part(const GemmArgs& args, i64 batch, i64 split) {
-    return (batch * args.split_k + split) / config.cluster;
+    return (batch * args.split_k + split) / Kernel::config.cluster;
 }
 
 // All of C, or of this part's results. factor: a 1 that the compiler may know or not (families/simt/kernel.cuh, store_part).
-template <KernelSignature signature, KernelConfig config>
-__device__ inline Output<signature, is_partial<config>> output_of(const GemmArgs& args, i64 batch, i64 split, const float& factor) {
-    constexpr bool partial = is_partial<config>;
-    using C = typename Output<signature, partial>::C;
+template <class Kernel>
+__device__ inline Output<Kernel, is_partial<Kernel>> output_of(const GemmArgs& args, i64 batch, i64 split, const float& factor) {
+    constexpr bool partial = is_partial<Kernel>;
+    using C = typename Output<Kernel, partial>::C;
     const i64 ld = partial ? workspace_ld(args.n) : args.ldc;
-    const OutputScalars scalars = partial ? OutputScalars{.alpha = factor, .beta = 0.0f} : output_scalars<signature>(args);
-    const i64 rows = rows_of_c<signature>(args);
-    const i64 columns = columns_of_c<signature>(args);
-    const i64 part = number_of_part<config>(args, batch, split);
+    const OutputScalars scalars = partial ? OutputScalars{.alpha = factor, .beta = 0.0f} : output_scalars<Kernel>(args);
+    const i64 rows = rows_of_c<Kernel>(args);
+    const i64 columns = columns_of_c<Kernel>(args);
+    const i64 part = number_of_part<Kernel>(args, batch, split);
     return {.first = partial ? static_cast<C*>(args.workspace) + part * rows * ld : static_cast<C*>(args.c) + batch * args.stride_c,
             .ld = ld,
             .rows = rows,
             .columns = columns,
             .results = {.scalars = scalars,
                         .origin = {.row0 = 0, .column0 = 0, .batch = batch},
-                        .operands = operands_of<Output<signature, partial>::target>(args)}};
+                        .operands = operands_of<typename Output<Kernel, partial>::Target>(args)}};
 }
 
 // A tile of the same from this row and column on, of no more than `most` rows and columns, as far as it exists.
-template <KernelSignature signature, KernelConfig config, int most>
-__device__ inline Output<signature, is_partial<config>, int> output_tile(const GemmArgs& args, int batch, int split, int first_row,
-                                                                         int first_column) {
-    constexpr bool partial = is_partial<config>;
-    using C = typename Output<signature, partial, int>::C;
+template <class Kernel, int most>
+__device__ inline Output<Kernel, is_partial<Kernel>, int> output_tile(const GemmArgs& args, int batch, int split, int first_row,
+                                                                      int first_column) {
+    constexpr bool partial = is_partial<Kernel>;
+    using C = typename Output<Kernel, partial, int>::C;
     const i64 ld = partial ? workspace_ld(args.n) : args.ldc;
-    const OutputScalars scalars = partial ? OutputScalars{.alpha = 1.0f, .beta = 0.0f} : output_scalars<signature>(args);
+    const OutputScalars scalars = partial ? OutputScalars{.alpha = 1.0f, .beta = 0.0f} : output_scalars<Kernel>(args);
     const i64 row0 = first_row;
     const i64 column0 = first_column;
-    const i64 part = number_of_part<config>(args, batch, split);
+    const i64 part = number_of_part<Kernel>(args, batch, split);
     C* const matrix = partial ? static_cast<C*>(args.workspace) + part * args.m * ld : static_cast<C*>(args.c) + batch * args.stride_c;
     // The columns are written out where they are used: as a variable they are read before the sums are multiplied by alpha, and the stores
     // of a tile with odd rows took 1% of a product longer.
     return {.first = matrix + row0 * ld + column0,
             .ld = ld,
-            .rows = static_cast<int>(rows_of_c<signature>(args) - row0 < most ? rows_of_c<signature>(args) - row0 : most),
-            .columns = static_cast<int>(columns_of_c<signature>(args) - column0 < most ? columns_of_c<signature>(args) - column0 : most),
+            .rows = static_cast<int>(rows_of_c<Kernel>(args) - row0 < most ? rows_of_c<Kernel>(args) - row0 : most),
+            .columns = static_cast<int>(columns_of_c<Kernel>(args) - column0 < most ? columns_of_c<Kernel>(args) - column0 : most),
             .results = {.scalars = scalars,
                         .origin = {.row0 = row0, .column0 = column0, .batch = batch},
-                        .operands = operands_of<Output<signature, partial, int>::target>(args)}};
+                        .operands = operands_of<typename Output<Kernel, partial, int>::Target>(args)}};
 }
 
 }  // namespace tmm

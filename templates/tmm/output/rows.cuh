@@ -28,11 +28,11 @@ __device__ inline Vector<T, width> load_pieces(const T* source, bool aligned) {
 }
 
 // The bias of neighbouring elements of a row of C; the first one's stands at that place. It may begin anywhere.
-template <KernelSignature signature, int width>
+template <class Kernel, int width>
 __device__ inline Vector<float, width> load_bias(const EpilogueArgs& args, i64 place) {
     Vector<float, width> bias;
-    if constexpr (signature.bias == BiasAxis::columns) {
-        using Bias = Element<signature.type_bias>;
+    if constexpr (Kernel::signature.bias == BiasAxis::columns) {
+        using Bias = Element<Kernel::signature.type_bias>;
         constexpr int bytes = width * static_cast<int>(sizeof(Bias));
         const Bias* const first = static_cast<const Bias*>(args.bias) + place;
         const bool aligned = reinterpret_cast<unsigned long long>(first) % (bytes < 16 ? bytes : 16) == 0;
@@ -40,7 +40,7 @@ __device__ inline Vector<float, width> load_bias(const EpilogueArgs& args, i64 p
 #pragma unroll
         for (int i = 0; i < width; ++i) bias.element[i] = to_float(loaded.element[i]);
     } else {
-        const float of_row = bias_at<signature>(args, place);
+        const float of_row = bias_at<Kernel>(args, place);
 #pragma unroll
         for (int i = 0; i < width; ++i) bias.element[i] = of_row;
     }
@@ -48,10 +48,12 @@ __device__ inline Vector<float, width> load_bias(const EpilogueArgs& args, i64 p
 }
 
 // Neighbouring elements of the residual, which is aligned to all of them.
-template <int width, KernelSignature target>
-__device__ inline Vector<Element<target.type_c>, width> load_residual(const OperandsOf<target>& operands, i64 row, i64 column, i64 batch) {
+template <int width, class Target>
+__device__ inline Vector<Element<Target::signature.type_c>, width> load_residual(const OperandsOf<Target>& operands, i64 row, i64 column,
+                                                                                 i64 batch) {
     const EpilogueArgs& args = operands.args;
-    return load_vector<width>(static_cast<const Element<target.type_c>*>(args.residual) + batch * args.stride_r + row * args.ldr + column);
+    return load_vector<width>(static_cast<const Element<Target::signature.type_c>*>(args.residual) + batch * args.stride_r +
+                              row * args.ldr + column);
 }
 
 // The row, or the last one in the place of those that do not exist: what is read twice costs less than a branch, behind which what rows
@@ -60,27 +62,32 @@ __device__ inline i64 existing_row(i64 row, i64 rows) {
     return row < rows ? row : rows - 1;
 }
 
+// A kernel whose results are not finished yet.
+template <class Kernel>
+struct WithoutEpilogue : Kernel {
+    static constexpr KernelSignature signature = without_epilogue(Kernel::signature);
+};
+
 // Stores the results of `width` neighbouring sums in each of these rows, `step` apart, as far as the rows exist; sums has the last row's in
 // the place of those that do not. C is aligned to `width` elements there.
-template <KernelSignature signature, int width, int rows>
-__device__ inline void store_rows(const Output<signature>& output, i64 row0, int step, i64 column,
-                                  const Vector<float, width> (&sums)[rows]) {
-    using Result = Output<signature>;
-    constexpr KernelSignature target = Result::target;
+template <class Kernel, int width, int rows>
+__device__ inline void store_rows(const Output<Kernel>& output, i64 row0, int step, i64 column, const Vector<float, width> (&sums)[rows]) {
+    using Result = Output<Kernel>;
+    using Target = typename Result::Target;
     using C = typename Result::C;
-    const Results<target> results = output.results;
+    const Results<Target> results = output.results;
     const i64 batch = results.origin.batch;
     const bool over = results.reads_c();
-    constexpr bool shares_bias = target.bias == BiasAxis::columns;
+    constexpr bool shares_bias = Target::signature.bias == BiasAxis::columns;
     Vector<float, width> bias = {};
-    if constexpr (shares_bias) bias = load_bias<target, width>(results.operands.args, place_of_bias<target>(row0, column));
+    if constexpr (shares_bias) bias = load_bias<Target, width>(results.operands.args, place_of_bias<Target>(row0, column));
     Vector<C, width> elements[rows] = {};
     Vector<C, width> residual[rows] = {};
 #pragma unroll
     for (int i = 0; i < rows; ++i) {
         const i64 row = existing_row(row0 + i * step, output.rows);
         if (over) elements[i] = load_vector<width>(output.at(row, column));
-        if constexpr (target.residual) residual[i] = load_residual<width, target>(results.operands, row, column, batch);
+        if constexpr (Target::signature.residual) residual[i] = load_residual<width, Target>(results.operands, row, column, batch);
     }
 #pragma unroll
     for (int i = 0; i < rows; ++i) {
@@ -88,11 +95,11 @@ __device__ inline void store_rows(const Output<signature>& output, i64 row0, int
 #pragma unroll
         for (int j = 0; j < width; ++j) {
             // What the sum is with C, before the epilogue, whose operands are there.
-            const float x = Results<without_epilogue(target)>::result({}, results.scalars.alpha, results.scalars.beta, row, column + j,
-                                                                      batch, sums[i].element[j], elements[i].element[j]);
-            const float its_bias = shares_bias ? bias.element[j] : bias_at<target>(results.operands, row, column + j);
+            const float x = Results<WithoutEpilogue<Target>>::result({}, results.scalars.alpha, results.scalars.beta, row, column + j,
+                                                                     batch, sums[i].element[j], elements[i].element[j]);
+            const float its_bias = shares_bias ? bias.element[j] : bias_at<Target>(results.operands, row, column + j);
             elements[i].element[j] =
-                from_float<C>(finished<target>(results.operands, row, column + j, batch, x, its_bias, to_float(residual[i].element[j])));
+                from_float<C>(finished<Target>(results.operands, row, column + j, batch, x, its_bias, to_float(residual[i].element[j])));
         }
     }
 #pragma unroll

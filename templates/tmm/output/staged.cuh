@@ -7,14 +7,15 @@
 namespace tmm {
 
 // What stands in shared memory: elements of C already.
-template <class Output, bool reads_c = Output::target.reads_c>
+template <class Output, bool reads_c = Output::Target::signature.reads_c>
 struct Staged {
     using C = typename Output::C;
     using Type = C;
 
     // What is staged of a sum, not yet rounded to Type.
     __device__ static float made(const Output& output, int row, int column, float sum) {
-        return output.results.at(within<Output::target>(row, output.rows), within<Output::target>(column, output.columns), sum, C{});
+        return output.results.at(within<typename Output::Target>(row, output.rows), within<typename Output::Target>(column, output.columns),
+                                 sum, C{});
     }
     // Stores `width` neighbouring elements of a row, where C holds `before`.
     template <int width>

@@ -7,9 +7,9 @@
 
 namespace tmm {
 
-template <class T, auto layout, int threads, KernelConfig config>
-class RealigningCopy : public TileCopy<T, layout, threads, config> {
-    using Base = TileCopy<T, layout, threads, config>;
+template <class T, const auto& layout, int threads, class Kernel>
+class RealigningCopy : public TileCopy<T, layout, threads, Kernel> {
+    using Base = TileCopy<T, layout, threads, Kernel>;
     static constexpr int kElements = kChunkElements;
     static_assert(sizeof(T) == 2 && layout.vector == kElements && !layout.async_copy);
 
@@ -41,13 +41,13 @@ public:
 
     __device__ void store(T* tile, const Registers& registers) const {
         // The number of k from the beginning of the tile that was loaded last to k_end.
-        const int k_left = this->k_left_ + config.block_k;
+        const int k_left = this->k_left_ + Kernel::config.block_k;
 #pragma unroll
         for (int i = 0; i < Base::copies; ++i) {
             if (!this->is_in_tile(i)) break;
             Chunk values = shifted(registers[i], (shift_ + i * shift_step_) % kElements);
             if constexpr (layout.rows_along_k && Base::has_edges) {
-                if (k_left < config.block_k) clear_from(values, k_left - this->column_);
+                if (k_left < Kernel::config.block_k) clear_from(values, k_left - this->column_);
             }
             *reinterpret_cast<Chunk*>(this->destination(tile, i, 0)) = values;
         }

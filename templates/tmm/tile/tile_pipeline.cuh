@@ -15,7 +15,7 @@ namespace tmm {
 // Copies one operand's tiles, one tile after the other along K. Each thread moves vectors at the same `copies` places of every tile. Past
 // the end of K zeros take the matrix's place. Past its last row or column of C any values will do, since the results are not stored:
 // elements that exist are copied once more.
-template <class T, auto layout, int threads, KernelConfig config>
+template <class T, const auto& layout, int threads, class Kernel>
 class TileCopy {
 public:
     static constexpr bool async_copy = layout.async_copy;
@@ -25,7 +25,7 @@ public:
     static constexpr int copies = (matrix_rows(layout) + rows_per_pass - 1) / rows_per_pass;
     // Threads beyond the whole rows of a pass copy nothing.
     static constexpr bool has_idle_threads = threads % vectors_per_row != 0;
-    static constexpr bool has_edges = config.boundary != boundary::exact && !layout.padded;
+    static constexpr bool has_edges = Kernel::config.boundary != boundary::exact && !layout.padded;
     using Element = T;
     using Registers = Vector<T, vector>[copies];
 
@@ -107,10 +107,10 @@ protected:
     __device__ void with_checks(Copy&& copy) const {
         if constexpr (!has_edges) {
             copy.template operator()<false, false>();
-        } else if constexpr (config.boundary == boundary::guarded) {
+        } else if constexpr (Kernel::config.boundary == boundary::guarded) {
             copy.template operator()<true, true>();
         } else {
-            if (k_left_ < config.block_k)
+            if (k_left_ < Kernel::config.block_k)
                 copy.template operator()<true, true>();
             else if (layout.rows_along_k ? outer_left_ < layout.outer : outer_left_ % vector != 0)
                 copy.template operator()<false, true>();
@@ -120,8 +120,8 @@ protected:
     }
 
     __device__ void advance() {
-        next_ += layout.rows_along_k ? config.block_k : config.block_k * ld_;
-        k_left_ -= config.block_k;
+        next_ += layout.rows_along_k ? Kernel::config.block_k : Kernel::config.block_k * ld_;
+        k_left_ -= Kernel::config.block_k;
     }
 
     // The last of a thread's copies may find no row of the tile left.

@@ -15,6 +15,20 @@ struct alignas(4 * words) Words {
     unsigned word[words];
 };
 
+// The bits of a value as a type of the same size. NVRTC's __builtin_bit_cast makes the better code, but 12.0 to 12.2 have none; and up
+// to 12.8 it refuses a class template that nothing has instantiated, which the assertion does.
+template <class To, class From>
+__device__ inline To bits_as(const From& from) {
+    static_assert(sizeof(To) == sizeof(From));
+#if __has_builtin(__builtin_bit_cast)
+    return __builtin_bit_cast(To, from);
+#else
+    To to;
+    memcpy(&to, &from, sizeof(To));
+    return to;
+#endif
+}
+
 // Elements of 16 bits travel as words: the compiler takes apart an access to structs that are smaller than a register.
 template <class T, int width>
 inline constexpr bool travels_as_words = sizeof(T) < 4 && sizeof(T) * width >= 4;
@@ -22,7 +36,7 @@ inline constexpr bool travels_as_words = sizeof(T) < 4 && sizeof(T) * width >= 4
 template <int width, class T>
 __device__ inline Vector<T, width> load_vector(const T* source) {
     if constexpr (travels_as_words<T, width>)
-        return __builtin_bit_cast(Vector<T, width>, *reinterpret_cast<const Words<sizeof(T) * width / 4>*>(source));
+        return bits_as<Vector<T, width>>(*reinterpret_cast<const Words<sizeof(T) * width / 4>*>(source));
     else
         return *reinterpret_cast<const Vector<T, width>*>(source);
 }
@@ -30,7 +44,7 @@ __device__ inline Vector<T, width> load_vector(const T* source) {
 template <class T, int width>
 __device__ inline void store_vector(T* destination, const Vector<T, width>& value) {
     if constexpr (travels_as_words<T, width>)
-        *reinterpret_cast<Words<sizeof(T) * width / 4>*>(destination) = __builtin_bit_cast(Words<sizeof(T) * width / 4>, value);
+        *reinterpret_cast<Words<sizeof(T) * width / 4>*>(destination) = bits_as<Words<sizeof(T) * width / 4>>(value);
     else
         *reinterpret_cast<Vector<T, width>*>(destination) = value;
 }
@@ -39,7 +53,7 @@ __device__ inline void store_vector(T* destination, const Vector<T, width>& valu
 template <class T, int width>
 __device__ inline void store_vector_global(T* destination, const Vector<T, width>& value) {
     if constexpr (sizeof(T) * width >= 8)
-        ptx::st_global(destination, __builtin_bit_cast(Words<sizeof(T) * width / 4>, value).word);
+        ptx::st_global(destination, bits_as<Words<sizeof(T) * width / 4>>(value).word);
     else
         store_vector(destination, value);
 }

@@ -1,3 +1,7 @@
+// A kernel is a template over one type, Kernel, whose static constants say all that is known when it is compiled: its signature, and its
+// config or, of a step around a product, its step. The generated text defines that type. As values such template arguments would be
+// variables in memory to NVRTC from 13.2 on.
+//
 // A config says how a multiplication is done: it is one point of the search space. Every field is an int with a neutral value that stands
 // where a family does not use it, so that one kernel has one spelling and stored rows keep their meaning when a field is added.
 #pragma once

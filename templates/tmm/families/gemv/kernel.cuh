@@ -29,16 +29,16 @@
 
 namespace tmm::gemv {
 
-template <KernelSignature signature, KernelConfig config>
+template <class Kernel>
 __device__ void kernel(const GemmArgs& args) {
-    static_assert(first_violation(config, signature) == nullptr);
-    using O = Operands<signature, config>;
+    static_assert(first_violation(Kernel::config, Kernel::signature) == nullptr);
+    using O = Operands<Kernel>;
     using T = typename O::T;
     constexpr int steps = O::steps;
     // Phases whose loads all go out before the first multiplication.
-    constexpr int together = config.stages;
+    constexpr int together = Kernel::config.stages;
     const O operands(args);
-    Sums<signature, config> sums;
+    Sums<Kernel> sums;
     const FewByMany& place = operands.place;
     const int thread_k = operands.thread_k;
     const i64 column = operands.column;
@@ -48,8 +48,8 @@ __device__ void kernel(const GemmArgs& args) {
     // The steps, the same for all threads that share columns.
     i64 begin = k_begin;
     i64 last = k_end - steps;
-    bool takes_steps = config.boundary == boundary::exact ||
-                       (config.boundary == boundary::peeled && (O::along_k || column + O::columns <= place.many_count));
+    bool takes_steps = Kernel::config.boundary == boundary::exact ||
+                       (Kernel::config.boundary == boundary::peeled && (O::along_k || column + O::columns <= place.many_count));
     if constexpr (O::many_in_chunks) {
         const ReadableInChunks<T, O::along_k, steps> chunks{operands.many, operands.ld_many, place.many_count,
                                                             args.k,        column,           column + O::columns};
@@ -66,30 +66,30 @@ __device__ void kernel(const GemmArgs& args) {
     if (begin > k_end) begin = k_end;
     const i64 end = last < begin ? begin : begin + ((last - begin) / steps + 1) * steps;
     // The k before and behind the steps, if there can be any.
-    constexpr bool has_singles = config.boundary != boundary::exact || O::many_in_chunks || O::few_in_chunks;
+    constexpr bool has_singles = Kernel::config.boundary != boundary::exact || O::many_in_chunks || O::few_in_chunks;
     const i64 before = begin - k_begin;
     const i64 singles = before + (k_end - end);
     const auto single_k = [&](i64 number) { return number < before ? k_begin + number : end + number - before; };
 
-    if constexpr (is_strip(config))
+    if constexpr (is_strip(Kernel::config))
         begin_beside_previous_kernel();
     else
         wait_for_previous_kernel();
     if (takes_steps) {
-        SingleK<signature, config> first = {};
+        SingleK<Kernel> first = {};
         if (has_singles && thread_k < singles) first.load(operands, single_k(thread_k));
         i64 k = begin + thread_k * steps;
 #pragma unroll 1
-        for (; k + (together - 1) * config.block_k < end; k += together * config.block_k) {
-            Many<signature, config> many[together];
+        for (; k + (together - 1) * Kernel::config.block_k < end; k += together * Kernel::config.block_k) {
+            Many<Kernel> many[together];
 #pragma unroll
-            for (int phase = 0; phase < together; ++phase) many[phase].load(operands, k + phase * config.block_k);
+            for (int phase = 0; phase < together; ++phase) many[phase].load(operands, k + phase * Kernel::config.block_k);
 #pragma unroll
-            for (int phase = 0; phase < together; ++phase) sums.add_step(operands, many[phase], k + phase * config.block_k);
+            for (int phase = 0; phase < together; ++phase) sums.add_step(operands, many[phase], k + phase * Kernel::config.block_k);
         }
         if constexpr (together > 1) {
-            for (; k < end; k += config.block_k) {
-                Many<signature, config> many;
+            for (; k < end; k += Kernel::config.block_k) {
+                Many<Kernel> many;
                 many.load(operands, k);
                 sums.add_step(operands, many, k);
             }
@@ -97,20 +97,20 @@ __device__ void kernel(const GemmArgs& args) {
         if constexpr (has_singles) {
             sums.add_single(first);
 #pragma unroll 1
-            for (i64 number = thread_k + threads_k(config); number < singles; number += threads_k(config)) {
-                SingleK<signature, config> single;
+            for (i64 number = thread_k + threads_k(Kernel::config); number < singles; number += threads_k(Kernel::config)) {
+                SingleK<Kernel> single;
                 single.load(operands, single_k(number));
                 sums.add_single(single);
             }
         }
-    } else if constexpr (config.boundary == boundary::guarded ||
-                         (!O::along_k && (config.boundary == boundary::peeled || O::many_in_chunks))) {
-        for (i64 k = k_begin + thread_k * steps; k < k_end; k += config.block_k) sums.add_guarded_step(operands, k);
+    } else if constexpr (Kernel::config.boundary == boundary::guarded ||
+                         (!O::along_k && (Kernel::config.boundary == boundary::peeled || O::many_in_chunks))) {
+        for (i64 k = k_begin + thread_k * steps; k < k_end; k += Kernel::config.block_k) sums.add_guarded_step(operands, k);
     }
 
     SharedMemory shared;
-    constexpr int partials = partial_sums(config, signature);
-    constexpr int partial_size = O::rows * config.block_n;
+    constexpr int partials = partial_sums(Kernel::config, Kernel::signature);
+    constexpr int partial_size = O::rows * Kernel::config.block_n;
     float* const partial = shared.take<float, partials * partial_size>()[0];
     if constexpr (O::along_k) sums.add_up_warp();
     if (!O::along_k || threadIdx.x % 32 == 0) {
@@ -118,15 +118,15 @@ __device__ void kernel(const GemmArgs& args) {
         for (int i = 0; i < O::rows; ++i) {
 #pragma unroll
             for (int j = 0; j < O::columns; ++j)
-                partial[(O::along_k ? thread_k / 32 : thread_k) * partial_size + i * config.block_n + operands.thread_n * O::columns + j] =
-                    sums.at(i, j);
+                partial[(O::along_k ? thread_k / 32 : thread_k) * partial_size + i * Kernel::config.block_n +
+                        operands.thread_n * O::columns + j] = sums.at(i, j);
         }
     }
     // Every thread's sums are there before they are added up.
     __syncthreads();
 
-    store_sums_of_parts<signature, config, partials, threads(config)>(args, operands.place, partial);
-    if constexpr (is_strip(config)) end_after_previous_kernel();
+    store_sums_of_parts<Kernel, partials, threads(Kernel::config)>(args, operands.place, partial);
+    if constexpr (is_strip(Kernel::config)) end_after_previous_kernel();
 }
 
 }  // namespace tmm::gemv

@@ -86,7 +86,7 @@ struct Line<T, width, alignment, vector_width, true> {
     }
     __device__ Neighbours<T, width> in_place(const T* source) const {
         constexpr int halves = static_cast<int>(sizeof(T)) / 2;
-        return __builtin_bit_cast(Neighbours<T, width>, shifted(chunks, shift_of(source) * halves));
+        return bits_as<Neighbours<T, width>>(shifted(chunks, shift_of(source) * halves));
     }
 };
 

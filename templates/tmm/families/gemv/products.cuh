@@ -13,21 +13,22 @@ constexpr int clamp_to_int(i64 value) {
 }
 
 // The block's matrices, and the thread's place in them.
-template <KernelSignature signature, KernelConfig config>
+template <class Kernel>
 struct Operands {
-    static constexpr bool swapped = config.swap_ab != 0;
-    static constexpr bool along_k = many_along_k(config, signature);
-    static constexpr int align_few = swapped ? signature.align_b : signature.align_a;
-    static constexpr int align_many = swapped ? signature.align_a : signature.align_b;
-    static constexpr int rows = config.block_m;
-    static constexpr int columns = config.thread_n;
-    static constexpr int steps = k_step(config);
+    static constexpr bool swapped = Kernel::config.swap_ab != 0;
+    static constexpr bool along_k = many_along_k(Kernel::config, Kernel::signature);
+    static constexpr int align_few = swapped ? Kernel::signature.align_b : Kernel::signature.align_a;
+    static constexpr int align_many = swapped ? Kernel::signature.align_a : Kernel::signature.align_b;
+    static constexpr int rows = Kernel::config.block_m;
+    static constexpr int columns = Kernel::config.thread_n;
+    static constexpr int steps = k_step(Kernel::config);
     // A thread's share of many in a phase: a line for each column where they run along K, else for each k.
     static constexpr int neighbours = along_k ? steps : columns;
     static constexpr int lines = along_k ? columns : steps;
-    static constexpr bool many_in_chunks = comes_in_chunks(config, signature.type_a, align_many, neighbours);
-    static constexpr bool few_in_chunks = few_along_k(config, signature) && comes_in_chunks(config, signature.type_a, align_few, steps);
-    using T = Element<signature.type_a>;
+    static constexpr bool many_in_chunks = comes_in_chunks(Kernel::config, Kernel::signature.type_a, align_many, neighbours);
+    static constexpr bool few_in_chunks =
+        few_along_k(Kernel::config, Kernel::signature) && comes_in_chunks(Kernel::config, Kernel::signature.type_a, align_few, steps);
+    using T = Element<Kernel::signature.type_a>;
 
     i64 ld_few;
     i64 ld_many;
@@ -44,11 +45,13 @@ struct Operands {
     __device__ explicit Operands(const GemmArgs& args)
         : ld_few(swapped ? args.ldb : args.lda),
           ld_many(swapped ? args.lda : args.ldb),
-          place(place_of_block<config>(args)),
+          place(place_of_block<Kernel>(args)),
           few(static_cast<const T*>(swapped ? args.b : args.a) + place.batch * (swapped ? args.stride_b : args.stride_a)),
           many(static_cast<const T*>(swapped ? args.a : args.b) + place.batch * (swapped ? args.stride_a : args.stride_b)),
-          thread_k(along_k ? static_cast<int>(threadIdx.x) % threads_k(config) : static_cast<int>(threadIdx.x) / threads_n(config)),
-          thread_n(along_k ? static_cast<int>(threadIdx.x) / threads_k(config) : static_cast<int>(threadIdx.x) % threads_n(config)),
+          thread_k(along_k ? static_cast<int>(threadIdx.x) % threads_k(Kernel::config)
+                           : static_cast<int>(threadIdx.x) / threads_n(Kernel::config)),
+          thread_n(along_k ? static_cast<int>(threadIdx.x) / threads_k(Kernel::config)
+                           : static_cast<int>(threadIdx.x) % threads_n(Kernel::config)),
           column(place.column0 + thread_n * columns),
           k_begin(place.split * args.k_per_split),
           k_end(k_begin + args.k_per_split < args.k ? k_begin + args.k_per_split : args.k) {}
@@ -60,15 +63,15 @@ struct Operands {
     }
     __device__ const T* few_at(i64 at_k, int i) const {
         const i64 row = place.row0 + i < place.few_count ? place.row0 + i : place.few_count - 1;
-        return few + (few_along_k(config, signature) ? row * ld_few + at_k : at_k * ld_few + row);
+        return few + (few_along_k(Kernel::config, Kernel::signature) ? row * ld_few + at_k : at_k * ld_few + row);
     }
 };
 
 // The thread's share of many in one phase, as it comes from memory.
-template <KernelSignature signature, KernelConfig config>
+template <class Kernel>
 struct Many {
-    using O = Operands<signature, config>;
-    Line<typename O::T, O::neighbours, O::align_many, config.vector_width, O::many_in_chunks> lines[O::lines];
+    using O = Operands<Kernel>;
+    Line<typename O::T, O::neighbours, O::align_many, Kernel::config.vector_width, O::many_in_chunks> lines[O::lines];
 
     __device__ void load(const O& operands, i64 k) {
 #pragma unroll
@@ -77,9 +80,9 @@ struct Many {
 };
 
 // What the thread multiplies of a k that belongs to no step.
-template <KernelSignature signature, KernelConfig config>
+template <class Kernel>
 struct SingleK {
-    using O = Operands<signature, config>;
+    using O = Operands<Kernel>;
     typename O::T of_few[O::rows];
     typename O::T of_many[O::columns];
 
@@ -92,13 +95,13 @@ struct SingleK {
 };
 
 // The sums of the thread's rows and columns.
-template <KernelSignature signature, KernelConfig config>
+template <class Kernel>
 class Sums {
-    using O = Operands<signature, config>;
+    using O = Operands<Kernel>;
     using T = typename O::T;
 
 public:
-    __device__ void add_step(const O& operands, const Many<signature, config>& many, i64 k) {
+    __device__ void add_step(const O& operands, const Many<Kernel>& many, i64 k) {
         ManyInPlace of_many;
 #pragma unroll
         for (int line = 0; line < O::lines; ++line) of_many.lines[line] = many.lines[line].in_place(operands.many_at(k, line));
@@ -112,11 +115,11 @@ public:
 #pragma unroll
         for (int line = 0; line < O::lines; ++line) {
             const int valid = O::along_k ? k_valid : line < k_valid ? columns_valid : 0;
-            load_neighbours<O::align_many, config.vector_width, true>(of_many.lines[line], operands.many_at(k, line), valid);
+            load_neighbours<O::align_many, Kernel::config.vector_width, true>(of_many.lines[line], operands.many_at(k, line), valid);
         }
         multiply<true>(operands, of_many, k);
     }
-    __device__ void add_single(const SingleK<signature, config>& read) {
+    __device__ void add_single(const SingleK<Kernel>& read) {
 #pragma unroll
         for (int i = 0; i < O::rows; ++i) {
 #pragma unroll
@@ -145,13 +148,13 @@ private:
 
     template <bool guarded>
     __device__ void read_few(const O& operands, Neighbours<T, O::steps>& of_few, i64 k, int i, int k_valid) const {
-        if constexpr (!few_along_k(config, signature)) {
+        if constexpr (!few_along_k(Kernel::config, Kernel::signature)) {
 #pragma unroll
             for (int step = 0; step < O::steps; ++step) of_few.set(step, !guarded || step < k_valid ? *operands.few_at(k + step, i) : T{});
         } else if constexpr (guarded) {
-            load_neighbours<O::align_few, config.vector_width, true>(of_few, operands.few_at(k, i), k_valid);
+            load_neighbours<O::align_few, Kernel::config.vector_width, true>(of_few, operands.few_at(k, i), k_valid);
         } else {
-            Line<T, O::steps, O::align_few, config.vector_width, O::few_in_chunks> line;
+            Line<T, O::steps, O::align_few, Kernel::config.vector_width, O::few_in_chunks> line;
             line.load(operands.few_at(k, i));
             of_few = line.in_place(operands.few_at(k, i));
         }

@@ -34,17 +34,24 @@
 
 namespace tmm::mma {
 
+// What the tiles of A and B are like in shared memory.
+template <class Kernel>
+struct Layouts {
+    static constexpr TileLayout a = layout_a(Kernel::config, Kernel::signature);
+    static constexpr TileLayout b = layout_b(Kernel::config, Kernel::signature);
+};
+
 // The fragments that a warp multiplies in one step: 16 of k.
-template <KernelConfig config>
+template <class Kernel>
 struct Fragments {
-    unsigned a[warp_rows(config) / kSquare][4];
+    unsigned a[warp_rows(Kernel::config) / kSquare][4];
     // Fragments of B for two products side by side.
-    unsigned b[warp_columns(config) / kSquare][4];
+    unsigned b[warp_columns(Kernel::config) / kSquare][4];
 };
 
 // Reads a warp's fragments of one operand from its tiles, one stage after the other. Each lane points ldmatrix at one row of one of the
 // four matrices: lanes 0 to 7 at those of the first, and so on. The second matrix lies beside the first along M (A) or along K (B).
-template <class T, TileLayout layout, int stages, bool second_along_k>
+template <class T, const TileLayout& layout, int stages, bool second_along_k>
 class FragmentReader {
 public:
     // outer0: the warp's first row or column within the tile.
@@ -82,14 +89,14 @@ private:
 };
 
 // The sums that a lane holds of a warp's rectangle of C: those of 16 x 8 products.
-template <KernelConfig config>
-using Sums = float[warp_rows(config) / kSquare][warp_columns(config) / 8][4];
+template <class Kernel>
+using Sums = float[warp_rows(Kernel::config) / kSquare][warp_columns(Kernel::config) / 8][4];
 
 // sums += fragments of A * fragments of B.
-template <ElementType type, KernelConfig config>
-__device__ inline void multiply(const Fragments<config>& fragments, Sums<config>& sums) {
-    constexpr int squares_m = warp_rows(config) / kSquare;
-    constexpr int products_n = warp_columns(config) / 8;
+template <class Kernel>
+__device__ inline void multiply(const Fragments<Kernel>& fragments, Sums<Kernel>& sums) {
+    constexpr int squares_m = warp_rows(Kernel::config) / kSquare;
+    constexpr int products_n = warp_columns(Kernel::config) / 8;
 #pragma unroll
     for (int i = 0; i < squares_m; ++i) {
 #pragma unroll
@@ -97,7 +104,7 @@ __device__ inline void multiply(const Fragments<config>& fragments, Sums<config>
             // The products go forth and back, so that neighbouring products share a fragment.
             const int j = i % 2 == 0 ? step : products_n - 1 - step;
             const unsigned(&b)[4] = fragments.b[j / 2];
-            if constexpr (type == ElementType::f16)
+            if constexpr (Kernel::signature.type_a == ElementType::f16)
                 ptx::mma_m16n8k16_f16(sums[i][j], fragments.a[i], b[j % 2 * 2], b[j % 2 * 2 + 1]);
             else
                 ptx::mma_m16n8k16_bf16(sums[i][j], fragments.a[i], b[j % 2 * 2], b[j % 2 * 2 + 1]);
@@ -107,18 +114,18 @@ __device__ inline void multiply(const Fragments<config>& fragments, Sums<config>
 
 // Two neighbouring lanes hold two columns each of two products side by side. They exchange one pair, so that each stores four
 // neighbouring columns: the lower lane of the left product, the upper lane of the right one.
-template <KernelConfig config, bool guarded, class Output>
-__device__ inline void store_sums(const Output& output, i64 row0, i64 column0, const Sums<config>& sums) {
+template <class Kernel, bool guarded, class Output>
+__device__ inline void store_sums(const Output& output, i64 row0, i64 column0, const Sums<Kernel>& sums) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const bool upper = lane % 2 != 0;
     const int row = lane / 4;
     const int column = lane % 4 / 2 * 4 + (upper ? 8 : 0);
 #pragma unroll
-    for (int i = 0; i < warp_rows(config) / kSquare; ++i) {
+    for (int i = 0; i < warp_rows(Kernel::config) / kSquare; ++i) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
 #pragma unroll
-            for (int j = 0; j < warp_columns(config) / 8; j += 2) {
+            for (int j = 0; j < warp_columns(Kernel::config) / 8; j += 2) {
                 float group[4];
 #pragma unroll
                 for (int e = 0; e < 2; ++e) {
@@ -135,46 +142,44 @@ __device__ inline void store_sums(const Output& output, i64 row0, i64 column0, c
 }
 
 // The kind of copy that brings an operand.
-template <class T, TileLayout layout, KernelConfig config, bool realigned = layout.realigned>
+template <class T, const TileLayout& layout, class Kernel, bool realigned = layout.realigned>
 struct CopyOf {
-    using Type = TileCopy<T, layout, threads(config), config>;
+    using Type = TileCopy<T, layout, threads(Kernel::config), Kernel>;
 };
-template <class T, TileLayout layout, KernelConfig config>
-struct CopyOf<T, layout, config, true> {
-    using Type = RealigningCopy<T, layout, threads(config), config>;
+template <class T, const TileLayout& layout, class Kernel>
+struct CopyOf<T, layout, Kernel, true> {
+    using Type = RealigningCopy<T, layout, threads(Kernel::config), Kernel>;
 };
 
-template <KernelSignature signature, KernelConfig config>
+template <class Kernel>
 __device__ void kernel(const GemmArgs& args) {
-    static_assert(first_violation(config, signature) == nullptr);
-    using T = Element<signature.type_a>;
-    constexpr TileLayout shape_a = layout_a(config, signature);
-    constexpr TileLayout shape_b = layout_b(config, signature);
+    static_assert(first_violation(Kernel::config, Kernel::signature) == nullptr);
+    using T = Element<Kernel::signature.type_a>;
     SharedMemory shared;
-    const SharedTiles<T> tiles_a = shared.take<T, tile_elements(shape_a), config.stages>();
-    const SharedTiles<T> tiles_b = shared.take<T, tile_elements(shape_b), config.stages>();
+    const SharedTiles<T> tiles_a = shared.take<T, tile_elements(Layouts<Kernel>::a), Kernel::config.stages>();
+    const SharedTiles<T> tiles_b = shared.take<T, tile_elements(Layouts<Kernel>::b), Kernel::config.stages>();
 
-    const WorkItem item = work_item<config>(args, blockIdx.x);
+    const WorkItem item = work_item<Kernel>(args, blockIdx.x);
     const int warp = static_cast<int>(threadIdx.x) / 32;
-    const int row0 = warp / config.warps_n * warp_rows(config);
-    const int column0 = warp % config.warps_n * warp_columns(config);
-    using CopyA = typename CopyOf<T, shape_a, config>::Type;
-    using CopyB = typename CopyOf<T, shape_b, config>::Type;
-    TilePipeline<CopyA, CopyB, config.stages> pipeline(
+    const int row0 = warp / Kernel::config.warps_n * warp_rows(Kernel::config);
+    const int column0 = warp % Kernel::config.warps_n * warp_columns(Kernel::config);
+    using CopyA = typename CopyOf<T, Layouts<Kernel>::a, Kernel>::Type;
+    using CopyB = typename CopyOf<T, Layouts<Kernel>::b, Kernel>::Type;
+    TilePipeline<CopyA, CopyB, Kernel::config.stages> pipeline(
         CopyA(static_cast<const T*>(args.a) + item.batch * args.stride_a, args.lda, item.row0, args.m, item.k_begin, item.k_end),
         CopyB(static_cast<const T*>(args.b) + item.batch * args.stride_b, args.ldb, item.column0, args.n, item.k_begin, item.k_end),
         tiles_a, tiles_b, item.tiles);
-    FragmentReader<T, shape_a, config.stages, false> reader_a(tiles_a, row0);
-    FragmentReader<T, shape_b, config.stages, true> reader_b(tiles_b, column0);
+    FragmentReader<T, Layouts<Kernel>::a, Kernel::config.stages, false> reader_a(tiles_a, row0);
+    FragmentReader<T, Layouts<Kernel>::b, Kernel::config.stages, true> reader_b(tiles_b, column0);
     // The fragments that are multiplied, and the next ones, which are on their way.
-    Fragments<config> fragments[2];
-    Sums<config> sums = {};
+    Fragments<Kernel> fragments[2];
+    Sums<Kernel> sums = {};
 
     wait_for_previous_kernel();
     pipeline.begin();
     reader_a.read(fragments[0].a, 0);
     reader_b.read(fragments[0].b, 0);
-    constexpr int steps = config.block_k / kSquare;
+    constexpr int steps = Kernel::config.block_k / kSquare;
     for (int tile = 0; tile < item.tiles; ++tile) {
 #pragma unroll
         for (int step = 0; step < steps; ++step) {
@@ -187,15 +192,15 @@ __device__ void kernel(const GemmArgs& args) {
             const int next_k = (step + 1) % steps * kSquare;
             reader_a.read(fragments[(step + 1) % 2].a, next_k);
             reader_b.read(fragments[(step + 1) % 2].b, next_k);
-            multiply<signature.type_a, config>(fragments[step % 2], sums);
+            multiply<Kernel>(fragments[step % 2], sums);
         }
         // After an odd number of steps the first fragments of the next tile are where the second ones belong.
         if constexpr (steps % 2 != 0) fragments[0] = fragments[1];
     }
 
-    const auto output = output_of<signature, config>(args, item);
-    store_by_boundary<config>(args, item,
-                              [&]<bool guarded>() { store_sums<config, guarded>(output, item.row0 + row0, item.column0 + column0, sums); });
+    const auto output = output_of<Kernel>(args, item);
+    store_by_boundary<Kernel>(args, item,
+                              [&]<bool guarded>() { store_sums<Kernel, guarded>(output, item.row0 + row0, item.column0 + column0, sums); });
 }
 
 }  // namespace tmm::mma

@@ -9,30 +9,30 @@
 
 namespace tmm::naive {
 
-template <KernelSignature signature, KernelConfig config>
+template <class Kernel>
 __device__ void kernel(const GemmArgs& args) {
-    static_assert(first_violation(config, signature) == nullptr);
+    static_assert(first_violation(Kernel::config, Kernel::signature) == nullptr);
     wait_for_previous_kernel();
-    const i64 tiles_m = (args.m + config.block_m - 1) / config.block_m;
-    const i64 tiles_n = (args.n + config.block_n - 1) / config.block_n;
+    const i64 tiles_m = (args.m + Kernel::config.block_m - 1) / Kernel::config.block_m;
+    const i64 tiles_n = (args.n + Kernel::config.block_n - 1) / Kernel::config.block_n;
     const i64 tiles = tiles_m * tiles_n * args.batch;
-    const OutputScalars scalars = output_scalars<signature>(args);
+    const OutputScalars scalars = output_scalars<Kernel>(args);
     // Steps from one k to the next along a row of op(A) and a column of op(B).
-    const i64 step_a = signature.op_a == Operation::none ? 1 : args.lda;
-    const i64 step_b = signature.op_b == Operation::none ? args.ldb : 1;
+    const i64 step_a = Kernel::signature.op_a == Operation::none ? 1 : args.lda;
+    const i64 step_b = Kernel::signature.op_b == Operation::none ? args.ldb : 1;
 
     for (i64 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const i64 batch = tile / (tiles_m * tiles_n);
-        const i64 row = tile / tiles_n % tiles_m * config.block_m + threadIdx.x / config.block_n;
-        const i64 column = tile % tiles_n * config.block_n + threadIdx.x % config.block_n;
+        const i64 row = tile / tiles_n % tiles_m * Kernel::config.block_m + threadIdx.x / Kernel::config.block_n;
+        const i64 column = tile % tiles_n * Kernel::config.block_n + threadIdx.x % Kernel::config.block_n;
         if (row < args.m && column < args.n) {
-            const auto* a = static_cast<const Element<signature.type_a>*>(args.a) + batch * args.stride_a +
-                            (signature.op_a == Operation::none ? row * args.lda : row);
-            const auto* b = static_cast<const Element<signature.type_b>*>(args.b) + batch * args.stride_b +
-                            (signature.op_b == Operation::none ? column : column * args.ldb);
+            const auto* a = static_cast<const Element<Kernel::signature.type_a>*>(args.a) + batch * args.stride_a +
+                            (Kernel::signature.op_a == Operation::none ? row * args.lda : row);
+            const auto* b = static_cast<const Element<Kernel::signature.type_b>*>(args.b) + batch * args.stride_b +
+                            (Kernel::signature.op_b == Operation::none ? column : column * args.ldb);
             float sum = 0.0f;
             for (i64 k = 0; k < args.k; ++k) sum = fmaf(to_float(a[k * step_a]), to_float(b[k * step_b]), sum);
-            output_to_c<signature>(args, scalars, batch).store_element(row, column, sum);
+            output_to_c<Kernel>(args, scalars, batch).store_element(row, column, sum);
         }
     }
 }

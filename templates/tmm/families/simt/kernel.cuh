@@ -59,23 +59,30 @@ struct ThreadPlace {
     int n;
 };
 
-template <KernelConfig config>
+template <class Kernel>
 __device__ inline ThreadPlace thread_place() {
-    const int of_slice = static_cast<int>(threadIdx.x) % slice_threads(config);
-    if constexpr (!has_warps_of_rectangles(config)) {
-        return ThreadPlace{of_slice / threads_n(config), of_slice % threads_n(config)};
+    const int of_slice = static_cast<int>(threadIdx.x) % slice_threads(Kernel::config);
+    if constexpr (!has_warps_of_rectangles(Kernel::config)) {
+        return ThreadPlace{of_slice / threads_n(Kernel::config), of_slice % threads_n(Kernel::config)};
     } else {
-        constexpr int rows = warp_m(config);
-        constexpr int columns = warp_n(config);
-        constexpr int warps_n = threads_n(config) / columns;
+        constexpr int rows = warp_m(Kernel::config);
+        constexpr int columns = warp_n(Kernel::config);
+        constexpr int warps_n = threads_n(Kernel::config) / columns;
         const int warp = of_slice / 32;
         const int lane = of_slice % 32;
         return ThreadPlace{warp / warps_n * rows + lane / columns, warp % warps_n * columns + lane % columns};
     }
 }
 
+// What the tiles of A and B are like in shared memory.
+template <class Kernel>
+struct Layouts {
+    static constexpr TileLayout a = layout_a(Kernel::config, Kernel::signature);
+    static constexpr TileLayout b = layout_b(Kernel::config, Kernel::signature);
+};
+
 // The place within the tile of a thread's i-th row, or column, of C.
-template <TileLayout layout, int per_thread, int threads_across>
+template <const TileLayout& layout, int per_thread, int threads_across>
 __device__ constexpr int element_of(int thread, int i) {
     constexpr int group = group_of(layout, per_thread);
     return (i / group * threads_across + thread) * group + i % group;
@@ -83,7 +90,7 @@ __device__ constexpr int element_of(int thread, int i) {
 
 // One operand's elements for a thread: those of the k that is multiplied, and those of the next k, which are on their way. Where lines run
 // along K, a read brings several k at once.
-template <TileLayout layout, int per_thread, int threads_across, int stages>
+template <const TileLayout& layout, int per_thread, int threads_across, int stages>
 class Fragments {
 public:
     // `thread`: the thread's place along the operand's rows or columns of C. first_k: where its slice of each tile begins.
@@ -143,10 +150,10 @@ private:
     float values_[2][steps][per_thread];
 };
 
-template <KernelSignature signature, KernelConfig config>
-using FragmentsOfA = Fragments<layout_a(config, signature), config.thread_m, threads_m(config), config.stages>;
-template <KernelSignature signature, KernelConfig config>
-using FragmentsOfB = Fragments<layout_b(config, signature), config.thread_n, threads_n(config), config.stages>;
+template <class Kernel>
+using FragmentsOfA = Fragments<Layouts<Kernel>::a, Kernel::config.thread_m, threads_m(Kernel::config), Kernel::config.stages>;
+template <class Kernel>
+using FragmentsOfB = Fragments<Layouts<Kernel>::b, Kernel::config.thread_n, threads_n(Kernel::config), Kernel::config.stages>;
 
 // The steps go forth one time and back the next.
 __device__ constexpr int turning(int step, int length, int time) {
@@ -166,47 +173,46 @@ struct ElementPlace {
 //        1   2   5   6       and up. ptxas makes its own of it: of kernels that differ in nothing else one reaches 0.78 of the FFMA
 //       15  12  11   8       rate in its main loop, another 0.88; and which, hangs on tile and layout, so that the tuner tries them.
 //       14  13  10   9
-template <KernelConfig config>
+template <class Kernel>
 __device__ constexpr ElementPlace nth_product(int step) {
-    constexpr int together = taken_together(config);
-    constexpr int length = takes_rows(config) ? config.thread_n : config.thread_m;
+    constexpr int together = taken_together(Kernel::config);
+    constexpr int length = takes_rows(Kernel::config) ? Kernel::config.thread_n : Kernel::config.thread_m;
     const int band = step / (together * length);
     const int along = step / together % length;
     const int line = band * together + turning(step % together, together, along);
     const int place = turning(along, length, band);
-    return takes_rows(config) ? ElementPlace{line, place} : ElementPlace{place, line};
+    return takes_rows(Kernel::config) ? ElementPlace{line, place} : ElementPlace{place, line};
 }
 
 // sums += fragment of A * fragment of B.
-template <KernelConfig config>
-__device__ inline void multiply(const float (&a)[config.thread_m], const float (&b)[config.thread_n],
-                                float (&sums)[config.thread_m][config.thread_n]) {
+template <class Kernel>
+__device__ inline void multiply(const float (&a)[Kernel::config.thread_m], const float (&b)[Kernel::config.thread_n],
+                                float (&sums)[Kernel::config.thread_m][Kernel::config.thread_n]) {
 #pragma unroll
-    for (int step = 0; step < config.thread_m * config.thread_n; ++step) {
-        const auto [i, j] = nth_product<config>(step);
+    for (int step = 0; step < Kernel::config.thread_m * Kernel::config.thread_n; ++step) {
+        const auto [i, j] = nth_product<Kernel>(step);
         sums[i][j] = fmaf(a[i], b[j], sums[i][j]);
     }
 }
 
 // Calls store with each of the thread's groups of neighbouring sums: its row and column within the tile, and the sums.
-template <KernelSignature signature, KernelConfig config, class Store>
-__device__ inline void for_each_group(ThreadPlace place, const float (&sums)[config.thread_m][config.thread_n], Store&& store) {
-    constexpr TileLayout shape_a = layout_a(config, signature);
-    constexpr TileLayout shape_b = layout_b(config, signature);
+template <class Kernel, class Store>
+__device__ inline void for_each_group(ThreadPlace place, const float (&sums)[Kernel::config.thread_m][Kernel::config.thread_n],
+                                      Store&& store) {
 #pragma unroll
-    for (int i = 0; i < config.thread_m; ++i) {
-        const int row = element_of<shape_a, config.thread_m, threads_m(config)>(place.m, i);
+    for (int i = 0; i < Kernel::config.thread_m; ++i) {
+        const int row = element_of<Layouts<Kernel>::a, Kernel::config.thread_m, threads_m(Kernel::config)>(place.m, i);
 #pragma unroll
-        for (int j = 0; j < config.thread_n; j += group_of(shape_b, config.thread_n))
-            store(row, element_of<shape_b, config.thread_n, threads_n(config)>(place.n, j), &sums[i][j]);
+        for (int j = 0; j < Kernel::config.thread_n; j += group_of(Layouts<Kernel>::b, Kernel::config.thread_n))
+            store(row, element_of<Layouts<Kernel>::b, Kernel::config.thread_n, threads_n(Kernel::config)>(place.n, j), &sums[i][j]);
     }
 }
 
-template <KernelSignature signature, KernelConfig config, bool guarded>
-__device__ inline void store_tile(const Output<signature, is_partial<config>>& output, i64 row0, i64 column0, ThreadPlace place,
-                                  const float (&sums)[config.thread_m][config.thread_n]) {
-    for_each_group<signature, config>(place, sums, [&](int row, int column, const float* group) {
-        output.template store<group_of(layout_b(config, signature), config.thread_n), guarded>(row0 + row, column0 + column, group);
+template <class Kernel, bool guarded>
+__device__ inline void store_tile(const Output<Kernel, is_partial<Kernel>>& output, i64 row0, i64 column0, ThreadPlace place,
+                                  const float (&sums)[Kernel::config.thread_m][Kernel::config.thread_n]) {
+    for_each_group<Kernel>(place, sums, [&](int row, int column, const float* group) {
+        output.template store<group_of(Layouts<Kernel>::b, Kernel::config.thread_n), guarded>(row0 + row, column0 + column, group);
     });
 }
 
@@ -215,22 +221,22 @@ __device__ inline void store_tile(const Output<signature, is_partial<config>>& o
 // register in the same bank as the element of B that it is multiplied with, if that stands in a vector, too; in the next bank, if they
 // change places. Where the order of the products goes by columns neither helps; there the sums are multiplied by a 1 that the compiler does
 // not know, so that they leave from other registers than they are added up in.
-template <KernelSignature signature, KernelConfig config, class Store>
-__device__ inline void store_part(float* part, float one, ThreadPlace place, const float (&sums)[config.thread_m][config.thread_n],
-                                  Store&& store) {
-    for_each_group<signature, config>(place, sums, [&](int row, int column, const float* group) {
-        constexpr int width = group_of(layout_b(config, signature), config.thread_n);
+template <class Kernel, class Store>
+__device__ inline void store_part(float* part, float one, ThreadPlace place,
+                                  const float (&sums)[Kernel::config.thread_m][Kernel::config.thread_n], Store&& store) {
+    for_each_group<Kernel>(place, sums, [&](int row, int column, const float* group) {
+        constexpr int width = group_of(Layouts<Kernel>::b, Kernel::config.thread_n);
         Vector<float, width> values;
 #pragma unroll
-        for (int i = 0; i < width; ++i) values.element[place_in_part(i) % width] = takes_rows(config) ? group[i] : group[i] * one;
-        store(part + row * config.block_n + (width == 1 ? place_in_part(column) : column), values);
+        for (int i = 0; i < width; ++i) values.element[place_in_part(i) % width] = takes_rows(Kernel::config) ? group[i] : group[i] * one;
+        store(part + row * Kernel::config.block_n + (width == 1 ? place_in_part(column) : column), values);
     });
 }
 
 // The slice that a thread multiplies. In the end the threads of the first slice hold all of the sums.
-template <KernelConfig config>
+template <class Kernel>
 __device__ inline int slice_of_thread() {
-    return config.slice_k == 1 ? 0 : static_cast<int>(threadIdx.x) / slice_threads(config);
+    return Kernel::config.slice_k == 1 ? 0 : static_cast<int>(threadIdx.x) / slice_threads(Kernel::config);
 }
 
 // The first slice's sums += those of the others: the second half of the slices hands theirs to the first half, and so on with what is
@@ -241,20 +247,21 @@ __device__ inline int slice_of_thread() {
 //                  += 0  += 1        |-> 1
 //                  |     |-> 1
 //                  += 1
-template <KernelConfig config>
-__device__ inline void add_up_slices(float (&sums)[config.thread_m][config.thread_n], SharedTiles<float> parts) {
-    const int slice = slice_of_thread<config>();
-    const int thread = static_cast<int>(threadIdx.x) % slice_threads(config);
+template <class Kernel>
+__device__ inline void add_up_slices(float (&sums)[Kernel::config.thread_m][Kernel::config.thread_n], SharedTiles<float> parts) {
+    const int slice = slice_of_thread<Kernel>();
+    const int thread = static_cast<int>(threadIdx.x) % slice_threads(Kernel::config);
     const auto for_each_sum = [&](int from_slice, auto&& visit) {
-        float* part = parts[from_slice % parts_of_slices(config)] + thread;
+        float* part = parts[from_slice % parts_of_slices(Kernel::config)] + thread;
 #pragma unroll
-        for (int i = 0; i < config.thread_m; ++i) {
+        for (int i = 0; i < Kernel::config.thread_m; ++i) {
 #pragma unroll
-            for (int j = 0; j < config.thread_n; ++j) visit(sums[i][j], part[(i * config.thread_n + j) * slice_threads(config)]);
+            for (int j = 0; j < Kernel::config.thread_n; ++j)
+                visit(sums[i][j], part[(i * Kernel::config.thread_n + j) * slice_threads(Kernel::config)]);
         }
     };
 #pragma unroll
-    for (int half = config.slice_k / 2; half > 0; half /= 2) {
+    for (int half = Kernel::config.slice_k / 2; half > 0; half /= 2) {
         if (slice >= half && slice < 2 * half) for_each_sum(slice, [](float sum, float& place) { place = sum; });
         // The second half's sums are there.
         __syncthreads();
@@ -264,25 +271,26 @@ __device__ inline void add_up_slices(float (&sums)[config.thread_m][config.threa
 
 // The blocks of a cluster hold parts of one tile's sums. Each adds up its share of the tile, in the order of the ranks, out of all
 // the blocks' shared memory, and stores it. `part`: block_m rows of block_n elements in shared memory.
-template <KernelSignature signature, KernelConfig config, bool guarded>
-__device__ inline void store_cluster_tile(const GemmArgs& args, const Output<signature, is_partial<config>>& output, i64 row0, i64 column0,
-                                          ThreadPlace place, const float (&sums)[config.thread_m][config.thread_n], float* part) {
-    if (slice_of_thread<config>() == 0)
-        store_part<signature, config>(part, args.one, place, sums, [](float* to, const auto& values) { store_vector(to, values); });
+template <class Kernel, bool guarded>
+__device__ inline void store_cluster_tile(const GemmArgs& args, const Output<Kernel, is_partial<Kernel>>& output, i64 row0, i64 column0,
+                                          ThreadPlace place, const float (&sums)[Kernel::config.thread_m][Kernel::config.thread_n],
+                                          float* part) {
+    if (slice_of_thread<Kernel>() == 0)
+        store_part<Kernel>(part, args.one, place, sums, [](float* to, const auto& values) { store_vector(to, values); });
     // Every block's part is there.
     ptx::cluster_sync();
-    constexpr int vectors_per_row = config.block_n / kSumVector;
+    constexpr int vectors_per_row = Kernel::config.block_n / kSumVector;
     const int rank = static_cast<int>(ptx::cluster_ctarank());
-    for (int vector = rank * threads(config) + static_cast<int>(threadIdx.x); vector < config.block_m * vectors_per_row;
-         vector += config.cluster * threads(config)) {
+    for (int vector = rank * threads(Kernel::config) + static_cast<int>(threadIdx.x); vector < Kernel::config.block_m * vectors_per_row;
+         vector += Kernel::config.cluster * threads(Kernel::config)) {
         const int row = vector / vectors_per_row;
         const int column = vector % vectors_per_row * kSumVector;
         // A thread that reads parts must also store their sum: the parts are then there before the thread meets the others and a block may
         // end.
         if (guarded && (row0 + row >= output.rows || column0 + column >= output.columns)) continue;
-        Vector<float, kSumVector> parts[config.cluster];
+        Vector<float, kSumVector> parts[Kernel::config.cluster];
 #pragma unroll
-        for (int r = 0; r < config.cluster; ++r) parts[r] = load_vector<kSumVector>(ptx::mapa(part, r) + vector * kSumVector);
+        for (int r = 0; r < Kernel::config.cluster; ++r) parts[r] = load_vector<kSumVector>(ptx::mapa(part, r) + vector * kSumVector);
         const Vector<float, kSumVector> sum = sum_of_parts(parts);
         float results[kSumVector];
 #pragma unroll
@@ -294,28 +302,28 @@ __device__ inline void store_cluster_tile(const GemmArgs& args, const Output<sig
 }
 
 // `part`: where a cluster's blocks show each other their sums.
-template <KernelSignature signature, KernelConfig config>
+template <class Kernel>
 __device__ inline void store_results_of(const GemmArgs& args, const WorkItem& item, ThreadPlace place,
-                                        const float (&sums)[config.thread_m][config.thread_n], float* part) {
-    const auto output = output_of<signature, config>(args, item);
-    store_by_boundary<config>(args, item, [&]<bool guarded>() {
-        if constexpr (config.cluster > 1)
-            store_cluster_tile<signature, config, guarded>(args, output, item.row0, item.column0, place, sums, part);
-        else if (slice_of_thread<config>() == 0)
-            store_tile<signature, config, guarded>(output, item.row0, item.column0, place, sums);
+                                        const float (&sums)[Kernel::config.thread_m][Kernel::config.thread_n], float* part) {
+    const auto output = output_of<Kernel>(args, item);
+    store_by_boundary<Kernel>(args, item, [&]<bool guarded>() {
+        if constexpr (Kernel::config.cluster > 1)
+            store_cluster_tile<Kernel, guarded>(args, output, item.row0, item.column0, place, sums, part);
+        else if (slice_of_thread<Kernel>() == 0)
+            store_tile<Kernel, guarded>(output, item.row0, item.column0, place, sums);
     });
 }
 
 // The item's tiles, in stretches whose lines are waited for where blocks of the kernel pack them.
-template <KernelConfig config>
-__device__ inline auto stretches_of(const Arguments<config>& args, const WorkItem& item) {
-    if constexpr (pack::packs_beside(config))
-        return pack::PackedStretches<config>(args.packers, args.m, args.n, item.tiles);
+template <class Kernel>
+__device__ inline auto stretches_of(const Arguments<Kernel>& args, const WorkItem& item) {
+    if constexpr (pack::packs_beside(Kernel::config))
+        return pack::PackedStretches<Kernel>(args.packers, args.m, args.n, item.tiles);
     else
         return pack::NoStretches{};
 }
 
-template <KernelSignature signature, KernelConfig config>
+template <class Kernel>
 struct Tiles {
     SharedTiles<float> a;
     SharedTiles<float> b;
@@ -323,39 +331,37 @@ struct Tiles {
     unsigned long long* barriers = nullptr;
 
     __device__ explicit Tiles(SharedMemory& shared)
-        : a(shared.take<float, tile_elements(layout_a(config, signature)), config.stages>()),
-          b(shared.take<float, tile_elements(layout_b(config, signature)), config.stages>()) {
-        if constexpr (brings_by_tma(config)) barriers = shared.take<unsigned long long, barriers_of(config)>()[0];
+        : a(shared.take<float, tile_elements(Layouts<Kernel>::a), Kernel::config.stages>()),
+          b(shared.take<float, tile_elements(Layouts<Kernel>::b), Kernel::config.stages>()) {
+        if constexpr (brings_by_tma(Kernel::config)) barriers = shared.take<unsigned long long, barriers_of(Kernel::config)>()[0];
     }
 
     // The pipeline that brings an item's tiles to shared memory.
-    __device__ auto pipeline(const Arguments<config>& args, const WorkItem& item) const {
-        constexpr TileLayout shape_a = layout_a(config, signature);
-        constexpr TileLayout shape_b = layout_b(config, signature);
-        if constexpr (brings_by_tma(config)) {
+    __device__ auto pipeline(const Arguments<Kernel>& args, const WorkItem& item) const {
+        if constexpr (brings_by_tma(Kernel::config)) {
             const auto batch = [&](i64 stride) { return stride != 0 ? static_cast<int>(item.batch) : 0; };
-            return TmaPipeline<float, shape_a, shape_b, threads(config) / 32, config>(
+            return TmaPipeline<float, Layouts<Kernel>::a, Layouts<Kernel>::b, threads(Kernel::config) / 32, Kernel>(
                 {&args.tiles_a, static_cast<int>(item.row0), batch(args.stride_a), a},
                 {&args.tiles_b, static_cast<int>(item.column0), batch(args.stride_b), b}, barriers, item.k_begin, item.tiles);
         } else {
-            using CopyA = TileCopy<float, shape_a, threads(config), config>;
-            using CopyB = TileCopy<float, shape_b, threads(config), config>;
-            return TilePipeline<CopyA, CopyB, config.stages>(CopyA(static_cast<const float*>(args.a) + item.batch * args.stride_a, args.lda,
-                                                                   item.row0, args.m, item.k_begin, item.k_end),
-                                                             CopyB(static_cast<const float*>(args.b) + item.batch * args.stride_b, args.ldb,
-                                                                   item.column0, args.n, item.k_begin, item.k_end),
-                                                             a, b, item.tiles);
+            using CopyA = TileCopy<float, Layouts<Kernel>::a, threads(Kernel::config), Kernel>;
+            using CopyB = TileCopy<float, Layouts<Kernel>::b, threads(Kernel::config), Kernel>;
+            return TilePipeline<CopyA, CopyB, Kernel::config.stages>(CopyA(static_cast<const float*>(args.a) + item.batch * args.stride_a,
+                                                                           args.lda, item.row0, args.m, item.k_begin, item.k_end),
+                                                                     CopyB(static_cast<const float*>(args.b) + item.batch * args.stride_b,
+                                                                           args.ldb, item.column0, args.n, item.k_begin, item.k_end),
+                                                                     a, b, item.tiles);
         }
     }
 };
 
 // A 0 that is made of all that the warp has read (ReadBits): of sums to which each vector of a fragment contributes.
-template <KernelSignature signature, KernelConfig config>
-__device__ inline unsigned zero_after(float one, const float (&sums)[config.thread_m][config.thread_n]) {
-    constexpr int group_a = group_of(layout_a(config, signature), config.thread_m);
-    constexpr int group_b = group_of(layout_b(config, signature), config.thread_n);
-    constexpr int vectors_a = config.thread_m / group_a;
-    constexpr int vectors_b = config.thread_n / group_b;
+template <class Kernel>
+__device__ inline unsigned zero_after(float one, const float (&sums)[Kernel::config.thread_m][Kernel::config.thread_n]) {
+    constexpr int group_a = group_of(Layouts<Kernel>::a, Kernel::config.thread_m);
+    constexpr int group_b = group_of(Layouts<Kernel>::b, Kernel::config.thread_n);
+    constexpr int vectors_a = Kernel::config.thread_m / group_a;
+    constexpr int vectors_b = Kernel::config.thread_n / group_b;
     ReadBits bits(one);
 #pragma unroll
     for (int i = 0; i < (vectors_a > vectors_b ? vectors_a : vectors_b); ++i)
@@ -370,43 +376,43 @@ struct WholeTiles {
     int k_left;
 };
 
-template <KernelConfig config>
+template <class Kernel>
 __device__ inline WholeTiles whole_tiles(const WorkItem& item) {
-    if constexpr (!leaves_k(config)) return {item.tiles, 0};
+    if constexpr (!leaves_k(Kernel::config)) return {item.tiles, 0};
     const int depth = static_cast<int>(item.k_end - item.k_begin);
-    const int left = depth % config.block_k;
-    if (left > config.block_k / 2 || depth <= 0) return {item.tiles, 0};
-    const int of_slice = left - slice_of_thread<config>() * slice_depth(config);
-    return {depth / config.block_k, of_slice < slice_depth(config) ? of_slice : slice_depth(config)};
+    const int left = depth % Kernel::config.block_k;
+    if (left > Kernel::config.block_k / 2 || depth <= 0) return {item.tiles, 0};
+    const int of_slice = left - slice_of_thread<Kernel>() * slice_depth(Kernel::config);
+    return {depth / Kernel::config.block_k, of_slice < slice_depth(Kernel::config) ? of_slice : slice_depth(Kernel::config)};
 }
 
 // sums = the item's rows of A * its columns of B, over its part of K, and of that over the slices that are the thread's.
-template <KernelSignature signature, KernelConfig config>
-__device__ inline void multiply_item(const Arguments<config>& args, const WorkItem& item, ThreadPlace place,
-                                     const Tiles<signature, config>& tiles, float (&sums)[config.thread_m][config.thread_n]) {
+template <class Kernel>
+__device__ inline void multiply_item(const Arguments<Kernel>& args, const WorkItem& item, ThreadPlace place, const Tiles<Kernel>& tiles,
+                                     float (&sums)[Kernel::config.thread_m][Kernel::config.thread_n]) {
     auto pipeline = tiles.pipeline(args, item);
-    constexpr int depth = slice_depth(config);
-    FragmentsOfA<signature, config> a(tiles.a, place.m, slice_of_thread<config>() * depth);
-    FragmentsOfB<signature, config> b(tiles.b, place.n, slice_of_thread<config>() * depth);
+    constexpr int depth = slice_depth(Kernel::config);
+    FragmentsOfA<Kernel> a(tiles.a, place.m, slice_of_thread<Kernel>() * depth);
+    FragmentsOfB<Kernel> b(tiles.b, place.n, slice_of_thread<Kernel>() * depth);
 #pragma unroll
-    for (int i = 0; i < config.thread_m; ++i) {
+    for (int i = 0; i < Kernel::config.thread_m; ++i) {
 #pragma unroll
-        for (int j = 0; j < config.thread_n; ++j) sums[i][j] = 0;
+        for (int j = 0; j < Kernel::config.thread_n; ++j) sums[i][j] = 0;
     }
     wait_for_previous_kernel();
-    auto stretches = stretches_of<config>(args, item);
+    auto stretches = stretches_of<Kernel>(args, item);
     stretches.wait_for(0);
     pipeline.begin();
     a.read(0);
     b.read(0);
-    constexpr int loop = loop_depth(config);
-    const WholeTiles whole = whole_tiles<config>(item);
+    constexpr int loop = loop_depth(Kernel::config);
+    const WholeTiles whole = whole_tiles<Kernel>(item);
     // Fragments are read from the lines that follow the loop's from now on, of the next tile where this one ends.
     const auto go_on = [&](bool tile_ends) {
         if (!tile_ends) {
             a.next_lines(loop);
             b.next_lines(loop);
-        } else if constexpr (brings_by_tma(config)) {
+        } else if constexpr (brings_by_tma(Kernel::config)) {
             const bool round = pipeline.next_tile();
             a.next_stage(round, loop - depth);
             b.next_stage(round, loop - depth);
@@ -421,19 +427,19 @@ __device__ inline void multiply_item(const Arguments<config>& args, const WorkIt
         for (int k0 = 0; k0 < depth; k0 += loop) {
 #pragma unroll
             for (int k = 0; k < loop; ++k) {
-                if (k == (brings_by_tma(config) ? 1 % loop : 0) && k0 == 0) pipeline.start_copy();
+                if (k == (brings_by_tma(Kernel::config) ? 1 % loop : 0) && k0 == 0) pipeline.start_copy();
                 const int next = (k + 1) % loop;
                 if (next == 0) go_on(k0 + loop >= depth);
                 a.read(next);
                 b.read(next);
-                multiply<config>(a[k], b[k], sums);
-                if constexpr (brings_by_tma(config)) {
-                    if (next == 0 && k0 + loop >= depth) pipeline.release_previous(zero_after<signature, config>(args.one, sums));
+                multiply<Kernel>(a[k], b[k], sums);
+                if constexpr (brings_by_tma(Kernel::config)) {
+                    if (next == 0 && k0 + loop >= depth) pipeline.release_previous(zero_after<Kernel>(args.one, sums));
                 }
             }
         }
     };
-    if constexpr (pack::packs_beside(config)) {
+    if constexpr (pack::packs_beside(Kernel::config)) {
         for (int tile = 0; tile < whole.tiles;) {
             stretches.wait_for(tile);
             for (const int end = stretches.end_of(tile, whole.tiles); tile < end; ++tile) multiply_tile();
@@ -441,10 +447,10 @@ __device__ inline void multiply_item(const Arguments<config>& args, const WorkIt
     } else {
         for (int tile = 0; tile < whole.tiles; ++tile) multiply_tile();
     }
-    if constexpr (leaves_k(config)) {
+    if constexpr (leaves_k(Kernel::config)) {
 #pragma unroll 1
         for (int k = 0; k < whole.k_left; ++k) {
-            multiply<config>(a[0], b[0], sums);
+            multiply<Kernel>(a[0], b[0], sums);
             a.next_lines(1);
             b.next_lines(1);
             a.read(0);
@@ -456,23 +462,22 @@ __device__ inline void multiply_item(const Arguments<config>& args, const WorkIt
 // Multiplies a block's stretch of the line of all phases (stream.h): parts of tiles at its ends, and whole tiles between them. The place
 // that the block has come to stands in shared memory, in `progress`, and is read again where it is needed, since the products need all
 // registers.
-template <KernelSignature signature, KernelConfig config>
-__device__ inline void multiply_stretch(const GemmArgs& args, ThreadPlace place, const Tiles<signature, config>& tiles,
-                                        volatile i64* progress) {
-    const PhaseLine line = phase_line(config, args);
+template <class Kernel>
+__device__ inline void multiply_stretch(const GemmArgs& args, ThreadPlace place, const Tiles<Kernel>& tiles, volatile i64* progress) {
+    const PhaseLine line = phase_line(Kernel::config, args);
     const auto what_is_left = [&] { return Stretch{*progress, line.stretch_of(blockIdx.x).end}; };
     if (threadIdx.x == 0) *progress = line.stretch_of(blockIdx.x).begin;
     __syncthreads();
     while (what_is_left().begin < what_is_left().end) {
-        float sums[config.thread_m][config.thread_n];
-        multiply_item<signature, config>(args, first_work_item<config>(args, line, what_is_left()), place, tiles, sums);
+        float sums[Kernel::config.thread_m][Kernel::config.thread_n];
+        multiply_item<Kernel>(args, first_work_item<Kernel>(args, line, what_is_left()), place, tiles, sums);
         const Stretch left = what_is_left();
         if (line.phases_of_first_tile(left) == line.phases) {
-            store_results_of<signature, config>(args, first_work_item<config>(args, line, left), place, sums, nullptr);
+            store_results_of<Kernel>(args, first_work_item<Kernel>(args, line, left), place, sums, nullptr);
         } else {
             const i64 part = line.part_of(blockIdx.x, line.first_tile(left));
-            store_part<signature, config>(static_cast<float*>(args.workspace) + part * (config.block_m * config.block_n), args.one, place,
-                                          sums, [](float* to, const auto& values) { store_vector_global(to, values); });
+            store_part<Kernel>(static_cast<float*>(args.workspace) + part * (Kernel::config.block_m * Kernel::config.block_n), args.one,
+                               place, sums, [](float* to, const auto& values) { store_vector_global(to, values); });
         }
         // Everyone has read the last tile of A and B, and what was left, before the next item's come.
         __syncthreads();
@@ -482,51 +487,52 @@ __device__ inline void multiply_stretch(const GemmArgs& args, ThreadPlace place,
 }
 
 // A block's number among the blocks that multiply. It is below 0 for blocks that pack lines or add up strips, which are the grid's first.
-template <KernelConfig config>
-__device__ inline int number_of_block(const Arguments<config>& args) {
-    if constexpr (pack::packs_beside(config))
+template <class Kernel>
+__device__ inline int number_of_block(const Arguments<Kernel>& args) {
+    if constexpr (pack::packs_beside(Kernel::config))
         return static_cast<int>(blockIdx.x) - args.packers.blocks;
-    else if constexpr (leaves_strips_to_pack(config))
+    else if constexpr (leaves_strips_to_pack(Kernel::config))
         return static_cast<int>(blockIdx.x) - args.strips.blocks;
     else
         return static_cast<int>(blockIdx.x);
 }
 
-template <KernelSignature signature, KernelConfig config>
-__device__ void kernel(const Arguments<config>& args) {
-    static_assert(first_violation(config, signature) == nullptr);
+template <class Kernel>
+__device__ void kernel(const Arguments<Kernel>& args) {
+    static_assert(first_violation(Kernel::config, Kernel::signature) == nullptr);
     SharedMemory shared;
-    if constexpr (pack::packs_beside(config)) {
-        if (number_of_block<config>(args) < 0) {
-            constexpr int stages = packer_stages(config, signature);
+    if constexpr (pack::packs_beside(Kernel::config)) {
+        if (number_of_block<Kernel>(args) < 0) {
+            constexpr int stages = packer_stages(Kernel::config, Kernel::signature);
             const SharedTiles<float> squares = shared.take<float, pack::kSquareElements, stages>();
             wait_for_previous_kernel();
-            pack::Packer<config, threads(config), stages>(args.packers, args.m, args.n, args.k, squares).run();
+            pack::Packer<Kernel, threads(Kernel::config), stages>(args.packers, args.m, args.n, args.k, squares).run();
             return;
         }
     }
-    if constexpr (leaves_strips_to_pack(config)) {
-        if (number_of_block<config>(args) < 0) {
-            float* const parts = shared.take<float, strips::shared_elements(threads(config))>()[0];
+    if constexpr (leaves_strips_to_pack(Kernel::config)) {
+        if (number_of_block<Kernel>(args) < 0) {
+            float* const parts = shared.take<float, strips::shared_elements(threads(Kernel::config))>()[0];
             wait_for_previous_kernel();
-            strips::Strips<signature, threads(config)>(args, args.strips, parts).add_up();
+            strips::Strips<Kernel, threads(Kernel::config)>(args, args.strips, parts).add_up();
             return;
         }
     }
-    const Tiles<signature, config> tiles(shared);
-    const ThreadPlace place = thread_place<config>();
-    if constexpr (config.stream_k != 0) {
-        multiply_stretch<signature, config>(args, place, tiles, shared.take<i64, 1>().first);
+    const Tiles<Kernel> tiles(shared);
+    const ThreadPlace place = thread_place<Kernel>();
+    if constexpr (Kernel::config.stream_k != 0) {
+        multiply_stretch<Kernel>(args, place, tiles, shared.take<i64, 1>().first);
     } else {
         SharedTiles<float> part{};
-        if constexpr (config.cluster > 1) part = shared.take<float, config.block_m * config.block_n>();
+        if constexpr (Kernel::config.cluster > 1) part = shared.take<float, Kernel::config.block_m * Kernel::config.block_n>();
         SharedTiles<float> slice_parts{};
-        if constexpr (config.slice_k > 1) slice_parts = shared.take<float, config.block_m * config.block_n, parts_of_slices(config)>();
-        const WorkItem item = work_item<config>(args, static_cast<unsigned>(number_of_block<config>(args)));
-        float sums[config.thread_m][config.thread_n];
-        multiply_item<signature, config>(args, item, place, tiles, sums);
-        if constexpr (config.slice_k > 1) add_up_slices<config>(sums, slice_parts);
-        store_results_of<signature, config>(args, item, place, sums, part.first);
+        if constexpr (Kernel::config.slice_k > 1)
+            slice_parts = shared.take<float, Kernel::config.block_m * Kernel::config.block_n, parts_of_slices(Kernel::config)>();
+        const WorkItem item = work_item<Kernel>(args, static_cast<unsigned>(number_of_block<Kernel>(args)));
+        float sums[Kernel::config.thread_m][Kernel::config.thread_n];
+        multiply_item<Kernel>(args, item, place, tiles, sums);
+        if constexpr (Kernel::config.slice_k > 1) add_up_slices<Kernel>(sums, slice_parts);
+        store_results_of<Kernel>(args, item, place, sums, part.first);
     }
 }
 

@@ -33,8 +33,8 @@ template <>
 struct ArgumentsOf<true> {
     using Type = SimtTmaArgs;
 };
-template <KernelConfig config>
-using Arguments = typename ArgumentsOf<brings_by_tma(config)>::Type;
+template <class Kernel>
+using Arguments = typename ArgumentsOf<brings_by_tma(Kernel::config)>::Type;
 
 constexpr int threads_m(const KernelConfig& c) {
     return c.block_m / c.thread_m;

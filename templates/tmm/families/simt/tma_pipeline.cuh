@@ -26,7 +26,7 @@ struct TmaOperand {
 };
 
 // Brings the tiles of one item of work. `warps`: the number of the block's warps.
-template <class T, auto layout_a, auto layout_b, int warps, KernelConfig config>
+template <class T, const auto& layout_a, const auto& layout_b, int warps, class Kernel>
 class TmaPipeline {
 public:
     // All threads call this. barriers: two for each stage. tiles: how many there are of each operand.
@@ -34,12 +34,12 @@ public:
         : a_(a),
           b_(b),
           full_(barriers),
-          empty_(barriers + config.stages),
+          empty_(barriers + Kernel::config.stages),
           k_begin_(static_cast<int>(k_begin)),
           tiles_(tiles),
           warp_(__shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 32, 0)) {
         if (threadIdx.x == 0) {
-            init_ring<config.stages>(full_, empty_, warps);
+            init_ring<Kernel::config.stages>(full_, empty_, warps);
             ptx::fence_mbarrier_init();
         }
         // Everyone knows of the barriers.
@@ -50,7 +50,7 @@ public:
     __device__ void begin() {
         if (warp_ == 0 && ptx::elect_sync()) {
 #pragma unroll 1
-            for (int tile = 0; tile < config.stages && tile < tiles_; ++tile) bring(tile, tile);
+            for (int tile = 0; tile < Kernel::config.stages && tile < tiles_; ++tile) bring(tile, tile);
         }
         if (tiles_ > 0) wait_for_phase(full_, 0);
     }
@@ -58,9 +58,9 @@ public:
     // Brings a tile to the stage of a tile that was multiplied before.
     __device__ void start_copy() {
         if (static_cast<unsigned>(tile_) % warps != static_cast<unsigned>(warp_)) return;
-        const int tile = tile_ - kRefillBehind + config.stages;
-        if (tile < config.stages || tile >= tiles_) return;
-        const RingPlace<config.stages> read = place_.back(kRefillBehind);
+        const int tile = tile_ - kRefillBehind + Kernel::config.stages;
+        if (tile < Kernel::config.stages || tile >= tiles_) return;
+        const RingPlace<Kernel::config.stages> read = place_.back(kRefillBehind);
         wait_for_phase(empty_ + read.stage, read.parity);
         if (ptx::elect_sync()) bring(tile, read.stage);
     }
@@ -82,13 +82,13 @@ public:
 
 private:
     // After two tiles all warps have read a stage, most likely, and nobody waits.
-    static constexpr int kRefillBehind = config.stages > 2 ? 2 : 1;
+    static constexpr int kRefillBehind = Kernel::config.stages > 2 ? 2 : 1;
 
     __device__ void bring(int tile, int stage) {
-        constexpr int bytes = (layout_a.outer + layout_b.outer) * config.block_k * static_cast<int>(sizeof(T));
+        constexpr int bytes = (layout_a.outer + layout_b.outer) * Kernel::config.block_k * static_cast<int>(sizeof(T));
         unsigned long long* const landed = full_ + stage;
         ptx::mbarrier_arrive_expect_tx(landed, bytes);
-        const int k = k_begin_ + tile * config.block_k;
+        const int k = k_begin_ + tile * Kernel::config.block_k;
         ptx::cp_async_bulk_tensor_3d(a_.tiles[stage], a_.map, a_.outer0, k, a_.batch, landed);
         ptx::cp_async_bulk_tensor_3d(b_.tiles[stage], b_.map, b_.outer0, k, b_.batch, landed);
     }
@@ -102,7 +102,7 @@ private:
     int warp_;
     // The tile that is multiplied, and its place in the ring.
     int tile_ = 0;
-    RingPlace<config.stages> place_;
+    RingPlace<Kernel::config.stages> place_;
 };
 
 }  // namespace tmm

@@ -39,56 +39,58 @@ struct ThreadPlace {
     int k0;
 };
 
-template <KernelConfig config>
+template <class Kernel>
 __device__ inline ThreadPlace thread_place() {
     const int warp = static_cast<int>(threadIdx.x) / 32;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int group = lane / kLanesAlongK;
-    const int lane_n = group % lanes_n(config);
-    return {.row0 = group / lanes_n(config) * config.thread_m,
-            .column0 = (warp % warps_n(config) * lanes_n(config) + lane_n) * config.thread_n,
-            .k0 = warp / warps_n(config) * slice_depth(config) + lane % kLanesAlongK * kVector};
+    const int lane_n = group % lanes_n(Kernel::config);
+    return {.row0 = group / lanes_n(Kernel::config) * Kernel::config.thread_m,
+            .column0 = (warp % warps_n(Kernel::config) * lanes_n(Kernel::config) + lane_n) * Kernel::config.thread_n,
+            .k0 = warp / warps_n(Kernel::config) * slice_depth(Kernel::config) + lane % kLanesAlongK * kVector};
 }
 
 // The ring of stages, which one thread fills and all warps read. Tiles are counted from the part's first.
-template <KernelConfig config>
+template <class Kernel>
 class Ring {
 public:
-    __device__ Ring(float* tiles, unsigned long long* barriers) : tiles_(tiles), full_(barriers), empty_(barriers + config.stages) {}
+    __device__ Ring(float* tiles, unsigned long long* barriers)
+        : tiles_(tiles), full_(barriers), empty_(barriers + Kernel::config.stages) {}
 
     // One thread calls this; the caller sees to it that all threads know of the barriers.
     __device__ void init() const {
-        init_ring<config.stages>(full_, empty_, warps(config));
+        init_ring<Kernel::config.stages>(full_, empty_, warps(Kernel::config));
         ptx::fence_mbarrier_init();
     }
 
     // Brings a tile to its stage, once all warps have read what was there. One thread calls this.
     __device__ void bring(const SkinnyArgs& args, const FewByMany& place, int tile) const {
-        const int stage = tile % config.stages;
-        if (tile >= config.stages) wait(empty_ + stage, tile / config.stages - 1);
-        ptx::mbarrier_arrive_expect_tx(full_ + stage, stage_bytes(config));
-        const int k = static_cast<int>(place.split * args.k_per_split) + tile * config.block_k;
-        const int batch_few = args.stride(is_swapped<config>) != 0 ? static_cast<int>(place.batch) : 0;
-        const int batch_many = args.stride(!is_swapped<config>) != 0 ? static_cast<int>(place.batch) : 0;
+        const int stage = tile % Kernel::config.stages;
+        if (tile >= Kernel::config.stages) wait(empty_ + stage, tile / Kernel::config.stages - 1);
+        ptx::mbarrier_arrive_expect_tx(full_ + stage, stage_bytes(Kernel::config));
+        const int k = static_cast<int>(place.split * args.k_per_split) + tile * Kernel::config.block_k;
+        const int batch_few = args.stride(is_swapped<Kernel>) != 0 ? static_cast<int>(place.batch) : 0;
+        const int batch_many = args.stride(!is_swapped<Kernel>) != 0 ? static_cast<int>(place.batch) : 0;
         float* const few = tile_of(stage);
         ptx::cp_async_bulk_tensor_3d(few, &args.few, k, static_cast<int>(place.row0), batch_few, full_ + stage);
-        ptx::cp_async_bulk_tensor_3d(few + few_elements(config), &args.many, k, static_cast<int>(place.column0), batch_many, full_ + stage);
+        ptx::cp_async_bulk_tensor_3d(few + few_elements(Kernel::config), &args.many, k, static_cast<int>(place.column0), batch_many,
+                                     full_ + stage);
     }
 
     // Waits for a tile, and returns its place.
     __device__ const float* landed(int tile) const {
-        const int stage = tile % config.stages;
-        wait(full_ + stage, tile / config.stages);
+        const int stage = tile % Kernel::config.stages;
+        wait(full_ + stage, tile / Kernel::config.stages);
         return tile_of(stage);
     }
     // All lanes of a warp that has read the tile call this. zero: the 0 of the warp's ReadBits.
     __device__ void release(int tile, unsigned zero) const {
         __syncwarp();
-        if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(empty_ + tile % config.stages + zero);
+        if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(empty_ + tile % Kernel::config.stages + zero);
     }
 
 private:
-    __device__ float* tile_of(int stage) const { return tiles_ + stage * stage_elements(config); }
+    __device__ float* tile_of(int stage) const { return tiles_ + stage * stage_elements(Kernel::config); }
     // round: how often the stage was used before.
     __device__ static void wait(unsigned long long* barrier, int round) { wait_for_phase(barrier, static_cast<unsigned>(round) & 1); }
 
@@ -98,27 +100,27 @@ private:
 };
 
 // sums += the slice's lines of few times those of many. few, many: the thread's first vectors.
-template <KernelConfig config>
-__device__ inline void multiply(const float* few, const float* many, float (&sums)[config.thread_m * config.thread_n]) {
+template <class Kernel>
+__device__ inline void multiply(const float* few, const float* many, float (&sums)[Kernel::config.thread_m * Kernel::config.thread_n]) {
     using Four = Vector<float, kVector>;
 #pragma unroll
-    for (int k = 0; k < slice_depth(config); k += kLine) {
-        Four columns[config.thread_n];
+    for (int k = 0; k < slice_depth(Kernel::config); k += kLine) {
+        Four columns[Kernel::config.thread_n];
 #pragma unroll
-        for (int j = 0; j < config.thread_n; ++j) columns[j] = load_vector<kVector>(many + j * config.block_k + k);
-        const auto row_at = [&](int i) { return load_vector<kVector>(few + i * config.block_k + k); };
+        for (int j = 0; j < Kernel::config.thread_n; ++j) columns[j] = load_vector<kVector>(many + j * Kernel::config.block_k + k);
+        const auto row_at = [&](int i) { return load_vector<kVector>(few + i * Kernel::config.block_k + k); };
         Four rows[kRowsAhead + 1];
 #pragma unroll
-        for (int i = 0; i < kRowsAhead && i < config.thread_m; ++i) rows[i] = row_at(i);
+        for (int i = 0; i < kRowsAhead && i < Kernel::config.thread_m; ++i) rows[i] = row_at(i);
 #pragma unroll
-        for (int i = 0; i < config.thread_m; ++i) {
-            if (i + kRowsAhead < config.thread_m) rows[(i + kRowsAhead) % (kRowsAhead + 1)] = row_at(i + kRowsAhead);
+        for (int i = 0; i < Kernel::config.thread_m; ++i) {
+            if (i + kRowsAhead < Kernel::config.thread_m) rows[(i + kRowsAhead) % (kRowsAhead + 1)] = row_at(i + kRowsAhead);
             const Four& row = rows[i % (kRowsAhead + 1)];
 #pragma unroll
             for (int step = 0; step < kVector; ++step) {
 #pragma unroll
-                for (int j = 0; j < config.thread_n; ++j) {
-                    float& sum = sums[i * config.thread_n + j];
+                for (int j = 0; j < Kernel::config.thread_n; ++j) {
+                    float& sum = sums[i * Kernel::config.thread_n + j];
                     sum = fmaf(row.element[step], columns[j].element[step], sum);
                 }
             }
@@ -127,12 +129,12 @@ __device__ inline void multiply(const float* few, const float* many, float (&sum
 }
 
 // A 0 that is made of all that the warp has read (ReadBits): of sums of each row and of each column.
-template <KernelConfig config>
-__device__ inline unsigned zero_after(float one, const float (&sums)[config.thread_m * config.thread_n]) {
+template <class Kernel>
+__device__ inline unsigned zero_after(float one, const float (&sums)[Kernel::config.thread_m * Kernel::config.thread_n]) {
     ReadBits bits(one);
 #pragma unroll
-    for (int i = 0; i < (config.thread_m > config.thread_n ? config.thread_m : config.thread_n); ++i)
-        bits.add(sums[i % config.thread_m * config.thread_n + i % config.thread_n]);
+    for (int i = 0; i < (Kernel::config.thread_m > Kernel::config.thread_n ? Kernel::config.thread_m : Kernel::config.thread_n); ++i)
+        bits.add(sums[i % Kernel::config.thread_m * Kernel::config.thread_n + i % Kernel::config.thread_n]);
     return bits.zero();
 }
 
@@ -155,28 +157,29 @@ __device__ inline void add_up_lanes(float (&sums)[count]) {
 }
 
 // part: block_m rows of block_n elements.
-template <KernelConfig config>
-__device__ inline void store_eighth(float* part, const ThreadPlace& here, const float (&sums)[config.thread_m * config.thread_n]) {
-    constexpr int columns = config.thread_n;
-    constexpr int eighth = config.thread_m * columns / kLanesAlongK;
+template <class Kernel>
+__device__ inline void store_eighth(float* part, const ThreadPlace& here,
+                                    const float (&sums)[Kernel::config.thread_m * Kernel::config.thread_n]) {
+    constexpr int columns = Kernel::config.thread_n;
+    constexpr int eighth = Kernel::config.thread_m * columns / kLanesAlongK;
     constexpr bool whole_rows = eighth % columns == 0;
     const int lane = static_cast<int>(threadIdx.x) % kLanesAlongK;
 #pragma unroll
     for (int i = 0; i < eighth; ++i) {
         const int row = whole_rows ? lane * (eighth / columns) + i / columns : (lane * eighth + i) / columns;
         const int column = whole_rows ? i % columns : (lane * eighth + i) % columns;
-        part[(here.row0 + row) * config.block_n + here.column0 + column] = sums[i];
+        part[(here.row0 + row) * Kernel::config.block_n + here.column0 + column] = sums[i];
     }
 }
 
-template <KernelSignature signature, KernelConfig config>
+template <class Kernel>
 __device__ void kernel(const SkinnyArgs& args) {
-    static_assert(first_violation(config, signature) == nullptr);
-    static_assert(sums_of_slices(config) <= ring_elements(config));
+    static_assert(first_violation(Kernel::config, Kernel::signature) == nullptr);
+    static_assert(sums_of_slices(Kernel::config) <= ring_elements(Kernel::config));
     SharedMemory shared;
-    float* const tiles = shared.take<float, ring_elements(config)>()[0];
-    unsigned long long* const barriers = shared.take<unsigned long long, skinny::barriers(config)>()[0];
-    const Ring<config> ring(tiles, barriers);
+    float* const tiles = shared.take<float, ring_elements(Kernel::config)>()[0];
+    unsigned long long* const barriers = shared.take<unsigned long long, skinny::barriers(Kernel::config)>()[0];
+    const Ring<Kernel> ring(tiles, barriers);
     if (threadIdx.x == 0) {
         // Where nothing is multiplied, there are no maps.
         if (args.k > 0) {
@@ -185,39 +188,39 @@ __device__ void kernel(const SkinnyArgs& args) {
         }
         ring.init();
     }
-    const FewByMany place = place_of_block<config>(args);
+    const FewByMany place = place_of_block<Kernel>(args);
     const i64 k_begin = place.split * args.k_per_split;
     const i64 k_end = k_begin + args.k_per_split < args.k ? k_begin + args.k_per_split : args.k;
-    const int tile_count = k_end > k_begin ? static_cast<int>((k_end - k_begin + config.block_k - 1) / config.block_k) : 0;
+    const int tile_count = k_end > k_begin ? static_cast<int>((k_end - k_begin + Kernel::config.block_k - 1) / Kernel::config.block_k) : 0;
     // Everyone knows of the barriers.
     __syncthreads();
     wait_for_previous_kernel();
     if (threadIdx.x == 0) {
-        for (int tile = 0; tile < config.stages && tile < tile_count; ++tile) ring.bring(args, place, tile);
+        for (int tile = 0; tile < Kernel::config.stages && tile < tile_count; ++tile) ring.bring(args, place, tile);
     }
 
-    const ThreadPlace here = thread_place<config>();
-    const int few_offset = here.row0 * config.block_k + here.k0;
-    const int many_offset = few_elements(config) + here.column0 * config.block_k + here.k0;
-    float sums[config.thread_m * config.thread_n] = {};
+    const ThreadPlace here = thread_place<Kernel>();
+    const int few_offset = here.row0 * Kernel::config.block_k + here.k0;
+    const int many_offset = few_elements(Kernel::config) + here.column0 * Kernel::config.block_k + here.k0;
+    float sums[Kernel::config.thread_m * Kernel::config.thread_n] = {};
     for (int tile = 0; tile < tile_count; ++tile) {
-        const int next = tile - refill_behind(config) + config.stages;
-        if (threadIdx.x == 0 && next >= config.stages && next < tile_count) ring.bring(args, place, next);
+        const int next = tile - refill_behind(Kernel::config) + Kernel::config.stages;
+        if (threadIdx.x == 0 && next >= Kernel::config.stages && next < tile_count) ring.bring(args, place, next);
         // The warp multiplies together again.
         __syncwarp();
         const float* const stage = ring.landed(tile);
-        multiply<config>(stage + few_offset, stage + many_offset, sums);
-        ring.release(tile, zero_after<config>(args.one, sums));
+        multiply<Kernel>(stage + few_offset, stage + many_offset, sums);
+        ring.release(tile, zero_after<Kernel>(args.one, sums));
     }
 
-    add_up_lanes<config.thread_m * config.thread_n>(sums);
+    add_up_lanes<Kernel::config.thread_m * Kernel::config.thread_n>(sums);
     // All tiles have been read: the slices' sums take their place.
     __syncthreads();
-    const int slice = static_cast<int>(threadIdx.x) / 32 / warps_n(config);
-    store_eighth<config>(tiles + slice * config.block_m * config.block_n, here, sums);
+    const int slice = static_cast<int>(threadIdx.x) / 32 / warps_n(Kernel::config);
+    store_eighth<Kernel>(tiles + slice * Kernel::config.block_m * Kernel::config.block_n, here, sums);
     // All slices' sums are there.
     __syncthreads();
-    store_sums_of_parts<signature, config, config.slice_k, threads(config)>(args, place, tiles);
+    store_sums_of_parts<Kernel, Kernel::config.slice_k, threads(Kernel::config)>(args, place, tiles);
 }
 
 }  // namespace tmm::skinny

@@ -19,12 +19,12 @@
 
 namespace tmm::tiled {
 
-template <KernelSignature signature, KernelConfig config>
+template <class Kernel>
 __device__ void kernel(const GemmArgs& args) {
-    static_assert(first_violation(config, signature) == nullptr);
+    static_assert(first_violation(Kernel::config, Kernel::signature) == nullptr);
     wait_for_previous_kernel();
-    constexpr int width = config.block_m;
-    constexpr bool guarded = config.boundary == boundary::guarded;
+    constexpr int width = Kernel::config.block_m;
+    constexpr bool guarded = Kernel::config.boundary == boundary::guarded;
     SharedMemory shared;
     float* tile_a = shared.take<float, width * width>()[0];
     float* tile_b = shared.take<float, width * width>()[0];
@@ -47,10 +47,10 @@ __device__ void kernel(const GemmArgs& args) {
         // A and B meet their edges in different places: A at M and K, B at K and N. Zeros there add nothing.
         float element_a = 0.0f;
         if (!guarded || (row < args.m && k_of_a < args.k))
-            element_a = a[signature.op_a == Operation::none ? row * args.lda + k_of_a : k_of_a * args.lda + row];
+            element_a = a[Kernel::signature.op_a == Operation::none ? row * args.lda + k_of_a : k_of_a * args.lda + row];
         float element_b = 0.0f;
         if (!guarded || (k_of_b < args.k && column < args.n))
-            element_b = b[signature.op_b == Operation::none ? k_of_b * args.ldb + column : column * args.ldb + k_of_b];
+            element_b = b[Kernel::signature.op_b == Operation::none ? k_of_b * args.ldb + column : column * args.ldb + k_of_b];
         tile_a[thread_row * width + thread_column] = element_a;
         tile_b[thread_row * width + thread_column] = element_b;
         // The tiles are complete before anyone multiplies with them.
@@ -61,7 +61,7 @@ __device__ void kernel(const GemmArgs& args) {
         __syncthreads();
     }
 
-    if (!guarded || (row < args.m && column < args.n)) output_to_c<signature>(args, batch).store_element(row, column, sum);
+    if (!guarded || (row < args.m && column < args.n)) output_to_c<Kernel>(args, batch).store_element(row, column, sum);
 }
 
 }  // namespace tmm::tiled

@@ -26,32 +26,34 @@
 
 namespace tmm::wgmma {
 
-template <KernelSignature signature, KernelConfig config>
+template <class Kernel>
 class BoxStore {
-    using C = Element<signature.type_c>;
-    using P = Pipeline<signature, config>;
+    using C = Element<Kernel::signature.type_c>;
+    using P = Pipeline<Kernel>;
     // The signature that results have.
-    static constexpr KernelSignature kTarget = signature_of_boxes(config, signature);
+    struct Target : Kernel {
+        static constexpr KernelSignature signature = signature_of_boxes(Kernel::config, Kernel::signature);
+    };
     // Columns of sums of a box, and of the last box of a row of boxes if it has fewer.
-    static constexpr int kColumns = sum_columns_of_box(config, signature);
-    static constexpr int kRest = sum_columns_of_rest(config, signature);
-    static constexpr int kBytes = box_bytes(signature, kColumns);
-    static constexpr int kBoxes = boxes_of_warp(config, signature);
-    static constexpr int kOfTile = boxes_of_tile(config, signature);
+    static constexpr int kColumns = sum_columns_of_box(Kernel::config, Kernel::signature);
+    static constexpr int kRest = sum_columns_of_rest(Kernel::config, Kernel::signature);
+    static constexpr int kBytes = box_bytes(Kernel::signature, kColumns);
+    static constexpr int kBoxes = boxes_of_warp(Kernel::config, Kernel::signature);
+    static constexpr int kOfTile = boxes_of_tile(Kernel::config, Kernel::signature);
 
     // Boxes stand behind the tiles, and each must begin where its swizzle does.
-    static_assert(pipeline_bytes(config, signature) % 1024 == 0);
-    static_assert(barriers(config, signature) * static_cast<i64>(sizeof(unsigned long long)) <= kBytesForBarriers);
+    static_assert(pipeline_bytes(Kernel::config, Kernel::signature) % 1024 == 0);
+    static_assert(barriers(Kernel::config, Kernel::signature) * static_cast<i64>(sizeof(unsigned long long)) <= kBytesForBarriers);
 
 public:
     // One thread calls this before any other uses the barriers.
     __device__ static void init(const WgmmaArgs& args, unsigned long long* barriers) {
         ptx::prefetch_tensormap(&args.result);
         if constexpr (kRest > 0) ptx::prefetch_tensormap(&args.result_rest);
-        if constexpr (box_brings_values(signature)) {
+        if constexpr (box_brings_values(Kernel::signature)) {
             ptx::prefetch_tensormap(&args.before);
             if constexpr (kRest > 0) ptx::prefetch_tensormap(&args.before_rest);
-            for (int box = 0; box < warps_of_consumers(config) * kBoxes; ++box) ptx::mbarrier_init(barriers + box, 1);
+            for (int box = 0; box < warps_of_consumers(Kernel::config) * kBoxes; ++box) ptx::mbarrier_init(barriers + box, 1);
         }
     }
 
@@ -61,7 +63,7 @@ public:
           boxes_{boxes},
           landed_(barriers + warp * kBoxes),
           first_row_(warp % (kWarpgroup / 32) * kWarpRows),
-          columns_(static_cast<int>(columns_of_c<signature>(args))),
+          columns_(static_cast<int>(columns_of_c<Kernel>(args))),
           scalars_(scalars_of(args)) {}
 
     // Brings the old values of C where the block's next tile will stand, as many as the boxes take, and the rest to the L2 cache. All
@@ -84,10 +86,10 @@ public:
     }
 
     // Stores the block's next tile. All threads of the warpgroup call this.
-    __device__ void store(const WorkItem& item, int group_row, int group_column, const ResultSums<signature, config>& sums) {
+    __device__ void store(const WorkItem& item, int group_row, int group_column, const ResultSums<Kernel>& sums) {
         const int lane = ptx::thread_here() % 32;
         // A tile then begins with slot 0; since the code says so, all slots are constants.
-        if constexpr (!box_brings_values(signature) && kOfTile % kBoxes == 0) next_ = {};
+        if constexpr (!box_brings_values(Kernel::signature) && kOfTile % kBoxes == 0) next_ = {};
 #pragma unroll
         for (int first = 0; first < kOfTile; first += kAtOnce) {
             const int end = first + kAtOnce < kOfTile ? first + kAtOnce : kOfTile;
@@ -112,7 +114,7 @@ public:
                 for (int box = first; box < end; ++box)
                     store_ends_of_box(item, place_in_c(item, group_row, group_column, box), box, lane, slot_on(first_slot, box - first));
             }
-            if constexpr (box_brings_values(signature)) fetch_ahead(item, group_row, group_column, first, lane);
+            if constexpr (box_brings_values(Kernel::signature)) fetch_ahead(item, group_row, group_column, first, lane);
         }
     }
 
@@ -124,14 +126,14 @@ public:
 private:
     // What was finished in registers was multiplied by alpha there.
     __device__ static OutputScalars scalars_of(const WgmmaArgs& args) {
-        if constexpr (finishes_in_registers(config, signature))
+        if constexpr (finishes_in_registers(Kernel::config, Kernel::signature))
             return {1.0f, 0.0f};
         else
-            return output_scalars<signature>(args);
+            return output_scalars<Kernel>(args);
     }
 
-    static constexpr int kOfRow = boxes_of_row(config, signature);
-    static constexpr int kAtOnce = boxes_at_once(config, signature);
+    static constexpr int kOfRow = boxes_of_row(Kernel::config, Kernel::signature);
+    static constexpr int kAtOnce = boxes_at_once(Kernel::config, Kernel::signature);
 
     // The slot of the box that is filled so many boxes after the one in `slot`.
     __device__ static int slot_on(int slot, int boxes) {
@@ -157,16 +159,16 @@ private:
     }
 
     __device__ void fill_box(const WorkItem& item, int group_row, int group_column, int box, int lane,
-                             const float (&sums)[result_n(config, signature) / 2]) const {
+                             const float (&sums)[result_n(Kernel::config, Kernel::signature) / 2]) const {
         const auto result = [&](int row, int column, float sum, C before, float alpha) {
             const PlaceInC to = place_in_c(item, group_row, group_column, box);
-            const i64 row_of_c = within<kTarget, i64>(to.y + row, rows_of_c<signature>(args_));
-            const i64 column_of_c = within<kTarget, i64>(to.x + column, columns_);
-            const OperandsOf<kTarget> operands = operands_of<kTarget>(args_);
-            if constexpr (box_brings_residual(signature))
-                return Results<kTarget>::result_with(operands, alpha, row_of_c, column_of_c, item.batch, sum, before);
+            const i64 row_of_c = within<Target, i64>(to.y + row, rows_of_c<Kernel>(args_));
+            const i64 column_of_c = within<Target, i64>(to.x + column, columns_);
+            const OperandsOf<Target> operands = operands_of<Target>(args_);
+            if constexpr (box_brings_residual(Kernel::signature))
+                return Results<Target>::result_with(operands, alpha, row_of_c, column_of_c, item.batch, sum, before);
             else
-                return Results<kTarget>::result(operands, alpha, scalars_.beta, row_of_c, column_of_c, item.batch, sum, before);
+                return Results<Target>::result(operands, alpha, scalars_.beta, row_of_c, column_of_c, item.batch, sum, before);
         };
         if (is_rest(box))
             put_results<kRest>(item, box, lane, sums, result);
@@ -175,17 +177,17 @@ private:
     }
     // result(row, column, sum, before, alpha): a sum's result; rows and columns are counted from the box's first ones.
     template <int columns, class Result>
-    __device__ void put_results(const WorkItem& item, int box, int lane, const float (&sums)[result_n(config, signature) / 2],
-                                Result&& result) const {
+    __device__ void put_results(const WorkItem& item, int box, int lane,
+                                const float (&sums)[result_n(Kernel::config, Kernel::signature) / 2], Result&& result) const {
         if constexpr (columns > 0) {
             const auto put = [&](auto&& made) {
-                put_sums<config, C, signature.type_c, columns, box_brings_values(signature)>(
+                put_sums<Kernel, C, Kernel::signature.type_c, columns, box_brings_values(Kernel::signature)>(
                     sums, lane, box % kOfRow * kColumns, made, [&](int row, int column, int rows_on, int columns_on) {
-                        return boxes_.template place<box_columns(config, columns)>(next_.stage, row, column, rows_on, columns_on);
+                        return boxes_.template place<box_columns(Kernel::config, columns)>(next_.stage, row, column, rows_on, columns_on);
                     });
             };
             // Where nothing was multiplied, sums that the first product would have replaced are not set.
-            if (first_product_replaces(config, signature) && item.tiles == 0)
+            if (first_product_replaces(Kernel::config, Kernel::signature) && item.tiles == 0)
                 put([&](int row, int column, float, C before) { return result(row, column, 0.0f, before, 1.0f); });
             else if (scalars_.alpha == 1.0f)
                 put([&](int row, int column, float sum, C before) { return result(row, column, sum, before, 1.0f); });
@@ -199,7 +201,7 @@ private:
             ptx::cp_async_bulk_tensor_3d_store(is_rest(box) ? &args_.result_rest : &args_.result, to.x, to.y, item.batch, boxes_.of(slot));
     }
     __device__ void store_ends_of_box(const WorkItem& item, const PlaceInC& to, int box, int lane, int slot) const {
-        const int row_length = box_columns(config, is_rest(box) ? kRest : kColumns);
+        const int row_length = box_columns(Kernel::config, is_rest(box) ? kRest : kColumns);
         if (!to.exists || to.x > whole() || whole() >= to.x + row_length) return;
         if (is_rest(box))
             store_ends<kRest>(item, lane, to.x, to.y, whole() - to.x, slot);
@@ -223,18 +225,18 @@ private:
         const int right_slab = item.right0 + group_column + first_column - in_right_slab;
         const int left = P::left_slab(args_, left_slab) + first_row_;
         const int right = P::right_slab(args_, right_slab) + in_right_slab;
-        return {.x = config.swap_ab ? left : right,
-                .y = config.swap_ab ? right : left,
-                .exists = (config.swap_ab ? left_slab : right_slab) < columns_};
+        return {.x = Kernel::config.swap_ab ? left : right,
+                .y = Kernel::config.swap_ab ? right : left,
+                .exists = (Kernel::config.swap_ab ? left_slab : right_slab) < columns_};
     }
 
     // How many columns the copy engine stores.
     __device__ int whole() const {
-        return static_cast<int>(whole_chunks(columns_, signature.type_c));
+        return static_cast<int>(whole_chunks(columns_, Kernel::signature.type_c));
     }
     // With beta = 0 C is never read.
     __device__ bool brings_values() const {
-        return box_brings_residual(signature) || Results<kTarget>{.scalars = scalars_, .origin = {}}.reads_c();
+        return box_brings_residual(Kernel::signature) || Results<Target>{.scalars = scalars_, .origin = {}}.reads_c();
     }
     __device__ static bool is_rest(int box) {
         return kRest > 0 && box % kOfRow == kOfRow - 1;
@@ -243,7 +245,7 @@ private:
         return is_rest(box) ? &args_.before_rest : &args_.before;
     }
     __device__ void fetch_box(const WorkItem& item, int box, const PlaceInC& from, int slot) const {
-        ptx::mbarrier_arrive_expect_tx(landed_ + slot, is_rest(box) ? box_bytes(signature, kRest) : kBytes);
+        ptx::mbarrier_arrive_expect_tx(landed_ + slot, is_rest(box) ? box_bytes(Kernel::signature, kRest) : kBytes);
         ptx::cp_async_bulk_tensor_3d(boxes_.of(slot), map_before(box), from.x, from.y, item.batch, landed_ + slot);
     }
 
@@ -254,12 +256,13 @@ private:
         constexpr int lanes_of_row = 16 / static_cast<int>(sizeof(C));
         const int column = first + lane % lanes_of_row;
         if (x + column >= columns_) return;
-        const auto output = output_to_c<signature>(args_, scalars_, item.batch);
+        const auto output = output_to_c<Kernel>(args_, scalars_, item.batch);
         C* const c = output.at(0, x) + column;
 #pragma unroll 1
-        for (int row = lane / lanes_of_row; row < box_rows(config, columns) && y + row < rows_of_c<signature>(args_);
+        for (int row = lane / lanes_of_row; row < box_rows(Kernel::config, columns) && y + row < rows_of_c<Kernel>(args_);
              row += 32 / lanes_of_row)
-            store_vector(c + (y + row) * args_.ldc, load_vector<1>(boxes_.template place<box_columns(config, columns)>(slot, row, column)));
+            store_vector(c + (y + row) * args_.ldc,
+                         load_vector<1>(boxes_.template place<box_columns(Kernel::config, columns)>(slot, row, column)));
     }
 
     const WgmmaArgs& args_;

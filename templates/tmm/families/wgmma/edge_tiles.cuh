@@ -24,15 +24,15 @@ struct Brought {
     const TensorMap* map;
 };
 
-template <TileLayout tile>
+template <const TileLayout& tile>
 __device__ inline Brought all_of(const TensorMap& whole) {
     return {tile_bytes(tile), slabs(tile), &whole};
 }
 
 // edge: the map of the matrix's last rows, fewer than a tile has; existing: the rows, or columns, of the tile that exist.
-template <KernelSignature signature, KernelConfig config, TileLayout tile, int sharers, bool in_halves>
+template <class Kernel, const TileLayout& tile, int sharers, bool in_halves>
 __device__ inline Brought brought_of(const TensorMap& whole, const TensorMap& edge, int existing) {
-    if constexpr (sharers > 1 || in_halves || (!tile.along_k && slabs_end_with_matrix(config, signature, tile))) {
+    if constexpr (sharers > 1 || in_halves || (!tile.along_k && slabs_end_with_matrix(Kernel::config, Kernel::signature, tile))) {
         return all_of<tile>(whole);
     } else if constexpr (tile.along_k) {
         const TensorMap* const map = existing < tile.outer ? &edge : &whole;
@@ -44,9 +44,10 @@ __device__ inline Brought brought_of(const TensorMap& whole, const TensorMap& ed
 }
 
 // Do all of the item's rows and columns exist, or does it make no difference?
-template <KernelConfig config>
+template <class Kernel>
 __device__ inline bool is_inner(const WorkItem& item) {
-    return config.boundary != boundary::peeled || (item.existing_left == config.block_m && item.existing_right == config.block_n);
+    return Kernel::config.boundary != boundary::peeled ||
+           (item.existing_left == Kernel::config.block_m && item.existing_right == Kernel::config.block_n);
 }
 
 }  // namespace tmm::wgmma

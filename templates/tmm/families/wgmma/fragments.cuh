@@ -9,7 +9,7 @@
 namespace tmm::wgmma {
 
 // A thread's place in a left tile, from its warpgroup's first row on.
-template <TileLayout tile>
+template <const TileLayout& tile>
 class FragmentReader {
 public:
     __device__ explicit FragmentReader(int group_row) : odd_(threadIdx.x % 2 != 0) {
@@ -37,13 +37,13 @@ private:
 
 // Multiplies all tiles of an item. While the instructions of one step of k run, the fragments of the next are read into the other set
 // of registers, whose own instructions have ended.
-template <KernelSignature signature, KernelConfig config>
-__device__ inline void multiply_fragments(Pipeline<signature, config>& pipeline, const WorkItem& item, int group_row, int group_column,
-                                          Sums<config>& sums) {
-    using P = Pipeline<signature, config>;
-    constexpr int parts = group_m(config) / kRows;
-    constexpr int step = k_step(signature);
-    static_assert(config.block_k / step % 2 == 0, "the sets take turns from tile to tile too");
+template <class Kernel>
+__device__ inline void multiply_fragments(Pipeline<Kernel>& pipeline, const WorkItem& item, int group_row, int group_column,
+                                          Sums<Kernel>& sums) {
+    using P = Pipeline<Kernel>;
+    constexpr int parts = group_m(Kernel::config) / kRows;
+    constexpr int step = k_step(Kernel::signature);
+    static_assert(Kernel::config.block_k / step % 2 == 0, "the sets take turns from tile to tile too");
     const FragmentReader<P::left> reader(group_row);
     const auto right_distance = static_cast<unsigned>(distance_of<P::right>(group_column, 0));
     unsigned fragments[2][parts][kFragments];
@@ -52,15 +52,16 @@ __device__ inline void multiply_fragments(Pipeline<signature, config>& pipeline,
         const unsigned left = pipeline.left_address();
         const unsigned right = first_descriptor<P::right>(pipeline.right_address()) + right_distance;
 #pragma unroll
-        for (int k = 0; k < config.block_k; k += step) {
+        for (int k = 0; k < Kernel::config.block_k; k += step) {
             auto& set = fragments[k / step % 2];
 #pragma unroll
             for (int i = 0; i < parts; ++i) reader.read(left, i, k, set[i]);
             ptx::wgmma_fence();
 #pragma unroll
             for (int i = 0; i < parts; ++i)
-                ptx::wgmma_mma_async_fragments<signature.type_a, group_n(config)>(
-                    sums.of[i], set[i], descriptor(right, distance_of<P::right>(0, k)), adds_to_sums(config, signature, tile, k));
+                ptx::wgmma_mma_async_fragments<Kernel::signature.type_a, group_n(Kernel::config)>(
+                    sums.of[i], set[i], descriptor(right, distance_of<P::right>(0, k)),
+                    adds_to_sums(Kernel::config, Kernel::signature, tile, k));
             ptx::wgmma_commit_group();
             ptx::wgmma_wait_group<1>();
             // An instruction that has ended for one thread has had the fragments of all, so that none of them still reads that stage.

@@ -22,58 +22,59 @@ struct WorkItem {
 };
 
 // How many tiles of block_k part `split` of K makes.
-template <KernelConfig config>
+template <class Kernel>
 __device__ inline int tiles_of_part(const GemmArgs& args, int split) {
     // The last part may begin beyond K, and beyond 31 bits.
     const auto k = static_cast<unsigned>(args.k);
     const auto depth = static_cast<unsigned>(args.k_per_split);
     const unsigned begin = static_cast<unsigned>(split) * depth;
     const unsigned end = begin + depth < k ? begin + depth : k;
-    return end > begin ? static_cast<int>((end - begin + config.block_k - 1) / config.block_k) : 0;
+    return end > begin ? static_cast<int>((end - begin + Kernel::config.block_k - 1) / Kernel::config.block_k) : 0;
 }
 
 // How many clusters, or blocks, take a part of K of each tile, most often 1.
-template <KernelConfig config>
+template <class Kernel>
 __device__ inline unsigned parts_of_k(const GemmArgs& args) {
-    return config.split_k == 1 ? 1 : static_cast<unsigned>(args.split_k) / config.cluster;
+    return Kernel::config.split_k == 1 ? 1 : static_cast<unsigned>(args.split_k) / Kernel::config.cluster;
 }
 
 // index: the number of the cluster's item; rank: the block's place in the cluster.
-template <KernelConfig config>
+template <class Kernel>
 __device__ inline WorkItem work_item(const WgmmaArgs& args, unsigned index, unsigned rank) {
     const unsigned rest = quotient(index, args.grid.tiles);
-    const unsigned parts = parts_of_k<config>(args);
-    const unsigned batch = rest == 0 || config.split_k == 1 ? rest : rest / parts;
+    const unsigned parts = parts_of_k<Kernel>(args);
+    const unsigned batch = rest == 0 || Kernel::config.split_k == 1 ? rest : rest / parts;
     const TileOfGrid place = tile_of(args.grid, index - rest * args.grid.tiles.number);
     // A cluster shares tiles or parts of K, not both.
-    const unsigned tile_left = place.row * config.multicast_b + place_along_left(config, rank);
-    const unsigned tile_right = place.column * config.multicast_a + place_along_right(config, rank);
+    const unsigned tile_left = place.row * Kernel::config.multicast_b + place_along_left(Kernel::config, rank);
+    const unsigned tile_right = place.column * Kernel::config.multicast_a + place_along_right(Kernel::config, rank);
     WorkItem item;
-    item.left0 = static_cast<int>(tile_left) * config.block_m;
-    item.right0 = static_cast<int>(tile_right) * config.block_n;
+    item.left0 = static_cast<int>(tile_left) * Kernel::config.block_m;
+    item.right0 = static_cast<int>(tile_right) * Kernel::config.block_n;
     const auto existing = [](i64 extent, int begin, int size) {
         const int from_there = static_cast<int>(extent) - begin;
         return from_there >= size ? size : from_there > 0 ? from_there : 0;
     };
-    item.existing_left = existing(config.swap_ab ? args.n : args.m, item.left0, config.block_m);
-    item.existing_right = existing(config.swap_ab ? args.m : args.n, item.right0, config.block_n);
+    item.existing_left = existing(Kernel::config.swap_ab ? args.n : args.m, item.left0, Kernel::config.block_m);
+    item.existing_right = existing(Kernel::config.swap_ab ? args.m : args.n, item.right0, Kernel::config.block_n);
     item.batch = static_cast<int>(batch);
-    item.split = config.split_k == 1 ? 0 : static_cast<int>((rest - batch * parts) * config.cluster + rank % config.cluster);
+    item.split =
+        Kernel::config.split_k == 1 ? 0 : static_cast<int>((rest - batch * parts) * Kernel::config.cluster + rank % Kernel::config.cluster);
     item.k_begin = static_cast<int>(static_cast<unsigned>(item.split) * static_cast<unsigned>(args.k_per_split));
-    item.tiles = tiles_of_part<config>(args, item.split);
+    item.tiles = tiles_of_part<Kernel>(args, item.split);
     return item;
 }
 
 // The items of this block, in the grid's order. The first is found when this is made, before the block has waited for anything.
-template <KernelConfig config>
+template <class Kernel>
 class Items {
 public:
     __device__ explicit Items(const WgmmaArgs& args)
         : args_(args),
-          rank_(cluster_size(config) > 1 ? ptx::cluster_ctarank() : 0),
-          index_(blockIdx.x / cluster_size(config)),
-          items_(args.grid.tiles.number * static_cast<unsigned>(args.batch) * parts_of_k<config>(args)),
-          first_(work_item<config>(args, index_, rank_)) {}
+          rank_(cluster_size(Kernel::config) > 1 ? ptx::cluster_ctarank() : 0),
+          index_(blockIdx.x / cluster_size(Kernel::config)),
+          items_(args.grid.tiles.number * static_cast<unsigned>(args.batch) * parts_of_k<Kernel>(args)),
+          first_(work_item<Kernel>(args, index_, rank_)) {}
 
     // Calls visit with each item.
     template <class Visit>
@@ -84,16 +85,16 @@ public:
     // tiles of each other item.
     template <int takers, class Visit, class LeaveOut>
     __device__ void for_each_in_turn(int whose, Visit&& visit, LeaveOut&& leave_out) const {
-        const unsigned distance = gridDim.x / cluster_size(config);
+        const unsigned distance = gridDim.x / cluster_size(Kernel::config);
         int taker = 0;
         WorkItem item = first_;
         for (unsigned index = index_; index < items_; index += distance) {
             if (taker == whose) {
-                if (index != index_) item = work_item<config>(args_, index, rank_);
+                if (index != index_) item = work_item<Kernel>(args_, index, rank_);
                 visit(item);
             } else {
                 // Where K is divided, its parts may have different numbers of tiles.
-                leave_out(config.split_k == 1 ? tiles_of_part<config>(args_, 0) : work_item<config>(args_, index, rank_).tiles);
+                leave_out(Kernel::config.split_k == 1 ? tiles_of_part<Kernel>(args_, 0) : work_item<Kernel>(args_, index, rank_).tiles);
             }
             taker = taker + 1 == takers ? 0 : taker + 1;
         }

@@ -31,39 +31,39 @@
 
 namespace tmm::wgmma {
 
-template <KernelSignature signature, KernelConfig config>
+template <class Kernel>
 class Pipeline {
 public:
     // One thread makes the barriers; the caller sees to it that all know of them.
     __device__ Pipeline(unsigned char* tiles, unsigned long long* barriers)
-        : tiles_(tiles), full_(barriers), empty_(barriers + config.stages), turn_(barriers + 2 * config.stages) {}
+        : tiles_(tiles), full_(barriers), empty_(barriers + Kernel::config.stages), turn_(barriers + 2 * Kernel::config.stages) {}
 
     __device__ void init() const {
         // A warpgroup that multiplies tiles that several blocks load tells all of these blocks.
-        init_ring<config.stages>(full_, empty_, readers(config) * sharers(config));
-        if constexpr (config.ping_pong) {
-            for (int consumer = 0; consumer < consumers(config); ++consumer) ptx::mbarrier_init(turn_ + consumer, kWarpgroup / 32);
+        init_ring<Kernel::config.stages>(full_, empty_, readers(Kernel::config) * sharers(Kernel::config));
+        if constexpr (Kernel::config.ping_pong) {
+            for (int consumer = 0; consumer < consumers(Kernel::config); ++consumer) ptx::mbarrier_init(turn_ + consumer, kWarpgroup / 32);
         }
         ptx::fence_mbarrier_init();
     }
 
     // One thread of the producer calls this.
     __device__ void produce(const WgmmaArgs& args, const WorkItem& item, unsigned rank) {
-        if (is_inner<config>(item))
+        if (is_inner<Kernel>(item))
             bring(args, item, rank, all_of<left>(args.left), all_of<right>(args.right));
         else
             bring(args, item, rank, brought_of_left(args, item), brought_of_right(args, item));
     }
     // One thread calls this for the block's first item, before the copy engine needs the maps.
     __device__ static void prefetch_edges(const WgmmaArgs& args, const WorkItem& item) {
-        if (is_inner<config>(item)) return;
+        if (is_inner<Kernel>(item)) return;
         if (brought_of_left(args, item).map == &args.left_edge) ptx::prefetch_tensormap(&args.left_edge);
         if (brought_of_right(args, item).map == &args.right_edge) ptx::prefetch_tensormap(&args.right_edge);
     }
 
     // Waits until all stages have been read. The producer's thread calls this after the last item.
     __device__ void drain() {
-        for (int stage = 0; stage < config.stages; ++stage) {
+        for (int stage = 0; stage < Kernel::config.stages; ++stage) {
             wait_for_phase(empty_ + place_.stage, place_.parity ^ 1);
             place_.advance();
         }
@@ -73,9 +73,11 @@ public:
     // stages that are free, so that this takes no loop: ptxas serializes wgmma around branches.
     __device__ void find_told() {
         const int thread = static_cast<int>(threadIdx.x) % kWarpgroup;
-        tells_ = thread < multicast(config);
-        if constexpr (multicast(config) > 1) {
-            if (sharers(config) < multicast(config) && (sharers_of(config, ptx::cluster_ctarank()) >> thread & 1) == 0) tells_ = false;
+        tells_ = thread < multicast(Kernel::config);
+        if constexpr (multicast(Kernel::config) > 1) {
+            if (sharers(Kernel::config) < multicast(Kernel::config) &&
+                (sharers_of(Kernel::config, ptx::cluster_ctarank()) >> thread & 1) == 0)
+                tells_ = false;
             told_ = ptx::mapa_barriers(empty_, tells_ ? thread : 0);
         }
     }
@@ -84,7 +86,7 @@ public:
     // A consumer calls this when it has read the tiles of the stage before the present one.
     __device__ void release_previous() const {
         if (!tells_) return;
-        if constexpr (multicast(config) > 1)
+        if constexpr (multicast(Kernel::config) > 1)
             ptx::mbarrier_arrive_cluster(told_, place_.previous);
         else
             ptx::mbarrier_arrive(empty_ + place_.previous);
@@ -100,7 +102,7 @@ public:
         wait_for_phase(turn_ + consumer, static_cast<unsigned>(consumer == 0 ? own_item + 1 : own_item) & 1);
     }
     __device__ void pass_turn() const {
-        if constexpr (config.ping_pong) {
+        if constexpr (Kernel::config.ping_pong) {
             __syncwarp();
             if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(turn_ + (threadIdx.x / kWarpgroup == 1 ? 1 : 0));
         }
@@ -109,25 +111,25 @@ public:
     __device__ unsigned left_address() const { return ptx::shared_address(left_tile_of(place_.stage)); }
     __device__ unsigned right_address() const { return ptx::shared_address(right_tile_of(place_.stage)); }
 
-    static constexpr TileLayout left = left_tile(config, signature);
-    static constexpr TileLayout right = right_tile(config, signature);
+    static constexpr TileLayout left = left_tile(Kernel::config, Kernel::signature);
+    static constexpr TileLayout right = right_tile(Kernel::config, Kernel::signature);
 
     // The row, or column, that a slab of the left, or right, tile is brought from where it is to begin at `outer`.
     __device__ static int left_slab(const GemmArgs& args, int outer) { return place_of_slab<left>(outer, extent_left(args)); }
     __device__ static int right_slab(const GemmArgs& args, int outer) { return place_of_slab<right>(outer, extent_right(args)); }
 
 private:
-    static constexpr bool kLeftInHalves = left_in_halves(config, signature);
-    static constexpr bool kRightInHalves = right_in_halves(config, signature);
+    static constexpr bool kLeftInHalves = left_in_halves(Kernel::config, Kernel::signature);
+    static constexpr bool kRightInHalves = right_in_halves(Kernel::config, Kernel::signature);
 
-    __device__ static i64 extent_left(const GemmArgs& args) { return config.swap_ab ? args.n : args.m; }
-    __device__ static i64 extent_right(const GemmArgs& args) { return config.swap_ab ? args.m : args.n; }
+    __device__ static i64 extent_left(const GemmArgs& args) { return Kernel::config.swap_ab ? args.n : args.m; }
+    __device__ static i64 extent_right(const GemmArgs& args) { return Kernel::config.swap_ab ? args.m : args.n; }
     // A slab that ends with the matrix begins at a multiple of 8 still:
     //
     //     extent = 84:   | slab 0: 0 ... 63 | slab 1: 64 ... 127 |   ----->   0 ... 63 and 24 ... 87
-    template <TileLayout tile>
+    template <const TileLayout& tile>
     __device__ static int place_of_slab(int outer, i64 extent) {
-        if constexpr (slabs_end_with_matrix(config, signature, tile)) {
+        if constexpr (slabs_end_with_matrix(Kernel::config, Kernel::signature, tile)) {
             constexpr int chunk = 16 / tile.element_bytes;
             const int last = static_cast<int>((extent + chunk - 1) / chunk * chunk) - row_elements(tile);
             if (last >= 0 && outer > last) return last;
@@ -138,10 +140,10 @@ private:
     __device__ unsigned char* right_tile_of(int stage) const { return left_tile_of(stage) + tile_bytes(left); }
 
     __device__ static Brought brought_of_left(const WgmmaArgs& args, const WorkItem& item) {
-        return brought_of<signature, config, left, config.multicast_a, kLeftInHalves>(args.left, args.left_edge, item.existing_left);
+        return brought_of<Kernel, left, Kernel::config.multicast_a, kLeftInHalves>(args.left, args.left_edge, item.existing_left);
     }
     __device__ static Brought brought_of_right(const WgmmaArgs& args, const WorkItem& item) {
-        return brought_of<signature, config, right, config.multicast_b, kRightInHalves>(args.right, args.right_edge, item.existing_right);
+        return brought_of<Kernel, right, Kernel::config.multicast_b, kRightInHalves>(args.right, args.right_edge, item.existing_right);
     }
 
     __device__ void bring(const WgmmaArgs& args, const WorkItem& item, unsigned rank, Brought of_left, Brought of_right) {
@@ -150,15 +152,15 @@ private:
             // A fresh barrier counts as if its phase before had ended.
             wait_for_phase(empty_ + place_.stage, place_.parity ^ 1);
             ptx::mbarrier_arrive_expect_tx(full_ + place_.stage, bytes);
-            const int k = item.k_begin + tile * config.block_k;
-            const int batch_left = args.stride(config.swap_ab != 0) != 0 ? item.batch : 0;
-            const int batch_right = args.stride(config.swap_ab == 0) != 0 ? item.batch : 0;
-            load<left, config.multicast_a, kLeftInHalves>(left_tile_of(place_.stage), of_left, item.left0, extent_left(args), k,
-                                                          batch_left * left.planes, place_along_right(config, rank),
-                                                          sharers_of_left(config, rank));
-            load<right, config.multicast_b, kRightInHalves>(right_tile_of(place_.stage), of_right, item.right0, extent_right(args), k,
-                                                            batch_right * right.planes, place_along_left(config, rank),
-                                                            sharers_of_right(config, rank));
+            const int k = item.k_begin + tile * Kernel::config.block_k;
+            const int batch_left = args.stride(Kernel::config.swap_ab != 0) != 0 ? item.batch : 0;
+            const int batch_right = args.stride(Kernel::config.swap_ab == 0) != 0 ? item.batch : 0;
+            load<left, Kernel::config.multicast_a, kLeftInHalves>(left_tile_of(place_.stage), of_left, item.left0, extent_left(args), k,
+                                                                  batch_left * left.planes, place_along_right(Kernel::config, rank),
+                                                                  sharers_of_left(Kernel::config, rank));
+            load<right, Kernel::config.multicast_b, kRightInHalves>(right_tile_of(place_.stage), of_right, item.right0, extent_right(args),
+                                                                    k, batch_right * right.planes, place_along_left(Kernel::config, rank),
+                                                                    sharers_of_right(Kernel::config, rank));
             place_.advance();
         }
     }
@@ -168,7 +170,7 @@ private:
     template <bool in_halves>
     __device__ static int place_in_operand(int outer, int distance, i64 extent) {
         if constexpr (in_halves) {
-            constexpr int group = group_of_gate(config, signature);
+            constexpr int group = group_of_gate(Kernel::config, Kernel::signature);
             const int half = distance % group >= group / 2 ? static_cast<int>(extent / 2) : 0;
             return half + outer / 2 + distance / group * (group / 2) + distance % (group / 2);
         }
@@ -177,11 +179,11 @@ private:
 
     // Where several blocks need a tile, each of them loads a share of every box's rows for all of them. share: the number of this block's
     // share; blocks: a bit for the rank of each of the blocks.
-    template <TileLayout tile, int shares, bool in_halves>
+    template <const TileLayout& tile, int shares, bool in_halves>
     __device__ void load(unsigned char* destination, const Brought& brought, int outer, i64 extent, int k, int matrix, unsigned share,
                          unsigned blocks) const {
         if (!brought.map) return;
-        constexpr int rows = tile.along_k ? box_rows_along_k(tile, config, signature, in_halves, 1) : tile.depth;
+        constexpr int rows = tile.along_k ? box_rows_along_k(tile, Kernel::config, Kernel::signature, in_halves, 1) : tile.depth;
         const int first = shares > 1 ? static_cast<int>(share) * (rows / shares) : 0;
 #pragma unroll
         for (int slab = 0; slab < tile.planes * slabs(tile); ++slab) {
@@ -206,14 +208,14 @@ private:
     unsigned long long* full_;
     unsigned long long* empty_;
     unsigned long long* turn_;
-    RingPlace<config.stages> place_;
+    RingPlace<Kernel::config.stages> place_;
     // Used by consumers: whether this thread tells a block of stages that are free, and that block's barriers.
     bool tells_ = false;
     ptx::ClusterBarriers told_{};
 };
 
 // How far an element stands from the tile's first, in units of 16 bytes; outer, or k, is a multiple of what an instruction takes.
-template <TileLayout tile>
+template <const TileLayout& tile>
 __device__ constexpr int distance_of(int outer, int k, int plane = 0) {
     constexpr int elements = row_elements(tile);
     const int x = tile.along_k ? k : outer;
@@ -223,7 +225,7 @@ __device__ constexpr int distance_of(int outer, int k, int plane = 0) {
 
 // wgmma's description of a tile from `distance` on, where `first` describes its first element (PTX ISA, "Matrix Descriptor Format").
 // Addresses and distances count 16 bytes.
-template <TileLayout tile>
+template <const TileLayout& tile>
 __device__ inline unsigned first_descriptor(unsigned address) {
     constexpr unsigned slab = tile.along_k ? 1 : slab_bytes(tile) / 16;
     return (address & 0x3ffffu) >> 4 | slab << 16;

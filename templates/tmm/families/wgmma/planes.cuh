@@ -38,23 +38,23 @@ constexpr float correction_unit(int planes) {
 
 // The fraction of itself that a short sum of f16 products loses on average, since tensor cores cut off: as much for each instruction,
 // measured on an H200 over uniform, normal and positive numbers. Products of bf16 have few bits to lose.
-template <KernelConfig config>
+template <class Kernel>
 __device__ inline float mean_loss(i64 k) {
-    constexpr float of_instruction = config.planes == 2 ? 0.55f * 0x1p-24f : 0.0f;
-    const int depth = k < config.promote_k ? static_cast<int>(k) : config.promote_k;
+    constexpr float of_instruction = Kernel::config.planes == 2 ? 0.55f * 0x1p-24f : 0.0f;
+    const int depth = k < Kernel::config.promote_k ? static_cast<int>(k) : Kernel::config.promote_k;
     return static_cast<float>((depth + 15) / 16) * of_instruction;
 }
 
 // The three sums of each element of the warpgroup's 64 rows.
-template <KernelConfig config>
+template <class Kernel>
 struct PlaneSums {
-    float short_sum[group_n(config) / 2] = {};
-    float total[group_n(config) / 2] = {};
-    float correction[group_n(config) / 2] = {};
+    float short_sum[group_n(Kernel::config) / 2] = {};
+    float total[group_n(Kernel::config) / 2] = {};
+    float correction[group_n(Kernel::config) / 2] = {};
 
     __device__ void promote() {
 #pragma unroll
-        for (int i = 0; i < group_n(config) / 2; ++i) {
+        for (int i = 0; i < group_n(Kernel::config) / 2; ++i) {
             const float added = total[i] + short_sum[i] - total[i];
             short_sum[i] -= added;
             total[i] += added;
@@ -62,32 +62,33 @@ struct PlaneSums {
     }
 };
 
-template <KernelSignature signature, KernelConfig config>
-__device__ inline void multiply_planes(Pipeline<signature, config>& pipeline, const WgmmaArgs& args, const WorkItem& item, int group_row,
-                                       int group_column, Sums<config>& sums) {
-    using P = Pipeline<signature, config>;
+template <class Kernel>
+__device__ inline void multiply_planes(Pipeline<Kernel>& pipeline, const WgmmaArgs& args, const WorkItem& item, int group_row,
+                                       int group_column, Sums<Kernel>& sums) {
+    using P = Pipeline<Kernel>;
     const auto left_distance = static_cast<unsigned>(distance_of<P::left>(group_row, 0));
     const auto right_distance = static_cast<unsigned>(distance_of<P::right>(group_column, 0));
-    PlaneSums<config> parts;
+    PlaneSums<Kernel> parts;
     for (int tile = 0; tile < item.tiles; ++tile) {
         pipeline.wait_full();
         const unsigned left = first_descriptor<P::left>(pipeline.left_address()) + left_distance;
         const unsigned right = first_descriptor<P::right>(pipeline.right_address()) + right_distance;
-        const auto multiply = [&](float(&to)[group_n(config) / 2], int k, PlanePair planes) {
-            ptx::wgmma_mma_async<signature.type_a, group_n(config), !P::left.along_k, !P::right.along_k>(
+        const auto multiply = [&](float(&to)[group_n(Kernel::config) / 2], int k, PlanePair planes) {
+            ptx::wgmma_mma_async<Kernel::signature.type_a, group_n(Kernel::config), !P::left.along_k, !P::right.along_k>(
                 to, descriptor(left, distance_of<P::left>(0, k, planes.left)), descriptor(right, distance_of<P::right>(0, k, planes.right)),
                 true);
         };
 #pragma unroll
-        for (int k0 = 0; k0 < config.block_k; k0 += config.promote_k) {
+        for (int k0 = 0; k0 < Kernel::config.block_k; k0 += Kernel::config.promote_k) {
             ptx::wgmma_fence();
 #pragma unroll
-            for (int k = k0; k < k0 + config.promote_k; k += k_step(signature)) multiply(parts.short_sum, k, {0, 0});
+            for (int k = k0; k < k0 + Kernel::config.promote_k; k += k_step(Kernel::signature)) multiply(parts.short_sum, k, {0, 0});
             ptx::wgmma_commit_group();
 #pragma unroll
-            for (int k = k0; k < k0 + config.promote_k; k += k_step(signature)) {
+            for (int k = k0; k < k0 + Kernel::config.promote_k; k += k_step(Kernel::signature)) {
 #pragma unroll
-                for (int i = 0; i < products(config.planes) - 1; ++i) multiply(parts.correction, k, small_product(config.planes, i));
+                for (int i = 0; i < products(Kernel::config.planes) - 1; ++i)
+                    multiply(parts.correction, k, small_product(Kernel::config.planes, i));
             }
             ptx::wgmma_commit_group();
             // The large products are done, and all of the tile before.
@@ -103,11 +104,11 @@ __device__ inline void multiply_planes(Pipeline<signature, config>& pipeline, co
     ptx::wgmma_wait_group<0>();
     ptx::hold(parts.correction);
     if (item.tiles > 0) pipeline.release_previous();
-    const float loss = mean_loss<config>(args.k);
+    const float loss = mean_loss<Kernel>(args.k);
 #pragma unroll
-    for (int i = 0; i < group_n(config) / 2; ++i)
+    for (int i = 0; i < group_n(Kernel::config) / 2; ++i)
         sums.of[0][i] = parts.total[i] + fmaf(parts.total[i], parts.correction[i] != 0 ? loss : 0,
-                                              fmaf(parts.correction[i], correction_unit(config.planes), parts.short_sum[i]));
+                                              fmaf(parts.correction[i], correction_unit(Kernel::config.planes), parts.short_sum[i]));
 }
 
 // Multiplies by 2^exponent as by two factors of which neither overflows: exponents of two lines add up to more than a float has.
@@ -117,15 +118,15 @@ __device__ inline float times_power_of_two(float value, int exponent) {
 }
 
 // Multiplies the sums by the powers of two that the lines were divided by. lines_left, lines_right: how many lines there are.
-template <KernelConfig config>
+template <class Kernel>
 __device__ inline void unscale(const WgmmaArgs& args, const WorkItem& item, int group_row, int group_column, i64 lines_left,
-                               i64 lines_right, Sums<config>& sums) {
+                               i64 lines_right, Sums<Kernel>& sums) {
     const int thread = ptx::thread_here();
     const int lane = thread % 32;
     const int warp = thread % kWarpgroup / 32;
     // Where all members of the batch share a matrix, there are exponents of one matrix only.
-    const int batch_left = args.stride(config.swap_ab != 0) != 0 ? item.batch : 0;
-    const int batch_right = args.stride(config.swap_ab == 0) != 0 ? item.batch : 0;
+    const int batch_left = args.stride(Kernel::config.swap_ab != 0) != 0 ? item.batch : 0;
+    const int batch_right = args.stride(Kernel::config.swap_ab == 0) != 0 ? item.batch : 0;
     const auto exponent = [&](const int* exponents, int batch, i64 line, i64 lines) {
         return line < lines ? exponents[(batch * args.split_k + item.split) * lines + line] : 0;
     };
@@ -134,7 +135,7 @@ __device__ inline void unscale(const WgmmaArgs& args, const WorkItem& item, int 
     for (int i = 0; i < 2; ++i)
         of_row[i] = exponent(args.exponents_left, batch_left, item.left0 + group_row + warp * kWarpRows + lane / 4 + i * 8, lines_left);
 #pragma unroll
-    for (int column = 0; column < group_n(config); column += 8) {
+    for (int column = 0; column < group_n(Kernel::config); column += 8) {
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
             const int of_column =

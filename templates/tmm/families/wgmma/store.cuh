@@ -22,19 +22,19 @@ template <int rows, int columns>
 struct SumsOf {
     float of[rows / kRows][columns / 2];
 };
-template <KernelConfig config>
-using Sums = SumsOf<group_m(config), group_n(config)>;
-template <KernelSignature signature, KernelConfig config>
-using ResultSums = SumsOf<result_m(config, signature), result_n(config, signature)>;
+template <class Kernel>
+using Sums = SumsOf<group_m(Kernel::config), group_n(Kernel::config)>;
+template <class Kernel>
+using ResultSums = SumsOf<result_m(Kernel::config, Kernel::signature), result_n(Kernel::config, Kernel::signature)>;
 
 // The block's tile of C, or of the partial result, as far as it exists.
-template <KernelSignature signature, KernelConfig config>
-using TileOutput = Output<signature, is_partial<config>, int>;
-template <KernelSignature signature, KernelConfig config>
-__device__ inline TileOutput<signature, config> tile_output(const GemmArgs& args, const WorkItem& item) {
-    const int row0 = config.swap_ab ? item.right0 : item.left0;
-    const int column0 = config.swap_ab ? item.left0 : item.right0;
-    return output_tile<signature, config, 256>(args, item.batch, item.split, row0, column0);
+template <class Kernel>
+using TileOutput = Output<Kernel, is_partial<Kernel>, int>;
+template <class Kernel>
+__device__ inline TileOutput<Kernel> tile_output(const GemmArgs& args, const WorkItem& item) {
+    const int row0 = Kernel::config.swap_ab ? item.right0 : item.left0;
+    const int column0 = Kernel::config.swap_ab ? item.left0 : item.right0;
+    return output_tile<Kernel, 256>(args, item.batch, item.split, row0, column0);
 }
 
 // Calls visit with the row and column, within 64 x n, of each of a thread's sums.
@@ -63,9 +63,9 @@ __device__ inline void for_each_pair(const float (&sums)[count], int lane, int f
 // Puts a warp's 16 rows of `columns` sums, from first_column on, in C's rows where place(row, column, rows on, columns on) says, each as
 // made(row, column, sum, before) makes it, in type T. Rows and columns are C's, counted from those of the first of these sums. before: the
 // value that stood there, where it is needed (over). type: T's type, where it has 16 bits.
-template <KernelConfig config, class T, ElementType type, int columns, bool over, int count, class Made, class Place>
+template <class Kernel, class T, ElementType type, int columns, bool over, int count, class Made, class Place>
 __device__ inline void put_sums(const float (&sums)[count], int lane, int first_column, Made&& made, Place&& place) {
-    constexpr bool transposed = config.swap_ab != 0;
+    constexpr bool transposed = Kernel::config.swap_ab != 0;
     const auto made_in_c = [&](int row, int column, float sum, T before) {
         return transposed ? made(column, row, sum, before) : made(row, column, sum, before);
     };
@@ -75,7 +75,7 @@ __device__ inline void put_sums(const float (&sums)[count], int lane, int first_
             const int sum = (first_column + c) / 2 + lower * 2;
             const int row = lane / 4 + lower * 8;
             const int column = c + lane % 4 * 2;
-            const auto both = __builtin_bit_cast(Vector<T, 2>, before);
+            const auto both = bits_as<Vector<T, 2>>(before);
             return rounded_pair<type>(made_in_c(row, column, sums[sum], both.element[0]),
                                       made_in_c(row, column + 1, sums[sum + 1], both.element[1]));
         };
@@ -118,21 +118,22 @@ __device__ inline void put_sums(const float (&sums)[count], int lane, int first_
 
 // A warp turns its 16 rows of `columns` sums, from first_column on, into rows of C in shared memory, and writes those by vectors, at C's
 // edges as far as they exist. With swap_ab the sums' rows are C's columns.
-template <KernelSignature signature, KernelConfig config, int columns>
-__device__ inline void store_columns(const TileOutput<signature, config>& output, int lane, int left, int right,
-                                     const float (&sums)[result_n(config, signature) / 2], int first_column, unsigned char* staged_bytes) {
-    using O = TileOutput<signature, config>;
+template <class Kernel, int columns>
+__device__ inline void store_columns(const TileOutput<Kernel>& output, int lane, int left, int right,
+                                     const float (&sums)[result_n(Kernel::config, Kernel::signature) / 2], int first_column,
+                                     unsigned char* staged_bytes) {
+    using O = TileOutput<Kernel>;
     using S = Staged<O>;
     using T = typename S::Type;
-    constexpr int distance = staged_distance(config, signature, columns);
-    constexpr int row_length = config.swap_ab ? kWarpRows : columns;
-    constexpr int rows = config.swap_ab ? columns : kWarpRows;
-    constexpr int aligned = O::target.align_c / static_cast<int>(sizeof(typename O::C));
+    constexpr int distance = staged_distance(Kernel::config, Kernel::signature, columns);
+    constexpr int row_length = Kernel::config.swap_ab ? kWarpRows : columns;
+    constexpr int rows = Kernel::config.swap_ab ? columns : kWarpRows;
+    constexpr int aligned = O::Target::signature.align_c / static_cast<int>(sizeof(typename O::C));
     constexpr int width = aligned < row_length ? aligned : row_length;
-    const int row0 = config.swap_ab ? right : left;
-    const int column0 = config.swap_ab ? left : right;
+    const int row0 = Kernel::config.swap_ab ? right : left;
+    const int column0 = Kernel::config.swap_ab ? left : right;
     T* const staged = reinterpret_cast<T*>(staged_bytes);
-    put_sums<config, T, O::target.type_c, columns, false>(
+    put_sums<Kernel, T, O::Target::signature.type_c, columns, false>(
         sums, lane, first_column, [&](int row, int column, float sum, T) { return S::made(output, row0 + row, column0 + column, sum); },
         [&](int row, int column, int rows_on, int columns_on) { return staged + (row + rows_on) * distance + column + columns_on; });
     // The warp's sums are there.
@@ -140,7 +141,7 @@ __device__ inline void store_columns(const TileOutput<signature, config>& output
     constexpr int elements = rows * row_length;
     constexpr int turn = 32 * width;
     // Reading C takes as long as memory does, so that some turns go together.
-    constexpr int together = !O::target.reads_c ? 1 : width < 4 ? 8 : 16 / width;
+    constexpr int together = !O::Target::signature.reads_c ? 1 : width < 4 ? 8 : 16 / width;
 #pragma unroll 1
     for (int first = 0; first < elements; first += together * turn) {
         const auto for_each_turn = [&](auto&& visit) {
@@ -180,24 +181,24 @@ __device__ inline void store_columns(const TileOutput<signature, config>& output
 }
 
 // The same where C's rows start at any element of 16 bits.
-template <KernelSignature signature, KernelConfig config, int columns>
-__device__ inline void store_unaligned_columns(const TileOutput<signature, config>& output,
-                                               const UnalignedRows<TileOutput<signature, config>>& rows, int lane, int left, int right,
-                                               const float (&sums)[result_n(config, signature) / 2], int first_column) {
-    constexpr int distance = staged_distance(config, signature, columns);
-    constexpr KernelSignature target = TileOutput<signature, config>::target;
+template <class Kernel, int columns>
+__device__ inline void store_unaligned_columns(const TileOutput<Kernel>& output, const UnalignedRows<TileOutput<Kernel>>& rows, int lane,
+                                               int left, int right, const float (&sums)[result_n(Kernel::config, Kernel::signature) / 2],
+                                               int first_column) {
+    constexpr int distance = staged_distance(Kernel::config, Kernel::signature, columns);
+    using Target = typename TileOutput<Kernel>::Target;
     const auto made = [&, results = output.results](int row, int column, float sum) {
-        return results.element(within<target>(row, output.rows), within<target>(column, output.columns), sum, {});
+        return results.element(within<Target>(row, output.rows), within<Target>(column, output.columns), sum, {});
     };
     for_each_sum(sums, lane, first_column, columns, [&](int row, int column, float sum) {
-        if constexpr (config.swap_ab)
+        if constexpr (Kernel::config.swap_ab)
             *rows.template at<distance>(column, row) = made(right + column, left + row, sum);
         else
             *rows.template at<distance>(row, column) = made(left + row, right + column, sum);
     });
     // The warp's sums are there.
     __syncwarp();
-    if constexpr (config.swap_ab)
+    if constexpr (Kernel::config.swap_ab)
         rows.template store<columns, kWarpRows, distance>(first_column, 0);
     else
         rows.template store<kWarpRows, columns, distance>(0, first_column);
@@ -206,10 +207,10 @@ __device__ inline void store_unaligned_columns(const TileOutput<signature, confi
 }
 
 // Calls visit with a constant of how many, and the first, of the columns that are staged together.
-template <KernelSignature signature, KernelConfig config, class Visit>
+template <class Kernel, class Visit>
 __device__ inline void for_each_staged(Visit&& visit) {
-    constexpr int columns = staged_columns(config, signature);
-    constexpr int all = result_n(config, signature);
+    constexpr int columns = staged_columns(Kernel::config, Kernel::signature);
+    constexpr int all = result_n(Kernel::config, Kernel::signature);
     constexpr int rest = all % columns;
 #pragma unroll
     for (int first_column = 0; first_column + columns <= all; first_column += columns) visit.template operator()<columns>(first_column);
@@ -217,28 +218,26 @@ __device__ inline void for_each_staged(Visit&& visit) {
 }
 
 // A warp stages some of its columns at a time, one group after the other.
-template <KernelSignature signature, KernelConfig config>
-__device__ inline void store_tile(const TileOutput<signature, config>& output, int group_row, int group_column,
-                                  const ResultSums<signature, config>& sums, unsigned char* staged_bytes) {
-    using O = TileOutput<signature, config>;
+template <class Kernel>
+__device__ inline void store_tile(const TileOutput<Kernel>& output, int group_row, int group_column, const ResultSums<Kernel>& sums,
+                                  unsigned char* staged_bytes) {
+    using O = TileOutput<Kernel>;
     const int thread = ptx::thread_here();
     const int warp = thread % kWarpgroup / 32;
     const int lane = thread % 32;
 #pragma unroll
-    for (int i = 0; i < result_m(config, signature) / kRows; ++i) {
+    for (int i = 0; i < result_m(Kernel::config, Kernel::signature) / kRows; ++i) {
         const int left = group_row + i * kRows + warp * kWarpRows;
-        if constexpr (sizeof(typename O::C) == 2 && !O::target.reads_c && O::target.align_c < 16) {
-            const int row0 = config.swap_ab ? group_column : left;
-            const int column0 = config.swap_ab ? left : group_column;
+        if constexpr (sizeof(typename O::C) == 2 && !O::Target::signature.reads_c && O::Target::signature.align_c < 16) {
+            const int row0 = Kernel::config.swap_ab ? group_column : left;
+            const int column0 = Kernel::config.swap_ab ? left : group_column;
             const UnalignedRows<O> rows(output, row0, column0, lane, reinterpret_cast<typename O::C*>(staged_bytes));
-            for_each_staged<signature, config>([&]<int columns>(int first_column) {
-                store_unaligned_columns<signature, config, columns>(output, rows, lane, left, group_column + first_column, sums.of[i],
-                                                                    first_column);
+            for_each_staged<Kernel>([&]<int columns>(int first_column) {
+                store_unaligned_columns<Kernel, columns>(output, rows, lane, left, group_column + first_column, sums.of[i], first_column);
             });
         } else {
-            for_each_staged<signature, config>([&]<int columns>(int first_column) {
-                store_columns<signature, config, columns>(output, lane, left, group_column + first_column, sums.of[i], first_column,
-                                                          staged_bytes);
+            for_each_staged<Kernel>([&]<int columns>(int first_column) {
+                store_columns<Kernel, columns>(output, lane, left, group_column + first_column, sums.of[i], first_column, staged_bytes);
             });
         }
     }
@@ -246,35 +245,35 @@ __device__ inline void store_tile(const TileOutput<signature, config>& output, i
 
 // The blocks of a cluster hold parts of one tile's sums. Each adds up its share of the tile, in the order of the ranks, out of all
 // the blocks' shared memory, and stores it. `part`: the tile in rows of C, over the tiles that have been multiplied.
-template <KernelConfig config>
-__device__ inline void show_part(int group_row, int group_column, const Sums<config>& sums, float* part) {
-    constexpr int distance = part_distance(config);
+template <class Kernel>
+__device__ inline void show_part(int group_row, int group_column, const Sums<Kernel>& sums, float* part) {
+    constexpr int distance = part_distance(Kernel::config);
     const int thread = ptx::thread_here();
     const int lane = thread % 32;
     const int warp = thread % kWarpgroup / 32;
 #pragma unroll
-    for (int i = 0; i < group_m(config) / kRows; ++i) {
+    for (int i = 0; i < group_m(Kernel::config) / kRows; ++i) {
         const int left = group_row + i * kRows + warp * kWarpRows;
-        if constexpr (config.swap_ab) {
-            for_each_sum(sums.of[i], lane, 0, group_n(config),
+        if constexpr (Kernel::config.swap_ab) {
+            for_each_sum(sums.of[i], lane, 0, group_n(Kernel::config),
                          [&](int row, int column, float sum) { part[(group_column + column) * distance + left + row] = sum; });
         } else {
-            for_each_pair(sums.of[i], lane, 0, group_n(config), [&](int row, int column, Vector<float, 2> pair) {
+            for_each_pair(sums.of[i], lane, 0, group_n(Kernel::config), [&](int row, int column, Vector<float, 2> pair) {
                 store_vector(part + (left + row) * distance + group_column + column, pair);
             });
         }
     }
 }
 
-template <KernelSignature signature, KernelConfig config>
-__device__ inline void store_cluster_tile(const TileOutput<signature, config>& output, int thread, const float* part) {
+template <class Kernel>
+__device__ inline void store_cluster_tile(const TileOutput<Kernel>& output, int thread, const float* part) {
     constexpr int width = 4;
-    constexpr int row_length = config.swap_ab ? config.block_m : config.block_n;
-    constexpr int vectors = config.block_m * config.block_n / width;
-    constexpr int threads = consumers(config) * kWarpgroup;
-    constexpr int turn = config.cluster * threads;
+    constexpr int row_length = Kernel::config.swap_ab ? Kernel::config.block_m : Kernel::config.block_n;
+    constexpr int vectors = Kernel::config.block_m * Kernel::config.block_n / width;
+    constexpr int threads = consumers(Kernel::config) * kWarpgroup;
+    constexpr int turn = Kernel::config.cluster * threads;
     // Other blocks' memory is far, so that several loads are under way: loads of 16 vectors, as long as there are so many.
-    constexpr int most = 16 / config.cluster;
+    constexpr int most = 16 / Kernel::config.cluster;
     constexpr int turns = (vectors + turn - 1) / turn;
     constexpr int together = turns < most ? turns : most;
     const int rank = static_cast<int>(ptx::cluster_ctarank());
@@ -291,11 +290,11 @@ __device__ inline void store_cluster_tile(const TileOutput<signature, config>& o
                 if (vector < vectors && output.has(row + 1, column + 1)) visit(i, row, column);
             }
         };
-        Vector<float, width> parts[together][config.cluster];
+        Vector<float, width> parts[together][Kernel::config.cluster];
         for_each_turn([&](int i, int row, int column) {
 #pragma unroll
-            for (int r = 0; r < config.cluster; ++r)
-                parts[i][r] = load_vector<width>(ptx::mapa(part, r) + row * part_distance(config) + column);
+            for (int r = 0; r < Kernel::config.cluster; ++r)
+                parts[i][r] = load_vector<width>(ptx::mapa(part, r) + row * part_distance(Kernel::config) + column);
         });
         for_each_turn([&](int i, int row, int column) {
             const Vector<float, width> sums = sum_of_parts(parts[i]);

@@ -16,20 +16,20 @@ struct BiasOfGate {
     Vector<float, width> gate;
     Vector<float, width> value;
 };
-template <KernelSignature signature, int width>
+template <class Kernel, int width>
 __device__ inline BiasOfGate<width> load_bias_of_gate(const GemmArgs& args, i64 row, i64 column) {
-    return {.gate = load_bias<signature, width>(args.epilogue, place_of_bias<signature>(row, column)),
-            .value = load_bias<signature, width>(args.epilogue, place_of_second_bias<signature>(args, row, column))};
+    return {.gate = load_bias<Kernel, width>(args.epilogue, place_of_bias<Kernel>(row, column)),
+            .value = load_bias<Kernel, width>(args.epilogue, place_of_second_bias<Kernel>(args, row, column))};
 }
 
 // Finishes `width` columns of `rows` rows, `step` apart, as far as the rows exist.
-template <KernelSignature signature, int width, int rows>
+template <class Kernel, int width, int rows>
 __device__ inline void finish_rows(const FinishingArgs& args, i64 batch, i64 row0, int step, i64 column) {
-    const Output<signature> output = output_to_c<signature>(args, batch);
+    const Output<Kernel> output = output_to_c<Kernel>(args, batch);
     const float* const sums = static_cast<const float*>(args.workspace) + batch * args.stride_sums + column;
     Vector<float, width> finished[rows] = {};
     Vector<float, width> values[rows] = {};
-    constexpr bool of_rows = gates_rows(signature.activation);
+    constexpr bool of_rows = gates_rows(Kernel::signature.activation);
     // The other half of the columns begins anywhere.
     const bool aligned = of_rows || output.columns % 4 == 0;
     const i64 half = of_rows ? output.rows * args.ld_sums : output.columns;
@@ -37,42 +37,45 @@ __device__ inline void finish_rows(const FinishingArgs& args, i64 batch, i64 row
     for (int i = 0; i < rows; ++i) {
         const i64 row = existing_row(row0 + i * step, output.rows);
         finished[i] = load_pieces<width>(sums + row * args.ld_sums, true);
-        if constexpr (is_gate(signature.activation)) values[i] = load_pieces<width>(sums + row * args.ld_sums + half, aligned);
+        if constexpr (is_gate(Kernel::signature.activation)) values[i] = load_pieces<width>(sums + row * args.ld_sums + half, aligned);
     }
-    if constexpr (is_gate(signature.activation)) {
+    if constexpr (is_gate(Kernel::signature.activation)) {
         // A bias of columns is the same in all rows.
-        BiasOfGate<width> bias = load_bias_of_gate<signature, width>(args, existing_row(row0, output.rows), column);
+        BiasOfGate<width> bias = load_bias_of_gate<Kernel, width>(args, existing_row(row0, output.rows), column);
 #pragma unroll
         for (int i = 0; i < rows; ++i) {
-            if constexpr (signature.bias == BiasAxis::rows)
-                bias = load_bias_of_gate<signature, width>(args, existing_row(row0 + i * step, output.rows), column);
+            if constexpr (Kernel::signature.bias == BiasAxis::rows)
+                bias = load_bias_of_gate<Kernel, width>(args, existing_row(row0 + i * step, output.rows), column);
 #pragma unroll
             for (int j = 0; j < width; ++j)
                 finished[i].element[j] =
-                    gated_with<signature>(args, finished[i].element[j], values[i].element[j], bias.gate.element[j], bias.value.element[j]);
+                    gated_with<Kernel>(args, finished[i].element[j], values[i].element[j], bias.gate.element[j], bias.value.element[j]);
         }
     }
     store_rows(output, row0, step, column, finished);
 }
 
-template <KernelSignature signature, Finishing step>
+template <class Kernel>
 __device__ void kernel(const FinishingArgs& args) {
-    static_assert(first_violation(step, signature) == nullptr);
-    constexpr int width = finishing::width(signature);
+    static_assert(first_violation(Kernel::step, Kernel::signature) == nullptr);
+    constexpr int width = finishing::width(Kernel::signature);
     // The sums that were written last are read first: they are the likeliest to be in the L2 cache still.
     const unsigned block = gridDim.x - 1 - blockIdx.x;
     const unsigned band = quotient(block, args.tiles_across);
     const unsigned batch = quotient(band, args.tiles_down);
     const int thread = static_cast<int>(threadIdx.x);
-    const i64 row = static_cast<i64>(band - batch * args.tiles_down.number) * (step.down * step.rows) + thread / step.across;
-    const i64 column = (static_cast<i64>(block - band * args.tiles_across.number) * step.across + thread % step.across) * width;
-    const i64 columns = columns_of_c<signature>(args);
+    const i64 row =
+        static_cast<i64>(band - batch * args.tiles_down.number) * (Kernel::step.down * Kernel::step.rows) + thread / Kernel::step.across;
+    const i64 column =
+        (static_cast<i64>(block - band * args.tiles_across.number) * Kernel::step.across + thread % Kernel::step.across) * width;
+    const i64 columns = columns_of_c<Kernel>(args);
     wait_for_previous_kernel();
     if (row >= args.m) return;
     if (column + width <= columns) {
-        finish_rows<signature, width, step.rows>(args, batch, row, step.down, column);
+        finish_rows<Kernel, width, Kernel::step.rows>(args, batch, row, Kernel::step.down, column);
     } else {
-        for (i64 single = column; single < columns; ++single) finish_rows<signature, 1, step.rows>(args, batch, row, step.down, single);
+        for (i64 single = column; single < columns; ++single)
+            finish_rows<Kernel, 1, Kernel::step.rows>(args, batch, row, Kernel::step.down, single);
     }
 }
 

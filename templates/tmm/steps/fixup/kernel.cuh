@@ -13,17 +13,24 @@
 
 namespace tmm::fixup {
 
-template <KernelSignature signature, Fixup step>
+// The product whose tiles were shared, as far as these are known by it.
+template <class Kernel>
+struct ProductOf : Kernel {
+    static constexpr KernelConfig config = tile_of(Kernel::step);
+};
+
+template <class Kernel>
 __device__ void kernel(const GemmArgs& args) {
-    static_assert(first_violation(step, signature) == nullptr);
-    constexpr KernelConfig config = tile_of(step);
-    const unsigned tile = blockIdx.x / blocks_per_tile(step);
-    const int vector = static_cast<int>(blockIdx.x % blocks_per_tile(step) * blockDim.x + threadIdx.x);
+    static_assert(first_violation(Kernel::step, Kernel::signature) == nullptr);
+    using Product = ProductOf<Kernel>;
+    constexpr KernelConfig config = Product::config;
+    const unsigned tile = blockIdx.x / blocks_per_tile(Kernel::step);
+    const int vector = static_cast<int>(blockIdx.x % blocks_per_tile(Kernel::step) * blockDim.x + threadIdx.x);
     constexpr int vectors_per_row = config.block_n / kVector;
-    const PhaseLine line = phase_line(config, args);
+    const PhaseLine line = phase_line(Product::config, args);
     const i64 first = line.block_of(tile * line.phases);
     const i64 last = line.block_of((tile + 1) * line.phases - 1);
-    const TileOfC place = tile_of_c<config>(args, tile);
+    const TileOfC place = tile_of_c<Product>(args, tile);
     const i64 row = place.row0 + vector / vectors_per_row;
     const i64 column = place.column0 + vector % vectors_per_row * kVector;
     const i64 left = args.n - column;
@@ -31,7 +38,7 @@ __device__ void kernel(const GemmArgs& args) {
     const i64 first_part = line.part_of(first, tile);
 
     wait_for_previous_kernel();
-    if (first == last || vector >= vectors(step) || row >= args.m || left <= 0) return;
+    if (first == last || vector >= vectors(Kernel::step) || row >= args.m || left <= 0) return;
     const float* parts = static_cast<const float*>(args.workspace) + vector * kVector;
     PartSum sums[kVector] = {};
 #pragma unroll 4
@@ -44,7 +51,7 @@ __device__ void kernel(const GemmArgs& args) {
     float results[kVector];
 #pragma unroll
     for (int i = 0; i < kVector; ++i) results[i] = sums[place_in_part(i)].value();
-    output_to_c<signature>(args, place.batch)
+    output_to_c<Kernel>(args, place.batch)
         .template store_elements<kVector>(row, column, results, left < kVector ? static_cast<int>(left) : kVector);
 }
 

@@ -185,22 +185,22 @@ __device__ inline void copy_square(const Operand& operand, const Square& square,
         copy_elements<turned, false, with_strip>(square, operand, shared);
 }
 
-template <KernelSignature signature, Pack step>
+template <class Kernel>
 __device__ void kernel(const PackArgs& args) {
-    static_assert(first_violation(step, signature) == nullptr);
-    constexpr bool turned_a = signature.op_a == Operation::none;
-    constexpr bool turned_b = signature.op_b == Operation::transpose;
+    static_assert(first_violation(Kernel::step, Kernel::signature) == nullptr);
+    constexpr bool turned_a = Kernel::signature.op_a == Operation::none;
+    constexpr bool turned_b = Kernel::signature.op_b == Operation::transpose;
     const i64 lines = packed_depth(args.k);
     const i64 depth = args.depth < args.k ? args.depth : args.k;
     const i64 written = args.depth < args.k ? args.depth : args.lines;
     float* const packed_a = static_cast<float*>(args.workspace);
-    float* const packed_b = packed_a + (step.a ? packed_elements(args.m, args.k, args.batch) : 0);
+    float* const packed_b = packed_a + (Kernel::step.a ? packed_elements(args.m, args.k, args.batch) : 0);
     const Operand a{
         static_cast<const float*>(args.a), args.lda, args.stride_a, args.m, args.k, depth, lines, written, packed_a, args.with_a};
     const Operand b{
         static_cast<const float*>(args.b), args.ldb, args.stride_b, args.n, args.k, depth, lines, written, packed_b, args.with_b};
-    const unsigned squares_a = step.a ? static_cast<unsigned>(tiles(args.m, depth, args.batch)) : 0;
-    const unsigned squares = squares_a + (step.b ? static_cast<unsigned>(tiles(args.n, depth, args.batch)) : 0);
+    const unsigned squares_a = Kernel::step.a ? static_cast<unsigned>(tiles(args.m, depth, args.batch)) : 0;
+    const unsigned squares = squares_a + (Kernel::step.b ? static_cast<unsigned>(tiles(args.n, depth, args.batch)) : 0);
     const auto find = [&](unsigned number) {
         return number < squares_a ? find_square<turned_a>(a, number) : find_square<turned_b>(b, number - squares_a);
     };
@@ -210,12 +210,12 @@ __device__ void kernel(const PackArgs& args) {
     if (args.squares && blockIdx.x == 0 && threadIdx.x < kMostPackers) args.squares[threadIdx.x] = 0;
     SharedMemory memory;
     SharedSquare shared{.turning = memory.take<float, kSquareElements>()[0], .few = nullptr};
-    if constexpr (step.strips) shared.few = memory.take<float, kMostStripLines * kFewOfLine>()[0];
+    if constexpr (Kernel::step.strips) shared.few = memory.take<float, kMostStripLines * kFewOfLine>()[0];
     for (unsigned number = blockIdx.x; number < squares;) {
         if (number < squares_a)
-            copy_square<turned_a, step.strips>(a, square, shared);
+            copy_square<turned_a, Kernel::step.strips>(a, square, shared);
         else
-            copy_square<turned_b, step.strips>(b, square, shared);
+            copy_square<turned_b, Kernel::step.strips>(b, square, shared);
         number += gridDim.x;
         if (number < squares) square = find(number);
     }

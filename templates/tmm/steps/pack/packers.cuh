@@ -18,18 +18,18 @@
 namespace tmm::pack {
 
 // Squares of A in a row of squares, where A is packed, and squares of both operands in it.
-template <KernelConfig config>
+template <class Kernel>
 __device__ inline unsigned squares_of_a(i64 m) {
-    return packs_a(config) ? static_cast<unsigned>((m + kTile - 1) / kTile) : 0;
+    return packs_a(Kernel::config) ? static_cast<unsigned>((m + kTile - 1) / kTile) : 0;
 }
-template <KernelConfig config>
+template <class Kernel>
 __device__ inline unsigned squares_of_row(i64 m, i64 n) {
-    return squares_of_a<config>(m) + (packs_b(config) ? static_cast<unsigned>((n + kTile - 1) / kTile) : 0);
+    return squares_of_a<Kernel>(m) + (packs_b(Kernel::config) ? static_cast<unsigned>((n + kTile - 1) / kTile) : 0);
 }
 
 // A block's share of the squares. Its `threads` threads copy each square by asynchronous copies to a ring of `stages` in shared memory, and
 // write it as lines along M or N.
-template <KernelConfig config, int threads, int stages>
+template <class Kernel, int threads, int stages>
 class Packer {
     static_assert(can_pack(threads) && stages >= 2);
 
@@ -39,8 +39,8 @@ public:
           m_(m),
           n_(n),
           k_(k),
-          across_a_(squares_of_a<config>(m)),
-          across_(squares_of_row<config>(m, n)),
+          across_a_(squares_of_a<Kernel>(m)),
+          across_(squares_of_row<Kernel>(m, n)),
           rows_(static_cast<unsigned>((k + kTile - 1) / kTile)),
           squares_(squares) {}
 
@@ -215,11 +215,11 @@ private:
 };
 
 // How far the operands' lines are packed, as far as a warp knows.
-template <KernelConfig config>
+template <class Kernel>
 class PackedRows {
 public:
     __device__ PackedRows(const PackersArgs& packers, i64 m, i64 n)
-        : packers_(packers), across_(squares_of_row<config>(m, n)), there_(packers.first_row) {}
+        : packers_(packers), across_(squares_of_row<Kernel>(m, n)), there_(packers.first_row) {}
 
     // All lanes of a warp call this. On return the lines of k are packed, and the copy engine sees them, too.
     __device__ void wait_for(int k) {
@@ -245,24 +245,24 @@ private:
 
 // The tiles of an item of work, in stretches: before each stretch the warps ask whether its lines are packed. To ask before each tile costs
 // 2%: ptxas then holds what the tiles' loop goes by in other registers.
-template <KernelConfig config>
+template <class Kernel>
 class PackedStretches {
 public:
     __device__ PackedStretches(const PackersArgs& packers, i64 m, i64 n, int tiles) : rows_(packers, m, n), tiles_(tiles) {}
 
     // The end of the stretch that begins with the tile, out of so many tiles.
     __device__ int end_of(int tile, int tiles) const {
-        constexpr int length = 2 * kTile / config.block_k;
+        constexpr int length = 2 * kTile / Kernel::config.block_k;
         return tile + length < tiles ? tile + length : tiles;
     }
     // On return all lines that are brought before that end are packed, also those of the stages that follow.
     __device__ void wait_for(int tile) {
-        const int end = end_of(tile, tiles_) + config.stages;
-        rows_.wait_for((end < tiles_ ? end : tiles_) * config.block_k - 1);
+        const int end = end_of(tile, tiles_) + Kernel::config.stages;
+        rows_.wait_for((end < tiles_ ? end : tiles_) * Kernel::config.block_k - 1);
     }
 
 private:
-    PackedRows<config> rows_;
+    PackedRows<Kernel> rows_;
     int tiles_;
 };
 

@@ -19,7 +19,7 @@
 
 namespace tmm::strips {
 
-template <KernelSignature signature, int threads>
+template <class Kernel, int threads>
 class Strips {
 public:
     // All threads of the block construct one. shared: shared_elements(threads) elements of shared memory.
@@ -104,7 +104,7 @@ private:
     }
 
     __device__ void store(i64 batch, i64 row, i64 column, float sum) const {
-        output_to_c<signature>(args_, batch).store_element(row, column, sum);
+        output_to_c<Kernel>(args_, batch).store_element(row, column, sum);
     }
 
     const GemmArgs& args_;

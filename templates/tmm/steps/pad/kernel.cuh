@@ -100,9 +100,9 @@ __device__ inline void turn(const void* source, i64 rows, i64 columns, i64 ld, i
         pack::copy_square<true, false>(operand, pack::find_square<true>(operand, blockIdx.x), {.turning = shared, .few = nullptr});
 }
 
-template <KernelSignature signature, Pad step>
+template <class Kernel>
 __device__ void kernel(const PadArgs& args) {
-    static_assert(first_violation(step, signature) == nullptr);
+    static_assert(first_violation(Kernel::step, Kernel::signature) == nullptr);
     const unsigned number = blockIdx.x * kWarps + threadIdx.x / 32;
     const unsigned pieces_a = args.operands[0].pieces;
     const bool of_a = number < pieces_a;
@@ -112,12 +112,12 @@ __device__ void kernel(const PadArgs& args) {
     if (number < pieces_a + args.operands[1].pieces) piece = find_piece(operand, args.batch, of_a ? number : number - pieces_a);
     wait_for_previous_kernel();
     copy_piece(operand, piece);
-    if constexpr (turns_a(step, signature) || turns_b(step, signature)) {
+    if constexpr (turns_a(Kernel::step, Kernel::signature) || turns_b(Kernel::step, Kernel::signature)) {
         SharedMemory shared;
         float* const square = shared.take<float, pack::kTile*(pack::kTile + 1)>()[0];
-        if constexpr (turns_a(step, signature))
+        if constexpr (turns_a(Kernel::step, Kernel::signature))
             turn(args.a, args.k, args.m, args.lda, args.stride_a, args.batch, args.operands[0].copy, square);
-        if constexpr (turns_b(step, signature))
+        if constexpr (turns_b(Kernel::step, Kernel::signature))
             turn(args.b, args.k, args.n, args.ldb, args.stride_b, args.batch, args.operands[1].copy, square);
     }
 }

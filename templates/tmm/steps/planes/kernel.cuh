@@ -56,7 +56,7 @@ struct Split {
 };
 
 // Shared memory by which the threads of a block tell each other what they found.
-template <Planes step>
+template <class Kernel>
 struct Shared {
     // A block's tiles: as many as there is room for are kept from the search for the largest element to the split.
     SharedTiles<float> slots;
@@ -69,7 +69,7 @@ struct Shared {
     unsigned* unfit;
 
     __device__ explicit Shared(SharedMemory& memory)
-        : slots(memory.take<float, kTileLines * kTileDepth, step.slots>()),
+        : slots(memory.take<float, kTileLines * kTileDepth, Kernel::step.slots>()),
           of_warp(memory.take<unsigned, kTileLines, kWarps>()),
           of_block(memory.take<unsigned, kTileLines>()[0]),
           scale(memory.take<float, kTileLines>()[0]),
@@ -77,10 +77,10 @@ struct Shared {
 };
 
 // One block's share of a tile of lines. The block takes every cluster-th of the tiles along them, from its rank on.
-template <Planes step, bool lines_are_rows, int align>
+template <class Kernel, bool lines_are_rows, int align>
 class LineTile {
 public:
-    __device__ LineTile(const float* source, const Operand& o, const PlanesOperand& to, i64 item, const Shared<step>& shared)
+    __device__ LineTile(const float* source, const Operand& o, const PlanesOperand& to, i64 item, const Shared<Kernel>& shared)
         : o_(o),
           to_(to),
           shared_(shared),
@@ -90,18 +90,18 @@ public:
           depth_begin_(item / line_tiles(o) % o.parts * o.part_depth),
           depth_end_(depth_begin_ + o.part_depth < depth(o) ? depth_begin_ + o.part_depth : depth(o)),
           source_(source + matrix_ * o.stride),
-          rank_(step.cluster > 1 ? static_cast<int>(ptx::cluster_ctarank()) : 0) {}
+          rank_(Kernel::step.cluster > 1 ? static_cast<int>(ptx::cluster_ctarank()) : 0) {}
 
     __device__ void split() {
         const int tiles = tiles_of_block();
         unsigned largest[most_lines] = {};
 #pragma unroll
-        for (int i = 0; i < step.slots; ++i) start(i, tiles);
+        for (int i = 0; i < Kernel::step.slots; ++i) start(i, tiles);
 #pragma unroll 1
         for (int i = 0; i < tiles; ++i) {
-            ptx::cp_async_wait_group<step.slots - 1>();
+            ptx::cp_async_wait_group<Kernel::step.slots - 1>();
             note(largest, i);
-            start(i + step.slots, tiles);
+            start(i + Kernel::step.slots, tiles);
         }
         show(largest);
         find_scales();
@@ -109,9 +109,9 @@ public:
         bool unfit = false;
 #pragma unroll 1
         for (int i = tiles - 1; i >= 0; --i) {
-            ptx::cp_async_wait_group<step.slots - 1>();
+            ptx::cp_async_wait_group<Kernel::step.slots - 1>();
             unfit |= write(i);
-            start(i - step.slots, tiles);
+            start(i - Kernel::step.slots, tiles);
         }
         if (unfit) mark_unfit();
         // The marks are there, and what the blocks showed each other is read.
@@ -127,14 +127,14 @@ private:
     }
 
     __device__ static void sync() {
-        if constexpr (step.cluster > 1)
+        if constexpr (Kernel::step.cluster > 1)
             ptx::cluster_sync();
         else
             __syncthreads();
     }
     // The same, but it does not wait for the planes to be written.
     __device__ static void meet() {
-        if constexpr (step.cluster > 1)
+        if constexpr (Kernel::step.cluster > 1)
             ptx::cluster_meet();
         else
             __syncthreads();
@@ -142,11 +142,11 @@ private:
 
     __device__ int tiles_of_block() const {
         const i64 tiles = depth_end_ > depth_begin_ ? ceil_divide(depth_end_ - depth_begin_, kTileDepth) : 0;
-        return rank_ < tiles ? static_cast<int>((tiles - rank_ + step.cluster - 1) / step.cluster) : 0;
+        return rank_ < tiles ? static_cast<int>((tiles - rank_ + Kernel::step.cluster - 1) / Kernel::step.cluster) : 0;
     }
     // The place along the lines where the block's i-th tile begins.
     __device__ i64 depth0(int i) const {
-        return depth_begin_ + (rank_ + static_cast<i64>(i) * step.cluster) * kTileDepth;
+        return depth_begin_ + (rank_ + static_cast<i64>(i) * Kernel::step.cluster) * kTileDepth;
     }
     __device__ i64 row0(int i) const {
         return lines_are_rows ? line0_ : depth0(i);
@@ -162,7 +162,7 @@ private:
     }
 
     __device__ float* slot(int tile) const {
-        return shared_.slots[tile % step.slots];
+        return shared_.slots[tile % Kernel::step.slots];
     }
     // Starts the copy of a tile, if there is such a tile. Each call makes a group of copies, so that their count tells which tile has
     // landed.
@@ -224,8 +224,8 @@ private:
         if (thread < kTileLines) {
             unsigned largest = 0;
 #pragma unroll
-            for (int rank = 0; rank < step.cluster; ++rank) largest = larger(largest, of_rank(shared_.of_block, rank)[thread]);
-            const int exponent = exponent_for(largest, top_exponent(step.planes));
+            for (int rank = 0; rank < Kernel::step.cluster; ++rank) largest = larger(largest, of_rank(shared_.of_block, rank)[thread]);
+            const int exponent = exponent_for(largest, top_exponent(Kernel::step.planes));
             shared_.scale[thread] = power_of_two(-exponent);
             if (rank_ == 0 && line0_ + thread < lines(o_)) to_.exponents[item_ / line_tiles(o_) * lines(o_) + line0_ + thread] = exponent;
             constexpr unsigned infinity = 0x7f800000u;
@@ -237,14 +237,14 @@ private:
 
     // Writes a tile's planes. True where too many of the thread's elements are short.
     __device__ bool write(int tile) const {
-        using T = Element<type_of(step.planes)>;
+        using T = Element<type_of(Kernel::step.planes)>;
         const Place place = first_place<lines_are_rows>();
         const i64 row = row0(tile) + place.row;
         const i64 column = column0(tile) + place.column;
         const Extent extent(row_end() - row, column_end() - column);
-        const i64 ld = pad::padded_ld(o_.columns, type_of(step.planes));
-        T* const first = static_cast<T*>(to_.planes) + (matrix_ * step.planes * o_.rows + row) * ld + column;
-        const float least = power_of_two(least_exponent(step.planes));
+        const i64 ld = pad::padded_ld(o_.columns, type_of(Kernel::step.planes));
+        T* const first = static_cast<T*>(to_.planes) + (matrix_ * Kernel::step.planes * o_.rows + row) * ld + column;
+        const float least = power_of_two(least_exponent(Kernel::step.planes));
         int short_elements = 0;
 #pragma unroll
         for (int i = 0; i < kQuads; ++i) {
@@ -252,30 +252,31 @@ private:
             if (offset.row >= extent.rows || offset.column >= extent.columns) continue;
             // Columns past the last one are padding, and 0.
             const Vector<float, kQuad> quad = load_vector<kQuad>(quad_of_thread(slot(tile), i));
-            Vector<T, kQuad> split[step.planes];
+            Vector<T, kQuad> split[Kernel::step.planes];
 #pragma unroll
             for (int j = 0; j < kQuad; ++j) {
                 const float value = quad.element[j];
                 const float scaled = value * shared_.scale[lines_are_rows ? place.row + offset.row : place.column + j];
                 if (value != 0.0f && scaled < least && scaled > -least) ++short_elements;
-                const Split<step.planes> parts(scaled);
+                const Split<Kernel::step.planes> parts(scaled);
 #pragma unroll
-                for (int p = 0; p < step.planes; ++p) split[p].element[j] = parts.plane[p];
+                for (int p = 0; p < Kernel::step.planes; ++p) split[p].element[j] = parts.plane[p];
             }
 #pragma unroll
-            for (int p = 0; p < step.planes; ++p) store_vector_global(first + (p * o_.rows + offset.row) * ld + offset.column, split[p]);
+            for (int p = 0; p < Kernel::step.planes; ++p)
+                store_vector_global(first + (p * o_.rows + offset.row) * ld + offset.column, split[p]);
         }
         return short_elements > kMostShort;
     }
 
     __device__ void mark_unfit() const {
         *const_cast<unsigned*>(of_rank(shared_.unfit, 0)) = 1;
-        if constexpr (step.cluster > 1) ptx::fence_acq_rel_cluster();
+        if constexpr (Kernel::step.cluster > 1) ptx::fence_acq_rel_cluster();
     }
 
     template <class T>
     __device__ static const T* of_rank(const T* shared, int rank) {
-        if constexpr (step.cluster > 1)
+        if constexpr (Kernel::step.cluster > 1)
             return ptx::mapa(shared, rank);
         else
             return shared;
@@ -283,7 +284,7 @@ private:
 
     const Operand& o_;
     const PlanesOperand& to_;
-    const Shared<step>& shared_;
+    const Shared<Kernel>& shared_;
     i64 item_;
     i64 matrix_;
     i64 line0_;
@@ -294,24 +295,24 @@ private:
     int rank_;
 };
 
-template <KernelSignature signature, Planes step>
+template <class Kernel>
 __device__ void kernel(const PlanesArgs& args) {
-    static_assert(first_violation(step, signature) == nullptr);
+    static_assert(first_violation(Kernel::step, Kernel::signature) == nullptr);
     wait_for_previous_kernel();
     SharedMemory memory;
-    const Shared<step> shared(memory);
-    const Operand a = operand_a(args, signature);
-    const Operand b = operand_b(args, signature);
+    const Shared<Kernel> shared(memory);
+    const Operand a = operand_a(args, Kernel::signature);
+    const Operand b = operand_b(args, Kernel::signature);
     const i64 items_a = items(a, args.planes_a);
     const i64 all = items_a + items(b, args.planes_b);
-    for (i64 item = blockIdx.x / step.cluster; item < all; item += gridDim.x / step.cluster) {
+    for (i64 item = blockIdx.x / Kernel::step.cluster; item < all; item += gridDim.x / Kernel::step.cluster) {
         if (item < items_a)
-            LineTile<step, signature.op_a == Operation::none, signature.align_a>(static_cast<const float*>(args.a), a, args.planes_a, item,
-                                                                                 shared)
+            LineTile<Kernel, Kernel::signature.op_a == Operation::none, Kernel::signature.align_a>(static_cast<const float*>(args.a), a,
+                                                                                                   args.planes_a, item, shared)
                 .split();
         else
-            LineTile<step, signature.op_b == Operation::transpose, signature.align_b>(static_cast<const float*>(args.b), b, args.planes_b,
-                                                                                      item - items_a, shared)
+            LineTile<Kernel, Kernel::signature.op_b == Operation::transpose, Kernel::signature.align_b>(
+                static_cast<const float*>(args.b), b, args.planes_b, item - items_a, shared)
                 .split();
     }
 }

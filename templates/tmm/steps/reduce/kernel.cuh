@@ -23,10 +23,10 @@ struct Place {
     i64 row;
     i64 column;
 };
-template <Reduce step>
+template <class Kernel>
 __device__ inline Place place_of(i64 rows, i64 columns, i64 block) {
-    const i64 blocks_n = (columns + step.columns - 1) / step.columns;
-    return {block / (rows * blocks_n), block / blocks_n % rows, block % blocks_n * step.columns};
+    const i64 blocks_n = (columns + Kernel::step.columns - 1) / Kernel::step.columns;
+    return {block / (rows * blocks_n), block / blocks_n % rows, block % blocks_n * Kernel::step.columns};
 }
 
 // Loads the vector's sums that exist, of which the first may stand anywhere in a row.
@@ -40,17 +40,17 @@ __device__ inline Vector<float, kVector> load_existing(const float* sums, i64 ex
 
 // Adds up the parts of a vector of sums; all threads of the block call this, and the first sharer gets the sum. vector, sharer: which ones
 // the thread is; exists: the vector does; load(split): what a part holds of it.
-template <Reduce step, class Load>
+template <class Kernel, class Load>
 __device__ inline Vector<float, kVector> sum_of_vector(int split_k, int vector, int sharer, bool exists, float* shares_of_block,
                                                        Load&& load) {
-    constexpr int sharers = step.sharers;
+    constexpr int sharers = Kernel::step.sharers;
     Vector<float, kVector> sum = {};
     if (exists) {
 #pragma unroll 8
         for (int split = sharer; split < split_k; split += sharers) add(sum, load(split));
     }
     if constexpr (sharers > 1) {
-        store_vector(shares_of_block + sharer * step.columns + vector * kVector, sum);
+        store_vector(shares_of_block + sharer * Kernel::step.columns + vector * kVector, sum);
         // All shares are there before the first sharer adds them up.
         __syncthreads();
         if (sharer == 0) {
@@ -60,7 +60,7 @@ __device__ inline Vector<float, kVector> sum_of_vector(int split_k, int vector, 
                 Vector<float, kVector> shares = {};
 #pragma unroll
                 for (int other = first; other < first + kAddedTogether && other < sharers; ++other)
-                    add(shares, load_vector<kVector>(shares_of_block + other * step.columns + vector * kVector));
+                    add(shares, load_vector<kVector>(shares_of_block + other * Kernel::step.columns + vector * kVector));
                 add(sum, shares);
             }
         }
@@ -70,21 +70,21 @@ __device__ inline Vector<float, kVector> sum_of_vector(int split_k, int vector, 
     return sum;
 }
 
-template <KernelSignature signature, Reduce step>
+template <class Kernel>
 __device__ void kernel(const GemmArgs& args) {
-    static_assert(first_violation(step, signature) == nullptr);
-    constexpr int vectors = step.columns / kVector;
+    static_assert(first_violation(Kernel::step, Kernel::signature) == nullptr);
+    constexpr int vectors = Kernel::step.columns / kVector;
     const int vector = static_cast<int>(threadIdx.x) % vectors;
     const int sharer = static_cast<int>(threadIdx.x) / vectors;
-    const i64 columns = columns_of_c<signature>(args);
+    const i64 columns = columns_of_c<Kernel>(args);
     const i64 ld = workspace_ld(args.n);
-    const i64 blocks = args.batch * rows_of_c<signature>(args) * ((columns + step.columns - 1) / step.columns);
-    const OutputScalars scalars = output_scalars<signature>(args);
+    const i64 blocks = args.batch * rows_of_c<Kernel>(args) * ((columns + Kernel::step.columns - 1) / Kernel::step.columns);
+    const OutputScalars scalars = output_scalars<Kernel>(args);
     SharedMemory shared;
-    float* const shares = shared.take<float, step.sharers * step.columns>()[0];
+    float* const shares = shared.take<float, Kernel::step.sharers * Kernel::step.columns>()[0];
 
     // The block's first place is found while the kernel before this one ends.
-    Place place = place_of<step>(rows_of_c<signature>(args), columns, blockIdx.x);
+    Place place = place_of<Kernel>(rows_of_c<Kernel>(args), columns, blockIdx.x);
     wait_for_previous_kernel();
     for (i64 block = blockIdx.x; block < blocks;) {
         const i64 column = place.column + vector * kVector;
@@ -92,26 +92,25 @@ __device__ void kernel(const GemmArgs& args) {
         const bool exists = column < columns;
         const float* const part =
             static_cast<const float*>(args.workspace) + (place.batch * args.split_k * args.m + place.row) * ld + column;
-        Vector<float, kVector> sum = sum_of_vector<step>(args.split_k, vector, sharer, exists, shares,
-                                                         [&](int split) { return load_vector<kVector>(part + split * args.m * ld); });
-        if constexpr (is_gate(signature.activation)) {
-            constexpr bool of_rows = gates_rows(signature.activation);
+        Vector<float, kVector> sum = sum_of_vector<Kernel>(args.split_k, vector, sharer, exists, shares,
+                                                           [&](int split) { return load_vector<kVector>(part + split * args.m * ld); });
+        if constexpr (is_gate(Kernel::signature.activation)) {
+            constexpr bool of_rows = gates_rows(Kernel::signature.activation);
             // The other half of the columns begins anywhere.
             const bool aligned = of_rows || columns % kVector == 0;
-            const i64 half = of_rows ? rows_of_c<signature>(args) * ld : columns;
-            const Vector<float, kVector> values = sum_of_vector<step>(args.split_k, vector, sharer, exists, shares, [&](int split) {
+            const i64 half = of_rows ? rows_of_c<Kernel>(args) * ld : columns;
+            const Vector<float, kVector> values = sum_of_vector<Kernel>(args.split_k, vector, sharer, exists, shares, [&](int split) {
                 const float* const from = part + half + split * args.m * ld;
                 return aligned ? load_vector<kVector>(from) : load_existing(from, columns - column);
             });
 #pragma unroll
             for (int i = 0; i < kVector; ++i)
-                sum.element[i] =
-                    gated<signature>(args, place.row, within<signature>(column + i, columns), sum.element[i], values.element[i]);
+                sum.element[i] = gated<Kernel>(args, place.row, within<Kernel>(column + i, columns), sum.element[i], values.element[i]);
         }
         if (exists && sharer == 0)
-            output_to_c<signature>(args, scalars, place.batch).template store_to_row<kVector>(place.row, column, sum.element);
+            output_to_c<Kernel>(args, scalars, place.batch).template store_to_row<kVector>(place.row, column, sum.element);
         block += gridDim.x;
-        if (block < blocks) place = place_of<step>(rows_of_c<signature>(args), columns, block);
+        if (block < blocks) place = place_of<Kernel>(rows_of_c<Kernel>(args), columns, block);
     }
 }
 

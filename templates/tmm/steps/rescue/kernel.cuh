@@ -13,17 +13,23 @@
 
 namespace tmm::rescue {
 
-template <KernelConfig config>
-using Sums = float[config.thread_m][config.thread_n];
+// The simt kernel whose tiles are multiplied here.
+template <class Kernel>
+struct ProductOf : Kernel {
+    static constexpr KernelConfig config = Kernel::step.tile;
+};
+
+template <class Kernel>
+using Sums = float[Kernel::config.thread_m][Kernel::config.thread_n];
 
 // total += sums, which then begin anew with what that lost: a float (Knuth, The Art of Computer Programming, volume 2, 4.2.2, theorem B),
 // or nothing where the total is not finite.
-template <KernelConfig config>
-__device__ inline void promote(Sums<config>& total, Sums<config>& sums) {
+template <class Kernel>
+__device__ inline void promote(Sums<Kernel>& total, Sums<Kernel>& sums) {
 #pragma unroll
-    for (int i = 0; i < config.thread_m; ++i) {
+    for (int i = 0; i < Kernel::config.thread_m; ++i) {
 #pragma unroll
-        for (int j = 0; j < config.thread_n; ++j) {
+        for (int j = 0; j < Kernel::config.thread_n; ++j) {
             const float sum = total[i][j] + sums[i][j];
             const float added = sum - total[i][j];
             const float lost = (total[i][j] - (sum - added)) + (sums[i][j] - added);
@@ -33,50 +39,51 @@ __device__ inline void promote(Sums<config>& total, Sums<config>& sums) {
     }
 }
 
-template <KernelSignature signature, KernelConfig config>
+template <class Kernel>
 __device__ inline void multiply(const GemmArgs& args, const WorkItem& item, SharedTiles<float> tiles_a, SharedTiles<float> tiles_b) {
-    const simt::ThreadPlace place = simt::thread_place<config>();
-    using CopyA = TileCopy<float, simt::layout_a(config, signature), simt::threads(config), config>;
-    using CopyB = TileCopy<float, simt::layout_b(config, signature), simt::threads(config), config>;
-    TilePipeline<CopyA, CopyB, config.stages> pipeline(
+    const simt::ThreadPlace place = simt::thread_place<Kernel>();
+    using CopyA = TileCopy<float, simt::Layouts<Kernel>::a, simt::threads(Kernel::config), Kernel>;
+    using CopyB = TileCopy<float, simt::Layouts<Kernel>::b, simt::threads(Kernel::config), Kernel>;
+    TilePipeline<CopyA, CopyB, Kernel::config.stages> pipeline(
         CopyA(static_cast<const float*>(args.a) + item.batch * args.stride_a, args.lda, item.row0, args.m, item.k_begin, item.k_end),
         CopyB(static_cast<const float*>(args.b) + item.batch * args.stride_b, args.ldb, item.column0, args.n, item.k_begin, item.k_end),
         tiles_a, tiles_b, item.tiles);
-    simt::FragmentsOfA<signature, config> a(tiles_a, place.m, 0);
-    simt::FragmentsOfB<signature, config> b(tiles_b, place.n, 0);
-    Sums<config> total = {};
-    Sums<config> sums = {};
+    simt::FragmentsOfA<Kernel> a(tiles_a, place.m, 0);
+    simt::FragmentsOfB<Kernel> b(tiles_b, place.n, 0);
+    Sums<Kernel> total = {};
+    Sums<Kernel> sums = {};
     pipeline.begin();
     for (int tile = 0; tile < item.tiles; ++tile) {
         pipeline.start_copy();
 #pragma unroll
-        for (int k = 0; k < config.block_k; ++k) {
+        for (int k = 0; k < Kernel::config.block_k; ++k) {
             a.read(k);
             b.read(k);
-            simt::multiply<config>(a[k], b[k], sums);
+            simt::multiply<Kernel>(a[k], b[k], sums);
         }
-        if ((tile + 1) % (kPromotedDepth / config.block_k) == 0) promote<config>(total, sums);
+        if ((tile + 1) % (kPromotedDepth / Kernel::config.block_k) == 0) promote<Kernel>(total, sums);
         pipeline.next_tile();
         a.next_stage();
         b.next_stage();
     }
     // What the last addition loses is less than a rounding.
-    promote<config>(total, sums);
-    simt::store_results_of<signature, config>(args, item, place, total, nullptr);
+    promote<Kernel>(total, sums);
+    simt::store_results_of<Kernel>(args, item, place, total, nullptr);
 }
 
-template <KernelSignature signature, Rescue step>
+template <class Kernel>
 __device__ void kernel(const RescueArgs& args) {
-    static_assert(first_violation(step, signature) == nullptr);
-    constexpr KernelConfig config = step.tile;
+    static_assert(first_violation(Kernel::step, Kernel::signature) == nullptr);
+    using Product = ProductOf<Kernel>;
+    constexpr int stages = Product::config.stages;
     wait_for_previous_kernel();
     if (!planes::any_unfit(args.unfit_a, args.unfit_b)) return;
     SharedMemory shared;
-    const SharedTiles<float> tiles_a = shared.take<float, tile_elements(simt::layout_a(config, signature)), config.stages>();
-    const SharedTiles<float> tiles_b = shared.take<float, tile_elements(simt::layout_b(config, signature)), config.stages>();
-    const auto all = static_cast<unsigned>(items(step, args.m, args.n, args.batch, args.split_k));
+    const SharedTiles<float> tiles_a = shared.take<float, tile_elements(simt::Layouts<Product>::a), stages>();
+    const SharedTiles<float> tiles_b = shared.take<float, tile_elements(simt::Layouts<Product>::b), stages>();
+    const auto all = static_cast<unsigned>(items(Kernel::step, args.m, args.n, args.batch, args.split_k));
     for (unsigned index = blockIdx.x; index < all; index += gridDim.x)
-        multiply<signature, config>(args, work_item<config>(args, index), tiles_a, tiles_b);
+        multiply<Product>(args, work_item<Product>(args, index), tiles_a, tiles_b);
 }
 
 }  // namespace tmm::rescue

@@ -17,8 +17,15 @@
 namespace tmm {
 namespace {
 
+std::string unknown_registers(const std::string& reason, const Occupancy& occupancy) {
+    return fmt::format("  registers per thread    unknown: {}\n  blocks per SM           at most {}, bound by {}\n", reason,
+                       occupancy.blocks, occupancy.limit);
+}
+
 std::string numbers(const CompiledKernel& kernel, const KernelStep& step, const DeviceInfo& device) {
     const Occupancy occupancy = blocks_per_sm(device, step.threads, kernel.registers, step.shared_bytes);
+    if (kernel.registers < 0)
+        return unknown_registers("the driver compiles this kernel, since NVRTC has no machine code for the GPU", occupancy);
     std::string text = fmt::format("  registers per thread    {}\n  spill bytes per thread  {}\n", kernel.registers, kernel.spill_bytes);
     text += fmt::format("  blocks per SM           {}, bound by {}\n", occupancy.blocks, occupancy.limit);
     if (step.grid > 0 && occupancy.blocks > 0) {
@@ -35,8 +42,7 @@ std::string compiled_numbers(const KernelStep& step, const DeviceInfo& device) {
         compiler = make_nvrtc_compiler(device.compute_capability());
     } catch (const Error& error) {
         const Occupancy occupancy = blocks_per_sm(device, step.threads, -1, step.shared_bytes);
-        return fmt::format("  registers per thread    unknown: {}\n  blocks per SM           at most {}, bound by {}\n", error.what(),
-                           occupancy.blocks, occupancy.limit);
+        return unknown_registers(error.what(), occupancy);
     }
     const CompileResult result = compiler->compile(step.source);
     if (const auto* kernel = std::get_if<CompiledKernel>(&result)) return numbers(*kernel, step, device);

@@ -12,6 +12,8 @@
 
 namespace tmm {
 
+struct NvrtcLibrary;  // generator/compile/nvrtc_library.h
+
 struct CompiledKernel {
     // A cubin (PTX text where the GPU is newer than NVRTC knows); a shared object for the emulated device.
     std::vector<std::byte> image;
@@ -44,6 +46,8 @@ public:
 std::unique_ptr<Compiler> make_nvrtc_compiler(int compute_capability);
 // The same with other templates than the active ones; not for a KernelCache that others use, whose keys know the active ones only.
 std::unique_ptr<Compiler> make_nvrtc_compiler(int compute_capability, const TemplateFiles& files);
+// The same by an NVRTC of the caller's, which outlives the compiler.
+std::unique_ptr<Compiler> make_nvrtc_compiler(const NvrtcLibrary& library, int compute_capability);
 // The system's C++ compiler, for the emulated device. Throws Error (no_compiler) where there is none.
 std::unique_ptr<Compiler> make_host_compiler();
 // The same with other templates than the active ones; not for a KernelCache, whose keys know the active ones only.

@@ -10,6 +10,7 @@
 #include "generator/compile/compile_attempts.h"
 #include "generator/compile/compiler.h"
 #include "generator/compile/nvrtc_library.h"
+#include "generator/compile/nvrtc_target.h"
 #include "generator/compile/spill_guards.h"
 #include "generator/compile/template_files.h"
 #include "generator/error.h"
@@ -17,27 +18,15 @@
 namespace tmm {
 namespace {
 
-struct Target {
-    // The architecture is "sm_90a", or "compute_120" where the GPU is newer than NVRTC knows.
-    std::string architecture;
-    bool ptx = false;
-};
-
-Target target_for(const NvrtcLibrary& nvrtc, int compute_capability) {
-    const auto& known = nvrtc.architectures;
-    // From Hopper on, the suffix 'a' unlocks what only this architecture has; such code runs on no other.
-    if (std::binary_search(known.begin(), known.end(), compute_capability))
-        return {fmt::format("sm_{}{}", compute_capability, compute_capability >= 90 ? "a" : ""), false};
-    // Code of an older minor version runs on the newer ones of the same major version.
-    const auto above = std::upper_bound(known.begin(), known.end(), compute_capability);
-    if (above == known.begin())
+NvrtcTarget target_for(const NvrtcLibrary& nvrtc, int compute_capability) {
+    const NvrtcTarget target = nvrtc_target(nvrtc.architectures, compute_capability);
+    if (target.architecture.empty())
         throw Error(ExitStatus::no_compiler,
                     fmt::format("NVRTC {}.{} compiles for compute capability {}.{} and newer, not for {}.{}", nvrtc.major, nvrtc.minor,
-                                known.front() / 10, known.front() % 10, compute_capability / 10, compute_capability % 10),
+                                nvrtc.architectures.front() / 10, nvrtc.architectures.front() % 10, compute_capability / 10,
+                                compute_capability % 10),
                     nvrtc.path, "set TMM_NVRTC to the libnvrtc of an older toolkit");
-    const int nearest = *std::prev(above);
-    if (nearest / 10 == compute_capability / 10) return {fmt::format("sm_{}", nearest), false};
-    return {fmt::format("compute_{}", nearest), true};
+    return target;
 }
 
 // The in-memory headers; the emulation's own are not for NVRTC.
@@ -108,7 +97,7 @@ bool has_cache_of_its_own(const NvrtcLibrary& nvrtc) {
     return nvrtc.major * 100 + nvrtc.minor >= 1209;
 }
 
-std::vector<std::string> options_for(const NvrtcLibrary& nvrtc, const Target& target) {
+std::vector<std::string> options_for(const NvrtcLibrary& nvrtc, const NvrtcTarget& target) {
     std::vector<std::string> options{"--std=c++20", "-default-device", "--gpu-architecture=" + target.architecture, "--ptxas-options=-v"};
     if (has_cache_of_its_own(nvrtc)) options.emplace_back("--no-cache");
     return options;
@@ -161,8 +150,8 @@ Remarks parse_log(std::string_view log) {
 
 class NvrtcCompiler : public Compiler {
 public:
-    NvrtcCompiler(int compute_capability, const TemplateFiles& files)
-        : nvrtc_(nvrtc_library()), target_(target_for(nvrtc_, compute_capability)), files_(files) {}
+    NvrtcCompiler(const NvrtcLibrary& nvrtc, int compute_capability, const TemplateFiles& files)
+        : nvrtc_(nvrtc), target_(target_for(nvrtc_, compute_capability)), files_(files) {}
 
     CompileResult compile(const KernelSource& source) const override {
         const std::vector<std::string> options = options_for(nvrtc_, target_);
@@ -207,17 +196,20 @@ private:
     }
 
     const NvrtcLibrary& nvrtc_;
-    Target target_;
+    NvrtcTarget target_;
     TemplateFiles files_;
 };
 
 }  // namespace
 
 std::unique_ptr<Compiler> make_nvrtc_compiler(int compute_capability) {
-    return std::make_unique<NvrtcCompiler>(compute_capability, active_templates());
+    return make_nvrtc_compiler(nvrtc_library(), compute_capability);
 }
 std::unique_ptr<Compiler> make_nvrtc_compiler(int compute_capability, const TemplateFiles& files) {
-    return std::make_unique<NvrtcCompiler>(compute_capability, files);
+    return std::make_unique<NvrtcCompiler>(nvrtc_library(), compute_capability, files);
+}
+std::unique_ptr<Compiler> make_nvrtc_compiler(const NvrtcLibrary& library, int compute_capability) {
+    return std::make_unique<NvrtcCompiler>(library, compute_capability, active_templates());
 }
 
 int nvrtc_version() {

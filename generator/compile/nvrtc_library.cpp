@@ -36,9 +36,9 @@ std::string loaded_path(void* handle, const std::string& asked) {
     return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map->l_name && *map->l_name ? map->l_name : asked;
 }
 
-OpenedLibrary open_first() {
+OpenedLibrary open_first(const std::vector<NvrtcPlace>& places) {
     std::string tried;
-    for (const NvrtcPlace& place : nvrtc_places(nvrtc_hints())) {
+    for (const NvrtcPlace& place : places) {
         tried += (tried.empty() ? "" : ", ") + place.shown;
         for (const std::string& file : place.files) {
             const SharedLibrary library = open_shared_library(file);
@@ -58,8 +58,8 @@ void preload_builtins(const NvrtcLibrary& nvrtc) {
         if (open_shared_library(path.parent_path() / name).handle) return;
 }
 
-NvrtcLibrary open_library() {
-    const auto [library, path] = open_first();
+NvrtcLibrary open_library(const std::vector<NvrtcPlace>& places) {
+    const auto [library, path] = open_first(places);
     NvrtcLibrary nvrtc;
     nvrtc.path = path;
 
@@ -93,8 +93,12 @@ NvrtcLibrary open_library() {
 
 }  // namespace
 
+NvrtcLibrary open_nvrtc_library(const std::string& path) {
+    return open_library(nvrtc_places({.given = path, .toolkits = {}, .python_sites = {}}));
+}
+
 const NvrtcLibrary& nvrtc_library() {
-    static const NvrtcLibrary* library = new NvrtcLibrary(open_library());
+    static const NvrtcLibrary* library = new NvrtcLibrary(open_library(nvrtc_places(nvrtc_hints())));
     return *library;
 }
 

@@ -31,6 +31,9 @@ struct NvrtcLibrary {
     std::vector<int> architectures;
 };
 
+// Opens the libnvrtc in that directory, or that file; it stays open. Throws Error (no_compiler).
+NvrtcLibrary open_nvrtc_library(const std::string& path);
+
 // The library is opened once for the process and never closed. Throws Error (no_compiler) that says where it was searched for.
 const NvrtcLibrary& nvrtc_library();
 

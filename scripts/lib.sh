@@ -131,6 +131,28 @@ ensure_cuda() {
     cp scripts/cuda-wheels.txt .deps/cuda-wheels.txt
 }
 
+# ensure_nvrtc_versions quick|all: other versions of NVRTC, and nvdisasm, in .deps/nvrtc. What can't be had is left out, and the test says so.
+ensure_nvrtc_versions() {
+    local package mark folder
+    mkdir -p .deps/nvrtc
+    while read -r package mark; do
+        [ "$1" = all ] || [ "$mark" = quick ] || continue
+        folder=.deps/nvrtc/${package##*==}
+        [ "${package%%==*}" != nvidia-cuda-nvdisasm ] || folder=.deps/nvrtc/nvdisasm
+        [ ! -d "$folder" ] || continue
+        rm -rf .deps/nvrtc-made
+        if ! python3 -m pip install --quiet --no-deps --only-binary=:all: --no-cache-dir --disable-pip-version-check \
+            --root-user-action=ignore --target .deps/nvrtc-made "$package" >/dev/null 2>&1; then
+            echo "$package is not to be had: its kernels are not tested."
+            continue
+        fi
+        # A second build of each library, for older systems, takes half of the space.
+        find .deps/nvrtc-made -name '*.alt.so*' -delete
+        mv .deps/nvrtc-made "$folder"
+    done < <(grep -v '^#' scripts/nvrtc-versions.txt)
+    ls .deps/nvrtc
+}
+
 # configure PRESET [cmake options]
 configure() {
     local preset=$1 launcher=()

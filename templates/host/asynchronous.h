@@ -16,7 +16,22 @@ struct EncodedMatrix {
     int box_columns;
     int element_bytes;
     int swizzle_bytes;
+    // 1 where floats are rounded to TF32 on their way to shared memory (CU_TENSOR_MAP_DATA_TYPE_TFLOAT32). It is this wide so that no bytes
+    // lie between members: encoded maps are compared byte by byte.
+    long long rounds_to_tf32 = 0;
 };
+
+// The bits of a float rounded to TF32, whose fraction has 10 of a float's 23 bits: to the nearest, ties to the even one, subnormal numbers
+// alike. What is above the largest number of TF32 becomes infinite, infinities stay, and a NaN stays one, whichever bits it has.
+constexpr unsigned rounded_to_tf32(unsigned bits) {
+    constexpr unsigned infinity = 0x7f800000u;
+    constexpr unsigned quiet_nan = 0x00400000u;
+    constexpr unsigned dropped = 0x1fffu;
+    const unsigned magnitude = bits & 0x7fffffffu;
+    if (magnitude > infinity) return (bits | quiet_nan) & ~dropped;
+    if (magnitude == infinity) return bits;
+    return (bits + (dropped >> 1) + (bits >> 13 & 1)) & ~dropped;
+}
 
 // An mbarrier's 8 bytes.
 struct Mbarrier {

@@ -222,14 +222,14 @@ private:
     CUgraphExec executable_ = nullptr;
 };
 
-CUtensorMapDataType tensor_type(ElementType type) {
-    switch (type) {
+CUtensorMapDataType tensor_type(const TensorMapRequest& request) {
+    switch (request.type) {
         case ElementType::f16: return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
         case ElementType::bf16: return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
         case ElementType::f64: return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
         case ElementType::f32: break;
     }
-    return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+    return request.rounds_to_tf32 ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
 }
 
 CUdeviceptr device_pointer(const void* memory) {
@@ -378,9 +378,9 @@ public:
         const CUtensorMapL2promotion promotion =
             request.reused && whole_lines ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
         check(driver_,
-              driver_.tensor_map_encode_tiled(static_cast<CUtensorMap*>(map), tensor_type(request.type), 3,
-                                              const_cast<void*>(request.address), sizes, strides, box, neighbours,
-                                              CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, promotion, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+              driver_.tensor_map_encode_tiled(static_cast<CUtensorMap*>(map), tensor_type(request), 3, const_cast<void*>(request.address),
+                                              sizes, strides, box, neighbours, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, promotion,
+                                              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
               "cuTensorMapEncodeTiled");
     }
 

@@ -5,6 +5,21 @@
 
 namespace tmm {
 
+namespace {
+
+void bring(unsigned char* in_shared, const unsigned char* in_matrix, const host::EncodedMatrix& m) {
+    if (m.rounds_to_tf32 == 0) {
+        std::memcpy(in_shared, in_matrix, static_cast<std::size_t>(m.element_bytes));
+        return;
+    }
+    unsigned word = 0;
+    std::memcpy(&word, in_matrix, sizeof word);
+    word = host::rounded_to_tf32(word);
+    std::memcpy(in_shared, &word, sizeof word);
+}
+
+}  // namespace
+
 void land(const AsyncCopy& copy) {
     const auto read = static_cast<std::size_t>(copy.source_bytes);
     if (read) std::memcpy(copy.destination, copy.source, read);
@@ -28,7 +43,7 @@ void land(const host::BulkCopy& copy) {
             if (!copy.barrier && inside)
                 std::memcpy(const_cast<unsigned char*>(in_matrix), in_shared, element);
             else if (copy.barrier && inside)
-                std::memcpy(in_shared, in_matrix, element);
+                bring(in_shared, in_matrix, m);
             else if (copy.barrier)
                 std::memset(in_shared, 0, element);
         }

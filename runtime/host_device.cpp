@@ -15,6 +15,7 @@
 #include <mutex>
 #include <new>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -180,8 +181,10 @@ public:
                                          .box_rows = request.box_rows,
                                          .box_columns = request.box_columns,
                                          .element_bytes = size_of(request.type),
-                                         .swizzle_bytes = request.swizzle_bytes()};
+                                         .swizzle_bytes = request.swizzle_bytes(),
+                                         .rounds_to_tf32 = request.rounds_to_tf32 ? 1 : 0};
         static_assert(sizeof matrix <= sizeof(TensorMap));
+        static_assert(std::has_unique_object_representations_v<host::EncodedMatrix>);
         std::memcpy(map, &matrix, sizeof matrix);
     }
     void set_address(void* map, const void* address) const override {

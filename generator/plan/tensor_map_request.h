@@ -16,6 +16,8 @@ struct TensorMapRequest {
     // The address is a multiple of 16 bytes.
     const void* address = nullptr;
     ElementType type = ElementType::bf16;
+    // Floats are rounded to TF32 on their way to shared memory, to the nearest. They are kept in 32 bits.
+    bool rounds_to_tf32 = false;
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     std::int64_t matrices = 1;

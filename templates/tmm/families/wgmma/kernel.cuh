@@ -11,8 +11,8 @@
 //        consumer 1:                  | multiply item 1 | store 1         | …
 //
 // f16 and bf16 go in as they are. compute = tf32 multiplies floats: of each the tensor cores take the sign, the 8 bits of exponent and
-// the upper 10 of fraction and ignore the lower 13, so that an operand is rounded towards zero, by less than 2^-10 of itself; a NaN
-// whose fraction has ones in those 13 bits only counts as infinite. The products of two such numbers are exact.
+// the upper 10 of fraction, and ignore the lower 13. The copy engine has rounded the operands to such numbers by then, to the nearest
+// (TensorMapRequest::rounds_to_tf32), so that nothing is cut off. The products of two such numbers are exact.
 #pragma once
 
 #include "tmm/families/wgmma/boxes.cuh"

@@ -507,12 +507,12 @@ constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
 
 // The longest chain of roundings, in units of 2^-24 relative to the sum of magnitudes. An instruction aligns 16 products and the sum so far
 // to the largest of them and cuts off what falls below its 24 bits (Khattak and Mikaitis, arXiv 2512.07004): 17 addends and their sum are
-// each off by less than two units. With tf32 it may take 4 products at a time, and before that each of the two factors has lost up to 2^-10
-// of itself.
+// each off by less than two units. With tf32 it may take 4 products at a time, and before that each of the two factors was rounded by up to
+// 2^-11 of itself; the last term is the product of both roundings.
 constexpr i64 longest_chain(const KernelSignature& s, i64 k) {
     const bool tf32 = s.compute == ComputeMode::tf32;
     const int products = tf32 ? 4 : k_step(s);
-    return (k + products - 1) / products * 2 * (products + 2) + (tf32 ? 2 * (1 << 14) : 0);
+    return (k + products - 1) / products * 2 * (products + 2) + (tf32 ? 2 * (1 << 13) + 4 : 0);
 }
 
 // The error that the tuner allows products of planes (planes.cuh), in the same units. The first three terms are proven in

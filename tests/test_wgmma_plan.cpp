@@ -333,6 +333,29 @@ TEST_CASE("of C that is read TMA brings all that a row has") {
     }
 }
 
+TEST_CASE("with compute=tf32 TMA rounds both operands to TF32, and nothing else that it brings") {
+    for (const char* added : {"", " beta=1", " epilogue=residual", " epilogue=bias+residual"}) {
+        for (const char* compute : {" compute=tf32", " dtype=bf16"}) {
+            CAPTURE(std::string(added));
+            CAPTURE(std::string(compute));
+            const GemmProblem problem = parse_shape(std::string("200x200x64 ops=nt align=16") + compute + added).problem;
+            for (const char* boundary : {"hardware", "peeled"}) {
+                const KernelConfig config =
+                    parse_config(std::string("family=wgmma,block_m=64,block_n=64,block_k=64,stages=2,vector_width=8,boundary=") + boundary);
+                const Bound found = bound(problem, config);
+                int operands = 0;
+                for (const TensorMapRequest& map : found.maps) {
+                    const bool is_operand = map.address == kCall.a || map.address == kCall.b;
+                    CHECK(map.rounds_to_tf32 == (is_operand && problem.compute == ComputeMode::tf32));
+                    operands += is_operand ? 1 : 0;
+                }
+                CHECK(operands == (boundary == std::string("peeled") ? 4 : 2));
+                CHECK(found.maps.count > operands);
+            }
+        }
+    }
+}
+
 TEST_CASE("a call that reads no operands needs no maps of them") {
     for (const char* changes : {"", ",pack_ab=3", ",swap_ab=1", ",split_k=2"}) {
         CAPTURE(changes);

@@ -52,6 +52,8 @@ TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arg
             {.rows = tile.along_k ? wgmma::box_rows_along_k(tile, config, signature, in_halves, sharers) : tile.depth / sharers,
              .columns = wgmma::row_elements(tile)},
             times);
+        // The tensor cores ignore what TF32 has no bits for: they would cut it off.
+        operand.rounds_to_tf32 = signature.compute == ComputeMode::tf32;
         if (config.planes > 1) {
             operand.matrices *= config.planes;
             operand.matrix_bytes = rows * operand.row_bytes;

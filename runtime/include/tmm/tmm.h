@@ -155,14 +155,14 @@ typedef enum tmmType TMM_INT_ENUM { TMM_F32 = 0, TMM_F16 = 1, TMM_BF16 = 2, TMM_
  * and no element is twice as far off as any of the loop's (docs/accuracy.md; tmm-bench --accuracy measures it).
  *
  * This version has kernels for the first three with FP32 operands, for the first with 16-bit ones.
- * TMM_COMPUTE_TF32 lets tensor cores multiply what they take of a float: the sign, the exponent, and the upper 10 of the 23 bits of
- * fraction. The lower 13 are ignored, so that an operand is rounded towards zero, by less than 2^-10 of itself; a NaN whose fraction
- * has ones in those 13 bits only counts as infinite. The products are summed in FP32. Where this version has no such kernels, on
- * other GPUs than Hopper and on TMM_DEVICE_HOST, and where CUDA cores are faster, it computes as in TMM_COMPUTE_F32. */
+ * TMM_COMPUTE_TF32 lets tensor cores multiply operands rounded to TF32, which has a float's sign and exponent and 10 of its 23 bits of
+ * fraction: to the nearest, ties to even, so by at most 2^-11 of a normal number. Numbers beyond the largest of TF32 become infinite,
+ * infinities and NaNs stay. The products are summed in FP32. Where this version has no such kernels, on other GPUs than Hopper and on
+ * TMM_DEVICE_HOST, and where CUDA cores are faster, it computes as in TMM_COMPUTE_F32. */
 typedef enum tmmCompute TMM_INT_ENUM {
     TMM_COMPUTE_F32 = 0,        /* as accurate as a loop of FP32 FMAs, by whatever unit; the mode of 16-bit operands */
     TMM_COMPUTE_F32_STRICT = 1, /* FP32 FMAs only */
-    TMM_COMPUTE_TF32 = 2,       /* FP32 operands may be rounded to TF32 */
+    TMM_COMPUTE_TF32 = 2,       /* FP32 operands may be rounded to TF32, to nearest */
     TMM_COMPUTE_F64 = 3
 } tmmCompute_t;
 

@@ -12,6 +12,9 @@ namespace contents {
 inline constexpr int integers = 0;   // -2 to 2: products and sums are exact, in tf32 and bf16 too
 inline constexpr int normal = 1;     // close to standard normal, rounded to the matrix's type
 inline constexpr int unwritten = 2;  // what marks elements that are not written, everywhere
+// 1 or 2 less the last bit of a float: next to a number of TF32, and beyond the middle to the one before it. Rounding to the nearest
+// changes such an element by 2^-24 of itself, cutting it off by 2^-11. All are positive, so that results lose the same share whatever K is.
+inline constexpr int below_tf32 = 3;
 }  // namespace contents
 
 // SplitMix64: the counter-th value of the sequence that begins at seed.
@@ -45,10 +48,11 @@ constexpr float normal_value(ElementType type, u64 seed, u64 counter) {
     return static_cast<float>(rounded(sum * 2 - 12 * 0x1fffffll, format_of(type).digits)) * (1.0f / 4194304.0f);
 }
 
-// The element of that type that stands offset elements behind the matrix's first; content is integers or normal.
+// The element of that type that stands offset elements behind the matrix's first; content is not unwritten.
 constexpr float content_value(ElementType type, int content, u64 seed, i64 offset) {
     const u64 counter = static_cast<u64>(offset);
     if (content == contents::integers) return static_cast<float>(static_cast<int>(random_bits(seed, counter) % 5) - 2);
+    if (content == contents::below_tf32) return static_cast<float>(1 + random_bits(seed, counter) % 2) * (1 - 1.0f / 16777216.0f);
     return normal_value(type, seed, counter);
 }
 

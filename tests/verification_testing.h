@@ -32,12 +32,13 @@ struct NamedKernel final : LoadedKernel {
     bool of_plan = false;
 };
 
-// The emulated device, on which kernels of plans (not those that verify) are followed by a fault.
+// The emulated device, on which kernels of plans (not those that verify) are followed by a fault, and tensor maps may be changed.
 class FaultyDevice final : public Device {
 public:
     explicit FaultyDevice(std::shared_ptr<Device> device) : device_(std::move(device)) {}
 
     Fault fault;
+    std::function<void(TensorMapRequest&)> change_map;
 
     const DeviceInfo& info() const override { return device_->info(); }
     void* allocate(std::size_t bytes) override { return device_->allocate(bytes); }
@@ -57,7 +58,11 @@ public:
         device_->launch(*named.kernel, shape, arguments, argument_bytes, stream);
         if (named.of_plan && fault) fault(*static_cast<const GemmArgs*>(arguments));
     }
-    void encode_tensor_map(const TensorMapRequest& request, void* map) const override { device_->encode_tensor_map(request, map); }
+    void encode_tensor_map(const TensorMapRequest& request, void* map) const override {
+        TensorMapRequest changed = request;
+        if (change_map) change_map(changed);
+        device_->encode_tensor_map(changed, map);
+    }
     void set_address(void* map, const void* address) const override { device_->set_address(map, address); }
     void synchronize(Stream stream) override { device_->synchronize(stream); }
     std::unique_ptr<Replay> record(const std::function<void(Stream)>& launches) override { return device_->record(launches); }

@@ -80,8 +80,16 @@ enum : std::size_t {
 using Findings = std::array<Finding, slot::count>;
 
 const char* content_name(int content) {
-    return content == contents::integers ? "integers" : "normal values";
+    switch (content) {
+        case contents::integers: return "integers";
+        case contents::below_tf32: return "values next to numbers of TF32";
+        default: return "normal values";
+    }
 }
+
+// The most that results may be off of what `below_tf32` makes exactly, relatively: half of what they lose where one of the operands is cut
+// off. FMAs of the operands as they are stay far below it, as sums of rounded ones do.
+constexpr double kCutOffBound = 1.0 / (1 << 12);
 
 // The reference sums in doubles.
 bool is_verifiable(const GemmProblem& p) {
@@ -135,6 +143,8 @@ struct Verifier::State {
     std::vector<i64> row_list;
     i64 row_count = 0;
     DeviceBuffer integer_sum;
+    // The values are positive, so that their sums are the magnitudes as well. It is made where TF32 is asked for.
+    DeviceBuffer below_tf32_sum;
     DeviceBuffer normal_sum;
     DeviceBuffer normal_magnitude;
     DeviceBuffer findings;
@@ -159,6 +169,11 @@ private:
     OperandSet make_set(Placing placing) const;
     void choose_rows();
     void compute_reference(DeviceBuffer& sum, DeviceBuffer* magnitude) const;
+    const DeviceBuffer& sum_of(int content) const {
+        return content == contents::integers ? integer_sum : content == contents::below_tf32 ? below_tf32_sum : normal_sum;
+    }
+    // What errors of the plan's results may be, relative to the magnitudes; 0 where results are exact.
+    double bound_factor(const ExecutablePlan& plan, int content) const;
     void fill(const MatrixRegion& region, int content, u64 seed) const {
         launch(*kernels.fill, grid_for(region.words), kThreads, FillArgs{.region = region, .content = content, .seed = seed});
     }
@@ -205,6 +220,10 @@ Verifier::State::State(KernelLoader& loader, const GemmProblem& asked, const Ver
     choose_rows();
     fill_set(0, contents::integers, contents::integers);
     compute_reference(integer_sum, nullptr);
+    if (problem.compute == ComputeMode::tf32) {
+        fill_set(0, contents::below_tf32, contents::unwritten);
+        compute_reference(below_tf32_sum, nullptr);
+    }
     for (int set = 0; set < static_cast<int>(sets.size()); ++set) fill_set(set, contents::normal, contents::normal);
     compute_reference(normal_sum, &normal_magnitude);
     device->synchronize();
@@ -322,6 +341,14 @@ void Verifier::State::check_region(const MatrixRegion& region, int content, bool
                      .elements = slots + elements});
 }
 
+double Verifier::State::bound_factor(const ExecutablePlan& plan, int content) const {
+    switch (content) {
+        case contents::integers: return 0;
+        case contents::below_tf32: return kCutOffBound;
+        default: return (static_cast<double>(longest_rounding_chain(problem, plan.plan().config)) + 2) * arithmetic.accumulator_roundoff();
+    }
+}
+
 Verdict Verifier::State::check(const ExecutablePlan& plan, int content, double run_alpha, double run_beta) {
     const OperandSet& set = sets.front();
     const int c_content = run_beta == 0 ? contents::unwritten : content;
@@ -349,19 +376,15 @@ Verdict Verifier::State::check(const ExecutablePlan& plan, int content, double r
              nullptr);
     poisoned.clear();
 
-    const double bound_factor =
-        content == contents::normal
-            ? (static_cast<double>(longest_rounding_chain(problem, plan.plan().config)) + 2) * arithmetic.accumulator_roundoff()
-            : 0.0;
     const i64 elements = row_count * columns_of_c(problem) * problem.batch;
     if (elements > 0) {
-        const DeviceBuffer& sum = content == contents::integers ? integer_sum : normal_sum;
+        const DeviceBuffer& magnitude = content == contents::below_tf32 ? below_tf32_sum : normal_magnitude;
         launch(*kernels.compare, grid_for(elements), kThreads,
                CompareArgs{.type = problem.type_c,
                            .c = set.c.base,
                            .rows = static_cast<const i64*>(rows.data()),
-                           .sum = static_cast<const double*>(sum.data()),
-                           .magnitude = static_cast<const double*>(normal_magnitude.data()),
+                           .sum = static_cast<const double*>(sum_of(content).data()),
+                           .magnitude = static_cast<const double*>(magnitude.data()),
                            .row_count = row_count,
                            .m = rows_of_c(problem),
                            .n = columns_of_c(problem),
@@ -371,7 +394,7 @@ Verdict Verifier::State::check(const ExecutablePlan& plan, int content, double r
                            .rounds_result = arithmetic.rounds_result() ? 1 : 0,
                            .alpha = run_alpha,
                            .beta = run_beta,
-                           .bound_factor = bound_factor,
+                           .bound_factor = bound_factor(plan, content),
                            .content = content,
                            .seed = seed_of(options.seed, 0, 2, content),
                            .roundoff = arithmetic.accumulator_roundoff(),
@@ -402,7 +425,7 @@ Verdict Verifier::State::check(const ExecutablePlan& plan, int content, double r
 Verdict Verifier::State::judge(const Findings& found, int content, double run_alpha, double run_beta) const {
     const Matrix& c = sets.front().c;
     Verdict verdict;
-    if (content == contents::normal) verdict.error_ratio = std::bit_cast<double>(found[slot::compare].worst_ratio_bits);
+    if (content != contents::integers) verdict.error_ratio = std::bit_cast<double>(found[slot::compare].worst_ratio_bits);
     const std::string run = fmt::format("({}, alpha {}, beta {})", content_name(content), run_alpha, run_beta);
 
     if (const Finding& wrong = found[slot::compare]; wrong.count > 0) {
@@ -416,7 +439,7 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
         const u64 bits = read_word(c.region, c.region.first + offset);
         const double value = decoded(c.region.type, bits);
         double sum[2] = {};
-        const DeviceBuffer& sums = content == contents::integers ? integer_sum : normal_sum;
+        const DeviceBuffer& sums = sum_of(content);
         const bool of_rows = gates_rows(problem.activation);
         const i64 first_sum = (batch * row_count * products_of_row(problem.activation) + place) * problem.n + column;
         const i64 apart = of_rows ? row_count * problem.n : columns;
@@ -426,7 +449,7 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
             run_beta == 0 ? 0.0 : static_cast<double>(content_value(problem.type_c, content, seed_of(options.seed, 0, 2, content), offset));
         const std::string element = element_name(batch, row, column);
         const std::string share = fmt::format("{} of {} checked elements", wrong.count, row_count * columns * problem.batch);
-        verdict.outcome = content == contents::normal && std::isfinite(value) ? Outcome::inaccurate : Outcome::wrong_result;
+        verdict.outcome = content != contents::integers && std::isfinite(value) ? Outcome::inaccurate : Outcome::wrong_result;
         if (bits == format_of(problem.type_c).unwritten) {
             // Arithmetic on a CPU hands the NaN's bits on.
             verdict.detail = fmt::format("{} was not written, or read before; {} are wrong {}", element, share, run);
@@ -530,6 +553,8 @@ Verdict Verifier::verify(const ExecutablePlan& plan) {
     Verdict verdict = s.check(plan, contents::integers, alpha, beta);
     // The same kernel takes beta = 0, and then may not read C.
     if (verdict.outcome == Outcome::ok && beta != 0) verdict = s.check(plan, contents::integers, alpha, 0);
+    // Errors of normal values cancel, so that cut off operands stay far within a bound that holds for all values.
+    if (verdict.outcome == Outcome::ok && s.problem.compute == ComputeMode::tf32) verdict = s.check(plan, contents::below_tf32, 1, 0);
     if (verdict.outcome == Outcome::ok) return verify_again(plan);
     // Set 0 serves the timing of others.
     s.fill_set(0, contents::normal, contents::normal);

@@ -15,7 +15,8 @@ struct Verdict {
     // ok, wrong_result (integers differ, a guard zone changed, an element was not written) or inaccurate (bound broken).
     Outcome outcome = Outcome::ok;
     // Worst componentwise |error| / ((c + 2) u (|alpha| |A| |B| + |beta| |C|)) on real-valued data; -1 where it was not reached. Where C
-    // has 16 bits the bound has half the distance between its numbers besides.
+    // has 16 bits the bound has half the distance between its numbers besides. Values next to numbers of TF32 have a bound of 2^-12 |A|
+    // |B|.
     double error_ratio = -1;
     // Says where and how the result differs: "C[3][17] = 4, expected 5 (integers)".
     std::string detail;
@@ -44,7 +45,8 @@ public:
     Verifier& operator=(const Verifier&) = delete;
 
     // C is poisoned with NaN (beta = 0) or filled anew before each run. Small integers must come out bit for bit, normal
-    // real values within the bound of the plan's config; guard zones of A, B, C and the workspace must be unchanged.
+    // real values within the bound of the plan's config, and with compute = tf32 values next to numbers of TF32 as if they were these;
+    // guard zones of A, B, C and the workspace must be unchanged.
     Verdict verify(const ExecutablePlan& plan);
     // Verifies with real values alone, after timing.
     Verdict verify_again(const ExecutablePlan& plan);

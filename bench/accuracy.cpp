@@ -69,9 +69,8 @@ double accumulation_bound(const GemmProblem& problem) {
     const Arithmetic arithmetic = arithmetic_of(problem);
     const double u = arithmetic.accumulator_roundoff();
     if (arithmetic.operand_digits == format_of(arithmetic.accumulator).digits) return (k + 4) * u;
-    // Operands that are shortened before they are multiplied are cut, not rounded.
     const bool shortened = arithmetic.operand_digits < format_of(arithmetic.a).digits;
-    return (2.5 * k + 4) * u + (shortened ? 2 * power_of_two(1 - arithmetic.operand_digits) : 0);
+    return (2.5 * k + 4) * u + (shortened ? 2 * power_of_two(-arithmetic.operand_digits) : 0);
 }
 
 Difference compare(const GemmProblem& p, const std::vector<float>& ours, const std::vector<float>& theirs, const std::vector<float>& scale,

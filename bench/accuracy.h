@@ -17,7 +17,7 @@ namespace tmm::bench {
 // 16-bit operands and tf32: (5/2 k + 4) u. A tensor core aligns the products of one step and the sum so far to the largest of them
 // and cuts off what is below (Fasi, Higham, Mikaitis, Pranesh: Numerical behavior of NVIDIA tensor cores, PeerJ CS, 2021): each of
 // the s + 1 terms loses less than 2 u, k / s times, with s of 4 at least.
-// tf32: besides, 2^-10 for each operand, of which 10 bits of fraction stay, rounded or cut off.
+// tf32: besides, 2^-11 for each operand, which is rounded to the nearest number with 10 bits of fraction.
 // Rounding to a 16-bit C is allowed on top: its unit roundoff times the value, half the type's smallest number at least. That to an
 // f32 C is counted above.
 double accumulation_bound(const GemmProblem& problem);

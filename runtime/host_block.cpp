@@ -160,6 +160,9 @@ public:
     }
 
     [[noreturn]] void fail(const char* what, Site site) { scheduler_.fail(what, site); }
+    [[noreturn]] void misaligned(const char* access, const void* address, unsigned alignment, Site site) {
+        fail(fmt::format("{} at {}, which is no multiple of {} bytes: a GPU faults there", access, address, alignment).c_str(), site);
+    }
 
 private:
     HostSharedMemory& own_shared() const { return *shared_[scheduler_.current_block()]; }
@@ -223,6 +226,8 @@ const host::Services& host_services() {
         .commit_deferred = [] { running->commit_deferred(); },
         .wait_for_deferred = [](int pending_groups, Site site) { running->wait_for_deferred(pending_groups, site); },
         .fail = [](const char* what, Site site) { running->fail(what, site); },
+        .misaligned = [](const char* access, const void* address, unsigned alignment,
+                         Site site) { running->misaligned(access, address, alignment, site); },
     };
     return services;
 }

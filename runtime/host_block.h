@@ -9,7 +9,7 @@
 namespace tmm {
 
 // Runs it on the calling OS thread; any number of threads may call it. Throws DeviceFault where threads wait for what never comes, shared
-// memory is written outside of its tiles, or the kernel reports an error itself.
+// memory is written outside of its tiles, an access is misaligned, or the kernel reports an error itself.
 void run_on_host(const HostLaunch& launch);
 
 // What a loaded kernel is connected to.

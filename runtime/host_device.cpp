@@ -87,9 +87,18 @@ private:
 };
 
 struct HostKernel : LoadedKernel {
+    std::string name;
     std::shared_ptr<const Module> module;
     void (*run)(const void* arguments) = nullptr;
 };
+
+void run_kernel(const HostKernel& kernel, const HostLaunch& launch) {
+    try {
+        run_on_host(launch);
+    } catch (const DeviceFault& fault) {
+        throw DeviceFault(fmt::format("{}: {}", kernel.name, fault.what()));
+    }
+}
 
 struct RecordedLaunch {
     HostKernel kernel;
@@ -114,7 +123,7 @@ public:
         const double start = thread_time_us();
         for (RecordedLaunch& recorded : recording_) {
             recorded.launch.arguments = recorded.arguments.data();
-            run_on_host(recorded.launch);
+            run_kernel(recorded.kernel, recorded.launch);
         }
         return thread_time_us() - start;
     }
@@ -146,6 +155,7 @@ public:
 
     std::shared_ptr<const LoadedKernel> load(const CompiledKernel& compiled, const std::string& entry) override {
         auto kernel = std::make_shared<HostKernel>();
+        kernel->name = entry;
         kernel->module = std::make_shared<Module>(compiled.image);
         kernel->run = reinterpret_cast<void (*)(const void*)>(kernel->module->symbol(entry + "_host"));
         if (!kernel->run) throw UnusableImage(ExitStatus::no_device, fmt::format("the image has no kernel {}", entry));
@@ -168,7 +178,7 @@ public:
             recording->push_back({kernel, launch, {bytes, bytes + argument_bytes}});
             return;
         }
-        run_on_host(launch);
+        run_kernel(kernel, launch);
     }
 
     void encode_tensor_map(const TensorMapRequest& request, void* map) const override {

@@ -66,6 +66,16 @@ foreach(file IN LISTS kernels)
   endif()
 endforeach()
 
+# Several elements are accessed at once by ptx::ld and ptx::st alone, whose addresses the emulated device checks.
+set(vector "(Vector<[^*]*>|ReadVector|Chunk|Words<[^*]*>)")
+file(GLOB_RECURSE kernels ${SOURCE}/templates/tmm/*.cuh)
+foreach(file IN LISTS kernels)
+  file(STRINGS ${file} lines REGEX "[*](reinterpret|static)_cast<(const )?${vector}[*]>|_cast<(const )?${vector}[*]>[(][^;]*[)]\\[")
+  if(lines)
+    message(SEND_ERROR "${file}: ptx::ld and ptx::st (templates/tmm/ptx.cuh) access vectors; use them instead: ${lines}")
+  endif()
+endforeach()
+
 foreach(folder templates generator db runtime tuner bench)
   file(GLOB_RECURSE files ${SOURCE}/${folder}/*.h ${SOURCE}/${folder}/*.cuh ${SOURCE}/${folder}/*.cpp)
   list(LENGTH files count)

@@ -26,6 +26,7 @@ struct Args {
 inline constexpr const char* kHead = R"(
 #include "tmm/number/element.cuh"
 #include "tmm/ptx.cuh"
+#include "tmm/tile/chunks.cuh"
 #include "tmm/tile/shared_memory.cuh"
 struct Args { void* out; const void* in; const void* other; int n; };
 )";

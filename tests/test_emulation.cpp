@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <random>
 #include <string>
 #include <thread>
@@ -18,6 +20,7 @@
 #include "generator/error.h"
 #include "runtime/sanitizer.h"
 #include "support_temporary_directory.h"
+#include "tmm/vocabulary/tensor_map.h"
 
 using namespace tmm;
 using namespace emulation_testing;
@@ -167,15 +170,62 @@ TEST_CASE("an asynchronous copy lands at its wait, not before") {
     CHECK(early < 32);
 }
 
-TEST_CASE("misaligned asynchronous copies are faults") {
-    const auto kernel = compiled(R"(
+TEST_CASE("a misaligned access is a fault that names access, address, alignment and kernel") {
+    struct Access {
+        const char* what;
+        int alignment;
+        const char* code;
+    };
+    constexpr Access kAccesses[] = {
+        {"a thread loads", 16, "numbers[0] = tmm::load_vector<4>(numbers).element[3];"},
+        {"a thread loads", 8, "numbers[0] = tmm::load_vector<2>(numbers).element[1];"},
+        {"a thread loads", 16, "halves[0] = tmm::load_vector<8>(halves).element[7];"},
+        {"a thread loads", 4, "halves[0] = tmm::load_vector<2>(halves).element[1];"},
+        {"a thread loads", 16, "halves[0].bits = tmm::read_chunk(halves, halves, halves + 8).element[0] & 0xffff;"},
+        {"a thread loads", 16, "unsigned words[4]; tmm::ptx::ld_global_evict_first(words, at); numbers[0] = words[0];"},
+        {"a thread stores", 16, "tmm::store_vector(numbers, tmm::Vector<float, 4>{});"},
+        {"a thread stores", 4, "tmm::store_vector(halves, tmm::Vector<Half, 2>{});"},
+        {"a thread stores", 16, "tmm::store_vector_global(numbers, tmm::Vector<float, 4>{});"},
+        {"a thread stores", 8, "tmm::store_vector_global(halves, tmm::Vector<Half, 4>{});"},
+        {"a thread stores", 4, "tmm::store_vector_global(halves, tmm::Vector<Half, 2>{});"},
+        {"cp.async reads", 16, "tmm::ptx::cp_async_16(tile, at, 16);"},
+        {"cp.async reads", 8, "tmm::ptx::cp_async_8(tile, at, 8);"},
+        {"cp.async reads", 4, "tmm::ptx::cp_async_4(tile, at, 4);"},
+        {"cp.async writes", 16, "tmm::ptx::cp_async_16(reinterpret_cast<char*>(tile) + args.n, args.in, 16);"},
+    };
+    constexpr std::size_t kCount = std::size(kAccesses);
+    std::string body = R"(
+        using Half = tmm::Element<tmm::ElementType::f16>;
         tmm::SharedMemory shared;
         float* tile = shared.take<float, 8>()[0];
-        tmm::ptx::cp_async_16(tile, static_cast<const float*>(args.in) + 1, 16);
-    )");
-    alignas(16) const float in[8] = {};
-    const std::string text = fault(kernel, "ascending", {.threads = 1, .shared_bytes = 32}, {nullptr, in, nullptr, 0});
-    CHECK(contains(text, "cp.async from a misaligned address (test_kernel:"));
+        char* const at = static_cast<char*>(args.out) + args.n;
+        float* const numbers = reinterpret_cast<float*>(at);
+        Half* const halves = reinterpret_cast<Half*>(at);
+        switch (blockIdx.x) {
+    )";
+    for (std::size_t i = 0; i < kCount; ++i) body += fmt::format("case {}: {{ {} break; }}\n", i, kAccesses[i].code);
+    const auto kernel = compiled(body + "}");
+    alignas(16) float memory[12] = {};
+    alignas(16) const float in[4] = {};
+    const auto fault_of = [&](std::size_t access, int offset) {
+        // The blocks before it read and write at aligned addresses, or the first fault would be another's.
+        return fault(kernel, "descending", {.threads = 1, .grid = static_cast<std::int64_t>(access) + 1, .shared_bytes = 32},
+                     {memory, in, nullptr, offset});
+    };
+    CHECK(fault_of(kCount - 1, 0) == "");
+    CHECK(fault_of(kCount - 1, 16) == "");
+    for (std::size_t i = 0; i < kCount; ++i) {
+        const Access& access = kAccesses[i];
+        const int offset = access.alignment / 2;
+        const std::string text = fault_of(i, offset);
+        CAPTURE(text);
+        CHECK(contains(text, std::string(access.what) + " at 0x"));
+        if (access.what != std::string("cp.async writes"))
+            CHECK(contains(text, fmt::format("{}", static_cast<void*>(reinterpret_cast<char*>(memory) + offset))));
+        CHECK(contains(text, fmt::format("no multiple of {} bytes", access.alignment)));
+        CHECK(contains(text, fmt::format("block {}, thread 0", i)));
+        CHECK(text.starts_with("test_kernel: "));
+    }
 }
 
 TEST_CASE("shared memory is NaN until it is written, in every block") {

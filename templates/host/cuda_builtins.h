@@ -20,6 +20,11 @@ inline const Services* services = nullptr;
     return *services->current_thread();
 }
 
+// A GPU faults at an access whose address is no multiple of the width.
+inline void check_aligned(const char* access, const void* address, unsigned alignment, Site site) {
+    if (reinterpret_cast<unsigned long>(address) % alignment != 0) services->misaligned(access, address, alignment, site);
+}
+
 template <class To, class From>
 inline To same_bits(const From& from) {
     static_assert(sizeof(To) == sizeof(From));

@@ -7,7 +7,7 @@
 namespace tmm::host {
 
 // Part of the compiler's identity: an image made for another version is never loaded.
-inline constexpr int kEmulationVersion = 5;
+inline constexpr int kEmulationVersion = 6;
 
 struct Index {
     unsigned x;
@@ -72,8 +72,9 @@ struct Services {
     void (*defer)(void (*run)(const void* data), const void* data, int bytes);
     void (*commit_deferred)();
     void (*wait_for_deferred)(int pending_groups, Site site);
-    // Ends the launch with a DeviceFault; does not return.
+    // These end the launch with a DeviceFault, and do not return.
     void (*fail)(const char* what, Site site);
+    void (*misaligned)(const char* access, const void* address, unsigned alignment, Site site);
 };
 
 }  // namespace tmm::host

@@ -155,6 +155,17 @@ __device__ inline void st_global(void* destination, const unsigned (&words)[4]) 
     asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(destination), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]));
 }
 
+// Loads or stores a whole V at once, at a multiple of its alignment: a GPU faults at any other address. The emulated device checks the
+// address, and copies in a way that needs no alignment.
+template <class V>
+__device__ inline V ld(const void* source) {
+    return *static_cast<const V*>(source);
+}
+template <class V>
+__device__ inline void st(void* destination, const V& value) {
+    *static_cast<V*>(destination) = value;
+}
+
 // Loads words that no one reads again soon, whose place the L2 cache gives away first.
 __device__ inline void ld_global_evict_first(unsigned (&words)[4], const void* source) {
     unsigned long long policy;

@@ -46,8 +46,8 @@ inline unsigned short cvt_rn_bf16_f32(float value) {
 template <int bytes>
 inline void cp_async(void* destination, const void* source, int source_bytes, TMM_HOST_SITE) {
     const host::Site site{file, line};
-    if (reinterpret_cast<unsigned long>(destination) % bytes != 0) host::services->fail("cp.async to a misaligned address", site);
-    if (reinterpret_cast<unsigned long>(source) % bytes != 0) host::services->fail("cp.async from a misaligned address", site);
+    host::check_aligned("cp.async writes", destination, bytes, site);
+    host::check_aligned("cp.async reads", source, bytes, site);
     if (source_bytes < 0 || source_bytes > bytes) host::services->fail("cp.async of more bytes than its width", site);
     auto* const target = static_cast<volatile char*>(destination);
     target[0] = target[0];
@@ -81,15 +81,26 @@ inline void cp_async_wait_group() {
 
 template <int count>
 inline void st_global(void* destination, const unsigned (&words)[count], TMM_HOST_SITE) {
-    if (reinterpret_cast<unsigned long>(destination) % sizeof(words) != 0)
-        host::services->fail("a store of several words to a misaligned address", {file, line});
+    host::check_aligned("a thread stores", destination, sizeof(words), {file, line});
     __builtin_memcpy(destination, words, sizeof(words));
+}
+
+template <class V>
+inline V ld(const void* source, TMM_HOST_SITE) {
+    host::check_aligned("a thread loads", source, alignof(V), {file, line});
+    V value;
+    __builtin_memcpy(&value, source, sizeof value);
+    return value;
+}
+template <class V>
+inline void st(void* destination, const V& value, TMM_HOST_SITE) {
+    host::check_aligned("a thread stores", destination, alignof(V), {file, line});
+    __builtin_memcpy(destination, &value, sizeof value);
 }
 
 template <int count>
 inline void ld_global_evict_first(unsigned (&words)[count], const void* source, TMM_HOST_SITE) {
-    if (reinterpret_cast<unsigned long>(source) % sizeof(words) != 0)
-        host::services->fail("a load of several words from a misaligned address", {file, line});
+    host::check_aligned("a thread loads", source, sizeof(words), {file, line});
     __builtin_memcpy(words, source, sizeof(words));
 }
 
@@ -105,7 +116,7 @@ struct MatrixRow {
 
 // Each lane reads the row that it points at itself, so that a bad address shows in the lane that gave it.
 inline const MatrixRow* gather_rows(const void* row, host::Site site) {
-    if (reinterpret_cast<unsigned long>(row) % sizeof(MatrixRow) != 0) host::services->fail("ldmatrix from a misaligned address", site);
+    host::check_aligned("ldmatrix reads", row, sizeof(MatrixRow), site);
     return gather(*static_cast<const MatrixRow*>(row), site);
 }
 
@@ -206,8 +217,7 @@ inline unsigned cvt_rn_pair(float lower, float upper) {
 template <bool transposed, int matrices>
 inline void stmatrix(void* row, const unsigned (&pairs)[matrices], host::Site site) {
     const int lane = host::lane();
-    if (lane < matrices * 8 && reinterpret_cast<unsigned long>(row) % 16 != 0)
-        host::services->fail("stmatrix to a misaligned address", site);
+    if (lane < matrices * 8) host::check_aligned("stmatrix writes", row, 16, site);
     void* const* const rows = gather(row, site);
     for (int matrix = 0; matrix < matrices; ++matrix) {
         for (int i = 0; i < 2; ++i) {

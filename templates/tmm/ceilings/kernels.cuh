@@ -22,7 +22,7 @@ __device__ inline ReadVector load_from(const ReadArgs& args, i64 index) {
         }
         end += args.ranges[i].vectors;
     }
-    return static_cast<const ReadVector*>(start)[index - before];
+    return ptx::ld<ReadVector>(static_cast<const ReadVector*>(start) + (index - before));
 }
 
 // A block takes chunks of consecutive vectors; a thread has `loads` of them under way at once, a block's width apart, and

@@ -92,7 +92,7 @@ private:
 #pragma unroll
             for (int turn = 0; turn < kTurns; ++turn) {
                 const T* const here = from + (first + turn * kRowsOfTurn) * distance;
-                if (chunk < row_length) chunks[turn] = *reinterpret_cast<const Chunk*>(here + chunk);
+                if (chunk < row_length) chunks[turn] = ptx::ld<Chunk>(here + chunk);
                 elements[turn] = here[end[turn]];
             }
 #pragma unroll

@@ -28,7 +28,7 @@ __device__ inline int shift_of(const T* place) {
 // A chunk that reaches beyond the range from begin to end is read element by element, and only the elements within the range are read.
 template <class T>
 __device__ inline Chunk read_chunk(const T* chunk, const T* begin, const T* end) {
-    if (chunk >= begin && chunk + kChunkElements <= end) return *reinterpret_cast<const Chunk*>(chunk);
+    if (chunk >= begin && chunk + kChunkElements <= end) return ptx::ld<Chunk>(chunk);
     unsigned long long halves[2] = {};
 #pragma unroll 1
     for (int j = 0; j < kChunkElements / 2; ++j) {

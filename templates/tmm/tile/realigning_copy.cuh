@@ -49,7 +49,7 @@ public:
             if constexpr (layout.rows_along_k && Base::has_edges) {
                 if (k_left < Kernel::config.block_k) clear_from(values, k_left - this->column_);
             }
-            *reinterpret_cast<Chunk*>(this->destination(tile, i, 0)) = values;
+            ptx::st(this->destination(tile, i, 0), values);
         }
     }
 

@@ -36,17 +36,17 @@ inline constexpr bool travels_as_words = sizeof(T) < 4 && sizeof(T) * width >= 4
 template <int width, class T>
 __device__ inline Vector<T, width> load_vector(const T* source) {
     if constexpr (travels_as_words<T, width>)
-        return bits_as<Vector<T, width>>(*reinterpret_cast<const Words<sizeof(T) * width / 4>*>(source));
+        return bits_as<Vector<T, width>>(ptx::ld<Words<sizeof(T) * width / 4>>(source));
     else
-        return *reinterpret_cast<const Vector<T, width>*>(source);
+        return ptx::ld<Vector<T, width>>(source);
 }
 
 template <class T, int width>
 __device__ inline void store_vector(T* destination, const Vector<T, width>& value) {
     if constexpr (travels_as_words<T, width>)
-        *reinterpret_cast<Words<sizeof(T) * width / 4>*>(destination) = bits_as<Words<sizeof(T) * width / 4>>(value);
+        ptx::st(destination, bits_as<Words<sizeof(T) * width / 4>>(value));
     else
-        *reinterpret_cast<Vector<T, width>*>(destination) = value;
+        ptx::st(destination, value);
 }
 
 // Stores a vector to global memory that this kernel does not read again.

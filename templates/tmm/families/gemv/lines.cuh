@@ -81,8 +81,8 @@ struct Line<T, width, alignment, vector_width, true> {
     Chunks chunks;
 
     __device__ void load(const T* source) {
-        const Chunk* const first = reinterpret_cast<const Chunk*>(source - shift_of(source));
-        chunks = {first[0], first[1]};
+        const T* const first = source - shift_of(source);
+        chunks = {ptx::ld<Chunk>(first), ptx::ld<Chunk>(first + elements_of_chunk<T>)};
     }
     __device__ Neighbours<T, width> in_place(const T* source) const {
         constexpr int halves = static_cast<int>(sizeof(T)) / 2;

@@ -80,14 +80,14 @@ __device__ inline void copy_piece(const PadOperand& operand, const Piece& piece)
     // What stands behind the row fills its last chunk.
 #pragma unroll
     for (int i = 0; i < kChunksOfLane; ++i) {
-        if (i >= piece.inside && i < piece.inside_end) piece.to[i * operand.copy_step] = shifted(chunks[i], shift);
+        if (i >= piece.inside && i < piece.inside_end) ptx::st(piece.to + i * operand.copy_step, shifted(chunks[i], shift));
     }
 #pragma unroll 1
     for (int i = 0; i < piece.count; ++i) {
         if (i >= piece.inside && i < piece.inside_end) continue;
         const Unit* const chunk = aligned + i * operand.step;
         const Chunks two{read_chunk(chunk, piece.begin, piece.end), read_chunk(chunk + kChunkElements, piece.begin, piece.end)};
-        piece.to[i * operand.copy_step] = shifted(two, shift);
+        ptx::st(piece.to + i * operand.copy_step, shifted(two, shift));
     }
 }
 

@@ -182,6 +182,9 @@ public:
     }
 
     void encode_tensor_map(const TensorMapRequest& request, void* map) const override {
+        check_map("address", reinterpret_cast<std::uintptr_t>(request.address));
+        check_map("distance of rows", static_cast<std::uint64_t>(request.row_bytes));
+        check_map("distance of matrices", static_cast<std::uint64_t>(request.matrix_bytes));
         const host::EncodedMatrix matrix{.address = static_cast<const unsigned char*>(request.address),
                                          .rows = request.rows,
                                          .columns = request.columns,
@@ -198,6 +201,7 @@ public:
         std::memcpy(map, &matrix, sizeof matrix);
     }
     void set_address(void* map, const void* address) const override {
+        check_map("address", reinterpret_cast<std::uintptr_t>(address));
         static_assert(offsetof(host::EncodedMatrix, address) == 0);
         std::memcpy(map, &address, sizeof address);
     }
@@ -228,7 +232,13 @@ public:
 
 private:
     static constexpr std::int64_t kLargestGrid = 2147483647;
+    static constexpr std::uint64_t kMapAlignment = 16;
 
+    // The driver refuses other maps.
+    static void check_map(const char* what, std::uint64_t value) {
+        if (value % kMapAlignment != 0)
+            throw LaunchRefused(fmt::format("a tensor map's {} is {:#x}, which is no multiple of {} bytes", what, value, kMapAlignment));
+    }
     static void copy(void* to, const void* from, std::size_t bytes) {
         if (bytes) std::memcpy(to, from, bytes);
     }

@@ -228,6 +228,69 @@ TEST_CASE("a misaligned access is a fault that names access, address, alignment 
     }
 }
 
+TEST_CASE("a tensor map of a matrix that TMA can't take is refused") {
+    const auto device = make_host_device("ascending");
+    TensorMap map;
+    const auto refusal = [&](const TensorMapRequest& request) -> std::string {
+        try {
+            device->encode_tensor_map(request, &map);
+        } catch (const LaunchRefused& error) {
+            return error.what();
+        }
+        return "";
+    };
+    const auto* const address = reinterpret_cast<const void*>(std::uintptr_t{0x1000});
+    const TensorMapRequest good{
+        .address = address, .rows = 8, .columns = 8, .row_bytes = 16, .matrix_bytes = 128, .box_rows = 8, .box_columns = 8};
+    CHECK(refusal(good) == "");
+    TensorMapRequest other = good;
+    other.address = reinterpret_cast<const void*>(std::uintptr_t{0x1008});
+    CHECK(refusal(other) == "a tensor map's address is 0x1008, which is no multiple of 16 bytes");
+    CHECK_THROWS_AS(device->set_address(&map, other.address), LaunchRefused);
+    CHECK_NOTHROW(device->set_address(&map, address));
+    other = good;
+    other.row_bytes = 18;
+    CHECK(contains(refusal(other), "distance of rows is 0x12"));
+    other = good;
+    other.matrix_bytes = 136;
+    CHECK(contains(refusal(other), "distance of matrices is 0x88"));
+}
+
+TEST_CASE("a launch's arguments may lie anywhere, whatever alignment a tensor map in them has") {
+    const KernelSource source{.name = "test_kernel",
+                              .text = R"(
+#include "tmm/vocabulary/tensor_map.h"
+struct Args { tmm::TensorMap map; int* out; };
+extern "C" __global__ void test_kernel(const __grid_constant__ Args args) {
+    args.out[0] = reinterpret_cast<unsigned long>(&args.map) % alignof(tmm::TensorMap) == 0;
+    for (unsigned long long word : args.map.words) args.out[1] += static_cast<int>(word);
+}
+)",
+                              .entries = {{"test_kernel", "Args"}}};
+    CompileResult result = make_host_compiler()->compile(source);
+    if (const auto* failure = std::get_if<CompileFailure>(&result)) FAIL(failure->log);
+    struct Args {
+        TensorMap map;
+        int* out;
+    };
+    int out[2] = {};
+    Args args{};
+    args.out = out;
+    for (auto& word : args.map.words) word = 3;
+    const auto device = make_host_device("ascending");
+    const auto loaded = device->load(std::get<CompiledKernel>(result), "test_kernel");
+    for (std::size_t offset = 0; offset < 16; ++offset) {
+        std::vector<std::byte> moved(sizeof args + offset);
+        std::memcpy(moved.data() + offset, &args, sizeof args);
+        out[1] = 0;
+        const auto run = [&](Stream stream) { device->launch(*loaded, {}, moved.data() + offset, sizeof args, stream); };
+        run(nullptr);
+        device->record(run)->run_timed();
+        CHECK(out[0] == 1);
+        CHECK(out[1] == 2 * 3 * static_cast<int>(std::size(args.map.words)));
+    }
+}
+
 TEST_CASE("shared memory is NaN until it is written, in every block") {
     const auto kernel = compiled(R"(
         tmm::SharedMemory shared;

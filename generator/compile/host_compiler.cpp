@@ -189,7 +189,9 @@ private:
         for (const KernelEntry& entry : source.entries)
             text += fmt::format(
                 "extern \"C\" __attribute__((visibility(\"default\"))) void {0}_host(const void* arguments) {{\n"
-                "    {0}(*static_cast<const {1}*>(arguments));\n"
+                "    {1} copy;\n"
+                "    __builtin_memcpy(&copy, arguments, sizeof copy);\n"
+                "    {0}(copy);\n"
                 "}}\n",
                 entry.name, entry.args_type);
         // The source stands apart from the templates: a quoted include looks beside its own file first.

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <initializer_list>
 #include <iterator>
 #include <sstream>
 #include <string>
@@ -263,9 +264,17 @@ TEST_CASE("a set-user-ID program hears nothing of what its caller's environment 
         return;
     }
     fs::permissions(folder.path(), fs::perms::all);
-    // The loader leaves LD_PRELOAD out for such programs; this one is linked with the library.
+    // The loader leaves LD_PRELOAD out for such programs; this one is linked with the library. The other user may not read the build, as
+    // in a closed home directory, which TMPDIR is not: all that the program needs is copied.
     const fs::path program = folder.path() / "program";
-    fs::copy_file(TMM_TEST_CUBLAS_LINKED, program);
+    std::string link =
+        fmt::format("{} -o '{}' -Wl,--no-as-needed '-Wl,-rpath,{}'", TMM_TEST_CUBLAS_LINK, program.string(), folder.path().string());
+    for (const fs::path library : std::initializer_list<const char*> TMM_TEST_CUBLAS_LIBRARIES) {
+        const fs::path copy = folder.path() / library.filename();
+        fs::copy_file(library, copy);
+        link += " '" + copy.string() + "'";
+    }
+    REQUIRE(status_of(link) == 0);
     const auto run_as_caller = [&] {
         fs::remove(folder.path() / "record");
         fs::remove(folder.path() / "log");

@@ -113,6 +113,26 @@ TEST_CASE("a column-major line is the row-major problem over the same memory") {
     CHECK(problem("100 90 80 layout=col ops=tn") == problem("90 100 80 ops=nt"));
 }
 
+TEST_CASE("values are read however they are plainly written, and written as tmm has them") {
+    for (const char* half : {"f16", "fp16", "FP16", "half", "Half", "float16", "torch.float16", "torch.half"}) {
+        CAPTURE(half);
+        CHECK(problem(std::string("8 8 8 dtype=") + half) == problem("8 8 8 dtype=f16"));
+    }
+    for (const char* brain : {"bfloat16", "BF16", "BFloat16", "torch.bfloat16"})
+        CHECK(problem(std::string("8 8 8 dtype=") + brain + " ctype=float") == problem("8 8 8 dtype=bf16 ctype=f32"));
+    for (const char* single : {"float", "float32", "FP32", "single", "F32"})
+        CHECK(problem(std::string("8 8 8 dtype=") + single) == problem("8 8 8"));
+    CHECK(problem("8 8 8 dtype=double").type_a == ElementType::f64);
+    CHECK(problem("8 9 8 ops=NT compute=TF32 Layout=COL EPILOGUE=Bias_Rows+ReLU LDA=16") ==
+          problem("8 9 8 ops=nt compute=tf32 layout=col epilogue=bias_rows+relu lda=16"));
+    CHECK(problem("8 9 8 layout=column_major") == problem("8 9 8 layout=col"));
+    CHECK(problem("8 9 8 layout=RowMajor") == problem("8 9 8"));
+    CHECK(parse_shapes("8 8 8", "s", {{"DTYPE", "Half"}})[0].problem == problem("8 8 8 dtype=f16"));
+    CHECK(to_text(problem("8 8 8 dtype=bfloat16 ops=NT")) == "8x8x8 dtype=bf16 ops=nt");
+    // Letters are BLAS's own, and h may be anybody's.
+    CHECK(file_error("8 8 8 dtype=h").status() == ExitStatus::bad_input);
+}
+
 TEST_CASE("ranges multiply out, both ends included") {
     const auto shapes = parse_shapes("128:384:128 64 10:11\n", "shapes.txt");
     REQUIRE(shapes.size() == 6);
@@ -200,7 +220,8 @@ TEST_CASE("every fault has its place, its reason and a way out") {
         {"8 8 8 =nt", "shapes.txt:1:7", "no key ''"},
         {"8 8 8 ops=", "shapes.txt:1:11", "ops = '' is not one of its values"},
         {"8 8 8 ops=nx", "shapes.txt:1:11", "ops = 'nx'"},
-        {"8 8 8 dtype=fp32", "shapes.txt:1:13", "'fp32'"},
+        {"8 8 8 dtype=bf17", "shapes.txt:1:13", "dtype = 'bf17' is not one of its values"},
+        {"8 8 8 dtype=float8_e4m3fn", "shapes.txt:1:13", "is FP8, which tmm does not have"},
         {"8 8 8 compute=fast", "shapes.txt:1:15", "'fast'"},
         {"8 8 8 layout=diagonal", "shapes.txt:1:14", "'diagonal'"},
         {"8 8 8 batch=0", "shapes.txt:1:13", "batch = 0 is too small"},
@@ -235,6 +256,8 @@ TEST_CASE("every fault has its place, its reason and a way out") {
     }
     CHECK(contains(file_error("8 8 8 opps=nt").what(), "did you mean ops?"));
     CHECK(contains(file_error("8 8 8 colour=red").what(), "the keys are batch, dtype"));
+    CHECK(contains(file_error("8 8 8 dtype=bf17").what(), "did you mean bf16? One of f32, f16, bf16"));
+    CHECK(contains(file_error("8 8 8 compute=f32_strickt").what(), "did you mean f32_strict?"));
     CHECK(file_error(std::string("8 8 8\n8\0 8 8\n", 13)).where() == "shapes.txt:2:2");
     CHECK(contains(file_error("8 8 8\n8 8\n8\n9 9 9\nx\n").what(), "(3 lines have faults in all)"));
 }

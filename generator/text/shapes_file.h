@@ -9,9 +9,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "generator/text/shape_line.h"
 #include "tmm/vocabulary/problem.h"
 
 namespace tmm {
@@ -42,9 +42,6 @@ enum class Varying { refused, allowed };
 
 // The problem with the line's own alpha and beta, which are no part of it: a problem by itself spells beta=1 for any beta but 0.
 std::string to_text(const Shape& shape);
-
-// "key=value" pairs that --set gives; they win over a line's own keys.
-using ShapeOverrides = std::vector<std::pair<std::string, std::string>>;
 
 // A column-major line becomes the row-major problem over the same memory: A and B change places, m and n too.
 // Leading dimensions are an unpadded row's unless given, strides rows * ld. Sizes start at 1: an empty product needs no kernel.

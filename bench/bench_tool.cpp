@@ -18,7 +18,7 @@ std::vector<OptionDescription> run_options() {
     return {
         {.name = "shapes",
          .value = "FILE",
-         .help = "the problems, one a line: M N K [key=value ...]; - is standard input",
+         .help = "the problems, one a line: M N K [key=value ...]; or a list of another program (docs/lists.md); - is standard input",
          .completion = Completion::file,
          .required = "name a file of shapes, one M N K a line, or - for standard input"},
         {.name = "set",

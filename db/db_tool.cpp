@@ -96,7 +96,8 @@ std::vector<OptionDescription> options() {
          .commands = {"bundle"}},
         {.name = "shapes",
          .value = "FILE",
-         .help = "the problems of the bundle, a shapes file, or - for standard input; else all that were tuned on the GPU",
+         .help = "the problems of the bundle, a shapes file or another program's list, or - for standard input; else all that were tuned "
+                 "on the GPU",
          .completion = Completion::file,
          .commands = {"bundle"}},
         {.name = "ceilings",

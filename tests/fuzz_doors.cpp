@@ -235,6 +235,17 @@ Answer answer_to_shapes(std::string_view input) {
     return {.taken = true, .complaint = complaint_about_shapes(shapes, hash_of(input))};
 }
 
+Answer answer_to_lists(std::string_view input) {
+    ShapeList list;
+    if (auto refused = refusal([&] { list = parse_shape_list(input, "list.txt"); }, ExitStatus::bad_input, "list.txt:"))
+        return {.complaint = std::move(*refused)};
+    if (list.remarks.size() > list.left_out) return {.complaint = "more lines are left out than are"};
+    for (const ShapeRemark& remark : list.remarks)
+        if (!remark.where.starts_with("list.txt:") || remark.what.empty())
+            return {.complaint = "a line is left out without place or reason"};
+    return {.taken = true, .complaint = complaint_about_shapes(list.shapes, hash_of(input))};
+}
+
 Answer answer_to_config(std::string_view input) {
     KernelConfig config;
     if (auto refused = refusal([&] { config = parse_config(input); }, ExitStatus::usage, "")) return {.complaint = std::move(*refused)};
@@ -260,9 +271,10 @@ Answer answer_to_arguments(std::string_view input) {
 }
 
 const std::vector<FuzzDoor>& fuzz_doors() {
-    static const auto* doors = new std::vector<FuzzDoor>{{"shapes", answer_to_shapes, 50}, {"config", answer_to_config, 25},
-                                                         {"import", answer_to_import, 20}, {"arguments", answer_to_arguments, 20},
-                                                         {"bundle", answer_to_bundle, 25}, {"call", answer_to_call, 100}};
+    static const auto* doors = new std::vector<FuzzDoor>{{"shapes", answer_to_shapes, 50},       {"lists", answer_to_lists, 50},
+                                                         {"config", answer_to_config, 25},       {"import", answer_to_import, 20},
+                                                         {"arguments", answer_to_arguments, 20}, {"bundle", answer_to_bundle, 25},
+                                                         {"call", answer_to_call, 100}};
     return *doors;
 }
 

@@ -25,8 +25,10 @@ struct FuzzDoor {
 
 const std::vector<FuzzDoor>& fuzz_doors();
 
-// The inputs are shapes files, configs in both spellings, exports in both formats, and the tools' arguments, one a line.
+// The inputs are shapes files, lists of other programs, configs in both spellings, exports in both formats, and the tools' arguments, one a
+// line.
 Answer answer_to_shapes(std::string_view input);
+Answer answer_to_lists(std::string_view input);
 Answer answer_to_config(std::string_view input);
 Answer answer_to_import(std::string_view input);
 Answer answer_to_arguments(std::string_view input);

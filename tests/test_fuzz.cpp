@@ -146,6 +146,10 @@ TEST_CASE("damaged shapes files are read as they come back, or refused with line
     fuzz(door_named("shapes"));
 }
 
+TEST_CASE("damaged lists of other programs are read as they come back, or refused with line and column, one line without the others") {
+    fuzz(door_named("lists"));
+}
+
 TEST_CASE("damaged configs are read as they come back, or refused, and none is chosen that is not valid") {
     fuzz(door_named("config"));
 }

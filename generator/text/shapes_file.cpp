@@ -15,6 +15,7 @@
 
 #include "generator/error.h"
 #include "generator/log.h"
+#include "generator/text/foreign_lists/foreign_list.h"
 #include "generator/text/printable.h"
 #include "generator/text/shape_line.h"
 #include "generator/text/shape_set.h"
@@ -28,6 +29,9 @@ constexpr std::size_t kMostProblems = 1'000'000;
 // A file that is no shapes file is not read to its end.
 constexpr std::size_t kMostFaults = 1000;
 constexpr std::size_t kLargestFile = 256 << 20;
+constexpr const char* kFileHelp =
+    "write M N K, like 1000 1000 1000 or 1000x1000x1000, then key=value pairs; docs/lists.md names the lists of other programs that are "
+    "read";
 
 // The words of a line, without its comment.
 void split(std::string_view line, std::vector<std::string_view>& words) {
@@ -81,7 +85,7 @@ public:
             if (faults_ == kMostFaults) break;
         }
         if (first_) throw fault_error();
-        if (shapes_.empty()) throw Error(status(), "there is no shape in it", place(std::max(line_, 1), 0), kLineHelp);
+        if (shapes_.empty()) throw Error(status(), "there is no shape in it", place(std::max(line_, 1), 0), kFileHelp);
         return shapes_.take();
     }
 
@@ -170,6 +174,38 @@ private:
     std::string first_place_;
 };
 
+ShapeList read_foreign(const ForeignFormat& format, std::string_view text, const std::string& name, const ShapeOverrides& overrides) {
+    ForeignList list(text, overrides);
+    format.read(text, list);
+    ShapeList result{.format = format.name, .left_out = list.left_out()};
+    for (const ForeignRemark& remark : list.remarks())
+        result.remarks.push_back({fmt::format("{}:{}:{}", name, remark.line, remark.column), remark.what, remark.remedy});
+    result.shapes = list.shapes().take();
+    if (!result.shapes.empty()) return result;
+    if (result.remarks.empty())
+        throw Error(ExitStatus::bad_input, fmt::format("it looks like {}, but there is no product in it", format.name), name + ":1:1",
+                    "docs/lists.md shows what is read of such lists");
+    const ShapeRemark& first = result.remarks.front();
+    const std::string others =
+        result.left_out > 1 ? fmt::format(" (none of the {} lines of {} can be served)", result.left_out, format.name) : "";
+    const std::string remedy = first.remedy.empty() ? "docs/lists.md says what is read of such lists" : first.remedy;
+    throw Error(ExitStatus::bad_input, first.what, first.where, remedy + others);
+}
+
+// Says which lines of another program's list give no problem.
+std::vector<Shape> said(ShapeList list, const std::string& name) {
+    if (!list.format) return std::move(list.shapes);
+    const auto say = [](const std::string& what, const std::string& where, const std::string& remedy) {
+        log_line(Error(ExitStatus::bad_input, what, where, remedy).what());
+    };
+    for (const ShapeRemark& remark : list.remarks) say("left out: " + remark.what, remark.where, remark.remedy);
+    if (list.left_out > list.remarks.size()) say(fmt::format("{} more lines are left out", list.left_out - list.remarks.size()), name, "");
+    say(fmt::format("read as {}: {} problem{}, {} line{} left out", list.format, list.shapes.size(), list.shapes.size() == 1 ? "" : "s",
+                    list.left_out, list.left_out == 1 ? "" : "s"),
+        name, "");
+    return std::move(list.shapes);
+}
+
 constexpr const char* kStandardInput = "<stdin>";
 
 std::string read_all(std::istream& stream, const std::string& name) {
@@ -186,11 +222,18 @@ std::string read_all(std::istream& stream, const std::string& name) {
 
 }  // namespace
 
-std::vector<Shape> parse_shapes(std::string_view text, const std::string& name, const ShapeOverrides& overrides, Varying varying) {
+ShapeList parse_shape_list(std::string_view text, const std::string& name, const ShapeOverrides& overrides, Varying varying) {
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
     check_overrides(overrides);
+    if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+        throw Error(ExitStatus::bad_input, "it is UTF-16 text", name + ":1:1", "save it as UTF-8: iconv -f UTF-16 -t UTF-8");
     if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-    return Parser(text, name, overrides, false, varying).parse();
+    if (const ForeignFormat* const format = foreign_format_of(text)) return read_foreign(*format, text, name, overrides);
+    return {.shapes = Parser(text, name, overrides, false, varying).parse()};
+}
+
+std::vector<Shape> parse_shapes(std::string_view text, const std::string& name, const ShapeOverrides& overrides, Varying varying) {
+    return said(parse_shape_list(text, name, overrides, varying), name);
 }
 
 std::vector<Shape> read_shapes(const std::filesystem::path& file, const ShapeOverrides& overrides, Varying varying) {

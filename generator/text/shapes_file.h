@@ -48,9 +48,31 @@ std::string to_text(const Shape& shape);
 // Ranges multiply out to at most 1,000,000 problems.
 // Equal problems are kept once, in order of first appearance. Throws Error (bad_input) with "name:line:column", the first
 // fault and, where there are more, their number. "-" is standard input, which faults call <stdin>.
+//
+// A list of another program's is known by its first line that says so, and read as generator/text/foreign_lists/ has it. What of it gives
+// no problem is said in log lines, each with its place, and costs no other line; where nothing is left, the first of them is thrown.
 std::vector<Shape> parse_shapes(std::string_view text, const std::string& name, const ShapeOverrides& overrides = {},
                                 Varying varying = Varying::refused);
 std::vector<Shape> read_shapes(const std::filesystem::path& file, const ShapeOverrides& overrides = {}, Varying varying = Varying::refused);
+
+// A line of another program's list that gives no problem.
+struct ShapeRemark {
+    // "name:line:column"
+    std::string where;
+    std::string what;
+    std::string remedy;
+};
+struct ShapeList {
+    std::vector<Shape> shapes = {};
+    // Whose list it is; null where it is a shapes file.
+    const char* format = nullptr;
+    // The first hundred of the lines that are left out.
+    std::vector<ShapeRemark> remarks = {};
+    std::size_t left_out = 0;
+};
+// The same, with what parse_shapes says in log lines.
+ShapeList parse_shape_list(std::string_view text, const std::string& name, const ShapeOverrides& overrides = {},
+                           Varying varying = Varying::refused);
 // One line, as --shape and tmm-db show take it. Throws Error (usage) with the column.
 Shape parse_shape(std::string_view text, const ShapeOverrides& overrides = {});
 

@@ -106,6 +106,15 @@ ExitStatus record(const std::vector<Shape>& shapes, const TuningOptions& options
                         progress, interrupt);
 }
 
+// Prints the list as a shapes file. Remarks on what of it is left out have gone to standard error.
+ExitStatus convert(const CommandLine& line) {
+    const std::string name = line.text("shapes");
+    const std::vector<Shape> shapes = read_shapes(name, parse_overrides(line.values("set")));
+    fmt::print("# {} problem{} of {}, row-major\n", shapes.size(), shapes.size() == 1 ? "" : "s", printable(name));
+    for (const Shape& shape : shapes) fmt::print("{}\n", to_text(shape));
+    return ExitStatus::done;
+}
+
 std::vector<Shape> listed_shapes(const CommandLine& line, const Shard& shard) {
     std::vector<Shape> shapes = read_shapes(line.text("shapes"), parse_overrides(line.values("set")), Varying::allowed);
     const bool vary = std::any_of(shapes.begin(), shapes.end(), [](const Shape& shape) { return shape.varying != nullptr; });
@@ -118,6 +127,7 @@ ExitStatus run(const CommandLine& line) {
     if (line.has("worker"))
         return static_cast<ExitStatus>(serve_worker(static_cast<int>(line.whole_number("worker", kHostDevice, 1 << 20))));
     if (line.has("compiler")) return static_cast<ExitStatus>(serve_compiler(static_cast<int>(line.whole_number("compiler", 10, 9999))));
+    if (line.has("convert")) return convert(line);
     TuningOptions options = options_of(line);
     std::signal(SIGPIPE, SIG_IGN);
     // Where SIGCHLD is ignored, nobody learns how a worker ended.

@@ -9,10 +9,13 @@ std::vector<OptionDescription> options() {
          .value = "WHICH",
          .help = "GPU numbers (0 or 0,1), all, host (kernels run on the CPU; no GPU needed), or auto (GPU 0, else host)",
          .usual = {"0", "0,1", "all", "host", "auto"},
-         .required = "name a GPU (--gpu 0), or --gpu host or auto"},
+         .required = "name a GPU (--gpu 0), or --gpu host or auto",
+         .unless = "convert"},
         {.name = "shapes",
          .value = "FILE",
-         .help = "the problems to tune, one a line: M N K [key=value ...]; 1:8192:auto for a size that varies; - is standard input",
+         .help =
+             "the problems to tune, one a line: M N K [key=value ...]; 1:8192:auto for a size that varies; or a list of another program, "
+             "such as TunableOp's, a log of cublasLt or CUTLASS's CSV (docs/lists.md); - is standard input",
          .completion = Completion::file,
          .required = "name a file of shapes, one M N K a line, or - for standard input"},
         {.name = "set",
@@ -36,6 +39,7 @@ std::vector<OptionDescription> options() {
         {.name = "json", .help = "print the results as JSON; docs/schema describes it"},
         {.name = "wide", .help = "show all columns and every field of a config, however wide the terminal"},
         {.name = "dry-run", .help = "only say what would be measured, and what not and why"},
+        {.name = "convert", .help = "only print the problems as a shapes file, whichever program wrote the list; needs no --gpu"},
         {.name = "record",
          .value = "FILE",
          .help = "measure many configs of each shape, good and bad, and add their times to a file by which searches are judged",
@@ -58,7 +62,7 @@ ToolDescription description() {
     return {
         .name = "tmm-tune",
         .summary = "measure which matrix multiplication kernels are the fastest",
-        .synopsis = {"--gpu 0|0,1|all|host|auto --shapes FILE [options]"},
+        .synopsis = {"--gpu 0|0,1|all|host|auto --shapes FILE [options]", "--convert --shapes FILE"},
         .description = {"Measures the kernels that may serve each shape, proves their results, and keeps every measurement and each "
                         "shape's winner in the database.",
                         "A run that was interrupted goes on where it stopped; a run after a complete one measures nothing. Results go to "
@@ -73,8 +77,8 @@ ToolDescription description() {
         .examples = {{"tmm-tune --gpu auto --shapes shapes.txt", "Tunes on GPU 0, or on the emulated device where there is none."},
                      {"echo 16 4096 4096 | tmm-tune --gpu 0 --shapes -", "Tunes one shape."},
                      {"tmm-tune --gpu all --shapes shapes.txt --budget 600", "Shares the shapes between all GPUs for ten minutes."},
-                     {"tmm-tune --gpu 0 --shapes shapes.txt --shard 2/16 --db part2.db",
-                      "Tunes the third of sixteen parts of the shapes."}},
+                     {"tmm-tune --gpu 0 --shapes shapes.txt --shard 2/16 --db part2.db", "Tunes the third of sixteen parts of the shapes."},
+                     {"tmm-tune --convert --shapes tunableop_untuned0.csv > shapes.txt", "Prints what PyTorch recorded as a shapes file."}},
     };
 }
 

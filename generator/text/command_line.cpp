@@ -152,8 +152,8 @@ void CommandLine::check_options() const {
         if (!belongs && has(option.name))
             fail(fmt::format("{} does not take --{}", in_quotes(command_), option.name), {},
                  fmt::format("it belongs to {}", quoted_list(option.commands)));
-        if (belongs && !option.required.empty() && !has(option.name))
-            fail(fmt::format("--{} is missing", option.name), {}, option.required);
+        const bool is_required = !option.required.empty() && (option.unless.empty() || !has(option.unless));
+        if (belongs && is_required && !has(option.name)) fail(fmt::format("--{} is missing", option.name), {}, option.required);
     }
 }
 

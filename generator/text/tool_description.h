@@ -31,6 +31,8 @@ struct OptionDescription {
     bool repeatable = false;
     // What to do when the option is missing; it is empty unless the option must be given.
     std::string required = {};
+    // The option in whose presence this one need not be given after all.
+    std::string unless = {};
     // The commands that it belongs to; empty: all.
     std::vector<std::string> commands = {};
     // The option is shown in no help: it is for the tools themselves and for tests.

@@ -37,6 +37,8 @@ struct tmmPlan_s {
     tmm::OwnedPlan owned;
     // Made by tmmPlanCreateBare.
     bool is_bare = false;
+    // A graph has captured the kernels of its expression.
+    std::atomic<bool> is_recorded = false;
 };
 
 namespace {
@@ -264,11 +266,21 @@ tmmStatus_t tmmHostSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t 
 
 tmmStatus_t tmmGemm(tmmHandle_t handle, const tmmGemmProblem_t* problem, const tmmGemmArgs_t* args) {
     if (!handle) return no_handle();
+    return tmmGemmOnStream(handle, static_cast<CUstream_st*>(handle->runtime->stream()), problem, args);
+}
+
+tmmStatus_t tmmGemmOnStream(tmmHandle_t handle, struct CUstream_st* stream, const tmmGemmProblem_t* problem, const tmmGemmArgs_t* args) {
+    if (!handle) return no_handle();
     return guarded(handle->id, [&] {
         const tmm::CheckedProblem checked = tmm::check_problem(problem);
         const tmm::CheckedArgs values = tmm::check_args(checked, args);
-        handle->runtime->gemm(checked.request, values.call, values.workspace_size, handle->runtime->stream());
+        handle->runtime->gemm(checked.request, values.call, values.workspace_size, stream);
     });
+}
+
+tmmStatus_t tmmSynchronize(tmmHandle_t handle, struct CUstream_st* stream) {
+    if (!handle) return no_handle();
+    return guarded(handle->id, [&] { handle->runtime->device()->synchronize(stream); });
 }
 
 tmmStatus_t tmmGemmProblemInit(tmmGemmProblem_t* problem) {
@@ -305,6 +317,9 @@ tmmStatus_t tmmPlanRun(tmmPlan_t plan, struct CUstream_st* stream, const tmmGemm
         } else {
             values.call.workspace = plan->owned.workspace.data();
         }
+        if (plan->problem.request.problem.epilogue == tmm::Epilogue::custom && plan->runtime->device()->is_recorded(stream) &&
+            !plan->is_recorded.exchange(true))
+            plan->runtime->keep_recorded(std::make_shared<const tmm::RuntimePlan>(plan->owned.plan));
         plan->owned.plan.run(values.call, stream);
     });
 }

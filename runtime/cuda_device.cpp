@@ -398,6 +398,15 @@ public:
         check(driver_, driver_.stream_synchronize(static_cast<CUstream>(stream)), "cuStreamSynchronize");
     }
 
+    bool is_recorded(Stream stream) override {
+        // The default stream can't be captured, and asking about it disturbs the captures of others.
+        if (!stream || stream == CU_STREAM_LEGACY) return false;
+        if (!driver_.is_capturing) return true;
+        const Current current(*context_);
+        CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+        return driver_.is_capturing(static_cast<CUstream>(stream), &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+    }
+
     std::unique_ptr<Replay> record(const std::function<void(Stream)>& launches) override {
         return std::make_unique<CudaReplay>(context_, launches);
     }

@@ -67,6 +67,7 @@ CudaDriver open_driver() {
     look_up(library, "cuStreamSynchronize", d.stream_synchronize);
     look_up(library, "cuStreamBeginCapture_v2", d.capture_begin);
     look_up(library, "cuStreamEndCapture", d.capture_end);
+    d.is_capturing = reinterpret_cast<decltype(d.is_capturing)>(dlsym(library, "cuStreamIsCapturing"));
     look_up(library, "cuThreadExchangeStreamCaptureMode", d.capture_mode_exchange);
     look_up(library, "cuEventCreate", d.event_create);
     look_up(library, "cuEventDestroy_v2", d.event_destroy);

@@ -60,6 +60,8 @@ struct CudaDriver {
     CUresult (*stream_synchronize)(CUstream stream);
     CUresult (*capture_begin)(CUstream stream, CUstreamCaptureMode mode);
     CUresult (*capture_end)(CUstream stream, CUgraph* graph);
+    // The function is null where the driver lacks it.
+    CUresult (*is_capturing)(CUstream stream, CUstreamCaptureStatus* status);
     // Sets the calling thread's mode and gives the one before.
     CUresult (*capture_mode_exchange)(CUstreamCaptureMode* mode);
     CUresult (*event_create)(CUevent* event, unsigned flags);

@@ -110,6 +110,8 @@ public:
     // The map is encoded; its matrix lies elsewhere from now on. Only computes.
     virtual void set_address(void* map, const void* address) const = 0;
     virtual void synchronize(Stream stream = nullptr) = 0;
+    // Are launches on the stream recorded, to be run again later, so that what they use must stay? True where that can't be known.
+    virtual bool is_recorded(Stream) { return true; }
 
     virtual std::unique_ptr<Replay> record(const std::function<void(Stream)>& launches) = 0;
     virtual DeviceState state() = 0;

@@ -1,6 +1,7 @@
 // Where a problem's epilogue is applied faster: in the kernel that multiplies, or in a step behind a plain product.
 #pragma once
 
+#include <cstddef>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
@@ -19,9 +20,11 @@ struct EpilogueRace {
     bool is_won_by_step() const;
 };
 
-// The races that a handle has seen. Thread-safe.
+// The races that a handle has seen, or as many of them as it keeps. Thread-safe.
 class EpilogueRaces {
 public:
+    static constexpr std::size_t kMost = 4096;
+
     std::optional<EpilogueRace> find(const PlanRequest& request) const;
     // Returns the race that is kept, which is the one before where the request has one.
     EpilogueRace add(const PlanRequest& request, const EpilogueRace& race);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
+#include <list>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -44,6 +45,12 @@ public:
         return value.get();
     }
 
+    // The next one to ask has the value made again.
+    void forget(const Key& key) {
+        const std::lock_guard lock(mutex_);
+        values_.erase(key);
+    }
+
     // The values that are made, with their keys.
     std::vector<std::pair<Key, Value>> made() const {
         std::vector<std::pair<Key, Value>> found;
@@ -58,6 +65,63 @@ private:
     std::map<Key, std::shared_future<Value>> values_;
 };
 
+using LoadResult = std::variant<KernelLoader::Loaded, CompileFailure>;
+using KernelKey = std::pair<KernelIdentity, std::string>;
+
+// Kernels of expressions: what somebody holds is not loaded again, nor are the last few, which a program may drop and ask for again.
+class ExpressionKernels {
+public:
+    static constexpr std::size_t kRecent = 8;
+
+    template <typename Make>
+    LoadResult get(const KernelKey& key, const Make& make) {
+        if (std::optional<LoadResult> known = find(key)) return *std::move(known);
+        LoadResult result = being_made_.get(key, make);
+        keep(key, result);
+        being_made_.forget(key);
+        return result;
+    }
+
+private:
+    struct Held {
+        std::weak_ptr<const LoadedKernel> kernel;
+        int registers;
+        int spill_bytes;
+    };
+    using Recent = std::list<std::pair<KernelKey, LoadResult>>;
+
+    std::optional<LoadResult> find(const KernelKey& key) {
+        const std::lock_guard lock(mutex_);
+        const auto recent = std::find_if(recent_.begin(), recent_.end(), [&](const auto& entry) { return entry.first == key; });
+        if (recent != recent_.end()) {
+            recent_.splice(recent_.begin(), recent_, recent);
+            return recent->second;
+        }
+        const auto held = held_.find(key);
+        if (held == held_.end()) return std::nullopt;
+        std::shared_ptr<const LoadedKernel> kernel = held->second.kernel.lock();
+        if (!kernel) return std::nullopt;
+        return KernelLoader::Loaded{std::move(kernel), held->second.registers, held->second.spill_bytes};
+    }
+
+    void keep(const KernelKey& key, const LoadResult& result) {
+        // Kernels are unloaded behind the lock.
+        Recent dropped;
+        const std::lock_guard lock(mutex_);
+        recent_.emplace_front(key, result);
+        if (recent_.size() > kRecent) dropped.splice(dropped.begin(), recent_, std::prev(recent_.end()));
+        std::erase_if(held_, [](const auto& entry) { return entry.second.kernel.expired(); });
+        if (const auto* const loaded = std::get_if<KernelLoader::Loaded>(&result))
+            held_.insert_or_assign(key, Held{loaded->kernel, loaded->registers, loaded->spill_bytes});
+    }
+
+    OnceEach<KernelKey, LoadResult> being_made_;
+    std::mutex mutex_;
+    // The most recently used kernels come first.
+    Recent recent_;
+    std::map<KernelKey, Held> held_;
+};
+
 }  // namespace
 
 struct KernelLoader::State {
@@ -67,7 +131,8 @@ struct KernelLoader::State {
     std::shared_ptr<const Compiler> compiler;
     KernelCache cache;
     OnceEach<KernelIdentity, std::shared_ptr<const CompileResult>> compiled;
-    OnceEach<std::pair<KernelIdentity, std::string>, std::variant<Loaded, CompileFailure>> loaded;
+    OnceEach<KernelKey, LoadResult> loaded;
+    ExpressionKernels expressions;
     mutable std::mutex mutex;
     // The newest first.
     std::vector<std::shared_ptr<const Bundle>> bundles;
@@ -106,7 +171,7 @@ std::map<KernelIdentity, CompiledKernel> KernelLoader::kernels() const {
 
 namespace {
 
-std::variant<KernelLoader::Loaded, CompileFailure> load_compiled(Device& device, const CompileResult& result, const std::string& entry) {
+LoadResult load_compiled(Device& device, const CompileResult& result, const std::string& entry) {
     if (const auto* failure = std::get_if<CompileFailure>(&result)) return *failure;
     const auto& kernel = std::get<CompiledKernel>(result);
     return KernelLoader::Loaded{.kernel = device.load(kernel, entry), .registers = kernel.registers, .spill_bytes = kernel.spill_bytes};
@@ -116,15 +181,19 @@ std::variant<KernelLoader::Loaded, CompileFailure> load_compiled(Device& device,
 
 std::variant<KernelLoader::Loaded, CompileFailure> KernelLoader::load(const KernelSource& source, const std::string& entry) {
     const KernelIdentity identity = identity_of(source);
-    return state_->loaded.get({identity, entry}, [&]() -> std::variant<Loaded, CompileFailure> {
-        const auto result = state_->compiled.get(
-            identity, [&] { return std::make_shared<const CompileResult>(state_->found_or_compiled(source, identity)); });
+    const auto load = [&](const CompileResult& result) -> LoadResult {
         try {
-            return load_compiled(*device_, *result, entry);
+            return load_compiled(*device_, result, entry);
         } catch (const UnusableImage&) {
             // What the cache keeps may be damaged in a way that it does not see.
             return load_compiled(*device_, state_->cache.compile_and_store(source, *state_->compiler), entry);
         }
+    };
+    if (source.has_expression)
+        return state_->expressions.get({identity, entry}, [&] { return load(state_->found_or_compiled(source, identity)); });
+    return state_->loaded.get({identity, entry}, [&] {
+        return load(*state_->compiled.get(
+            identity, [&] { return std::make_shared<const CompileResult>(state_->found_or_compiled(source, identity)); }));
     });
 }
 

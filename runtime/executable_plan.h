@@ -16,7 +16,8 @@ namespace tmm {
 
 class Bundle;
 
-// Compiled kernels that are loaded on one device, each of them once. Thread-safe.
+// Compiled kernels that are loaded on one device, each of them once. They stay with the loader, but those of expressions, of which a program
+// may make any number, only as long as somebody holds them, or a moment longer. Thread-safe.
 class KernelLoader {
 public:
     KernelLoader(std::shared_ptr<Device> device, std::shared_ptr<const Compiler> compiler, KernelCache cache);
@@ -35,7 +36,7 @@ public:
     void add(std::shared_ptr<const Bundle> bundle);
     // The bundles, the newest first.
     std::vector<std::shared_ptr<const Bundle>> bundles() const;
-    // All that was loaded so far.
+    // All that was loaded so far, without expressions' kernels.
     std::map<KernelIdentity, CompiledKernel> kernels() const;
 
 private:

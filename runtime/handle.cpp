@@ -121,6 +121,8 @@ void RuntimeHandle::gemm(const PlanRequest& request, GemmCall call, std::size_t 
     } else {
         plan = cached_plan(request, stream, brings_workspace);
     }
+    // All other kernels stay loaded.
+    if (problem.epilogue == Epilogue::custom && device()->is_recorded(stream)) keep_recorded(plan);
     const std::size_t needed = plan->workspace_bytes();
     if (needed == 0) {
         plan->run(call, stream);
@@ -150,6 +152,11 @@ OwnedPlan RuntimeHandle::make_plan(const PlanRequest& request) {
 
 RuntimePlan RuntimeHandle::make_bare_plan(const PlanRequest& request) {
     return plan_of(request, RuntimePlan::Pointers::aligned_as_promised);
+}
+
+void RuntimeHandle::keep_recorded(std::shared_ptr<const RuntimePlan> plan) {
+    const std::lock_guard lock(recorded_mutex_);
+    recorded_.insert(std::move(plan));
 }
 
 std::string RuntimeHandle::describe(const PlanRequest& request) const {

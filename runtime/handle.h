@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "runtime/plan.h"
@@ -49,6 +50,8 @@ public:
     OwnedPlan make_plan(const PlanRequest& request);
     // The plan takes pointers that are aligned as the problem promises, and has no workspace.
     RuntimePlan make_bare_plan(const PlanRequest& request);
+    // A graph that was captured runs the plan's kernels again, so that they stay with the handle.
+    void keep_recorded(std::shared_ptr<const RuntimePlan> plan);
     // What make_bare_plan would choose, as describe_choice says it.
     std::string describe(const PlanRequest& request) const;
 
@@ -68,6 +71,8 @@ private:
     PlanCache plans_;
     // Where the handle has no memory for a plan's workspace, a plainer plan serves the calls that bring none, but not these.
     PlanCache plans_with_workspace_;
+    std::mutex recorded_mutex_;
+    std::set<std::shared_ptr<const RuntimePlan>> recorded_;
     std::atomic<bool> races_allowed_ = false;
     EpilogueRaces races_;
 };

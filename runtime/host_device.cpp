@@ -206,6 +206,7 @@ public:
         std::memcpy(map, &address, sizeof address);
     }
     void synchronize(Stream) override {}
+    bool is_recorded(Stream stream) override { return recording_of(stream) != nullptr; }
 
     std::unique_ptr<Replay> record(const std::function<void(Stream)>& launches) override {
         Recording recording;

@@ -22,6 +22,8 @@ public:
     // the least recently used beyond this many are dropped.
     static constexpr std::size_t kStaying = 8192;
     static constexpr std::size_t kDroppable = 8192;
+    // A program may write values into the text of expressions, each of which is a kernel of its own: none of their plans stays.
+    static constexpr std::size_t kExpressions = 64;
 
     PlanCache() = default;
     ~PlanCache();
@@ -39,17 +41,29 @@ private:
         const std::shared_ptr<const RuntimePlan> plan;
         Staying* const next;
     };
-    using Droppable = std::pair<PlanRequest, std::shared_ptr<const RuntimePlan>>;
 
-    std::shared_ptr<const RuntimePlan> find_droppable(const PlanRequest& key);
+    // Plans of which the least recently used are dropped.
+    class Droppable {
+    public:
+        explicit Droppable(std::size_t most) : most_(most) {}
+        std::shared_ptr<const RuntimePlan> find(const PlanRequest& key);
+        std::shared_ptr<const RuntimePlan> add(const PlanRequest& key, std::shared_ptr<const RuntimePlan> plan);
+
+    private:
+        using Entry = std::pair<PlanRequest, std::shared_ptr<const RuntimePlan>>;
+
+        std::size_t most_;
+        // The most recently used plans come first.
+        std::list<Entry> plans_;
+        std::unordered_map<PlanRequest, std::list<Entry>::iterator, PlanRequestHash> index_;
+    };
 
     // Each bucket is a list to whose front entries are added under the lock.
     std::array<std::atomic<Staying*>, kStaying> staying_{};
     std::atomic<std::size_t> staying_count_ = 0;
     std::mutex mutex_;
-    // The most recently used plans come first.
-    std::list<Droppable> droppable_;
-    std::unordered_map<PlanRequest, std::list<Droppable>::iterator, PlanRequestHash> index_;
+    Droppable droppable_{kDroppable};
+    Droppable expressions_{kExpressions};
 };
 
 }  // namespace tmm

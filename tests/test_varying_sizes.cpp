@@ -268,4 +268,19 @@ TEST_CASE("a handle keeps the plans of two layers at every size up to 8192") {
         for (const int layer : {0, 1}) lost += cache.find(request(layer, m)) == plan_of(layer, m) ? 0 : 1;
     CHECK(lost == 0);
     CHECK(cache.find(request(2, 1)) == nullptr);
+
+    // Expressions are as many as a program writes: the last ones are kept.
+    const auto custom = [&](std::int64_t m, int number) {
+        PlanRequest of_text = request(0, m);
+        of_text.problem.epilogue = Epilogue::custom;
+        of_text.expression.text = std::to_string(number);
+        return of_text;
+    };
+    const int texts = 3 * static_cast<int>(PlanCache::kExpressions);
+    for (int number = 0; number < texts; ++number) CHECK(cache.add(custom(1, number), plan_of(0, number + 1)) == plan_of(0, number + 1));
+    int kept = 0;
+    for (int number = 0; number < texts; ++number) kept += cache.find(custom(1, number)) != nullptr ? 1 : 0;
+    CHECK(kept == static_cast<int>(PlanCache::kExpressions));
+    CHECK(cache.find(custom(1, texts - 1)) == plan_of(0, texts));
+    CHECK(cache.find(request(0, 1)) == plan_of(0, 1));
 }

@@ -236,7 +236,10 @@ KernelSource source_of(const KernelSignature& s, const Stub& stub, const Express
         "}}\n",
         stub.room, stub.kernel_namespace, stub.preamble, signature_fields(s), stub.type, stub.variable, stub.fields, stub.blocks_per_sm,
         stub.name, stub.arguments_type, s.epilogue == Epilogue::custom ? definition_of(expression) : "");
-    return KernelSource{.name = stub.name, .text = std::move(text), .entries = {{stub.name, stub.arguments_type}}};
+    return KernelSource{.name = stub.name,
+                        .text = std::move(text),
+                        .entries = {{stub.name, stub.arguments_type}},
+                        .has_expression = s.epilogue == Epilogue::custom};
 }
 
 KernelSource product_source(const KernelSignature& s, const KernelConfig& config, const Expression& expression) {

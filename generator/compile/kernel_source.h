@@ -26,6 +26,8 @@ struct KernelSource {
     // The stub: a handful of lines that include the template.
     std::string text;
     std::vector<KernelEntry> entries;
+    // The text holds an expression of the caller's.
+    bool has_expression = false;
 };
 
 // What a kernel is known by within a process: the hash of its stub, which names all that differs while the templates stay as they are.

@@ -22,17 +22,18 @@
  * Order. Work is queued on a stream and the call returns; on TMM_DEVICE_HOST it is done when the call returns. Making a handle
  * or a plan may compile, load and allocate, and so may a handle's first call of a problem, with less aligned pointers, with a workspace
  * or without one, or on another stream; they take their time, so let them go before a stream capture. All later calls only launch, but for
- * two. A handle keeps 16,384 plans, of its first 8,192 problems and of the 8,192 others that it used last, and as many for calls that bring
- * a workspace; the call of a problem whose plan it has dropped makes it again. And where threads call at the same time, each takes a
- * workspace of the handle's, which allocates one where none is free.
+ * three. A handle keeps 16,384 plans, of its first 8,192 problems and of the 8,192 others that it used last, as many for calls that bring
+ * a workspace, and of expressions the last 64; the call of a problem whose plan it has dropped makes it again. It keeps 32 workspaces,
+ * and those that captured calls use besides; the call on a stream whose workspace it has dropped allocates. And where threads call at the
+ * same time, each takes a workspace of the handle's, which allocates one where none is free.
  * On compute capability 9.0 and later a kernel of tmm's may begin while the kernel before it in the stream ends (programmatic
  * dependent launch); it waits for that one's end before it reads or writes memory. A kernel that a program launches behind a call
  * in the same way must wait itself, too (cudaGridDependencySynchronize).
- * A captured call keeps using the workspace of the handle or plan: replay it in the order of the stream that it was captured on,
- * or bring a workspace of its own.
+ * A captured call keeps using its handle or plan, which the graph must not outlive, and the workspace of that: replay it in the order of
+ * the stream that it was captured on, or bring a workspace of its own.
  *
  * Threads. A handle may be used by several threads at once, in all functions but tmmDestroy; they share its stream, which must then be the
- * same for all of them (the per-thread default stream is not). A plan may be run by one thread at a time and on one stream at a time,
+ * same for all of them (the per-thread default stream is not), or name one in each call (tmmGemmOnStream). A plan may be run by one thread at a time and on one stream at a time,
  * unless each run brings its own workspace or the plan needs none. Nothing else may use a handle or plan while it is destroyed. A plan
  * outlives its handle: they may be destroyed in either order. After fork() the child may only exit or exec: CUDA works in no child,
  * and another thread may have been within tmm.
@@ -306,6 +307,11 @@ TMM_API tmmStatus_t tmmHostSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOper
 /* Any problem, on the handle's stream, in device memory. The plan is made at the first call and kept for the next, as tmmSgemm's is; the
  * problem's text of an expression may be gone then. prepared_a and prepared_b of args are not used. */
 TMM_API tmmStatus_t tmmGemm(tmmHandle_t handle, const tmmGemmProblem_t* problem, const tmmGemmArgs_t* args);
+/* The same on that stream, whatever the handle's is, so that one handle serves threads that have streams of their own. */
+TMM_API tmmStatus_t tmmGemmOnStream(tmmHandle_t handle, struct CUstream_st* stream, const tmmGemmProblem_t* problem,
+                                    const tmmGemmArgs_t* args);
+/* Waits until all work is done that was queued on the stream; null is the default stream. On TMM_DEVICE_HOST it always is. */
+TMM_API tmmStatus_t tmmSynchronize(tmmHandle_t handle, struct CUstream_st* stream);
 
 /* Fills in the defaults: row-major, no transposes, f32, one multiplication, alignment 16, C not read, max_workspace SIZE_MAX, no
  * epilogue. Sizes and leading dimensions are 0 and for the caller to set. */

@@ -113,6 +113,13 @@ public:
     }
     // Any problem, on the handle's stream; the first call makes its plan: tmmGemm.
     void gemm(const tmmGemmProblem_t& problem, const tmmGemmArgs_t& args) { check(tmmGemm(get(), &problem, &args)); }
+    // The same on that stream, whatever the handle's is: tmmGemmOnStream.
+    void gemm(const tmmGemmProblem_t& problem, const tmmGemmArgs_t& args, CUstream_st* stream) {
+        check(tmmGemmOnStream(get(), stream, &problem, &args));
+    }
+
+    // Waits until all work is done that was queued on the stream: tmmSynchronize.
+    void synchronize(CUstream_st* stream = nullptr) const { check(tmmSynchronize(get(), stream)); }
 
     // May compile, which takes seconds, and allocate: tmmPlanCreate.
     inline Plan plan(const tmmGemmProblem_t& problem);

@@ -1,0 +1,168 @@
+// What a program makes without end takes no memory without end: workspaces of streams, and kernels of expressions.
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "api_call_testing.h"
+#include "api_testing.h"
+#include "runtime/handle.h"
+#include "runtime/validate.h"
+#include "runtime/workspace_pool.h"
+
+using namespace api_testing;
+
+namespace {
+
+CUstream_st* stream_of(int number) {
+    return reinterpret_cast<CUstream_st*>(static_cast<std::uintptr_t>(number) * 4096);
+}
+
+std::size_t mappings() {
+    std::ifstream maps("/proc/self/maps");
+    return static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>(maps), {}, '\n'));
+}
+
+// The emulated device, which counts what is allocated.
+class CountingDevice final : public tmm::Device {
+public:
+    const tmm::DeviceInfo& info() const override { return device_->info(); }
+    void* allocate(std::size_t bytes) override {
+        held += static_cast<int>(bytes != 0);
+        return device_->allocate(bytes);
+    }
+    void release(void* memory) noexcept override {
+        held -= static_cast<int>(memory != nullptr);
+        device_->release(memory);
+    }
+    void copy_to_device(void* to, const void* from, std::size_t bytes) override { device_->copy_to_device(to, from, bytes); }
+    void copy_to_host(void* to, const void* from, std::size_t bytes) override { device_->copy_to_host(to, from, bytes); }
+    void fill_bytes(void* memory, unsigned char value, std::size_t bytes) override { device_->fill_bytes(memory, value, bytes); }
+    std::shared_ptr<const tmm::LoadedKernel> load(const tmm::CompiledKernel& kernel, const std::string& entry) override {
+        return device_->load(kernel, entry);
+    }
+    void launch(const tmm::LoadedKernel& kernel, const tmm::LaunchShape& shape, const void* arguments, std::size_t bytes,
+                tmm::Stream stream) override {
+        device_->launch(kernel, shape, arguments, bytes, stream);
+    }
+    void encode_tensor_map(const tmm::TensorMapRequest& request, void* map) const override { device_->encode_tensor_map(request, map); }
+    void set_address(void* map, const void* address) const override { device_->set_address(map, address); }
+    void synchronize(tmm::Stream) override {}
+    bool is_recorded(tmm::Stream stream) override { return recorded.contains(stream); }
+    std::unique_ptr<tmm::Replay> record(const std::function<void(tmm::Stream)>& launches) override { return device_->record(launches); }
+    tmm::DeviceState state() override { return {}; }
+    int blocks_per_sm(const tmm::LoadedKernel&, int, std::int64_t) override { return 0; }
+
+    int held = 0;
+    std::set<tmm::Stream> recorded;
+
+private:
+    std::shared_ptr<tmm::Device> device_ = tmm::open_device(TMM_DEVICE_HOST);
+};
+
+struct Expression {
+    std::string text;
+    tmmGemmProblem_t problem;
+    explicit Expression(const Call& call, int number) : text(fmt::format("x * {}.5f", number)), problem(call.problem) {
+        problem.epilogue = TMM_EPILOGUE_CUSTOM;
+        problem.expression = text.c_str();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("one handle multiplies on any stream, and waits for one") {
+    for (const int ordinal : devices()) {
+        Fixture on(ordinal);
+        Call call(on);
+        CUstream_st* const stream = ordinal == TMM_DEVICE_HOST ? stream_of(7) : nullptr;
+        REQUIRE(tmmGemmOnStream(on.handle, stream, &call.problem, &call.args) == TMM_STATUS_SUCCESS);
+        CHECK(tmmSynchronize(on.handle, stream) == TMM_STATUS_SUCCESS);
+        CHECK(call.c.read()[0] == 6);
+        CHECK(tmmGemmOnStream(nullptr, stream, &call.problem, &call.args) == TMM_STATUS_INVALID_HANDLE);
+        CHECK(tmmSynchronize(nullptr, stream) == TMM_STATUS_INVALID_HANDLE);
+    }
+}
+
+TEST_CASE("workspaces of a thousand streams are bounded, and those of recorded launches stay") {
+    const auto device = std::make_shared<CountingDevice>();
+    {
+        tmm::WorkspacePool pool(device);
+        const auto leased = [&](int stream, std::size_t bytes) { return pool.lease(stream_of(stream), bytes).data(); };
+        device->recorded = {stream_of(3), stream_of(4)};
+        const std::set<void*> recorded{leased(3, 1 << 20), leased(4, 1 << 20)};
+        for (int stream = 5; stream < 1000; ++stream) CHECK_FALSE(recorded.contains(leased(stream, 1 << 20)));
+        CHECK(device->held == tmm::WorkspacePool::kMost);
+        // Streams that were used last keep theirs.
+        void* const last = leased(999, 1 << 20);
+        CHECK(leased(998, 1 << 20) != last);
+        CHECK(leased(999, 1 << 20) == last);
+        CHECK(recorded == std::set<void*>{leased(3, 1 << 20), leased(4, 1 << 20)});
+        // Those that are held at once are as many as are asked for.
+        {
+            std::vector<std::unique_ptr<tmm::WorkspacePool::Lease>> held;
+            std::set<void*> places;
+            for (int i = 0; i < 2 * tmm::WorkspacePool::kMost; ++i) {
+                held.emplace_back(new tmm::WorkspacePool::Lease(pool.lease(stream_of(2), 1 << 20)));
+                places.insert(held.back()->data());
+            }
+            CHECK(places.size() == held.size());
+        }
+        CHECK(leased(1, 8 << 20) != nullptr);
+    }
+    CHECK(device->held == 0);
+}
+
+TEST_CASE("kernels of expressions go when nobody uses them, those of plans and of the last calls stay") {
+    Fixture on(TMM_DEVICE_HOST);
+    Call call(on);
+    std::vector<tmmPlan_t> kept;
+    const auto plan_of = [&](int number) {
+        const Expression expression(call, number);
+        tmmPlan_t plan = nullptr;
+        REQUIRE(tmmPlanCreate(on.handle, &expression.problem, &plan) == TMM_STATUS_SUCCESS);
+        REQUIRE(tmmPlanRun(plan, nullptr, &call.args) == TMM_STATUS_SUCCESS);
+        CHECK(call.c.read()[0] == 6 * (static_cast<float>(number) + 0.5f));
+        return plan;
+    };
+    for (int number = 0; number < 8; ++number) tmmPlanDestroy(plan_of(number));
+    const std::size_t before = mappings();
+    for (int number = 8; number < 16; ++number) tmmPlanDestroy(plan_of(number));
+    CHECK(mappings() <= before + 5);
+    // Those that are held are loaded once, and go on working.
+    for (int number = 0; number < 3; ++number) kept.push_back(plan_of(number));
+    for (int number = 8; number < 16; ++number) tmmPlanDestroy(plan_of(number));
+    const std::size_t with_three = mappings();
+    for (int number = 0; number < 3; ++number) tmmPlanDestroy(plan_of(number));
+    CHECK(mappings() <= with_three + 5);
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+        REQUIRE(tmmPlanRun(kept[i], nullptr, &call.args) == TMM_STATUS_SUCCESS);
+        CHECK(call.c.read()[0] == 6 * (static_cast<float>(i) + 0.5f));
+        tmmPlanDestroy(kept[i]);
+    }
+}
+
+TEST_CASE("a recorded call of an expression runs again when its plan is gone") {
+    Fixture on(TMM_DEVICE_HOST);
+    Call call(on);
+    // The library's own device records.
+    std::vector<std::unique_ptr<tmm::Replay>> replays;
+    tmm::RuntimeHandle handle(TMM_DEVICE_HOST, on.scratch.file("none.db"));
+    for (int number = 0; number < 12; ++number) {
+        const Expression expression(call, number);
+        const tmm::CheckedProblem checked = tmm::check_problem(&expression.problem);
+        const tmm::CheckedArgs args = tmm::check_args(checked, &call.args);
+        handle.gemm(checked.request, args.call, 0, nullptr);
+        replays.push_back(handle.device()->record([&](tmm::Stream stream) { handle.gemm(checked.request, args.call, 0, stream); }));
+    }
+    for (std::size_t number = 0; number < replays.size(); ++number) {
+        replays[number]->run_timed();
+        CHECK(call.c.read()[0] == 6 * (static_cast<float>(number) + 0.5f));
+    }
+}

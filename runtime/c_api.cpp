@@ -250,6 +250,7 @@ tmmStatus_t tmmSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t op_a
     if (!handle) return no_handle();
     return guarded(handle->id, [&] {
         const CheckedCall call = check_sgemm(layout, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+        tmm::check_overlap(call.problem, call.args);
         handle->runtime->gemm(call.problem.request, call.args.call, 0, handle->runtime->stream());
     });
 }
@@ -274,6 +275,7 @@ tmmStatus_t tmmGemmOnStream(tmmHandle_t handle, struct CUstream_st* stream, cons
     return guarded(handle->id, [&] {
         const tmm::CheckedProblem checked = tmm::check_problem(problem);
         const tmm::CheckedArgs values = tmm::check_args(checked, args);
+        tmm::check_overlap(checked, values);
         handle->runtime->gemm(checked.request, values.call, values.workspace_size, stream);
     });
 }
@@ -311,6 +313,7 @@ tmmStatus_t tmmPlanRun(tmmPlan_t plan, struct CUstream_st* stream, const tmmGemm
     return guarded(plan->handle_id, [&] {
         tmm::CheckedArgs values = tmm::check_args(plan->problem, args);
         if (tmm::is_empty(plan->problem.request.problem)) return;
+        tmm::check_overlap(plan->problem, values);
         if (plan->is_bare) check_bare_run(*plan, values);
         if (values.call.workspace) {
             tmm::check_workspace_size(values.workspace_size, plan->owned.plan.workspace_bytes());
@@ -437,6 +440,7 @@ const char* tmmStatusString(tmmStatus_t status) {
         case TMM_STATUS_INVALID_BUNDLE: return "no bundle, or a damaged one";
         case TMM_STATUS_BUNDLE_VERSION: return "bundle of another version";
         case TMM_STATUS_BUNDLE_DEVICE: return "bundle for another device";
+        case TMM_STATUS_OVERLAP: return "c overlaps what is read";
     }
     return "unknown status";
 }

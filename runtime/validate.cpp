@@ -338,6 +338,22 @@ CheckedArgs check_args(const CheckedProblem& checked, const tmmGemmArgs_t* given
 
 void check_workspace_size(std::size_t size, std::size_t needed) {
     if (size < needed)
+void check_overlap(const CheckedProblem& checked, const CheckedArgs& args) {
+    const GemmProblem& p = checked.request.problem;
+    const GemmCall& call = args.call;
+    if (is_empty(p)) return;
+    const MatrixLayout c = layout_of_c(p);
+    const auto check = [&](const void* matrix, const MatrixLayout& layout, const char* name) {
+        if (matrix && matrices_meet(call.c, c, matrix, layout))
+            refuse(TMM_STATUS_OVERLAP, "c shares memory with {}, which it would overwrite while that is in use", name);
+    };
+    check(call.a, layout_of_a(p), checked.swapped ? "b" : "a");
+    check(call.b, layout_of_b(p), checked.swapped ? "a" : "b");
+    const i64 elements = elements_of_bias(p);
+    check(call.bias, {.rows = 1, .columns = elements, .ld = elements, .type = p.type_bias}, "bias");
+    check(call.residual, layout_of_residual(p), "the residual");
+}
+
         refuse(TMM_STATUS_WORKSPACE_TOO_SMALL, "workspace_size is {}, but {} bytes are needed; tmmPlanWorkspaceSize tells", size, needed);
 }
 

@@ -44,6 +44,8 @@ CheckedProblem check_problem(const tmmGemmProblem_t* problem);
 // Throws StatusError.
 CheckedArgs check_args(const CheckedProblem& checked, const tmmGemmArgs_t* args);
 
+// Throws StatusError where C shares memory with what the call reads.
+void check_overlap(const CheckedProblem& checked, const CheckedArgs& args);
 // Throws StatusError (workspace too small).
 void check_workspace_size(std::size_t size, std::size_t needed);
 

@@ -1,4 +1,5 @@
-// What a program makes without end takes no memory without end: workspaces of streams, and kernels of expressions.
+// What calls of the C interface do to memory: results that meet an operand are refused, streams without end take no memory without end, and
+// kernels of expressions go when nobody uses them.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -76,6 +77,89 @@ struct Expression {
 };
 
 }  // namespace
+
+TEST_CASE("a result that meets what it is made of is refused, wherever they meet") {
+    for (const int ordinal : devices()) {
+        Fixture on(ordinal);
+        const OnDevice memory(on, std::vector<float>(1000, 1.0f));
+        float* const base = memory.data();
+        const auto status = [&](const std::function<void(Call&)>& change) {
+            Call call(on);
+            call.args.a = base;
+            call.args.b = base + 100;
+            call.args.c = base + 200;
+            change(call);
+            const tmmStatus_t of_call = tmmGemm(on.handle, &call.problem, &call.args);
+            tmmPlan_t plan = nullptr;
+            REQUIRE(tmmPlanCreate(on.handle, &call.problem, &plan) == TMM_STATUS_SUCCESS);
+            CHECK(tmmPlanRun(plan, nullptr, &call.args) == of_call);
+            if (of_call != TMM_STATUS_SUCCESS) CHECK(std::string(tmmLastError(on.handle)).find("c shares memory with ") == 0);
+            tmmPlanDestroy(plan);
+            return of_call;
+        };
+        const auto with_bias = [](Call& call, const void* bias) {
+            call.problem.has_bias = 1;
+            call.args.bias = bias;
+        };
+        const auto with_residual = [](Call& call, const void* residual) {
+            call.problem.has_residual = 1;
+            call.problem.ldr = 5;
+            call.args.residual = residual;
+        };
+        // C has 4 x 5 elements, A 4 x 6, B 6 x 5.
+        CHECK(status([&](Call&) {}) == TMM_STATUS_SUCCESS);
+        CHECK(status([&](Call& call) { call.args.c = base; }) == TMM_STATUS_OVERLAP);
+        CHECK(status([&](Call& call) { call.args.c = base + 23; }) == TMM_STATUS_OVERLAP);
+        CHECK(status([&](Call& call) { call.args.c = base + 24; }) == TMM_STATUS_SUCCESS);
+        CHECK(status([&](Call& call) { call.args.b = base + 181; }) == TMM_STATUS_OVERLAP);
+        CHECK(status([&](Call& call) { call.args.b = base + 170; }) == TMM_STATUS_SUCCESS);
+        CHECK(status([&](Call& call) { with_bias(call, base + 219); }) == TMM_STATUS_OVERLAP);
+        CHECK(status([&](Call& call) { with_bias(call, base + 220); }) == TMM_STATUS_SUCCESS);
+        CHECK(status([&](Call& call) { with_residual(call, base + 205); }) == TMM_STATUS_OVERLAP);
+        CHECK(status([&](Call& call) { with_residual(call, base + 220); }) == TMM_STATUS_SUCCESS);
+        // What is not read may lie anywhere.
+        CHECK(status([&](Call& call) { call.args.alpha = &call.zero, call.args.a = base + 200; }) == TMM_STATUS_SUCCESS);
+        // Windows of one matrix with rows of 20 elements: side by side they do not meet.
+        const auto windows = [&](std::int64_t column) {
+            return status([&](Call& call) {
+                call.problem.lda = call.problem.ldb = call.problem.ldc = 20;
+                call.args.b = base + 7;
+                call.args.c = base + column;
+            });
+        };
+        CHECK(windows(12) == TMM_STATUS_SUCCESS);
+        CHECK(windows(11) == TMM_STATUS_OVERLAP);
+        CHECK(windows(15) == TMM_STATUS_SUCCESS);
+        CHECK(windows(16) == TMM_STATUS_OVERLAP);
+        CHECK(windows(6) == TMM_STATUS_OVERLAP);
+        // The second member of a batch meets an operand of the first.
+        CHECK(status([&](Call& call) {
+                  call.problem.batch = 2;
+                  call.problem.stride_a = 24, call.problem.stride_b = 30, call.problem.stride_c = 50;
+                  call.args.c = base + 60;
+              }) == TMM_STATUS_OVERLAP);
+        // Columns: what is B to the caller is A to a kernel, and the message names the caller's.
+        CHECK(status([&](Call& call) {
+                  call.problem.layout = TMM_COL_MAJOR;
+                  call.problem.lda = 4, call.problem.ldb = 6, call.problem.ldc = 4;
+                  call.args.c = base + 110;
+              }) == TMM_STATUS_OVERLAP);
+        CHECK(std::string(tmmLastError(on.handle)).find("c shares memory with b,") == 0);
+    }
+}
+
+TEST_CASE("tmmSgemm refuses what tmmHostSgemm, which copies first, multiplies") {
+    Fixture on(TMM_DEVICE_HOST);
+    std::vector<float> a(16, 1.0f);
+    const float one = 1, zero = 0;
+    const auto multiply = [&](auto* function) {
+        return function(on.handle, TMM_ROW_MAJOR, TMM_NO_TRANS, TMM_NO_TRANS, 4, 4, 4, &one, a.data(), 4, a.data(), 4, &zero, a.data(), 4);
+    };
+    CHECK(multiply(tmmSgemm) == TMM_STATUS_OVERLAP);
+    CHECK(a == std::vector<float>(16, 1.0f));
+    CHECK(multiply(tmmHostSgemm) == TMM_STATUS_SUCCESS);
+    CHECK(a == std::vector<float>(16, 4.0f));
+}
 
 TEST_CASE("one handle multiplies on any stream, and waits for one") {
     for (const int ordinal : devices()) {

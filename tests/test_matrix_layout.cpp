@@ -137,6 +137,56 @@ TEST_CASE("the shapes file, the C interface and the database take the same batch
     CHECK(refused > 500);
 }
 
+TEST_CASE("two matrices meet exactly where they share a byte") {
+    std::mt19937 random(11);
+    const auto below = [&](i64 bound) { return static_cast<i64>(random() % static_cast<unsigned>(bound)); };
+    std::vector<char> memory(4000);
+    const auto bytes_of = [&](i64 from, const MatrixLayout& x) {
+        std::vector<char> taken(memory.size());
+        for (i64 member = 0; member < x.batch; ++member)
+            for (i64 row = 0; row < x.rows; ++row) {
+                const i64 first = from + (member * x.stride + row * x.ld) * size_of(x.type);
+                std::fill_n(taken.begin() + first, x.columns * size_of(x.type), 1);
+            }
+        return taken;
+    };
+    int meeting = 0, apart_within = 0;
+    const i64 distances[] = {8, 8, 12, 16, 24};
+    for (int round = 0; round < 20'000; ++round) {
+        MatrixLayout x[2];
+        i64 from[2];
+        for (int i = 0; i < 2; ++i) {
+            x[i].type = below(2) ? ElementType::f32 : ElementType::f16;
+            x[i].ld = distances[below(5)];
+            x[i].columns = 1 + below(x[i].ld);
+            x[i].rows = below(7);
+            x[i].batch = 1 + below(3);
+            x[i].stride = below(4) * x[i].ld + below(2) * 4;
+            from[i] = below(100) * size_of(x[i].type);
+        }
+        const std::vector<char> first = bytes_of(from[0], x[0]), second = bytes_of(from[1], x[1]);
+        bool expected = false;
+        for (std::size_t i = 0; i < first.size(); ++i) expected |= first[i] && second[i];
+        const bool found = matrices_meet(memory.data() + from[0], x[0], memory.data() + from[1], x[1]);
+        if (found != expected) FAIL_CHECK(fmt::format("round {}: {} instead of {}", round, found, expected));
+        meeting += expected;
+        apart_within += !expected && x[0].rows > 1 && x[1].rows > 1;
+    }
+    CHECK(meeting > 1000);
+    CHECK(apart_within > 1000);
+}
+
+TEST_CASE("matrices of any size are told apart at once") {
+    char memory[16];
+    const MatrixLayout large{.rows = 1 << 30, .columns = 1 << 20, .ld = 1 << 21, .batch = 1};
+    CHECK(matrices_meet(memory, large, memory + 4, large));
+    CHECK_FALSE(matrices_meet(memory, large, memory + (i64{4} << 20), large));
+    CHECK_FALSE(matrices_meet(memory, {.rows = 0, .columns = 3, .ld = 3}, memory, large));
+    // Rows at other distances, of which too many would have to be tried: they count as apart.
+    const MatrixLayout odd{.rows = 1 << 30, .columns = 1, .ld = (1 << 21) + 1, .batch = 1};
+    CHECK_FALSE(matrices_meet(memory, {.rows = 1 << 30, .columns = 1, .ld = 1 << 21}, memory + 4, odd));
+}
+
 TEST_CASE("a batch whose results overlap is refused with what would do") {
     CHECK_NOTHROW(parse_shape("64 64 64 batch=4 ldc=256 stride_c=64"));
     try {

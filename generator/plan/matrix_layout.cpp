@@ -1,6 +1,7 @@
 #include "generator/plan/matrix_layout.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 
@@ -21,6 +22,58 @@ std::optional<i128> first_multiple_within(i128 a, i128 m, i128 lowest, i128 high
     const auto wraps = first_multiple_within(m % a, a, (a - highest % a) % a, (a - lowest % a) % a);
     if (!wraps) return std::nullopt;
     return (lowest + m * *wraps + a - 1) / a;
+}
+
+// A member of a batch in bytes: rows of `bytes` that begin `step` apart.
+struct Rows {
+    i128 first = 0;
+    i128 count = 0;
+    i128 bytes = 0;
+    i128 step = 0;
+
+    Rows(const void* address, const MatrixLayout& x, i64 member)
+        : first(static_cast<i128>(reinterpret_cast<std::uintptr_t>(address)) + static_cast<i128>(member) * x.stride * size_of(x.type)),
+          count(x.rows),
+          bytes(static_cast<i128>(x.columns) * size_of(x.type)),
+          step(static_cast<i128>(x.ld) * size_of(x.type)) {
+        if (count > 1 && bytes < step) return;
+        // Rows without gaps are one.
+        bytes += (count - 1) * step;
+        count = 1;
+    }
+    i128 end() const { return first + (count - 1) * step + bytes; }
+    // Does a row share a byte with those from `from` to `to`?
+    bool meets(i128 from, i128 to) const {
+        if (to <= first || end() <= from) return false;
+        if (count == 1) return true;
+        // Row i begins before `to` and ends behind `from`.
+        const i128 last = std::min(count - 1, (to - 1 - first) / step);
+        return first + last * step + bytes > from;
+    }
+};
+
+// Rows and pairs of members that are looked at before matrices count as apart.
+constexpr int kMostSteps = 4096;
+
+bool rows_meet(const Rows& x, const Rows& y, int& steps) {
+    if (x.end() <= y.first || y.end() <= x.first) return false;
+    if (x.count > 1 && y.count > 1 && x.step == y.step) {
+        // Row j of y begins `shift` bytes behind row j + ahead of x, so that it can meet that one and the next.
+        const i128 distance = y.first - x.first;
+        const i128 ahead = distance >= 0 ? distance / x.step : -((x.step - 1 - distance) / x.step);
+        const i128 shift = distance - ahead * x.step;
+        const auto have_rows = [&](i128 apart) { return std::max<i128>(0, -apart) < std::min(y.count, x.count - apart); };
+        return (shift < x.bytes && have_rows(ahead)) || (shift + y.bytes > x.step && have_rows(ahead + 1));
+    }
+    const bool fewer = x.count <= y.count;
+    const Rows& few = fewer ? x : y;
+    const Rows& many = fewer ? y : x;
+    for (i128 row = std::max<i128>(0, (many.first - few.first - few.bytes) / few.step); row < few.count; ++row) {
+        const i128 from = few.first + row * few.step;
+        if (from >= many.end() || ++steps > kMostSteps) return false;
+        if (many.meets(from, from + few.bytes)) return true;
+    }
+    return false;
 }
 
 }  // namespace
@@ -82,6 +135,21 @@ bool elements_overlap(const MatrixLayout& x) {
     if (behind && *behind <= above) return true;
     const auto before = first_multiple_within(step, x.ld, x.ld - x.columns + 1, x.ld - 1);
     return before && *before <= below;
+}
+
+bool matrices_meet(const void* x, const MatrixLayout& layout_of_x, const void* y, const MatrixLayout& layout_of_y) {
+    const auto begin_x = reinterpret_cast<std::uintptr_t>(x), begin_y = reinterpret_cast<std::uintptr_t>(y);
+    const auto bytes_x = static_cast<std::uintptr_t>(extent_in_bytes(layout_of_x).value_or(0));
+    const auto bytes_y = static_cast<std::uintptr_t>(extent_in_bytes(layout_of_y).value_or(0));
+    if (bytes_x == 0 || bytes_y == 0 || (begin_x <= begin_y ? begin_y - begin_x >= bytes_x : begin_x - begin_y >= bytes_y)) return false;
+    int steps = 0;
+    const i64 members_x = layout_of_x.stride == 0 ? 1 : layout_of_x.batch, members_y = layout_of_y.stride == 0 ? 1 : layout_of_y.batch;
+    for (i64 i = 0; i < members_x; ++i)
+        for (i64 j = 0; j < members_y; ++j) {
+            if (++steps > kMostSteps) return false;
+            if (rows_meet(Rows(x, layout_of_x, i), Rows(y, layout_of_y, j), steps)) return true;
+        }
+    return false;
 }
 
 }  // namespace tmm

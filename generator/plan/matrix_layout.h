@@ -40,4 +40,9 @@ std::optional<i64> extent_in_bytes(const MatrixLayout& layout);
 // by side in common rows, or otherwise within each other. The layout's extent must be a number.
 bool elements_overlap(const MatrixLayout& layout);
 
+// Do an element of one matrix and one of the other share a byte? Matrices may lie within each other's rows. The answer is exact but for
+// layouts with which it would take long: matrices that meet may then count as apart, as do those whose
+// extent is no number.
+bool matrices_meet(const void* x, const MatrixLayout& layout_of_x, const void* y, const MatrixLayout& layout_of_y);
+
 }  // namespace tmm

@@ -12,8 +12,9 @@
  * Pointers. a, b, c, bias, residual, workspaces and prepared operands point to memory of the handle's device; for a handle on
  * TMM_DEVICE_HOST that is the process's own memory. Any pointer that is a multiple of its element's size works; multiples of 16 bytes are
  * fastest. alpha and beta stand in host memory, in the compute type: float for every mode but TMM_COMPUTE_F64. They are read before the
- * call returns. C must not overlap anything else that a call is given: the result is then undefined. Nothing outside the m x n elements
- * of C is written.
+ * call returns. C must not overlap anything else that a call is given. A call in which it meets a, b, bias or the
+ * residual is refused (TMM_STATUS_OVERLAP), but for layouts with which that would take long to see; the result is then undefined, as it is
+ * where C overlaps a workspace or a prepared operand. tmmHostSgemm copies first. Nothing outside the m x n elements of C is written.
  *
  * Edges. beta = 0 assigns C without reading it, so NaN there does not spread. alpha = 0 or k = 0 gives beta * C; a and b are not
  * read and may be null. m = 0, n = 0 or batch = 0 does nothing, and no pointer is needed. NaN and Inf in A and B come out where
@@ -132,7 +133,8 @@ typedef enum tmmStatus TMM_INT_ENUM {
     TMM_STATUS_UNREADABLE_BUNDLE = 46,   /* missing, no file, or one that this process may not read or others may replace */
     TMM_STATUS_INVALID_BUNDLE = 47,      /* no bundle, or a damaged one */
     TMM_STATUS_BUNDLE_VERSION = 48,      /* of another version of tmm, whose kernels or format differ */
-    TMM_STATUS_BUNDLE_DEVICE = 49        /* for another device than the handle's */
+    TMM_STATUS_BUNDLE_DEVICE = 49,       /* for another device than the handle's */
+    TMM_STATUS_OVERLAP = 50              /* c shares memory with a, b, bias or the residual */
 } tmmStatus_t;
 
 /* CBLAS's values. */

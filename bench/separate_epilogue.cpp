@@ -110,6 +110,7 @@ private:
 KernelSource make_elementwise_source(const GemmProblem& problem, const Expression& expression) {
     const KernelSignature s = signature_of(problem);
     KernelSource source{.name = "tmm_elementwise", .text = "#include \"tmm/elementwise/kernel.cuh\"\n\n", .entries = {}};
+    if (s.epilogue == Epilogue::custom) source.text += kExpressionInclude;
     source.text += fmt::format(
         "namespace {{\n"
         "struct Kernel {{\n"

@@ -28,11 +28,16 @@ std::string first_line(const std::string& text) {
 }
 
 // What can't be compiled because of the caller's expression is the caller's to mend.
-void refuse_faulty_expression(const PlanRequest& request, const CompileFailure& failure) {
+void refuse_faulty_expression(const PlanRequest& request, const CompileFailure& failure, const DeviceInfo& device) {
     if (request.problem.epilogue != Epilogue::custom) return;
-    if (const std::string words = words_on_expression(failure.log); !words.empty())
-        throw StatusError(TMM_STATUS_INVALID_EXPRESSION,
-                          fmt::format("the expression '{}' does not compile:\n{}", request.expression.text, words));
+    std::string words = words_on_expression(failure.log);
+    if (words.empty()) return;
+    // g++ and clang say so of a name that they do not know.
+    const bool is_unknown = words.find("was not declared") != std::string::npos || words.find("undeclared identifier") != std::string::npos;
+    if (device.emulated && is_unknown)
+        words += "\nThe emulated device lacks some functions that a GPU has: docs/epilogues.md says which it has.";
+    throw StatusError(TMM_STATUS_INVALID_EXPRESSION,
+                      fmt::format("the expression '{}' does not compile:\n{}", request.expression.text, words));
 }
 
 // Throws StatusError where the plan takes more workspace than the request allows. That of the fallback may: the sums of a gate stand in the
@@ -59,7 +64,7 @@ std::variant<ExecutablePlan, std::string> try_config(const PlanRequest& request,
     try {
         std::variant<ExecutablePlan, CompileFailure> made = ExecutablePlan::make(launch_plan_of(request, config, loader, place), loader);
         if (CompileFailure* failure = std::get_if<CompileFailure>(&made)) {
-            refuse_faulty_expression(request, *failure);
+            refuse_faulty_expression(request, *failure, loader.device()->info());
             return "does not compile: " + first_line(failure->log);
         }
         return std::get<ExecutablePlan>(std::move(made));
@@ -76,7 +81,7 @@ std::variant<ExecutablePlan, std::string> try_config(const PlanRequest& request,
 ExecutablePlan make_or_throw(const PlanRequest& request, const KernelConfig& config, KernelLoader& loader) {
     std::variant<ExecutablePlan, CompileFailure> made = ExecutablePlan::make(launch_plan_of(request, config, loader), loader);
     if (CompileFailure* failure = std::get_if<CompileFailure>(&made)) {
-        refuse_faulty_expression(request, *failure);
+        refuse_faulty_expression(request, *failure, loader.device()->info());
         throw StatusError(TMM_STATUS_COMPILER, fmt::format("the fallback kernel ({}) does not compile: {}", to_text(config), failure->log));
     }
     return std::get<ExecutablePlan>(std::move(made));

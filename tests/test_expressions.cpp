@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -125,6 +126,53 @@ TEST_CASE("a faulty expression has a status of its own, the compiler's words, an
     Product product("x");
     handle.gemm(product.problem, product.args);
     CHECK(product.at(0, 0) == 6);
+}
+
+TEST_CASE("what gives no number is told by its cause") {
+    const TemporaryDirectory directory;
+    tmm::Handle handle(TMM_DEVICE_HOST, (directory.path() / "tmm.db").string());
+    const auto told = [&](const char* expression, const char* words) {
+        const std::string said = refusal(handle, expression);
+        CAPTURE(said);
+        CHECK(contains(said, "the expression '" + std::string(expression) + "'"));
+        CHECK(contains(said, words));
+        CHECK(said.size() < 300);
+    };
+    for (const char* address : {"&x", "nullptr", "(&x)", "sqrtf", "__func__", "x > 0.0f ? &x : nullptr"})
+        told(address, "it gives an address");
+    for (const char* structure : {"blockIdx", "threadIdx", "signature"}) told(structure, "it gives a struct");
+    for (const char* nothing : {"__syncthreads()", "__syncwarp()", "static_cast<void>(x)"}) told(nothing, "it gives nothing (void)");
+    // Overloaded functions without a call, a fault that shows within a template, functions that only a GPU has.
+    told("abs", "abs");
+    told("__shfl_sync(1u, true, 0)", "warp operations move 4 or 8 bytes");
+    told("__fadd_rd(x, 1.0f)", "it calls __fadd_rd, which only a GPU has");
+    told("__vadd2(1u, 2u)", "lacks some functions that a GPU has");
+    CHECK(contains(refusal(handle, "x > 0.0f ? x : throw 1"), "'throw' at character 16 can't stand in an expression"));
+    CHECK(refusal(handle, "throw_x") != "taken");
+}
+
+TEST_CASE("whatever becomes a float is a number") {
+    const TemporaryDirectory directory;
+    tmm::Handle handle(TMM_DEVICE_HOST, (directory.path() / "tmm.db").string());
+    const float infinity = std::numeric_limits<float>::infinity();
+    const std::pair<const char*, float> cases[] = {{"row", 4},
+                                                   {"x > 5.0f", 1},
+                                                   {"blockDim.x > 0u", 1},
+                                                   {"bias, x", 6},
+                                                   {"int(x / 4.0f)", 1},
+                                                   {"x / 4.0", 1.5f},
+                                                   {"(x, row)", 4},
+                                                   {"sizeof(x)", 4},
+                                                   {"INFINITY", infinity},
+                                                   {"fminf(x, -INFINITY)", -infinity},
+                                                   {"isnan(NAN) ? 2.0f : 3.0f", 2},
+                                                   {"x == x + NAN", 0}};
+    for (const auto& [text, expected] : cases) {
+        CAPTURE(std::string(text));
+        Product product(text);
+        handle.gemm(product.problem, product.args);
+        CHECK(product.at(4, 6) == expected);
+    }
 }
 
 TEST_CASE("an expression is served by the winner of the same shape whose epilogue is nearest, and says so") {

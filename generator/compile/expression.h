@@ -26,6 +26,8 @@ std::string words_on_expression(const std::string& log);
 
 // The member `expression` of a stub's struct Kernel, which templates/tmm/output/epilogue.cuh calls.
 std::string definition_of(const Expression& expression);
+// What the stub includes for it.
+inline constexpr const char* kExpressionInclude = "#include \"tmm/output/expression.cuh\"\n\n";
 
 // A few letters and digits that tell texts apart in the names of kernels.
 std::string short_name_of(const Expression& expression);

@@ -219,9 +219,11 @@ struct Stub {
     std::string blocks_per_sm;
 };
 KernelSource source_of(const KernelSignature& s, const Stub& stub, const Expression& expression) {
-    if (s.epilogue == Epilogue::custom && expression.text.empty()) throw std::invalid_argument("the epilogue's expression is missing");
+    const bool has_expression = s.epilogue == Epilogue::custom;
+    if (has_expression && expression.text.empty()) throw std::invalid_argument("the epilogue's expression is missing");
     std::string text = fmt::format(
         "#include \"tmm/{0}/{1}/kernel.cuh\"\n\n"
+        "{11}"
         "{2}"
         "namespace {{\n"
         "struct Kernel {{\n"
@@ -235,11 +237,9 @@ KernelSource source_of(const KernelSignature& s, const Stub& stub, const Express
         "    tmm::{1}::kernel<Kernel>(args);\n"
         "}}\n",
         stub.room, stub.kernel_namespace, stub.preamble, signature_fields(s), stub.type, stub.variable, stub.fields, stub.blocks_per_sm,
-        stub.name, stub.arguments_type, s.epilogue == Epilogue::custom ? definition_of(expression) : "");
-    return KernelSource{.name = stub.name,
-                        .text = std::move(text),
-                        .entries = {{stub.name, stub.arguments_type}},
-                        .has_expression = s.epilogue == Epilogue::custom};
+        stub.name, stub.arguments_type, has_expression ? definition_of(expression) : "", has_expression ? kExpressionInclude : "");
+    return KernelSource{
+        .name = stub.name, .text = std::move(text), .entries = {{stub.name, stub.arguments_type}}, .has_expression = has_expression};
 }
 
 KernelSource product_source(const KernelSignature& s, const KernelConfig& config, const Expression& expression) {

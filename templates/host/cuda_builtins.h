@@ -2,6 +2,7 @@
 // other shuffles and votes.
 #pragma once
 
+#include "host/cuda_intrinsics.h"
 #include "host/emulation.h"
 
 #define __global__
@@ -67,6 +68,7 @@ extern "C" __attribute__((visibility("default"))) inline __attribute__((used)) v
 #define blockIdx (tmm::host::thread().block_index)
 #define blockDim (tmm::host::thread().block_dim)
 #define gridDim (tmm::host::thread().grid_dim)
+constexpr int warpSize = 32;
 
 // The caller's place comes along as a default argument, for messages.
 #define TMM_HOST_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
@@ -136,99 +138,13 @@ inline T atomicMin(T* address, decltype(T{} + T{}) value) {
     return old;
 }
 
-// CUDA's math functions; declaring these few spares every kernel the standard headers.
-inline double fabs(double x) {
-    return __builtin_fabs(x);
-}
-inline double exp(double x) {
-    return __builtin_exp(x);
-}
-inline double tanh(double x) {
-    return __builtin_tanh(x);
-}
-inline double erfc(double x) {
-    return __builtin_erfc(x);
-}
-inline float fmaf(float x, float y, float z) {
-    return __builtin_fmaf(x, y, z);
-}
-inline float fabsf(float x) {
-    return __builtin_fabsf(x);
-}
-inline float fmaxf(float x, float y) {
-    return __builtin_fmaxf(x, y);
-}
-inline float fminf(float x, float y) {
-    return __builtin_fminf(x, y);
-}
-inline float fmodf(float x, float y) {
-    return __builtin_fmodf(x, y);
-}
-inline float copysignf(float x, float y) {
-    return __builtin_copysignf(x, y);
-}
-inline float floorf(float x) {
-    return __builtin_floorf(x);
-}
-inline float ceilf(float x) {
-    return __builtin_ceilf(x);
-}
-inline float truncf(float x) {
-    return __builtin_truncf(x);
-}
-inline float rintf(float x) {
-    return __builtin_rintf(x);
-}
-inline float sqrtf(float x) {
-    return __builtin_sqrtf(x);
-}
-inline float rsqrtf(float x) {
-    return 1.0f / __builtin_sqrtf(x);
-}
-inline float expf(float x) {
-    return __builtin_expf(x);
-}
-inline float exp2f(float x) {
-    return __builtin_exp2f(x);
-}
-inline float logf(float x) {
-    return __builtin_logf(x);
-}
-inline float log2f(float x) {
-    return __builtin_log2f(x);
-}
-inline float log1pf(float x) {
-    return __builtin_log1pf(x);
-}
-inline float expm1f(float x) {
-    return __builtin_expm1f(x);
-}
-inline float powf(float x, float y) {
-    return __builtin_powf(x, y);
-}
-inline float sinf(float x) {
-    return __builtin_sinf(x);
-}
-inline float cosf(float x) {
-    return __builtin_cosf(x);
-}
-inline float tanhf(float x) {
-    return __builtin_tanhf(x);
-}
-inline float erff(float x) {
-    return __builtin_erff(x);
-}
-inline float erfcf(float x) {
-    return __builtin_erfcf(x);
-}
-inline float __fmaf_rn(float x, float y, float z) {
-    return __builtin_fmaf(x, y, z);
-}
-
 inline int __float_as_int(float x) {
     return tmm::host::same_bits<int>(x);
 }
 inline float __int_as_float(int x) {
+    return tmm::host::same_bits<float>(x);
+}
+inline float __uint_as_float(unsigned x) {
     return tmm::host::same_bits<float>(x);
 }
 inline long long __double_as_longlong(double x) {

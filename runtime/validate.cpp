@@ -13,6 +13,7 @@
 #include "generator/plan/matrix_layout.h"
 #include "generator/plan/row_major.h"
 #include "generator/plan/with_alignment.h"
+#include "generator/text/text.h"
 #include "generator/validity/validity.h"
 #include "tmm/number/arithmetic.h"
 
@@ -159,12 +160,13 @@ void check_extent(const MatrixLayout& layout, const char* name) {
     if (!extent_in_bytes(layout)) refuse(TMM_STATUS_TOO_LARGE, "the extent of {} in bytes does not fit 63 bits", name);
 }
 
-void check_support(const GemmProblem& p) {
+void check_support(const GemmProblem& p, bool swapped) {
     if (!serves_types(p))
         refuse(
             TMM_STATUS_UNSUPPORTED_TYPE,
-            "this version of tmm has kernels for A and B of one type, TMM_F32, TMM_F16 or TMM_BF16, C of that type or TMM_F32, and a bias "
-            "of one of the three");
+            "A has elements of {}, B of {} and C of {}, but this version of tmm has kernels for A and B of one type, TMM_F32, TMM_F16 or "
+            "TMM_BF16, C of that type or TMM_F32, and a bias of one of the three",
+            name_of(swapped ? p.type_b : p.type_a), name_of(swapped ? p.type_a : p.type_b), name_of(p.type_c));
     if (!serves_mode(p))
         refuse(
             TMM_STATUS_UNSUPPORTED_COMPUTE,
@@ -280,7 +282,7 @@ CheckedProblem check_problem(const tmmGemmProblem_t* given) {
                         .ldr = epilogue.residual ? p.ldr : 0,
                         .stride_r = epilogue.residual && batched ? p.stride_r : 0};
     if (!row_major) problem = as_row_major(problem);
-    check_support(problem);
+    check_support(problem, !row_major);
     check_extent(layout_of_a(problem), row_major ? "A" : "B");
     check_extent(layout_of_b(problem), row_major ? "B" : "A");
     check_extent(layout_of_c(problem), "C");
@@ -336,8 +338,6 @@ CheckedArgs check_args(const CheckedProblem& checked, const tmmGemmArgs_t* given
     return {.call = call, .workspace_size = args.workspace_size};
 }
 
-void check_workspace_size(std::size_t size, std::size_t needed) {
-    if (size < needed)
 void check_overlap(const CheckedProblem& checked, const CheckedArgs& args) {
     const GemmProblem& p = checked.request.problem;
     const GemmCall& call = args.call;
@@ -354,6 +354,8 @@ void check_overlap(const CheckedProblem& checked, const CheckedArgs& args) {
     check(call.residual, layout_of_residual(p), "the residual");
 }
 
+void check_workspace_size(std::size_t size, std::size_t needed) {
+    if (size < needed)
         refuse(TMM_STATUS_WORKSPACE_TOO_SMALL, "workspace_size is {}, but {} bytes are needed; tmmPlanWorkspaceSize tells", size, needed);
 }
 

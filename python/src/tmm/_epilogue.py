@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from . import _arrays, _library
-from ._arrays import Array
+from . import _arguments, _arrays, _library
+from ._array import Array
 
 ACTIVATIONS = {"relu": 1, "gelu": 2, "gelu_tanh": 3, "silu": 4, "sigmoid": 5, "tanh": 6}
 # Each takes two columns of the product, half of its columns apart, for one of the result, or two rows.
@@ -61,6 +61,8 @@ _NO_PARAMETERS = _library.Parameters()
 
 
 def _words(text: str) -> Epilogue:
+    if not isinstance(text, str):
+        raise TypeError(f"epilogue is a {type(text).__name__}, not a str such as 'bias+gelu'")
     bias = activation = None
     residual = False
     for word in text.split("+") if text != "none" else ():
@@ -107,9 +109,9 @@ def check_operands(epilogue: Epilogue, bias: Any, residual: Any) -> None:
             raise ValueError(f"{name} is given, but the epilogue has none: add {name!r} to its words")
 
 
-def bias_vector(bias: Any, epilogue: Epilogue, shape: tuple[int, ...], device: int) -> Array:
+def bias_vector(bias: Any, epilogue: Epilogue, shape: tuple[int, ...], device: int, stream: int) -> Array:
     """A bias as neighbouring elements, one for each column of the product, or for each row; shape: the result's matrices."""
-    array = _arrays.view(bias, "bias")
+    array = _arrays.view(bias, "bias", stream)
     axis = epilogue.bias
     rows, columns = epilogue.products
     count, lines = (shape[-1] * columns, "columns") if axis == "bias" else (shape[-2] * rows, "rows")
@@ -119,7 +121,7 @@ def bias_vector(bias: Any, epilogue: Epilogue, shape: tuple[int, ...], device: i
         raise TypeError(f"bias has elements of type {array.dtype}; a bias has f32, f16 or bf16")
     if array.device != device:
         raise ValueError("bias does not lie on the product's device")
-    return array if count <= 1 or array.strides == (1,) else _arrays.view(_arrays.packed_copy(bias, "bias"), "bias")
+    return array if count <= 1 or array.strides == (1,) else _arrays.view(_arrays.packed_copy(bias, "bias"), "bias", stream)
 
 
 def check_residual(residual: Array, out: Array, may_broadcast: bool) -> None:
@@ -134,15 +136,13 @@ def check_residual(residual: Array, out: Array, may_broadcast: bool) -> None:
         raise TypeError(f"residual has elements of type {residual.dtype}, but the product's are {out.dtype}: convert it")
     if residual.device != out.device:
         raise ValueError("residual does not lie on the product's device")
-    if residual.address == out.address and 0 not in out.shape:
-        raise ValueError("residual lies where out does: it must not overlap out")
 
 
 def parameter_values(parameters: Optional[Sequence[float]], epilogue: Epilogue) -> Any:
     """p0 to p3 of an expression; those that are not given are 0."""
     if parameters is None:
         return _NO_PARAMETERS
-    values = tuple(float(value) for value in parameters)
+    values = _arguments.numbers(parameters, "parameters")
     if values and epilogue.expression is None:
         raise ValueError("parameters are given, but there is no expression that they are for")
     if len(values) > 4:

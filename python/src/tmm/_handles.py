@@ -1,4 +1,4 @@
-"""The handles that matmul and plans share."""
+"""The handles that matmul and plans share, one for each device."""
 
 import ctypes
 import os
@@ -8,7 +8,7 @@ from ._library import check, library
 
 
 class _Handles:
-    """A handle for each device and stream, since one serves one stream. They are kept: making one reads the database."""
+    """Handles are kept: making one reads the database. One serves all streams, so that they share kernels and plans."""
 
     def __init__(self) -> None:
         self._tuning = False
@@ -18,17 +18,16 @@ class _Handles:
 
     def _clear(self) -> None:
         self._lock = threading.Lock()
-        self._handles: dict[tuple[int, int], ctypes.c_void_p] = {}
+        self._handles: dict[int, ctypes.c_void_p] = {}
 
-    def get(self, device: int, stream: int = 0) -> ctypes.c_void_p:
+    def get(self, device: int) -> ctypes.c_void_p:
         with self._lock:
-            handle = self._handles.get((device, stream))
+            handle = self._handles.get(device)
             if handle is None:
                 handle = ctypes.c_void_p()
                 check(library.tmmCreate(ctypes.byref(handle), device, None))
-                check(library.tmmSetStream(handle, stream), handle)
                 check(library.tmmSetTuning(handle, self._tuning), handle)
-                self._handles[device, stream] = handle
+                self._handles[device] = handle
         return handle
 
     def set_tuning(self, allowed: bool) -> None:
@@ -36,6 +35,10 @@ class _Handles:
             self._tuning = allowed
             for handle in self._handles.values():
                 check(library.tmmSetTuning(handle, allowed), handle)
+
+    def synchronize(self, device: int, stream: int) -> None:
+        handle = self.get(device)
+        check(library.tmmSynchronize(handle, stream), handle)
 
 
 handles = _Handles()
@@ -48,4 +51,6 @@ def set_tuning(allowed: bool) -> None:
     multiplies, and in a step behind the plain product. The faster one serves, and Plan.describe()["why"] has both times. Products that
     matmul has computed before stay as they are. A product that is measured must not be captured into a CUDA graph.
     """
+    if isinstance(allowed, str):
+        raise TypeError(f"allowed is {allowed!r}, neither True nor False")
     handles.set_tuning(bool(allowed))

@@ -11,19 +11,32 @@ TYPES = {"f32": 0, "f16": 1, "bf16": 2, "f64": 3}
 COMPUTE_MODES = {"f32": 0, "f32_strict": 1, "tf32": 2, "f64": 3}
 
 
-class TmmError(RuntimeError):
-    """What libtmm answered. `status` is the tmmStatus_t."""
+class StatusError(RuntimeError):
+    """A failure that has a number. It can be pickled and copied, so that it crosses processes."""
 
     def __init__(self, status: int, message: str):
         super().__init__(message)
         self.status = status
 
+    def __reduce__(self) -> tuple:
+        # RuntimeError's own would make it again of the message alone.
+        return type(self), (self.status, *self.args), self.__dict__
 
-class ExpressionError(TmmError, ValueError):
+
+class TmmError(StatusError):
+    """What libtmm answered. `status` is the tmmStatus_t."""
+
+
+class ArgumentError(TmmError, ValueError):
+    """An argument that libtmm refuses."""
+
+
+class ExpressionError(ArgumentError):
     """An expression that does not compile, with the compiler's words."""
 
 
-# TMM_STATUS_INVALID_EXPRESSION.
+# The tmmStatus_t from TMM_STATUS_INVALID_STRUCT_SIZE on that blame an argument, and TMM_STATUS_INVALID_EXPRESSION.
+_ARGUMENT_STATUSES = {*range(3, 32), *range(37, 46), 50}
 _INVALID_EXPRESSION = 40
 
 
@@ -85,15 +98,16 @@ class Args(ctypes.Structure):
 
 def _load() -> ctypes.CDLL:
     # TMM_LIBRARY names a library to use in place of the one that the package carries.
+    # The object is the package's own, so that no other package sees or changes the types of its functions.
     path = os.environ.get("TMM_LIBRARY") or str(Path(__file__).with_name("libtmm.so"))
     library = ctypes.CDLL(path)
     handle, plan, stream = ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
     signatures = {
         "tmmCreate": (ctypes.c_int, [ctypes.POINTER(handle), ctypes.c_int, ctypes.c_char_p]),
         "tmmDestroy": (ctypes.c_int, [handle]),
-        "tmmSetStream": (ctypes.c_int, [handle, stream]),
         "tmmSetTuning": (ctypes.c_int, [handle, ctypes.c_int]),
-        "tmmGemm": (ctypes.c_int, [handle, ctypes.POINTER(Problem), ctypes.POINTER(Args)]),
+        "tmmGemmOnStream": (ctypes.c_int, [handle, stream, ctypes.POINTER(Problem), ctypes.POINTER(Args)]),
+        "tmmSynchronize": (ctypes.c_int, [handle, stream]),
         "tmmPlanCreate": (ctypes.c_int, [handle, ctypes.POINTER(Problem), ctypes.POINTER(plan)]),
         "tmmPlanWorkspaceSize": (ctypes.c_int, [plan, ctypes.POINTER(ctypes.c_size_t)]),
         "tmmPlanRun": (ctypes.c_int, [plan, stream, ctypes.POINTER(Args)]),
@@ -120,7 +134,9 @@ def check(status: int, handle=None) -> None:
         return
     said = library.tmmLastError(handle) or b""
     name = library.tmmStatusString(status) or b"unknown status"
-    kind = ExpressionError if status == _INVALID_EXPRESSION else TmmError
+    kind = TmmError
+    if status in _ARGUMENT_STATUSES:
+        kind = ExpressionError if status == _INVALID_EXPRESSION else ArgumentError
     raise kind(status, (said or name).decode(errors="replace"))
 
 

@@ -1,15 +1,32 @@
 """Plans: one problem's kernels, chosen and loaded once."""
 
 import ctypes
+import os
 from collections.abc import Sequence
 from typing import Any, Optional, Union
 
-from . import _arrays, _library
-from ._arrays import Array
+from . import _arguments, _arrays, _library, _overlap
+from ._array import Array, packed_strides
 from ._epilogue import BIAS_TYPES, bias_vector, check_operands, epilogue_of, parameter_values
 from ._handles import handles
 from ._library import Args, check, library
 from ._product import compute_mode, scalar
+
+
+class _Owner:
+    """Destroys a plan once, whatever becomes of the objects that refer to it."""
+
+    def __init__(self, plan: ctypes.c_void_p, device: int) -> None:
+        self.plan, self.is_host, self.process = plan, device == _library.HOST, os.getpid()
+
+    # What it needs is bound here, since modules may be gone when a program ends.
+    def __del__(self, destroy: Any = library.tmmPlanDestroy, process: Any = os.getpid) -> None:
+        # CUDA works in no child of fork().
+        if self.is_host or process() == self.process:
+            destroy(self.plan)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("what owns a plan can't be copied")
 
 
 class Plan:
@@ -40,18 +57,15 @@ class Plan:
         expression: Optional[str] = None,
         bias_type: Optional[str] = None,
     ) -> None:
-        self._plan: Optional[ctypes.c_void_p] = None
-        if ops not in ("nn", "nt", "tn", "tt"):
-            raise ValueError(f"ops is {ops!r}, not one of nn, nt, tn, tt")
-        for given in (dtype, ctype or dtype):
-            if given not in _library.TYPES:
-                raise ValueError(f"there is no type {given!r}; tmm knows {', '.join(_library.TYPES)}")
-        self.dtype, self.ctype = dtype, ctype or dtype
-        self.bias_type = bias_type or self.ctype
+        m, n, k, batch = (_arguments.whole(size, name) for size, name in ((m, "m"), (n, "n"), (k, "k"), (batch, "batch")))
+        _arguments.word(ops, "ops", ("nn", "nt", "tn", "tt"))
+        self.dtype = _arguments.element_type(dtype, "dtype")
+        self.ctype = self.dtype if ctype is None else _arguments.element_type(ctype, "ctype")
+        self.bias_type = self.ctype if bias_type is None else _arguments.element_type(bias_type, "bias_type")
         self._epilogue = epilogue_of(epilogue, expression, False, False)
         if self.bias_type not in BIAS_TYPES and self._epilogue.bias:
             raise ValueError(f"there is no bias of type {self.bias_type!r}; a bias has {', '.join(BIAS_TYPES)}")
-        self.device = _library.HOST if device == "host" else int(device)
+        self.device = _arguments.device(device)
         products = self._epilogue.products
         rows, columns = m * products[0], n * products[1]
         self._shapes = {
@@ -64,7 +78,9 @@ class Plan:
         if self._epilogue.residual:
             fields.update(ldr=max(1, n), stride_r=sizes["c"])
         if max_workspace is not None:
-            fields["max_workspace"] = max_workspace
+            fields["max_workspace"] = _arguments.whole(max_workspace, "max_workspace")
+            if fields["max_workspace"] < 0:
+                raise ValueError(f"max_workspace is {max_workspace}; bytes are at least 0")
         problem = _library.new_problem(
             op_a=_library.TRANS if ops[0] == "t" else _library.NO_TRANS,
             op_b=_library.TRANS if ops[1] == "t" else _library.NO_TRANS,
@@ -88,23 +104,24 @@ class Plan:
         handle = handles.get(self.device)
         plan = ctypes.c_void_p()
         check(library.tmmPlanCreate(handle, ctypes.byref(problem), ctypes.byref(plan)), handle)
-        self._plan = plan
+        self._owner = _Owner(plan, self.device)
 
-    def __del__(self) -> None:
-        if getattr(self, "_plan", None) is not None:
-            library.tmmPlanDestroy(self._plan)
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(
+            "a Plan can't be copied or pickled, since it holds memory and loaded kernels: make another one of the same arguments"
+        )
 
     @property
     def workspace_size(self) -> int:
         """Bytes of device memory that the plan holds for its runs."""
         size = ctypes.c_size_t()
-        check(library.tmmPlanWorkspaceSize(self._plan, ctypes.byref(size)))
+        check(library.tmmPlanWorkspaceSize(self._owner.plan, ctypes.byref(size)))
         return size.value
 
     def describe(self) -> dict[str, str]:
         """What was chosen: its "config", its "match" (exact, near, predicted or fallback), and "why"."""
         text = ctypes.create_string_buffer(16384)
-        check(library.tmmPlanDescribe(self._plan, text, len(text)))
+        check(library.tmmPlanDescribe(self._owner.plan, text, len(text)))
         lines = (line.partition(": ") for line in text.value.decode().splitlines())
         return {name: value for name, found, value in lines if found}
 
@@ -123,31 +140,31 @@ class Plan:
     ) -> Any:
         """out = f(alpha * op(a) * op(b) + beta * out). Arrays have the problem's shapes, with or without a batch of one. Returns out."""
         check_operands(self._epilogue, bias, residual)
-        values = parameter_values(parameters, self._epilogue)
-        address = {}
-        for name, value, dtype in (("a", a, self.dtype), ("b", b, self.dtype), ("c", out, self.ctype), ("residual", residual, self.ctype)):
-            if value is None and name == "residual":
-                continue
-            array = _arrays.view(value, "out" if name == "c" else name)
-            self._check(array, name, dtype)
-            address[name] = array.address
-        added = self._bias(bias)
-        scale, keep = scalar(alpha, self.dtype), scalar(beta, self.dtype)
-        args = Args(
-            struct_size=ctypes.sizeof(Args),
-            alpha=ctypes.addressof(scale),
-            beta=ctypes.addressof(keep),
-            bias=added.address if added else None,
-            parameters=values,
-            **address,
-        )
-        check(library.tmmPlanRun(self._plan, _arrays.stream_of(out) if stream is None else stream, ctypes.byref(args)))
-        return out
+        args = Args(struct_size=ctypes.sizeof(Args), parameters=parameter_values(parameters, self._epilogue))
+        scale = scalar(_arguments.number(alpha, "alpha"), self.dtype)
+        keep = scalar(_arguments.number(beta, "beta"), self.dtype)
+        args.alpha, args.beta = ctypes.addressof(scale), ctypes.addressof(keep)
+        stream = _arrays.stream_of(out) if stream is None else _arguments.stream_address(stream)
+        with _arrays.on_stream(out, stream):
+            view_a, view_b = _arrays.view(a, "a", stream), _arrays.view(b, "b", stream)
+            destination = _arrays.destination(out, stream)
+            view_residual = None if residual is None else _arrays.view(residual, "residual", stream)
+            added = None if bias is None else self._bias(bias, stream)
+            operands = (("a", view_a, self.dtype), ("b", view_b, self.dtype), ("c", destination.array, self.ctype))
+            for name, array, dtype in (*operands, ("residual", view_residual, self.ctype)):
+                if array is not None:
+                    self._check(array, name, dtype)
+                    setattr(args, name, array.address)
+            args.bias = added.address if added else None
+            _overlap.check_out(destination.array, a=view_a, b=view_b, bias=added, residual=view_residual)
+            destination.begin()
+            check(library.tmmPlanRun(self._owner.plan, stream, ctypes.byref(args)))
+            if _arrays.must_be_done(destination.array, a, b, bias, residual):
+                handles.synchronize(self.device, stream)
+            return destination.finish()
 
-    def _bias(self, bias: Any) -> Optional[Array]:
-        if bias is None:
-            return None
-        array = bias_vector(bias, self._epilogue, self._shapes["c"], self.device)
+    def _bias(self, bias: Any, stream: int) -> Array:
+        array = bias_vector(bias, self._epilogue, self._shapes["c"], self.device, stream)
         if array.dtype != self.bias_type:
             raise TypeError(f"bias has elements of type {array.dtype}, but the plan was made for {self.bias_type}")
         return array
@@ -160,8 +177,6 @@ class Plan:
             raise TypeError(f"{shown} has elements of type {array.dtype}, but the plan was made for {dtype}")
         if array.device != self.device:
             raise ValueError(f"{shown} does not lie on the plan's device")
-        packed = _arrays.packed_strides(array.shape)
+        packed = packed_strides(array.shape)
         if any(length > 1 and stride != step for length, stride, step in zip(array.shape, array.strides, packed)) and 0 not in array.shape:
             raise ValueError(f"{shown} has gaps or is transposed: its strides are {array.strides}, the plan was made for {packed}")
-        if name == "c" and not array.writable:
-            raise ValueError("out can't be written to")

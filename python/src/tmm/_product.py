@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from . import _arrays, _library
-from ._arrays import ELEMENT_SIZE, Array
+from . import _arguments, _arrays, _library, _overlap
+from ._array import ELEMENT_SIZE, Array
 from ._epilogue import Epilogue, bias_vector, check_operands, check_residual, epilogue_of, parameter_values
 from ._handles import handles
 from ._library import Args, check, library
@@ -33,9 +33,7 @@ def _alignment(*addresses: int) -> int:
 
 def compute_mode(compute: Optional[str], dtype: str) -> int:
     mode = compute or ("f64" if dtype == "f64" else "f32")
-    if mode not in _library.COMPUTE_MODES:
-        raise ValueError(f"compute is {mode!r}; tmm knows {', '.join(_library.COMPUTE_MODES)}")
-    return _library.COMPUTE_MODES[mode]
+    return _library.COMPUTE_MODES[_arguments.word(mode, "compute", list(_library.COMPUTE_MODES))]
 
 
 def _check_together(a: Array, b: Array, out: Array, shape: tuple[int, ...]) -> None:
@@ -49,8 +47,6 @@ def _check_together(a: Array, b: Array, out: Array, shape: tuple[int, ...]) -> N
         raise ValueError(f"the arrays lie on different devices: {places}")
     if out.shape != shape:
         raise ValueError(f"out has the shape {out.shape}, but the product has {shape}")
-    if not out.writable:
-        raise ValueError("out can't be written to")
 
 
 @dataclass
@@ -83,15 +79,15 @@ def matmul(
     """f(alpha * (a @ b) + beta * out), by the fastest kernel that tmm knows for the shape; without an epilogue f changes nothing.
 
     Shapes go together as in numpy.matmul. Arrays of NumPy are multiplied on the emulated device, which is right but slow; CUDA arrays
-    (PyTorch, CuPy, whatever has __dlpack__) on their own GPU, on the stream that their library uses now. out, where it is given, is
-    written to and returned; it must not overlap a or b. Its type is that of a and b, or float32 for 16-bit operands.
+    (PyTorch, CuPy, JAX, whatever has __dlpack__) on their own GPU, on the stream that their library uses now. out, where it is given, is
+    written to and returned; it must share no memory with another operand. Its type is that of a and b, or float32 for 16-bit operands.
 
     epilogue: words of a shapes file, such as "relu", "bias+gelu" or "bias_rows+silu+residual": f(x) = activation(x + bias) + residual.
     "swiglu" is a gate: of a product of 2 n columns the result has silu(the first n) * (the last n), and a bias has 2 n elements;
     "swiglu_rows" does the same with 2 m rows.
     Without it bias and residual are added where they are given. bias: one dimension, float32, float16 or bfloat16, an element for each
     column of the product, or for each row with "bias_rows". residual: of the product's shape and type, whatever its strides, with a
-    batch that may be missing; it must not overlap out. expression: f in C++ instead of an activation, over x, row, column, batch, bias,
+    batch that may be missing. expression: f in C++ instead of an activation, over x, row, column, batch, bias,
     residual and p0 to p3: "fmaxf(x + bias, p0)"; batch counts all matrices of the result. parameters: p0 to p3, 0 where they are not
     given; other values need no other kernel.
 
@@ -102,43 +98,59 @@ def matmul(
     wanted = epilogue_of(epilogue, expression, bias is not None, residual is not None)
     check_operands(wanted, bias, residual)
     values = parameter_values(parameters, wanted)
-    view_a, view_b = _arrays.view(a, "a"), _arrays.view(b, "b")
-    batch, shape = shapes(view_a, view_b)
-    if wanted.is_gate:
-        of_rows = wanted.gated_axis == "rows"
-        operand_of_gate, name = (view_a, "a") if of_rows else (view_b, "b")
-        if operand_of_gate.ndim < 2:
-            raise ValueError(f"{wanted.activation} takes the {wanted.gated_axis} of {name} by halves, but {name} is a vector")
-        axis = len(shape) - (2 if of_rows and view_b.ndim > 1 else 1)
-        shape = (*shape[:axis], wanted.halved(shape[axis]), *shape[axis + 1 :])
+    alpha, beta = _arguments.number(alpha, "alpha"), _arguments.number(beta, "beta")
+    stream = _arrays.stream_of(a) if stream is None else _arguments.stream_address(stream)
+    with _arrays.on_stream(a, stream):
+        view_a, view_b = _arrays.view(a, "a", stream), _arrays.view(b, "b", stream)
+        batch, shape = _shape_of_result(view_a, view_b, wanted)
         if beta != 0:
-            raise ValueError(f"{wanted.activation} does not read out: leave beta 0")
+            _check_beta(wanted, out)
+        destination = _arrays.new_destination(a, shape, stream) if out is None else _arrays.destination(out, stream)
+        view_out = destination.array
+        _check_together(view_a, view_b, view_out, shape)
+        mode = compute_mode(compute, view_a.dtype)
+        c = result_as_matrices(view_out, view_a, view_b)
+        added = None if bias is None else bias_vector(bias, wanted, c.shape, c.device, stream)
+        view_residual = None if residual is None else _arrays.view(residual, "residual", stream)
+        if view_residual is not None:
+            check_residual(view_residual, view_out, view_a.ndim > 1 and view_b.ndim > 1)
+        if 0 in shape:
+            return destination.finish()
+        if out is not None:
+            _overlap.check_out(view_out, a=view_a, b=view_b, bias=added, residual=view_residual)
+        left = operand(a, as_matrix(view_a, True), "a", batch)
+        right = operand(b, as_matrix(view_b, False), "b", batch)
+        result = matrices(c, batch)
+        if result is None:
+            raise ValueError(f"out's strides {view_out.strides} leave neither rows nor columns of neighbouring elements that lie apart")
+        finish = _Finish(alpha, beta, wanted, added, None, values)
+        if view_residual is not None:
+            finish.residual = laid_out_as(residual, result_as_matrices(view_residual, view_a, view_b), "residual", result, batch)
+        destination.begin()
+        _multiply(left, right, result, batch, finish, mode, stream)
+        if _arrays.must_be_done(view_out, a, b, out, bias, residual):
+            handles.synchronize(view_out.device, stream)
+        return destination.finish()
+
+
+def _shape_of_result(a: Array, b: Array, epilogue: Epilogue) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The batch, and the shape of all."""
+    batch, shape = shapes(a, b)
+    if not epilogue.is_gate:
+        return batch, shape
+    of_rows = epilogue.gated_axis == "rows"
+    halved, name = (a, "a") if of_rows else (b, "b")
+    if halved.ndim < 2:
+        raise ValueError(f"{epilogue.activation} takes the {epilogue.gated_axis} of {name} by halves, but {name} is a vector")
+    axis = len(shape) - (2 if of_rows and b.ndim > 1 else 1)
+    return batch, (*shape[:axis], epilogue.halved(shape[axis]), *shape[axis + 1 :])
+
+
+def _check_beta(epilogue: Epilogue, out: Any) -> None:
+    if epilogue.is_gate:
+        raise ValueError(f"{epilogue.activation} does not read out: leave beta 0")
     if out is None:
-        if beta != 0:
-            raise ValueError("beta is not 0, but there is no out that it scales")
-        out = _arrays.new_array_like(a, shape)
-    view_out = _arrays.view(out, "out")
-    _check_together(view_a, view_b, view_out, shape)
-    mode = compute_mode(compute, view_a.dtype)
-    c = result_as_matrices(view_out, view_a, view_b)
-    added = None if bias is None else bias_vector(bias, wanted, c.shape, c.device)
-    view_residual = None if residual is None else _arrays.view(residual, "residual")
-    if view_residual is not None:
-        check_residual(view_residual, view_out, view_a.ndim > 1 and view_b.ndim > 1)
-    if 0 in shape:
-        return out
-    if stream is None:
-        stream = _arrays.stream_of(a)
-    left = operand(a, as_matrix(view_a, True), "a", batch)
-    right = operand(b, as_matrix(view_b, False), "b", batch)
-    result = matrices(c, batch)
-    if result is None:
-        raise ValueError(f"out's strides {view_out.strides} leave neither rows nor columns of neighbouring elements that lie apart")
-    finish = _Finish(alpha, beta, wanted, added, None, values)
-    if view_residual is not None:
-        finish.residual = laid_out_as(residual, result_as_matrices(view_residual, view_a, view_b), "residual", result, batch)
-    _multiply(left, right, result, batch, finish, mode, stream)
-    return out
+        raise ValueError("beta is not 0, but there is no out that it scales")
 
 
 def _multiply(a: Matrices, b: Matrices, c: Matrices, batch: tuple[int, ...], finish: _Finish, compute: int, stream: int) -> None:
@@ -182,10 +194,10 @@ def _multiply(a: Matrices, b: Matrices, c: Matrices, batch: tuple[int, ...], fin
         bias=finish.bias.address if finish.bias else None,
         parameters=finish.parameters,
     )
-    handle = handles.get(c.array.device, stream)
+    handle = handles.get(c.array.device)
     for place in itertools.product(*(range(length) for length, _ in together.outer)):
         at = [x.array.address + sum(i * step for i, step in zip(place, steps)) for x, steps in zip(operands, in_bytes)]
         args.a, args.b, args.c = at[:3]
         if finish.residual:
             args.residual = at[3]
-        check(library.tmmGemm(handle, ctypes.byref(problem), ctypes.byref(args)), handle)
+        check(library.tmmGemmOnStream(handle, stream, ctypes.byref(problem), ctypes.byref(args)), handle)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Optional
 
 from . import _arrays
-from ._arrays import Array
+from ._array import Array, packed_strides
 
 
 @dataclass
@@ -48,7 +48,7 @@ def _packed(array: Array, batch: tuple[int, ...], only: Optional[bool] = None) -
 def _packed_rows(value: Any, array: Array, name: str) -> Array:
     """A copy of value that has array's shape."""
     copy = _arrays.view(_arrays.packed_copy(value, name), name)
-    return replace(copy, shape=array.shape, strides=_arrays.packed_strides(array.shape))
+    return replace(copy, shape=array.shape, strides=packed_strides(array.shape))
 
 
 def operand(value: Any, array: Array, name: str, batch: tuple[int, ...]) -> Matrices:

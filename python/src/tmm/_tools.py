@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -9,15 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Optional, Union
 
+from . import _arguments
+from ._library import StatusError
+
 Shape = Union[str, Sequence[int], Mapping[str, Any]]
 
 
-class ToolError(RuntimeError):
+class ToolError(StatusError):
     """A tool's exit status other than 0, with what it said. The README lists the statuses."""
-
-    def __init__(self, status: int, message: str):
-        super().__init__(message)
-        self.status = status
 
 
 def _tool(name: str) -> str:
@@ -33,6 +33,11 @@ def _output_of(arguments: list[str], quiet: bool) -> str:
     return finished.stdout
 
 
+def _size(value: Any, name: str) -> int:
+    # Lists that were read from a text have digits.
+    return int(value) if isinstance(value, str) and value.isdecimal() else _arguments.whole(value, name)
+
+
 def line_of(shape: Shape) -> str:
     """A line of a shapes file: "512x512x512 dtype=bf16", (512, 512, 512), or {"m": 512, "n": 512, "k": 512, "dtype": "bf16"}."""
     if isinstance(shape, str):
@@ -40,12 +45,20 @@ def line_of(shape: Shape) -> str:
     elif isinstance(shape, Mapping):
         rest = dict(shape)
         try:
-            sizes = [int(rest.pop(name)) for name in ("m", "n", "k")]
+            sizes = [_size(rest.pop(name), name) for name in ("m", "n", "k")]
         except KeyError as missing:
             raise ValueError(f"a shape needs {missing}: {shape!r}") from None
+        for key in {"dtype", "ctype", "bias_type"} & rest.keys():
+            if not isinstance(rest[key], str):
+                rest[key] = _arguments.element_type(rest[key], key)
         line = " ".join([*map(str, sizes), *(f"{key}={value}" for key, value in rest.items())])
+    elif not isinstance(shape, Iterable):
+        raise ValueError(f"{shape!r} is no shape: tune takes a list of shapes, such as [(512, 512, 512)]")
     else:
-        line = " ".join(str(int(size)) for size in shape)
+        given = list(shape)
+        if len(given) != 3:
+            raise ValueError(f"a shape has three sizes, m, n and k: {shape!r}")
+        line = " ".join(str(_size(size, name)) for size, name in zip(given, "mnk"))
     if "\n" in line or "#" in line:
         raise ValueError(f"a shape is one line: {shape!r}")
     return line
@@ -67,16 +80,43 @@ def tune(
     a process that has multiplied on the device already goes on with what it knew. Raises ToolError, whose status 6 says that some shape
     has no verified winner.
     """
-    arguments = [_tool("tmm-tune"), "--gpu", str(gpu), "--json"]
+    arguments = [_tool("tmm-tune"), "--gpu", _gpus(gpu), "--json"]
+    if budget is not None:
+        _arguments.number(budget, "budget")
+    if effort is not None:
+        _arguments.word(effort, "effort", ("quick", "normal", "full"))
     for option, value in (("--db", db), ("--budget", budget), ("--effort", effort)):
         if value is not None:
             arguments += [option, str(value)]
     if isinstance(shapes, (str, os.PathLike)):
+        _check_file(os.fspath(shapes))
         return _tuned(arguments + ["--shapes", os.fspath(shapes)], progress)
+    if isinstance(shapes, Mapping):
+        raise ValueError(f"tune takes a list of shapes: write [{shapes!r}] for one of them")
+    if not isinstance(shapes, Iterable):
+        raise TypeError(f"shapes is a {type(shapes).__name__}; tune takes a list of shapes, such as [(512, 512, 512)]")
+    shapes = list(shapes)
+    if len(shapes) == 3 and not any(isinstance(size, Iterable) for size in shapes):
+        raise ValueError(f"tune takes a list of shapes: write [{tuple(shapes)!r}] for one of them")
     with tempfile.TemporaryDirectory(prefix="tmm-shapes-") as directory:
         file = Path(directory) / "shapes.txt"
         file.write_text("".join(line_of(shape) + "\n" for shape in shapes))
         return _tuned(arguments + ["--shapes", str(file)], progress)
+
+
+def _gpus(gpu: Union[int, str]) -> str:
+    """What tmm-tune takes for --gpu."""
+    if isinstance(gpu, str):
+        if gpu in ("host", "auto", "all") or re.fullmatch(r"\d+(,\d+)*", gpu):
+            return gpu
+    elif isinstance(gpu, Sequence):
+        return ",".join(str(_arguments.whole(ordinal, "gpu")) for ordinal in gpu)
+    return str(_arguments.device(gpu, "gpu"))
+
+
+def _check_file(name: str) -> None:
+    if not os.path.exists(name) and re.match(r"\s*\d+\s*[x ]\s*\d+", name):
+        raise ValueError(f"there is no shapes file {name!r}; a shape stands in a list: [{name!r}]")
 
 
 def _tuned(arguments: list[str], progress: bool) -> list[dict[str, Any]]:
@@ -89,10 +129,12 @@ def winners(db: Optional[str] = None, gpu: Optional[str] = None) -> list[dict[st
 
     db: a file, else the user's own database. gpu: only devices whose name holds this. Times are microseconds.
     """
+    if gpu is not None and not isinstance(gpu, str):
+        raise TypeError(f"gpu is {gpu!r}; winners takes a GPU's name, such as 'H100', not its number")
     arguments = [_tool("tmm-db"), "export", "--winners", "--json"]
     for option, value in (("--db", db), ("--gpu", gpu)):
         if value is not None:
-            arguments += [option, value]
+            arguments += [option, os.fspath(value)]
     records = json.loads(_output_of(arguments, quiet=True))["records"]
     return [{name: value for name, value in record.items() if name != "record"} for record in records]
 

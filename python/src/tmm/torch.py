@@ -1,7 +1,7 @@
 """tmm's products as operators of PyTorch, with gradients, fake tensors and torch.compile. Needs PyTorch 2.4.
 
 torch.ops.tmm.matmul is a plain product, torch.ops.tmm.linear a layer with its bias and activation. They are registered when tmm is
-imported after torch, or when this module is.
+imported after torch, or when this module is. Under torch.autocast both compute in its type, as torch's own do.
 """
 
 from typing import Optional
@@ -131,3 +131,26 @@ def _save_linear(ctx, inputs: tuple, output: torch.Tensor) -> None:
 
 
 linear.register_autograd(_linear_gradients, setup_context=_save_linear)
+
+# torch keeps what is registered as long as this object is there.
+_registrations = torch.library.Library("tmm", "FRAGMENT")
+
+
+def _register_autocast(name: str, device: str, key: str) -> None:
+    operator = getattr(torch.ops.tmm, name)
+
+    def cast(value):
+        # As torch casts for its own products: doubles stay what they are.
+        is_eligible = isinstance(value, torch.Tensor) and value.is_floating_point() and value.dtype != torch.float64
+        return value.to(torch.get_autocast_dtype(device)) if is_eligible and value.device.type == device else value
+
+    def multiply(*arguments, **named):
+        with torch.autocast(device, enabled=False):
+            return operator(*map(cast, arguments), **{word: cast(value) for word, value in named.items()})
+
+    _registrations.impl(name, multiply, key)
+
+
+for _name in ("matmul", "linear"):
+    _register_autocast(_name, "cuda", "AutocastCUDA")
+    _register_autocast(_name, "cpu", "AutocastCPU")

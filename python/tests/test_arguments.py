@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-import tmm
+import tmm_gemm as tmm
 
 
 def ones(*shape):

@@ -7,7 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
-import tmm
+import tmm_gemm as tmm
 
 
 def ones(*shape):

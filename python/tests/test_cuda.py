@@ -7,8 +7,8 @@ import pytest
 
 torch = pytest.importorskip("torch", minversion="2.4")
 
-import tmm  # noqa: E402
-import tmm.torch  # noqa: E402, F401
+import tmm_gemm as tmm  # noqa: E402
+import tmm_gemm.torch  # noqa: E402, F401
 from torch.nn import functional  # noqa: E402
 
 DEVICE = os.environ.get("TMM_TEST_TORCH_DEVICE", "cuda")

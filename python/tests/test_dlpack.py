@@ -4,8 +4,8 @@ import ctypes
 
 import numpy as np
 import pytest
-import tmm
-from tmm import _dlpack
+import tmm_gemm as tmm
+from tmm_gemm import _dlpack
 
 if not hasattr(np.ndarray, "__dlpack__"):
     pytest.skip("this NumPy has no DLPack", allow_module_level=True)
@@ -113,7 +113,7 @@ def test_functions_that_all_packages_share_keep_their_types():
 
 
 def test_another_packages_object_of_libtmm_keeps_its_types():
-    from tmm import _library
+    from tmm_gemm import _library
 
     other = ctypes.CDLL(_library.library._name)
     assert other.tmmGetVersion.argtypes is None

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-import tmm
+import tmm_gemm as tmm
 
 RNG = np.random.default_rng(11)
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-import tmm
+import tmm_gemm as tmm
 
 POINTS = np.array([-7.5, -2.0, -0.75, -0.3, 0.0, 0.1, 0.3, 0.5, 0.9, 1.0, 1.5, 2.0, 3.7, 20.0], "f")
 

@@ -8,7 +8,7 @@ import pytest
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 jax = pytest.importorskip("jax")
 
-import tmm  # noqa: E402
+import tmm_gemm as tmm  # noqa: E402
 from jax import numpy as jnp  # noqa: E402
 
 

@@ -4,8 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
-import tmm
-from tmm import _numpy, _overlap
+import tmm_gemm as tmm
+from tmm_gemm import _numpy, _overlap
 
 RNG = np.random.default_rng(5)
 

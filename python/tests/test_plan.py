@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import tmm
-from tmm import _epilogue, _handles, _library
+import tmm_gemm as tmm
+from tmm_gemm import _epilogue, _handles, _library
 
 
 def ones(*shape, dtype="f"):

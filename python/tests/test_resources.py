@@ -4,8 +4,8 @@ import subprocess
 import sys
 
 import numpy as np
-import tmm
-from tmm import _handles
+import tmm_gemm as tmm
+from tmm_gemm import _handles
 
 
 def ones(*shape):
@@ -28,7 +28,7 @@ def test_all_streams_share_a_handle():
 
 def test_what_the_log_says_of_a_missing_database_it_says_once(tmp_path):
     code = """
-import numpy as np, tmm
+import numpy as np, tmm_gemm as tmm
 a = np.ones((16, 16), "f")
 for stream in range(20): tmm.matmul(a, a, stream=stream * 16)
 tmm.Plan(8, 8, 8, device="host").run(a[:8, :8].copy(), a[:8, :8].copy(), np.empty((8, 8), "f"))

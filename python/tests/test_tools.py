@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import tmm
-from tmm import _tools
+import tmm_gemm as tmm
+from tmm_gemm import _tools
 
 
 def test_tuned_shapes_become_winners(tmp_path):
@@ -61,5 +61,5 @@ def test_children_of_fork_multiply():
 
 
 def test_torch_is_not_imported_for_nothing():
-    code = "import sys, tmm; sys.exit('torch' in sys.modules)"
+    code = "import sys, tmm_gemm; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch", minversion="2.4")
 
-import tmm.torch  # noqa: E402, F401
+import tmm_gemm.torch  # noqa: E402, F401
 from torch.nn import functional  # noqa: E402
 
 TYPES = (torch.bfloat16, torch.float16)

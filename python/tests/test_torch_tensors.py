@@ -4,8 +4,8 @@ import pytest
 
 torch = pytest.importorskip("torch", minversion="2.4")
 
-import tmm  # noqa: E402
-import tmm.torch  # noqa: E402, F401
+import tmm_gemm as tmm  # noqa: E402
+import tmm_gemm.torch  # noqa: E402, F401
 
 N = 6
 

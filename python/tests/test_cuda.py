@@ -148,6 +148,60 @@ def test_the_current_stream_is_used():
 
 
 @needs_streams
+def test_a_stream_that_is_named_orders_copies_and_the_result():
+    """Operands that are copied first, and a result that is made, on a stream that is not torch's current one."""
+    a, b = tensor(512, 1024)[:, ::2], tensor(1024, 512)[::2, ::2].contiguous()[:, :256]
+    tmm.matmul(a, b)
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    for _ in range(20):
+        result = tmm.matmul(a, b, stream=stream.cuda_stream)
+        stream.synchronize()
+        assert_product(result, a, b)
+    torch.cuda.current_stream().wait_stream(stream)
+
+
+@needs_streams
+def test_kernels_of_dropped_plans_go_behind_their_work():
+    a, b = tensor(2048, 2048), tensor(2048, 2048)
+    expected = a.double() @ b.double()
+    for number in range(12):
+        out = torch.empty_like(a)
+        for _ in range(20):
+            plan = tmm.Plan(2048, 2048, 2048, device=0, expression=f"x * {number}.5f")
+            plan.run(a, b, out)
+        del plan
+        assert torch.allclose(out.double(), expected * (number + 0.5), atol=1e-2 * (number + 1))
+
+
+@needs_streams
+def test_many_streams_share_a_handle_and_its_workspaces():
+    # Deep K takes a workspace of most kernels.
+    a, b = tensor(64, 65536), tensor(65536, 64)
+    expected = a.double() @ b.double()
+    torch.cuda.synchronize()
+    before = torch.cuda.mem_get_info()[0]
+    for _ in range(200):
+        stream = torch.cuda.ExternalStream(torch.cuda.Stream().cuda_stream)
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            result = tmm.matmul(a, b)
+        stream.synchronize()
+        assert torch.allclose(result.double(), expected, atol=1e-2)
+    assert before - torch.cuda.mem_get_info()[0] < 4 << 30
+
+
+@needs_streams
+def test_lazy_bits_and_versions_on_a_gpu():
+    a, b = tensor(64, 64), torch.randn(64, 64, dtype=torch.complex64, device=DEVICE).conj().imag
+    assert torch.allclose(tmm.matmul(a, b), (a.double() @ b.double()).float(), atol=1e-3)
+    out = torch.empty_like(a)
+    version = out._version
+    tmm.matmul(a, a, out)
+    assert out._version > version
+
+
+@needs_streams
 def test_a_graph_captured_on_a_side_stream():
     x, weight, bias = tensor(64, 96), tensor(128, 96), tensor(128)
     stream = torch.cuda.Stream()

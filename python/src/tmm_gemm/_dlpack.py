@@ -54,15 +54,21 @@ def has_protocol(value: Any) -> bool:
     return hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__")
 
 
-def _exported(value: Any, name: str, **stream: int) -> Any:
+def _exported(value: Any, name: str, stream: int) -> tuple[Any, int]:
+    """The capsule, and the device that it says."""
+    kind, ordinal = value.__dlpack_device__()
+    if kind in (_CPU, _CUDA_HOST):
+        on_stream, device = {}, HOST
+    elif kind in (_CUDA, _CUDA_MANAGED):
+        # DLPack calls the default stream 1.
+        on_stream, device = {"stream": stream or 1}, ordinal
+    else:
+        raise TypeError(f"{name} lies on a device of DLPack's type {int(kind)}; tmm multiplies on CUDA devices and on the CPU")
     try:
-        try:
-            return value.__dlpack__(max_version=_VERSION, **stream)
-        except TypeError:
-            # The producer is older than versions of the protocol.
-            return value.__dlpack__(**stream)
-    except BufferError as error:
-        raise ValueError(f"{name} can't be had by DLPack: {error}") from error
+        return value.__dlpack__(max_version=_VERSION, **on_stream), device
+    except TypeError:
+        # The producer is older than versions of the protocol.
+        return value.__dlpack__(**on_stream), device
 
 
 def _opened(capsule: Any, name: str) -> tuple[_Tensor, bool, bool]:
@@ -77,14 +83,10 @@ def _opened(capsule: Any, name: str) -> tuple[_Tensor, bool, bool]:
 
 def view(value: Any, name: str, stream: int) -> Array:
     """stream: where the product runs. The producer makes it wait for what it has queued elsewhere."""
-    kind, ordinal = value.__dlpack_device__()
-    if kind in (_CPU, _CUDA_HOST):
-        capsule, device = _exported(value, name), HOST
-    elif kind in (_CUDA, _CUDA_MANAGED):
-        # DLPack calls the default stream 1.
-        capsule, device = _exported(value, name, stream=stream or 1), ordinal
-    else:
-        raise TypeError(f"{name} lies on a device of DLPack's type {int(kind)}; tmm multiplies on CUDA devices and on the CPU")
+    try:
+        capsule, device = _exported(value, name, stream)
+    except BufferError as error:
+        raise ValueError(f"{name} can't be had by DLPack: {error}") from error
     tensor, is_versioned, is_read_only = _opened(capsule, name)
     dtype = _TYPES.get((tensor.dtype.code, tensor.dtype.bits)) if tensor.dtype.lanes == 1 else None
     if dtype is None:

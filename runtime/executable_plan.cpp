@@ -71,7 +71,7 @@ using KernelKey = std::pair<KernelIdentity, std::string>;
 // Kernels of expressions: what somebody holds is not loaded again, nor are the last few, which a program may drop and ask for again.
 class ExpressionKernels {
 public:
-    static constexpr std::size_t kRecent = 8;
+    static constexpr std::size_t kRecent = 4;
 
     template <typename Make>
     LoadResult get(const KernelKey& key, const Make& make) {

@@ -1,7 +1,7 @@
-// What runtime/dropin/cublas_abi.h says of libcublas and libcublasLt is what their own headers say, where these are installed.
+// What runtime/dropin/cublas/cublas_abi.h says of libcublas and libcublasLt is what their own headers say, where these are installed.
 #include <doctest/doctest.h>
 
-#include "runtime/dropin/cublas_abi.h"
+#include "runtime/dropin/cublas/cublas_abi.h"
 
 #if __has_include(<cublasLt.h>) && __has_include(<cublas_v2.h>)
 #include <cublasLt.h>

@@ -6,11 +6,11 @@
 #include <string>
 
 #include "generator/text/shapes_file.h"
-#include "runtime/dropin/contest.h"
+#include "runtime/dropin/blas/contest.h"
+#include "runtime/dropin/blas/sgemm.h"
+#include "runtime/dropin/record/shape_record.h"
+#include "runtime/dropin/record/shape_text.h"
 #include "runtime/dropin/settings.h"
-#include "runtime/dropin/sgemm.h"
-#include "runtime/dropin/shape_record.h"
-#include "runtime/dropin/shape_text.h"
 #include "support_temporary_directory.h"
 
 using namespace tmm::dropin;

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/dropin/problem_table.h"
-#include "runtime/dropin/workspaces.h"
+#include "runtime/dropin/cublas/problem_table.h"
+#include "runtime/dropin/cublas/workspaces.h"
 
 using namespace tmm::dropin;
 

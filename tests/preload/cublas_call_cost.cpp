@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/dropin/cublas_abi.h"
+#include "runtime/dropin/cublas/cublas_abi.h"
 
 using namespace tmm::dropin::cublas;
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "runtime/dropin/behind.h"
-#include "runtime/dropin/cublas_products.h"
+#include "runtime/dropin/cublas/cublas_products.h"
 
 #define TMM_EXPORT extern "C" __attribute__((visibility("default")))
 

@@ -1,4 +1,4 @@
-#include "runtime/dropin/workspaces.h"
+#include "runtime/dropin/cublas/workspaces.h"
 
 #include <algorithm>
 #include <bit>

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/dropin/product.h"
+#include "runtime/dropin/cublas/product.h"
 
 namespace tmm::dropin {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/dropin/stream_state.h"
+#include "runtime/dropin/cublas/stream_state.h"
 
 namespace tmm::dropin {
 

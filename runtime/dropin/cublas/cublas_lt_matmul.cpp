@@ -1,9 +1,9 @@
-#include "runtime/dropin/cublas_lt_matmul.h"
+#include "runtime/dropin/cublas/cublas_lt_matmul.h"
 
 #include <initializer_list>
 
 #include "runtime/dropin/behind.h"
-#include "runtime/dropin/cublas_gemm.h"
+#include "runtime/dropin/cublas/cublas_gemm.h"
 
 namespace tmm::dropin::cublas {
 namespace {

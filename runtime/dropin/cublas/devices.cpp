@@ -1,4 +1,4 @@
-#include "runtime/dropin/devices.h"
+#include "runtime/dropin/cublas/devices.h"
 
 #include <atomic>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/dropin/cuda_calls.h"
+#include "runtime/dropin/cublas/cuda_calls.h"
 #include "runtime/dropin/log.h"
 #include "runtime/dropin/settings.h"
 

@@ -1,7 +1,7 @@
 // The devices of a process whose products tmm may multiply.
 #pragma once
 
-#include "runtime/dropin/device_products.h"
+#include "runtime/dropin/cublas/device_products.h"
 
 namespace tmm::dropin {
 

@@ -1,4 +1,4 @@
-#include "runtime/dropin/sgemm.h"
+#include "runtime/dropin/blas/sgemm.h"
 
 #include <unistd.h>
 
@@ -12,11 +12,11 @@
 #include <mutex>
 #include <string>
 
-#include "runtime/dropin/contest.h"
+#include "runtime/dropin/blas/contest.h"
 #include "runtime/dropin/log.h"
+#include "runtime/dropin/record/shape_record.h"
+#include "runtime/dropin/record/shape_text.h"
 #include "runtime/dropin/settings.h"
-#include "runtime/dropin/shape_record.h"
-#include "runtime/dropin/shape_text.h"
 
 namespace tmm::dropin {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "runtime/dropin/behind.h"
-#include "runtime/dropin/sgemm.h"
+#include "runtime/dropin/blas/sgemm.h"
 
 #define TMM_EXPORT extern "C" __attribute__((visibility("default")))
 

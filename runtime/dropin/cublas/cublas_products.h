@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "runtime/dropin/cublas_gemm.h"
-#include "runtime/dropin/cublas_lt_matmul.h"
+#include "runtime/dropin/cublas/cublas_gemm.h"
+#include "runtime/dropin/cublas/cublas_lt_matmul.h"
 #include "runtime/dropin/settings.h"
 
 namespace tmm::dropin::cublas {

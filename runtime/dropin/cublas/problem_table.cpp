@@ -1,4 +1,4 @@
-#include "runtime/dropin/problem_table.h"
+#include "runtime/dropin/cublas/problem_table.h"
 
 #include <bit>
 #include <new>

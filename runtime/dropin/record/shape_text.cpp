@@ -1,4 +1,4 @@
-#include "runtime/dropin/shape_text.h"
+#include "runtime/dropin/record/shape_text.h"
 
 #include <algorithm>
 

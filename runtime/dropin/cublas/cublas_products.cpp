@@ -1,4 +1,4 @@
-#include "runtime/dropin/cublas_products.h"
+#include "runtime/dropin/cublas/cublas_products.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -6,11 +6,11 @@
 #include <optional>
 #include <string>
 
-#include "runtime/dropin/call_timer.h"
-#include "runtime/dropin/devices.h"
+#include "runtime/dropin/cublas/call_timer.h"
+#include "runtime/dropin/cublas/devices.h"
 #include "runtime/dropin/log.h"
-#include "runtime/dropin/shape_record.h"
-#include "runtime/dropin/shape_text.h"
+#include "runtime/dropin/record/shape_record.h"
+#include "runtime/dropin/record/shape_text.h"
 
 namespace tmm::dropin::cublas {
 namespace {

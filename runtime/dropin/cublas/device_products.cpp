@@ -1,11 +1,11 @@
-#include "runtime/dropin/device_products.h"
+#include "runtime/dropin/cublas/device_products.h"
 
 #include <array>
 #include <string_view>
 #include <utility>
 
 #include "runtime/dropin/log.h"
-#include "runtime/dropin/shape_text.h"
+#include "runtime/dropin/record/shape_text.h"
 
 namespace tmm::dropin {
 namespace {

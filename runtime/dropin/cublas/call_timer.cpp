@@ -1,7 +1,7 @@
-#include "runtime/dropin/call_timer.h"
+#include "runtime/dropin/cublas/call_timer.h"
 
-#include "runtime/dropin/cuda_calls.h"
-#include "runtime/dropin/stream_state.h"
+#include "runtime/dropin/cublas/cuda_calls.h"
+#include "runtime/dropin/cublas/stream_state.h"
 
 namespace tmm::dropin {
 namespace {

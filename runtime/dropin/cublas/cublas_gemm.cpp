@@ -1,4 +1,4 @@
-#include "runtime/dropin/cublas_gemm.h"
+#include "runtime/dropin/cublas/cublas_gemm.h"
 
 #include "runtime/dropin/behind.h"
 

@@ -1,8 +1,8 @@
 // cublasLtMatmul's arguments, whose descriptors cublasLt reads out.
 #pragma once
 
-#include "runtime/dropin/cublas_abi.h"
-#include "runtime/dropin/product.h"
+#include "runtime/dropin/cublas/cublas_abi.h"
+#include "runtime/dropin/cublas/product.h"
 
 namespace tmm::dropin::cublas {
 

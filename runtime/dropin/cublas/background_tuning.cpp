@@ -1,4 +1,4 @@
-#include "runtime/dropin/background_tuning.h"
+#include "runtime/dropin/cublas/background_tuning.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "runtime/dropin/product.h"
+#include "runtime/dropin/cublas/product.h"
 
 #include <algorithm>
 

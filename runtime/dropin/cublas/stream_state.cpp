@@ -1,6 +1,6 @@
-#include "runtime/dropin/stream_state.h"
+#include "runtime/dropin/cublas/stream_state.h"
 
-#include "runtime/dropin/cuda_calls.h"
+#include "runtime/dropin/cublas/cuda_calls.h"
 
 namespace tmm::dropin {
 

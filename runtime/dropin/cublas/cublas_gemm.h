@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "runtime/dropin/cublas_abi.h"
-#include "runtime/dropin/product.h"
+#include "runtime/dropin/cublas/cublas_abi.h"
+#include "runtime/dropin/cublas/product.h"
 
 namespace tmm::dropin::cublas {
 

@@ -6,11 +6,11 @@
 #include <mutex>
 #include <string>
 
-#include "runtime/dropin/background_tuning.h"
-#include "runtime/dropin/problem_table.h"
-#include "runtime/dropin/product.h"
-#include "runtime/dropin/stream_state.h"
-#include "runtime/dropin/workspaces.h"
+#include "runtime/dropin/cublas/background_tuning.h"
+#include "runtime/dropin/cublas/problem_table.h"
+#include "runtime/dropin/cublas/product.h"
+#include "runtime/dropin/cublas/stream_state.h"
+#include "runtime/dropin/cublas/workspaces.h"
 
 namespace tmm::dropin {
 

@@ -1,4 +1,4 @@
-#include "runtime/dropin/cuda_calls.h"
+#include "runtime/dropin/cublas/cuda_calls.h"
 
 #include <dlfcn.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/dropin/shape_record.h"
+#include "runtime/dropin/record/shape_record.h"
 
 #include <fcntl.h>
 #include <unistd.h>

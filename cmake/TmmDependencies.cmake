@@ -3,6 +3,19 @@
 # They are found as files, not as packages: a project that takes tmm in may have targets of the same names.
 find_package(Threads REQUIRED)
 
+# What is loaded into other people's programs brings no C++ library: theirs may be a newer one, which the system's, loaded first, would stand
+# in the way of. A sanitizer needs the shared one.
+add_library(tmm_own_cxx_library INTERFACE)
+if(TMM_STATIC_DEPENDENCIES AND NOT TMM_SANITIZE AND NOT TMM_SANITIZE_THREADS)
+  include(CheckLinkerFlag)
+  check_linker_flag(CXX -static-libstdc++ TMM_HAS_STATIC_CXX_LIBRARY)
+  if(NOT TMM_HAS_STATIC_CXX_LIBRARY)
+    message(FATAL_ERROR "tmm needs the static C++ library, libstdc++.a: install the package that has it, or take the shared one with "
+      "-DTMM_STATIC_DEPENDENCIES=OFF")
+  endif()
+  target_link_options(tmm_own_cxx_library INTERFACE -static-libstdc++ -static-libgcc LINKER:--gc-sections)
+endif()
+
 # tmm_add_dependency(target header [library]): an interface target with the header's directory and the library. Distributions'
 # archives are made for programs, not for shared libraries; libtmm.so can take them in because it exports none of their symbols.
 function(tmm_add_dependency target header)

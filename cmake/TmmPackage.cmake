@@ -36,7 +36,7 @@ foreach(file README.md LICENSE CHANGELOG.md)
 endforeach()
 install(DIRECTORY ${tmm_SOURCE_DIR}/docs ${tmm_SOURCE_DIR}/examples DESTINATION ${documents})
 
-# A Debian package installs on the distribution that it was built on and on later ones: libc and libstdc++ are all it needs.
+# A Debian package installs on the distribution that it was built on and on later ones: libc and libstdc++ are all its tools need, and libc its libraries.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tmm)
 set(CPACK_PACKAGE_CONTACT "The authors of tmm <tmm@localhost>")

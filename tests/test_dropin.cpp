@@ -1,17 +1,13 @@
-// What the drop-in libraries understand of their environment, and what they write down of calls.
+// What the drop-in libraries understand of their environment and of calls.
 #include <doctest/doctest.h>
 
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "generator/text/shapes_file.h"
 #include "runtime/dropin/blas/contest.h"
 #include "runtime/dropin/blas/sgemm.h"
-#include "runtime/dropin/record/shape_record.h"
 #include "runtime/dropin/record/shape_text.h"
 #include "runtime/dropin/settings.h"
-#include "support_temporary_directory.h"
 
 using namespace tmm::dropin;
 
@@ -59,53 +55,6 @@ TEST_CASE("what is not understood is said, and leaves the usual") {
     const Settings nowhere = parse_settings("record", nullptr, nullptr, nullptr);
     CHECK(nowhere.mode == Mode::off);
     CHECK(nowhere.complaint.find("TMM_RECORD") != std::string::npos);
-}
-
-TEST_CASE("a record names shapes by the time that they took together") {
-    ShapeRecord record;
-    record.add("1 2 3", 6, 0.5);
-    record.add("4 5 6", 120, 0.3);
-    record.add("4 5 6", 120, 0.4);
-    CHECK(record.text() ==
-          "# 2 shapes, 1.200 s of products; the longest first\n"
-          "4 5 6  # 2 calls, 58.3% of the time\n"
-          "1 2 3  # 1 calls, 41.7% of the time\n");
-    const tmm::testing::TemporaryDirectory folder;
-    const std::string file = (folder.path() / "shapes.txt").string();
-    std::ofstream(file) << "old";
-    CHECK(record.write(file));
-    std::ifstream written(file);
-    CHECK(std::string(std::istreambuf_iterator<char>(written), {}) == record.text());
-    CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
-    CHECK_FALSE(record.write((folder.path() / "no" / "where").string()));
-}
-
-TEST_CASE("a record without times names shapes by their work") {
-    ShapeRecord record;
-    record.add("1 2 3", 6, {});
-    record.add("4 5 6", 120, {});
-    record.add("1 2 3", 6, {});
-    CHECK(record.count("1 2 3") == 2);
-    CHECK(record.count("7 8 9") == 0);
-    CHECK(record.text() ==
-          "# 2 shapes, 264 FLOP; those of most work first\n"
-          "4 5 6  # 1 calls, 90.9% of the work\n"
-          "1 2 3  # 2 calls, 9.1% of the work\n");
-}
-
-TEST_CASE("calls whose time is not known count as long as others of their shape, or of their work") {
-    ShapeRecord record;
-    record.add("1 1 10", 10, 0.5);
-    record.add("1 1 10", 10, {});
-    record.add("1 1 10", 10, {});
-    record.add("1 1 90", 90, 0.5);
-    record.add("1 1 25", 25, {});
-    // 1.5 s, 0.5 s, and 25 multiply-adds where 100 take 1 s.
-    CHECK(record.text() ==
-          "# 3 shapes, 2.250 s of products; the longest first\n"
-          "1 1 10  # 3 calls, 66.7% of the time\n"
-          "1 1 90  # 1 calls, 22.2% of the time\n"
-          "1 1 25  # 1 calls, 11.1% of the time\n");
 }
 
 TEST_CASE("a problem is written as a line that a shapes file reads as the same problem") {
@@ -169,8 +118,9 @@ TEST_CASE("arguments that a BLAS refuses are left to it") {
 }
 
 TEST_CASE("products that tmm does not take are multiplied once by the BLAS behind") {
-    int calls = 0;
     const SgemmCall nothing{TMM_COL_MAJOR, TMM_NO_TRANS, TMM_NO_TRANS, 0, 5, 6, 1, nullptr, 1, nullptr, 6, 0, nullptr, 1};
+    CHECK_FALSE(may_be_served(nothing));
+    int calls = 0;
     multiply(nothing, [&] { ++calls; });
     CHECK(calls == 1);
 }

@@ -1,29 +1,61 @@
 #include "runtime/dropin/log.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "runtime/dropin/quiet_write.h"
 
 namespace tmm::dropin {
 namespace {
 
-int log_descriptor() {
-    static const int descriptor = [] {
-        const std::string& file = settings().log_file;
-        if (file.empty()) return STDERR_FILENO;
-        const int opened = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-        return opened >= 0 ? opened : STDERR_FILENO;
-    }();
-    return descriptor;
+struct OpenFile {
+    bool is_open = false;
+    dev_t device = 0;
+    ino_t inode = 0;
+
+    friend bool operator==(const OpenFile&, const OpenFile&) = default;
+};
+
+OpenFile file_behind(int descriptor) noexcept {
+    struct stat status;
+    if (fstat(descriptor, &status) != 0) return {};
+    return {.is_open = true, .device = status.st_dev, .inode = status.st_ino};
+}
+
+// What stderr was when the library was loaded.
+const OpenFile& first_stderr() noexcept {
+    static const OpenFile file = file_behind(STDERR_FILENO);
+    return file;
+}
+
+// A program may close a descriptor and be given its number for a file of its own.
+void write_to_stderr(const std::string& text) noexcept {
+    if (first_stderr().is_open && file_behind(STDERR_FILENO) == first_stderr()) write_all(STDERR_FILENO, text.data(), text.size());
+}
+
+void write_line(const std::string& text) noexcept {
+    const std::string& file = settings().log_file;
+    if (file.empty()) return write_to_stderr(text);
+    // It is opened for each line, so that no descriptor is kept.
+    const int opened = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+    if (opened < 0) return write_to_stderr(text);
+    write_all(opened, text.data(), text.size());
+    close(opened);
 }
 
 }  // namespace
 
+void begin_log() noexcept {
+    first_stderr();
+}
+
 void log(LogLevel level, const std::string& line) noexcept {
     if (!logs(level)) return;
+    const QuietWrites quiet;
     try {
         // One write a line, so that lines of several threads and processes stay whole.
-        const std::string text = "tmm: " + line + "\n";
-        (void)!write(log_descriptor(), text.data(), text.size());
+        write_line("tmm: " + line + "\n");
     } catch (...) {
         // There is too little memory for a line that nobody waits for.
     }

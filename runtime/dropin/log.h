@@ -10,7 +10,9 @@ namespace tmm::dropin {
 inline bool logs(LogLevel level) {
     return level <= settings().log;
 }
-// Writes "tmm: line" where the level is logged. Thread-safe; never throws.
+// Takes note of what stderr is. While the library is loaded.
+void begin_log() noexcept;
+// Writes "tmm: line" where the level is logged. Thread-safe.
 void log(LogLevel level, const std::string& line) noexcept;
 
 }  // namespace tmm::dropin

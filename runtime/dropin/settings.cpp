@@ -1,8 +1,10 @@
 #include "runtime/dropin/settings.h"
 
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include <charconv>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -61,6 +63,21 @@ void read_log(Settings& settings, std::string_view text) {
     }
     if (!known) complain(settings, "TMM_LOG", text, "error, warn, info or debug, and :FILE behind it");
     if (colon != std::string_view::npos) settings.log_file = text.substr(colon + 1);
+    // The name stands for a descriptor's number, which may become another file's.
+    if (settings.log_file == "/dev/stderr") settings.log_file.clear();
+}
+
+// The program may change its directory later.
+std::string absolute(const std::string& path) {
+    char here[PATH_MAX];
+    if (path.empty() || path.front() == '/' || !getcwd(here, sizeof here)) return path;
+    return std::string(here) + "/" + path;
+}
+
+// What replaces a file leaves a symbolic link to it in its place.
+std::string resolved(const std::string& path) {
+    char target[PATH_MAX];
+    return !path.empty() && realpath(path.c_str(), target) ? target : absolute(path);
 }
 
 }  // namespace
@@ -84,8 +101,11 @@ const Settings& settings() {
     // Never destroyed: handlers of exit() may multiply.
     static const auto* const read = [] {
         if (getauxval(AT_SECURE) != 0) return new Settings{.mode = Mode::off, .record = {}, .log_file = {}, .complaint = {}};
-        return new Settings(parse_settings(std::getenv("TMM_MODE"), std::getenv("TMM_DEVICE"), std::getenv("TMM_RECORD"),
-                                           std::getenv("TMM_LOG"), std::getenv("TMM_WORKSPACE_LIMIT")));
+        auto* const made = new Settings(parse_settings(std::getenv("TMM_MODE"), std::getenv("TMM_DEVICE"), std::getenv("TMM_RECORD"),
+                                                       std::getenv("TMM_LOG"), std::getenv("TMM_WORKSPACE_LIMIT")));
+        made->log_file = absolute(made->log_file);
+        made->record = resolved(made->record);
+        return made;
     }();
     return *read;
 }

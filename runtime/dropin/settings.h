@@ -17,7 +17,7 @@ struct Settings {
     int device = 0;
     // The device was named.
     bool device_is_named = false;
-    // The file that the shapes are written to; empty: none.
+    // The file that the shapes are added to, %p in it the process's number; empty: none.
     std::string record;
     LogLevel log = LogLevel::warn;
     // Bytes of a device's memory that workspaces may take; empty: a share of it.
@@ -28,8 +28,8 @@ struct Settings {
     std::string complaint;
 };
 
-// TMM_MODE, TMM_DEVICE, TMM_RECORD, TMM_LOG and TMM_WORKSPACE_LIMIT as they were at the first call. A set-user-ID program is left alone,
-// whatever they say.
+// TMM_MODE, TMM_DEVICE, TMM_RECORD, TMM_LOG and TMM_WORKSPACE_LIMIT as they were when the library was loaded, paths from the directory that
+// was then the program's. A set-user-ID program is left alone, whatever they say.
 const Settings& settings();
 
 // The settings that these texts make; null is a variable that is not set.

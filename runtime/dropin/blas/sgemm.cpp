@@ -1,20 +1,16 @@
 #include "runtime/dropin/blas/sgemm.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
 
 #include "runtime/dropin/blas/contest.h"
 #include "runtime/dropin/log.h"
-#include "runtime/dropin/record/shape_record.h"
+#include "runtime/dropin/process.h"
+#include "runtime/dropin/record/recorder.h"
 #include "runtime/dropin/record/shape_text.h"
 #include "runtime/dropin/settings.h"
 
@@ -22,18 +18,13 @@ namespace tmm::dropin {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Who = Contest::Who;
 
 // Below so many multiply-adds no GPU makes up for the copies of the matrices, and looking a shape up would cost more than it is worth.
 constexpr double kLeastProducts = 1 << 21;
 
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-double timed(const std::function<void()>& work) {
-    const auto start = Clock::now();
-    work();
-    return seconds_since(start);
 }
 
 // The matrices are copied to the device, where their rows are not padded.
@@ -55,108 +46,88 @@ double products_of(const SgemmCall& call) {
     return static_cast<double>(call.m) * static_cast<double>(call.n) * static_cast<double>(call.k);
 }
 
+// A forked child finds its parent's locks as they were when it was forked, so it comes near none of this.
 class Products {
 public:
     Products() {
-        const Settings& s = settings();
-        if (!s.complaint.empty()) log(LogLevel::error, s.complaint);
-        if (s.mode != Mode::use && s.mode != Mode::tune) return;
         tmmSetLogCallback([](const char* line, void*) { log(LogLevel::warn, line); }, nullptr);
-        const tmmStatus_t status = tmmCreate(&handle_, s.device, nullptr);
-        if (status == TMM_STATUS_SUCCESS) return;
+        if (tmmCreate(&handle_, settings().device, nullptr) == TMM_STATUS_SUCCESS) return;
         log(LogLevel::warn, std::string("all products go to the BLAS behind: ") + tmmLastError(nullptr));
         handle_ = nullptr;
     }
 
-    void multiply(const SgemmCall& call, const std::function<void()>& behind) {
-        if (settings().mode == Mode::record) return record(call, behind);
-        if (!handle_ || is_trivial(call)) return behind();
+    bool has_device() const { return handle_; }
+
+    Who next_of(const std::string& shape) {
         // The emulated device is for tests: it serves whatever it can.
-        if (settings().device == TMM_DEVICE_HOST) return serve_always(call, behind);
-        if (products_of(call) < kLeastProducts) return behind();
-        contest(call, behind);
-    }
-    void write_record() const {
-        const std::string& file = settings().record;
-        if (settings().mode == Mode::record && !shapes_.write(file))
-            log(LogLevel::error, file + " can't be written: " + std::strerror(errno));
-    }
-
-private:
-    static bool is_trivial(const SgemmCall& call) { return call.m == 0 || call.n == 0 || call.k == 0 || call.alpha == 0; }
-
-    void record(const SgemmCall& call, const std::function<void()>& behind) {
-        const double seconds = timed(behind);
-        if (is_trivial(call)) return;
-        const std::string shape = shape_of(call);
-        if (logs(LogLevel::debug)) log(LogLevel::debug, shape + ": recorded");
-        shapes_.add(shape, products_of(call), seconds);
-    }
-
-    // False where tmm can't: C is as it was.
-    bool by_tmm(const SgemmCall& c) {
-        const tmmStatus_t status =
-            tmmHostSgemm(handle_, c.layout, c.op_a, c.op_b, c.m, c.n, c.k, &c.alpha, c.a, c.lda, c.b, c.ldb, &c.beta, c.c, c.ldc);
-        if (status == TMM_STATUS_SUCCESS) return true;
-        // That there is no compiler is worth one line.
-        const bool is_news = status != TMM_STATUS_COMPILER || !lacks_compiler_.exchange(true);
-        const LogLevel level = is_news ? LogLevel::warn : LogLevel::debug;
-        if (logs(level)) log(level, shape_of(c) + " goes to the BLAS behind: " + tmmLastError(handle_));
-        return false;
-    }
-
-    void serve_always(const SgemmCall& call, const std::function<void()>& behind) {
-        if (logs(LogLevel::debug)) log(LogLevel::debug, shape_of(call) + ": by tmm");
-        if (!by_tmm(call)) behind();
-    }
-
-    void contest(const SgemmCall& call, const std::function<void()>& behind) {
-        const std::string shape = shape_of(call);
-        const Contest::Who who = next_of(shape);
-        if (logs(LogLevel::debug)) log(LogLevel::debug, shape + (who == Contest::Who::tmm ? ": by tmm" : ": by the BLAS behind"));
-        const auto start = Clock::now();
-        if (who == Contest::Who::tmm && !by_tmm(call)) {
-            refuse(shape);
-            return behind();
-        }
-        if (who == Contest::Who::behind) behind();
-        note(shape, who, seconds_since(start));
-    }
-
-    Contest::Who next_of(const std::string& shape) {
+        if (settings().device == TMM_DEVICE_HOST) return Who::tmm;
         const std::lock_guard lock(mutex_);
         return contests_[shape].next();
     }
-    void refuse(const std::string& shape) {
+
+    // Whether the function behind needs no more timing.
+    bool is_decided(const std::string& shape) {
         const std::lock_guard lock(mutex_);
-        contests_[shape].refuse();
+        return contests_[shape].is_decided();
     }
-    void note(const std::string& shape, Contest::Who who, double seconds) {
+
+    // False where tmm can't: C is as it was.
+    bool multiply(const std::string& shape, const SgemmCall& c) noexcept {
+        const auto start = Clock::now();
+        const tmmStatus_t status =
+            tmmHostSgemm(handle_, c.layout, c.op_a, c.op_b, c.m, c.n, c.k, &c.alpha, c.a, c.lda, c.b, c.ldb, &c.beta, c.c, c.ldc);
+        const double seconds = seconds_since(start);
+        try {
+            if (status == TMM_STATUS_SUCCESS) {
+                note(shape, Who::tmm, seconds);
+            } else {
+                // That there is no compiler is worth one line.
+                const bool is_news = status != TMM_STATUS_COMPILER || !lacks_compiler_.exchange(true);
+                log(is_news ? LogLevel::warn : LogLevel::debug, shape + " goes to the BLAS behind: " + tmmLastError(handle_));
+                refuse(shape);
+            }
+        } catch (...) {
+            // Memory for what is noted is short.
+        }
+        return status == TMM_STATUS_SUCCESS;
+    }
+
+    void note(const std::string& shape, Who who, double seconds) {
+        if (settings().device == TMM_DEVICE_HOST) return;
         const std::lock_guard lock(mutex_);
         Contest& contest = contests_[shape];
         const bool was_decided = contest.is_decided();
         contest.note(who, seconds);
         if (was_decided || !contest.is_decided()) return;
-        log(LogLevel::info, shape + ": by " + (contest.next() == Contest::Who::tmm ? "tmm" : "the BLAS behind") + ", since tmm took " +
+        log(LogLevel::info, shape + ": by " + (contest.next() == Who::tmm ? "tmm" : "the BLAS behind") + ", since tmm took " +
                                 std::to_string(1e6 * contest.of_tmm()) + " us with its copies, the BLAS " +
                                 std::to_string(1e6 * contest.behind()) + " us");
+    }
+
+private:
+    void refuse(const std::string& shape) {
+        const std::lock_guard lock(mutex_);
+        contests_[shape].refuse();
     }
 
     tmmHandle_t handle_ = nullptr;
     std::atomic<bool> lacks_compiler_ = false;
     std::mutex mutex_;
     std::map<std::string, Contest> contests_;
-    ShapeRecord shapes_;
 };
 
+// Set once tmm was found to have no device.
+ProcessFlag lacks_device;
+
+// Made by the first product that is worth it. Never destroyed: handlers of exit() may multiply.
 Products& products() {
-    // Never destroyed: handlers of exit() may multiply.
-    static auto* const all = [] {
-        auto* const made = new Products;
-        std::atexit([] { products().write_record(); });
-        return made;
-    }();
+    static auto* const all = new Products;
     return *all;
+}
+
+void complain_once() {
+    static ProcessFlag said;
+    if (!settings().complaint.empty() && said.raise()) log(LogLevel::error, settings().complaint);
 }
 
 }  // namespace
@@ -173,22 +144,65 @@ bool is_valid(const SgemmCall& c) {
     return fits(c.lda, length(c.op_a, c.m, c.k)) && fits(c.ldb, length(c.op_b, c.k, c.n)) && fits(c.ldc, rows ? c.n : c.m);
 }
 
-void multiply(const SgemmCall& call, const std::function<void()>& behind) noexcept {
-    // What multiplies within tmm, such as the BLAS of a library that it loads, is left alone.
-    static thread_local bool within = false;
-    if (within || settings().mode == Mode::off) return behind();
-    within = true;
-    bool called = false;
+bool may_be_served(const SgemmCall& call) noexcept {
+    if (call.m == 0 || call.n == 0 || call.k == 0 || call.alpha == 0) return false;
+    if (settings().mode == Mode::record) return true;
+    if (settings().device != TMM_DEVICE_HOST && products_of(call) < kLeastProducts) return false;
+    return owns_tmm() && !lacks_device.is_raised();
+}
+
+Turn multiply(const SgemmCall& call) noexcept {
     try {
-        products().multiply(call, [&] {
-            called = true;
-            behind();
-        });
+        complain_once();
+        if (settings().mode == Mode::record) return Turn::behind_timed;
+        if (!products().has_device()) {
+            lacks_device.raise();
+            return Turn::behind;
+        }
+        const std::string shape = shape_of(call);
+        const Who who = products().next_of(shape);
+        if (logs(LogLevel::debug)) log(LogLevel::debug, shape + (who == Who::tmm ? ": by tmm" : ": by the BLAS behind"));
+        if (who == Who::behind) return products().is_decided(shape) ? Turn::behind : Turn::behind_timed;
+        return products().multiply(shape, call) ? Turn::tmm : Turn::behind;
     } catch (...) {
         // Memory for a look-up is short.
-        if (!called) behind();
+        return Turn::behind;
     }
-    within = false;
+}
+
+void note_behind(const SgemmCall& call, double seconds) noexcept {
+    try {
+        const std::string shape = shape_of(call);
+        if (settings().mode != Mode::record) return products().note(shape, Who::behind, seconds);
+        if (logs(LogLevel::debug)) log(LogLevel::debug, shape + ": recorded");
+        record(shape, seconds);
+    } catch (...) {
+        log(LogLevel::error, "a product was not noted: memory is short");
+    }
+}
+
+void multiply_without_blas(const SgemmCall& c) noexcept {
+    static ProcessFlag said;
+    if (said.raise())
+        log(LogLevel::error,
+            "no BLAS behind libtmm_blas.so has sgemm: a plain loop multiplies. Link the program with a BLAS, or preload one behind this "
+            "library");
+    if (!is_valid(c)) return log(LogLevel::error, "sgemm: an argument is wrong, and there is no BLAS that would say which");
+    const auto distance = [](bool along_rows, std::int64_t ld, std::int64_t row, std::int64_t column) {
+        return along_rows ? row * ld + column : row + column * ld;
+    };
+    const bool rows = c.layout == TMM_ROW_MAJOR;
+    const auto element = [&](const float* matrix, std::int64_t ld, tmmOperation_t op, std::int64_t row, std::int64_t column) {
+        return matrix[distance(rows == (op == TMM_NO_TRANS), ld, row, column)];
+    };
+    for (std::int64_t i = 0; i < c.m; ++i)
+        for (std::int64_t j = 0; j < c.n; ++j) {
+            float sum = 0;
+            for (std::int64_t p = 0; c.alpha != 0 && p < c.k; ++p)
+                sum += element(c.a, c.lda, c.op_a, i, p) * element(c.b, c.ldb, c.op_b, p, j);
+            float& to = c.c[distance(rows, c.ldc, i, j)];
+            to = c.beta == 0 ? c.alpha * sum : c.alpha * sum + c.beta * to;
+        }
 }
 
 }  // namespace tmm::dropin

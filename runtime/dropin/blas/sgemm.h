@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 
 #include "tmm/tmm.h"
 
@@ -29,7 +28,20 @@ struct SgemmCall {
 // Would the BLAS take the arguments? It says itself what is wrong with those that it does not.
 bool is_valid(const SgemmCall& call);
 
-// Multiplies. behind: the same call of the BLAS behind; it is called once where tmm does not multiply. Never throws.
-void multiply(const SgemmCall& call, const std::function<void()>& behind) noexcept;
+// Whether the call is worth more than a glance: it is large enough, this process has tmm and tmm a device, or it is to be recorded.
+bool may_be_served(const SgemmCall& call) noexcept;
+
+// Whose turn it is. Where it is tmm's, it has multiplied.
+enum class Turn {
+    tmm,
+    behind,
+    // Of the function behind, and note_behind() wants to know how long it took.
+    behind_timed
+};
+Turn multiply(const SgemmCall& call) noexcept;
+void note_behind(const SgemmCall& call, double seconds) noexcept;
+
+// A plain loop, for a process in which no BLAS is to be found. Says so, once.
+void multiply_without_blas(const SgemmCall& call) noexcept;
 
 }  // namespace tmm::dropin

@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "runtime/dropin/log.h"
+#include "runtime/dropin/process.h"
+#include "runtime/dropin/quiet_write.h"
 
 namespace tmm::dropin {
 namespace {
@@ -60,28 +62,10 @@ private:
     posix_spawn_file_actions_t actions_;
 };
 
-// A tool that has ended reads no more; the program must not be ended by that.
-void write_all(int descriptor, const std::string& text) {
-    sigset_t pipe;
-    sigset_t before;
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &pipe, &before);
-    std::size_t done = 0;
-    while (done < text.size()) {
-        const ssize_t count = write(descriptor, text.data() + done, text.size() - done);
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) break;
-        done += static_cast<std::size_t>(count);
-    }
-    const timespec now{};
-    if (done < text.size()) sigtimedwait(&pipe, nullptr, &now);
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
-
 }  // namespace
 
-BackgroundTuning::BackgroundTuning(std::string tool, std::string gpu) : tool_(std::move(tool)), gpu_(std::move(gpu)) {}
+BackgroundTuning::BackgroundTuning(std::string tool, std::string gpu)
+    : tool_(std::move(tool)), gpu_(std::move(gpu)), owner_(process_number()) {}
 
 void BackgroundTuning::want(const std::string& shape) {
     const std::lock_guard lock(mutex_);
@@ -162,7 +146,9 @@ void BackgroundTuning::tune(const std::string& shapes) {
     }
     {
         const Descriptor writing(input);
-        write_all(writing.get(), shapes);
+        // A tool that has ended reads no more.
+        const QuietWrites quiet;
+        write_all(writing.get(), shapes.data(), shapes.size());
     }
     // The process is left a zombie until nobody can send it a signal any more.
     siginfo_t ended{};
@@ -177,6 +163,8 @@ void BackgroundTuning::tune(const std::string& shapes) {
 }
 
 void BackgroundTuning::stop() noexcept {
+    // A child that ends leaves its parent's tool alone.
+    if (process_number() != owner_) return;
     const std::lock_guard lock(mutex_);
     if (process_ > 0) kill(process_, SIGINT);
 }

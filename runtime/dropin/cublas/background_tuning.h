@@ -37,6 +37,8 @@ private:
 
     const std::string tool_;
     const std::string gpu_;
+    // The process that has the thread.
+    const unsigned owner_;
     std::atomic<unsigned> runs_ = 0;
     std::mutex mutex_;
     std::condition_variable wanted_;

@@ -4,6 +4,9 @@
 
 #include "runtime/dropin/behind.h"
 #include "runtime/dropin/cublas/cublas_products.h"
+#include "runtime/dropin/door.h"
+#include "runtime/dropin/load.h"
+#include "runtime/dropin/settings.h"
 
 #define TMM_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -12,72 +15,87 @@ namespace {
 using namespace tmm::dropin;
 using namespace tmm::dropin::cublas;
 
-// Calls the function of the cuBLAS behind. No program calls one that its cuBLAS does not have.
-template <class Function, class... Arguments>
-Status call(Function* function, Arguments... arguments) {
-    return function ? function(arguments...) : kNotSupported;
+// Serves a call of the function behind the symbol. make: the call, given what stands behind; arguments: the program's.
+template <class Function, class Make, class... Arguments>
+Status serve(NextSymbol& symbol, const void* frame, const void* caller, const Make& make, Arguments... arguments) {
+    const Doors before = enter_door(frame);
+    const Behind next = find_behind(symbol, caller);
+    // No program calls a function that its cuBLAS does not have.
+    const auto behind = [&] { return next.function ? reinterpret_cast<Function*>(next.function)(arguments...) : kNotSupported; };
+    Status status = kSuccess;
+    if (!is_outermost_door() || settings().mode == Mode::off) {
+        status = behind();
+    } else if (settings().mode == Mode::record) {
+        Expected* const expected = own_work([&]() noexcept { return expect(make(next)); });
+        status = behind();
+        own_work([&]() noexcept { return note(expected, status), true; });
+    } else if (!own_work([&]() noexcept { return multiplies(make(next)); })) {
+        status = behind();
+    }
+    leave_door(before);
+    return status;
 }
 
 }  // namespace
 
-// The function of the same name and type behind.
-#define TMM_BEHIND(name) static const auto next = reinterpret_cast<decltype(&name)>(function_behind(#name))
+// The symbol of that name, and others of cuBLAS that tell of its handles or of cublasLt's descriptors.
+#define TMM_SYMBOL(name) static constinit NextSymbol next_##name(#name, kGettersOfHandles, Names{})
+#define TMM_LT_SYMBOL(name) static constinit NextSymbol next_##name(#name, kGettersOfDescriptors, Names{})
+
+// Stands in every function: `gemm` is its call, the rest its arguments.
+#define TMM_SERVE(name, gemm, ...) \
+    TMM_DOOR_IS_UNWOUND();         \
+    return serve<decltype(name)>(  \
+        next_##name, __builtin_frame_address(0), __builtin_return_address(0), [&](const Behind& behind) { return gemm; }, __VA_ARGS__)
 
 // The fields of Gemm that the functions have in common, by the names of their arguments.
-#define TMM_OPERANDS(name)                                                                                                                 \
-    .function = #name, .handle = handle, .op_a = op_a, .op_b = op_b, .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta, .a = a, .b = b, \
-    .c = c
+#define TMM_OPERANDS(name)                                                                                                     \
+    .function = #name, .behind = behind, .handle = handle, .op_a = op_a, .op_b = op_b, .m = m, .n = n, .k = k, .alpha = alpha, \
+    .beta = beta, .a = a, .b = b, .c = c
 #define TMM_TYPES .type_a = type_a, .type_b = type_b, .type_c = type_c
 #define TMM_LEADING_DIMENSIONS .lda = lda, .ldb = ldb, .ldc = ldc
 #define TMM_STRIDES .stride_a = stride_a, .stride_b = stride_b, .stride_c = stride_c, .batch = batch
 
 // Int: the width of a function's sizes.
-#define TMM_SGEMM(name, Int)                                                                                                    \
-    TMM_EXPORT Status name(Handle handle, int op_a, int op_b, Int m, Int n, Int k, const float* alpha, const float* a, Int lda, \
-                           const float* b, Int ldb, const float* beta, float* c, Int ldc) {                                     \
-        TMM_BEHIND(name);                                                                                                       \
-        const Gemm gemm{TMM_OPERANDS(name), TMM_LEADING_DIMENSIONS};                                                            \
-        return multiply(gemm, [&] { return call(next, handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc); });    \
+#define TMM_SGEMM(name, Int)                                                                                                             \
+    TMM_SYMBOL(name);                                                                                                                    \
+    TMM_EXPORT Status name(Handle handle, int op_a, int op_b, Int m, Int n, Int k, const float* alpha, const float* a, Int lda,          \
+                           const float* b, Int ldb, const float* beta, float* c, Int ldc) {                                              \
+        TMM_SERVE(name, (Gemm{TMM_OPERANDS(name), TMM_LEADING_DIMENSIONS}), handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, \
+                  ldc);                                                                                                                  \
     }
-#define TMM_SGEMM_STRIDED(name, Int)                                                                                                  \
-    TMM_EXPORT Status name(Handle handle, int op_a, int op_b, Int m, Int n, Int k, const float* alpha, const float* a, Int lda,       \
-                           long long stride_a, const float* b, Int ldb, long long stride_b, const float* beta, float* c, Int ldc,     \
-                           long long stride_c, Int batch) {                                                                           \
-        TMM_BEHIND(name);                                                                                                             \
-        const Gemm gemm{TMM_OPERANDS(name), TMM_LEADING_DIMENSIONS, TMM_STRIDES};                                                     \
-        return multiply(gemm, [&] {                                                                                                   \
-            return call(next, handle, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, stride_c, batch); \
-        });                                                                                                                           \
+#define TMM_SGEMM_STRIDED(name, Int)                                                                                                 \
+    TMM_SYMBOL(name);                                                                                                                \
+    TMM_EXPORT Status name(Handle handle, int op_a, int op_b, Int m, Int n, Int k, const float* alpha, const float* a, Int lda,      \
+                           long long stride_a, const float* b, Int ldb, long long stride_b, const float* beta, float* c, Int ldc,    \
+                           long long stride_c, Int batch) {                                                                          \
+        TMM_SERVE(name, (Gemm{TMM_OPERANDS(name), TMM_LEADING_DIMENSIONS, TMM_STRIDES}), handle, op_a, op_b, m, n, k, alpha, a, lda, \
+                  stride_a, b, ldb, stride_b, beta, c, ldc, stride_c, batch);                                                        \
     }
 #define TMM_SGEMM_EX(name, Int)                                                                                                            \
+    TMM_SYMBOL(name);                                                                                                                      \
     TMM_EXPORT Status name(Handle handle, int op_a, int op_b, Int m, Int n, Int k, const float* alpha, const void* a, int type_a, Int lda, \
                            const void* b, int type_b, Int ldb, const float* beta, void* c, int type_c, Int ldc) {                          \
-        TMM_BEHIND(name);                                                                                                                  \
-        const Gemm gemm{TMM_OPERANDS(name), TMM_TYPES, TMM_LEADING_DIMENSIONS};                                                            \
-        return multiply(                                                                                                                   \
-            gemm, [&] { return call(next, handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc); });   \
+        TMM_SERVE(name, (Gemm{TMM_OPERANDS(name), TMM_TYPES, TMM_LEADING_DIMENSIONS}), handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, \
+                  b, type_b, ldb, beta, c, type_c, ldc);                                                                                   \
     }
-#define TMM_GEMM_EX(name, Int)                                                                                                            \
-    TMM_EXPORT Status name(Handle handle, int op_a, int op_b, Int m, Int n, Int k, const void* alpha, const void* a, int type_a, Int lda, \
-                           const void* b, int type_b, Int ldb, const void* beta, void* c, int type_c, Int ldc, int compute,               \
-                           int algorithm) {                                                                                               \
-        TMM_BEHIND(name);                                                                                                                 \
-        const Gemm gemm{TMM_OPERANDS(name), TMM_TYPES, TMM_LEADING_DIMENSIONS, .compute = compute, .algorithm = algorithm};               \
-        return multiply(gemm, [&] {                                                                                                       \
-            return call(next, handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc, compute,          \
-                        algorithm);                                                                                                       \
-        });                                                                                                                               \
+#define TMM_GEMM_EX(name, Int)                                                                                                             \
+    TMM_SYMBOL(name);                                                                                                                      \
+    TMM_EXPORT Status name(Handle handle, int op_a, int op_b, Int m, Int n, Int k, const void* alpha, const void* a, int type_a, Int lda,  \
+                           const void* b, int type_b, Int ldb, const void* beta, void* c, int type_c, Int ldc, int compute,                \
+                           int algorithm) {                                                                                                \
+        TMM_SERVE(name, (Gemm{TMM_OPERANDS(name), TMM_TYPES, TMM_LEADING_DIMENSIONS, .compute = compute, .algorithm = algorithm}), handle, \
+                  op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc, compute, algorithm);                   \
     }
 #define TMM_GEMM_STRIDED_EX(name, Int)                                                                                                    \
+    TMM_SYMBOL(name);                                                                                                                     \
     TMM_EXPORT Status name(Handle handle, int op_a, int op_b, Int m, Int n, Int k, const void* alpha, const void* a, int type_a, Int lda, \
                            long long stride_a, const void* b, int type_b, Int ldb, long long stride_b, const void* beta, void* c,         \
                            int type_c, Int ldc, long long stride_c, Int batch, int compute, int algorithm) {                              \
-        TMM_BEHIND(name);                                                                                                                 \
-        const Gemm gemm{TMM_OPERANDS(name), TMM_TYPES, TMM_LEADING_DIMENSIONS, TMM_STRIDES, .compute = compute, .algorithm = algorithm};  \
-        return multiply(gemm, [&] {                                                                                                       \
-            return call(next, handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, stride_a, b, type_b, ldb, stride_b, beta, c, type_c,    \
-                        ldc, stride_c, batch, compute, algorithm);                                                                        \
-        });                                                                                                                               \
+        TMM_SERVE(name,                                                                                                                   \
+                  (Gemm{TMM_OPERANDS(name), TMM_TYPES, TMM_LEADING_DIMENSIONS, TMM_STRIDES, .compute = compute, .algorithm = algorithm}), \
+                  handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, stride_a, b, type_b, ldb, stride_b, beta, c, type_c, ldc, stride_c, \
+                  batch, compute, algorithm);                                                                                             \
     }
 
 TMM_SGEMM(cublasSgemm_v2, int)
@@ -91,24 +109,30 @@ TMM_GEMM_EX(cublasGemmEx_64, std::int64_t)
 TMM_GEMM_STRIDED_EX(cublasGemmStridedBatchedEx, int)
 TMM_GEMM_STRIDED_EX(cublasGemmStridedBatchedEx_64, std::int64_t)
 
+TMM_LT_SYMBOL(cublasLtMatmul);
 TMM_EXPORT Status cublasLtMatmul(LtHandle handle, LtDescriptor product, const void* alpha, const void* a, LtDescriptor layout_a,
                                  const void* b, LtDescriptor layout_b, const void* beta, const void* c, LtDescriptor layout_c, void* d,
                                  LtDescriptor layout_d, const void* algorithm, void* workspace, std::size_t workspace_size, Stream stream) {
-    TMM_BEHIND(cublasLtMatmul);
-    const LtMatmul matmul{.product = product,
-                          .alpha = alpha,
-                          .a = a,
-                          .layout_a = layout_a,
-                          .b = b,
-                          .layout_b = layout_b,
-                          .beta = beta,
-                          .c = c,
-                          .layout_c = layout_c,
-                          .d = d,
-                          .layout_d = layout_d,
-                          .stream = stream};
-    return multiply(matmul, [&] {
-        return call(next, handle, product, alpha, a, layout_a, b, layout_b, beta, c, layout_c, d, layout_d, algorithm, workspace,
-                    workspace_size, stream);
-    });
+    TMM_SERVE(cublasLtMatmul,
+              (LtMatmul{.behind = behind,
+                        .product = product,
+                        .alpha = alpha,
+                        .a = a,
+                        .layout_a = layout_a,
+                        .b = b,
+                        .layout_b = layout_b,
+                        .beta = beta,
+                        .c = c,
+                        .layout_c = layout_c,
+                        .d = d,
+                        .layout_d = layout_d,
+                        .stream = stream}),
+              handle, product, alpha, a, layout_a, b, layout_b, beta, c, layout_c, d, layout_d, algorithm, workspace, workspace_size,
+              stream);
+}
+
+__attribute__((constructor)) static void load() {
+    at_load({&next_cublasSgemm_v2, &next_cublasSgemm_v2_64, &next_cublasSgemmStridedBatched, &next_cublasSgemmStridedBatched_64,
+             &next_cublasSgemmEx, &next_cublasSgemmEx_64, &next_cublasGemmEx, &next_cublasGemmEx_64, &next_cublasGemmStridedBatchedEx,
+             &next_cublasGemmStridedBatchedEx_64, &next_cublasLtMatmul});
 }

@@ -1,23 +1,7 @@
 #include "runtime/dropin/cublas/cublas_gemm.h"
 
-#include "runtime/dropin/behind.h"
-
 namespace tmm::dropin::cublas {
 namespace {
-
-// The state of handles, which only cuBLAS knows.
-struct HandleState {
-    GetInt pointer_mode = reinterpret_cast<GetInt>(function_behind("cublasGetPointerMode_v2"));
-    GetInt math_mode = reinterpret_cast<GetInt>(function_behind("cublasGetMathMode"));
-    // The function exists since 11.6 or so; without it no program sets the target.
-    GetInt sm_count_target = reinterpret_cast<GetInt>(function_behind("cublasGetSmCountTarget"));
-    GetStream stream = reinterpret_cast<GetStream>(function_behind("cublasGetStream_v2"));
-};
-
-const HandleState& handle_state() {
-    static const HandleState state;
-    return state;
-}
 
 bool translate_operation(int op, tmmOperation_t& into) {
     switch (op) {
@@ -45,16 +29,19 @@ const char* translate_math_mode(int mode, tmmGemmProblem_t& problem) {
     }
 }
 
-const char* translate_state(Handle handle, Product& product) {
-    const HandleState& state = handle_state();
-    if (!state.pointer_mode || !state.math_mode || !state.stream) return "cuBLAS does not tell the state of its handles";
+const char* translate_state(const Behind& behind, Handle handle, Product& product) {
+    const auto pointer_mode = reinterpret_cast<GetInt>(behind.others[0]);
+    const auto math_mode = reinterpret_cast<GetInt>(behind.others[1]);
+    const auto stream = reinterpret_cast<GetStream>(behind.others[2]);
+    const auto sm_count_target = reinterpret_cast<GetInt>(behind.others[3]);
+    if (!pointer_mode || !math_mode || !stream) return "cuBLAS does not tell the state of its handles";
     int value = -1;
-    if (state.pointer_mode(handle, &value) != kSuccess) return "its handle is none";
+    if (pointer_mode(handle, &value) != kSuccess) return "its handle is none";
     if (value != kPointerHost) return "its scalars are in device memory";
-    if (state.math_mode(handle, &value) != kSuccess) return "its handle is none";
+    if (math_mode(handle, &value) != kSuccess) return "its handle is none";
     if (const char* const reason = translate_math_mode(value, product.problem)) return reason;
-    if (state.sm_count_target && state.sm_count_target(handle, &value) == kSuccess && value != 0) return "its handle bounds the SMs to use";
-    if (state.stream(handle, &product.stream) != kSuccess) return "its handle is none";
+    if (sm_count_target && sm_count_target(handle, &value) == kSuccess && value != 0) return "its handle bounds the SMs to use";
+    if (stream(handle, &product.stream) != kSuccess) return "its handle is none";
     return nullptr;
 }
 
@@ -100,7 +87,7 @@ const char* translate(const Gemm& gemm, Product& product) {
     if (gemm.algorithm != kAlgorithmDefault && gemm.algorithm != kAlgorithmDefaultTensorOp) return "an algorithm is asked for";
     if (const char* const reason = translate_operations(gemm.op_a, gemm.op_b, p)) return reason;
     if (!gemm.handle || !gemm.alpha || !gemm.beta) return "a pointer is null";
-    if (const char* const reason = translate_state(gemm.handle, product)) return reason;
+    if (const char* const reason = translate_state(gemm.behind, gemm.handle, product)) return reason;
     p.layout = TMM_COL_MAJOR;
     p.m = gemm.m;
     p.n = gemm.n;

@@ -3,15 +3,21 @@
 
 #include <cstdint>
 
+#include "runtime/dropin/behind.h"
 #include "runtime/dropin/cublas/cublas_abi.h"
 #include "runtime/dropin/cublas/product.h"
 
 namespace tmm::dropin::cublas {
 
+// The functions that tell the state of handles, which only cuBLAS knows. The last exists since 11.6 or so; without it no program sets the
+// target.
+inline constexpr Names kGettersOfHandles{"cublasGetPointerMode_v2", "cublasGetMathMode", "cublasGetStream_v2", "cublasGetSmCountTarget"};
+
 // The arguments, as the program gave them.
 struct Gemm {
-    // The function, for the log.
+    // The function, for the log, and what stands behind it.
     const char* function;
+    const Behind& behind;
     Handle handle;
     int op_a;
     int op_b;

@@ -2,7 +2,6 @@
 
 #include <initializer_list>
 
-#include "runtime/dropin/behind.h"
 #include "runtime/dropin/cublas/cublas_gemm.h"
 
 namespace tmm::dropin::cublas {
@@ -34,15 +33,14 @@ private:
     bool failed_ = false;
 };
 
+// What tells what the descriptors of one cublasLt say.
 struct Getters {
-    GetAttribute of_product = reinterpret_cast<GetAttribute>(function_behind("cublasLtMatmulDescGetAttribute"));
-    GetAttribute of_layout = reinterpret_cast<GetAttribute>(function_behind("cublasLtMatrixLayoutGetAttribute"));
-};
+    explicit Getters(const Behind& behind)
+        : of_product(reinterpret_cast<GetAttribute>(behind.others[0])), of_layout(reinterpret_cast<GetAttribute>(behind.others[1])) {}
 
-const Getters& getters() {
-    static const Getters found;
-    return found;
-}
+    GetAttribute of_product;
+    GetAttribute of_layout;
+};
 
 struct Layout {
     std::int32_t type = -1;
@@ -57,9 +55,9 @@ struct Layout {
     friend bool operator==(const Layout&, const Layout&) = default;
 };
 
-bool read_layout(LtDescriptor descriptor, Layout& layout) {
+bool read_layout(const Getters& getters, LtDescriptor descriptor, Layout& layout) {
     if (!descriptor) return false;
-    Attributes attributes(getters().of_layout, descriptor);
+    Attributes attributes(getters.of_layout, descriptor);
     attributes.read(kLayoutType, layout.type);
     attributes.read(kLayoutOrder, layout.order);
     attributes.read(kLayoutRows, layout.rows);
@@ -90,8 +88,8 @@ struct Description {
     std::int32_t op_b = 0;
 };
 
-const char* read_product(LtDescriptor descriptor, Description& into) {
-    Attributes attributes(getters().of_product, descriptor);
+const char* read_product(const Getters& getters, LtDescriptor descriptor, Description& into) {
+    Attributes attributes(getters.of_product, descriptor);
     std::uint32_t epilogue = 0;
     attributes.read(kProductEpilogue, epilogue);
     if (!translate_epilogue(static_cast<int>(epilogue), into.epilogue)) return "its epilogue is none that tmm has";
@@ -109,11 +107,11 @@ const char* read_product(LtDescriptor descriptor, Description& into) {
 }
 
 // The types and sizes must have been translated.
-const char* take_epilogue(LtDescriptor descriptor, const Epilogue& epilogue, Product& product) {
+const char* take_epilogue(const Getters& getters, LtDescriptor descriptor, const Epilogue& epilogue, Product& product) {
     tmmGemmProblem_t& p = product.problem;
     p.activation = epilogue.activation;
     if (!epilogue.has_bias) return nullptr;
-    const Attributes attributes(getters().of_product, descriptor);
+    const Attributes attributes(getters.of_product, descriptor);
     p.has_bias = 1;
     p.bias_axis = TMM_BIAS_ROWS;
     p.type_bias = p.type_c;
@@ -158,14 +156,15 @@ bool translate_epilogue(int epilogue, Epilogue& into) noexcept {
 }
 
 const char* translate(const LtMatmul& matmul, Product& product) {
-    if (!getters().of_product || !getters().of_layout) return "cublasLt does not tell what its descriptors say";
+    const Getters getters(matmul.behind);
+    if (!getters.of_product || !getters.of_layout) return "cublasLt does not tell what its descriptors say";
     if (!matmul.product || !matmul.alpha || !matmul.beta) return "a pointer is null";
     Description described;
-    if (const char* const reason = read_product(matmul.product, described)) return reason;
+    if (const char* const reason = read_product(getters, matmul.product, described)) return reason;
     Layout a;
     Layout b;
     Layout d;
-    if (!read_layout(matmul.layout_a, a) || !read_layout(matmul.layout_b, b) || !read_layout(matmul.layout_d, d))
+    if (!read_layout(getters, matmul.layout_a, a) || !read_layout(getters, matmul.layout_b, b) || !read_layout(getters, matmul.layout_d, d))
         return "a matrix does not lie in columns";
     tmmGemmProblem_t& p = product.problem;
     if (const char* const reason = translate_types(a.type, b.type, d.type, p)) return reason;
@@ -177,13 +176,13 @@ const char* translate(const LtMatmul& matmul, Product& product) {
     product.b = matmul.b;
     product.c = matmul.d;
     product.stream = matmul.stream;
-    if (const char* const reason = take_epilogue(matmul.product, described.epilogue, product)) return reason;
+    if (const char* const reason = take_epilogue(getters, matmul.product, described.epilogue, product)) return reason;
     if (const char* const reason = why_left_to_cublas(product)) return reason;
     product.alpha = *static_cast<const float*>(matmul.alpha);
     product.beta = *static_cast<const float*>(matmul.beta);
     if (product.beta != 0) {
         Layout c;
-        if (matmul.c != matmul.d || !read_layout(matmul.layout_c, c) || c != d) return "C is another matrix than D";
+        if (matmul.c != matmul.d || !read_layout(getters, matmul.layout_c, c) || c != d) return "C is another matrix than D";
     }
     complete(product);
     return nullptr;

@@ -1,12 +1,18 @@
 // cublasLtMatmul's arguments, whose descriptors cublasLt reads out.
 #pragma once
 
+#include "runtime/dropin/behind.h"
 #include "runtime/dropin/cublas/cublas_abi.h"
 #include "runtime/dropin/cublas/product.h"
 
 namespace tmm::dropin::cublas {
 
+// The functions that tell what descriptors say.
+inline constexpr Names kGettersOfDescriptors{"cublasLtMatmulDescGetAttribute", "cublasLtMatrixLayoutGetAttribute"};
+
 struct LtMatmul {
+    // What stands behind cublasLtMatmul.
+    const Behind& behind;
     LtDescriptor product;
     const void* alpha;
     const void* a;

@@ -1,33 +1,26 @@
 #include "runtime/dropin/cublas/cublas_products.h"
 
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "runtime/dropin/cublas/call_timer.h"
 #include "runtime/dropin/cublas/devices.h"
 #include "runtime/dropin/log.h"
-#include "runtime/dropin/record/shape_record.h"
+#include "runtime/dropin/process.h"
+#include "runtime/dropin/record/recorder.h"
 #include "runtime/dropin/record/shape_text.h"
+#include "runtime/dropin/settings.h"
 
 namespace tmm::dropin::cublas {
-namespace {
 
-// The shapes of a process in TMM_MODE=record, which are written when it ends.
-ShapeRecord& shapes() {
-    // Never destroyed: handlers of exit() may multiply.
-    static auto* const all = [] {
-        auto* const made = new ShapeRecord;
-        std::atexit([] {
-            const std::string& file = settings().record;
-            if (!shapes().write(file)) log(LogLevel::error, file + " can't be written: " + std::strerror(errno));
-        });
-        return made;
-    }();
-    return *all;
-}
+struct Expected {
+    std::string shape;
+    // Takes the call's time.
+    std::optional<CallTimer> timer;
+};
+
+namespace {
 
 const tmmGemmProblem_t& default_problem() {
     static const tmmGemmProblem_t problem = [] {
@@ -46,11 +39,8 @@ const char* name_of(const LtMatmul&) {
 }
 
 void complain_once() {
-    static const bool done = [] {
-        if (!settings().complaint.empty()) log(LogLevel::error, settings().complaint);
-        return true;
-    }();
-    (void)done;
+    static ProcessFlag said;
+    if (!settings().complaint.empty() && said.raise()) log(LogLevel::error, settings().complaint);
 }
 
 // False where tmm does not multiply such calls.
@@ -73,6 +63,8 @@ bool multiplies_call(const Call& call) {
 // Where memory for a look-up is short, cuBLAS multiplies.
 template <class Call>
 bool multiplies_or_not(const Call& call) noexcept {
+    // A forked child finds its parent's locks as they were, and no CUDA.
+    if (!owns_tmm()) return false;
     try {
         return multiplies_call(call);
     } catch (...) {
@@ -83,55 +75,49 @@ bool multiplies_or_not(const Call& call) noexcept {
 // A shape's first call may load cuBLAS's kernels, and is not timed; so many behind it are, which waits for their end.
 constexpr long kTimedCalls = 4;
 
-Status record_product(const Product& product, const std::function<Status()>& behind) {
-    const tmmGemmProblem_t& p = product.problem;
-    const std::string shape = shape_text(p);
-    const long calls = shapes().count(shape);
-    Status status = kSuccess;
-    std::optional<double> seconds;
-    if (calls >= 1 && calls <= kTimedCalls) {
-        CallTimer timer(product.stream, settings().device == TMM_DEVICE_HOST);
-        status = behind();
-        seconds = timer.seconds();
-    } else {
-        status = behind();
-    }
-    if (status != kSuccess) return status;
-    if (logs(LogLevel::debug)) log(LogLevel::debug, shape + ": recorded");
-    shapes().add(shape, static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) * static_cast<double>(p.batch),
-                 seconds);
-    return status;
-}
-
-// behind is called once, also where memory is short.
+// Times are taken where CUDA works.
 template <class Call>
-Status record_call(const Call& call, const std::function<Status()>& behind) {
-    std::optional<Status> status;
+Expected* expected_of(const Call& call) noexcept {
     try {
-        const auto once = [&] { return *(status = behind()); };
         Product product{.problem = default_problem()};
         // A shapes file has no product without k.
-        if (translate_call(call, product) && product.problem.k > 0) return record_product(product, once);
+        if (!translate_call(call, product) || product.problem.k == 0) return nullptr;
+        auto expected = std::make_unique<Expected>();
+        expected->shape = shape_text(product.problem);
+        const long calls = recorded_calls(expected->shape);
+        if (calls >= 1 && calls <= kTimedCalls && owns_tmm()) expected->timer.emplace(product.stream, settings().device == TMM_DEVICE_HOST);
+        return expected.release();
     } catch (...) {
         log(LogLevel::error, "a product was not recorded: memory is short");
+        return nullptr;
     }
-    return status ? *status : behind();
 }
 
 }  // namespace
-
-Status record(const Gemm& gemm, const std::function<Status()>& behind) {
-    return record_call(gemm, behind);
-}
-Status record(const LtMatmul& matmul, const std::function<Status()>& behind) {
-    return record_call(matmul, behind);
-}
 
 bool multiplies(const Gemm& gemm) noexcept {
     return multiplies_or_not(gemm);
 }
 bool multiplies(const LtMatmul& matmul) noexcept {
     return multiplies_or_not(matmul);
+}
+
+Expected* expect(const Gemm& gemm) noexcept {
+    return expected_of(gemm);
+}
+Expected* expect(const LtMatmul& matmul) noexcept {
+    return expected_of(matmul);
+}
+
+void note(Expected* expected, Status status) noexcept {
+    const std::unique_ptr<Expected> owned(expected);
+    if (!owned || status != kSuccess) return;
+    try {
+        if (logs(LogLevel::debug)) log(LogLevel::debug, owned->shape + ": recorded");
+        record(owned->shape, owned->timer ? owned->timer->seconds() : std::nullopt);
+    } catch (...) {
+        log(LogLevel::error, "a product was not recorded: memory is short");
+    }
 }
 
 }  // namespace tmm::dropin::cublas

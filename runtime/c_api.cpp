@@ -14,6 +14,7 @@
 #include "generator/plan/matrix_layout.h"
 #include "generator/text/environment.h"
 #include "runtime/bundle.h"
+#include "runtime/call.h"
 #include "runtime/handle.h"
 #include "runtime/host_gemm.h"
 #include "runtime/thread_own.h"
@@ -24,9 +25,11 @@
 static_assert(TMM_PROJECT_VERSION == TMM_VERSION, "tmm.h and CMakeLists.txt name different versions");
 #endif
 
+// The runtime belongs to the process that has made it.
 struct tmmHandle_s {
     std::shared_ptr<tmm::RuntimeHandle> runtime;
     std::uint64_t id = 0;
+    unsigned process = tmm::process_number();
 };
 
 // The plan shares what stands behind its handle, so that they may be destroyed in either order.
@@ -39,6 +42,7 @@ struct tmmPlan_s {
     bool is_bare = false;
     // A graph has captured the kernels of its expression.
     std::atomic<bool> is_recorded = false;
+    unsigned process = tmm::process_number();
 };
 
 namespace {
@@ -87,9 +91,29 @@ tmmStatus_t status_of(const tmm::Error& error) {
     }
 }
 
+// CUDA works in no forked child; what is on the host serves it as it would have served its parent.
+bool is_of_process(const tmm::RuntimeHandle& runtime, unsigned process) {
+    return process == tmm::process_number() || runtime.device()->info().emulated;
+}
+bool is_of_process(const tmmHandle_s& handle) {
+    return is_of_process(*handle.runtime, handle.process);
+}
+bool is_of_process(const tmmPlan_s& plan) {
+    return is_of_process(*plan.runtime, plan.process);
+}
+std::uint64_t id_of(const tmmHandle_s& handle) {
+    return handle.id;
+}
+std::uint64_t id_of(const tmmPlan_s& plan) {
+    return plan.handle_id;
+}
+
 // Runs the body; what it throws becomes a status.
 template <typename Body>
-tmmStatus_t guarded(std::uint64_t handle, const Body& body) noexcept {
+[[gnu::noinline]] tmmStatus_t status_of(std::uint64_t handle, const Body& body) noexcept {
+    if (tmm::is_process_torn())
+        return fail(handle, TMM_STATUS_DEVICE,
+                    "the process was forked while another thread was in a call of tmm: fork when there is none, or let the child exec");
     try {
         body();
         return TMM_STATUS_SUCCESS;
@@ -110,6 +134,30 @@ tmmStatus_t guarded(std::uint64_t handle, const Body& body) noexcept {
     } catch (...) {
         return fail(handle, TMM_STATUS_INTERNAL, "an unknown exception");
     }
+}
+
+template <typename Body>
+tmmStatus_t guarded(std::uint64_t handle, const Body& body) {
+    const tmm::CallState state = tmm::begin_call();
+    const tmmStatus_t status = status_of(handle, body);
+    tmm::end_call(state);
+    return status;
+}
+
+template <typename Object, typename Body>
+tmmStatus_t guarded(const Object& object, const Body& body) {
+    if (!is_of_process(object))
+        return fail(id_of(object), TMM_STATUS_DEVICE,
+                    "the process was forked after this was made, and CUDA does not work in the child: let the child exec, or fork before "
+                    "CUDA is used");
+    return guarded(id_of(object), body);
+}
+
+// What a child can't use it can't free either.
+template <typename Object>
+tmmStatus_t destroy(Object* object) {
+    if (!object || !is_of_process(*object) || tmm::is_process_torn()) return TMM_STATUS_SUCCESS;
+    return guarded(std::uint64_t{0}, [&] { delete object; });
 }
 
 tmmStatus_t null_argument(std::uint64_t handle, const char* message) noexcept {
@@ -150,11 +198,11 @@ void check_bare_run(const tmmPlan_s& plan, const tmm::CheckedArgs& values) {
 
 // make: gives the plan of a request, with the workspace that it runs in.
 template <typename Make>
-tmmStatus_t create_plan(tmmHandle_t handle, const tmmGemmProblem_t* problem, tmmPlan_t* plan, bool is_bare, const Make& make) noexcept {
+tmmStatus_t create_plan(tmmHandle_t handle, const tmmGemmProblem_t* problem, tmmPlan_t* plan, bool is_bare, const Make& make) {
     if (plan) *plan = nullptr;
     if (!handle) return no_handle();
     if (!plan) return null_argument(handle->id, "plan is null: there is no place for the new plan");
-    return guarded(handle->id, [&] {
+    return guarded(*handle, [&] {
         const tmm::CheckedProblem checked = tmm::check_problem(problem);
         *plan = new tmmPlan_s{
             .runtime = handle->runtime, .handle_id = handle->id, .problem = checked, .owned = make(checked.request), .is_bare = is_bare};
@@ -213,7 +261,7 @@ extern "C" {
 tmmStatus_t tmmCreate(tmmHandle_t* handle, int device, const char* database_path) {
     if (!handle) return null_argument(0, "handle is null: there is no place for the new handle");
     *handle = nullptr;
-    return guarded(0, [&] {
+    return guarded(std::uint64_t{0}, [&] {
         const std::filesystem::path database = database_path ? std::filesystem::path(database_path) : tmm::default_database_path();
         auto made = std::make_unique<tmmHandle_s>();
         made->runtime = open_handle(device, database);
@@ -223,13 +271,13 @@ tmmStatus_t tmmCreate(tmmHandle_t* handle, int device, const char* database_path
 }
 
 tmmStatus_t tmmDestroy(tmmHandle_t handle) {
-    return guarded(0, [&] { delete handle; });
+    return destroy(handle);
 }
 
 tmmStatus_t tmmLoadBundle(tmmHandle_t handle, const char* path) {
     if (!handle) return no_handle();
     if (!path) return null_argument(handle->id, "path is null: name the file of a bundle");
-    return guarded(handle->id, [&] { handle->runtime->load_bundle(path); });
+    return guarded(*handle, [&] { handle->runtime->load_bundle(path); });
 }
 
 tmmStatus_t tmmSetTuning(tmmHandle_t handle, int allowed) {
@@ -248,7 +296,7 @@ tmmStatus_t tmmSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t op_a
                      const float* alpha, const float* a, int64_t lda, const float* b, int64_t ldb, const float* beta, float* c,
                      int64_t ldc) {
     if (!handle) return no_handle();
-    return guarded(handle->id, [&] {
+    return guarded(*handle, [&] {
         const CheckedCall call = check_sgemm(layout, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
         tmm::check_overlap(call.problem, call.args);
         handle->runtime->gemm(call.problem.request, call.args.call, 0, handle->runtime->stream());
@@ -259,7 +307,7 @@ tmmStatus_t tmmHostSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t 
                          const float* alpha, const float* a, int64_t lda, const float* b, int64_t ldb, const float* beta, float* c,
                          int64_t ldc) {
     if (!handle) return no_handle();
-    return guarded(handle->id, [&] {
+    return guarded(*handle, [&] {
         const CheckedCall call = check_sgemm(layout, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
         if (!tmm::is_empty(call.problem.request.problem)) tmm::host_gemm(*handle->runtime, call.problem.request.problem, call.args.call);
     });
@@ -272,7 +320,7 @@ tmmStatus_t tmmGemm(tmmHandle_t handle, const tmmGemmProblem_t* problem, const t
 
 tmmStatus_t tmmGemmOnStream(tmmHandle_t handle, struct CUstream_st* stream, const tmmGemmProblem_t* problem, const tmmGemmArgs_t* args) {
     if (!handle) return no_handle();
-    return guarded(handle->id, [&] {
+    return guarded(*handle, [&] {
         const tmm::CheckedProblem checked = tmm::check_problem(problem);
         const tmm::CheckedArgs values = tmm::check_args(checked, args);
         tmm::check_overlap(checked, values);
@@ -310,7 +358,7 @@ tmmStatus_t tmmPlanWorkspaceSize(tmmPlan_t plan, size_t* bytes) {
 
 tmmStatus_t tmmPlanRun(tmmPlan_t plan, struct CUstream_st* stream, const tmmGemmArgs_t* args) {
     if (!plan) return no_plan();
-    return guarded(plan->handle_id, [&] {
+    return guarded(*plan, [&] {
         tmm::CheckedArgs values = tmm::check_args(plan->problem, args);
         if (tmm::is_empty(plan->problem.request.problem)) return;
         tmm::check_overlap(plan->problem, values);
@@ -330,13 +378,13 @@ tmmStatus_t tmmPlanRun(tmmPlan_t plan, struct CUstream_st* stream, const tmmGemm
 tmmStatus_t tmmPlanPreparedSize(tmmPlan_t plan, tmmOperand_t operand, size_t* bytes) {
     if (!plan) return no_plan();
     if (!bytes) return null_argument(plan->handle_id, "bytes is null");
-    return guarded(plan->handle_id, [&] { *bytes = plan->owned.plan.prepared_bytes(tmm::check_operand(plan->problem, operand)); });
+    return guarded(*plan, [&] { *bytes = plan->owned.plan.prepared_bytes(tmm::check_operand(plan->problem, operand)); });
 }
 
 tmmStatus_t tmmPlanPrepare(tmmPlan_t plan, struct CUstream_st* stream, tmmOperand_t operand, const void* matrix, void* prepared,
                            size_t prepared_size) {
     if (!plan) return no_plan();
-    return guarded(plan->handle_id, [&] {
+    return guarded(*plan, [&] {
         const tmm::Preparation preparation = tmm::check_preparation(plan->problem, operand, matrix, prepared);
         const std::size_t needed = plan->owned.plan.prepared_bytes(preparation.operand);
         if (needed == 0) return;
@@ -348,20 +396,20 @@ tmmStatus_t tmmPlanPrepare(tmmPlan_t plan, struct CUstream_st* stream, tmmOperan
 tmmStatus_t tmmPlanDescribe(tmmPlan_t plan, char* text, size_t size) {
     if (!plan) return no_plan();
     if (!text || size == 0) return null_argument(plan->handle_id, "text is null or has no room for its terminating zero");
-    return guarded(plan->handle_id, [&] { copy_text(plan->owned.plan.describe(), text, size); });
+    return guarded(*plan, [&] { copy_text(plan->owned.plan.describe(), text, size); });
 }
 
 tmmStatus_t tmmProblemDescribe(tmmHandle_t handle, const tmmGemmProblem_t* problem, char* text, size_t size) {
     if (!handle) return no_handle();
     if (!text || size == 0) return null_argument(handle->id, "text is null or has no room for its terminating zero");
-    return guarded(handle->id, [&] {
+    return guarded(*handle, [&] {
         const tmm::CheckedProblem checked = tmm::check_problem(problem);
         copy_text(handle->runtime->describe(checked.request), text, size);
     });
 }
 
 tmmStatus_t tmmPlanDestroy(tmmPlan_t plan) {
-    return guarded(0, [&] { delete plan; });
+    return destroy(plan);
 }
 
 const char* tmmLastError(tmmHandle_t handle) {
@@ -375,7 +423,7 @@ const char* tmmLastError(tmmHandle_t handle) {
 }
 
 void tmmSetLogCallback(tmmLogCallback_t callback, void* user) {
-    (void)guarded(0, [&] {
+    (void)guarded(std::uint64_t{0}, [&] {
         if (callback) {
             tmm::set_log_sink([callback, user](const std::string& line) { callback(line.c_str(), user); });
         } else {

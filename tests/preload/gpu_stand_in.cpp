@@ -2,6 +2,7 @@
 // nothing, but that the one that compares a product with its reference finds it right. All of tmm's host code for a GPU runs with it: plans
 // with kernels that NVRTC compiles, tensor maps, launches. LD_LIBRARY_PATH leads to it.
 #include <cuda.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdio>
@@ -24,6 +25,12 @@ CUresult give(Handle* handle) {
     static std::size_t last = 0x1000;
     *handle = reinterpret_cast<Handle>(__atomic_add_fetch(&last, 16, __ATOMIC_RELAXED));
     return CUDA_SUCCESS;
+}
+
+// CUDA works in no child that was forked after it was used.
+void check_process() {
+    static const pid_t first = getpid();
+    if (getpid() != first) std::abort();
 }
 
 void* host_pointer(CUdeviceptr memory) {
@@ -65,6 +72,7 @@ int attribute_of_h100(CUdevice_attribute attribute) {
 #undef cuEventElapsedTime
 
 TMM_EXPORT CUresult cuInit(unsigned) {
+    check_process();
     return CUDA_SUCCESS;
 }
 TMM_EXPORT CUresult cuDriverGetVersion(int* version) {
@@ -119,6 +127,7 @@ TMM_EXPORT CUresult cuCtxGetCurrent(CUcontext* context) {
     return CUDA_SUCCESS;
 }
 TMM_EXPORT CUresult cuCtxPushCurrent_v2(CUcontext) {
+    check_process();
     ++depth;
     return CUDA_SUCCESS;
 }

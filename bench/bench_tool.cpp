@@ -38,7 +38,8 @@ std::vector<OptionDescription> run_options() {
         {.name = "db",
          .value = "FILE",
          .help = "the database; else what TMM_DB names, else the user's own",
-         .completion = Completion::file},
+         .completion = Completion::file,
+         .file_use = FileUse::database},
         {.name = "pairs", .value = "N", .help = "pairs timed a shape; a claim needs 30", .default_value = "30"},
         {.name = "settle",
          .value = "SECONDS",
@@ -69,8 +70,16 @@ std::vector<OptionDescription> options() {
          .help =
              "time this expression as the epilogue of every shape, such as 'fmaxf(x + bias, 0)' (bias and residual are what the shape's "
              "epilogue has), against tmm's plain product and against the peers' with an elementwise kernel behind"},
-        {.name = "csv", .value = "FILE", .help = "also write the table as CSV", .completion = Completion::file},
-        {.name = "json", .value = "FILE", .help = "also write everything, with all samples, as JSON", .completion = Completion::file},
+        {.name = "csv",
+         .value = "FILE",
+         .help = "also write the table as CSV",
+         .completion = Completion::file,
+         .file_use = FileUse::written},
+        {.name = "json",
+         .value = "FILE",
+         .help = "also write everything, with all samples, as JSON",
+         .completion = Completion::file,
+         .file_use = FileUse::written},
         {.name = "wide", .help = "show all columns, however wide the terminal"},
         {.name = "label", .value = "TEXT", .help = "stands in the files for the commit that tmm was built from"},
     };
@@ -175,7 +184,6 @@ Arguments arguments_of(const CommandLine& line) {
         .expression = line.text("expression"),
         .wide = line.has("wide"),
     };
-    if (line.has("csv") && arguments.csv == arguments.json) fail("both would go into one file", "--csv, --json", "name two files");
     if (arguments.label.find_first_of("\r\n") != std::string::npos) fail("it is not one line", "--label", "leave the line break out");
     if (line.has("expression")) check_expression(line, arguments);
     if (arguments.accuracy) check_accuracy(line, arguments);

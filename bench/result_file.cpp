@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <system_error>
-
-#include "generator/compile/private_files.h"
+#include "generator/compile/output_file.h"
 #include "generator/error.h"
 #include "generator/text/text.h"
 
@@ -34,8 +32,7 @@ std::string config_fields(const std::string& config) {
 }
 
 void write_file(const std::string& file, const std::string& text) {
-    if (const std::error_code error = write_private_file(file, text))
-        throw Error(ExitStatus::bad_input, fmt::format("can't write: {}", error.message()), file, "name a file in a directory that exists");
+    publish_file(file, text, {.what = "the file of results"});
 }
 
 }  // namespace tmm::bench

@@ -12,7 +12,7 @@ std::string csv_number(double value, bool known = true);
 // A plan's config by its fields, as files have it; a text that is no config stays.
 std::string config_fields(const std::string& config);
 
-// Throws Error (bad_input) where the file can't be written.
+// Replaces the file whole. Throws Error (bad_input) where it can't be written.
 void write_file(const std::string& file, const std::string& text);
 
 }  // namespace tmm::bench

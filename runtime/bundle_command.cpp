@@ -1,7 +1,7 @@
 #include "runtime/bundle_command.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -14,7 +14,7 @@
 #include "db/problem_lookup.h"
 #include "db/records.h"
 #include "db/tuning_database.h"
-#include "generator/compile/private_files.h"
+#include "generator/compile/output_file.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/machine/device_model.h"
 #include "generator/text/environment.h"
@@ -85,20 +85,6 @@ std::vector<GemmProblem> problems_of(const CommandLine& line, const DeviceModel&
     return problems;
 }
 
-// Whoever reads the file meanwhile sees the old one or the new one, whole.
-void publish(const fs::path& file, const std::string& bytes) {
-    const fs::path temporary = file.string() + fmt::format(".{}.new", getpid());
-    std::error_code error = write_private_file(temporary, bytes);
-    if (!error)
-        fs::permissions(temporary, fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read | fs::perms::others_read, error);
-    if (!error) fs::rename(temporary, file, error);
-    if (!error) return;
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    throw Error(ExitStatus::bad_input, "the bundle can't be written: " + error.message(), printable(file.string()),
-                "name a file in a directory that you may write to");
-}
-
 std::string summary(const BundleContent& content, const DeviceModel& model, const fs::path& file, std::size_t bytes) {
     std::size_t counts[4] = {};
     for (std::size_t i = 0; i < content.problems; ++i) ++counts[static_cast<std::size_t>(content.entries[i].match)];
@@ -125,7 +111,7 @@ ExitStatus run_bundle_command(const CommandLine& line) {
     const BundleContent content = make_bundle(problems, winners, make_compiler(device), KernelCache(default_cache_directory()));
     const std::string bytes = encoded_bundle(model, content.entries, content.kernels);
     const fs::path file = line.text("out");
-    publish(file, bytes);
+    publish_file(file, bytes, {.what = "the bundle", .mode = 0644, .withheld = S_IWGRP | S_IWOTH});
     const std::string text = summary(content, model, file, bytes.size());
     std::fwrite(text.data(), 1, text.size(), stdout);
     return ExitStatus::done;

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "db/html_report/report_columns.h"
-#include "generator/compile/private_files.h"
+#include "generator/compile/output_file.h"
 #include "generator/error.h"
 
 namespace tmm {
@@ -70,9 +70,7 @@ std::string html_report(const ReportContent& content) {
 }
 
 void write_html_report(const ReportContent& content, const std::filesystem::path& file) {
-    if (const std::error_code error = write_private_file(file, html_report(content)))
-        throw Error(ExitStatus::bad_input, fmt::format("the report can't be written: {}", error.message()), file.string(),
-                    "name a file in a directory that you may write to");
+    publish_file(file, html_report(content), {.what = "the report"});
 }
 
 }  // namespace tmm

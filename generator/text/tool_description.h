@@ -12,6 +12,9 @@ namespace tmm {
 // What a shell offers in the place of a value or of a command's words.
 enum class Completion { nothing, file, directory };
 
+// What becomes of a file that a value or a word names.
+enum class FileUse { read, written, database };
+
 struct OptionDescription {
     // The name without the dashes: "shapes" is written --shapes.
     std::string name;
@@ -27,6 +30,7 @@ struct OptionDescription {
     // Some of the values that there are, for the shells.
     std::vector<std::string> usual = {};
     Completion completion = Completion::nothing;
+    FileUse file_use = FileUse::read;
     // The option may be given several times.
     bool repeatable = false;
     // What to do when the option is missing; it is empty unless the option must be given.
@@ -53,6 +57,7 @@ struct CommandDescription {
     // "'show' needs " this.
     std::string needs = {};
     Completion completion = Completion::nothing;
+    FileUse file_use = FileUse::read;
 };
 
 struct ExitDescription {

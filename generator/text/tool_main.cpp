@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <new>
 
+#include "generator/text/distinct_files.h"
 #include "generator/text/manual_page.h"
 #include "generator/text/printable.h"
 #include "generator/text/shell_completion.h"
@@ -35,6 +36,7 @@ ExitStatus answer(const CommandLine& line, const std::function<ExitStatus(const 
     } else if (line.has("print-completion")) {
         fmt::print("{}", shell_completion(tool, line.text("print-completion")));
     } else {
+        check_distinct_files(line);
         return run(line);
     }
     return ExitStatus::done;

@@ -1,14 +1,19 @@
 // Opens a database file: checks whose it is and how new it is, and makes the settings that every connection has.
 #include "db/connection.h"
 
+#include <SQLiteCpp/Backup.h>
 #include <fmt/core.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
+
+#include <system_error>
 
 #include "db/companions.h"
 #include "db/database_file.h"
 #include "db/migrations.h"
 #include "db/schema_check.h"
 #include "generator/error.h"
+#include "generator/text/environment.h"
 
 namespace tmm {
 namespace {
@@ -29,11 +34,11 @@ void check_identity(SQLite::Database& database, const fs::path& file, Mode mode)
         fail_database(file,
                       fmt::format("the database has version {}, and this tmm reads versions up to {}", version, TuningDatabase::kVersion),
                       std::string("update tmm, or ") + kUseAnother);
-    if (version < TuningDatabase::kVersion && (mode == Mode::read_only || sqlite3_db_readonly(database.getHandle(), "main") == 1))
+    if (version < TuningDatabase::kVersion && mode != Mode::read_only && sqlite3_db_readonly(database.getHandle(), "main") == 1)
         fail_database(file,
                       fmt::format("the database has the older version {}, and can't be brought to version {} without writing", version,
                                   TuningDatabase::kVersion),
-                      "open it once with write permission: tmm-db verify --db FILE");
+                      "check the permissions of the file and of its directory");
 }
 
 void configure(SQLite::Database& database, Mode mode, TimeLimit& limit) {
@@ -91,19 +96,102 @@ std::string why(const SQLite::Exception& error, const fs::path& path) {
 }
 
 SQLite::Database connect(const fs::path& file, const fs::path& path, Mode mode, TimeLimit& limit) {
-    const int flags = mode == Mode::read_only           ? SQLite::OPEN_READONLY
-                      : mode == Mode::read_write_create ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE
-                                                        : SQLite::OPEN_READWRITE;
+    const int flags = mode == Mode::read_write_create ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE : SQLite::OPEN_READWRITE;
     SQLite::Database database(path, flags, 0, guarded_vfs());
     configure(database, mode, limit);
     check_identity(database, file, mode);
     refuse_code_in_tables(database, file);
-    if (mode == Mode::read_only || sqlite3_db_readonly(database.getHandle(), "main") == 1) return database;
+    if (sqlite3_db_readonly(database.getHandle(), "main") == 1) return database;
     if (leave_wal_mode(database))
         bring_up_to_date(database, embedded_schema(TuningDatabase::kVersion));
     else
         check_readable_in_wal_mode(database, file, mode);
     return database;
+}
+
+// A file whose length is more than its disk's blocks account for is mostly a hole, which would fill the memory.
+void check_can_be_copied(SQLite::Database& source, const fs::path& file, const fs::path& path) {
+    constexpr std::int64_t kMostBytesPerBlock = 16 * std::int64_t{512};
+    constexpr std::int64_t kAlways = 64 << 20;
+    struct stat status {};
+    const std::int64_t blocks = stat(path.c_str(), &status) == 0 ? std::int64_t{status.st_blocks} : 0;
+    const std::int64_t bytes = source.execAndGet("PRAGMA page_count").getInt64() * source.execAndGet("PRAGMA page_size").getInt64();
+    if (bytes > kAlways + blocks * kMostBytesPerBlock)
+        fail_database(file, "the database is damaged (it is longer than what its disk holds of it)", kRestore);
+}
+
+// The tables of an older version as today's, in memory.
+SQLite::Database migrated_copy(SQLite::Database& source, const fs::path& file, const fs::path& path, TimeLimit& limit) {
+    check_can_be_copied(source, file, path);
+    SQLite::Database copy(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_MEMORY);
+    SQLite::Backup(copy, source).executeStep(-1);
+    configure(copy, Mode::read_write, limit);
+    bring_up_to_date(copy, embedded_schema(TuningDatabase::kVersion), file.string());
+    copy.exec("PRAGMA query_only = ON");
+    return copy;
+}
+
+SQLite::Database connect_for_reading(const fs::path& file, const fs::path& path, int flags, TimeLimit& limit) {
+    SQLite::Database database(path, flags, 0, guarded_vfs());
+    configure(database, Mode::read_only, limit);
+    check_identity(database, file, Mode::read_only);
+    refuse_code_in_tables(database, file);
+    if (database.execAndGet("PRAGMA user_version").getInt() == TuningDatabase::kVersion) return database;
+    return migrated_copy(database, file, path, limit);
+}
+
+// What a reader may not undo or make in the file's place it does in a copy.
+bool needs_copy(const SQLite::Exception& error, bool is_wal) {
+    const int code = error.getErrorCode() & 0xff;
+    return error.getExtendedErrorCode() == SQLITE_READONLY_ROLLBACK || (is_wal && (code == SQLITE_CANTOPEN || code == SQLITE_READONLY));
+}
+
+// Copies the file with its journal or log to a directory of this process. A writer who comes meanwhile changes one of them.
+std::unique_ptr<LockedTemporary> copied_with_sidecars(const fs::path& file, const fs::path& path) {
+    constexpr int kAttempts = 5;
+    auto directory = std::make_unique<LockedTemporary>(temporary_directory(), LockedTemporary::Kind::directory, "database");
+    const auto state = [&] {
+        std::string text;
+        for (const char* suffix : {"", "-journal", "-wal"}) {
+            struct stat status {};
+            if (stat((path.string() + suffix).c_str(), &status) == 0)
+                text += fmt::format("{} {} {} {} ", status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+            text += ',';
+        }
+        return text;
+    };
+    for (int i = 0; i < kAttempts; ++i) {
+        const std::string before = state();
+        for (const char* suffix : {"", "-journal", "-wal"}) {
+            std::error_code error;
+            const fs::path copy = (directory->path() / "tmm.db").string() + suffix;
+            fs::remove(copy, error);
+            if (fs::exists(path.string() + suffix, error)) fs::copy_file(path.string() + suffix, copy, error);
+            if (error)
+                fail_database(file, fmt::format("what a killed writer left can't be undone in a copy: {}", error.message()), kRestore);
+        }
+        if (state() == before) return directory;
+    }
+    fail_database(file, "the database changes all the time, and what a killed writer left can't be undone",
+                  "wait until its writers have ended");
+}
+
+Connection open_for_reading(const fs::path& file, const fs::path& path, bool is_wal, std::unique_ptr<TimeLimit> limit) {
+    try {
+        SQLite::Database database = connect_for_reading(file, path, SQLite::OPEN_READONLY, *limit);
+        return {.limit = std::move(limit), .directory = nullptr, .database = std::move(database)};
+    } catch (const SQLite::Exception& error) {
+        if (!needs_copy(error, is_wal)) throw;
+    }
+    std::unique_ptr<LockedTemporary> directory;
+    try {
+        directory = copied_with_sidecars(file, path);
+    } catch (const std::system_error& error) {
+        fail_database(file, fmt::format("what a killed writer left can't be undone in a copy: {}", error.what()),
+                      "let TMPDIR name a directory of your own");
+    }
+    SQLite::Database database = connect_for_reading(file, directory->path() / "tmm.db", SQLite::OPEN_READWRITE, *limit);
+    return {.limit = std::move(limit), .directory = std::move(directory), .database = std::move(database)};
 }
 
 }  // namespace
@@ -143,9 +231,10 @@ Connection open_database(const fs::path& file, Mode mode, const Patience& patien
     auto limit = std::make_unique<TimeLimit>(patience, path);
     const bool is_wal = look_at_database(file, path, *limit);
     return guarded(file, [&] {
+        if (mode == Mode::read_only) return open_for_reading(file, path, is_wal, std::move(limit));
         try {
             SQLite::Database database = connect(file, path, mode, *limit);
-            return Connection{.limit = std::move(limit), .database = std::move(database)};
+            return Connection{.limit = std::move(limit), .directory = nullptr, .database = std::move(database)};
         } catch (const SQLite::Exception& error) {
             const int code = error.getErrorCode() & 0xff;
             if (!is_wal || (code != SQLITE_CANTOPEN && code != SQLITE_READONLY)) throw;

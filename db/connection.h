@@ -11,6 +11,7 @@
 #include "db/time_limit.h"
 #include "db/tuning_database.h"
 #include "generator/compile/file_size_signal.h"
+#include "generator/compile/locked_temporary.h"
 
 namespace tmm {
 
@@ -31,10 +32,13 @@ decltype(auto) guarded(const std::filesystem::path& file, Action&& action) {
 struct Connection {
     // The database refers to it.
     std::unique_ptr<TimeLimit> limit;
+    // The directory that the database is in where what a killed writer left had to be undone for a reader.
+    std::unique_ptr<LockedTemporary> directory;
     SQLite::Database database;
 };
 
-// A connection with tmm's settings to a file of today's version. A file that is not tmm's is never written to.
+// A connection with tmm's settings to tables of today's version. A file that is not tmm's is never written to, nor is any by read_only: of
+// an older version, and of a file with a killed writer's journal, it reads a copy.
 Connection open_database(const std::filesystem::path& file, TuningDatabase::Mode mode, const Patience& patience);
 
 }  // namespace tmm

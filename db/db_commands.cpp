@@ -47,8 +47,17 @@ GemmProblem problem_of(const CommandLine& line) {
     return parse_shape(text).problem;
 }
 
+// Says what of the file was left out; the command then has done the rest.
+ExitStatus told_status(const CommandLine& line, const std::filesystem::path& file, const LeftOut& left_out) {
+    if (!left_out.any()) return ExitStatus::done;
+    std::fflush(stdout);
+    const std::string name = printable(file.string());
+    fmt::print(stderr, "{}: {}: {}; 'tmm-db verify --db {}' names all\n", line.tool().name, name, printable(to_text(left_out)), name);
+    return ExitStatus::bad_input;
+}
+
 ExitStatus list(const CommandLine& line) {
-    TuningDatabase database(database_file(line), Mode::read_write);
+    TuningDatabase database(database_file(line), Mode::read_only);
     const auto options = report_options(line);
     print(line.has("json") ? winners_json(database, options) : winners_report(database, options));
     return ExitStatus::done;
@@ -62,7 +71,7 @@ ExitStatus shipped(const CommandLine& line) {
 
 ExitStatus show(const CommandLine& line) {
     const auto problem = problem_of(line);
-    TuningDatabase database(database_file(line), Mode::read_write);
+    TuningDatabase database(database_file(line), Mode::read_only);
     const auto options = report_options(line);
     print(line.has("json") ? problem_json(database, problem, options) : problem_report(database, problem, options));
     return ExitStatus::done;
@@ -70,15 +79,15 @@ ExitStatus show(const CommandLine& line) {
 
 ExitStatus candidates(const CommandLine& line) {
     const auto problem = problem_of(line);
-    TuningDatabase database(database_file(line), Mode::read_write);
+    TuningDatabase database(database_file(line), Mode::read_only);
     const auto options = report_options(line);
     print(line.has("json") ? candidates_json(database, problem, options) : candidates_report(database, problem, options));
     return ExitStatus::done;
 }
 
 ExitStatus diff(const CommandLine& line) {
-    TuningDatabase a(line.words()[0], Mode::read_write);
-    TuningDatabase b(line.words()[1], Mode::read_write);
+    TuningDatabase a(line.words()[0], Mode::read_only);
+    TuningDatabase b(line.words()[1], Mode::read_only);
     const auto options = report_options(line);
     print(line.has("json") ? difference_json(a, b, options) : difference_report(a, b, options));
     return ExitStatus::done;
@@ -87,12 +96,13 @@ ExitStatus diff(const CommandLine& line) {
 ExitStatus export_records(const CommandLine& line) {
     if (line.has("csv") == line.has("json"))
         throw Error(ExitStatus::usage, "'export' needs one of --csv and --json", {}, "give one of them");
-    TuningDatabase database(database_file(line), Mode::read_write);
-    auto records = database.records();
+    TuningDatabase database(database_file(line), Mode::read_only);
+    LeftOut left_out;
+    auto records = database.records({}, &left_out);
     std::erase_if(records, [&](const auto& record) { return !names_device(line.text("gpu"), record.environment.device.name); });
     if (line.has("winners")) records = newest_decisions(records);
     print(line.has("csv") ? to_csv(records) : to_json(records));
-    return ExitStatus::done;
+    return told_status(line, database_file(line), left_out);
 }
 
 ExitStatus import_records(const CommandLine& line) {
@@ -106,21 +116,23 @@ ExitStatus import_records(const CommandLine& line) {
 }
 
 ExitStatus merge(const CommandLine& line) {
+    ExitStatus status = ExitStatus::done;
     for (const auto& file : line.words()) {
         // This file is looked at first, so that a mistyped name makes no database.
-        TuningDatabase(file, Mode::read_write);
+        TuningDatabase(file, Mode::read_only);
         TuningDatabase database(database_file(line), Mode::read_write_create);
         const auto inserted = database.merge(file);
         const std::string profiles =
             inserted.rates > 0 ? fmt::format(" and {} machine profile{}", inserted.rates, inserted.rates == 1 ? "" : "s") : "";
         print(fmt::format("{}: {} new measurements and {} new decisions{} went into {}\n", printable(file), inserted.measurements,
                           inserted.selections, profiles, database_name(line)));
+        status = std::max(status, told_status(line, file, inserted.left_out));
     }
-    return ExitStatus::done;
+    return status;
 }
 
 ExitStatus verify(const CommandLine& line) {
-    TuningDatabase database(database_file(line), Mode::read_write);
+    TuningDatabase database(database_file(line), Mode::read_only);
     const auto faults = database.verify();
     const bool json = line.has("json");
     if (json && !faults.empty()) print(verification_json(database_file(line), faults, 0, 0));
@@ -145,7 +157,7 @@ ExitStatus verify(const CommandLine& line) {
 ExitStatus report(const CommandLine& line) {
     HtmlReportOptions options{.device = line.text("gpu")};
     if (line.has("ceilings")) options.ceilings = read_ceilings(line.text("ceilings"));
-    TuningDatabase database(database_file(line), Mode::read_write);
+    TuningDatabase database(database_file(line), Mode::read_only);
     const ReportContent content = read_report_content(database, options);
     write_html_report(content, line.text("html"));
     std::size_t candidates = 0;

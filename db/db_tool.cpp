@@ -114,6 +114,16 @@ std::vector<OptionDescription> options() {
     };
 }
 
+std::vector<ExitDescription> exit_statuses() {
+    auto statuses = usual_exit_statuses(
+        {ExitStatus::done, ExitStatus::usage, ExitStatus::bad_input, ExitStatus::no_compiler, ExitStatus::database, ExitStatus::no_winner});
+    for (ExitDescription& exit : statuses) {
+        if (exit.status == ExitStatus::bad_input) exit.help = "a bad input file, or merge or export had to leave out rows of one";
+        if (exit.status == ExitStatus::no_winner) exit.help = "nothing is known of such a problem or device";
+    }
+    return statuses;
+}
+
 ToolDescription description() {
     return {
         .name = "tmm-db",
@@ -122,8 +132,7 @@ ToolDescription description() {
         .description = {"Looks into a tuning database, and moves results between databases. It needs no GPU and no driver.", kShapes},
         .commands = commands(),
         .options = options(),
-        .exit_statuses = usual_exit_statuses({ExitStatus::done, ExitStatus::usage, ExitStatus::bad_input, ExitStatus::no_compiler,
-                                              ExitStatus::database, ExitStatus::no_winner}),
+        .exit_statuses = exit_statuses(),
         .environment = {"TMM_DB", "TMM_CACHE_DIR", "TMM_NVRTC", "TMM_CXX", "TMM_TEMPLATES", "XDG_DATA_HOME", "XDG_CACHE_HOME", "HOME",
                         "TMPDIR", "CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONUSERBASE", "PATH", "COLUMNS", "TERM",
                         "NO_COLOR"},

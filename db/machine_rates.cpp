@@ -50,13 +50,14 @@ void TuningDatabase::Impl::store(const RatesRecord& record) {
     ids.insert("machine_rates", values);
 }
 
-std::vector<StoredRates> TuningDatabase::Impl::load_rates(std::vector<std::string>* faults) {
+std::vector<StoredRates> TuningDatabase::Impl::load_rates(std::vector<RowFault>* faults) {
     std::vector<StoredRates> all;
+    std::int64_t seen = 0;
     SQLite::Statement rows(database,
                            fmt::format("SELECT r.id, {}, {} FROM machine_rates AS r CROSS JOIN environment AS e ON e.id = r.environment_id "
                                        "JOIN device AS d ON d.id = e.device_id ORDER BY r.id",
                                        kEnvironmentColumns, rate_columns()));
-    for (std::int64_t last = std::numeric_limits<std::int64_t>::min(); rows.executeStep();) {
+    for (std::int64_t last = std::numeric_limits<std::int64_t>::min(); rows.executeStep(); ++seen) {
         const std::int64_t id = rows.getColumn(0).getInt64();
         if (id <= last) fail_repeated("machine_rates");
         last = id;
@@ -67,8 +68,9 @@ std::vector<StoredRates> TuningDatabase::Impl::load_rates(std::vector<std::strin
         if (row.fault().empty())
             all.push_back({.id = id, .record = std::move(record)});
         else if (faults)
-            faults->push_back(fmt::format("machine_rates {}: {}", id, row.fault()));
+            faults->push_back({.table = "machine_rates", .id = id, .what = row.fault()});
     }
+    if (faults) add_unseen("machine_rates", seen, 0, *faults);
     return all;
 }
 
@@ -81,17 +83,19 @@ void TuningDatabase::record(const MeasuredRates& rates) {
     });
 }
 
-std::vector<RatesRecord> TuningDatabase::rates_records() {
+std::vector<RatesRecord> TuningDatabase::rates_records(LeftOut* left_out) {
     return guarded(impl_->file, [&] {
         std::vector<RatesRecord> records;
-        for (StoredRates& stored : impl_->load_rates(nullptr)) records.push_back(std::move(stored.record));
+        std::vector<RowFault> faults;
+        for (StoredRates& stored : impl_->load_rates(&faults)) records.push_back(std::move(stored.record));
+        impl_->tell(faults, left_out);
         return records;
     });
 }
 
 std::optional<TuningDatabase::KnownRates> TuningDatabase::known_rates(const DeviceInfo& device) {
     return guarded(impl_->file, [&] {
-        std::vector<std::string> faults;
+        std::vector<RowFault> faults;
         std::optional<KnownRates> known;
         for (const StoredRates& stored : impl_->load_rates(&faults)) {
             const DeviceInfo& measured = stored.record.environment.device;
@@ -99,9 +103,7 @@ std::optional<TuningDatabase::KnownRates> TuningDatabase::known_rates(const Devi
             const bool as_it_is = measured.driver_version == device.driver_version && measured.power_limit == device.power_limit;
             if (!known || as_it_is || !known->of_same_driver) known = {.rates = stored.record.rates, .of_same_driver = as_it_is};
         }
-        if (!faults.empty())
-            log_line(fmt::format("{}: {} of a device's measured rates left out ({}); 'tmm-db verify' names all", impl_->file.string(),
-                                 faults.size(), faults.front()));
+        impl_->tell(faults, nullptr);
         return known;
     });
 }

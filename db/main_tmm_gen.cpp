@@ -38,7 +38,7 @@ std::string output_of(const CommandLine& line) {
 DeviceInfo device_of(const CommandLine& line) {
     DeviceInfo device = assumed_device(line.text("gpu-arch"));
     if (!line.has("db")) return device;
-    TuningDatabase database(line.text("db"), TuningDatabase::Mode::read_write);
+    TuningDatabase database(line.text("db"), TuningDatabase::Mode::read_only);
     for (const RatesRecord& record : database.rates_records()) {
         const DeviceInfo& measured = record.environment.device;
         if (measured.compute_capability() != device.compute_capability()) continue;

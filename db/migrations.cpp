@@ -65,10 +65,10 @@ void make_tables_anew(SQLite::Database& database, const SchemaDefinition& schema
     database.exec("PRAGMA ignore_check_constraints = OFF");
 }
 
-void migrate(SQLite::Database& database, const SchemaDefinition& schema, int from) {
+void migrate(SQLite::Database& database, const SchemaDefinition& schema, int from, const std::string& name) {
     if (schema.migrations.empty() || from < schema.migrations.front().to - 1)
-        throw Error(ExitStatus::database, fmt::format("the database has version {}, which this tmm can no longer read", from),
-                    database.getFilename(), "move it away and tune again");
+        throw Error(ExitStatus::database, fmt::format("the database has version {}, which this tmm can no longer read", from), name,
+                    "move it away and tune again");
     const auto objects = schema_objects(schema);
     drop_views(database, objects);
     for (const auto& step : schema.migrations)
@@ -78,7 +78,7 @@ void migrate(SQLite::Database& database, const SchemaDefinition& schema, int fro
     SQLite::Statement broken(database, "SELECT \"table\" FROM pragma_foreign_key_check");
     if (broken.executeStep())
         throw Error(ExitStatus::database, fmt::format("rows of table '{}' refer to rows that are missing", broken.getColumn(0).getString()),
-                    database.getFilename(), "the file was left at its old version; restore a copy, or move it away and tune again");
+                    name, "the file was left at its old version; restore a copy, or move it away and tune again");
 }
 
 // Tables that others refer to are dropped and made anew; what the rows refer to is checked once all of it is there.
@@ -143,7 +143,7 @@ SchemaDefinition embedded_schema(int version) {
     return schema;
 }
 
-void bring_up_to_date(SQLite::Database& database, const SchemaDefinition& schema) {
+void bring_up_to_date(SQLite::Database& database, const SchemaDefinition& schema, const std::string& name) {
     if (pragma(database, "user_version") == schema.version && names_are_complete(database)) return;
     const UncheckedReferences unchecked(database);
     SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
@@ -154,7 +154,7 @@ void bring_up_to_date(SQLite::Database& database, const SchemaDefinition& schema
         database.exec(schema.views);
         database.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));
     } else if (version < schema.version) {
-        migrate(database, schema, version);
+        migrate(database, schema, version, name.empty() ? database.getFilename() : name);
     }
     if (version < schema.version) database.exec(fmt::format("PRAGMA user_version = {}", schema.version));
     fill_in_names(database);

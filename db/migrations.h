@@ -30,8 +30,9 @@ struct SchemaDefinition {
 SchemaDefinition embedded_schema(int version);
 
 // Makes an empty file a database of the schema's version, brings an older one to it, and fills in the enumerators' names that are missing.
-// All of this happens or nothing. Throws SQLite::Exception; Error (database) for a version that can't be brought up.
-void bring_up_to_date(SQLite::Database& database, const SchemaDefinition& schema);
+// All of this happens or nothing. Throws SQLite::Exception; Error (database) for a version that can't be brought up. `name`: what errors
+// call the database, if not by its file.
+void bring_up_to_date(SQLite::Database& database, const SchemaDefinition& schema, const std::string& name = {});
 
 // A line for each enumerator whose name in the database is not the program's.
 std::vector<std::string> wrong_names(SQLite::Database& database);

@@ -102,17 +102,13 @@ TuningDatabase::Inserted TuningDatabase::insert(const std::vector<TuningRecord>&
 }
 
 TuningDatabase::Inserted TuningDatabase::merge(const std::filesystem::path& other) {
-    const auto open = [&] {
-        try {
-            return TuningDatabase(other, Mode::read_only);
-        } catch (const Error&) {
-            // A killed writer's journal and an older version need a connection that may write.
-            return TuningDatabase(other, Mode::read_write);
-        }
-    };
-    TuningDatabase source = open();
-    const std::vector<TuningRecord> records = source.records();
-    return insert(records, source.rates_records());
+    TuningDatabase source(other, Mode::read_only);
+    LeftOut left_out;
+    const std::vector<TuningRecord> records = source.records({}, &left_out);
+    const std::vector<RatesRecord> rates = source.rates_records(&left_out);
+    Inserted inserted = insert(records, rates);
+    inserted.left_out = std::move(left_out);
+    return inserted;
 }
 
 }  // namespace tmm

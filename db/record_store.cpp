@@ -1,5 +1,6 @@
 // Moves whole records into and out of the database: stores, loads, and checks every row.
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <limits>
 
@@ -8,6 +9,7 @@
 #include "db/schema_check.h"
 #include "db/tuning_database_impl.h"
 #include "generator/error.h"
+#include "generator/log.h"
 #include "generator/machine/device_info.h"
 #include "generator/text/text.h"
 
@@ -202,7 +204,28 @@ void TuningDatabase::Impl::refuse_repeated(const char* table) {
         if (last && rows.getColumn(0).getInt64() <= *last) fail_repeated(table);
 }
 
-std::vector<StoredRecord> TuningDatabase::Impl::load(const std::optional<GemmProblem>& only, std::vector<std::string>* faults) {
+void TuningDatabase::Impl::add_unseen(const char* table, std::int64_t seen, std::int64_t only_problem, std::vector<RowFault>& faults) {
+    SQLite::Statement rows(database, only_problem ? fmt::format("SELECT count(*) FROM {} WHERE problem_id = {}", table, only_problem)
+                                                  : fmt::format("SELECT count(*) FROM {}", table));
+    rows.executeStep();
+    if (const std::int64_t unseen = rows.getColumn(0).getInt64() - seen; unseen > 0)
+        faults.push_back({.table = table, .count = unseen, .what = "it refers to a row that is missing"});
+}
+
+void TuningDatabase::Impl::tell(const std::vector<RowFault>& faults, LeftOut* left_out) const {
+    if (faults.empty()) return;
+    LeftOut own;
+    LeftOut& told = left_out ? *left_out : own;
+    for (const RowFault& fault : faults) {
+        const std::string_view table = fault.table;
+        int& number = table == "measurement" ? told.measurements : table == "selection" ? told.decisions : told.profiles;
+        number += static_cast<int>(fault.count);
+    }
+    if (told.reason.empty()) told.reason = faults.front().what;
+    if (!left_out) log_line(fmt::format("{}: {}; 'tmm-db verify' names all", file.string(), to_text(own)));
+}
+
+std::vector<StoredRecord> TuningDatabase::Impl::load(const std::optional<GemmProblem>& only, std::vector<RowFault>* faults) {
     std::vector<StoredRecord> records;
     std::optional<std::int64_t> problem_id;
     if (only) {
@@ -213,7 +236,8 @@ std::vector<StoredRecord> TuningDatabase::Impl::load(const std::optional<GemmPro
         SQLite::Statement rows(database, select(table, columns, time, joins));
         if (problem_id) rows.bind(1, *problem_id);
         std::int64_t last_id = std::numeric_limits<std::int64_t>::min();
-        while (rows.executeStep()) {
+        std::int64_t seen = 0;
+        for (; rows.executeStep(); ++seen) {
             RowReader row(rows);
             TuningRecord record;
             const std::int64_t id = rows.getColumn(0).getInt64();
@@ -228,8 +252,9 @@ std::vector<StoredRecord> TuningDatabase::Impl::load(const std::optional<GemmPro
             if (row.fault().empty())
                 records.push_back({.id = id, .record = std::move(record)});
             else if (faults)
-                faults->push_back(fmt::format("{} {}: {}", table, id, row.fault()));
+                faults->push_back({.table = table, .id = id, .what = row.fault()});
         }
+        if (faults) add_unseen(table, seen, problem_id.value_or(0), *faults);
     };
     read("measurement", "measured_at", measurement_columns("x"), "", [](RowReader& row, TuningRecord& record) {
         record.kind = TuningRecord::Kind::measurement;
@@ -249,10 +274,20 @@ std::vector<StoredRecord> TuningDatabase::Impl::load(const std::optional<GemmPro
     return records;
 }
 
-std::vector<TuningRecord> TuningDatabase::records(const std::optional<GemmProblem>& only) {
+std::string to_text(const LeftOut& left_out) {
+    std::vector<std::string> parts;
+    for (const auto& [count, name] :
+         {std::pair{left_out.measurements, "measurement"}, {left_out.decisions, "decision"}, {left_out.profiles, "machine profile"}})
+        if (count > 0) parts.push_back(fmt::format("{} {}{}", count, name, count == 1 ? "" : "s"));
+    return fmt::format("{} left out ({})", fmt::join(parts, " and "), left_out.reason);
+}
+
+std::vector<TuningRecord> TuningDatabase::records(const std::optional<GemmProblem>& only, LeftOut* left_out) {
     return guarded(impl_->file, [&] {
         std::vector<TuningRecord> records;
-        for (auto& stored : impl_->load(only, nullptr)) records.push_back(std::move(stored.record));
+        std::vector<RowFault> faults;
+        for (auto& stored : impl_->load(only, &faults)) records.push_back(std::move(stored.record));
+        impl_->tell(faults, left_out);
         return records;
     });
 }
@@ -273,8 +308,12 @@ std::vector<std::string> TuningDatabase::verify() {
     check([&] {
         for (auto& fault : wrong_names(impl_->database)) faults.push_back(std::move(fault));
     });
-    check([&] { impl_->load({}, &faults); });
-    check([&] { impl_->load_rates(&faults); });
+    std::vector<RowFault> rows;
+    check([&] { impl_->load({}, &rows); });
+    check([&] { impl_->load_rates(&rows); });
+    // Rows that refer to missing ones have been named.
+    for (const RowFault& row : rows)
+        if (row.id != 0) faults.push_back(fmt::format("{} {}: {}", row.table, row.id, row.what));
     return faults;
 }
 

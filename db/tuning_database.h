@@ -75,6 +75,19 @@ struct CandidateResult {
     Measurement measurement = {};
 };
 
+// Rows that nobody can use, since their values are out of range or refer to rows that are missing.
+struct LeftOut {
+    int measurements = 0;
+    int decisions = 0;
+    int profiles = 0;
+    // Of the first one: "slice_k is 77, outside 1 … 64".
+    std::string reason = {};
+
+    bool any() const { return measurements + decisions + profiles > 0; }
+};
+// "5 measurements and 1 decision left out (slice_k is 77, outside 1 … 64)".
+std::string to_text(const LeftOut& left_out);
+
 struct TuningRecord;  // db/records.h
 struct RatesRecord;   // db/records.h
 
@@ -83,6 +96,7 @@ struct RatesRecord;   // db/records.h
 class TuningDatabase {
 public:
     static constexpr int kVersion = 12;
+    // Both that write bring a file of an older version up to date. With read_only the file stays as it is, byte for byte.
     enum class Mode { read_write_create, read_write, read_only };
 
     // The patience holds here and in every call below.
@@ -149,25 +163,27 @@ public:
     // What was last measured of a device of this model, if possible with its driver and power limit. Values that no such device can have
     // are left out, and a log line says so.
     std::optional<KnownRates> known_rates(const DeviceInfo& device);
-    // All that was measured of devices, in the order it was written.
-    std::vector<RatesRecord> rates_records();
+    // All that was measured of devices, in the order it was written; rows that are left out are told of as records() does.
+    std::vector<RatesRecord> rates_records(LeftOut* left_out = nullptr);
 
     // The view `winner`: default policy, every device, user rows before those of origin "shipped".
     std::vector<WinnerRow> winners();
 
     // Every measurement and decision (of one problem, whatever its compute mode, where one is given), in the order they were written. Rows
-    // whose values are out of range are left out; verify() names them.
-    std::vector<TuningRecord> records(const std::optional<GemmProblem>& only = {});
+    // that nobody can use are left out, counted in left_out where that is given, else in a log line; verify() names each.
+    std::vector<TuningRecord> records(const std::optional<GemmProblem>& only = {}, LeftOut* left_out = nullptr);
     // Stores the records that are not there yet, in one transaction; returns how many measurements and decisions were new.
     struct Inserted {
         int measurements = 0;
         int selections = 0;
         // What was measured of devices themselves; exports do not hold it.
         int rates = 0;
+        // What another database has and a merge could not take.
+        LeftOut left_out = {};
     };
     Inserted insert(const std::vector<TuningRecord>& records, const std::vector<RatesRecord>& rates = {});
 
-    // Merges another tmm database into this one.
+    // Merges another tmm database into this one. The other file stays as it is.
     Inserted merge(const std::filesystem::path& other);
     // Everything found wrong with the file: SQLite's integrity check, foreign keys, values out of range. The list is empty where the file
     // is sound.

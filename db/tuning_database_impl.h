@@ -29,6 +29,16 @@ struct StoredRates {
     RatesRecord record = {};
 };
 
+// A row that is no record, or several of one table.
+struct RowFault {
+    const char* table = nullptr;
+    // 0 where it stands for `count` rows.
+    std::int64_t id = 0;
+    std::int64_t count = 1;
+    // "slice_k is 77, outside 1 … 64".
+    std::string what = {};
+};
+
 // "measurement" or "selection".
 const char* table_of(TuningRecord::Kind kind);
 // All that a record says, as its row would. Equal records give the same text.
@@ -47,7 +57,11 @@ private:
 
 struct TuningDatabase::Impl {
     Impl(std::filesystem::path path, Connection opened)
-        : file(std::move(path)), limit(std::move(opened.limit)), database(std::move(opened.database)), ids(database) {}
+        : file(std::move(path)),
+          limit(std::move(opened.limit)),
+          directory(std::move(opened.directory)),
+          database(std::move(opened.database)),
+          ids(database) {}
 
     // Throws std::logic_error where set_environment() was not called.
     const Environment& known_environment() const;
@@ -62,9 +76,13 @@ struct TuningDatabase::Impl {
     // Stores the records that are not there yet, each in its place, and returns how many were new. It is called inside a transaction.
     Inserted merge_in(const std::vector<TuningRecord>& records);
     int merge_in(const std::vector<RatesRecord>& records);
-    // Every record in the order they were written, and a line for each row whose values are out of range.
-    std::vector<StoredRecord> load(const std::optional<GemmProblem>& only, std::vector<std::string>* faults);
-    std::vector<StoredRates> load_rates(std::vector<std::string>* faults);
+    // Every record in the order they were written, and the rows that are none.
+    std::vector<StoredRecord> load(const std::optional<GemmProblem>& only, std::vector<RowFault>* faults);
+    std::vector<StoredRates> load_rates(std::vector<RowFault>* faults);
+    // Adds a fault for the table's rows of which no more than `seen` were read, since the others refer to rows that are missing.
+    void add_unseen(const char* table, std::int64_t seen, std::int64_t only_problem, std::vector<RowFault>& faults);
+    // Counts the faults in left_out, or in a log line where that is null.
+    void tell(const std::vector<RowFault>& faults, LeftOut* left_out) const;
 
     // Rows that come again would come without end, and take memory each time. Throws Error (database).
     void refuse_repeated(const char* table);
@@ -72,6 +90,7 @@ struct TuningDatabase::Impl {
 
     std::filesystem::path file;
     std::unique_ptr<TimeLimit> limit;
+    std::unique_ptr<LockedTemporary> directory;
     SQLite::Database database;
     RowIds ids;
     std::optional<Environment> environment;

@@ -38,7 +38,7 @@ std::optional<fs::path> database_of(const CommandLine& line) {
 
 std::vector<WinnerRow> known_winners(const std::optional<fs::path>& database) {
     if (!database) return shipped_winners();
-    return with_shipped(TuningDatabase(*database, TuningDatabase::Mode::read_write).winners());
+    return with_shipped(TuningDatabase(*database, TuningDatabase::Mode::read_only).winners());
 }
 
 // The models that have winners, and the emulated device.

@@ -20,9 +20,9 @@ namespace {
 // A tuner holds the lock for one small transaction; neither who holds it longer nor a file without end holds up a program.
 constexpr std::chrono::seconds kPatience{2};
 
-// A read-only connection could not roll back what a killed tuner left.
+// A program that multiplies writes to no database: what a killed tuner left is undone in a copy.
 TuningDatabase open(const std::filesystem::path& file) {
-    return TuningDatabase(file, TuningDatabase::Mode::read_write, Patience{.lock = kPatience, .total = kPatience});
+    return TuningDatabase(file, TuningDatabase::Mode::read_only, Patience{.lock = kPatience, .total = kPatience});
 }
 
 std::vector<MeasuredCandidate> verified_candidates(const std::filesystem::path& file, const DeviceInfo& device,

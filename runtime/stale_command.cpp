@@ -44,7 +44,7 @@ ExitStatus run_stale_command(const CommandLine& line) {
     const ComparedVersion driver = compared(line, "driver", installed_driver_version());
     const ComparedVersion nvrtc = compared(line, "nvrtc", nvrtc_version());
     const std::filesystem::path file = line.has("db") ? std::filesystem::path(line.text("db")) : default_database_path();
-    TuningDatabase database(file, TuningDatabase::Mode::read_write);
+    TuningDatabase database(file, TuningDatabase::Mode::read_only);
     ReportOptions options{.device = line.text("gpu"), .screen = screen_of(stdout)};
     options.screen.wide = line.has("wide");
     const std::vector<StaleWinners> devices = stale_winners(database, options.device, driver, nvrtc);

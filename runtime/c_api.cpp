@@ -330,7 +330,7 @@ tmmStatus_t tmmGemmOnStream(tmmHandle_t handle, struct CUstream_st* stream, cons
 
 tmmStatus_t tmmSynchronize(tmmHandle_t handle, struct CUstream_st* stream) {
     if (!handle) return no_handle();
-    return guarded(handle->id, [&] { handle->runtime->device()->synchronize(stream); });
+    return guarded(*handle, [&] { handle->runtime->device()->synchronize(stream); });
 }
 
 tmmStatus_t tmmGemmProblemInit(tmmGemmProblem_t* problem) {

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "generator/number_codec.h"
 #include "runtime/device.h"
 #include "tmm/tmm.h"
 
@@ -92,7 +93,7 @@ public:
 
 // The bits of a value rounded to a 16-bit type, to the nearest, ties to even.
 inline std::uint16_t to_bits(tmmType_t type, float value) {
-    if (type == TMM_F16) return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
+    if (type == TMM_F16) return static_cast<std::uint16_t>(tmm::encoded(tmm::ElementType::f16, value));
     if (std::isnan(value)) return 0x7fff;
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const float below = std::bit_cast<float>(bits & 0xffff0000u);
@@ -101,7 +102,7 @@ inline std::uint16_t to_bits(tmmType_t type, float value) {
     return static_cast<std::uint16_t>((std::bit_cast<std::uint32_t>(below) >> 16) + (up ? 1 : 0));
 }
 inline float from_bits(tmmType_t type, std::uint16_t bits) {
-    if (type == TMM_F16) return static_cast<float>(std::bit_cast<_Float16>(bits));
+    if (type == TMM_F16) return static_cast<float>(tmm::decoded(tmm::ElementType::f16, bits));
     return std::bit_cast<float>(std::uint32_t{bits} << 16);
 }
 inline float rounded_to(tmmType_t type, float value) {

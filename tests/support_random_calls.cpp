@@ -124,9 +124,9 @@ std::vector<float> part(const std::vector<float>& values, std::size_t begin, std
 // Says in words what is wrong with the call's result; empty where nothing is.
 std::string fault_of(const Fixture& on, const RandomCall& call, unsigned seed) {
     const Product& p = call.product;
-    const std::vector<float> a = rounded_to(p.type, normal_values(call.size_a(), seed));
-    const std::vector<float> b = rounded_to(p.type, normal_values(call.size_b(), seed + 1));
-    const std::vector<float> before = rounded_to(p.type_c, normal_values(call.size_c(), seed + 2));
+    const std::vector<float> a = api_testing::rounded_to(p.type, normal_values(call.size_a(), seed));
+    const std::vector<float> b = api_testing::rounded_to(p.type, normal_values(call.size_b(), seed + 1));
+    const std::vector<float> before = api_testing::rounded_to(p.type_c, normal_values(call.size_c(), seed + 2));
     const OnDevice da(on, a, call.offset, p.type), db(on, b, call.offset, p.type), dc(on, before, call.offset, p.type_c);
     tmmGemmProblem_t problem = problem_of(p);
     problem.compute = call.compute;

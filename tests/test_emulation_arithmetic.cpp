@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "emulation_testing.h"
+#include "generator/number_codec.h"
 
 using namespace tmm;
 using namespace emulation_testing;
@@ -65,7 +66,7 @@ TEST_CASE("16-bit numbers become floats, and floats 16-bit numbers, as IEEE 754 
     const std::vector<float> from_bf16 = widened("Bfloat16");
     int wrong = 0;
     for (std::size_t i = 0; i < kNumbers; ++i) {
-        wrong += !same(from_f16[i], static_cast<float>(std::bit_cast<_Float16>(all[i])));
+        wrong += !same(from_f16[i], static_cast<float>(decoded(ElementType::f16, all[i])));
         wrong += std::bit_cast<std::uint32_t>(from_bf16[i]) != static_cast<std::uint32_t>(i) << 16;
     }
     CHECK(wrong == 0);
@@ -104,7 +105,7 @@ TEST_CASE("16-bit numbers become floats, and floats 16-bit numbers, as IEEE 754 
             wrong += f16[i] != 0x7fff || bf16[i] != 0x7fff;
             continue;
         }
-        wrong += f16[i] != std::bit_cast<std::uint16_t>(static_cast<_Float16>(wide[i]));
+        wrong += f16[i] != encoded(ElementType::f16, wide[i]);
         // The nearer of the two neighbours, or the even one; infinity counts as the number that would come after the largest.
         const std::uint32_t below = bits >> 16;
         const auto distance = [&](std::uint32_t upper_half) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "generator/number_codec.h"
 #include "tmm/verify/args.h"
 #include "tuner/verification.h"
 #include "verification_testing.h"
@@ -20,7 +21,7 @@ TEST_CASE("what matrices are filled with are numbers of their type, nearest to t
         const float brain = normal_value(ElementType::bf16, 5, i);
         // One bit in the last place of f32 may be lost before.
         const float error = std::fabs(wide) * 0x1p-24f;
-        CHECK(static_cast<float>(static_cast<_Float16>(half)) == half);
+        CHECK(rounded_to(ElementType::f16, half) == half);
         CHECK(std::fabs(half - wide) <= std::fabs(wide) * 0x1p-11f + error);
         CHECK((std::bit_cast<std::uint32_t>(brain) & 0xffff) == 0);
         CHECK(std::fabs(brain - wide) <= std::fabs(wide) * 0x1p-8f + error);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cublas_stand_in.h"
+#include "generator/number_codec.h"
 
 extern "C" {
 int cublasCreate_v2(void** handle);
@@ -71,7 +72,7 @@ using Bytes = std::vector<unsigned char>;
 
 inline void store(Bytes& bytes, int type, std::size_t at, float value) {
     if (type == kF32) std::memcpy(bytes.data() + at * 4, &value, 4);
-    const auto half = std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
+    const auto half = static_cast<std::uint16_t>(tmm::encoded(tmm::ElementType::f16, value));
     const auto upper = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
     if (type == kF16) std::memcpy(bytes.data() + at * 2, &half, 2);
     if (type == kBf16) std::memcpy(bytes.data() + at * 2, &upper, 2);

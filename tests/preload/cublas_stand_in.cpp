@@ -9,6 +9,8 @@
 #include <cstring>
 #include <map>
 
+#include "generator/number_codec.h"
+
 #define TMM_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace {
@@ -44,12 +46,12 @@ enum { kF32 = 0, kF16 = 2, kBf16 = 14 };
 
 double load(const void* matrix, int type, std::int64_t at) {
     if (type == kF32) return static_cast<const float*>(matrix)[at];
-    if (type == kF16) return static_cast<double>(static_cast<const _Float16*>(matrix)[at]);
+    if (type == kF16) return tmm::decoded(tmm::ElementType::f16, static_cast<const std::uint16_t*>(matrix)[at]);
     return std::bit_cast<float>(std::uint32_t{static_cast<const std::uint16_t*>(matrix)[at]} << 16);
 }
 void store(void* matrix, int type, std::int64_t at, double value) {
     if (type == kF32) static_cast<float*>(matrix)[at] = static_cast<float>(value);
-    if (type == kF16) static_cast<_Float16*>(matrix)[at] = static_cast<_Float16>(value);
+    if (type == kF16) static_cast<std::uint16_t*>(matrix)[at] = static_cast<std::uint16_t>(tmm::encoded(tmm::ElementType::f16, value));
     // The tests' values are integers that BF16 holds, but for those of a GELU.
     if (type == kBf16)
         static_cast<std::uint16_t*>(matrix)[at] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16);

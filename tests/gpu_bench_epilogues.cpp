@@ -31,7 +31,7 @@ const char* const kShapes[] = {
     "33 77 55 dtype=bf16 align=2",
     "512 520 256 dtype=bf16 ctype=f32 ops=nt",
 };
-const char* const kEpilogues[] = {
+const char* const kTestedEpilogues[] = {
     "bias",
     "relu",
     "bias+relu",
@@ -109,7 +109,7 @@ TEST_CASE("cuBLAS and cuBLASLt serve epilogues rightly, by their own and by a ke
         }
         int own_offers = 0;
         for (const char* text : kShapes)
-            for (const char* epilogue : kEpilogues) {
+            for (const char* epilogue : kTestedEpilogues) {
                 const std::string line = fmt::format("{} epilogue={}", text, epilogue);
                 const auto has = [&line](const char* words) { return line.find(words) != std::string::npos; };
                 if (has("swiglu") && has("beta=")) continue;

@@ -117,12 +117,10 @@ TEST_CASE("arguments that a BLAS refuses are left to it") {
     CHECK(is_valid(row));
 }
 
-TEST_CASE("products that tmm does not take are multiplied once by the BLAS behind") {
+TEST_CASE("products that tmm does not take are left to the BLAS behind") {
     const SgemmCall nothing{TMM_COL_MAJOR, TMM_NO_TRANS, TMM_NO_TRANS, 0, 5, 6, 1, nullptr, 1, nullptr, 6, 0, nullptr, 1};
     CHECK_FALSE(may_be_served(nothing));
-    int calls = 0;
-    multiply(nothing, [&] { ++calls; });
-    CHECK(calls == 1);
+    CHECK(multiply(nothing) == Turn::behind);
 }
 
 TEST_CASE("a shape goes to whoever was faster, once both have had a call that was timed") {

@@ -140,10 +140,12 @@ TEST_CASE("switched off, recording, without a device or memory, or told nonsense
 
 TEST_CASE("a library that was opened, and keeps its cuBLAS to itself, is served as well") {
     if (is_skipped()) return;
-    const std::string program = fmt::format("'{}' '{}'", TMM_TEST_CUBLAS_PLUGIN_HOST, TMM_TEST_CUBLAS_PLUGIN);
+    // It is opened and closed so often, and its cuBLAS with it.
+    const int rounds = std::getenv("TMM_TEST_FULL") ? 1000 : 20;
+    const std::string program = fmt::format("'{}' '{}' {}", TMM_TEST_CUBLAS_PLUGIN_HOST, TMM_TEST_CUBLAS_PLUGIN, rounds);
     const Finished served = run_command(program, "TMM_DEVICE=host");
     CHECK_MESSAGE(served.status == 0, served.said);
-    CHECK(lines_with(served.log, "cublasSgemm_v2 2 2 2 layout=col: by tmm\n") == 1);
+    CHECK(lines_with(served.log, "cublasSgemm_v2 2 2 2 layout=col: by tmm\n") == rounds);
     for (const char* environment : {"TMM_MODE=off", "TMM_DEVICE=99"}) {
         const Finished passed = run_command(program, environment);
         CHECK_MESSAGE(passed.status == 0, passed.said);
@@ -179,6 +181,23 @@ TEST_CASE("on a GPU nothing is done for a stream that is captured, or whose stat
     check_passed(timed);
     CHECK(timed.record ==
           "# 1 shapes, 0.750 s of products; the longest first\n5 3 4 layout=col  # 3 calls, 0.5 s in 2 of them, 100.0% of the time\n");
+}
+
+TEST_CASE("a process may fork and cancel threads while they multiply") {
+    if (is_skipped()) return;
+    for (const char* environment : {"TMM_DEVICE=host TMM_LOG=warn", "TMM_MODE=off", "TMM_MODE=record TMM_DEVICE=host TMM_LOG=warn"}) {
+        CAPTURE(environment);
+        check_passed(run("children call what stands behind while threads of their parent multiply", environment));
+        check_passed(run("threads are cancelled behind their products", environment));
+    }
+}
+
+TEST_CASE("what cuBLAS throws passes") {
+    if (is_skipped()) return;
+    for (const char* environment : {"TMM_MODE=use", "TMM_MODE=off", "TMM_MODE=record TMM_DEVICE=host"}) {
+        CAPTURE(environment);
+        check_passed(run("what cuBLAS throws reaches the program", environment));
+    }
 }
 
 TEST_CASE("the descriptors of the real cublasLt are understood") {

@@ -27,6 +27,7 @@ using Descriptor = std::map<int, std::vector<unsigned char>>;
 
 long calls = 0;
 int status_to_return = 0;
+bool throws = false;
 std::vector<std::uint64_t> arguments_of_last;
 
 template <class Value>
@@ -40,6 +41,7 @@ template <class... Arguments>
 void note(Arguments... arguments) {
     ++calls;
     arguments_of_last = {bits_of(arguments)...};
+    if (throws) throw 7;
 }
 
 enum { kF32 = 0, kF16 = 2, kBf16 = 14 };
@@ -150,6 +152,9 @@ const std::vector<std::uint64_t>& stand_in_arguments() {
 }
 void stand_in_returns(int status) {
     status_to_return = status;
+}
+void stand_in_throws(bool does) {
+    throws = does;
 }
 
 TMM_EXPORT int cublasCreate_v2(Handle** handle) {

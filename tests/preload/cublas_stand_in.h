@@ -10,3 +10,5 @@ long stand_in_calls();
 const std::vector<std::uint64_t>& stand_in_arguments();
 // What it returns from now on; 0 at first.
 void stand_in_returns(int status);
+// Whether it throws an int from now on.
+void stand_in_throws(bool does);

@@ -16,8 +16,8 @@ namespace tmm {
 
 class Bundle;
 
-// Compiled kernels that are loaded on one device, each of them once. They stay with the loader, but those of expressions, of which a program
-// may make any number, only as long as somebody holds them, or a moment longer. Thread-safe.
+// Compiled kernels that are loaded on one device, each of them once. They stay with the loader, but those of expressions, of which a
+// program may make any number, only as long as somebody holds them, or a moment longer. Thread-safe.
 class KernelLoader {
 public:
     KernelLoader(std::shared_ptr<Device> device, std::shared_ptr<const Compiler> compiler, KernelCache cache);

@@ -146,9 +146,9 @@ TEST_CASE("what SQLite keeps beside a database, the bundle in use and the comman
 TEST_CASE("what is printed does not go into what is read") {
     const Folder folder;
     const auto before = folder.contents();
-    for (const char* command : {"db/tmm-db export --csv >> t.db", "db/tmm-db ls >> hard-t.db", "db/tmm-db diff t.db link-t.db >> t.db",
-                                "tuner/tmm-tune --gpu host --dry-run --shapes s.txt >> link-s.txt",
-                                "db/tmm-db import c.json --db n.db >> c.json"}) {
+    for (const char* command :
+         {"db/tmm-db export --csv >> t.db", "db/tmm-db ls >> hard-t.db", "db/tmm-db diff t.db link-t.db >> t.db",
+          "tuner/tmm-tune --gpu host --dry-run --shapes s.txt >> link-s.txt", "db/tmm-db import c.json --db n.db >> c.json"}) {
         CAPTURE(std::string(command));
         const CommandResult result = folder.run(command);
         CHECK(result.status == 1);
@@ -167,9 +167,9 @@ TEST_CASE("where a file can't be written whole, the old one stays and no new one
             CAPTURE(std::string(command));
             CAPTURE(std::string(output));
             // What is said goes to a pipe, to which the limit does not apply.
-            const CommandResult result = run_command(fmt::format(
-                "cd '{}' && (ulimit -f 8; TMM_DB=t.db TMM_CACHE_DIR={}/tests/tuner_cache {}/{} 2>&1; echo status $?) | cat >&2",
-                folder.path().string(), TMM_BINARY_DIR, TMM_BINARY_DIR, with(command, output)));
+            const CommandResult result = run_command(
+                fmt::format("cd '{}' && (ulimit -f 8; TMM_DB=t.db TMM_CACHE_DIR={}/tests/tuner_cache {}/{} 2>&1; echo status $?) | cat >&2",
+                            folder.path().string(), TMM_BINARY_DIR, TMM_BINARY_DIR, with(command, output)));
             CHECK_MESSAGE(contains(result.err, "status 2"), result.err);
             CHECK_MESSAGE(contains(result.err, "can't be written"), result.err);
             CHECK_MESSAGE(contains(result.err, "ulimit -f"), result.err);

@@ -34,12 +34,12 @@
  * the stream that it was captured on, or bring a workspace of its own.
  *
  * Threads. A handle may be used by several threads at once, in all functions but tmmDestroy; they share its stream, which must then be the
- * same for all of them (the per-thread default stream is not), or name one in each call (tmmGemmOnStream). A plan may be run by one thread at a time and on one stream at a time,
- * unless each run brings its own workspace or the plan needs none. Nothing else may use a handle or plan while it is destroyed. A plan
- * outlives its handle: they may be destroyed in either order. No thread is cancelled (pthread_cancel) within a call.
- * After fork() the parent goes on. CUDA works in no child: handles and plans of a GPU that the parent made give TMM_STATUS_DEVICE there, and
- * destroying them does nothing; those on TMM_DEVICE_HOST serve it. Where another thread was within a call when the process was forked, every
- * call in the child gives TMM_STATUS_DEVICE.
+ * same for all of them (the per-thread default stream is not), or name one in each call (tmmGemmOnStream). A plan may be run by one thread
+ * at a time and on one stream at a time, unless each run brings its own workspace or the plan needs none. Nothing else may use a handle or
+ * plan while it is destroyed. A plan outlives its handle: they may be destroyed in either order. No thread is cancelled (pthread_cancel)
+ * within a call. After fork() the parent goes on. CUDA works in no child: handles and plans of a GPU that the parent made give
+ * TMM_STATUS_DEVICE there, and destroying them does nothing; those on TMM_DEVICE_HOST serve it. Where another thread was within a call when
+ * the process was forked, every call in the child gives TMM_STATUS_DEVICE.
  *
  * Failure. Every function that can fail gives a status; a handle or plan that it should have made is then null. A bad argument
  * has a status of its own and launches nothing; tmmLastError() then holds a sentence. What a function gives besides, whatever its

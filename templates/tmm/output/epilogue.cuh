@@ -2,8 +2,8 @@
 //
 //     activation(x + bias) + residual,      bias[column] or bias[row],      residual[batch][row][column]
 //
-// each of them where the signature has it, or an expression that a program's author wrote (Kernel::expression in the generated text). A gate
-// takes two columns of the product for one of C, n apart, or two rows in the same way:
+// each of them where the signature has it, or an expression that a program's author wrote (Kernel::expression in the generated text). A
+// gate takes two columns of the product for one of C, n apart, or two rows in the same way:
 //
 //     silu(x[column] + bias[column]) * (x[n + column] + bias[n + column]) + residual
 #pragma once

@@ -17,7 +17,7 @@ public:
     explicit Folder(const std::string& list) { std::ofstream(folder_ / "list") << list; }
     CommandResult run(const std::string& tool) const {
         return run_command(
-            fmt::format("cd '{}' && TMM_DB=t.db TMM_CACHE_DIR=cache TMPDIR=/tmp {}/{}", folder_.path().string(), TMM_BINARY_DIR, tool));
+            fmt::format("cd '{}' && TMM_DB=t.db TMM_CACHE_DIR=cache TMPDIR=/tmp {}/{}", (folder_ / "").string(), TMM_BINARY_DIR, tool));
     }
 
 private:

@@ -149,7 +149,8 @@ private:
     Error fault_error() const {
         std::string remedy = first_->remedy;
         if (faults_ == kMostFaults) {
-            remedy += fmt::format(" ({} and more lines have faults: is this a shapes file?)", kMostFaults);
+            remedy +=
+                fmt::format(" ({} and more lines have faults: is this a shapes file, or a list that docs/lists.md shows?)", kMostFaults);
         } else if (faults_ > 1) {
             remedy += fmt::format(" ({} lines have faults in all)", faults_);
         }

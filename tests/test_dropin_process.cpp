@@ -21,6 +21,8 @@ using tmm::testing::TemporaryDirectory;
 
 const std::string kFolder = TMM_TEST_BLAS_FOLDER;
 const int kRounds = std::getenv("TMM_TEST_FULL") ? 1000 : 60;
+// A program that hangs ends after so many.
+const int kSeconds = std::getenv("TMM_TEST_FULL") ? 900 : 100;
 // All that a program may do to products: leave them alone, serve what a GPU would be worth, serve all on the emulated device, write them
 // down.
 const std::vector<std::string> kModes{"TMM_MODE=off", "TMM_MODE=use", "TMM_DEVICE=host", "TMM_MODE=record TMM_RECORD=/dev/null/none"};
@@ -39,8 +41,8 @@ struct Finished {
 Finished run_in(const fs::path& folder, const std::string& environment, const std::string& words) {
     const std::string output = (folder / "../said").lexically_normal().string();
     const std::string command = fmt::format(
-        "cd '{}' && exec timeout 100 env LD_PRELOAD='{}' TMM_CACHE_DIR='{}/tests/tuner_cache' TMM_DB=/dev/null/none {} {}/{} > '{}' 2>&1",
-        folder.string(), TMM_TEST_SGEMM_LIBRARY, TMM_BINARY_DIR, environment, kFolder, words, output);
+        "cd '{}' && exec timeout {} env LD_PRELOAD='{}' TMM_CACHE_DIR='{}/tests/tuner_cache' TMM_DB=/dev/null/none {} {}/{} > '{}' 2>&1",
+        folder.string(), kSeconds, TMM_TEST_SGEMM_LIBRARY, TMM_BINARY_DIR, environment, kFolder, words, output);
     const int status = std::system(command.c_str());
     return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), .said = read(output)};
 }

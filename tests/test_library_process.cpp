@@ -19,8 +19,8 @@ const int kRounds = std::getenv("TMM_TEST_FULL") ? 1000 : 60;
 void check_passes(const std::string& words, const std::string& environment = {}) {
     const tmm::testing::TemporaryDirectory folder;
     const std::string output = (folder.path() / "said").string();
-    const std::string command = fmt::format("env TMM_CACHE_DIR='{}/test_cache' {} timeout 100 '{}' {} > '{}' 2>&1", TMM_BINARY_DIR,
-                                            environment, TMM_TEST_LIBRARY_PROCESS, words, output);
+    const std::string command = fmt::format("env TMM_CACHE_DIR='{}/test_cache' {} timeout {} '{}' {} > '{}' 2>&1", TMM_BINARY_DIR,
+                                            environment, std::getenv("TMM_TEST_FULL") ? 900 : 100, TMM_TEST_LIBRARY_PROCESS, words, output);
     const int status = std::system(command.c_str());
     std::ifstream file(output);
     const std::string said{std::istreambuf_iterator<char>(file), {}};

@@ -45,6 +45,14 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION math)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# Without it cpack makes a package that depends on nothing, and installs where it can't run.
+file(WRITE ${tmm_BINARY_DIR}/needs_dpkg_dev.cmake [[
+find_program(TMM_DPKG_SHLIBDEPS dpkg-shlibdeps)
+if(NOT TMM_DPKG_SHLIBDEPS)
+  message(FATAL_ERROR "dpkg-shlibdeps, which finds what the package depends on, is not here: apt-get install dpkg-dev")
+endif()
+]])
+set(CPACK_PRE_BUILD_SCRIPTS ${tmm_BINARY_DIR}/needs_dpkg_dev.cmake)
 # The emulated device needs a C++ compiler. NVRTC comes with the CUDA toolkit, from pip or from Debian's non-free packages.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "g++, libnvrtc12")
 if(PROJECT_IS_TOP_LEVEL)

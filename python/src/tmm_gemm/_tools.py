@@ -71,15 +71,18 @@ def tune(
     db: Optional[str] = None,
     budget: Optional[float] = None,
     effort: Optional[str] = None,
-    progress: bool = False,
+    progress: Optional[bool] = None,
 ) -> list[dict[str, Any]]:
     """Searches the fastest config of each shape and keeps it in the tuning database; returns what tmm-tune --json says of each.
 
     shapes: the name of a shapes file, or shapes as line_of() takes them. gpu: an ordinal, "0,1", "all", or "host". budget: seconds.
-    effort: "quick", "normal" or "full". progress: let tmm-tune's progress through to stderr. Handles read winners when they are made:
+    effort: "quick", "normal" or "full". progress: let what tmm-tune says through to stderr, a bar with an ETA; by default where stderr
+    is a terminal. On the emulated device a shape takes minutes. Handles read winners when they are made:
     a process that has multiplied on the device already goes on with what it knew. Raises ToolError, whose status 6 says that some shape
     has no verified winner.
     """
+    if progress is None:
+        progress = sys.stderr.isatty()
     arguments = [_tool("tmm-tune"), "--gpu", _gpus(gpu), "--json"]
     if budget is not None:
         _arguments.number(budget, "budget")

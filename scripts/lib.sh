@@ -172,11 +172,34 @@ configure() {
         { cat "build/$preset-configure.log" >&2; return 1; }
 }
 
-# build PRESET [targets]: quiet unless it fails.
+# announce CORE_MINUTES DISK: how long a build of everything takes on this machine, and how much room.
+announce() {
+    printf 'All of it takes about %d minutes on the %d cores here, and %s of disk.\n' $(((${1} + $(nproc) - 1) / $(nproc))) "$(nproc)" "$2"
+}
+
+# Copies a build's output to the file. How far the build is stands in one line of a terminal, elsewhere in a line a minute.
+show_progress() {
+    local log=$1 line last=$SECONDS terminal=0
+    [ ! -t 1 ] || terminal=1
+    while IFS= read -r line; do
+        printf '%s\n' "$line" >&3
+        [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
+        if [ "$terminal" -eq 1 ]; then
+            printf '\r%s of %s ' "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
+        elif [ $((SECONDS - last)) -ge 60 ]; then
+            last=$SECONDS
+            echo "${BASH_REMATCH[1]} of ${BASH_REMATCH[2]}"
+        fi
+    done 3>"$log"
+    [ "$terminal" -eq 0 ] || printf '\r'
+}
+
+# build PRESET [targets]: says how far it is, and more where it fails.
 build() {
     local preset=$1 log="build/$1-build.log" start=$SECONDS
     shift
-    cmake --build --preset "$preset" ${1:+--target "$@"} >"$log" 2>&1 || { (grep -E -A 12 'error|FAILED' "$log" || tail -20 "$log") | head -60 >&2; return 1; }
+    cmake --build --preset "$preset" ${1:+--target "$@"} 2>&1 | show_progress "$log" ||
+        { (grep -E -A 12 'error|FAILED' "$log" || tail -20 "$log") | head -60 >&2; return 1; }
     echo "Built in $(seconds_text $((SECONDS - start)))."
 }
 

@@ -12,6 +12,7 @@
 #include "generator/error.h"
 #include "generator/machine/device_model.h"
 #include "generator/text/text.h"
+#include "host/portable_math.h"
 #include "tmm/vocabulary/problem_fields.h"
 
 namespace tmm {
@@ -31,7 +32,7 @@ bool precedes(const TuningRecord& x, const TuningRecord& y) {
 }
 
 double distance(const GemmProblem& x, const GemmProblem& y) {
-    const auto ratio = [](i64 a, i64 b) { return std::abs(std::log2(static_cast<double>(a + 1) / static_cast<double>(b + 1))); };
+    const auto ratio = [](i64 a, i64 b) { return std::abs(portable::log2(static_cast<double>(a + 1) / static_cast<double>(b + 1))); };
     double distance = ratio(x.m, y.m) + ratio(x.n, y.n) + ratio(x.k, y.k) + ratio(x.batch, y.batch) + 3 * (x.type_a != y.type_a) +
                       (x.type_c != y.type_c) + 0.4 * (x.reads_c != y.reads_c);
     // What is multiplied counts more than where it lies.

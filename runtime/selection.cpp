@@ -28,6 +28,7 @@
 #include "generator/prediction/predicted_config.h"
 #include "generator/text/text.h"
 #include "generator/validity/validity.h"
+#include "host/portable_math.h"
 #include "tmm/vocabulary/problem_fields.h"
 #include "tmm/vocabulary/signature.h"
 
@@ -151,7 +152,7 @@ bool keeps_promise(ComputeMode asked, ComputeMode tuned, const KernelConfig& con
 
 double doublings_apart(const GemmProblem& x, const GemmProblem& y) {
     const auto apart = [](i64 u, i64 v) {
-        return std::abs(std::log2(static_cast<double>(std::max<i64>(1, u)) / static_cast<double>(std::max<i64>(1, v))));
+        return std::abs(portable::log2(static_cast<double>(std::max<i64>(1, u)) / static_cast<double>(std::max<i64>(1, v))));
     };
     return apart(x.m, y.m) + apart(x.n, y.n) + apart(x.k, y.k) + apart(x.batch, y.batch);
 }

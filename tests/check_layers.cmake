@@ -16,9 +16,9 @@ endfunction()
 
 set(allowed_templates tmm host)
 set(allowed_generator generator tmm host)
-set(allowed_db db generator tmm)
+set(allowed_db db generator tmm host)
 set(allowed_runtime runtime db generator tmm host)
-set(allowed_tuner tuner runtime db generator tmm)
+set(allowed_tuner tuner runtime db generator tmm host)
 set(allowed_bench bench tuner runtime db generator tmm)
 
 # Within the templates the rooms stand on each other in this order; families and steps stand on all of these.

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "host/portable_math.h"
+
 namespace tmm {
 namespace {
 
@@ -43,12 +45,12 @@ double covariance(const KernelConfig& a, const KernelConfig& b) {
         const int of_b = b.*parameter.member;
         if (of_a == of_b || parameter.member == &KernelConfig::family) continue;
         if (is_size(parameter.member))
-            doublings += std::abs(std::log2(static_cast<double>(of_a) / of_b));
+            doublings += std::abs(portable::log2(static_cast<double>(of_a) / of_b));
         else
             ++fields;
     }
     const double families = a.family == b.family ? 1 : kAlikeFamilies;
-    return kCommon + families * std::pow(kAlike, fields) * std::pow(kAlikeDoubled, doublings);
+    return kCommon + families * portable::pow(kAlike, fields) * portable::pow(kAlikeDoubled, doublings);
 }
 
 }  // namespace
@@ -58,13 +60,13 @@ CorrectedModel::CorrectedModel(std::vector<KernelConfig> configs, std::vector<do
       log_estimates_(std::move(estimates)),
       means_(configs_.size()),
       variances_(configs_.size(), kCommon + 1) {
-    for (double& estimate : log_estimates_) estimate = std::log(std::max(estimate, 1e-6));
+    for (double& estimate : log_estimates_) estimate = portable::log(std::max(estimate, 1e-6));
 }
 
 void CorrectedModel::observe(std::size_t place, double microseconds) {
     if (rows_.size() == kMostObservations) return;
     const double deviation = std::sqrt(variances_[place] + kOwnVariance);
-    const double innovation = (std::log(microseconds) - log_estimates_[place] - means_[place]) / deviation;
+    const double innovation = (portable::log(microseconds) - log_estimates_[place] - means_[place]) / deviation;
     std::vector<double> row(configs_.size());
     for (std::size_t i = 0; i < row.size(); ++i) row[i] = covariance(configs_[place], configs_[i]);
     for (const std::vector<double>& earlier : rows_)
@@ -87,12 +89,12 @@ double CorrectedModel::deviation(std::size_t place) const {
 }
 
 double CorrectedModel::hopeful_time(std::size_t place) const {
-    return std::exp(log_estimates_[place] + means_[place] - kHope * deviation(place));
+    return portable::exp(log_estimates_[place] + means_[place] - kHope * deviation(place));
 }
 
 double CorrectedModel::chance_below(std::size_t place, double microseconds) const {
-    const double distance = std::log(microseconds) - log_estimates_[place] - means_[place];
-    return 0.5 * std::erfc(-distance / (std::sqrt(2.0) * deviation(place)));
+    const double distance = portable::log(microseconds) - log_estimates_[place] - means_[place];
+    return 0.5 * portable::erfc(-distance / (std::sqrt(2.0) * deviation(place)));
 }
 
 }  // namespace tmm

@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "host/portable_math.h"
+
 namespace tmm {
 namespace {
 
@@ -25,10 +27,10 @@ PredictedTime norm_of(double norm, std::initializer_list<PredictedTime> parts) {
     std::array<double, kMostParts> power_of{};
     double powers = 0;
     std::size_t i = 0;
-    for (const PredictedTime& part : parts) powers += power_of.at(i++) = std::pow(part.total(), norm);
+    for (const PredictedTime& part : parts) powers += power_of.at(i++) = portable::pow(part.total(), norm);
     PredictedTime all;
     if (powers <= 0) return all;
-    const double whole = std::pow(powers, 1 / norm);
+    const double whole = portable::pow(powers, 1 / norm);
     i = 0;
     for (const PredictedTime& part : parts) {
         const double alone = part.total();

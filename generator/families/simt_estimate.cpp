@@ -8,6 +8,7 @@
 #include "generator/families/gemv_estimate.h"
 #include "generator/machine/occupancy.h"
 #include "generator/plan/launch_plan.h"
+#include "host/portable_math.h"
 #include "tmm/families/simt/rules.h"
 #include "tmm/steps/pack/rules.h"
 
@@ -287,11 +288,11 @@ PredictedTime simt_estimate(const GemmProblem& p, const KernelConfig& c, const D
     }
     if (partials > 0) time.other_kernels += sum_of_parts_estimate(partials, device);
     if (c.cluster > 1)
-        time.results += kClusterSum * machine.cluster_sync * std::log2(c.cluster) * work.fills +
+        time.results += kClusterSum * machine.cluster_sync * portable::log2(c.cluster) * work.fills +
                         4.0 * c.block_m * c.block_n / (kClusterRate * machine.cluster_bytes);
     if (c.slice_k > 1)
         time.results +=
-            (kSliceSum * std::log2(c.slice_k) * work.fills + kSliceElement * c.slice_k * c.block_m * c.block_n) / machine.fma_clock;
+            (kSliceSum * portable::log2(c.slice_k) * work.fills + kSliceElement * c.slice_k * c.block_m * c.block_n) / machine.fma_clock;
     return with_strips(time, p, c, device);
 }
 

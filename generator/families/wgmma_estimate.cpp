@@ -6,6 +6,7 @@
 #include "generator/families/gemv_estimate.h"
 #include "generator/machine/occupancy.h"
 #include "generator/plan/launch_plan.h"
+#include "host/portable_math.h"
 #include "tmm/families/wgmma/rules.h"
 #include "tmm/steps/pad/rules.h"
 
@@ -263,7 +264,7 @@ private:
         PredictedTime time;
         // A cluster has one tile: the next one's loads begin when its sums are stored.
         if (c_.cluster > 1)
-            time.results = machine_.cluster_sync * std::ceil(busiest_ / resident_) * std::log2(c_.cluster) +
+            time.results = machine_.cluster_sync * std::ceil(busiest_ / resident_) * portable::log2(c_.cluster) +
                            kPartialBytes * c_.block_m * c_.block_n / machine_.cluster_bytes;
         const bool hidden = c_.planes > 1 || pad::pads_a(c_) || pad::pads_b(c_);
         if (wgmma::multicast(c_) > 1)

@@ -8,6 +8,7 @@
 #include "generator/families/family.h"
 #include "generator/plan/launch_plan.h"
 #include "generator/plan/matrix_layout.h"
+#include "host/portable_math.h"
 
 namespace tmm {
 namespace {
@@ -30,7 +31,7 @@ double host_time_of_tiles(const GemmProblem& p, const KernelConfig& c, double ph
     const double phases = std::ceil(work.depth / c.block_k);
     const double tile = static_cast<double>(c.block_m) * c.block_n * c.block_k / threads_of(c);
     // What slices and clusters bring each other waits at barriers, too.
-    const double waiting = kSwitch * ((c.slice_k > 1 ? 1 + std::log2(c.slice_k) : 0) + (c.cluster > 1 ? 2 : 0));
+    const double waiting = kSwitch * ((c.slice_k > 1 ? 1 + portable::log2(c.slice_k) : 0) + (c.cluster > 1 ? 2 : 0));
     return work.threads * (phases * (phase + tile * fma) + waiting);
 }
 

@@ -9,6 +9,7 @@
 #include "generator/prediction/cost_model.h"
 #include "generator/prediction/predicted_config.h"
 #include "generator/validity/validity.h"
+#include "host/portable_math.h"
 
 namespace tmm {
 namespace {
@@ -56,15 +57,15 @@ std::vector<Sampled> sampled(std::int64_t first, std::int64_t last, const Proble
                            .signature = signature_of(problem),
                            .config = config,
                            .microseconds = CostModel(problem, device).estimate(config),
-                           .weight = std::log2(after / before)});
+                           .weight = portable::log2(after / before)});
     }
     return samples;
 }
 
 // How much one would lose at a size with what is tuned for another: the loss that is predicted, and the doubt about that.
 double loss(const Sampled& at, const Sampled& tuned, const DeviceInfo& device) {
-    const double doublings =
-        std::abs(std::log2(static_cast<double>(at.size) / static_cast<double>(tuned.size))) + (at.signature == tuned.signature ? 0 : 1);
+    const double doublings = std::abs(portable::log2(static_cast<double>(at.size) / static_cast<double>(tuned.size))) +
+                             (at.signature == tuned.signature ? 0 : 1);
     const KernelConfig config = product_of(tuned.config).adapt(at.problem, tuned.problem, tuned.config);
     const bool serves = !why_invalid(at.problem, config, device) && !why_inaccurate(at.problem, config);
     const double longer = serves ? CostModel(at.problem, device).estimate(config) / at.microseconds - 1 : kUseless;
@@ -85,9 +86,10 @@ std::vector<std::int64_t> sample_sizes(std::int64_t first, std::int64_t last, co
     std::vector<double> least(samples.size(), nothing_tuned);
     std::set<std::int64_t> chosen;
     while (chosen.size() < std::min(most, samples.size()) && *std::max_element(least.begin(), least.end()) > kNearEnough) {
+        const auto squared = [](double x) { return x * x; };
         const auto sum_with = [&](const std::vector<double>& added) {
             double sum = 0;
-            for (std::size_t i = 0; i < least.size(); ++i) sum += samples[i].weight * std::pow(std::min(least[i], added[i]), 2);
+            for (std::size_t i = 0; i < least.size(); ++i) sum += samples[i].weight * squared(std::min(least[i], added[i]));
             return sum;
         };
         const auto best =

@@ -19,6 +19,7 @@
 #include "generator/prediction/cost_model.h"
 #include "generator/prediction/predicted_config.h"
 #include "generator/validity/validity.h"
+#include "host/portable_math.h"
 
 namespace tmm {
 namespace {
@@ -193,7 +194,7 @@ private:
             const double doubt = product_of(c).doubt_of_ways;
             if (doubt == 0) continue;
             const auto [rows, columns] = tile_of_c(c);
-            entry.estimate *= 1 + doubt * std::log2(++ways[{rows, columns, c.split_k, c.cluster}]);
+            entry.estimate *= 1 + doubt * portable::log2(++ways[{rows, columns, c.split_k, c.cluster}]);
         }
         sort_found();
     }

@@ -3,6 +3,8 @@
 // the last place.
 #pragma once
 
+#include "host/portable_math.h"
+
 namespace tmm::host {
 
 template <class T>
@@ -19,10 +21,32 @@ constexpr bool is_double<double> = true;
     inline result_f name(float x) {             \
         return name##f(x);                      \
     }
+// Where C libraries differ in the last bits these are portable, in doubles for floats, too.
+#define TMM_HOST_PORTABLE_1(name)                          \
+    inline double name(double x) {                         \
+        return tmm::portable::name(x);                     \
+    }                                                      \
+    inline float name##f(float x) {                        \
+        return static_cast<float>(tmm::portable::name(x)); \
+    }                                                      \
+    inline float name(float x) {                           \
+        return name##f(x);                                 \
+    }
+// Rounded from the C library's doubles: libraries then differ for one argument in a hundred million.
+#define TMM_HOST_ROUNDED_1(name)                        \
+    extern "C" double name(double);                     \
+    inline float name##f(float x) {                     \
+        return static_cast<float>(__builtin_##name(x)); \
+    }                                                   \
+    inline float name(float x) {                        \
+        return name##f(x);                              \
+    }
+#define TMM_HOST_MATH_2(name)               \
+    extern "C" float name##f(float, float); \
+    extern "C" double name(double, double); \
+    TMM_HOST_OVERLOADS_2(name)
 // A float and a double are ambiguous to NVRTC, and only a warning to g++.
-#define TMM_HOST_MATH_2(name)                                         \
-    extern "C" float name##f(float, float);                           \
-    extern "C" double name(double, double);                           \
+#define TMM_HOST_OVERLOADS_2(name)                                    \
     inline float name(float x, float y) {                             \
         return name##f(x, y);                                         \
     }                                                                 \
@@ -39,32 +63,21 @@ TMM_HOST_MATH_1(float, double, atan)
 TMM_HOST_MATH_1(float, double, atanh)
 TMM_HOST_MATH_1(float, double, cbrt)
 TMM_HOST_MATH_1(float, double, ceil)
-TMM_HOST_MATH_1(float, double, cos)
 TMM_HOST_MATH_1(float, double, cosh)
-TMM_HOST_MATH_1(float, double, erf)
-TMM_HOST_MATH_1(float, double, erfc)
-TMM_HOST_MATH_1(float, double, exp)
 TMM_HOST_MATH_1(float, double, exp10)
-TMM_HOST_MATH_1(float, double, exp2)
-TMM_HOST_MATH_1(float, double, expm1)
 TMM_HOST_MATH_1(float, double, fabs)
 TMM_HOST_MATH_1(float, double, floor)
 TMM_HOST_MATH_1(float, double, j0)
 TMM_HOST_MATH_1(float, double, j1)
 TMM_HOST_MATH_1(float, double, lgamma)
-TMM_HOST_MATH_1(float, double, log)
 TMM_HOST_MATH_1(float, double, log10)
-TMM_HOST_MATH_1(float, double, log1p)
-TMM_HOST_MATH_1(float, double, log2)
 TMM_HOST_MATH_1(float, double, logb)
 TMM_HOST_MATH_1(float, double, nearbyint)
 TMM_HOST_MATH_1(float, double, rint)
 TMM_HOST_MATH_1(float, double, round)
-TMM_HOST_MATH_1(float, double, sin)
 TMM_HOST_MATH_1(float, double, sinh)
 TMM_HOST_MATH_1(float, double, sqrt)
 TMM_HOST_MATH_1(float, double, tan)
-TMM_HOST_MATH_1(float, double, tanh)
 TMM_HOST_MATH_1(float, double, tgamma)
 TMM_HOST_MATH_1(float, double, trunc)
 TMM_HOST_MATH_1(int, int, ilogb)
@@ -73,18 +86,53 @@ TMM_HOST_MATH_1(long, long, lround)
 TMM_HOST_MATH_1(long long, long long, llrint)
 TMM_HOST_MATH_1(long long, long long, llround)
 
+TMM_HOST_PORTABLE_1(erf)
+TMM_HOST_PORTABLE_1(erfc)
+TMM_HOST_PORTABLE_1(exp)
+TMM_HOST_PORTABLE_1(exp2)
+TMM_HOST_PORTABLE_1(expm1)
+TMM_HOST_PORTABLE_1(log)
+TMM_HOST_PORTABLE_1(log1p)
+TMM_HOST_PORTABLE_1(log2)
+TMM_HOST_PORTABLE_1(tanh)
+TMM_HOST_ROUNDED_1(cos)
+TMM_HOST_ROUNDED_1(sin)
+
 TMM_HOST_MATH_2(atan2)
 TMM_HOST_MATH_2(fdim)
-TMM_HOST_MATH_2(fmax)
-TMM_HOST_MATH_2(fmin)
 TMM_HOST_MATH_2(fmod)
 TMM_HOST_MATH_2(hypot)
 TMM_HOST_MATH_2(nextafter)
-TMM_HOST_MATH_2(pow)
 TMM_HOST_MATH_2(remainder)
 
+extern "C" double pow(double, double);
+inline float powf(float x, float y) {
+    return static_cast<float>(__builtin_pow(x, y));
+}
+TMM_HOST_OVERLOADS_2(pow)
+// A number is larger and smaller than NaN, and -0 is smaller than 0: PTX's choice, where the C library's of two zeros is the CPU's.
+inline double fmax(double x, double y) {
+    if (x == y) return __builtin_signbit(x) ? y : x;
+    return x > y || y != y ? x : y;
+}
+inline double fmin(double x, double y) {
+    if (x == y) return __builtin_signbit(x) ? x : y;
+    return x < y || y != y ? x : y;
+}
+inline float fmaxf(float x, float y) {
+    return static_cast<float>(fmax(double{x}, double{y}));
+}
+inline float fminf(float x, float y) {
+    return static_cast<float>(fmin(double{x}, double{y}));
+}
+TMM_HOST_OVERLOADS_2(fmax)
+TMM_HOST_OVERLOADS_2(fmin)
+
 #undef TMM_HOST_MATH_1
+#undef TMM_HOST_PORTABLE_1
+#undef TMM_HOST_ROUNDED_1
 #undef TMM_HOST_MATH_2
+#undef TMM_HOST_OVERLOADS_2
 
 extern "C" {
 float copysignf(float, float);

@@ -186,7 +186,7 @@ inline float without_denormals(float x) {
     return __builtin_fabsf(x) < 0x1p-126f ? 0.0f * x : x;
 }
 inline float ex2_approx(float x) {
-    return without_denormals(__builtin_exp2f(without_denormals(x)));
+    return without_denormals(exp2f(without_denormals(x)));
 }
 inline float rcp_approx(float x) {
     return without_denormals(1.0f / without_denormals(x));

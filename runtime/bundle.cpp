@@ -82,6 +82,7 @@ std::string text_of(const BundleEntry& entry) {
 std::string manifest_of(const DeviceModel& device, const std::vector<BundleEntry>& entries) {
     std::string text = fmt::format("tmm {}\ntemplates {}\ndevice {}\ncompute_capability {}\nsm_count {}\n", tool_version(),
                                    templates_hash(is_emulated(device)), printable(device.name), device.compute_capability, device.sm_count);
+    if (is_emulated(device)) text += fmt::format("cpu {}\n", printable(host_cpu()));
     for (const BundleEntry& entry : entries) text += text_of(entry);
     return text;
 }
@@ -213,13 +214,21 @@ private:
         constexpr int kMost = 1'000'000;
         device.compute_capability = number_of(manifest, "compute_capability", kMost);
         device.sm_count = number_of(manifest, "sm_count", kMost);
+        if (is_emulated(device) && manifest.starts_with("cpu ")) check_cpu(value_of(manifest, "cpu"));
         // Kernels of another version would be given arguments that they do not know.
         if (templates != templates_hash(is_emulated(device)))
             fail(BundleFault::other_version,
                  fmt::format("the bundle was made by tmm {} from other kernels than this library's, tmm {}{}", printable(made_by),
-                             tool_version(), is_emulated(device) ? ", or for a CPU with other instructions" : ""),
+                             tool_version(), is_emulated(device) ? ", or with other options of the compiler" : ""),
                  "make it again with the tmm-db of this library's version");
         while (!manifest.empty()) bundle_.entries_.push_back(entry_of(next_line(manifest)));
+    }
+
+    void check_cpu(std::string_view cpu) const {
+        if (cpu == printable(host_cpu())) return;
+        fail(BundleFault::other_device,
+             fmt::format("the bundle was made for another CPU, {}: this one is {}", in_quotes(cpu), in_quotes(host_cpu())),
+             "make one on a machine of this kind: tmm-db bundle --gpu host");
     }
 
     BundleEntry entry_of(std::string_view line) const {

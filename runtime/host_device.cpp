@@ -39,7 +39,9 @@ constexpr std::size_t kFillLimit = 64 << 20;
 class Module {
 public:
     explicit Module(const std::vector<std::byte>& image) {
-        if (!is_shared_object(image)) throw UnusableImage(ExitStatus::no_device, "the image of a kernel is damaged");
+        if (!is_shared_object(image))
+            throw UnusableImage(ExitStatus::no_device,
+                                fmt::format("the image of a kernel is damaged, or for another machine than {}", host_machine()));
         // The loader takes files only, and takes files of one name for one: the image gets a file with a name of its own, which is gone
         // once it is loaded.
         std::unique_ptr<const LockedTemporary> file = written_file(image);

@@ -125,8 +125,7 @@ std::optional<Refusal> refusal_of(const std::string& bytes) {
 }
 
 // The manifest with one text in the place of another, under the right hash.
-std::string with_manifest(const std::string& before, const std::string& after) {
-    std::string bytes = small_bundle();
+std::string with_manifest(const std::string& before, const std::string& after, std::string bytes = small_bundle()) {
     const auto at = bytes.find(before);
     REQUIRE(at != std::string::npos);
     bytes.replace(at, before.size(), after);
@@ -249,6 +248,24 @@ TEST_CASE("a bundle whose hash is right is not believed either") {
     const auto other = refusal_of(with_manifest(templates, "templates 0123456789abcdef0123456789abcdef"));
     REQUIRE(other);
     CHECK(other->fault == BundleFault::other_version);
+}
+
+TEST_CASE("code for another CPU is refused by the CPU's name, and by its hash where that was left out") {
+    const std::string bytes = encoded_bundle(model_of(host_device_info()), {}, {});
+    CHECK_FALSE(refusal_of(bytes));
+    const std::string here = "\ncpu " + host_cpu() + "\n";
+    for (const std::string cpu : {"aarch64", "x86_64", "x86_64 -mfma -mavx2", "riscv64", "aarch64 -mcpu=neoverse-v2"}) {
+        if (cpu == host_cpu()) continue;
+        const auto refused = refusal_of(with_manifest(here, "\ncpu " + cpu + "\n", bytes));
+        REQUIRE(refused);
+        CHECK(refused->fault == BundleFault::other_device);
+        CHECK(refused->words == fmt::format("the bundle was made for another CPU, '{}': this one is '{}'", cpu, host_cpu()));
+    }
+    // Earlier versions did not say the CPU.
+    const std::string templates = bytes.substr(bytes.find("templates "), 42);
+    const auto older = refusal_of(with_manifest(templates, "templates 0123456789abcdef0123456789abcdef", with_manifest(here, "\n", bytes)));
+    REQUIRE(older);
+    CHECK(older->fault == BundleFault::other_version);
 }
 
 TEST_CASE("an image that is none is left aside") {

@@ -52,8 +52,10 @@ std::unique_ptr<Compiler> make_nvrtc_compiler(const NvrtcLibrary& library, int c
 std::unique_ptr<Compiler> make_host_compiler();
 // The same with other templates than the active ones; not for a KernelCache, whose keys know the active ones only.
 std::unique_ptr<Compiler> make_host_compiler(const TemplateFiles& files);
-// What machine code for the emulated device depends on besides templates and compiler: options, which name the CPU's instructions, and the
-// emulation's version.
+// The CPU that this process has code for the emulated device made for: its architecture and the options that name its instructions, tmm's
+// own and those of TMM_CXX ("x86_64 -mfma -mavx2").
+std::string host_cpu();
+// What that code depends on besides templates and compiler: the CPU, all other options and the emulation's version.
 std::string host_code_kind();
 std::unique_ptr<Compiler> make_compiler(const DeviceInfo& device);
 

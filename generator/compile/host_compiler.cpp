@@ -46,6 +46,14 @@ constexpr const char* kOptimization[] = {"-O1", "-g1", "-fno-omit-frame-pointer"
 constexpr const char* kOptimization[] = {"-O2", "-s"};
 #endif
 
+// Options that name instructions of the CPU.
+std::vector<std::string> instruction_flags() {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) return {"-mfma", "-mavx2"};
+#endif
+    return {};
+}
+
 // Multiply-adds are fused where the source says so and nowhere else, as on the GPU. Without the CPU's own instruction the C library's fmaf
 // gives the same bits, slowly. A fault unwinds a kernel by its tables alone, since a kernel has nothing to clean up; g++ 11 and 12 end by
 // internal errors where a function that returns a vector may throw.
@@ -61,9 +69,7 @@ std::vector<std::string> compile_flags() {
                                       "-fno-exceptions",
                                       "-fasynchronous-unwind-tables"};
     flags.insert(flags.end(), std::begin(kOptimization), std::end(kOptimization));
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) flags.insert(flags.end(), {"-mfma", "-mavx2"});
-#endif
+    for (std::string& flag : instruction_flags()) flags.push_back(std::move(flag));
     return flags;
 }
 
@@ -131,6 +137,14 @@ std::vector<std::string> words(const std::string& text) {
     return {std::istream_iterator<std::string>(stream), {}};
 }
 
+// A hash of the instructions that the system says this CPU has.
+std::uint64_t hash_of_instructions() {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with("flags") || line.starts_with("Features")) return XXH3_64bits(line.data(), line.size());
+    return 0;
+}
+
 std::uint64_t hash_of_emulation(const TemplateFiles& files) {
     std::string text;
     for (const auto& [name, content] : files)
@@ -163,7 +177,7 @@ public:
         if (command_.empty()) command_ = {"c++"};
         remove_abandoned_temporaries(temporary_directory());
         const std::string version = version_of(command_, running_);
-        identity_ = fmt::format("host emulation {} {:016x}", host::kEmulationVersion, hash_of_emulation(files_));
+        identity_ = fmt::format("host emulation {} {:016x} {}", host::kEmulationVersion, hash_of_emulation(files_), host_cpu());
         for (const std::string& word : command_) identity_ += " " + word;
         identity_ += fmt::format(" ({})", version.substr(0, version.find('\n')));
         for (const std::string& flag : flags_) identity_ += " " + flag;
@@ -232,7 +246,8 @@ private:
         std::memcpy(kernel.image.data(), image.data(), image.size());
         kernel.log = std::move(log);
         if (status != 0) fail(fmt::format("exited with {}: {}", status, first_error_line(kernel.log)));
-        if (!is_shared_object(kernel.image)) fail("says it is done, and left no whole shared object");
+        if (!is_shared_object(kernel.image))
+            fail(fmt::format("says it is done, and left no whole shared object of {} code", host_machine()));
         return kernel;
     }
 
@@ -251,8 +266,20 @@ private:
 
 }  // namespace
 
+std::string host_cpu() {
+    std::string cpu = host_machine();
+    for (const std::string& flag : instruction_flags()) cpu += " " + flag;
+    for (const std::string& word : words(host_compiler_command())) {
+        if (!word.starts_with("-m")) continue;
+        cpu += " " + word;
+        // The compiler's word for whatever CPU it runs on.
+        if (word.ends_with("=native")) cpu += fmt::format("({:016x})", hash_of_instructions());
+    }
+    return cpu;
+}
+
 std::string host_code_kind() {
-    std::string kind = fmt::format("{}", host::kEmulationVersion);
+    std::string kind = fmt::format("{} {}", host_cpu(), host::kEmulationVersion);
     for (const std::string& flag : compile_flags()) kind += " " + flag;
     return kind;
 }

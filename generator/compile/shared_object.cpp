@@ -1,6 +1,7 @@
 #include "generator/compile/shared_object.h"
 
 #include <elf.h>
+#include <sys/utsname.h>
 
 #include <cstdint>
 #include <cstring>
@@ -8,11 +9,29 @@
 namespace tmm {
 namespace {
 
+// Of other machines the number is not known here: their loader refuses what is not theirs.
+#if defined(__x86_64__)
+constexpr const char* kMachine = "x86_64";
+constexpr Elf64_Half kMachineNumber = EM_X86_64;
+#elif defined(__aarch64__)
+constexpr const char* kMachine = "aarch64";
+constexpr Elf64_Half kMachineNumber = EM_AARCH64;
+#else
+constexpr const char* kMachine = nullptr;
+constexpr Elf64_Half kMachineNumber = EM_NONE;
+#endif
+
 bool lies_within(std::uint64_t offset, std::uint64_t bytes, std::uint64_t size) {
     return offset <= size && bytes <= size - offset;
 }
 
 }  // namespace
+
+std::string host_machine() {
+    if (kMachine) return kMachine;
+    utsname system;
+    return uname(&system) == 0 ? system.machine : "unknown";
+}
 
 bool is_shared_object(const std::vector<std::byte>& image) {
     Elf64_Ehdr header;
@@ -20,6 +39,7 @@ bool is_shared_object(const std::vector<std::byte>& image) {
     std::memcpy(&header, image.data(), sizeof header);
     if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN)
         return false;
+    if (kMachineNumber != EM_NONE && header.e_machine != kMachineNumber) return false;
     if (header.e_phnum == 0 || header.e_phentsize != sizeof(Elf64_Phdr)) return false;
     if (!lies_within(header.e_phoff, std::uint64_t{header.e_phnum} * header.e_phentsize, image.size())) return false;
     // The section table comes last, so that a file which was cut short lacks it.

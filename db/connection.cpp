@@ -176,7 +176,8 @@ std::unique_ptr<LockedTemporary> copied_with_sidecars(const fs::path& file, cons
                   "wait until its writers have ended");
 }
 
-Connection open_for_reading(const fs::path& file, const fs::path& path, bool is_wal, std::unique_ptr<TimeLimit> limit) {
+// The limit stays the caller's until the connection is there, since it says why reading failed.
+Connection open_for_reading(const fs::path& file, const fs::path& path, bool is_wal, std::unique_ptr<TimeLimit>& limit) {
     try {
         SQLite::Database database = connect_for_reading(file, path, SQLite::OPEN_READONLY, *limit);
         return {.limit = std::move(limit), .directory = nullptr, .database = std::move(database)};
@@ -196,16 +197,15 @@ Connection open_for_reading(const fs::path& file, const fs::path& path, bool is_
 
 }  // namespace
 
-[[noreturn]] void raise(const SQLite::Exception& error, const fs::path& file) {
+[[noreturn]] void raise(const SQLite::Exception& error, const fs::path& file, const TimeLimit& limit) {
     const std::string reason = error.what();
     switch (error.getErrorCode() & 0xff) {
         case SQLITE_BUSY:
         case SQLITE_LOCKED:
+            if (limit.was_exceeded()) limit.fail(file);
             fail_database(file, "the database is locked by another process, and stayed so while this one waited",
                           std::string("let that one finish, or ") + kUseAnother);
-        case SQLITE_INTERRUPT:
-            fail_database(file, "reading took longer than it takes with any sound database of this size, and was ended",
-                          std::string("the file is damaged, or was made to hold up its readers; ") + kUseAnother);
+        case SQLITE_INTERRUPT: limit.fail(file);
         case SQLITE_CORRUPT: fail_database(file, fmt::format("the database is damaged ({})", reason), kRestore);
         case SQLITE_NOTADB: fail_foreign(file);
         case SQLITE_READONLY:
@@ -230,8 +230,8 @@ Connection open_database(const fs::path& file, Mode mode, const Patience& patien
     const fs::path path = database_path(file, mode);
     auto limit = std::make_unique<TimeLimit>(patience, path);
     const bool is_wal = look_at_database(file, path, *limit);
-    return guarded(file, [&] {
-        if (mode == Mode::read_only) return open_for_reading(file, path, is_wal, std::move(limit));
+    return guarded(file, *limit, [&] {
+        if (mode == Mode::read_only) return open_for_reading(file, path, is_wal, limit);
         try {
             SQLite::Database database = connect(file, path, mode, *limit);
             return Connection{.limit = std::move(limit), .directory = nullptr, .database = std::move(database)};
@@ -245,6 +245,7 @@ Connection open_database(const fs::path& file, Mode mode, const Patience& patien
                 "copy it to where you may write, or end the mode: sqlite3 FILE 'PRAGMA journal_mode = DELETE'");
         }
     });
+    return {.limit = std::move(limit), .database = std::move(database)};
 }
 
 }  // namespace tmm

@@ -16,16 +16,16 @@
 namespace tmm {
 
 // Throws Error (database): what SQLite's error means for the file, and what to do about it.
-[[noreturn]] void raise(const SQLite::Exception& error, const std::filesystem::path& file);
+[[noreturn]] void raise(const SQLite::Exception& error, const std::filesystem::path& file, const TimeLimit& limit);
 
-// Runs the action; SQLite's exceptions leave it as Error.
+// Runs the action on a connection that has the limit; SQLite's exceptions leave it as Error.
 template <typename Action>
-decltype(auto) guarded(const std::filesystem::path& file, Action&& action) {
+decltype(auto) guarded(const std::filesystem::path& file, const TimeLimit& limit, Action&& action) {
     const FileSizeSignalHeld held;
     try {
         return std::forward<Action>(action)();
     } catch (const SQLite::Exception& error) {
-        raise(error, file);
+        raise(error, file, limit);
     }
 }
 

@@ -76,7 +76,7 @@ std::vector<StoredRates> TuningDatabase::Impl::load_rates(std::vector<RowFault>*
 
 void TuningDatabase::record(const MeasuredRates& rates) {
     const RatesRecord record{.environment = impl_->known_environment(), .rates = rates, .time = now()};
-    guarded(impl_->file, [&] {
+    guarded(impl_->file, *impl_->limit, [&] {
         SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
         impl_->store(record);
         transaction.commit();
@@ -84,7 +84,7 @@ void TuningDatabase::record(const MeasuredRates& rates) {
 }
 
 std::vector<RatesRecord> TuningDatabase::rates_records(LeftOut* left_out) {
-    return guarded(impl_->file, [&] {
+    return guarded(impl_->file, *impl_->limit, [&] {
         std::vector<RatesRecord> records;
         std::vector<RowFault> faults;
         for (StoredRates& stored : impl_->load_rates(&faults)) records.push_back(std::move(stored.record));
@@ -94,7 +94,7 @@ std::vector<RatesRecord> TuningDatabase::rates_records(LeftOut* left_out) {
 }
 
 std::optional<TuningDatabase::KnownRates> TuningDatabase::known_rates(const DeviceInfo& device) {
-    return guarded(impl_->file, [&] {
+    return guarded(impl_->file, *impl_->limit, [&] {
         std::vector<RowFault> faults;
         std::optional<KnownRates> known;
         for (const StoredRates& stored : impl_->load_rates(&faults)) {

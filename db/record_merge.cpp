@@ -92,7 +92,7 @@ int TuningDatabase::Impl::merge_in(const std::vector<RatesRecord>& records) {
 }
 
 TuningDatabase::Inserted TuningDatabase::insert(const std::vector<TuningRecord>& records, const std::vector<RatesRecord>& rates) {
-    return guarded(impl_->file, [&] {
+    return guarded(impl_->file, *impl_->limit, [&] {
         SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
         Inserted inserted = impl_->merge_in(records);
         inserted.rates = impl_->merge_in(rates);

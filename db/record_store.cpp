@@ -283,7 +283,7 @@ std::string to_text(const LeftOut& left_out) {
 }
 
 std::vector<TuningRecord> TuningDatabase::records(const std::optional<GemmProblem>& only, LeftOut* left_out) {
-    return guarded(impl_->file, [&] {
+    return guarded(impl_->file, *impl_->limit, [&] {
         std::vector<TuningRecord> records;
         std::vector<RowFault> faults;
         for (auto& stored : impl_->load(only, &faults)) records.push_back(std::move(stored.record));
@@ -298,7 +298,7 @@ std::vector<std::string> TuningDatabase::verify() {
         // A file that has no end is not read any further.
         if (impl_->limit->was_exceeded()) return;
         try {
-            guarded(impl_->file, action);
+            guarded(impl_->file, *impl_->limit, action);
         } catch (const Error& error) {
             faults.emplace_back(error.what());
         }

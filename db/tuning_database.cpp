@@ -75,7 +75,7 @@ void TuningDatabase::set_environment(const Environment& environment) {
 
 std::vector<MeasuredCandidate> TuningDatabase::measurements(const GemmProblem& problem, const MeasurementPolicy& policy) {
     const auto& environment = impl_->known_environment();
-    return guarded(impl_->file, [&] {
+    return guarded(impl_->file, *impl_->limit, [&] {
         std::vector<MeasuredCandidate> candidates;
         const auto device_id = impl_->ids.find_device(environment.device);
         const auto problem_id = impl_->ids.find("problem", cells_of(problem));
@@ -119,7 +119,7 @@ void TuningDatabase::record(const GemmProblem& problem, const KernelConfig& conf
 
 void TuningDatabase::exchange(const GemmProblem& problem, const MeasurementPolicy& policy, const std::vector<CandidateResult>& results,
                               const std::vector<Announcement>& announcements) {
-    guarded(impl_->file, [&] {
+    guarded(impl_->file, *impl_->limit, [&] {
         const SoleWriter writer;
         SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
         impl_->store_results(problem, policy, results);
@@ -134,7 +134,7 @@ void TuningDatabase::withdraw(const GemmProblem& problem, const KernelConfig& co
 
 void TuningDatabase::withdraw(const GemmProblem& problem, const std::vector<Announcement>& announcements) {
     const auto& environment = impl_->known_environment();
-    guarded(impl_->file, [&] {
+    guarded(impl_->file, *impl_->limit, [&] {
         const SoleWriter writer;
         SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
         const auto device_id = impl_->ids.find_device(environment.device);
@@ -154,7 +154,7 @@ void TuningDatabase::withdraw(const GemmProblem& problem, const std::vector<Anno
 
 std::vector<UnfinishedRun> TuningDatabase::unfinished_runs() {
     const auto& environment = impl_->known_environment();
-    return guarded(impl_->file, [&] {
+    return guarded(impl_->file, *impl_->limit, [&] {
         std::vector<UnfinishedRun> runs;
         const auto device_id = impl_->ids.find_device(environment.device);
         if (!device_id) return runs;
@@ -192,7 +192,7 @@ void TuningDatabase::decide(const GemmProblem& problem, const MeasurementPolicy&
 
 void TuningDatabase::decide(const std::vector<std::pair<GemmProblem, Decision>>& decisions, const MeasurementPolicy& policy) {
     if (decisions.empty()) return;
-    guarded(impl_->file, [&] {
+    guarded(impl_->file, *impl_->limit, [&] {
         const SoleWriter writer;
         SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);
         for (const auto& [problem, decision] : decisions)
@@ -215,7 +215,7 @@ void TuningDatabase::decide(const std::vector<std::pair<GemmProblem, Decision>>&
 
 std::optional<TuningDatabase::Decision> TuningDatabase::decision(const GemmProblem& problem, const MeasurementPolicy& policy) {
     const auto& environment = impl_->known_environment();
-    return guarded(impl_->file, [&]() -> std::optional<Decision> {
+    return guarded(impl_->file, *impl_->limit, [&]() -> std::optional<Decision> {
         const auto device_id = impl_->ids.find_device(environment.device);
         const auto problem_id = impl_->ids.find("problem", cells_of(problem));
         const auto policy_id = impl_->ids.find("policy", cells_of(policy));
@@ -251,7 +251,7 @@ std::optional<TuningDatabase::Decision> TuningDatabase::decision(const GemmProbl
 }
 
 std::vector<WinnerRow> TuningDatabase::winners() {
-    return guarded(impl_->file, [&] {
+    return guarded(impl_->file, *impl_->limit, [&] {
         impl_->refuse_repeated("selection");
         SQLite::Statement rows(
             impl_->database,

@@ -10,6 +10,7 @@
 
 #include "api_testing.h"
 #include "database_fixture.h"
+#include "db/connection.h"
 #include "db/records.h"
 #include "db/time_limit.h"
 #include "generator/error.h"
@@ -154,10 +155,38 @@ TEST_CASE("a query without end is ended by the time that all may take, and by th
         CHECK_FALSE(limit.was_exceeded());
         CHECK(ended(kEndlessQuery));
         CHECK(limit.was_exceeded());
+        const std::string why = failure([&] { limit.fail(file); });
+        CHECK((why.find("any sound database of this size") == std::string::npos) == (patience.total > milliseconds(0)));
+        CHECK((why.find("more than 0.2 s of processor time") != std::string::npos) == (patience.total > milliseconds(0)));
         // Each query has its own time, or all of them have one.
         CHECK(ended("WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r LIMIT 100000) SELECT max(x) FROM r") ==
               (patience.total > milliseconds(0)));
     }
+}
+
+TEST_CASE("a machine that is busy is called busy, and its database is not called damaged") {
+    const TemporaryDirectory directory;
+    const auto file = directory / "t.db";
+    fill(file);
+    const auto ends = [&](int rows) {
+        TimeLimit limit({.total = milliseconds(100)}, file);
+        SQLite::Database raw(file, SQLite::OPEN_READWRITE);
+        limit.attach(raw.getHandle());
+        // It waits as it would for a processor or for a disk.
+        sqlite3_create_function(
+            raw.getHandle(), "waits", 1, SQLITE_UTF8, nullptr,
+            [](sqlite3_context* context, int, sqlite3_value**) {
+                std::this_thread::sleep_for(milliseconds(2));
+                sqlite3_result_int(context, 1);
+            },
+            nullptr, nullptr);
+        const std::string query = fmt::format("WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r LIMIT {}) ", rows);
+        return failure([&] { guarded(file, limit, [&] { raw.exec(query + "SELECT sum(waits(x)) FROM r"); }); });
+    };
+    CHECK(ends(75) == "");
+    const std::string why = ends(100'000);
+    CHECK_MESSAGE(why.find("the machine is busy: reading was ended after") != std::string::npos, why);
+    CHECK_MESSAGE(why.find("damaged") == std::string::npos, why);
 }
 
 TEST_CASE("the tools end with the status of a database, whichever table has no end") {

@@ -245,7 +245,6 @@ Connection open_database(const fs::path& file, Mode mode, const Patience& patien
                 "copy it to where you may write, or end the mode: sqlite3 FILE 'PRAGMA journal_mode = DELETE'");
         }
     });
-    return {.limit = std::move(limit), .database = std::move(database)};
 }
 
 }  // namespace tmm

@@ -84,8 +84,24 @@ std::optional<double> best_peer_error(const ShapeResult& result) {
     return peer ? std::optional(peer->error) : std::nullopt;
 }
 
-bool in_means(const ShapeResult& result) {
+bool is_compared(const ShapeResult& result) {
     return result.failure.empty() && !result.ratios.empty();
+}
+
+bool in_means(const ShapeResult& result) {
+    return is_compared(result) && !result.is_less_accurate();
+}
+
+std::size_t left_out_of_means(const std::vector<ShapeResult>& results) {
+    return static_cast<std::size_t>(
+        std::count_if(results.begin(), results.end(), [](const ShapeResult& one) { return is_compared(one) && one.is_less_accurate(); }));
+}
+
+// What marks the ratio of a shape that is left out.
+constexpr const char* kLessAccurate = "*";
+
+std::string less_accurate_text() {
+    return fmt::format("tmm's error is more than {} times the best peer's", kMostOfPeerError);
 }
 
 // The ratios of the shapes that count in means: all, or those whose rows are aligned.
@@ -176,7 +192,7 @@ TableLayout layout_of(const std::vector<Shape>& shapes, const RunInfo& info, con
         widths.push_back(width);
     };
     for (const std::string& peer : info.peers) add({peer + " µs", true, 1}, 9);
-    add({"ratio", true}, 6);
+    add({"ratio", true}, 7);
     add({.head = "95% interval", .rank = 2}, 16);
     // The emulated device's times say nothing about arithmetic.
     if (!info.device.emulated) add({"TFLOP/s", true, 4}, 7);
@@ -201,7 +217,8 @@ std::vector<std::string> legend(const RunInfo& info, const std::vector<std::stri
         lines.emplace_back("The emulated device: times are the CPU's and say nothing about a GPU.");
     } else {
         lines.emplace_back("Times: device time of a replayed graph, operands rotated past the L2.");
-        lines.push_back(fmt::format("ratio: fastest peer / tmm, the median of {} pairs; above 1 tmm is faster.", info.pairs));
+        lines.push_back(fmt::format("ratio: fastest peer / tmm, the median of {} pairs; above 1 tmm is faster. {}: {}; no mean has it.",
+                                    info.pairs, kLessAccurate, less_accurate_text()));
         if (shows("host µs")) lines.emplace_back("host: a call's cost on the CPU, tmm/best peer.");
         if (shows("between µs"))
             lines.emplace_back(
@@ -240,7 +257,7 @@ void Table::row(const ShapeResult& result) {
     std::string config = result.config;
     if (result.throttled) config += " (throttled)";
     if (!info_.device.emulated && !result.cold_l2) config += " (L2 warm)";
-    cells.insert(cells.end(), {compared ? fmt::format("{:.3f}", result.ratio.value) : "-",
+    cells.insert(cells.end(), {compared ? fmt::format("{:.3f}{}", result.ratio.value, result.is_less_accurate() ? kLessAccurate : "") : "-",
                                compared ? fmt::format("[{:.3f}, {:.3f}]", result.ratio.low, result.ratio.high) : "-"});
     if (!info_.device.emulated) cells.push_back(fmt::format("{:.2f}", result.tflops));
     cells.insert(cells.end(), {fmt::format("{}/{}", host_text(result.host_us), host_text(host_cost_of(result, result.best_peer))),
@@ -262,13 +279,22 @@ void print_means(std::ostream& out, const std::vector<ShapeResult>& results, con
     const std::vector<std::vector<double>> aligned_ones = mean_ratios(results, true);
     const ShapeResult* slowest = nullptr;
     int surely_slower = 0;
+    const std::size_t left_out = left_out_of_means(results);
+    const auto say_left_out = [&] {
+        if (left_out > 0)
+            out << hanging(fmt::format("left out: {} of {} shapes, marked {}; {}", left_out, left_out + all.size(), kLessAccurate,
+                                       less_accurate_text()),
+                           prose_columns(screen), kIndent)
+                << '\n'
+                << std::flush;
+    };
     for (const ShapeResult& result : results) {
         if (!in_means(result)) continue;
         by_class[result.shape_class].push_back(result.ratios);
         if (result.ratio.high < 1) ++surely_slower;
         if (!slowest || result.ratio.value < slowest->ratio.value) slowest = &result;
     }
-    if (all.empty()) return;
+    if (all.empty()) return say_left_out();
     const auto line = [&out](std::string_view name, const std::vector<std::vector<double>>& ratios) {
         out << fmt::format("  {:13}  {:22}  {} shape{}\n", name, interval_text(geometric_mean_interval(ratios)), ratios.size(),
                            ratios.size() == 1 ? "" : "s");
@@ -283,13 +309,14 @@ void print_means(std::ostream& out, const std::vector<ShapeResult>& results, con
                    prose_columns(screen), kIndent)
         << '\n'
         << std::flush;
+    say_left_out();
 }
 
 std::vector<ClassDistance> mean_distances(const std::vector<ShapeResult>& results) {
     std::map<ShapeClass, std::vector<const ShapeResult*>> by_class;
     std::vector<const ShapeResult*> all;
     for (const ShapeResult& result : results) {
-        if (!has_distance(result)) continue;
+        if (!has_distance(result) || result.is_less_accurate()) continue;
         by_class[result.shape_class].push_back(&result);
         all.push_back(&result);
     }
@@ -376,7 +403,7 @@ std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results) {
     text +=
         ",best_peer,ratio,ratio_low,ratio_high,tmm_host_us,tmm_between_us,between_ratio,between_ratio_low,between_ratio_high,"
         "tmm_workspace_bytes,match,config,launches,operand_sets,l2,difference,error,"
-        "peer_error,naive_error,sm_clock_mhz,throttled,note";
+        "peer_error,less_accurate,naive_error,sm_clock_mhz,throttled,note";
     if (info.ceilings) {
         text += ",read_floor_us,traffic_floor_us,fma_floor_us,launch_gap_us,floor_us,bound,tmm_distance";
         for (const std::string& peer : info.peers) text += fmt::format(",{}_distance", peer);
@@ -421,6 +448,7 @@ std::string csv(const RunInfo& info, const std::vector<ShapeResult>& results) {
         fields.push_back(csv_number(result.check.accuracy.error, timed));
         const std::optional<double> peer_error = timed ? best_peer_error(result) : std::nullopt;
         fields.push_back(csv_number(peer_error.value_or(0), peer_error.has_value()));
+        fields.push_back(!compared ? "" : result.is_less_accurate() ? "1" : "0");
         fields.push_back(csv_number(result.check.naive_error.value_or(0), result.check.naive_error.has_value()));
         fields.push_back(timed && result.sm_clock_mhz > 0 ? std::to_string(result.sm_clock_mhz) : "");
         fields.push_back(!timed || info.device.emulated ? "" : result.throttled ? "1" : "0");
@@ -478,6 +506,7 @@ std::string json(const RunInfo& info, const std::vector<ShapeResult>& results) {
         if (!result.best_peer.empty()) {
             row["best_peer"] = result.best_peer;
             row["ratio"] = interval(result.ratio);
+            row["less_accurate"] = result.is_less_accurate();
         }
         if (result.between_ratio.value > 0) row["between_ratio"] = interval(result.between_ratio);
         row["launches"] = result.launches;
@@ -511,6 +540,7 @@ std::string json(const RunInfo& info, const std::vector<ShapeResult>& results) {
     if (const auto all = mean_ratios(results, false); !all.empty()) document["geometric_mean"] = interval(geometric_mean_interval(all));
     if (const auto some = mean_ratios(results, true); !some.empty())
         document["geometric_mean_aligned"] = interval(geometric_mean_interval(some));
+    document["left_out_of_means"] = left_out_of_means(results);
     for (const ClassDistance& mean : mean_distances(results)) {
         Json entry = {{"class", name_of(mean)}, {"shapes", mean.shapes}, {"tmm", interval(mean.tmm)}};
         if (mean.peer) entry["best_peer"] = interval(*mean.peer);

@@ -28,11 +28,11 @@ private:
     TableLayout layout_;
 };
 
-// Prints the geometric means over each class, over the aligned shapes where there are others too, and over all; and the slowest shape.
-// Prints nothing without a peer.
+// Prints the geometric means over each class, over the aligned shapes where there are others too, and over all; the slowest shape; and how
+// many shapes were left out because tmm is less accurate there than its peer. Prints nothing without a peer.
 void print_means(std::ostream& out, const std::vector<ShapeResult>& results, const Screen& screen);
 
-// Geometric means of time / floor over the shapes of one class that have a floor and a time.
+// Geometric means of time / floor over the shapes of one class that have a floor and a time and are no less accurate than their peer.
 struct ClassDistance {
     // The class; without one the means are over all shapes.
     std::optional<ShapeClass> shape_class;

@@ -31,6 +31,13 @@ Recorded record(Contestant& contestant, Device& device, const Operands& operands
 
 }  // namespace
 
+bool ShapeResult::is_less_accurate() const {
+    if (!failure.empty()) return false;
+    for (const PeerResult& peer : peers)
+        if (peer.name == best_peer && peer.skipped.empty()) return !(check.accuracy.error <= kMostOfPeerError * peer.error);
+    return false;
+}
+
 struct ShapeBenchmark::Side {
     Peer* peer = nullptr;
     PeerResult result;

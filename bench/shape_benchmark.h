@@ -53,6 +53,9 @@ struct PeerResult {
     double error = 0;
 };
 
+// A result that errs by more than so many times what the best peer's does was not as hard to come by: its time is no match for the peer's.
+inline constexpr double kMostOfPeerError = 1.05;
+
 struct ShapeResult {
     Shape shape;
     ShapeClass shape_class = ShapeClass::mid;
@@ -85,6 +88,9 @@ struct ShapeResult {
     std::optional<Floor> floor;
     // The launch of the read kernel that read fastest.
     std::string read_launch;
+
+    // Is tmm's error more than kMostOfPeerError times the best peer's? Not where nothing is compared.
+    bool is_less_accurate() const;
 };
 
 class ShapeBenchmark {

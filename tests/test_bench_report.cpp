@@ -84,12 +84,84 @@ TEST_CASE("the errors of tmm, of the best peer and of the naive kernel stand in 
     CHECK(contains(out.str(), "1.0e-03     4.0e-03            -"));
     CHECK(contains(out.str(), "1.0e-03     4.0e-03      3.0e-03"));
     CHECK_FALSE(contains(out.str(), "WRONG"));
-    CHECK(contains(csv(run_info(), {one}), ",0.001,0.004,0.003,"));
+    CHECK(contains(csv(run_info(), {one}), ",0.001,0.004,0,0.003,"));
     const nlohmann::json shape = nlohmann::json::parse(json(run_info(), {one}))["shapes"][0];
     CHECK(shape["tmm"]["error"] == 0.001);
     CHECK(shape["peers"][0]["error"] == 0.002);
     CHECK(shape["naive_error"] == 0.003);
     CHECK(shape["accuracy"]["checked_elements"] == 77);
+}
+
+TEST_CASE("a result that errs by more than 1.05 times what the best peer's does is marked, and no mean has it") {
+    // The types and modes whose errors differ by orders of magnitude, and an epilogue.
+    for (const char* line : {"2048 2048 2048", "2048 2048 2048 compute=f32_strict", "2048 2048 2048 compute=tf32",
+                             "2048 2048 2048 dtype=f16", "2048 2048 2048 dtype=bf16 epilogue=bias+gelu"}) {
+        CAPTURE(std::string(line));
+        ShapeResult within = result(line, 2);
+        within.check.accuracy.error = 0.0041;
+        ShapeResult beyond = result(line, 8);
+        beyond.check.accuracy.error = 0.0043;
+        CHECK_FALSE(within.is_less_accurate());
+        CHECK(beyond.is_less_accurate());
+        // The best peer's error counts, not another one's.
+        within.peers[0].error = 1e-9;
+        CHECK_FALSE(within.is_less_accurate());
+        const std::vector<ShapeResult> results = {within, beyond};
+
+        std::ostringstream out;
+        Table table(out, {within.shape, beyond.shape}, run_info(), {});
+        table.row(within);
+        table.row(beyond);
+        print_means(out, results, {});
+        INFO(out.str());
+        CHECK(contains(out.str(), "*: tmm's error is more than 1.05 times the best peer's; no mean has it."));
+        CHECK(contains(out.str(), "  2.000 "));
+        CHECK(contains(out.str(), "  8.000* "));
+        CHECK_FALSE(contains(out.str(), "2.000*"));
+        CHECK(contains(out.str(), "  all            2.000 [2.000, 2.000]    1 shape\n"));
+        CHECK(contains(out.str(), "left out: 1 of 2 shapes, marked *; tmm's error is more than 1.05 times the best peer's\n"));
+
+        const std::string text = csv(run_info(), results);
+        CHECK(contains(text, ",peer_error,less_accurate,naive_error,"));
+        CHECK(contains(text, ",0.0041,0.004,0,"));
+        CHECK(contains(text, ",0.0043,0.004,1,"));
+        const nlohmann::json document = nlohmann::json::parse(json(run_info(), results));
+        CHECK(document["shapes"][0]["less_accurate"] == false);
+        CHECK(document["shapes"][1]["less_accurate"] == true);
+        CHECK(document["left_out_of_means"] == 1);
+        CHECK(document["geometric_mean"]["value"].get<double>() == doctest::Approx(2));
+    }
+}
+
+TEST_CASE("what can't be compared is not marked, and where no shape is left there is no mean") {
+    ShapeResult alone = result("8 8 8", 2);
+    alone.peers.clear();
+    alone.best_peer.clear();
+    alone.ratios.clear();
+    CHECK_FALSE(alone.is_less_accurate());
+    ShapeResult failed = result("8 8 8", 2);
+    failed.check.accuracy.error = 1;
+    CHECK(failed.is_less_accurate());
+    failed.failure = "no kernel";
+    CHECK_FALSE(failed.is_less_accurate());
+    // Both are off beyond all bounds, and both are exact.
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    ShapeResult same = result("8 8 8", 2);
+    for (const double error : {0.0, infinity}) {
+        same.check.accuracy.error = same.peers[1].error = error;
+        CHECK_FALSE(same.is_less_accurate());
+    }
+    ShapeResult broken = result("8 8 8", 2);
+    broken.check.accuracy.error = infinity;
+    std::ostringstream out;
+    print_means(out, {alone, failed, broken}, {});
+    CHECK(out.str() == "left out: 1 of 1 shapes, marked *; tmm's error is more than 1.05 times the best peer's\n");
+    const nlohmann::json document = nlohmann::json::parse(json(run_info(), {alone, failed, broken}));
+    CHECK_FALSE(document.contains("geometric_mean"));
+    CHECK_FALSE(document["shapes"][0].contains("less_accurate"));
+    std::ostringstream nothing;
+    print_means(nothing, {alone}, {});
+    CHECK(nothing.str().empty());
 }
 
 TEST_CASE("a result is wrong where it is too far from the peer's or from the exact product") {

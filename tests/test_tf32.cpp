@@ -25,7 +25,7 @@ namespace {
 struct Hopper {
     explicit Hopper(std::function<void(TensorMapRequest&)> change = nullptr)
         : device(std::make_shared<FaultyDevice>(make_host_device_for(assumed_device("90"), "ascending"))),
-          loader(device, make_host_compiler(), KernelCache(directory.path() / "kernels")) {
+          loader(device, make_host_compiler(), KernelCache(compiled_once().path())) {
         device->change_map = std::move(change);
     }
 
@@ -39,7 +39,12 @@ struct Hopper {
         return Verifier(loader, parsed.problem, {.alpha = parsed.alpha, .beta = parsed.beta}).verify(std::get<ExecutablePlan>(made));
     }
 
-    TemporaryDirectory directory;
+    // Kernels are the same for all of them.
+    static const TemporaryDirectory& compiled_once() {
+        static const TemporaryDirectory directory;
+        return directory;
+    }
+
     std::shared_ptr<FaultyDevice> device;
     KernelLoader loader;
 };

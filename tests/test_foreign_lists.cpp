@@ -120,12 +120,14 @@ TEST_CASE("TunableOp's untuned records and tuned results") {
         "Validator,PT_VERSION,2.6.0\nGemmTunableOp_c10::complex<float>_NN,nn_64_32_16_ld_64_16_64,Default,1\n"
         "GemmTunableOp_Half_NN,nn_64_32_16_ld_64_16_64,Default,1\n"
         "ScaledGemmTunableOp_Float8_e4m3fn_Float8_e4m3fn_BFloat16_TN,tn_64_128_256_ld_256_256_64_rw_1_bias_None,Default,1\n"
-        "GemmTunableOp_Half_NN,nn_64_32_17_ld_63_17_64,Default,1\nGemmTunableOp_Half_NN,nn_64_32\n",
+        "GemmTunableOp_Half_NN,nn_64_32_17_ld_63_17_64,Default,1\nGemmTunableOp_Half_NN,nn_64_32\n"
+        "x,GemmTunableOp_Half_NN,nn_8_8_8\n",
         {"64 32 16 layout=col dtype=f16"},
         {{2, "c10::complex", "complex"},
          {4, "Float8", "FP8"},
          {5, "63_17", "lda = 63 is shorter than a stored column of 64"},
-         {6, "", "K is missing"}});
+         {6, "", "K is missing"},
+         {7, "x,Gemm", "'x' is no operation of TunableOp"}});
 }
 
 TEST_CASE("commands of rocblas-bench and hipblaslt-bench, in scripts and in logs") {

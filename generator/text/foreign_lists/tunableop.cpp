@@ -59,6 +59,7 @@ void read_sizes(std::string_view text, ForeignProduct& product) {
 // Reads text like "GemmTunableOp_Half_TN" or "GemmTunableOp_c10::complex<float>_NN".
 void read_operation(std::string_view text, ForeignProduct& product) {
     const std::size_t end = text.find(kOperation);
+    if (end == std::string_view::npos) refuse(text, "operation of TunableOp");
     const std::string_view operation = text.substr(0, end);
     std::string_view types = text.substr(end + kOperation.size());
     if (operation == "ScaledGemm") product.refuse(text, "scales of A and B");

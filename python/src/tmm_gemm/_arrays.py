@@ -58,15 +58,17 @@ class Destination:
     begin: Callable[[], None]
     finish: Callable[[], Any]
 
+    def check_writable(self) -> None:
+        if self.array.read_only:
+            raise ValueError(f"out can't be written to: {self.array.read_only}")
+
 
 def destination(out: Any, stream: int) -> Destination:
     """The array that the caller gave."""
     array = view(out, "out", stream)
-    if array.read_only:
-        raise ValueError(f"out can't be written to: {array.read_only}")
     if not _torch_tensors.is_tensor(out):
         return Destination(array, lambda: None, lambda: out)
-    _torch_tensors.check_writable(out)
+    array.read_only = _torch_tensors.why_read_only(out)
     if out.is_neg():
         # The view has copied what the values are.
         return Destination(array, lambda: None, lambda: out.copy_(array.keep))

@@ -155,6 +155,7 @@ class Plan:
                 if array is not None:
                     self._check(array, name, dtype)
                     setattr(args, name, array.address)
+            destination.check_writable()
             args.bias = added.address if added else None
             _overlap.check_out(destination.array, a=view_a, b=view_b, bias=added, residual=view_residual)
             destination.begin()

@@ -108,6 +108,7 @@ def matmul(
         destination = _arrays.new_destination(a, shape, stream) if out is None else _arrays.destination(out, stream)
         view_out = destination.array
         _check_together(view_a, view_b, view_out, shape)
+        destination.check_writable()
         mode = compute_mode(compute, view_a.dtype)
         c = result_as_matrices(view_out, view_a, view_b)
         added = None if bias is None else bias_vector(bias, wanted, c.shape, c.device, stream)

@@ -4,7 +4,7 @@ import contextlib
 import functools
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Optional
 
 from ._array import Array, unknown_dtype
 from ._library import HOST
@@ -63,9 +63,10 @@ def view(value: Any, name: str) -> Array:
     return Array(_address(value, name), dtype, tuple(value.shape), value.stride(), device, value)
 
 
-def check_writable(value: Any) -> None:
+def why_read_only(value: Any) -> Optional[str]:
     if value.requires_grad and sys.modules["torch"].is_grad_enabled():
-        raise ValueError("out requires a gradient, which tmm.matmul has none for: write to out.detach(), or under torch.no_grad()")
+        return "it requires a gradient, of which autograd would not know: write to out.detach(), or under torch.no_grad()"
+    return None
 
 
 def mark_written(value: Any) -> None:

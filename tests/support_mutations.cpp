@@ -206,7 +206,7 @@ const std::vector<Mutation> kMutations = {
     {kMma, "fragment of B", "fragments.b[j / 2]", "fragments.b[j % 2]", "mma async"},
     {kMma, "half of a fragment of B", "fragments.a[i], b[j % 2 * 2], b[j % 2 * 2 + 1]", "fragments.a[i], b[0], b[1]", "mma async", 2, 0},
     {kMma, "half of a fragment of B, bf16", "fragments.a[i], b[j % 2 * 2], b[j % 2 * 2 + 1]", "fragments.a[i], b[0], b[1]", "mma async turned", 2, 1},
-    {kMma, "type of the products", "if constexpr (Kernel::signature.type_a == ElementType::f16)", "if constexpr (type != ElementType::f16)", "mma async"},
+    {kMma, "type of the products", "if constexpr (Kernel::signature.type_a == ElementType::f16)", "if constexpr (Kernel::signature.type_a != ElementType::f16)", "mma async"},
     {kMma, "warp's rows", "warp / Kernel::config.warps_n * warp_rows(Kernel::config)", "warp % Kernel::config.warps_n * warp_rows(Kernel::config)", "mma async turned"},
     {kMma, "warp's columns", "warp % Kernel::config.warps_n * warp_columns(Kernel::config)", "warp / Kernel::config.warps_n * warp_columns(Kernel::config)", "mma async"},
     {kMma, "A's stride", "item.batch * args.stride_a", "item.batch * args.stride_b", "mma split"},

@@ -80,7 +80,7 @@ TEST_CASE("the emulated device is compared with the CPU and the naive kernel, in
     const std::size_t behind = header.size() - column("error");
     CHECK(std::stod(first.at(first.size() - behind)) == doctest::Approx(document["shapes"][0]["tmm"]["error"].get<double>()));
     CHECK(header.at(column("error") + 1) == "peer_error");
-    CHECK(header.at(column("error") + 2) == "naive_error");
+    CHECK(header.at(column("error") + 3) == "naive_error");
     CHECK(contains(run.text, "peer error  naive error"));
     // 3 5 7 and 4 4 4 align=4 are not aligned.
     CHECK(contains(run.text, "all aligned"));

@@ -259,7 +259,9 @@ TEST_CASE("code for another CPU is refused by the CPU's name, and by its hash wh
         const auto refused = refusal_of(with_manifest(here, "\ncpu " + cpu + "\n", bytes));
         REQUIRE(refused);
         CHECK(refused->fault == BundleFault::other_device);
-        CHECK(refused->words == fmt::format("the bundle was made for another CPU, '{}': this one is '{}'", cpu, host_cpu()));
+        CAPTURE(refused->words);
+        CHECK(refused->words.find(fmt::format("the bundle was made for another CPU, '{}': this one is '{}'", cpu, host_cpu())) !=
+              std::string::npos);
     }
     // Earlier versions did not say the CPU.
     const std::string templates = bytes.substr(bytes.find("templates "), 42);

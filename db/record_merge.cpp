@@ -91,6 +91,10 @@ int TuningDatabase::Impl::merge_in(const std::vector<RatesRecord>& records) {
     return merging.run();
 }
 
+TuningDatabase::Inserted TuningDatabase::insert(const std::vector<TuningRecord>& records) {
+    return insert(records, {});
+}
+
 TuningDatabase::Inserted TuningDatabase::insert(const std::vector<TuningRecord>& records, const std::vector<RatesRecord>& rates) {
     return guarded(impl_->file, *impl_->limit, [&] {
         SQLite::Transaction transaction(impl_->database, SQLite::TransactionBehavior::IMMEDIATE);

@@ -181,7 +181,8 @@ public:
         // What another database has and a merge could not take.
         LeftOut left_out = {};
     };
-    Inserted insert(const std::vector<TuningRecord>& records, const std::vector<RatesRecord>& rates = {});
+    Inserted insert(const std::vector<TuningRecord>& records, const std::vector<RatesRecord>& rates);
+    Inserted insert(const std::vector<TuningRecord>& records);
 
     // Merges another tmm database into this one. The other file stays as it is.
     Inserted merge(const std::filesystem::path& other);

@@ -194,6 +194,22 @@ TEST_CASE("processes that add to one file at once lose nothing") {
     CHECK((status.st_mode & 0777) == 0640);
 }
 
+TEST_CASE("libraries of one process, and their threads, keep each other out of a record") {
+    const tmm::testing::TemporaryDirectory folder;
+    const RecordFile file((folder.path() / "shapes.txt").string());
+    std::vector<std::thread> threads;
+    for (int library = 0; library < 4; ++library)
+        threads.emplace_back([&file] {
+            CallCounts counts;
+            for (int round = 0; round < 20; ++round) {
+                counts.add("4 4 4", kUntimed);
+                file.add(counts);
+            }
+        });
+    for (std::thread& thread : threads) thread.join();
+    CHECK(content(folder.path() / "shapes.txt").find("4 4 4  # 80 calls, ") != std::string::npos);
+}
+
 TEST_CASE("%p in a record's name is the process that writes") {
     const tmm::testing::TemporaryDirectory folder;
     const RecordFile file((folder.path() / "%p-%p%%").string());

@@ -53,13 +53,13 @@ private:
     int number_;
 };
 
-// A lock of the process, which its children do not have, as they would one of the open file. Where the file system has no locks, that is
-// all there is. False where another process has it for too long.
+// A lock of the open file: libraries of one process keep each other out, too. Where the file system has no locks, there is none. False
+// where another has it for too long.
 bool lock(int file) noexcept {
     struct flock whole {};
     whole.l_type = F_WRLCK;
     for (int waited_ms = 0; waited_ms < 2000; ++waited_ms) {
-        if (fcntl(file, F_SETLK, &whole) == 0) return true;
+        if (fcntl(file, F_OFD_SETLK, &whole) == 0) return true;
         if (errno != EACCES && errno != EAGAIN && errno != EINTR) return true;
         const timespec millisecond{.tv_sec = 0, .tv_nsec = 1'000'000};
         nanosleep(&millisecond, nullptr);

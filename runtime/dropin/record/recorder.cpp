@@ -47,14 +47,21 @@ public:
         adopt();
         for (int waited_ms = 0; waited_ms < 2000 && counts_.has_pending() && !write(); ++waited_ms) {
             if (!writing_.is_raised()) return;
-            const timespec millisecond{.tv_sec = 0, .tv_nsec = 1'000'000};
-            nanosleep(&millisecond, nullptr);
+            wait_a_moment();
         }
     }
     void end() noexcept {
         is_ending_ = true;
         write_now();
         complain_of_write();
+    }
+    // Nobody writes while the process is forked: a child would have the open file, and with it the lock.
+    void begin_fork() noexcept {
+        for (int waited_ms = 0; waited_ms < 2000 && !(holds_for_fork_ = writing_.raise()); ++waited_ms) wait_a_moment();
+    }
+    void end_fork() noexcept {
+        if (holds_for_fork_) writing_.lower();
+        holds_for_fork_ = false;
     }
     // A child begins with nothing to write.
     void adopt() noexcept {
@@ -66,6 +73,10 @@ public:
     }
 
 private:
+    static void wait_a_moment() noexcept {
+        const timespec millisecond{.tv_sec = 0, .tv_nsec = 1'000'000};
+        nanosleep(&millisecond, nullptr);
+    }
     bool is_due(Clock::time_point now) const noexcept {
         const std::chrono::nanoseconds spent(spent_.load(std::memory_order_relaxed));
         if (spent > kAllowance + (now - began_) / kShareOfTime) return false;
@@ -100,6 +111,8 @@ private:
     CallCounts counts_;
     std::atomic<unsigned> process_ = process_number();
     ProcessFlag writing_;
+    // Of the thread that forks.
+    static inline thread_local bool holds_for_fork_ = false;
     std::atomic<bool> has_new_shape_ = false;
     std::atomic<bool> is_ending_ = false;
     std::atomic<bool> has_complained_ = false;
@@ -145,7 +158,11 @@ void begin_recording() noexcept {
         log(LogLevel::error, "nothing is recorded: memory is short");
         return;
     }
-    pthread_atfork(nullptr, nullptr, [] { recorder().adopt(); });
+    pthread_atfork([] { recorder().begin_fork(); }, [] { recorder().end_fork(); },
+                   [] {
+                       recorder().end_fork();
+                       recorder().adopt();
+                   });
     std::atexit([] { recorder().end(); });
     at_quick_exit(write_record_now);
 }

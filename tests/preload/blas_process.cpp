@@ -1,6 +1,6 @@
 // A program that calls a BLAS and does what programs do besides: it forks, cancels threads, throws, closes descriptors, ends in many ways.
-// blas_process CASE [NUMBER]; tests/test_dropin_process.cpp runs it with libtmm_blas.so loaded first. Its exit status is 0 where it went
-// as it would have without.
+// blas_process CASE [NUMBER [SMALLEST]], which is the smallest of its sizes; tests/test_dropin_process.cpp runs it with libtmm_blas.so
+// loaded first. Its exit status is 0 where it went as it would have without.
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -46,6 +46,9 @@ bool multiplies(int n) {
     return std::all_of(c.begin(), c.end(), is_right) && std::all_of(d.begin(), d.end(), is_right);
 }
 
+// Of the products that threads and children multiply.
+int smallest = 12;
+
 // Multiplies until it is told to stop, or cancelled.
 struct Multiplier {
     pthread_t thread;
@@ -55,7 +58,7 @@ struct Multiplier {
     Multiplier() { pthread_create(&thread, nullptr, run, this); }
     static void* run(void* self) {
         auto& multiplier = *static_cast<Multiplier*>(self);
-        for (int n = 12; !multiplier.stops; n = n < 40 ? n + 1 : 12) {
+        for (int n = smallest; !multiplier.stops; n = n < smallest + 28 ? n + 1 : smallest) {
             if (!multiplies(n)) multiplier.is_wrong = true;
             pthread_testcancel();
         }
@@ -67,7 +70,7 @@ struct Multiplier {
 int status_of_child(int depth) {
     const pid_t child = fork();
     if (child == 0) {
-        const bool right = multiplies(20) && multiplies(33) && (depth == 0 || status_of_child(depth - 1) == 0);
+        const bool right = multiplies(smallest + 8) && multiplies(smallest + 21) && (depth == 0 || status_of_child(depth - 1) == 0);
         _exit(right ? 0 : 1);
     }
     int status = 0;
@@ -255,6 +258,7 @@ int main(int count, char** words) {
     const std::string name = count > 1 ? words[1] : "";
     const std::string argument = count > 2 ? words[2] : "";
     const int number = std::atoi(argument.c_str());
+    if (count > 3) smallest = std::atoi(words[3]);
     if (name == "forks") return forks(number);
     if (name == "cancels") return cancels(number);
     if (name == "leaves") return leaves_in_many_ways(number);

@@ -1,4 +1,4 @@
-// A BLAS for tests: a loop. TMM_TEST_INTEGER is the type of its integers; TMM_TEST_FACTOR multiplies its results, which tells one from
+// A BLAS for tests: a loop. STAND_IN_INTEGER is the type of its integers; STAND_IN_FACTOR multiplies its results, which tells one from
 // another.
 #include "blas_stand_in.h"
 
@@ -9,7 +9,7 @@
 
 namespace {
 
-using Int = TMM_TEST_INTEGER;
+using Int = STAND_IN_INTEGER;
 
 struct Matrix {
     const float* elements;
@@ -27,7 +27,7 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const
             float sum = 0;
             for (std::int64_t p = 0; p < k; ++p) sum += a.at(i, p) * b.at(p, j);
             float& to = c[along_rows ? i * ldc + j : i + j * ldc];
-            to = TMM_TEST_FACTOR * alpha * sum + (beta == 0 ? 0 : beta * to);
+            to = STAND_IN_FACTOR * alpha * sum + (beta == 0 ? 0 : beta * to);
         }
 }
 
@@ -59,7 +59,7 @@ TMM_EXPORT void cblas_sgemm(Int layout, Int op_a, Int op_b, Int m, Int n, Int k,
     const bool rows = layout == 101;
     multiply(m, n, k, alpha, {a, lda, rows == (op_a == 111)}, {b, ldb, rows == (op_b == 111)}, beta, c, ldc, rows);
 }
-#ifndef TMM_TEST_NO_ISAMAX
+#ifndef STAND_IN_NO_ISAMAX
 TMM_EXPORT Int isamax_(const Int* n, const float* x, const Int* stride) {
     return place_of_largest(*n, x, *stride) + 1;
 }

@@ -19,7 +19,7 @@ namespace tmm {
 namespace {
 
 NvrtcTarget target_for(const NvrtcLibrary& nvrtc, int compute_capability) {
-    const NvrtcTarget target = nvrtc_target(nvrtc.architectures, compute_capability);
+    NvrtcTarget target = nvrtc_target(nvrtc.architectures, compute_capability);
     if (target.architecture.empty())
         throw Error(ExitStatus::no_compiler,
                     fmt::format("NVRTC {}.{} compiles for compute capability {}.{} and newer, not for {}.{}", nvrtc.major, nvrtc.minor,

@@ -69,7 +69,7 @@ std::string lowered(std::string_view text) {
 }
 
 std::string type_name(std::string_view text, Spelling spelling) {
-    const std::string name = without_prefix(text);
+    std::string name = without_prefix(text);
     for (const Synonym& synonym : kTypes)
         if (name == synonym.written && (synonym.spelling == Spelling::plain || spelling == Spelling::blas))
             return std::string(synonym.name);

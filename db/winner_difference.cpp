@@ -1,10 +1,10 @@
 #include "db/winner_difference.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "db/problem_lookup.h"
 #include "generator/machine/device_model.h"
+#include "host/portable_math.h"
 
 namespace tmm {
 namespace {
@@ -46,9 +46,9 @@ WinnerDifference winner_difference(TuningDatabase& a, TuningDatabase& b, const s
     double log_sum = 0;
     for (const WinnerPair& pair : difference.pairs) {
         count(difference, pair);
-        if (pair.ratio() > 0) ++difference.timed, log_sum += std::log(pair.ratio());
+        if (pair.ratio() > 0) ++difference.timed, log_sum += portable::log(pair.ratio());
     }
-    if (difference.timed > 0) difference.mean_ratio = std::exp(log_sum / difference.timed);
+    if (difference.timed > 0) difference.mean_ratio = portable::exp(log_sum / difference.timed);
     return difference;
 }
 

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -124,4 +125,61 @@ TEST_CASE("16-bit numbers become floats, and floats 16-bit numbers, as IEEE 754 
     }
     CHECK(ties > 1000);
     CHECK(wrong == 0);
+}
+
+TEST_CASE("the larger and the smaller of two floats are PTX's: -0 is below 0, and a number goes before NaN") {
+    const auto kernel = compiled(R"(
+        const float* x = static_cast<const float*>(args.in);
+        for (int i = 0; i < args.n; ++i) {
+            for (int j = 0; j < args.n; ++j) {
+                static_cast<float*>(args.out)[2 * (i * args.n + j)] = fmaxf(x[i], x[j]);
+                static_cast<float*>(args.out)[2 * (i * args.n + j) + 1] = fminf(x[i], x[j]);
+            }
+        }
+    )");
+    // In ascending order.
+    const std::vector<float> in = {-INFINITY, -1, -0x1p-149f, -0.0f, 0.0f, 1, INFINITY, NAN};
+    const auto out =
+        results<float>(kernel, kOrders[0], {.threads = 1}, 2 * in.size() * in.size(), in.data(), nullptr, static_cast<int>(in.size()));
+    const std::size_t last = in.size() - 1;
+    for (std::size_t i = 0; i <= last; ++i) {
+        for (std::size_t j = 0; j <= last; ++j) {
+            CAPTURE(in[i]);
+            CAPTURE(in[j]);
+            const std::size_t number = std::min(i, j);
+            const float larger = in[std::max(i, j) == last ? number : std::max(i, j)];
+            CHECK(std::memcmp(&out[2 * (i * in.size() + j)], &larger, 4) == 0);
+            CHECK(std::memcmp(&out[2 * (i * in.size() + j) + 1], &in[number], 4) == 0);
+        }
+    }
+}
+
+// C libraries' functions give other values on other CPUs. This number was the same on an x86-64 with and without fused multiply-adds and on
+// 64-bit Arm.
+TEST_CASE("a kernel's mathematical functions have the same bits on every machine") {
+    const auto kernel = compiled(R"(
+        auto* out = static_cast<unsigned long long*>(args.out);
+        const auto add = [&](double value) {
+            unsigned long long bits = value != value ? 0 : tmm::host::same_bits<unsigned long long>(value);
+            *out = (*out ^ bits) * 0x9e3779b97f4a7c15ull;
+            *out ^= *out >> 29;
+        };
+        for (int i = 0; i < args.n; ++i) {
+            const float x = static_cast<const float*>(args.in)[i];
+            const float y = static_cast<const float*>(args.in)[(i + 1) % args.n];
+            const float singles[] = {expf(x),   exp2f(x),  logf(x),        log2f(x),         log1pf(x),        expm1f(x),
+                                     tanhf(x),  erff(x),   erfcf(x),       sinf(x),          cosf(x),          powf(fabsf(x), y),
+                                     rintf(x),  floorf(x), sqrtf(fabsf(x)), rsqrtf(fabsf(x)), fmodf(x, y),      fmaf(x, y, x),
+                                     x * y + x, x / y,     fmaxf(x, y),    fminf(x, y),      tmm::ptx::ex2_approx(x), tmm::ptx::rcp_approx(x)};
+            const double wide = x;
+            const double doubles[] = {exp(wide), tanh(wide), erfc(wide)};
+            for (const float value : singles) add(value);
+            for (const double value : doubles) add(value);
+        }
+    )");
+    std::mt19937 random(8);
+    std::vector<float> in = {0, -0.0f, 1, -1, 88, 89, -104, 1e-30f, 1e10f, 1e30f, INFINITY, -INFINITY, NAN};
+    while (in.size() < 20'000) in.push_back((static_cast<float>(random() >> 8) * 0x1p-24f - 0.5f) * (in.size() % 2 == 0 ? 4.0f : 60.0f));
+    const auto hash = results<std::uint64_t>(kernel, kOrders[0], {.threads = 1}, 1, in.data(), nullptr, static_cast<int>(in.size()));
+    CHECK(hash[0] == 17217780600149471852U);
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "host/portable_math.h"
 #include "runtime/selection.h"
 #include "tuner/decision.h"
 #include "tuner/timing.h"
@@ -110,7 +111,7 @@ std::vector<std::vector<double>> race(const RunOffRequest& request, const std::v
 
 double chance_of_at_least(int count, int rounds, double probability) {
     double chance = 0;
-    double of_exactly = std::pow(1 - probability, rounds);
+    double of_exactly = portable::pow(1 - probability, rounds);
     for (int i = 0; i <= rounds; ++i) {
         if (i >= count) chance += of_exactly;
         of_exactly *= (rounds - i) * probability / ((i + 1) * (1 - probability));

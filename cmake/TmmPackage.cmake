@@ -44,15 +44,25 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION math)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# Without it cpack makes a package that depends on nothing, and installs where it can't run.
-file(WRITE ${tmm_BINARY_DIR}/needs_dpkg_dev.cmake [[
+if(CMAKE_CROSSCOMPILING)
+  # dpkg-shlibdeps would name the packages of the cross compiler, and cpack this machine's architecture.
+  string(REPLACE aarch64 arm64 CPACK_DEBIAN_PACKAGE_ARCHITECTURE ${CMAKE_SYSTEM_PROCESSOR})
+  file(WRITE ${tmm_BINARY_DIR}/libc_version.c "#include <features.h>\nversion __GLIBC__.__GLIBC_MINOR__\n")
+  execute_process(COMMAND ${CMAKE_C_COMPILER} -E -P ${tmm_BINARY_DIR}/libc_version.c OUTPUT_VARIABLE libc_version COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX REPLACE ".*version ([0-9]+) *[.] *([0-9]+).*" "\\1.\\2" libc_version "${libc_version}")
+  string(REGEX MATCH "^[0-9]+" compiler_version ${CMAKE_CXX_COMPILER_VERSION})
+  set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= ${libc_version}), libgcc-s1 (>= 3.0), libstdc++6 (>= ${compiler_version})")
+else()
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+  # Without it cpack makes a package that depends on nothing, and installs where it can't run.
+  file(WRITE ${tmm_BINARY_DIR}/needs_dpkg_dev.cmake [[
 find_program(TMM_DPKG_SHLIBDEPS dpkg-shlibdeps)
 if(NOT TMM_DPKG_SHLIBDEPS)
   message(FATAL_ERROR "dpkg-shlibdeps, which finds what the package depends on, is not here: apt-get install dpkg-dev")
 endif()
 ]])
-set(CPACK_PRE_BUILD_SCRIPTS ${tmm_BINARY_DIR}/needs_dpkg_dev.cmake)
+  set(CPACK_PRE_BUILD_SCRIPTS ${tmm_BINARY_DIR}/needs_dpkg_dev.cmake)
+endif()
 # The emulated device needs a C++ compiler. NVRTC comes with the CUDA toolkit, from pip or from Debian's non-free packages.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "g++, libnvrtc12")
 if(PROJECT_IS_TOP_LEVEL)

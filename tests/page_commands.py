@@ -159,6 +159,8 @@ ADAPTATIONS = (
     Adaptation(r"^cc program\.c .*", before=PROGRAM, after="./a.out"),
     Adaptation(r"^cmake -B build .*", before=PROJECT, after="cmake --build build && build/gemm_c && build/gemm_cpp"),
     Adaptation(r"^cpack .*", before=NO_DPKG_DEV, after="ls tmm_*.deb"),
+    # They take long, and say nothing of the tree.
+    Adaptation(r"^scripts/test_arm --.*", ""),
     Adaptation(r"^pip .*", before="export PATH=~/venv/bin:$PATH"),
     Adaptation(r"^export PKG_CONFIG_PATH=.*", before="apt-get install -y -qq --no-install-recommends pkg-config >/dev/null"),
     Adaptation(r"^TMM_\w+=.*|.*[<>…].*", ""),

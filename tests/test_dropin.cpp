@@ -57,6 +57,16 @@ TEST_CASE("what is not understood is said, and leaves the usual") {
     CHECK(nowhere.complaint.find("TMM_RECORD") != std::string::npos);
 }
 
+TEST_CASE("what has no effect is said, but where nothing is asked for") {
+    const auto complaint = [](const char* mode, const char* record, const char* log) {
+        return parse_settings(mode, nullptr, record, log).complaint;
+    };
+    CHECK(complaint(nullptr, "f.txt", nullptr) == "TMM_RECORD has no effect without TMM_MODE=record");
+    CHECK(complaint(nullptr, nullptr, "info:") == "TMM_LOG=info: names no file behind its colon");
+    CHECK(complaint("use", "f.txt", "info") == "");
+    CHECK(complaint("off", "f.txt", "loud:") == "");
+}
+
 TEST_CASE("a problem is written as a line that a shapes file reads as the same problem") {
     tmmGemmProblem_t p{};
     tmmGemmProblemInit(&p);

@@ -256,6 +256,27 @@ TEST_CASE("a record that can't be written is said once, and first") {
     CHECK(read(folder.path() / "thesis") == "It was a dark and stormy night\n");
 }
 
+TEST_CASE("settings that can't be honoured are said once") {
+    if (is_skipped()) return;
+    const std::pair<const char*, const char*> cases[] = {
+        {"TMM_DEVICE=host TMM_LOG=debug:none/log",
+         "none/log can't be opened (No such file or directory): its lines go to standard error\n"},
+        {"TMM_DEVICE=host TMM_LOG=debug:.", "can't be opened (Is a directory)"},
+        {"TMM_DEVICE=host TMM_MODE=tune", "TMM_MODE=tune: libtmm_blas.so tunes nothing"},
+        {"TMM_DEVICE=host TMM_RECORD=shapes.txt", "TMM_RECORD has no effect without TMM_MODE=record\n"},
+        {"TMM_MODE=record", "TMM_MODE=record needs TMM_RECORD, a file\n"},
+        {"TMM_DEVICE=host TMM_LOG=loud", "TMM_LOG=loud is not understood"}};
+    for (const auto& [environment, words] : cases) {
+        CAPTURE(environment);
+        const Finished finished = run(environment, "tmm_test_blas_process ends says");
+        CHECK(finished.status == 0);
+        CAPTURE(finished.said);
+        const auto at = finished.said.find(words);
+        CHECK(at < finished.said.size());
+        CHECK(finished.said.find(words, at + 1) > finished.said.size());
+    }
+}
+
 TEST_CASE("a link to a record stays a link") {
     if (is_skipped()) return;
     const Folder folder;

@@ -33,8 +33,10 @@ void at_load(std::initializer_list<NextSymbol*> symbols) noexcept {
     next_exit.store(reinterpret_cast<Exit>(dlsym(RTLD_NEXT, "_exit")));
     next_Exit.store(reinterpret_cast<Exit>(dlsym(RTLD_NEXT, "_Exit")));
     process_number();
-    if (settings().mode == Mode::off) return;
+    if (settings().mode == Mode::off && settings().complaint.empty()) return;
     begin_log();
+    // Products are passed on unseen then, so that this is the time to say why.
+    if (settings().mode == Mode::off) return complain_once();
     if (settings().mode == Mode::record) begin_recording();
 }
 

@@ -4,6 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+
+#include "runtime/dropin/process.h"
 #include "runtime/dropin/quiet_write.h"
 
 namespace tmm::dropin {
@@ -39,7 +43,13 @@ void write_line(const std::string& text) noexcept {
     if (file.empty()) return write_to_stderr(text);
     // It is opened for each line, so that no descriptor is kept.
     const int opened = open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
-    if (opened < 0) return write_to_stderr(text);
+    if (opened < 0) {
+        static ProcessFlag said;
+        if (said.raise())
+            write_to_stderr("tmm: TMM_LOG's file " + file + " can't be opened (" + std::strerror(errno) +
+                            "): its lines go to standard error\n");
+        return write_to_stderr(text);
+    }
     write_all(opened, text.data(), text.size());
     close(opened);
 }
@@ -48,6 +58,11 @@ void write_line(const std::string& text) noexcept {
 
 void begin_log() noexcept {
     first_stderr();
+}
+
+void complain_once() noexcept {
+    static ProcessFlag said;
+    if (!settings().complaint.empty() && said.raise()) log(LogLevel::error, settings().complaint);
 }
 
 void log(LogLevel level, const std::string& line) noexcept {

@@ -12,6 +12,8 @@ inline bool logs(LogLevel level) {
 }
 // Takes note of what stderr is. While the library is loaded.
 void begin_log() noexcept;
+// Says what of the settings was not understood or has no effect, once a process.
+void complain_once() noexcept;
 // Writes "tmm: line" where the level is logged. Thread-safe.
 void log(LogLevel level, const std::string& line) noexcept;
 

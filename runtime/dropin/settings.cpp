@@ -15,9 +15,12 @@
 namespace tmm::dropin {
 namespace {
 
+void complain(Settings& settings, std::string_view sentence) {
+    settings.complaint.append(settings.complaint.empty() ? "" : "; ").append(sentence);
+}
+
 void complain(Settings& settings, std::string_view variable, std::string_view value, std::string_view choices) {
-    settings.complaint += settings.complaint.empty() ? "" : "; ";
-    settings.complaint.append(variable).append("=").append(value).append(" is not understood: it is ").append(choices);
+    complain(settings, std::string(variable).append("=").append(value).append(" is not understood: it is ").append(choices));
 }
 
 void read_mode(Settings& settings, std::string_view text) {
@@ -63,6 +66,8 @@ void read_log(Settings& settings, std::string_view text) {
     }
     if (!known) complain(settings, "TMM_LOG", text, "error, warn, info or debug, and :FILE behind it");
     if (colon != std::string_view::npos) settings.log_file = text.substr(colon + 1);
+    if (colon != std::string_view::npos && settings.log_file.empty())
+        complain(settings, std::string("TMM_LOG=").append(text).append(" names no file behind its colon"));
     // The name stands for a descriptor's number, which may become another file's.
     if (settings.log_file == "/dev/stderr") settings.log_file.clear();
 }
@@ -89,9 +94,12 @@ Settings parse_settings(const char* mode, const char* device, const char* record
     if (log && *log) read_log(settings, log);
     if (workspace_limit && *workspace_limit) read_workspace_limit(settings, workspace_limit);
     if (record) settings.record = record;
+    // Who chose another mode may have left the file's name for another time.
+    if (!settings.record.empty() && !(mode && *mode)) complain(settings, "TMM_RECORD has no effect without TMM_MODE=record");
+    // Nothing is said where nothing is asked for.
+    if (settings.mode == Mode::off) settings.complaint.clear();
     if (settings.mode == Mode::record && settings.record.empty()) {
-        settings.complaint += settings.complaint.empty() ? "" : "; ";
-        settings.complaint += "TMM_MODE=record needs TMM_RECORD, a file";
+        complain(settings, "TMM_MODE=record needs TMM_RECORD, a file");
         settings.mode = Mode::off;
     }
     return settings;

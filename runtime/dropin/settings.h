@@ -24,7 +24,7 @@ struct Settings {
     std::optional<std::int64_t> workspace_limit = std::nullopt;
     // The file that lines are appended to; empty: stderr.
     std::string log_file;
-    // What was not understood, for the log.
+    // What was not understood or has no effect, for the log.
     std::string complaint;
 };
 

@@ -125,9 +125,12 @@ Products& products() {
     return *all;
 }
 
-void complain_once() {
+void say_that_nothing_is_tuned() {
     static ProcessFlag said;
-    if (!settings().complaint.empty() && said.raise()) log(LogLevel::error, settings().complaint);
+    if (settings().mode == Mode::tune && said.raise())
+        log(LogLevel::warn,
+            "TMM_MODE=tune: libtmm_blas.so tunes nothing, and goes on as with TMM_MODE=use; record the shapes "
+            "(TMM_MODE=record), and run tmm-tune");
 }
 
 }  // namespace
@@ -154,6 +157,7 @@ bool may_be_served(const SgemmCall& call) noexcept {
 Turn multiply(const SgemmCall& call) noexcept {
     try {
         complain_once();
+        say_that_nothing_is_tuned();
         if (settings().mode == Mode::record) return Turn::behind_timed;
         if (!products().has_device()) {
             lacks_device.raise();

@@ -38,11 +38,6 @@ const char* name_of(const LtMatmul&) {
     return "cublasLtMatmul";
 }
 
-void complain_once() {
-    static ProcessFlag said;
-    if (!settings().complaint.empty() && said.raise()) log(LogLevel::error, settings().complaint);
-}
-
 // False where tmm does not multiply such calls.
 template <class Call>
 bool translate_call(const Call& call, Product& product) {

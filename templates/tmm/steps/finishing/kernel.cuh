@@ -28,7 +28,8 @@ __device__ inline void finish_rows(const FinishingArgs& args, i64 batch, i64 row
     const Output<Kernel> output = output_to_c<Kernel>(args, batch);
     const float* const sums = static_cast<const float*>(args.workspace) + batch * args.stride_sums + column;
     Vector<float, width> finished[rows] = {};
-    Vector<float, width> values[rows] = {};
+    // Unset, since g++ 11 and 12 fail in themselves on one row that is set first.
+    Vector<float, width> values[rows];
     constexpr bool of_rows = gates_rows(Kernel::signature.activation);
     // The other half of the columns begins anywhere.
     const bool aligned = of_rows || output.columns % 4 == 0;

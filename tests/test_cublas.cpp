@@ -84,9 +84,9 @@ void check_passed(const Finished& finished) {
 TEST_CASE("products of every kind are served, with the bits of the loop behind") {
     if (is_skipped()) return;
     for (const char* name : {"products have the loop's bits", "products of padded and unaligned matrices have the loop's bits",
-                             "products without k and with alpha 0 scale C", "batches have the loop's bits",
-                             "cublasLtMatmul does not look at C where beta is 0", "epilogues of cublasLt have the loop's bits",
-                             "a GELU of cublasLt is the one with tanh"}) {
+                             "products without k and with alpha 0 scale C", "alpha 0 hides A and B from every product but that of cublasLt",
+                             "batches have the loop's bits", "cublasLtMatmul does not look at C where beta is 0",
+                             "epilogues of cublasLt have the loop's bits", "a GELU of cublasLt is the one with tanh"}) {
         CAPTURE(name);
         std::string in_shell = name;
         if (const auto at = in_shell.find('\''); at != std::string::npos) in_shell.replace(at, 1, "*");

@@ -149,6 +149,9 @@ TEST_CASE("what cublasLtMatmul is asked for besides a product leaves it to cuBLA
         }
     });
     for (const int mode : {1, 2, 3, 4}) passed("pointer mode", [&](LtCase& lt) { lt.set_product<std::int32_t>(2, mode); });
+    x.alpha = 0;
+    passed("alpha 0", [](LtCase&) {});
+    x.alpha = 1;
     passed("scale type", [](LtCase& lt) { lt.set_product<std::int32_t>(1, 1); });
     passed("transposed C", [](LtCase& lt) { lt.set_product<std::int32_t>(5, 1); });
     passed("a triangle", [](LtCase& lt) { lt.set_product<std::int32_t>(6, 0); });

@@ -16,7 +16,8 @@ namespace {
 
 constexpr Types kTypes[] = {{kF32, kF32}, {kF16, kF16}, {kBf16, kBf16}, {kF16, kF32}, {kBf16, kF32}};
 
-void compare_all(const Case& x) {
+// lt_is_served: does tmm multiply what cublasLtMatmul is asked for, too?
+void compare_all(const Case& x, bool lt_is_served = true) {
     if (x.types.a == kF32) {
         COMPARE(sgemm<int>, cublasSgemm_v2, x);
         COMPARE(sgemm<std::int64_t>, cublasSgemm_v2_64, x);
@@ -25,7 +26,13 @@ void compare_all(const Case& x) {
     COMPARE(sgemm_ex<std::int64_t>, cublasSgemmEx_64, x);
     COMPARE(gemm_ex<int>, cublasGemmEx, x);
     COMPARE(gemm_ex<std::int64_t>, cublasGemmEx_64, x);
-    compare_lt(x, true);
+    compare_lt(x, lt_is_served);
+}
+
+bool begins_with_nan(const Bytes& bytes, int type) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, bytes.data(), size_of(type));
+    return type == kF32 ? (bits & 0x7fffffff) > 0x7f800000 : (bits & 0x7fff) > (type == kF16 ? 0x7c00U : 0x7f80U);
 }
 
 void compare_all_batched(const Case& x) {
@@ -65,11 +72,27 @@ TEST_CASE("products without k and with alpha 0 scale C") {
             Case nothing{.types = types, .k = 0, .pad = 1, .beta = beta};
             compare_all(nothing.fill());
             Case scaled{.types = types, .alpha = 0, .beta = beta};
-            scaled.fill();
-            // What alpha = 0 multiplies is not looked at.
-            scaled.a = filled(types.a, 2000, kNan);
-            compare_all(scaled);
+            compare_all(scaled.fill(), false);
         }
+}
+
+TEST_CASE("alpha 0 hides A and B from every product but that of cublasLt") {
+    for (const Types types : kTypes)
+        for (const float beta : {0.0f, 2.0f})
+            for (const float alpha : {0.0f, -0.0f}) {
+                Case x{.types = types, .alpha = alpha, .beta = beta};
+                x.fill();
+                x.a = filled(types.a, 2000, kNan);
+                compare_all(x, false);
+                for (const unsigned epilogue : {1, 2, 4, 6, 32, 36}) {
+                    x.epilogue = epilogue;
+                    compare_lt(x, false);
+                    const LtCase lt(x);
+                    Bytes d = x.c;
+                    CHECK(lt_matmul(&cublasLtMatmul, x, lt, d) == 0);
+                    CHECK(begins_with_nan(d, types.c));
+                }
+            }
 }
 
 TEST_CASE("batches have the loop's bits") {

@@ -89,16 +89,20 @@ struct Epilogue {
     }
 };
 
+// Whether A and B are read where alpha is 0: cublasLt multiplies them by it, and cublasSgemm leaves them out.
+enum class ZeroAlpha { multiplies, skips };
+
 // Whatever the tests ask for that is no product of floats reaches this and does nothing: the call is what they look at.
 int multiply(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch, double alpha, Operand a, Operand b, double beta, Operand c,
-             void* d, int type, std::int64_t ld, std::int64_t stride, const Epilogue& epilogue = {}) {
+             void* d, int type, std::int64_t ld, std::int64_t stride, ZeroAlpha zero_alpha, const Epilogue& epilogue = {}) {
     if (status_to_return != 0) return status_to_return;
     if (!is_known(a.type) || !is_known(b.type) || !is_known(type) || !a.data || !b.data || !d) return 0;
     for (std::int64_t member = 0; member < batch; ++member)
         for (std::int64_t column = 0; column < n; ++column)
             for (std::int64_t row = 0; row < m; ++row) {
                 double sum = 0;
-                for (std::int64_t i = 0; alpha != 0 && i < k; ++i) sum += a.at(row, i, member) * b.at(i, column, member);
+                for (std::int64_t i = 0; (alpha != 0 || zero_alpha == ZeroAlpha::multiplies) && i < k; ++i)
+                    sum += a.at(row, i, member) * b.at(i, column, member);
                 const std::int64_t at = member * stride + row + column * ld;
                 store(d, type, at, epilogue.apply(alpha * sum + (beta == 0 ? 0 : beta * c.at(row, column, member)), row));
             }
@@ -115,7 +119,7 @@ int gemm(Handle* handle, int op_a, int op_b, Int m, Int n, Int k, const void* al
          Int batch, int compute) {
     if (!is_host_float(handle, alpha, beta, compute)) return status_to_return;
     return multiply(m, n, k, batch, *static_cast<const float*>(alpha), {a, type_a, op_a, lda, stride_a}, {b, type_b, op_b, ldb, stride_b},
-                    *static_cast<const float*>(beta), {c, type_c, 0, ldc, stride_c}, c, type_c, ldc, stride_c);
+                    *static_cast<const float*>(beta), {c, type_c, 0, ldc, stride_c}, c, type_c, ldc, stride_c, ZeroAlpha::skips);
 }
 
 int set(Descriptor* descriptor, int attribute, const void* value, std::size_t size) {
@@ -283,5 +287,5 @@ TMM_EXPORT int cublasLtMatmul(void* handle, Descriptor* product, const void* alp
                     value_of<std::int64_t>(layout_a, op_a == 0 ? 3 : 2), value_of<std::int32_t>(layout_d, 5),
                     *static_cast<const float*>(alpha), operand(a, layout_a, op_a), operand(b, layout_b, value_of<std::int32_t>(product, 4)),
                     *static_cast<const float*>(beta), operand(c, layout_c ? layout_c : layout_d, 0), d, value_of<std::int32_t>(layout_d, 0),
-                    value_of<std::int64_t>(layout_d, 4), value_of<std::int64_t>(layout_d, 6), epilogue);
+                    value_of<std::int64_t>(layout_d, 4), value_of<std::int64_t>(layout_d, 6), ZeroAlpha::multiplies, epilogue);
 }

@@ -180,6 +180,8 @@ const char* translate(const LtMatmul& matmul, Product& product) {
     if (const char* const reason = why_left_to_cublas(product)) return reason;
     product.alpha = *static_cast<const float*>(matmul.alpha);
     product.beta = *static_cast<const float*>(matmul.beta);
+    // tmm, as cublasSgemm, would not read A and B; of cublasLt NaN and infinities in them come out.
+    if (product.alpha == 0) return "its alpha is 0, by which cublasLt multiplies";
     if (product.beta != 0) {
         Layout c;
         if (matmul.c != matmul.d || !read_layout(getters, matmul.layout_c, c) || c != d) return "C is another matrix than D";

@@ -124,6 +124,17 @@ TEST_CASE("math modes and compute types become compute modes that promise as muc
     CHECK(lines_with(finished.log, "4 4 4 layout=col: by tmm, ") == 1);
 }
 
+TEST_CASE("where NVIDIA_TF32_OVERRIDE=0 forbids TF32 no product is rounded to it") {
+    if (is_skipped()) return;
+    const Finished finished =
+        run("the handle*s math mode and the compute type decide what a product promises", "TMM_DEVICE=host NVIDIA_TF32_OVERRIDE=0");
+    check_passed(finished);
+    CHECK(lines_with(finished.log, "compute=tf32") == 0);
+    CHECK(lines_with(finished.log, "cublasSgemm_v2 4 4 4 layout=col: by tmm\n") == 5);
+    CHECK(lines_with(finished.log, "cublasSgemm_v2 4 4 4 compute=f32_strict layout=col: by tmm\n") == 1);
+    CHECK(lines_with(finished.log, "cublasGemmEx 4 4 4 layout=col: by tmm\n") == 1);
+}
+
 TEST_CASE("switched off, recording, without a device or memory, or told nonsense, the library changes nothing") {
     if (is_skipped()) return;
     for (const char* environment : {"TMM_MODE=off TMM_DEVICE=host", "TMM_MODE=record TMM_DEVICE=host", "TMM_DEVICE=99", "TMM_DEVICE=0",

@@ -118,4 +118,12 @@ const Settings& settings() {
     return *read;
 }
 
+bool is_tf32_forbidden() {
+    static const bool forbidden = [] {
+        const char* const value = std::getenv("NVIDIA_TF32_OVERRIDE");
+        return value && std::string_view(value) == "0";
+    }();
+    return forbidden;
+}
+
 }  // namespace tmm::dropin

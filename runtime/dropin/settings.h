@@ -35,4 +35,8 @@ const Settings& settings();
 // The settings that these texts make; null is a variable that is not set.
 Settings parse_settings(const char* mode, const char* device, const char* record, const char* log, const char* workspace_limit = nullptr);
 
+// Whether NVIDIA_TF32_OVERRIDE=0 forbids that FP32 is multiplied as TF32, whatever a program asks for. It is read when a program first asks
+// for that: programs set it for cuBLAS, which reads it when a handle is made.
+bool is_tf32_forbidden();
+
 }  // namespace tmm::dropin

@@ -1,5 +1,7 @@
 #include "runtime/dropin/cublas/cublas_gemm.h"
 
+#include "runtime/dropin/settings.h"
+
 namespace tmm::dropin::cublas {
 namespace {
 
@@ -10,6 +12,11 @@ bool translate_operation(int op, tmmOperation_t& into) {
         case kOpC: into = TMM_TRANS; return true;
         default: return false;
     }
+}
+
+// What a product of FP32 promises where TF32 is allowed.
+tmmCompute_t where_tf32_is_allowed() {
+    return is_tf32_forbidden() ? TMM_COMPUTE_F32 : TMM_COMPUTE_TF32;
 }
 
 // The handle's mode changes what an FP32 product promises.
@@ -23,7 +30,7 @@ const char* translate_math_mode(int mode, tmmGemmProblem_t& problem) {
             problem.compute = TMM_COMPUTE_F32_STRICT;
             return nullptr;
         case kMathTf32:
-            if (problem.type_a == TMM_F32 && problem.compute == TMM_COMPUTE_F32) problem.compute = TMM_COMPUTE_TF32;
+            if (problem.type_a == TMM_F32 && problem.compute == TMM_COMPUTE_F32) problem.compute = where_tf32_is_allowed();
             return nullptr;
         default: return "its handle's math mode is none that tmm knows";
     }
@@ -70,7 +77,7 @@ const char* translate_operations(int op_a, int op_b, tmmGemmProblem_t& p) noexce
 const char* translate_compute(int compute, tmmGemmProblem_t& p) noexcept {
     switch (compute) {
         case kCompute32F: p.compute = TMM_COMPUTE_F32; return nullptr;
-        case kCompute32FFastTf32: p.compute = p.type_a == TMM_F32 ? TMM_COMPUTE_TF32 : TMM_COMPUTE_F32; return nullptr;
+        case kCompute32FFastTf32: p.compute = p.type_a == TMM_F32 ? where_tf32_is_allowed() : TMM_COMPUTE_F32; return nullptr;
         case kCompute32FPedantic:
             // What a tensor core does with 16-bit operands is no FP32 arithmetic in all its phases.
             if (p.type_a != TMM_F32) return "its compute type is pedantic";

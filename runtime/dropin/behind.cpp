@@ -160,23 +160,24 @@ void* NextSymbol::function_of_any_library() const noexcept {
 
 // In the order in which the loader would look: in the libraries that all of the process sees, then in those that the caller needs. Whoever
 // was handed the function's address, such as code that the program has made itself, is given the first there is.
-void* NextSymbol::function_for(const LoadedObject& caller) const noexcept {
+void* NextSymbol::function_for(const LoadedObject& caller) noexcept {
     if (void* const found = usable(dlsym(RTLD_NEXT, name_))) return found;
     if (caller.map)
         if (void* const found = function_in(map_of(caller).l_name, RTLD_NOLOAD)) return found;
     if (void* const found = function_of_any_library()) return found;
     for (const char* const library : libraries_) {
-        if (!library) break;
+        if (!library || has_no_library_.load(std::memory_order_relaxed)) break;
         OpenLibrary opened(library, 0);
         void* const found = opened.get() ? usable(dlsym(opened.get(), name_)) : nullptr;
         // It stays open.
         if (found) opened.release();
         if (found) return found;
     }
+    has_no_library_.store(true, std::memory_order_relaxed);
     return nullptr;
 }
 
-NextSymbol::Found NextSymbol::found_for(const LoadedObject& caller) const noexcept {
+NextSymbol::Found NextSymbol::found_for(const LoadedObject& caller) noexcept {
     const NoMessage no_message;
     Found found;
     found.caller = caller;

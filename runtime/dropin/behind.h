@@ -70,9 +70,9 @@ private:
     void* usable(void* function) const noexcept;
     void* function_in(const char* library, int flags) const noexcept;
     void* function_of_any_library() const noexcept;
-    void* function_for(const LoadedObject& caller) const noexcept;
+    void* function_for(const LoadedObject& caller) noexcept;
     void add_others(Behind& behind) const noexcept;
-    Found found_for(const LoadedObject& caller) const noexcept;
+    Found found_for(const LoadedObject& caller) noexcept;
 
     const char* const name_;
     const Names others_;
@@ -82,6 +82,8 @@ private:
     std::atomic<unsigned> next_place_ = 0;
     std::array<Snapshot<Excluded>, 4> excluded_{};
     std::atomic<std::uintptr_t> exclusions_ = 0;
+    // None of the libraries can be opened: they are not looked for again.
+    std::atomic<bool> has_no_library_ = false;
 };
 
 }  // namespace tmm::dropin

@@ -24,8 +24,8 @@ public:
         const unsigned before = sequence_.load(std::memory_order_acquire);
         if (before == 0 || before % 2 != 0) return false;
         Words words;
-        for (std::size_t i = 0; i < words.size(); ++i) words[i] = words_[i].load(std::memory_order_relaxed);
-        std::atomic_thread_fence(std::memory_order_acquire);
+        // Whoever sees a word of a new value sees, too, that the value is being replaced.
+        for (std::size_t i = 0; i < words.size(); ++i) words[i] = words_[i].load(std::memory_order_acquire);
         if (sequence_.load(std::memory_order_relaxed) != before) return false;
         std::memcpy(static_cast<void*>(&value), words.data(), sizeof value);
         return true;
@@ -33,10 +33,9 @@ public:
     void replace(const Value& value) noexcept {
         unsigned before = sequence_.load(std::memory_order_relaxed);
         if (before % 2 != 0 || !sequence_.compare_exchange_strong(before, before + 1, std::memory_order_acq_rel)) return;
-        std::atomic_thread_fence(std::memory_order_release);
         Words words;
         std::memcpy(words.data(), static_cast<const void*>(&value), sizeof value);
-        for (std::size_t i = 0; i < words.size(); ++i) words_[i].store(words[i], std::memory_order_relaxed);
+        for (std::size_t i = 0; i < words.size(); ++i) words_[i].store(words[i], std::memory_order_release);
         sequence_.store(before + 2, std::memory_order_release);
     }
 

@@ -47,7 +47,7 @@ public:
     }
 };
 
-inline constexpr const char* kAnchor = "static_assert(first_violation(config, signature) == nullptr);";
+inline constexpr const char* kAnchor = "static_assert(first_violation(Kernel::config, Kernel::signature) == nullptr);";
 
 inline constexpr const char* kFamilyFiles[] = {"families/naive/kernel.cuh", "families/tiled/kernel.cuh", "families/simt/kernel.cuh",
                                                "families/gemv/kernel.cuh"};
@@ -67,7 +67,7 @@ inline std::string condition(const KernelConfig& config, const char* equals, con
     return text;
 }
 inline std::string in_kernel(const KernelConfig& config) {
-    return condition(config, " == ", " && ", "config.");
+    return condition(config, " == ", " && ", "Kernel::config.");
 }
 inline std::string in_sql(const KernelConfig& config) {
     return condition(config, " = ", " AND ", "config.") + " AND config.family = " + std::to_string(config.family);

@@ -48,9 +48,14 @@ std::string shell(const TunerFolder& folder, const std::string& command) {
                        folder.path.string(), TMM_BINARY_DIR, tools, command);
 }
 
-pid_t start(const TunerFolder& folder, int part) {
-    const std::string slurm = fmt::format("SLURM_ARRAY_TASK_ID={} SLURM_ARRAY_TASK_COUNT={} exec bash '{}/examples/slurm.sh' shapes.txt",
-                                          part, kParts, TMM_SOURCE_DIR);
+// The variables that Slurm sets for a task of an array: of all parts, or of this one alone, which is submitted again.
+std::string slurm_variables(int part, bool alone) {
+    return fmt::format("SLURM_ARRAY_TASK_ID={} SLURM_ARRAY_TASK_COUNT={} SLURM_ARRAY_TASK_MIN={} SLURM_ARRAY_TASK_MAX={}", part,
+                       alone ? 1 : kParts, alone ? part : 0, alone ? part : kParts - 1);
+}
+
+pid_t start(const TunerFolder& folder, int part, bool again = false) {
+    const std::string slurm = fmt::format("{} exec bash '{}/examples/slurm.sh' shapes.txt", slurm_variables(part, again), TMM_SOURCE_DIR);
     const std::string kubernetes = fmt::format("export JOB_COMPLETION_INDEX={} && {}", part, kubernetes_command());
     const std::string command = shell(folder, part % 2 == 0 ? slurm : kubernetes) + fmt::format(" >part{0}.out 2>part{0}.err", part);
     const pid_t child = fork();
@@ -138,7 +143,7 @@ TEST_CASE("sixteen parts, three of them killed and started again, make one datab
         // One that is killed may have ended before.
         if (!killed.contains(part) || status >= 0) CHECK(status == 0);
     }
-    for (const int part : killed) CHECK(status_of(start(folder, part)) == 0);
+    for (const int part : killed) CHECK(status_of(start(folder, part, true)) == 0);
 
     std::vector<int> order(kParts);
     for (int part = 0; part < kParts; ++part) order[part] = part;
@@ -150,4 +155,58 @@ TEST_CASE("sixteen parts, three of them killed and started again, make one datab
     SQLite::Database database((folder.path / "first.db").string());
     CHECK(database.execAndGet("SELECT count(*) FROM problem").getInt() == kProblems);
     CHECK(database.execAndGet("SELECT count(DISTINCT problem_id) FROM selection").getInt() == kProblems);
+}
+
+TEST_CASE("every part may be submitted to Slurm again by itself, and another number of parts is said once") {
+    TunerFolder folder(shapes());
+    const auto run = [&](const std::string& variables) {
+        const std::string command = fmt::format("{} bash '{}/examples/slurm.sh' shapes.txt >out 2>err", variables, TMM_SOURCE_DIR);
+        const int status = std::system(("bash -c \"" + shell(folder, "TMM_GPU=host " + command) + "\"").c_str());
+        return WEXITSTATUS(status);
+    };
+    std::set<std::string> tuned;
+    for (const int part : {0, 3, 15}) {
+        CAPTURE(part);
+        CHECK_MESSAGE(run(slurm_variables(part, true)) == 0, read_text(folder.path / "err"));
+        const std::string said = read_text(folder.path / "out");
+        CHECK(said.find("verified winner") != std::string::npos);
+        CHECK(tuned.insert(said.substr(0, said.find("database:"))).second);
+    }
+    CHECK(run("PARTS=40 " + slurm_variables(39, true)) == 0);
+    CHECK(read_text(folder.path / "err").find("no problem is left for part 39 of 40") != std::string::npos);
+    CHECK(run(slurm_variables(16, true)) == 1);
+    CHECK(read_text(folder.path / "err").find("there is no part 16 of 16, which count from 0: set PARTS") != std::string::npos);
+}
+
+TEST_CASE("what running a part again can't change is final for it in Kubernetes, and what may pass is not") {
+    const std::string job = read_text(std::string(TMM_SOURCE_DIR) + "/examples/kubernetes.yaml");
+    const auto has = [&](const std::string& text) { return job.find(text) != std::string::npos; };
+    CHECK(has("podFailurePolicy:"));
+    CHECK(has("- action: FailIndex\n        onExitCodes:\n          containerName: tmm-tune\n          operator: In\n"));
+    CHECK(has("- action: Ignore\n        onPodConditions:\n          - type: DisruptionTarget\n"));
+    // Without these a rule's FailIndex is refused, or one part's failures end the others.
+    CHECK(has("completionMode: Indexed"));
+    CHECK(has("restartPolicy: Never"));
+    CHECK(has("backoffLimitPerIndex: "));
+    CHECK(has("maxFailedIndexes: 16\n"));
+    CHECK(has("completions: 16\n"));
+    CHECK_FALSE(has("backoffLimit: "));
+    const std::size_t values = job.find("values: [");
+    REQUIRE(values != std::string::npos);
+    std::set<int> final_statuses;
+    std::istringstream list(job.substr(values + 9, job.find(']', values) - values - 9));
+    for (std::string status; std::getline(list, status, ',');) final_statuses.insert(std::stoi(status));
+
+    TunerFolder folder("4 4 4\n20000 20000 20000\n");
+    const auto status_with = [&](const std::vector<std::string>& more) { return folder.tune(more).status; };
+    for (int attempt = 0; attempt < 2; ++attempt) CHECK(final_statuses.contains(status_with({})));
+    CHECK(final_statuses.contains(status_with({"--shard", "16/16"})));
+    folder.environment["TMM_CXX"] = "/nonexistent/c++";
+    folder.environment["TMM_CACHE_DIR"] = (folder.path / "cache").string();
+    folder.set_shapes("8 8 8\n");
+    CHECK(final_statuses.contains(status_with({})));
+    folder.set_shapes("8 8 eight\n");
+    CHECK(final_statuses.contains(status_with({})));
+    for (const tmm::ExitStatus passing : {tmm::ExitStatus::no_device, tmm::ExitStatus::database, tmm::ExitStatus::interrupted})
+        CHECK_FALSE(final_statuses.contains(static_cast<int>(passing)));
 }

@@ -22,9 +22,23 @@ endforeach()
 
 run(${DPKG_DEB} --extract ${package} ${directory}/root)
 foreach(file bin/tmm-tune bin/tmm-db bin/tmm-gen bin/tmm-bench include/tmm/tmm.h lib/libtmm.so lib/libtmm.a lib/pkgconfig/tmm.pc lib/cmake/tmm/tmmConfig.cmake
-        share/man/man1/tmm-tune.1 share/bash-completion/completions/tmm-db share/doc/tmm/README.md share/doc/tmm/LICENSE)
+        share/man/man1/tmm-tune.1.gz share/bash-completion/completions/tmm-db share/doc/tmm/README.md share/doc/tmm/LICENSE
+        share/doc/tmm/copyright share/doc/tmm/changelog.gz share/lintian/overrides/tmm)
   if(NOT EXISTS ${directory}/root/usr/${file})
     message(FATAL_ERROR "the package lacks /usr/${file}")
   endif()
 endforeach()
 run(${directory}/root/usr/bin/tmm-gen --shape 64x64x64 --gpu-arch 90 --stub)
+
+# What others are to install is looked at as Debian looks at its packages.
+find_program(LINTIAN lintian)
+if(LINTIAN)
+  execute_process(COMMAND ${LINTIAN} --fail-on error,warning --allow-root --no-cfg ${package} RESULT_VARIABLE status OUTPUT_VARIABLE output
+    ERROR_VARIABLE errors)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "lintian says:\n${output}${errors}")
+  endif()
+  message("lintian: nothing to object to")
+else()
+  message("not checked: lintian is not here")
+endif()

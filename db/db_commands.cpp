@@ -8,10 +8,13 @@
 #include <string>
 
 #include "db/html_report/html_report.h"
+#include "db/problem_report.h"
 #include "db/record_text.h"
 #include "db/report.h"
 #include "db/report_json.h"
 #include "db/tuning_database.h"
+#include "db/winner_difference.h"
+#include "db/winner_list.h"
 #include "generator/text/environment.h"
 #include "generator/text/printable.h"
 #include "generator/text/shapes_file.h"
@@ -59,13 +62,13 @@ ExitStatus told_status(const CommandLine& line, const std::filesystem::path& fil
 ExitStatus list(const CommandLine& line) {
     TuningDatabase database(database_file(line), Mode::read_only);
     const auto options = report_options(line);
-    print(line.has("json") ? winners_json(database, options) : winners_report(database, options));
+    print(line.has("json") ? winners_json(winners_of(database, options)) : winners_report(database, options));
     return ExitStatus::done;
 }
 
 ExitStatus shipped(const CommandLine& line) {
     const auto options = report_options(line);
-    print(line.has("json") ? shipped_json(options) : shipped_report(options));
+    print(line.has("json") ? winners_json(shipped_winners_of(options)) : shipped_report(options));
     return ExitStatus::done;
 }
 
@@ -73,7 +76,8 @@ ExitStatus show(const CommandLine& line) {
     const auto problem = problem_of(line);
     TuningDatabase database(database_file(line), Mode::read_only);
     const auto options = report_options(line);
-    print(line.has("json") ? problem_json(database, problem, options) : problem_report(database, problem, options));
+    const auto devices = tuned_devices(database, problem, options);
+    print(line.has("json") ? problem_json(devices, problem) : problem_report(devices, problem, options));
     return ExitStatus::done;
 }
 
@@ -81,7 +85,8 @@ ExitStatus candidates(const CommandLine& line) {
     const auto problem = problem_of(line);
     TuningDatabase database(database_file(line), Mode::read_only);
     const auto options = report_options(line);
-    print(line.has("json") ? candidates_json(database, problem, options) : candidates_report(database, problem, options));
+    const auto devices = candidates_of(database, problem, options);
+    print(line.has("json") ? candidates_json(devices, problem) : candidates_report(devices, problem, options));
     return ExitStatus::done;
 }
 
@@ -89,7 +94,8 @@ ExitStatus diff(const CommandLine& line) {
     TuningDatabase a(line.words()[0], Mode::read_only);
     TuningDatabase b(line.words()[1], Mode::read_only);
     const auto options = report_options(line);
-    print(line.has("json") ? difference_json(a, b, options) : difference_report(a, b, options));
+    const WinnerDifference difference = winner_difference(a, b, options.device);
+    print(line.has("json") ? difference_json(difference) : difference_report(difference, options));
     return ExitStatus::done;
 }
 

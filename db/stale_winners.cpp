@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "db/report.h"
+#include "db/winner_list.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/machine/device_model.h"
 

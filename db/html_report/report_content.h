@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "db/html_report/ceilings.h"
-#include "db/report.h"
+#include "db/problem_lookup.h"
 #include "db/tuning_database.h"
 
 namespace tmm {

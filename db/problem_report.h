@@ -1,0 +1,24 @@
+// What show and candidates print of one problem.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "db/problem_lookup.h"
+#include "db/report_text.h"
+
+namespace tmm {
+
+// Who won on each device, why, and what it was chosen from.
+std::string problem_report(const std::vector<ProblemOnDevice>& devices, const GemmProblem& problem, const ReportOptions& options);
+std::string problem_json(const std::vector<ProblemOnDevice>& devices, const GemmProblem& problem);
+// A line a candidate, the fastest first.
+std::string candidates_report(const std::vector<ProblemOnDevice>& devices, const GemmProblem& problem, const ReportOptions& options);
+std::string candidates_json(const std::vector<ProblemOnDevice>& devices, const GemmProblem& problem);
+
+// The devices with candidates of the problem; throws Error (no_winner) where there is none.
+std::vector<ProblemOnDevice> candidates_of(TuningDatabase& database, const GemmProblem& problem, const ReportOptions& options);
+// The devices that the database has the problem of; throws Error (no_winner) where there is none.
+std::vector<ProblemOnDevice> tuned_devices(TuningDatabase& database, const GemmProblem& problem, const ReportOptions& options);
+
+}  // namespace tmm
